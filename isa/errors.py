@@ -1,0 +1,71 @@
+"""Where something is, what is wrong with it, and what to do next.
+
+`IsaError` is the one exception root of the project: every error that a user can cause derives from it, and only the
+command line catches it. An error names a place (`Span`), what was expected, what was found and a next step; its text
+is complete, so that `print(error)` is all a front end needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a text file. `line` and `col` count from 1; `text` is that whole line without its newline."""
+
+    file: str
+    line: int
+    col: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.col}"
+
+    def excerpt(self) -> str:
+        """The line and a caret under the column; tabs keep their width so that the caret stands right."""
+        pad = "".join("\t" if c == "\t" else " " for c in self.text[: self.col - 1])
+        return f"    {self.text}\n    {pad}^"
+
+
+class IsaError(Exception):
+    """Something that the user gave cannot be taken. `str(error)` says where, what, and what to do.
+
+    message:  one sentence.
+    span:     the place in a text file, when there is one.
+    expected, got: what was sought and what was found there.
+    hint:     what to do next.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        span: Span | None = None,
+        expected: str | None = None,
+        got: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.message, self.span, self.expected, self.got, self.hint = message, span, expected, got, hint
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        lines = [f"{self.span}: {self.message}" if self.span else self.message]
+        if self.span:
+            lines.append(self.span.excerpt())
+        lines += [
+            f"  {word}: {value}"
+            for word, value in (("expected", self.expected), ("found", self.got), ("next", self.hint))
+            if value
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a checker says of a program that could be read: a rule that is broken, where, and its source."""
+
+    rule: str
+    message: str
+    span: Span | None = None
+    hint: str | None = None
