@@ -1,0 +1,240 @@
+"""Each instruction once: operand roles, counters, timing class and meaning stand in one entry that everything reads.
+
+An entry is made with `inst`, whose first argument reads like assembly:
+
+    inst("v_fmac_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(a, b, d), unit="valu", vopd="xy")
+    inst("s_add_u32 =s.u32, s.u32, s.u32", lambda a, b: (a + b, carry(a, b)), unit="salu", writes="scc")
+
+Each operand is `[=|+]kind.type`: `=` written, `+` read and written, neither read only. Kinds:
+
+    v     VGPRs                         m     a lane mask in an SGPR (32 bit in wave32)
+    a     any vector source             i     an immediate number
+    s     SGPR destination or source    l     a branch target
+    va    vector address: 64 bit where the scalar one is `off`, else 32 bit; may be `off` for scratch
+    sa    scalar address: SGPR pair (one SGPR for scratch) or `off`
+    f     the fields of s_waitcnt and its kind
+
+The type gives width and interpretation: u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 b32 b64 b96 b128 b256 b512, pk16 (two
+f16 in 32 bit) and so on; `width` turns it into a count of registers.
+
+`reads=` and `writes=` name implicit registers (scc, vcc, exec, m0). The body gets the values of all operands that are
+read, in order, then those of the implicit reads named in `reads=`; it returns the values of all operands that are
+written, in order, then those of the implicit writes: one value, or a tuple. Values are `isa.values.Value`s; a body
+never knows which engine runs it. Instructions that touch memory have an `Access` that says which memory and how, and a
+body only where they compute (atomics).
+
+Vector instructions read EXEC without saying so (`exec_masked`): lanes that are off keep their destination. An
+instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
+
+An instruction that nobody described is an error that names it and this package's file for it; there is no default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from isa.errors import IsaError
+from isa.registers import EXEC, EXEC_LO, M0, SCC, VCC, VCC_LO, Reg
+
+if TYPE_CHECKING:
+    from isa.program import Instruction, Operand
+
+Unit = Literal[
+    "valu", "valu64", "trans", "salu", "smem", "lds", "vmem", "flat", "scratch", "branch", "barrier", "wait", "internal"
+]
+VECTOR_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
+IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
+_WIDTHS = {"b96": 3, "b128": 4, "b256": 8, "b512": 16, "mask": 1}
+_SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")
+
+
+def width(type_: str) -> int:
+    """How many 32-bit registers a value of this type takes."""
+    if type_ in _WIDTHS:
+        return _WIDTHS[type_]
+    m = re.search(r"(\d+)$", type_)
+    return max(1, int(m[1]) // 32) if m else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What one operand is for. `access` is "r", "w" or "rw"."""
+
+    access: str
+    kind: str
+    type: str
+
+    @property
+    def read(self) -> bool:
+        return "r" in self.access
+
+    @property
+    def written(self) -> bool:
+        return "w" in self.access
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a memory instruction does.
+
+    space: lds, global, flat, scratch or scalar.  kind: load, store or atomic.
+    element: type in memory (u8 i8 u16 i16 b32 b64 b96 b128 ...); sub-dword loads extend to 32 bit by its sign.
+    half: "lo" or "hi" where 16 bits of the register are meant and the other 16 kept (the d16 forms).
+    pair: for ds_*_2addr the unit of the two offsets in elements (1 or 64), else 0.
+    returns: an atomic that gives back the old value.
+    """
+
+    space: str
+    kind: str
+    element: str
+    half: str = ""
+    pair: int = 0
+    returns: bool = False
+
+
+@dataclass(frozen=True)
+class Description:
+    """One instruction. See the module's docstring for what the fields mean.
+
+    counters: wait counters that it raises (vmcnt, vscnt, lgkmcnt, expcnt).
+    vopd:     which halves of a VOPD it may be: "", "xy" or "y".
+    """
+
+    name: str
+    roles: tuple[Role, ...]
+    body: Callable[..., Any] | None
+    unit: Unit
+    implicit_reads: tuple[str, ...] = ()
+    implicit_writes: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()
+    access: Access | None = None
+    vopd: str = ""
+    ignores_exec: bool = False
+    terminator: bool = field(default=False)
+
+    @property
+    def exec_masked(self) -> bool:
+        return self.unit in VECTOR_UNITS and not self.ignores_exec
+
+    def roles_of(self, inst: Instruction) -> list[tuple[Role, Operand]]:
+        """(role, operand) of one instruction (one half of a VOPD), the implicit VCC mask of a VOPD half added."""
+        operands = list(inst.operands)
+        if inst.mnemonic.startswith("v_dual_") and len(operands) == len(self.roles) - 1 and self.roles[-1].kind == "m":
+            operands.append(VCC_LO)
+        if len(operands) != len(self.roles):
+            raise inst.error(
+                f"{inst.mnemonic} takes {len(self.roles)} operands",
+                expected=", ".join(f"{r.kind}.{r.type}" for r in self.roles),
+                got=f"{len(operands)}",
+            )
+        return list(zip(self.roles, operands, strict=True))
+
+    def reads(self, inst: Instruction) -> frozenset[Reg]:
+        """Single registers that `inst` reads."""
+        return frozenset(self._registers(inst, "r", self.implicit_reads))
+
+    def writes(self, inst: Instruction) -> frozenset[Reg]:
+        """Single registers that `inst` writes, perhaps in some lanes only (`exec_masked`)."""
+        return frozenset(self._registers(inst, "w", self.implicit_writes))
+
+    def _registers(self, inst: Instruction, access: str, implicit: tuple[str, ...]) -> set[Reg]:
+        found: set[Reg] = set()
+        for half in inst.halves:
+            desc = lookup(half) if inst.pair is not None else self
+            for role, operand in desc.roles_of(half):
+                reg = getattr(operand, "operand", operand)
+                if access in role.access and isinstance(reg, Reg) and not reg.is_null:
+                    found.update(reg.units())
+        for name in implicit:
+            found.update(IMPLICIT[name].units())
+        if access == "r" and self.exec_masked:
+            found.add(EXEC_LO)
+        return found
+
+
+_TABLE: dict[str, Description] = {}
+
+
+def inst(
+    pattern: str,
+    body: Callable[..., Any] | None = None,
+    *,
+    unit: Unit,
+    reads: str = "",
+    writes: str = "",
+    counters: str = "",
+    access: Access | None = None,
+    vopd: str = "",
+    ignores_exec: bool = False,
+    terminator: bool = False,
+) -> Description:
+    """Describe one instruction; see the module's docstring. Raises ValueError where the entry itself is wrong."""
+    name, _, rest = pattern.partition(" ")
+    roles = []
+    for piece in filter(None, (p.strip() for p in rest.split(","))):
+        m = re.fullmatch(r"([=+]?)(v|a|s|m|i|l|f|va|sa)(?:\.(\w+))?", piece)
+        if not m:
+            raise ValueError(f"{name}: operand {piece!r} is not [=|+]kind.type")
+        roles.append(Role({"": "r", "=": "w", "+": "rw"}[m[1]], m[2], m[3] or ("mask" if m[2] == "m" else "b32")))
+    if name in _TABLE:
+        raise ValueError(f"{name} is described twice")
+    entry = Description(
+        name,
+        tuple(roles),
+        body,
+        unit,
+        tuple(reads.split()),
+        tuple(writes.split()),
+        tuple(counters.split()),
+        access,
+        vopd,
+        ignores_exec,
+        terminator,
+    )
+    _TABLE[name] = entry
+    return entry
+
+
+def base_name(mnemonic: str) -> str:
+    """The name under which a mnemonic is described: without encoding suffix, a VOPD half by its own name."""
+    name = _SUFFIX.sub("", mnemonic)
+    return "v_" + name[len("v_dual_") :] if name.startswith("v_dual_") else name
+
+
+@cache
+def table() -> dict[str, Description]:
+    """Every described instruction by name."""
+    import isa.instructions
+
+    assert isa.instructions
+    return _TABLE
+
+
+_FILES = (("s_load", "smem"), ("s_", "salu or control"), ("ds_", "lds"), ("v_", "valu"))
+
+
+def lookup(inst: Instruction) -> Description:
+    """The description of an instruction (of the X half of a VOPD). IsaError where nobody wrote one."""
+    name = base_name(inst.mnemonic)
+    entry = table().get(name)
+    if entry is None:
+        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
+        raise inst.error(
+            f"instruction {name} is not described",
+            hint=f"describe it in isa/instructions/ ({where})",
+        )
+    if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
+        raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")
+    return entry
+
+
+def described(mnemonic: str) -> bool:
+    """Whether somebody described this mnemonic."""
+    return base_name(mnemonic) in table()
+
+
+__all__ = ["Access", "Description", "IsaError", "Role", "base_name", "described", "inst", "lookup", "table", "width"]

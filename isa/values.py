@@ -1,0 +1,173 @@
+"""The words in which instructions say what they compute.
+
+A `Value` is what one operand holds: 32 lanes at once for a vector operand, one number for a scalar one. Bodies in
+`isa/instructions` are written against this interface only; an engine (NumPy arrays, LLVM IR) subclasses it and runs
+the same body. A vector and a scalar value mix: the scalar is the same in each lane. Python numbers mix with both and
+take the other side's type.
+
+Types: b1 (a truth value per lane), u8 i8 u16 i16 u32 i32 u64 i64, f16 f32 f64, bf16 only through `to`. Integer
+arithmetic wraps. Float arithmetic is IEEE in the rounding mode of the wave, and flushes denormals where the wave's
+mode says so; `fma` rounds once. `&`, `|`, `^`, `~` work on integers and on b1. Shift amounts must be smaller than the
+width (mask them: the ISA says which bits count). `<`, `==` and so on give b1; with a NaN all but `!=` are false.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
+
+Number: TypeAlias = "Value | int | float"
+
+
+class Value(ABC):
+    """One operand's value. `type` is one of the names in the module's docstring."""
+
+    type: str
+
+    # --- arithmetic; both sides have one type
+    @abstractmethod
+    def __add__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __sub__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __mul__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __neg__(self) -> Value: ...
+    @abstractmethod
+    def fma(self, b: Number, c: Number) -> Value:
+        """self * b + c, rounded once (floats)."""
+
+    @abstractmethod
+    def div(self, other: Number) -> Value:
+        """IEEE division (floats), or unsigned/signed division that rounds to zero (integers; divisor not 0)."""
+
+    @abstractmethod
+    def mulhi(self, other: Number) -> Value:
+        """The high half of the double-width product (u32, i32)."""
+
+    # --- bits
+    @abstractmethod
+    def __and__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __or__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __xor__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __invert__(self) -> Value: ...
+    @abstractmethod
+    def __lshift__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __rshift__(self, other: Number) -> Value:
+        """Logical for unsigned types, arithmetic for signed ones."""
+
+    @abstractmethod
+    def popcount(self) -> Value: ...
+    @abstractmethod
+    def clz(self) -> Value:
+        """Leading zeros; the width for 0."""
+
+    @abstractmethod
+    def ctz(self) -> Value:
+        """Trailing zeros; the width for 0."""
+
+    @abstractmethod
+    def bitreverse(self) -> Value: ...
+
+    # --- comparison
+    @abstractmethod
+    def __eq__(self, other: Any) -> Value: ...  # type: ignore[override]
+    @abstractmethod
+    def __ne__(self, other: Any) -> Value: ...  # type: ignore[override]
+    @abstractmethod
+    def __lt__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __le__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __gt__(self, other: Number) -> Value: ...
+    @abstractmethod
+    def __ge__(self, other: Number) -> Value: ...
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @abstractmethod
+    def select(self, yes: Number, no: Number) -> Value:
+        """self is b1: yes where it holds, no elsewhere."""
+
+    # --- conversion
+    @abstractmethod
+    def bits(self, type_: str) -> Value:
+        """The same bits seen as another type of the same width."""
+
+    @abstractmethod
+    def to(self, type_: str) -> Value:
+        """The number in another type. Integers extend by the sign of self and truncate; int -> float and float ->
+        float round to nearest even (the wave's mode for f16/f64 where it differs); b1 gives 0 or 1. Float -> int goes
+        through `to_int`."""
+
+    @abstractmethod
+    def to_int(self, type_: str) -> Value:
+        """Float -> integer: towards zero, saturating, NaN gives 0 (ISA guide, V_CVT_*)."""
+
+    # --- float functions
+    @abstractmethod
+    def floor(self) -> Value: ...
+    @abstractmethod
+    def ceil(self) -> Value: ...
+    @abstractmethod
+    def trunc(self) -> Value: ...
+    @abstractmethod
+    def rint(self) -> Value:
+        """To the nearest integer, ties to even."""
+
+    @abstractmethod
+    def sqrt(self) -> Value: ...
+    @abstractmethod
+    def call(self, name: str) -> Value:
+        """A function of one argument that only f32/f64 hardware tables know: rcp, rsq, exp2, log2, sin, cos."""
+
+    # --- lanes (vector values)
+    @abstractmethod
+    def lane(self, index: Number) -> Value:
+        """The scalar in one lane."""
+
+    @abstractmethod
+    def with_lane(self, index: Number, value: Number) -> Value:
+        """The same vector with one lane replaced by a scalar."""
+
+    @abstractmethod
+    def shuffle(self, index: Value) -> Value:
+        """Lane i gets self's lane index[i] (0..31)."""
+
+    @abstractmethod
+    def mask(self) -> Value:
+        """A vector b1 -> the u32 scalar with one bit a lane."""
+
+    @abstractmethod
+    def lanes(self) -> Value:
+        """A u32 scalar -> the vector b1 of its bits."""
+
+    # --- Python numbers on the left
+    def __radd__(self, other: Number) -> Value:
+        return self + other
+
+    def __rmul__(self, other: Number) -> Value:
+        return self * other
+
+    def __rand__(self, other: Number) -> Value:
+        return self & other
+
+    def __ror__(self, other: Number) -> Value:
+        return self | other
+
+    def __rxor__(self, other: Number) -> Value:
+        return self ^ other
+
+
+def fma(a: Value, b: Number, c: Number) -> Value:
+    """a * b + c, rounded once."""
+    return a.fma(b, c)
+
+
+def select(condition: Value, yes: Number, no: Number) -> Value:
+    """yes where the b1 condition holds, no elsewhere."""
+    return condition.select(yes, no)

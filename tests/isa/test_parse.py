@@ -1,0 +1,124 @@
+"""The reader: what it takes, what it keeps, and where it points when it cannot."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isa.emit import emit, format_instruction, set_directives
+from isa.errors import IsaError
+from isa.parse import parse, parse_instruction
+from isa.program import Imm, Instruction, Modified, Special
+from isa.registers import EXEC_LO, s, v
+
+LINES = """
+v_dual_fmac_f32 v5, v186, v184 :: v_dual_fmac_f32 v2, v187, v185
+global_load_b32 v9, v[4:5], off
+global_load_b32 v169, v203, s[24:25] offset:16 glc
+ds_load_2addr_b32 v[2:3], v10 offset0:1 offset1:255
+s_delay_alu instid0(VALU_DEP_2) | instskip(NEXT) | instid1(VALU_DEP_2)
+s_waitcnt vmcnt(0) lgkmcnt(1)
+v_mov_b32_dpp v1, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf
+v_fma_f32 v0, -|v1|, s2, 1.0 clamp mul:2
+s_load_b128 s[4:7], s[0:1], 0x18
+s_add_u32 s0, s0, f@rel32@lo+4
+s_getreg_b32 s3, hwreg(HW_REG_MODE, 0, 4)
+s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)
+s_cbranch_scc1 .LBB0_9
+v_cvt_f32_f16_e32 v1, v2.h
+scratch_store_b32 off, v1, s33 offset:-4
+s_endpgm
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_an_instruction_formats_as_it_was_written(text: str) -> None:
+    formatted = format_instruction(parse_instruction(text))
+    assert formatted == text.replace("_mask:0xf", "_mask:15")
+
+
+def test_operands_are_typed() -> None:
+    inst = parse_instruction("v_fma_f32 v0, -|v1|, s2, 1.0 clamp")
+    assert inst.operands == (v(0), Modified(v(1), neg=True, abs=True), s(2), Imm(1.0, "1.0"))
+    assert inst.has("clamp")
+    assert parse_instruction("global_load_b32 v9, v[4:5], off").operands[2] == Special("off")
+
+
+def test_a_vopd_has_two_halves_and_reads_and_writes_for_both() -> None:
+    inst = parse_instruction("v_dual_mov_b32 v2, s14 :: v_dual_mov_b32 v3, s15")
+    assert isinstance(inst.pair, Instruction)
+    assert inst.reads() == {s(14), s(15), EXEC_LO}
+    assert inst.writes() == {v(2), v(3)}
+
+
+SAMPLE = """\t.text
+\t.globl\tk ; a comment
+k:                                      ; @k
+; %bb.0:
+\tv_mov_b32_e32 v0, 0   ; keep me
+.LBB0_1:
+\ts_endpgm
+\t.section .rodata
+\t.amdhsa_kernel k
+\t\t.amdhsa_next_free_vgpr 11
+\t.end_amdhsa_kernel
+\t.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .offset: 0
+    .name:           k
+    .vgpr_count:     11
+...
+\t.end_amdgpu_metadata
+"""
+
+
+def test_a_kernel_is_found_with_its_counts_and_they_can_be_set() -> None:
+    kernel = parse(SAMPLE).kernel()
+    assert (kernel.name, kernel.directive("next_free_vgpr")) == ("k", 11)
+    assert [i.mnemonic for _, i in kernel.instructions()] == ["v_mov_b32_e32", "s_endpgm"]
+    changed = emit(set_directives(kernel, {"next_free_vgpr": 214}, {".vgpr_count": 214}))
+    assert changed == SAMPLE.replace("vgpr 11", "vgpr 214").replace(":     11", ":     214")
+
+
+OTHER = ["", "; only a comment", "\t.p2align 8", "lab:", "  \t"]
+
+
+@given(st.lists(st.sampled_from(LINES + OTHER), max_size=20), st.booleans())
+def test_emit_gives_the_bytes_back(lines: list[str], newline: bool) -> None:
+    text = "\n".join(lines) + ("\n" if newline else "")
+    assert emit(parse(text)) == text
+
+
+@given(st.text(max_size=80))
+def test_any_text_reads_or_is_refused(text: str) -> None:
+    with contextlib.suppress(IsaError):
+        assert emit(parse(text)) == text
+
+
+ERRORS = {
+    "v_mov_b32 v256, 0": (11, "not an operand"),
+    "v_mov_b32 v0, 0 blub": (17, "not a modifier"),
+    "v_mov_b32 v0,, 0": (14, "an operand is missing"),
+    "%foo bar": (1, "not an instruction"),
+    "lab: s_nop 0": (5, "shares its line"),
+    "v_mov_b32 v[3:1], 0": (11, "not an operand"),
+}
+
+
+@pytest.mark.parametrize(("text", "column", "message"), [(t, *e) for t, e in ERRORS.items()])
+def test_an_error_points_at_the_column(text: str, column: int, message: str) -> None:
+    with pytest.raises(IsaError, match=message) as caught:
+        parse(f"s_nop 0\n{text}\n", "k.s")
+    assert f"k.s:2:{column}:" in str(caught.value)
+
+
+def test_an_unknown_instruction_names_itself_and_where_to_describe_it() -> None:
+    with pytest.raises(IsaError, match="v_frobnicate_b32 is not described") as caught:
+        parse_instruction("v_frobnicate_b32_e32 v0, v1", "k.s", 6).reads()
+    assert "k.s:7:1" in str(caught.value)
+    assert "isa/instructions" in str(caught.value)
