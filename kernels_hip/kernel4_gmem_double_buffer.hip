@@ -61,8 +61,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
         for (int i = 0; i < READS_A; ++i)
             next_a[i] = A[K * (block_row + a_row + i * STRIDE_A) + next + a_col];
 
-        // One step: a column of As times a row of Bs.
-#pragma unroll
+        // One step: a column of As times a row of Bs. Not unrolled: in one block with these steps the compiler sinks
+        // the loads above below them, and their latency is bare again.
+#pragma unroll 1
         for (int k = 0; k < BK; ++k) {
             float column[ITER_M * TM], row[ITER_N * TN];
 #pragma unroll
