@@ -1,0 +1,288 @@
+"""HIP source to assembly, assembly to object, object to code object: the one place that starts a process.
+
+Three kinds of compiler can do it, and the first that is found does:
+
+1. ROCm's `hipcc`, where `--hipcc PATH` names one or `$ROCM_PATH/bin/hipcc` exists (or /opt/rocm/bin/hipcc). It brings
+   its own headers and device libraries, and is run as its users run it: `hipcc --genco --offload-arch=gfx1100
+   -mcumode --save-temps`; the assembly is one of the temps.
+2. A system clang 19 or newer with its own ld.lld. Older ones know gfx1100 but spill kernel 5.
+3. clang and ld.lld inside the `ziglang` wheel, so that a machine with nothing but Python can build.
+
+2 and 3 compile with `-nogpulib -nogpuinc` against a freestanding `hip/hip_runtime.h` that the caller names, need no
+ROCm, and save the same temps. All three then assemble and link the `.s` in the same two steps, because the `.s` is what
+passes rewrite in between.
+
+What a compiler says on stderr reaches the user unchanged, inside a ToolError.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import IsaError
+
+OLDEST_CLANG = 19
+NEWEST_CLANG = 30  # how far up `clang-N` is looked for
+ARCHS = ("gfx1100", "gfx1101", "gfx1102", "gfx1103")
+"""What can be built for: RDNA3's discrete cards and its APU gfx1103. gfx115x is another ISA level (RDNA3.5)."""
+
+# Code object version 5: what ROCm 5.7 to 7 load; clang 22 by itself writes 6.
+_CODE_OBJECT = "-mcode-object-version=5"
+# Without this, clang puts a symbol whose name depends on the path of the source into each code object.
+_NO_CUID = "-fuse-cuid=none"
+
+
+class ToolchainMissing(IsaError):
+    """No compiler for gfx11 was found."""
+
+
+class ToolError(IsaError):
+    """A tool ran and refused its input; the message ends with the tool's own text."""
+
+
+class UnsupportedArch(IsaError):
+    """A gfx target that nobody here can build for."""
+
+
+def check_arch(arch: str) -> str:
+    """`arch` itself, or UnsupportedArch."""
+    if arch not in ARCHS:
+        raise UnsupportedArch(f"cannot build for {arch!r}", expected=", ".join(ARCHS), got=arch)
+    return arch
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of `hipgemm doctor`: what was looked for, whether it is there, which it is, and what to do if not."""
+
+    name: str
+    found: bool
+    detail: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """One compiler with its assembler and linker. Made by `find` or `available`, never by hand.
+
+    kind:      "hipcc", "clang" or "ziglang".
+    version:   the first line that it says of itself.
+    compiler, linker: the beginnings of command lines.
+    """
+
+    kind: str
+    version: str
+    compiler: tuple[str, ...]
+    linker: tuple[str, ...]
+    stamp: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.version} ({self.compiler[0]})"
+
+    @property
+    def identity(self) -> str:
+        """A text that changes when another compiler would answer: what a cache must ask for."""
+        return "\n".join((self.kind, self.version, *self.compiler, *self.linker, self.stamp, _CODE_OBJECT, _NO_CUID))
+
+    def compile(
+        self,
+        source: Path,
+        out: Path,
+        *,
+        arch: str,
+        cu_mode: bool,
+        include: Path | None = None,
+        flags: Sequence[str] = ("-O3",),
+    ) -> str:
+        """HIP C++ `source` to assembly `out`; the compiler's temps stay beside `out`. Returns what it said (warnings).
+
+        include: the folder that holds the freestanding hip/hip_runtime.h; hipcc uses ROCm's own instead.
+        """
+        mode = "-mcumode" if cu_mode else "-mno-cumode"
+        target = [f"--offload-arch={check_arch(arch)}", mode, *flags]
+        source, out = source.resolve(), out.resolve()
+        if self.kind == "hipcc":
+            genco = ["--genco", *target, "--save-temps", "-o", f"{out.stem}.genco.hsaco", str(source)]
+            said = _run([*self.compiler, *genco], f"compile {source.name}", cwd=out.parent)
+            temps = sorted(out.parent.glob(f"{source.stem}-hip-amdgcn-amd-amdhsa*{arch}.s"))
+            if not temps:
+                raise ToolError(
+                    f"{self} left no assembly of {source.name} in {out.parent}",
+                    expected=f"{source.stem}-hip-amdgcn-amd-amdhsa-{arch}.s from --save-temps",
+                    got=", ".join(sorted(p.name for p in out.parent.iterdir())) or "nothing",
+                )
+            shutil.copyfile(temps[0], out)
+            return said
+        freestanding = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID]
+        if include:
+            freestanding.append(f"-I{include.resolve()}")
+        command = [*self.compiler, *freestanding, *target, "-save-temps=obj", "-S", str(source), "-o", str(out)]
+        return _run(command, f"compile {source.name}", cwd=out.parent)
+
+    def assemble(self, source: Path, out: Path, *, arch: str) -> str:
+        """Assembly to a relocatable object. Returns the assembler's warnings."""
+        target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
+        language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
+        command = [*self.compiler, *target, "-c", *language, str(source), "-o", str(out)]
+        return _run(command, f"assemble {source.name}")
+
+    def link(self, objects: Sequence[Path], out: Path) -> str:
+        """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""
+        return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
+
+
+def _run(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as e:
+        raise ToolError(f"cannot {doing}: {command[0]} does not start: {e}") from e
+    said = (done.stderr + done.stdout).strip()
+    if done.returncode:
+        raise ToolError(f"{Path(command[0]).name} could not {doing} (exit {done.returncode})\n{said}")
+    return said
+
+
+def _first_line(command: Sequence[str]) -> str | None:
+    """What a tool says first when asked for its version; None if it cannot be asked."""
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, errors="replace", check=False)
+    except OSError:
+        return None
+    return done.stdout.strip().split("\n")[0] if done.returncode == 0 else None
+
+
+def _stamp(path: str | Path) -> str:
+    """Changes when a file of that name was exchanged for another."""
+    at = os.stat(path)
+    return f"{Path(path).resolve()} {at.st_size} {at.st_mtime_ns}"
+
+
+def _hipcc(named: Path | None) -> Toolchain | None:
+    roots = [Path(r) for r in (os.environ.get("ROCM_PATH"), "/opt/rocm") if r]
+    path = named or next((r / "bin" / "hipcc" for r in roots if (r / "bin" / "hipcc").is_file()), None)
+    if path is None:
+        return None
+    found = shutil.which(str(path))
+    if found is None:
+        raise ToolchainMissing(f"{path} is no program that can be run", hint="name the hipcc itself with --hipcc")
+    version = _first_line([found])
+    if version is None:
+        raise ToolchainMissing(f"{found} --version fails", hint="is this ROCm complete?")
+    real = Path(found).resolve()
+    # ROCm: <root>/bin/hipcc or <root>/lib/llvm/bin/hipcc, and <root>/llvm/bin/ld.lld.
+    near = [real.parent, *(p / "llvm" / "bin" for p in real.parents), *(r / "llvm" / "bin" for r in roots)]
+    linker = next((str(p / "ld.lld") for p in near if (p / "ld.lld").is_file()), None) or _any_lld()
+    if linker is None:
+        raise ToolchainMissing(f"no ld.lld near {found}", hint="install lld, or name a complete ROCm with $ROCM_PATH")
+    return Toolchain("hipcc", version, (found,), (linker,), _stamp(found) + _stamp(linker))
+
+
+def _any_lld() -> str | None:
+    names = ["ld.lld", *(f"ld.lld-{n}" for n in range(NEWEST_CLANG, OLDEST_CLANG - 1, -1))]
+    return next((p for p in map(shutil.which, names) if p), None)
+
+
+def _clangs() -> Iterator[Toolchain]:
+    """Every system clang that is new enough and has its own ld.lld, newest first."""
+    seen: set[Path] = set()
+    for name in (*(f"clang-{n}" for n in range(NEWEST_CLANG, OLDEST_CLANG - 1, -1)), "clang"):
+        path = shutil.which(name)
+        if path is None or (real := Path(path).resolve()) in seen:
+            continue
+        seen.add(real)
+        version = _first_line([path])
+        number = re.search(r"version (\d+)", version or "")
+        linker = real.parent / "ld.lld"
+        if version and number and int(number[1]) >= OLDEST_CLANG and linker.is_file():
+            yield Toolchain("clang", version, (path,), (str(linker),), _stamp(path) + _stamp(linker))
+
+
+def _zig() -> str | None:
+    """The `zig` program inside the ziglang wheel, if that is installed."""
+    spec = importlib.util.find_spec("ziglang")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        zig = Path(folder) / ("zig.exe" if os.name == "nt" else "zig")
+        if zig.is_file():
+            return str(zig)
+    return None
+
+
+def _ziglang() -> Toolchain | None:
+    zig = _zig()
+    version = zig and _first_line([zig, "clang"])
+    if not zig or not version:
+        return None
+    return Toolchain("ziglang", version, (zig, "clang"), (zig, "ld.lld"), _stamp(zig))
+
+
+def available(hipcc: Path | None = None) -> Iterator[Toolchain]:
+    """All toolchains of this machine, the preferred first."""
+    if rocm := _hipcc(hipcc):
+        yield rocm
+    yield from _clangs()
+    if zig := _ziglang():
+        yield zig
+
+
+def find(hipcc: Path | None = None) -> Toolchain:
+    """The toolchain to build with. hipcc: a path that the user named; it is then this one or an error."""
+    return _find(hipcc, os.environ.get("ROCM_PATH"), os.environ.get("PATH"))
+
+
+@functools.cache
+def _find(hipcc: Path | None, rocm_path: str | None, path: str | None) -> Toolchain:
+    for toolchain in available(hipcc):
+        return toolchain
+    raise ToolchainMissing(
+        "no compiler for gfx11 was found",
+        expected=f"hipcc in $ROCM_PATH, or clang {OLDEST_CLANG} or newer with ld.lld, or the ziglang wheel",
+        hint=f"{sys.executable} -m pip install 'hipgemm[toolchain]'",
+    )
+
+
+def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",)) -> str:
+    """C `source` to a shared library for this machine: `cc`, `gcc` or `clang` if there is one, else the ziglang wheel.
+
+    Returns the compiler's warnings; ToolchainMissing where there is no C compiler, ToolError where it refuses.
+    """
+    system = next((p for p in map(shutil.which, ("cc", "gcc", "clang")) if p), None)
+    zig = _zig()
+    if system is None and zig is None:
+        raise ToolchainMissing(
+            f"no C compiler was found to build {source.name}",
+            expected="cc, gcc or clang on $PATH, or the ziglang wheel",
+            hint=f"{sys.executable} -m pip install 'hipgemm[toolchain]'",
+        )
+    compiler = [system] if system else [str(zig), "cc"]
+    return _run([*compiler, "-shared", "-fPIC", *flags, str(source), "-o", str(out)], f"compile {source.name}")
+
+
+def doctor(hipcc: Path | None = None) -> list[Fact]:
+    """What was found of each kind of toolchain, and what is missing. Raises nothing: a broken tool is a fact too."""
+    facts = []
+    try:
+        rocm = _hipcc(hipcc)
+        facts.append(Fact("hipcc", bool(rocm), str(rocm) if rocm else "not found", "" if rocm else "set $ROCM_PATH"))
+    except IsaError as e:
+        facts.append(Fact("hipcc", False, str(e)))
+    clangs = list(_clangs())
+    hint = f"any package with clang {OLDEST_CLANG} or newer and lld; not needed beside ziglang"
+    facts += [Fact("clang", True, f"{c.version} ({c.compiler[0]}, {c.linker[0]})") for c in clangs]
+    facts += [] if clangs else [Fact("clang", False, f"none of version {OLDEST_CLANG} or newer", hint)]
+    zig = _ziglang()
+    hint = "pip install 'hipgemm[toolchain]'"
+    facts.append(Fact("ziglang", bool(zig), f"{zig.version} ({zig.compiler[0]})" if zig else "not installed", hint))
+    try:
+        facts.append(Fact("build with", True, str(find(hipcc))))
+    except IsaError as e:
+        facts.append(Fact("build with", False, e.message, e.hint or ""))
+    return facts

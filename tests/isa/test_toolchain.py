@@ -1,0 +1,96 @@
+"""The three kinds of toolchain: each that this machine has takes HIP to a code object and reports what it refuses."""
+
+from pathlib import Path
+
+import pytest
+
+from isa import toolchain
+from isa.errors import IsaError
+
+STORE_ONE = 'extern "C" __attribute__((global)) void store_one(int *out) { *out = 1; }\n'
+TOOLCHAINS = list(toolchain.available())
+
+
+@pytest.fixture(params=TOOLCHAINS, ids=lambda t: t.compiler[0].rsplit("/", 1)[-1])
+def tools(request: pytest.FixtureRequest) -> toolchain.Toolchain:
+    return request.param
+
+
+def test_there_is_one() -> None:
+    assert toolchain.find() == TOOLCHAINS[0]
+
+
+def test_from_source_to_code_object(tools: toolchain.Toolchain, tmp_path: Path) -> None:
+    source, s, o, hsaco = (tmp_path / name for name in ("one.hip", "one.s", "one.o", "one.hsaco"))
+    source.write_text(STORE_ONE)
+    tools.compile(source, s, arch="gfx1100", cu_mode=True)
+    tools.assemble(s, o, arch="gfx1100")
+    tools.link([o], hsaco)
+    assert "global_store_b32" in s.read_text()
+    assert hsaco.read_bytes()[:4] == b"\x7fELF"
+    # The temps of the compiler stay beside the assembly.
+    assert [p for p in tmp_path.iterdir() if p.suffix == ".bc"]
+
+
+@pytest.mark.parametrize(("cu_mode", "wgp"), [(True, 0), (False, 1)])
+def test_the_mode_is_in_the_descriptor(tools: toolchain.Toolchain, tmp_path: Path, cu_mode: bool, wgp: int) -> None:
+    (tmp_path / "one.hip").write_text(STORE_ONE)
+    tools.compile(tmp_path / "one.hip", tmp_path / "one.s", arch="gfx1100", cu_mode=cu_mode)
+    assert f".amdhsa_workgroup_processor_mode {wgp}" in (tmp_path / "one.s").read_text()
+
+
+def test_the_same_source_elsewhere_gives_the_same_assembly(tools: toolchain.Toolchain, tmp_path: Path) -> None:
+    texts = []
+    for name in ("here", "there"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "one.hip").write_text(STORE_ONE)
+        tools.compile(folder / "one.hip", folder / "one.s", arch="gfx1100", cu_mode=True)
+        texts.append((folder / "one.s").read_text())
+    assert texts[0] == texts[1]
+
+
+def test_the_compiler_is_quoted(tools: toolchain.Toolchain, tmp_path: Path) -> None:
+    (tmp_path / "bad.hip").write_text('extern "C" __attribute__((global)) void k() { undeclared(); }\n')
+    with pytest.raises(toolchain.ToolError, match=r"bad\.hip:1:47: error: use of undeclared identifier 'undeclared'"):
+        tools.compile(tmp_path / "bad.hip", tmp_path / "bad.s", arch="gfx1100", cu_mode=True)
+
+
+def test_the_assembler_is_quoted(tools: toolchain.Toolchain, tmp_path: Path) -> None:
+    (tmp_path / "bad.s").write_text("\tv_frobnicate v0, v1\n")
+    with pytest.raises(toolchain.ToolError, match=r"bad\.s:1:2: error: invalid instruction"):
+        tools.assemble(tmp_path / "bad.s", tmp_path / "bad.o", arch="gfx1100")
+
+
+def test_the_linker_is_quoted(tools: toolchain.Toolchain, tmp_path: Path) -> None:
+    (tmp_path / "bad.o").write_bytes(b"no object")
+    with pytest.raises(toolchain.ToolError, match=r"bad\.o"):
+        tools.link([tmp_path / "bad.o"], tmp_path / "bad.hsaco")
+
+
+def test_another_arch_is_refused_by_name() -> None:
+    with pytest.raises(toolchain.UnsupportedArch, match="gfx90a"):
+        toolchain.check_arch("gfx90a")
+
+
+def test_a_named_hipcc_is_that_one_or_an_error(tmp_path: Path) -> None:
+    with pytest.raises(toolchain.ToolchainMissing, match="no program that can be run"):
+        toolchain.find(tmp_path / "hipcc")
+
+
+def test_doctor_says_what_it_found_and_never_fails(tmp_path: Path) -> None:
+    facts = {fact.name: fact for fact in toolchain.doctor(tmp_path / "hipcc")}
+    assert not facts["hipcc"].found
+    assert "hipcc" in facts["hipcc"].detail
+    assert {"clang", "ziglang", "build with"} <= facts.keys()
+
+
+def test_a_c_library_for_this_machine(tmp_path: Path) -> None:
+    import ctypes
+
+    (tmp_path / "lib.c").write_text("int forty_two(void) { return 42; }\n")
+    toolchain.build_host_library(tmp_path / "lib.c", tmp_path / "lib.so")
+    assert ctypes.CDLL(str(tmp_path / "lib.so")).forty_two() == 42
+    (tmp_path / "lib.c").write_text("int forty_two(void) { return fourty_two; }\n")
+    with pytest.raises(IsaError, match="fourty_two"):
+        toolchain.build_host_library(tmp_path / "lib.c", tmp_path / "lib.so")
