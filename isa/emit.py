@@ -1,7 +1,7 @@
-"""Program -> assembly text, and instructions as LLVM's assembler takes them.
+"""Program -> assembly text, and new lines for a program.
 
-Lines that were read are emitted as they were read; an instruction that a pass made is formatted here. A changed line
-loses its old comment, because a comment that speaks of the old instruction would lie.
+Lines that were read are emitted as they were read; a line for an instruction that a pass made is written here. A
+changed line loses its old comment, because a comment that speaks of the old instruction would lie.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from isa.errors import IsaError
-from isa.program import Directive, Instruction, Kernel, Label, Line, ModifierValue, Program
+from isa.program import Directive, Instruction, Kernel, Label, Line, Program
 
 
 def emit(program: Program) -> str:
@@ -17,26 +17,9 @@ def emit(program: Program) -> str:
     return "\n".join(line.text for line in program.lines) + ("\n" if program.newline_at_end else "")
 
 
-def format_instruction(inst: Instruction) -> str:
-    """One line of assembly without indent or comment."""
-    operands = ", ".join(str(o) for o in inst.operands)
-    words = [inst.mnemonic + (f" {operands}" if operands else "")]
-    words += [_format_modifier(name, value) for name, value in inst.modifiers]
-    text = " ".join(words)
-    return f"{text} :: {format_instruction(inst.pair)}" if inst.pair else text
-
-
-def _format_modifier(name: str, value: ModifierValue) -> str:
-    if value is None:
-        return name
-    if isinstance(value, tuple):
-        return f"{name}:[{','.join(map(str, value))}]"
-    return f"{name}:{value}"
-
-
 def instruction_line(inst: Instruction, comment: str = "") -> Line:
     """A line for an instruction that a pass made."""
-    return Line(f"\t{format_instruction(inst)}" + (f" ; {comment}" if comment else ""), inst)
+    return Line(f"\t{inst}" + (f" ; {comment}" if comment else ""), inst)
 
 
 def label_line(name: str) -> Line:

@@ -13,8 +13,7 @@ when somebody needs to know (`Instruction.desc`), so that a program with an inst
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 
 from isa.errors import IsaError, Span
 from isa.program import (
@@ -22,7 +21,6 @@ from isa.program import (
     Fields,
     Imm,
     Instruction,
-    Kernel,
     Label,
     Line,
     Modified,
@@ -253,59 +251,3 @@ def _parse_modifier(word: str, span: Span) -> tuple[str, ModifierValue]:
     elif re.match(r"[\w.()-]+$", value):
         return name, value
     raise IsaError("not a modifier", span=span, expected="a word such as glc or name:value", got=repr(word))
-
-
-_AMDHSA = ".amdhsa_"
-
-
-def find_kernels(program: Program) -> Mapping[str, Kernel]:
-    """The kernels of a program: those with an `.amdhsa_kernel` block."""
-    descriptors: dict[str, dict[str, int]] = {}
-    current: dict[str, int] | None = None
-    for number, line in enumerate(program.lines):
-        if not isinstance(line.node, Directive):
-            continue
-        if line.node.name == ".amdhsa_kernel":
-            current = descriptors.setdefault(line.node.args, {})
-        elif line.node.name == ".end_amdhsa_kernel":
-            current = None
-        elif current is not None and line.node.name.startswith(_AMDHSA):
-            current[line.node.name[len(_AMDHSA) :]] = number
-    metadata = _find_metadata(program)
-    kernels = {}
-    for name, descriptor in descriptors.items():
-        start = program.labels.get(name)
-        if start is None:
-            raise IsaError(
-                f"{program.file}: .amdhsa_kernel {name} has no code",
-                expected=f"a label {name}:",
-                hint="is the .s whole?",
-            )
-        end = next(
-            (
-                i
-                for i in range(start + 1, len(program.lines))
-                if (isinstance(n := program.lines[i].node, Label) and (n.name.startswith(".Lfunc_end")))
-                or (isinstance(n, Directive) and n.name in (".section", ".amdhsa_kernel", ".size"))
-            ),
-            len(program.lines),
-        )
-        kernels[name] = Kernel(program, name, start, end, MappingProxyType(descriptor), metadata.get(name, {}))
-    return MappingProxyType(kernels)
-
-
-def _find_metadata(program: Program) -> dict[str, dict[str, int]]:
-    """Kernel name -> {key: line number} from the YAML of `.amdgpu_metadata` (clang's layout: two spaces a level)."""
-    result: dict[str, dict[str, int]] = {}
-    entry: dict[str, int] = {}
-    inside = False
-    for number, line in enumerate(program.lines):
-        if ".amdgpu_metadata" in line.text:
-            inside = not line.text.strip().startswith(".end")
-        elif inside and (m := re.match(r"  (- |  )(\.\w+):\s*(.*)$", line.text)):
-            if m[1] == "- ":
-                entry = {}
-            entry[m[2]] = number
-            if m[2] == ".name":
-                result[m[3].strip().strip("'\"")] = entry
-    return result

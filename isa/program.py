@@ -13,16 +13,15 @@ Programs are values: passes build a new one with `with_lines` and leave the old 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from types import MappingProxyType
 
+from isa.describe import Description, lookup
 from isa.errors import IsaError, Span
 from isa.registers import Reg
-
-if TYPE_CHECKING:
-    from isa.describe import Description
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +114,6 @@ class Instruction:
     @cached_property
     def desc(self) -> Description:
         """What the instruction does, from the one place where it is described. IsaError where nobody described it."""
-        from isa.describe import lookup
-
         return lookup(self)
 
     def modifier(self, name: str, default: ModifierValue = None) -> ModifierValue:
@@ -156,9 +153,18 @@ class Instruction:
         return IsaError(message, span=span, **details)
 
     def __str__(self) -> str:
-        from isa.emit import format_instruction
+        """The instruction as LLVM's assembler takes it, without indent or comment."""
+        words = [self.mnemonic + (" " + ", ".join(map(str, self.operands)) if self.operands else "")]
+        words += [_format_modifier(name, value) for name, value in self.modifiers]
+        return " ".join(words) + (f" :: {self.pair}" if self.pair else "")
 
-        return format_instruction(self)
+
+def _format_modifier(name: str, value: ModifierValue) -> str:
+    if value is None:
+        return name
+    if isinstance(value, tuple):
+        return f"{name}:[{','.join(map(str, value))}]"
+    return f"{name}:{value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +259,7 @@ class Program:
     @cached_property
     def kernels(self) -> Mapping[str, Kernel]:
         """Kernel name -> view, in the order of their `.amdhsa_kernel` blocks."""
-        from isa.parse import find_kernels
-
-        return find_kernels(self)
+        return _find_kernels(self)
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel `name`, or the only one there is. IsaError that lists the names otherwise."""
@@ -267,3 +271,59 @@ class Program:
                 expected="one of " + ", ".join(self.kernels) if self.kernels else "an .amdhsa_kernel block",
             )
         return self.kernels[name]
+
+
+_AMDHSA = ".amdhsa_"
+
+
+def _find_kernels(program: Program) -> Mapping[str, Kernel]:
+    """The kernels of a program: those with an `.amdhsa_kernel` block."""
+    descriptors: dict[str, dict[str, int]] = {}
+    current: dict[str, int] | None = None
+    for number, line in enumerate(program.lines):
+        if not isinstance(line.node, Directive):
+            continue
+        if line.node.name == ".amdhsa_kernel":
+            current = descriptors.setdefault(line.node.args, {})
+        elif line.node.name == ".end_amdhsa_kernel":
+            current = None
+        elif current is not None and line.node.name.startswith(_AMDHSA):
+            current[line.node.name[len(_AMDHSA) :]] = number
+    metadata = _find_metadata(program)
+    kernels = {}
+    for name, descriptor in descriptors.items():
+        start = program.labels.get(name)
+        if start is None:
+            raise IsaError(
+                f"{program.file}: .amdhsa_kernel {name} has no code",
+                expected=f"a label {name}:",
+                hint="is the .s whole?",
+            )
+        end = next(
+            (
+                i
+                for i in range(start + 1, len(program.lines))
+                if (isinstance(n := program.lines[i].node, Label) and (n.name.startswith(".Lfunc_end")))
+                or (isinstance(n, Directive) and n.name in (".section", ".amdhsa_kernel", ".size"))
+            ),
+            len(program.lines),
+        )
+        kernels[name] = Kernel(program, name, start, end, MappingProxyType(descriptor), metadata.get(name, {}))
+    return MappingProxyType(kernels)
+
+
+def _find_metadata(program: Program) -> dict[str, dict[str, int]]:
+    """Kernel name -> {key: line number} from the YAML of `.amdgpu_metadata` (clang's layout: two spaces a level)."""
+    result: dict[str, dict[str, int]] = {}
+    entry: dict[str, int] = {}
+    inside = False
+    for number, line in enumerate(program.lines):
+        if ".amdgpu_metadata" in line.text:
+            inside = not line.text.strip().startswith(".end")
+        elif inside and (m := re.match(r"  (- |  )(\.\w+):\s*(.*)$", line.text)):
+            if m[1] == "- ":
+                entry = {}
+            entry[m[2]] = number
+            if m[2] == ".name":
+                result[m[3].strip().strip("'\"")] = entry
+    return result
