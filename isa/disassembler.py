@@ -1,0 +1,72 @@
+"""Machine code to LLVM's text, through the disassembler in the rocm-llvm-python wheel.
+
+The wheel's shared library is opened with ctypes when it is first needed (0.1 s), and its C API (llvm-c/Disassembler.h)
+called directly: one call an instruction, about 10 us each.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+from pathlib import Path
+
+from .descriptor import MACHINES
+from .errors import IsaError
+
+
+@functools.cache
+def _llvm() -> ctypes.CDLL:
+    """The LLVM inside the rocm-llvm-python wheel, its AMDGPU disassembler ready."""
+    spec = importlib.util.find_spec("rocm.llvm")
+    path = next((p / "librocmllvm.so" for p in map(Path, (spec and spec.submodule_search_locations) or ())), None)
+    if path is None or not path.is_file():
+        raise IsaError("the disassembler is missing", hint="pip install rocm-llvm-python==7.2.2.562.46")
+    llvm = ctypes.CDLL(str(path))
+    llvm.LLVMInitializeAMDGPUTargetInfo()
+    llvm.LLVMInitializeAMDGPUTargetMC()
+    llvm.LLVMInitializeAMDGPUDisassembler()
+    llvm.LLVMCreateDisasmCPU.restype = ctypes.c_void_p
+    llvm.LLVMDisasmDispose.argtypes = [ctypes.c_void_p]
+    llvm.LLVMDisasmInstruction.restype = ctypes.c_size_t
+    llvm.LLVMDisasmInstruction.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    ]
+    return llvm
+
+
+def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tuple[int, int, str]]:
+    """(address, size in bytes, text) of each instruction in `code`, whose first byte is at `address`.
+
+    The text is LLVM's, as `llvm-objdump -d` prints it, without its comment. Four bytes that are no instruction come
+    back as `.long 0x...`; a rest of under four bytes as `.byte`.
+    """
+    if arch not in MACHINES.values():
+        raise IsaError(f"cannot disassemble for {arch!r}", expected=", ".join(MACHINES.values()))
+    llvm = _llvm()
+    context = llvm.LLVMCreateDisasmCPU(b"amdgcn-amd-amdhsa", arch.encode(), None, 0, None, None)
+    buffer = ctypes.create_string_buffer(code, len(code) + 32)  # zeros behind, should LLVM ever look too far
+    start = ctypes.addressof(buffer)
+    text = ctypes.create_string_buffer(512)
+    found, at = [], 0
+    try:
+        while at < len(code):
+            size = llvm.LLVMDisasmInstruction(context, start + at, len(code) - at, address + at, text, len(text))
+            if size:
+                words = text.value.decode("ascii", "replace").partition("//")[0].split()
+                found.append((address + at, size, " ".join(words)))
+            elif len(code) - at >= 4:
+                size = 4
+                found.append((address + at, size, f".long {int.from_bytes(code[at : at + 4], 'little'):#010x}"))
+            else:
+                size = len(code) - at
+                found.append((address + at, size, ".byte " + ", ".join(f"{b:#04x}" for b in code[at:])))
+            at += size
+    finally:
+        llvm.LLVMDisasmDispose(context)
+    return found

@@ -1,0 +1,239 @@
+"""The reader of code objects: what it finds in what the compiler made, and that nothing can make it crash."""
+
+import itertools
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+from isa import code_object, toolchain
+from isa.code_object import CodeObjectError
+from isa.descriptor import decode_descriptor
+from isa.errors import IsaError
+
+SOURCE = """
+#define GLOBAL extern "C" __attribute__((global))
+GLOBAL __attribute__((amdgpu_flat_work_group_size(1, 64))) void two(float *out, int n, float x) {
+    __attribute__((shared)) static float lds[100];
+    lds[__builtin_amdgcn_workitem_id_x()] = x;
+    __builtin_amdgcn_s_barrier();
+    out[n + __builtin_amdgcn_workgroup_id_z() * __builtin_amdgcn_workgroup_size_y()] = lds[__builtin_amdgcn_workitem_id_y()];
+}
+GLOBAL void one(volatile int *out) {
+    volatile int here[16];
+    here[*out] = 1;
+    *out = here[*out + 1];
+}
+"""  # noqa: E501
+RELOCATED = """
+__attribute__((device)) int x;
+__attribute__((device)) int *table[2] = {&x, &x};
+extern "C" __attribute__((global)) void k(int i, int **out) { *out = table[i]; }
+"""
+
+
+def build(folder: Path, source: str, cu_mode: bool = True, flags: tuple[str, ...] = ("-O3",)) -> bytes:
+    tools = toolchain.find()
+    hip, s, o, hsaco = (folder / f"k.{suffix}" for suffix in ("hip", "s", "o", "hsaco"))
+    hip.write_text(source)
+    tools.compile(hip, s, arch="gfx1100", cu_mode=cu_mode, flags=flags)
+    tools.assemble(s, o, arch="gfx1100")
+    tools.link([o], hsaco)
+    return hsaco.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return build(tmp_path_factory.mktemp("elf"), SOURCE)
+
+
+def bundle(*entries: tuple[str, bytes]) -> bytes:
+    """What clang-offload-bundler writes: magic, count, (offset, size, length, name) each, then the aligned bodies."""
+    table, bodies = b"", b""
+    start = 4096
+    for name, body in entries:
+        at = start + len(bodies)
+        table += struct.pack("<QQQ", at, len(body), len(name)) + name.encode()
+        bodies += body.ljust(-(-len(body) // 4096) * 4096, b"\0")
+    return (b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(entries)) + table).ljust(start, b"\0") + bodies
+
+
+def test_kernels_and_their_arguments(elf: bytes) -> None:
+    found = code_object.load(elf)
+    assert found.arch == "gfx1100"
+    assert set(found.kernels) == {"one", "two"}
+    two = found.kernel("two")
+    assert [(a.offset, a.size, a.kind) for a in two.args if not a.hidden] == [
+        (0, 8, "global_buffer"),
+        (8, 4, "by_value"),
+        (12, 4, "by_value"),
+    ]
+    assert "hidden_group_size_y" in {a.kind for a in two.args if a.hidden}
+    assert two.max_workgroup == 64
+
+
+def test_the_descriptor(elf: bytes) -> None:
+    found = code_object.load(elf)
+    one, two = (found.kernel(name).descriptor for name in ("one", "two"))
+    assert two.lds_bytes == 400
+    assert one.scratch_bytes >= 64
+    assert (one.enable_scratch, two.enable_scratch) == (True, False)
+    assert two.workgroup_id[2]
+    assert two.workitem_id == 1  # x and y
+    assert two.kernarg_bytes == found.kernel("two").metadata[".kernarg_segment_size"]
+    assert two.wave32
+    assert not two.wgp_mode
+    assert two.float_mode == 0xF0  # round to nearest even, all denormals kept: clang's default for HIP
+    assert two.ieee
+    assert two.dx10_clamp
+    assert ("kernarg_segment_ptr", 2) in two.user_sgprs
+    first = two.user_sgpr_count
+    assert two.system_sgprs["workgroup_id_x"] == first
+    assert two.system_sgprs["workgroup_id_z"] == first + sum(two.workgroup_id) - 1
+    assert found.kernel("two").vgprs <= two.vgprs < found.kernel("two").vgprs + 8
+
+
+def test_wgp_mode(tmp_path: Path) -> None:
+    assert code_object.load(build(tmp_path, SOURCE, cu_mode=False)).kernel("one").descriptor.wgp_mode
+
+
+def test_the_assembler_directives_come_back(tmp_path: Path) -> None:
+    """Each field set to something unusual in assembly is read back from the descriptor."""
+    (tmp_path / "k.s").write_text("""
+        .amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+        .amdhsa_kernel k
+            .amdhsa_next_free_vgpr 200
+            .amdhsa_next_free_sgpr 32
+            .amdhsa_group_segment_fixed_size 1234
+            .amdhsa_private_segment_fixed_size 16
+            .amdhsa_kernarg_size 40
+            .amdhsa_user_sgpr_kernarg_segment_ptr 1
+            .amdhsa_user_sgpr_dispatch_ptr 1
+            .amdhsa_user_sgpr_count 7
+            .amdhsa_system_sgpr_workgroup_id_x 1
+            .amdhsa_system_sgpr_workgroup_id_y 0
+            .amdhsa_system_sgpr_workgroup_id_z 1
+            .amdhsa_system_sgpr_workgroup_info 1
+            .amdhsa_system_vgpr_workitem_id 2
+            .amdhsa_float_round_mode_32 1
+            .amdhsa_float_denorm_mode_32 0
+            .amdhsa_dx10_clamp 0
+            .amdhsa_ieee_mode 0
+            .amdhsa_fp16_overflow 1
+            .amdhsa_workgroup_processor_mode 1
+            .amdhsa_exception_fp_ieee_div_zero 1
+            .amdhsa_wavefront_size32 1
+        .end_amdhsa_kernel
+    """)
+    tools = toolchain.find()
+    tools.assemble(tmp_path / "k.s", tmp_path / "k.o", arch="gfx1100")
+    # The relocatable object holds the descriptor at the start of .rodata; only the entry offset awaits the linker.
+    data = (tmp_path / "k.o").read_bytes()
+    at = data.index(struct.pack("<III", 1234, 16, 40))
+    d = decode_descriptor(data[at : at + 64])
+    assert (d.lds_bytes, d.scratch_bytes, d.kernarg_bytes, d.vgprs) == (1234, 16, 40, 200)
+    assert d.user_sgprs == (("dispatch_ptr", 2), ("kernarg_segment_ptr", 2))
+    assert d.system_sgprs == {"workgroup_id_x": 7, "workgroup_id_z": 8, "workgroup_info": 9}
+    assert d.workitem_id == 2
+    assert d.float_mode == 0b1100_0001
+    assert (d.dx10_clamp, d.ieee, d.fp16_overflow, d.wgp_mode) == (False, False, True, True)
+    assert d.exceptions == 0b100
+
+
+def test_code_is_disassembled_as_llvm_prints_it(elf: bytes) -> None:
+    found = code_object.load(elf)
+    two = found.kernel("two")
+    listing = code_object.disassemble(found.code("two"), two.descriptor.entry)
+    assert listing[0][0] == two.descriptor.entry
+    assert all(b[0] == a[0] + a[1] for a, b in itertools.pairwise(listing))
+    assert listing[-1][0] + listing[-1][1] == two.descriptor.entry + two.code_size
+    texts = [text for _, _, text in listing]
+    assert "s_barrier" in texts
+    assert texts.count("s_endpgm") == 1
+
+
+def test_disassembly_assembles_to_the_same_bytes(elf: bytes, tmp_path: Path) -> None:
+    found = code_object.load(elf)
+    code = found.code("one") + found.code("two")
+    (tmp_path / "k.s").write_text("\n".join(text for _, _, text in code_object.disassemble(code)) + "\n")
+    toolchain.find().assemble(tmp_path / "k.s", tmp_path / "k.o", arch="gfx1100")
+    assert code in (tmp_path / "k.o").read_bytes()
+
+
+def test_what_is_no_instruction_is_shown_as_data() -> None:
+    assert code_object.disassemble(b"\xff\xff\xff\xff\x01\x02", 16) == [
+        (16, 4, ".long 0xffffffff"),
+        (20, 2, ".byte 0x01, 0x02"),
+    ]
+    with pytest.raises(IsaError, match="gfx90a"):
+        code_object.disassemble(b"", arch="gfx90a")
+
+
+def test_a_bundle_is_opened(elf: bytes) -> None:
+    whole = bundle(
+        ("host-x86_64-unknown-linux-gnu-", b""),
+        ("hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-", b"other"),
+        ("hipv4-amdgcn-amd-amdhsa--gfx1100", elf),
+    )
+    assert code_object.load(whole) == code_object.load(elf)
+    assert code_object.unbundle(whole, "gfx1100") == elf
+    with pytest.raises(CodeObjectError, match="gfx1101"):
+        code_object.load(whole, arch="gfx1101")
+    with pytest.raises(CodeObjectError, match="no-offload-compress"):
+        code_object.load(b"CCOB" + bytes(100))
+
+
+def test_the_size_of_an_image_in_memory_is_read_from_its_headers(elf: bytes) -> None:
+    for image in (elf, bundle(("host-", b""), ("hipv4-amdgcn-amd-amdhsa--gfx1100", elf))):
+        followed = image + b"what follows in memory" * 100
+        size = code_object.image_size(lambda offset, n, data=followed: data[offset : offset + n])
+        assert code_object.load(followed[:size]) == code_object.load(elf)
+        assert size <= -(-len(image) // 4096) * 4096
+
+
+def test_relocations_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(CodeObjectError, match=r"R_AMDGPU_(RELATIVE64|ABS64) at 0x.*2 in all"):
+        code_object.load(build(tmp_path, RELOCATED))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda b: b"", "the ELF header lies outside"),
+        (lambda b: b"\x7fELG" + b[4:], "neither an ELF nor an offload bundle"),
+        (lambda b: b[:18] + b"\x3e\0" + b[20:], "not for an AMD GPU"),
+        (lambda b: b[:16] + b"\x01\0" + b[18:], "not linked"),
+        (lambda b: b[:48] + b"\x3f" + b[49:], "another GPU"),
+        (lambda b: b[: len(b) // 2], "cut off"),
+        (lambda b: b.replace(b"two.kd", b"owt.kd", 1), "kernel two has no descriptor"),
+    ],
+)
+def test_what_is_wrong_is_named(elf: bytes, change, message: str) -> None:
+    with pytest.raises(CodeObjectError, match=message):
+        code_object.load(change(elf))
+
+
+def test_damaged_input_ends_in_an_error_or_a_result(elf: bytes) -> None:
+    """Bytes changed, cut, doubled and moved, in the ELF and in a bundle: an IsaError or a CodeObject, nothing else."""
+    rng = random.Random(1100)
+    originals = (elf, bundle(("host-", b""), ("hipv4-amdgcn-amd-amdhsa--gfx1100", elf)))
+    for _ in range(3000):
+        data = bytearray(rng.choice(originals))
+        for _ in range(rng.choice((1, 2, 8))):
+            at = rng.randrange(min(len(data), rng.choice((64, 1024, len(data)))))
+            match rng.randrange(4):
+                case 0:
+                    data[at] = rng.randrange(256)
+                case 1:
+                    data[at : at + 8] = rng.choice((b"\xff" * 8, bytes(8), b"\x7f" * 8))
+                case 2:
+                    data[at:] = data[at : at + rng.randrange(1, 4096)]
+                case 3:
+                    data[at:at] = data[: rng.randrange(64)]
+        try:
+            found = code_object.load(bytes(data))
+        except IsaError:
+            continue
+        for name in found.kernels:
+            found.code(name)
