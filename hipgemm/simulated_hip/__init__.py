@@ -1,0 +1,143 @@
+"""A HIP runtime whose card is the simulator, under the name that hip-python opens.
+
+    hip-python -> libamdhip64.so (C, made by library.py) -> Runtime.dispatch -> calls/*.py -> Card
+
+`install()` puts it in place. hip-python looks its library up at its first call and cannot change it afterwards, so
+`install` must come before that first call; it then makes one call and sees whether it arrives here. Any hip-python
+program runs on it unmodified: device memory is memory of this process, calls are answered with HIP's own codes, and a
+call that is declared nowhere in calls/ answers hipErrorNotSupported and prints its name.
+
+A fault in a kernel is an error code for the program and a report for whoever asks `take_report()`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from hipgemm.simulated_hip.card import Card
+from hipgemm.simulated_hip.runtime import Runtime
+from isa.errors import IsaError
+
+ARCH = "gfx1100"
+# hip-python knows some calls by another name than the library exports (#define in hip_runtime_api.h).
+EXPORTED = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
+
+_runtime: Runtime | None = None
+
+
+class LibraryTaken(IsaError):
+    """hip-python holds another HIP library already."""
+
+
+def installed() -> bool:
+    """Whether this process's HIP is the simulated one."""
+    return _runtime is not None
+
+
+def runtime() -> Runtime:
+    """The installed runtime. Raises IsaError where there is none."""
+    if _runtime is None:
+        raise IsaError("the simulated card is not installed in this process", hint="hipgemm.simulated_hip.install()")
+    return _runtime
+
+
+def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str], None] | None = None) -> Runtime:
+    """Make hip-python use the simulated card from now on, for as long as this process lives.
+
+    make_card: makes the card at the first call that needs one; the simulator of `isa.sim` if not given.
+    say:       where the text of a fault goes as it happens; None keeps it for `Runtime.take_report`.
+
+    Installing again gives the same runtime back. Raises LibraryTaken if hip-python opened another library before,
+    NoCompiler if the library can be neither found in the cache nor compiled.
+    """
+    global _runtime
+    if _runtime is not None:
+        return _runtime
+    from hipgemm.simulated_hip import calls, library
+
+    binding = _binding()
+    known = {EXPORTED.get(n, n) for n in binding.__pyx_capi__ if n.startswith("hip")}
+    folder = library.build(library.source(calls.CALLS, known))
+    path = folder / "lib" / "libamdhip64.so"
+    fresh = Runtime(make_card or _simulator, ARCH, say)
+    ctypes.CDLL(str(path)).hipgemm_connect(fresh.callback)
+    with _found_at(path):
+        _open()
+    if not fresh.calls:
+        raise LibraryTaken(
+            "hip-python opened another HIP library before the simulated card was asked for",
+            expected="no call of hip-python before hipgemm.simulated_hip.install()",
+            hint="start a new process, and install first",
+        )
+    _runtime = fresh
+    return fresh
+
+
+def _simulator() -> Card:
+    from isa.sim.card import Card as Simulator
+
+    return Simulator()
+
+
+def _binding() -> ModuleType:
+    """hip-python's compiled binding module: rocm.bindings.cyhip since 7.14, hip.chip before."""
+    for name in ("rocm.bindings.cyhip", "hip.chip"):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+    raise IsaError("hip-python is not installed", hint="pip install hip-python")
+
+
+def _open() -> None:
+    """Make hip-python's first call. It raises RuntimeError where an earlier attempt failed for want of a library."""
+    from hip import hip
+
+    try:
+        hip.hipRuntimeGetVersion()
+    except RuntimeError as error:
+        raise LibraryTaken(
+            f"hip-python has already looked for a HIP library and failed: {error}",
+            hint="start a new process, and call hipgemm.simulated_hip.install() before any hip-python call",
+        ) from error
+
+
+@contextmanager
+def _found_at(path: Path) -> Iterator[None]:
+    """While this lasts, hip-python finds its HIP library at `path`.
+
+    Its own ways to be told are $ROCM_PATH, which ranks behind a `rocm_sdk` package (10.0), and the variable
+    `hip.chip.DLL` (7.2). Both are left as they were afterwards: other tools and child processes read $ROCM_PATH too.
+    """
+    paths = sys.modules.get("rocm.bindings.util.paths") or _optional("rocm.bindings.util.paths")
+    chip = sys.modules.get("hip.chip")
+    before = os.environ.get("ROCM_PATH")
+    lookup = getattr(paths, "get_library_path", None)
+    try:
+        os.environ["ROCM_PATH"] = str(path.parent.parent)
+        if paths is not None:
+            paths.get_library_path = lambda *_a, **_k: os.fsencode(path)
+        elif chip is not None:
+            chip.DLL = os.fsencode(path)
+        yield
+    finally:
+        if before is None:
+            del os.environ["ROCM_PATH"]
+        else:
+            os.environ["ROCM_PATH"] = before
+        if paths is not None:
+            paths.get_library_path = lookup
+
+
+def _optional(name: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        return None

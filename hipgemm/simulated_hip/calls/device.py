@@ -1,0 +1,259 @@
+"""Devices: there is one, a gfx1100 (Navi 31 as on the Radeon RX 7900 XTX), and what it says of itself.
+
+Sizes and clocks are those of the card (AMD "RDNA3 Instruction Set Architecture Reference Guide"; Chips and Cheese,
+"Microbenchmarking AMD's RDNA 3"). As ROCm does for RDNA, a multiprocessor is a WGP, of which there are 48.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from hipgemm.simulated_hip.abi import Code, DeviceProp, HipError, Int, Pointer, UInt, call, store, store_text
+from hipgemm.simulated_hip.runtime import Runtime
+
+HIP_VERSION = 70_200_000  # major * 10^7 + minor * 10^5 + patch: HIP 7.2
+TOTAL_MEMORY = 24 << 30
+WAVE = 32
+WGPS = 48
+SIMDS_OF_WGP = 4
+WAVES_OF_SIMD = 16
+LDS_OF_WGP = 128 << 10
+LDS_OF_WORKGROUP = 64 << 10
+VGPRS_OF_SIMD = 1536  # wave32 registers of 32 lanes
+MAX_WORKGROUP = 1024
+CLOCK_KHZ = 2_500_000
+PCI_BUS_ID = "0000:00:00.0"
+
+PROPERTIES: dict[str, Any] = {
+    "name": b"gfx1100 simulated by hipgemm",
+    "totalGlobalMem": TOTAL_MEMORY,
+    "sharedMemPerBlock": LDS_OF_WORKGROUP,
+    "regsPerBlock": VGPRS_OF_SIMD * WAVE * SIMDS_OF_WGP,
+    "warpSize": WAVE,
+    "memPitch": 0x7FFFFFFF,
+    "maxThreadsPerBlock": MAX_WORKGROUP,
+    "maxThreadsDim": (MAX_WORKGROUP,) * 3,
+    "maxGridSize": (0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF),
+    "clockRate": CLOCK_KHZ,
+    "totalConstMem": 0x7FFFFFFF,
+    "major": 11,
+    "minor": 0,
+    "multiProcessorCount": WGPS,
+    "canMapHostMemory": 1,
+    "concurrentKernels": 1,
+    "unifiedAddressing": 1,
+    "memoryClockRate": 1_250_000,
+    "memoryBusWidth": 384,
+    "l2CacheSize": 6 << 20,
+    "maxThreadsPerMultiProcessor": SIMDS_OF_WGP * WAVES_OF_SIMD * WAVE,
+    "globalL1CacheSupported": 1,
+    "localL1CacheSupported": 1,
+    "sharedMemPerMultiprocessor": LDS_OF_WGP,
+    "regsPerMultiprocessor": VGPRS_OF_SIMD * WAVE * SIMDS_OF_WGP,
+    "managedMemory": 1,
+    "sharedMemPerBlockOptin": LDS_OF_WORKGROUP,
+    "maxBlocksPerMultiProcessor": 32,
+    "gcnArchName": b"gfx1100",
+    "maxSharedMemoryPerMultiProcessor": LDS_OF_WGP,
+    "clockInstructionRate": 100_000,
+}
+
+# hipDeviceAttribute_t (hip_runtime_api.h) -> the property that answers it; a dimension is (property, index).
+ATTRIBUTES: dict[int, str | tuple[str, int]] = {
+    2: "asyncEngineCount",
+    3: "canMapHostMemory",
+    4: "canUseHostPointerForRegisteredMem",
+    5: "clockRate",
+    6: "computeMode",
+    7: "computePreemptionSupported",
+    8: "concurrentKernels",
+    9: "concurrentManagedAccess",
+    10: "cooperativeLaunch",
+    11: "cooperativeMultiDeviceLaunch",
+    12: "deviceOverlap",
+    13: "directManagedMemAccessFromHost",
+    14: "globalL1CacheSupported",
+    15: "hostNativeAtomicSupported",
+    16: "integrated",
+    17: "isMultiGpuBoard",
+    18: "kernelExecTimeoutEnabled",
+    19: "l2CacheSize",
+    20: "localL1CacheSupported",
+    23: "major",
+    24: "managedMemory",
+    25: "maxBlocksPerMultiProcessor",
+    26: ("maxThreadsDim", 0),
+    27: ("maxThreadsDim", 1),
+    28: ("maxThreadsDim", 2),
+    29: ("maxGridSize", 0),
+    30: ("maxGridSize", 1),
+    31: ("maxGridSize", 2),
+    56: "maxThreadsPerBlock",
+    57: "maxThreadsPerMultiProcessor",
+    58: "memPitch",
+    59: "memoryBusWidth",
+    60: "memoryClockRate",
+    61: "minor",
+    62: "multiGpuBoardGroupID",
+    63: "multiProcessorCount",
+    65: "pageableMemoryAccess",
+    66: "pageableMemoryAccessUsesHostPageTables",
+    67: "pciBusID",
+    68: "pciDeviceID",
+    69: "pciDomainID",
+    71: "regsPerBlock",
+    72: "regsPerMultiprocessor",
+    73: "reservedSharedMemPerBlock",
+    74: "sharedMemPerBlock",
+    75: "sharedMemPerBlockOptin",
+    76: "sharedMemPerMultiprocessor",
+    77: "singleToDoublePrecisionPerfRatio",
+    78: "streamPrioritiesSupported",
+    80: "tccDriver",
+    83: "totalConstMem",
+    85: "unifiedAddressing",
+    87: "warpSize",
+    88: "memoryPoolsSupported",
+    90: "hostRegisterSupported",
+    10002: "maxSharedMemoryPerMultiProcessor",
+    10011: "isLargeBar",
+    10012: "asicRevision",
+    10015: "multiProcessorCount",
+    10017: "clockInstructionRate",
+}
+
+
+def one(device: int) -> None:
+    """Refuse a device other than the one there is."""
+    if device != 0:
+        raise HipError(Code.InvalidDevice)
+
+
+@call
+def hipInit(rt: Runtime, flags: UInt) -> None:
+    if flags:
+        raise HipError(Code.InvalidValue)
+
+
+@call
+def hipDriverGetVersion(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_int, HIP_VERSION)
+
+
+@call
+def hipRuntimeGetVersion(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_int, HIP_VERSION)
+
+
+@call
+def hipGetDeviceCount(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_int, 1)
+
+
+@call
+def hipGetDevice(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_int, 0)
+
+
+@call
+def hipSetDevice(rt: Runtime, device: Int) -> None:
+    one(device)
+
+
+@call
+def hipDeviceGet(rt: Runtime, out: Pointer, ordinal: Int) -> None:
+    one(ordinal)
+    store(out, ctypes.c_int, 0)
+
+
+@call
+def hipDeviceSynchronize(rt: Runtime) -> None:
+    """Every call has run to its end before it answers, so there is nothing to wait for."""
+
+
+@call
+def hipDeviceReset(rt: Runtime) -> None:
+    """Forget everything: handles become invalid and memory is given back."""
+    for base in list(rt.allocations):
+        rt.card.memory.free(base)
+    for table in (rt.allocations, rt.streams, rt.events, rt.modules, rt.functions):
+        table.clear()
+
+
+@call
+def hipGetDeviceFlags(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_uint, 0)
+
+
+@call
+def hipSetDeviceFlags(rt: Runtime, flags: UInt) -> None:
+    """How a host thread waits: nobody waits here."""
+
+
+@call
+def hipDeviceGetName(rt: Runtime, out: Pointer, room: Int, device: Int) -> None:
+    one(device)
+    store_text(out, room, PROPERTIES["name"].decode())
+
+
+@call
+def hipDeviceGetPCIBusId(rt: Runtime, out: Pointer, room: Int, device: Int) -> None:
+    one(device)
+    store_text(out, room, PCI_BUS_ID)
+
+
+@call
+def hipDeviceGetByPCIBusId(rt: Runtime, out: Pointer, text: Pointer) -> None:
+    if not text or ctypes.string_at(text) != PCI_BUS_ID.encode():
+        raise HipError(Code.InvalidDevice if text else Code.InvalidValue)
+    store(out, ctypes.c_int, 0)
+
+
+@call
+def hipDeviceTotalMem(rt: Runtime, out: Pointer, device: Int) -> None:
+    one(device)
+    store(out, ctypes.c_size_t, TOTAL_MEMORY)
+
+
+@call
+def hipDeviceComputeCapability(rt: Runtime, major: Pointer, minor: Pointer, device: Int) -> None:
+    one(device)
+    store(major, ctypes.c_int, PROPERTIES["major"])
+    store(minor, ctypes.c_int, PROPERTIES["minor"])
+
+
+@call
+def hipGetDevicePropertiesR0600(rt: Runtime, out: Pointer, device: Int) -> None:
+    one(device)
+    if not out:
+        raise HipError(Code.InvalidValue)
+    properties = DeviceProp(**PROPERTIES)
+    ctypes.memmove(out, ctypes.addressof(properties), ctypes.sizeof(properties))
+
+
+@call
+def hipChooseDeviceR0600(rt: Runtime, out: Pointer, wanted: Pointer) -> None:
+    store(out, ctypes.c_int, 0)
+
+
+@call
+def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int) -> None:
+    one(device)
+    if attribute not in ATTRIBUTES:
+        raise HipError(Code.InvalidValue)
+    source = ATTRIBUTES[attribute]
+    value = PROPERTIES.get(source, 0) if isinstance(source, str) else PROPERTIES[source[0]][source[1]]
+    store(out, ctypes.c_int, min(value, 0x7FFFFFFF))
+
+
+@call
+def hipDeviceCanAccessPeer(rt: Runtime, out: Pointer, device: Int, peer: Int) -> None:
+    one(device)
+    one(peer)
+    store(out, ctypes.c_int, 0)
+
+
+@call
+def hipDeviceGetLimit(rt: Runtime, out: Pointer, limit: Int) -> None:
+    raise HipError(Code.UnsupportedLimit)

@@ -1,0 +1,49 @@
+"""Error codes: the last one, and their names and words."""
+
+from __future__ import annotations
+
+import ctypes
+
+from hipgemm.simulated_hip.abi import Answer, Code, Int, Pointer, Text, call, store
+from hipgemm.simulated_hip.runtime import Runtime
+
+
+@call(alias=("hipExtGetLastError",))
+def hipGetLastError(rt: Runtime) -> None:
+    """Answers with the last failure of this thread and forgets it."""
+    code, rt.last_error = rt.last_error, Code.Success
+    _answer(code)
+
+
+@call
+def hipPeekAtLastError(rt: Runtime) -> None:
+    _answer(rt.last_error)
+
+
+def _answer(code: Code) -> None:
+    if code is not Code.Success:
+        raise Answer(code)
+
+
+def _code(number: int) -> Code:
+    return Code(number) if number in Code._value2member_map_ else Code.Unknown
+
+
+@call
+def hipGetErrorName(rt: Runtime, code: Int) -> Text:
+    return _code(code).hip_name
+
+
+@call
+def hipGetErrorString(rt: Runtime, code: Int) -> Text:
+    return _code(code).text
+
+
+@call
+def hipDrvGetErrorName(rt: Runtime, code: Int, out: Pointer) -> None:
+    store(out, ctypes.c_uint64, rt.text_address(_code(code).hip_name))
+
+
+@call
+def hipDrvGetErrorString(rt: Runtime, code: Int, out: Pointer) -> None:
+    store(out, ctypes.c_uint64, rt.text_address(_code(code).text))

@@ -1,0 +1,391 @@
+"""Memory: the card's allocations, copies and fills.
+
+Device, pinned and managed memory all come from the card and are memory of this process, so a copy is a `memmove`
+after both its ends were checked: an end that lies in an allocation must lie in it whole, an end that `kind` says is
+the device's must lie in one, any other end must be mapped in this process. Registered host memory is known, but the
+card cannot reach it unless it offers `Memory.register`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from hipgemm.simulated_hip.abi import (
+    Code,
+    HipError,
+    Int,
+    Pointer,
+    PointerAttributes,
+    Size,
+    UByte,
+    UInt,
+    UShort,
+    call,
+    store,
+)
+from hipgemm.simulated_hip.calls.device import TOTAL_MEMORY, one
+from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.image import is_mapped
+from hipgemm.simulated_hip.runtime import Allocation, Runtime
+from isa.errors import IsaError
+
+PITCH = 256
+HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, WITHOUT_CU = 0, 1, 2, 3, 4, 1024
+ON_DEVICE = {  # hipMemcpyKind -> whether (destination, source) must be the device's
+    HOST_TO_HOST: (False, False),
+    HOST_TO_DEVICE: (True, False),
+    DEVICE_TO_HOST: (False, True),
+    DEVICE_TO_DEVICE: (True, True),
+    DEFAULT: (False, False),
+    WITHOUT_CU: (True, True),
+}
+MEMORY_TYPE = {"host": 1, "device": 2, "managed": 3}
+
+
+def _allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0) -> None:
+    if not out:
+        raise HipError(Code.InvalidValue)
+    store(out, ctypes.c_uint64, 0)
+    if size == 0:
+        return
+    if size > TOTAL_MEMORY - sum(a.size for a in rt.allocations.values()):
+        raise HipError(Code.OutOfMemory)
+    try:
+        address = rt.card.memory.allocate(size)
+    except (IsaError, MemoryError) as error:
+        raise HipError(Code.OutOfMemory, error) from error
+    rt.allocations[address] = Allocation(size, kind, flags)
+    store(out, ctypes.c_uint64, address)
+
+
+def _release(rt: Runtime, address: int, *kinds: str) -> None:
+    if address == 0:
+        return
+    if address not in rt.allocations or rt.allocations[address].kind not in kinds:
+        raise HipError(Code.InvalidValue)
+    rt.card.memory.free(address)
+    del rt.allocations[address]
+
+
+def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
+    """Refuse a range that is not memory of the kind asked for."""
+    if size == 0:
+        return
+    found = rt.card.memory.find(address)
+    if found is not None:
+        if address + size > found[0] + found[1]:
+            raise HipError(Code.InvalidValue)
+    elif on_device or not is_mapped(address, size):
+        raise HipError(Code.InvalidValue)
+
+
+def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> None:
+    if kind not in ON_DEVICE:
+        raise HipError(Code.InvalidMemcpyDirection)
+    to_device, from_device = ON_DEVICE[kind]
+    reachable(rt, destination, size, to_device)
+    reachable(rt, source, size, from_device)
+    ctypes.memmove(destination, source, size)
+
+
+def _fill(rt: Runtime, destination: int, value: int, size: int, ctype: type = ctypes.c_uint8) -> None:
+    """Set `size` elements of a C type."""
+    width = ctypes.sizeof(ctype)  # type: ignore[arg-type]
+    reachable(rt, destination, size * width, on_device=True)
+    if width == 1:
+        ctypes.memset(destination, value & 0xFF, size)
+        return
+    # Doubling: each pass copies what is filled already.
+    if size:
+        ctypes.memmove(destination, (value & ((1 << 8 * width) - 1)).to_bytes(width, "little"), width)
+    done = 1
+    while done < size:
+        step = min(done, size - done)
+        ctypes.memmove(destination + done * width, destination, step * width)
+        done += step
+
+
+@call
+def hipMalloc(rt: Runtime, out: Pointer, size: Size) -> None:
+    _allocate(rt, out, size, "device")
+
+
+@call
+def hipExtMallocWithFlags(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
+    _allocate(rt, out, size, "device", flags)
+
+
+@call
+def hipMallocAsync(rt: Runtime, out: Pointer, size: Size, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    _allocate(rt, out, size, "device")
+
+
+@call
+def hipMallocManaged(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
+    _allocate(rt, out, size, "managed", flags)
+
+
+@call(alias=("hipMemAllocHost",))
+def hipMallocHost(rt: Runtime, out: Pointer, size: Size) -> None:
+    _allocate(rt, out, size, "host")
+
+
+@call(alias=("hipHostAlloc",))
+def hipHostMalloc(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
+    _allocate(rt, out, size, "host", flags)
+
+
+@call
+def hipMallocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, height: Size) -> None:
+    row = (width + PITCH - 1) // PITCH * PITCH
+    store(pitch, ctypes.c_size_t, row)
+    _allocate(rt, out, row * height, "device")
+
+
+@call
+def hipMemAllocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, height: Size, element: UInt) -> None:
+    if element not in (4, 8, 16):
+        raise HipError(Code.InvalidValue)
+    hipMallocPitch(rt, out, pitch, width, height)
+
+
+@call
+def hipFree(rt: Runtime, address: Pointer) -> None:
+    _release(rt, address, "device", "managed")
+
+
+@call
+def hipFreeAsync(rt: Runtime, address: Pointer, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    _release(rt, address, "device", "managed")
+
+
+@call(alias=("hipFreeHost",))
+def hipHostFree(rt: Runtime, address: Pointer) -> None:
+    _release(rt, address, "host")
+
+
+@call
+def hipHostGetDevicePointer(rt: Runtime, out: Pointer, address: Pointer, flags: UInt) -> None:
+    if flags or rt.card.memory.find(address) is None:
+        raise HipError(Code.InvalidValue)
+    store(out, ctypes.c_uint64, address)
+
+
+@call
+def hipHostGetFlags(rt: Runtime, out: Pointer, address: Pointer) -> None:
+    found = rt.allocations.get(address)
+    if found is None or found.kind != "host":
+        raise HipError(Code.InvalidValue)
+    store(out, ctypes.c_uint, found.flags)
+
+
+@call
+def hipHostRegister(rt: Runtime, address: Pointer, size: Size, flags: UInt) -> None:
+    if not address or not size or not is_mapped(address, size):
+        raise HipError(Code.InvalidValue)
+    register = getattr(rt.card.memory, "register", None)
+    if register is None:
+        raise HipError(Code.NotSupported)
+    if address in rt.registered:
+        raise HipError(Code.HostMemoryAlreadyRegistered)
+    register(address, size)
+    rt.registered[address] = size
+
+
+@call
+def hipHostUnregister(rt: Runtime, address: Pointer) -> None:
+    if address not in rt.registered:
+        raise HipError(Code.HostMemoryNotRegistered)
+    rt.card.memory.unregister(address)  # type: ignore[attr-defined]
+    del rt.registered[address]
+
+
+@call
+def hipMemGetInfo(rt: Runtime, free: Pointer, total: Pointer) -> None:
+    store(free, ctypes.c_size_t, TOTAL_MEMORY - sum(a.size for a in rt.allocations.values()))
+    store(total, ctypes.c_size_t, TOTAL_MEMORY)
+
+
+@call
+def hipMemPtrGetInfo(rt: Runtime, address: Pointer, out: Pointer) -> None:
+    if address not in rt.allocations:
+        raise HipError(Code.InvalidValue)
+    store(out, ctypes.c_size_t, rt.allocations[address].size)
+
+
+@call
+def hipMemGetAddressRange(rt: Runtime, base: Pointer, size: Pointer, address: Pointer) -> None:
+    found = rt.card.memory.find(address)
+    if found is None:
+        raise HipError(Code.NotFound)
+    if base:
+        store(base, ctypes.c_uint64, found[0])
+    if size:
+        store(size, ctypes.c_size_t, found[1])
+
+
+@call
+def hipPointerGetAttributes(rt: Runtime, out: Pointer, address: Pointer) -> None:
+    if not out or not address:
+        raise HipError(Code.InvalidValue)
+    answer = PointerAttributes()
+    found = rt.card.memory.find(address)
+    kept = rt.allocations.get(found[0]) if found else None
+    if kept is not None:
+        answer.type = MEMORY_TYPE[kept.kind]
+        answer.devicePointer = address
+        answer.hostPointer = None if kept.kind == "device" else address
+        answer.isManaged, answer.allocationFlags = int(kept.kind == "managed"), kept.flags
+    else:
+        answer.hostPointer = address
+    ctypes.memmove(out, ctypes.addressof(answer), ctypes.sizeof(answer))
+
+
+@call
+def hipMemPrefetchAsync(rt: Runtime, address: Pointer, size: Size, device: Int, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    reachable(rt, address, size, on_device=True)
+
+
+@call
+def hipMemAdvise(rt: Runtime, address: Pointer, size: Size, advice: Int, device: Int) -> None:
+    reachable(rt, address, size, on_device=True)
+
+
+@call(alias=("hipMemcpy_spt",))
+def hipMemcpy(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int) -> None:
+    _copy(rt, destination, source, size, kind)
+
+
+@call(alias=("hipMemcpyAsync_spt", "hipMemcpyWithStream"))
+def hipMemcpyAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    _copy(rt, destination, source, size, kind)
+
+
+@call
+def hipMemcpyHtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
+    _copy(rt, destination, source, size, HOST_TO_DEVICE)
+
+
+@call
+def hipMemcpyDtoH(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
+    _copy(rt, destination, source, size, DEVICE_TO_HOST)
+
+
+@call
+def hipMemcpyDtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
+    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
+
+
+@call
+def hipMemcpyHtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
+    hipMemcpyAsync(rt, destination, source, size, HOST_TO_DEVICE, stream)
+
+
+@call
+def hipMemcpyDtoHAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
+    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_HOST, stream)
+
+
+@call
+def hipMemcpyDtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
+    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_DEVICE, stream)
+
+
+@call
+def hipMemcpyPeer(
+    rt: Runtime, destination: Pointer, to_device: Int, source: Pointer, from_device: Int, size: Size
+) -> None:
+    one(to_device)
+    one(from_device)
+    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
+
+
+@call(alias=("hipMemcpy2D_spt",))
+def hipMemcpy2D(
+    rt: Runtime,
+    destination: Pointer,
+    to_pitch: Size,
+    source: Pointer,
+    from_pitch: Size,
+    width: Size,
+    height: Size,
+    kind: Int,
+) -> None:
+    if width > to_pitch or width > from_pitch:
+        raise HipError(Code.InvalidPitchValue)
+    if width and to_pitch == from_pitch == width:
+        _copy(rt, destination, source, width * height, kind)
+        return
+    for row in range(height if width else 0):
+        _copy(rt, destination + row * to_pitch, source + row * from_pitch, width, kind)
+
+
+@call(alias=("hipMemcpy2DAsync_spt",))
+def hipMemcpy2DAsync(
+    rt: Runtime,
+    destination: Pointer,
+    to_pitch: Size,
+    source: Pointer,
+    from_pitch: Size,
+    width: Size,
+    height: Size,
+    kind: Int,
+    stream: Pointer,
+) -> None:
+    known_stream(rt, stream)
+    hipMemcpy2D(rt, destination, to_pitch, source, from_pitch, width, height, kind)
+
+
+@call(alias=("hipMemset_spt",))
+def hipMemset(rt: Runtime, destination: Pointer, value: Int, size: Size) -> None:
+    _fill(rt, destination, value, size)
+
+
+@call(alias=("hipMemsetAsync_spt",))
+def hipMemsetAsync(rt: Runtime, destination: Pointer, value: Int, size: Size, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    _fill(rt, destination, value, size)
+
+
+@call
+def hipMemsetD8(rt: Runtime, destination: Pointer, value: UByte, count: Size) -> None:
+    _fill(rt, destination, value, count)
+
+
+@call
+def hipMemsetD8Async(rt: Runtime, destination: Pointer, value: UByte, count: Size, stream: Pointer) -> None:
+    hipMemsetAsync(rt, destination, value, count, stream)
+
+
+@call
+def hipMemsetD16(rt: Runtime, destination: Pointer, value: UShort, count: Size) -> None:
+    _fill(rt, destination, value, count, ctypes.c_uint16)
+
+
+@call
+def hipMemsetD16Async(rt: Runtime, destination: Pointer, value: UShort, count: Size, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    _fill(rt, destination, value, count, ctypes.c_uint16)
+
+
+@call
+def hipMemsetD32(rt: Runtime, destination: Pointer, value: Int, count: Size) -> None:
+    _fill(rt, destination, value, count, ctypes.c_uint32)
+
+
+@call
+def hipMemsetD32Async(rt: Runtime, destination: Pointer, value: Int, count: Size, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    _fill(rt, destination, value, count, ctypes.c_uint32)
+
+
+@call(alias=("hipMemset2D_spt",))
+def hipMemset2D(rt: Runtime, destination: Pointer, pitch: Size, value: Int, width: Size, height: Size) -> None:
+    if width > pitch:
+        raise HipError(Code.InvalidPitchValue)
+    for row in range(height):
+        _fill(rt, destination + row * pitch, value, width)

@@ -1,0 +1,143 @@
+"""Streams and events.
+
+A call has run to its end before it answers, whatever its stream, so streams only exist and are found idle; an order
+of calls that is right on a card is kept. Events stamp the simulated clock. Elapsed time is what the card predicted for
+the launches between two events, and 0 where its launches come without a prediction.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from hipgemm.simulated_hip.abi import Code, HipError, Int, Pointer, UInt, call, store
+from hipgemm.simulated_hip.runtime import Event, Runtime, Stream
+
+DISABLE_TIMING = 2  # hipEventDisableTiming
+BUILT_IN = (0, 1, 2)  # NULL, hipStreamLegacy, hipStreamPerThread
+
+
+def known_stream(rt: Runtime, stream: int) -> Stream:
+    """The stream of a handle; the built-in ones always are."""
+    return Stream() if stream in BUILT_IN else rt.find(rt.streams, stream)
+
+
+@call
+def hipStreamCreate(rt: Runtime, out: Pointer) -> None:
+    _create(rt, out, 0, 0)
+
+
+@call
+def hipStreamCreateWithFlags(rt: Runtime, out: Pointer, flags: UInt) -> None:
+    _create(rt, out, flags, 0)
+
+
+@call
+def hipStreamCreateWithPriority(rt: Runtime, out: Pointer, flags: UInt, priority: Int) -> None:
+    _create(rt, out, flags, priority)
+
+
+def _create(rt: Runtime, out: int, flags: int, priority: int) -> None:
+    if not out or flags not in (0, 1):
+        raise HipError(Code.InvalidValue)
+    store(out, ctypes.c_uint64, rt.handle(rt.streams, Stream(flags, priority)))
+
+
+@call
+def hipDeviceGetStreamPriorityRange(rt: Runtime, least: Pointer, greatest: Pointer) -> None:
+    store(least, ctypes.c_int, 0)
+    store(greatest, ctypes.c_int, 0)
+
+
+@call
+def hipStreamDestroy(rt: Runtime, stream: Pointer) -> None:
+    rt.find(rt.streams, stream)
+    del rt.streams[stream]
+
+
+@call(alias=("hipStreamQuery_spt", "hipStreamSynchronize", "hipStreamSynchronize_spt"))
+def hipStreamQuery(rt: Runtime, stream: Pointer) -> None:
+    known_stream(rt, stream)
+
+
+@call(alias=("hipStreamWaitEvent_spt",))
+def hipStreamWaitEvent(rt: Runtime, stream: Pointer, event: Pointer, flags: UInt) -> None:
+    known_stream(rt, stream)
+    rt.find(rt.events, event)
+
+
+@call(alias=("hipStreamGetFlags_spt",))
+def hipStreamGetFlags(rt: Runtime, stream: Pointer, out: Pointer) -> None:
+    store(out, ctypes.c_uint, known_stream(rt, stream).flags)
+
+
+@call(alias=("hipStreamGetPriority_spt",))
+def hipStreamGetPriority(rt: Runtime, stream: Pointer, out: Pointer) -> None:
+    store(out, ctypes.c_int, known_stream(rt, stream).priority)
+
+
+@call
+def hipStreamGetDevice(rt: Runtime, stream: Pointer, out: Pointer) -> None:
+    known_stream(rt, stream)
+    store(out, ctypes.c_int, 0)
+
+
+@call(alias=("hipStreamIsCapturing_spt",))
+def hipStreamIsCapturing(rt: Runtime, stream: Pointer, out: Pointer) -> None:
+    known_stream(rt, stream)
+    store(out, ctypes.c_int, 0)
+
+
+@call(alias=("hipStreamAddCallback_spt",))
+def hipStreamAddCallback(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer, flags: UInt) -> None:
+    known_stream(rt, stream)
+    if not function or flags:
+        raise HipError(Code.InvalidValue)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(function)(stream, 0, data)
+
+
+@call(alias=("hipLaunchHostFunc_spt",))
+def hipLaunchHostFunc(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer) -> None:
+    known_stream(rt, stream)
+    if not function:
+        raise HipError(Code.InvalidValue)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(data)
+
+
+@call
+def hipEventCreate(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_uint64, rt.handle(rt.events, Event()))
+
+
+@call
+def hipEventCreateWithFlags(rt: Runtime, out: Pointer, flags: UInt) -> None:
+    store(out, ctypes.c_uint64, rt.handle(rt.events, Event(flags)))
+
+
+@call
+def hipEventDestroy(rt: Runtime, event: Pointer) -> None:
+    rt.find(rt.events, event)
+    del rt.events[event]
+
+
+@call(alias=("hipEventRecord_spt",))
+def hipEventRecord(rt: Runtime, event: Pointer, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    rt.find(rt.events, event).time_s = rt.clock_s
+
+
+@call
+def hipEventRecordWithFlags(rt: Runtime, event: Pointer, stream: Pointer, flags: UInt) -> None:
+    hipEventRecord(rt, event, stream)
+
+
+@call(alias=("hipEventSynchronize",))
+def hipEventQuery(rt: Runtime, event: Pointer) -> None:
+    rt.find(rt.events, event)
+
+
+@call
+def hipEventElapsedTime(rt: Runtime, out: Pointer, start: Pointer, stop: Pointer) -> None:
+    first, last = rt.find(rt.events, start), rt.find(rt.events, stop)
+    if first.time_s is None or last.time_s is None or (first.flags | last.flags) & DISABLE_TIMING:
+        raise HipError(Code.InvalidHandle)
+    store(out, ctypes.c_float, (last.time_s - first.time_s) * 1e3)

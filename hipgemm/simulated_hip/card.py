@@ -1,0 +1,86 @@
+"""What a card must offer to stand behind the simulated HIP runtime.
+
+`isa.sim.card.Card` is such a card; the tests bring small ones of their own. Device memory is memory of this process at
+its own address, so the runtime copies with `memmove` once it has checked the range against `Memory.find`.
+
+Errors: every method raises a subclass of `isa.errors.IsaError` whose text is complete (which kernel, instruction,
+lane, workgroup, address). The runtime turns it into a HIP error code and keeps it as the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Memory(Protocol):
+    """The card's allocations."""
+
+    def allocate(self, size: int) -> int:
+        """Address of `size` new bytes, at least 256-byte aligned. Raises an IsaError when there is no room."""
+        ...
+
+    def free(self, address: int) -> None:
+        """Give back what `allocate` returned."""
+        ...
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        """(base, size) of the live allocation that holds this address, or None."""
+        ...
+
+
+class Kernel(Protocol):
+    """A kernel of a loaded code object.
+
+    `metadata` is its entry of `amdhsa.kernels` as the code object holds it (LLVM AMDGPUUsage, "Code Object V5
+    Metadata"): ".args", ".kernarg_segment_size", ".group_segment_fixed_size", ".vgpr_count" and so on.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
+
+
+class Module(Protocol):
+    """A loaded code object. `globals` maps a variable's name to its (address, size in bytes)."""
+
+    @property
+    def kernels(self) -> Mapping[str, Kernel]: ...
+
+    @property
+    def globals(self) -> Mapping[str, tuple[int, int]]: ...
+
+
+class LaunchReport(Protocol):
+    """What is known after a launch. `time_s`: predicted seconds on the card, None where no model gave any."""
+
+    @property
+    def time_s(self) -> float | None: ...
+
+
+class Card(Protocol):
+    """A card: memory, code objects, launches."""
+
+    @property
+    def memory(self) -> Memory: ...
+
+    def load(self, image: bytes) -> Module:
+        """Load a gfx11 code object (ELF)."""
+        ...
+
+    def launch(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        kernarg: bytes,
+        dynamic_lds: int = 0,
+    ) -> LaunchReport:
+        """Run `grid` workgroups of `block` work-items to the end.
+
+        kernarg:     the explicit arguments as they lie in the kernarg segment; the card fills the hidden ones.
+        dynamic_lds: bytes of LDS after the static ones.
+        """
+        ...

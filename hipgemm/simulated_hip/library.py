@@ -1,0 +1,77 @@
+"""The C library that hip-python opens: its text, made from the declared calls, and its compilation.
+
+`source` is shim.c followed by one exported function for each declared call, and by one that answers
+hipErrorNotSupported for each further call that hip-python knows. It is compiled once by the system's C compiler or by
+zig's, and kept in the cache by content; it lies there as lib/libamdhip64.so, as under a ROCm folder.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from hipgemm import cache
+from hipgemm.simulated_hip.abi import Call
+from isa.errors import IsaError
+
+FLAGS = ("-shared", "-fPIC", "-O1", "-fvisibility=hidden", "-Wl,-soname,libamdhip64.so")
+
+
+class NoCompiler(IsaError):
+    """There is nothing that compiles C, or it failed."""
+
+
+def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
+    """The library's C text. `known`: names of all the calls there are, declared or not.
+
+    Call number i, in the order of `calls`, is what the dispatcher is given.
+    """
+    shim = Path(__file__).with_name("shim.c").read_text()
+    forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values())]
+    absent = [f'EXPORT int {name}(void) {{ return missing("{name}"); }}\n' for name in sorted(set(known) - set(calls))]
+    return shim + "".join(forwarded) + "\n" + "".join(absent)
+
+
+def _forwarding(number: int, call: Call) -> str:
+    parameters = ", ".join(f"{c} a{i}" for i, c in enumerate(call.arguments)) or "void"
+    words = ", ".join(f"{'POINTER' if '*' in c else 'NUMBER'}(a{i})" for i, c in enumerate(call.arguments)) or "0"
+    cast = "(uintptr_t)" if "*" in call.answer else ""
+    return (
+        f"EXPORT {call.answer} {call.name}({parameters}) {{\n"
+        f"    uint64_t words[] = {{{words}}};\n"
+        f"    return ({call.answer}){cast}forward({number}, words);\n"
+        "}\n"
+    )
+
+
+def compiler() -> list[str]:
+    """The command that compiles C: the system's `cc`, else the `ziglang` wheel's. Raises NoCompiler."""
+    for name in ("cc", "gcc", "clang"):
+        if found := shutil.which(name):
+            return [found]
+    if importlib.util.find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", "cc"]
+    raise NoCompiler(
+        "no C compiler was found, which the simulated card's HIP library needs once",
+        expected="cc, gcc or clang on PATH, or the ziglang package",
+        hint="pip install 'hipgemm[toolchain]'",
+    )
+
+
+def build(text: str) -> Path:
+    """The folder (as ROCM_PATH names one) whose lib/libamdhip64.so is compiled from this text."""
+
+    def fill(folder: Path) -> None:
+        c_file = folder / "libamdhip64.c"
+        c_file.write_text(text)
+        (folder / "lib").mkdir()
+        command = [*compiler(), *FLAGS, "-o", str(folder / "lib" / "libamdhip64.so"), str(c_file)]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode:
+            raise NoCompiler(f"the simulated card's HIP library did not compile\n{done.stderr.strip()}")
+
+    return cache.make("simulated_hip", cache.key(text, " ".join(FLAGS), sys.platform), fill)

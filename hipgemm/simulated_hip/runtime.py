@@ -1,0 +1,163 @@
+"""The simulated runtime's state, and how a call from C is answered.
+
+C hands over a call's number and its arguments as 64-bit words. `Runtime.dispatch` converts them as the declaration
+says, runs the declared function under one lock (there is one card, and everything on it happens in the order of the
+calls: a stream never lags behind), and answers with a HIP code. No exception leaves it: a `HipError` becomes its code,
+any other exception becomes hipErrorUnknown, Ctrl-C becomes the word on which C raises SIGINT. What there is to say
+beyond the code is kept as `report`.
+
+Handles are numbers that were never given before, so a stale one is known as such and nothing is ever dereferenced.
+
+The clock is the simulated one: it stands still but for launches, which advance it by what the card predicts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from hipgemm.simulated_hip.abi import CALLS, Answer, Call, Code, HipError
+from hipgemm.simulated_hip.card import Card, Kernel, LaunchReport, Module
+
+INTERRUPTED = -(1 << 63)
+DISPATCHER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.POINTER(ctypes.c_uint64))
+T = TypeVar("T")
+
+
+@dataclass
+class Allocation:
+    """Memory that a program asked for. `kind`: "device", "host" or "managed"; `flags` as it gave them."""
+
+    size: int
+    kind: str
+    flags: int = 0
+
+
+@dataclass
+class Stream:
+    flags: int = 0
+    priority: int = 0
+
+
+@dataclass
+class Event:
+    """`time_s`: the simulated clock when it was recorded, None before."""
+
+    flags: int = 0
+    time_s: float | None = None
+
+
+@dataclass
+class LoadedModule:
+    module: Module
+    image: bytes
+    functions: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Function:
+    kernel: Kernel
+    module: LoadedModule
+
+
+class Runtime:
+    """One process's HIP runtime with one simulated card behind it.
+
+    say: where a report goes as it happens; None keeps it for `take_report` alone.
+    """
+
+    def __init__(self, make_card: Callable[[], Card], arch: str, say: Callable[[str], None] | None) -> None:
+        self.arch, self.say = arch, say
+        self._make_card, self._card = make_card, None
+        self._calls: list[Call] = list(CALLS.values())
+        self._lock = threading.RLock()
+        self._handles = itertools.count(0x1000, 0x10)
+        self._texts: dict[str, Any] = {}
+        self._of_thread = threading.local()
+        self.calls = 0
+        self.clock_s = 0.0
+        self.report: BaseException | None = None
+        self.last_launch: LaunchReport | None = None
+        self.allocations: dict[int, Allocation] = {}
+        self.registered: dict[int, int] = {}
+        self.streams: dict[int, Stream] = {}
+        self.events: dict[int, Event] = {}
+        self.modules: dict[int, LoadedModule] = {}
+        self.functions: dict[int, Function] = {}
+        self.callback = DISPATCHER(self.dispatch)  # C keeps its address: it must live as long as the library
+
+    @property
+    def card(self) -> Card:
+        """The card, made at the first call that needs it."""
+        if self._card is None:
+            self._card = self._make_card()
+        return self._card
+
+    @property
+    def last_error(self) -> Code:
+        """This thread's last answer other than hipSuccess."""
+        return getattr(self._of_thread, "error", Code.Success)
+
+    @last_error.setter
+    def last_error(self, code: Code) -> None:
+        self._of_thread.error = code
+
+    def handle(self, table: dict[int, T], thing: T) -> int:
+        """Put a thing into its table under a number that was never used."""
+        number = next(self._handles)
+        table[number] = thing
+        return number
+
+    def find(self, table: dict[int, T], number: int) -> T:
+        """The thing of a handle; a handle that is not (or no longer) one is hipErrorInvalidHandle."""
+        if number not in table:
+            raise HipError(Code.InvalidHandle)
+        return table[number]
+
+    def text_address(self, text: str) -> int:
+        """Address of a C string that lives as long as the process."""
+        if text not in self._texts:
+            self._texts[text] = ctypes.create_string_buffer(text.encode())
+        return ctypes.addressof(self._texts[text])
+
+    def take_report(self) -> BaseException | None:
+        """What the last failed call had to say beyond its code; asked once."""
+        report, self.report = self.report, None
+        return report
+
+    def dispatch(self, number: int, words: Any) -> int:
+        """Answer a call from C."""
+        try:
+            self.calls += 1
+            call = self._calls[number]
+            arguments = [_from_word(c, words[i]) for i, c in enumerate(call.arguments)]
+            with self._lock:
+                answer = call.function(self, *arguments)
+            return self.text_address(answer) if isinstance(answer, str) else 0
+        except Answer as answer:
+            return int(answer.code)
+        except HipError as error:
+            return self._failed(error.code, error.report)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BaseException as error:
+            return self._failed(Code.Unknown, error)
+
+    def _failed(self, code: Code, report: BaseException | None) -> int:
+        try:
+            self.last_error, self.report = code, report
+            if report is not None and self.say is not None:
+                self.say(f"hipgemm: {code.hip_name}\n{report}")
+        except BaseException as error:
+            sys.stderr.write(f"hipgemm: a report could not be made: {type(error).__name__}\n")
+        return int(code)
+
+
+def _from_word(c_type: str, word: int) -> int:
+    """An argument's value from its 64-bit word."""
+    return word - (1 << 64) if c_type == "int" and word >> 63 else word
