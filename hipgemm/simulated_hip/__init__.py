@@ -15,11 +15,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from hipgemm.simulated_hip.card import Card
 from hipgemm.simulated_hip.runtime import Runtime
@@ -55,7 +55,7 @@ def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str],
     say:       where the text of a fault goes as it happens; None keeps it for `Runtime.take_report`.
 
     Installing again gives the same runtime back. Raises LibraryTaken if hip-python opened another library before,
-    NoCompiler if the library can be neither found in the cache nor compiled.
+    isa.toolchain.ToolchainMissing if the library lies in no cache and there is no C compiler.
     """
     global _runtime
     if _runtime is not None:
@@ -81,9 +81,8 @@ def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str],
 
 
 def _simulator() -> Card:
-    from isa.sim.card import Card as Simulator
-
-    return Simulator()
+    card: Card = importlib.import_module("isa.sim.card").Card()
+    return card
 
 
 def _binding() -> ModuleType:
@@ -113,31 +112,18 @@ def _open() -> None:
 def _found_at(path: Path) -> Iterator[None]:
     """While this lasts, hip-python finds its HIP library at `path`.
 
-    Its own ways to be told are $ROCM_PATH, which ranks behind a `rocm_sdk` package (10.0), and the variable
-    `hip.chip.DLL` (7.2). Both are left as they were afterwards: other tools and child processes read $ROCM_PATH too.
+    Since 7.14 it asks rocm.bindings.util.paths, which would look into a `rocm_sdk` package before $ROCM_PATH, so the
+    answer is put into its mouth; before, it opened what `hip.chip.DLL` names.
     """
-    paths = sys.modules.get("rocm.bindings.util.paths") or _optional("rocm.bindings.util.paths")
-    chip = sys.modules.get("hip.chip")
-    before = os.environ.get("ROCM_PATH")
-    lookup = getattr(paths, "get_library_path", None)
     try:
-        os.environ["ROCM_PATH"] = str(path.parent.parent)
-        if paths is not None:
-            paths.get_library_path = lambda *_a, **_k: os.fsencode(path)
-        elif chip is not None:
-            chip.DLL = os.fsencode(path)
+        owner: Any = importlib.import_module("rocm.bindings.util.paths")
+        name, answer = "get_library_path", lambda *_, **__: os.fsencode(path)
+    except ModuleNotFoundError:
+        owner = _binding()
+        name, answer = "DLL", os.fsencode(path)  # type: ignore[assignment]
+    before = getattr(owner, name)
+    setattr(owner, name, answer)
+    try:
         yield
     finally:
-        if before is None:
-            del os.environ["ROCM_PATH"]
-        else:
-            os.environ["ROCM_PATH"] = before
-        if paths is not None:
-            paths.get_library_path = lookup
-
-
-def _optional(name: str) -> ModuleType | None:
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError:
-        return None
+        setattr(owner, name, before)

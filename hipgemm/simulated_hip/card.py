@@ -4,13 +4,14 @@
 its own address, so the runtime copies with `memmove` once it has checked the range against `Memory.find`.
 
 Errors: every method raises a subclass of `isa.errors.IsaError` whose text is complete (which kernel, instruction,
-lane, workgroup, address). The runtime turns it into a HIP error code and keeps it as the report.
+lane, workgroup, address). The runtime turns it into a HIP error code and keeps it as the report; an error that has an
+`address` is an access outside every allocation, hipErrorIllegalAddress, any other hipErrorLaunchFailure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 class Memory(Protocol):
@@ -27,6 +28,15 @@ class Memory(Protocol):
     def find(self, address: int) -> tuple[int, int] | None:
         """(base, size) of the live allocation that holds this address, or None."""
         ...
+
+
+@runtime_checkable
+class ReachesHost(Protocol):
+    """Memory that can also let kernels reach a range of the host's own (hipHostRegister)."""
+
+    def register(self, address: int, size: int) -> None: ...
+
+    def unregister(self, address: int) -> None: ...
 
 
 class Kernel(Protocol):

@@ -7,22 +7,16 @@ zig's, and kept in the cache by content; it lies there as lib/libamdhip64.so, as
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
-import subprocess
+import platform
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hipgemm import cache
 from hipgemm.simulated_hip.abi import Call
-from isa.errors import IsaError
+from isa import toolchain
 
-FLAGS = ("-shared", "-fPIC", "-O1", "-fvisibility=hidden", "-Wl,-soname,libamdhip64.so")
-
-
-class NoCompiler(IsaError):
-    """There is nothing that compiles C, or it failed."""
+FLAGS = ("-O1", "-fvisibility=hidden", "-Wl,-soname,libamdhip64.so")
 
 
 def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
@@ -48,30 +42,16 @@ def _forwarding(number: int, call: Call) -> str:
     )
 
 
-def compiler() -> list[str]:
-    """The command that compiles C: the system's `cc`, else the `ziglang` wheel's. Raises NoCompiler."""
-    for name in ("cc", "gcc", "clang"):
-        if found := shutil.which(name):
-            return [found]
-    if importlib.util.find_spec("ziglang"):
-        return [sys.executable, "-m", "ziglang", "cc"]
-    raise NoCompiler(
-        "no C compiler was found, which the simulated card's HIP library needs once",
-        expected="cc, gcc or clang on PATH, or the ziglang package",
-        hint="pip install 'hipgemm[toolchain]'",
-    )
-
-
 def build(text: str) -> Path:
-    """The folder (as ROCM_PATH names one) whose lib/libamdhip64.so is compiled from this text."""
+    """The folder (as ROCM_PATH names one) whose lib/libamdhip64.so is compiled from this text.
+
+    Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it refuses.
+    """
 
     def fill(folder: Path) -> None:
         c_file = folder / "libamdhip64.c"
         c_file.write_text(text)
         (folder / "lib").mkdir()
-        command = [*compiler(), *FLAGS, "-o", str(folder / "lib" / "libamdhip64.so"), str(c_file)]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-        if done.returncode:
-            raise NoCompiler(f"the simulated card's HIP library did not compile\n{done.stderr.strip()}")
+        toolchain.build_host_library(c_file, folder / "lib" / "libamdhip64.so", FLAGS)
 
-    return cache.make("simulated_hip", cache.key(text, " ".join(FLAGS), sys.platform), fill)
+    return cache.make("simulated_hip", cache.key(text, *FLAGS, sys.platform, platform.machine()), fill)

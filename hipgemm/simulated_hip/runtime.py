@@ -73,7 +73,8 @@ class Runtime:
 
     def __init__(self, make_card: Callable[[], Card], arch: str, say: Callable[[str], None] | None) -> None:
         self.arch, self.say = arch, say
-        self._make_card, self._card = make_card, None
+        self._make_card = make_card
+        self._card: Card | None = None
         self._calls: list[Call] = list(CALLS.values())
         self._lock = threading.RLock()
         self._handles = itertools.count(0x1000, 0x10)

@@ -3,7 +3,7 @@
 Device, pinned and managed memory all come from the card and are memory of this process, so a copy is a `memmove`
 after both its ends were checked: an end that lies in an allocation must lie in it whole, an end that `kind` says is
 the device's must lie in one, any other end must be mapped in this process. Registered host memory is known, but the
-card cannot reach it unless it offers `Memory.register`.
+card cannot reach it unless its memory `ReachesHost`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from hipgemm.simulated_hip.abi import (
 )
 from hipgemm.simulated_hip.calls.device import TOTAL_MEMORY, one
 from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.card import ReachesHost
 from hipgemm.simulated_hip.image import is_mapped
 from hipgemm.simulated_hip.runtime import Allocation, Runtime
 from isa.errors import IsaError
@@ -90,7 +91,7 @@ def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> N
 
 def _fill(rt: Runtime, destination: int, value: int, size: int, ctype: type = ctypes.c_uint8) -> None:
     """Set `size` elements of a C type."""
-    width = ctypes.sizeof(ctype)  # type: ignore[arg-type]
+    width = ctypes.sizeof(ctype)
     reachable(rt, destination, size * width, on_device=True)
     if width == 1:
         ctypes.memset(destination, value & 0xFF, size)
@@ -185,20 +186,21 @@ def hipHostGetFlags(rt: Runtime, out: Pointer, address: Pointer) -> None:
 def hipHostRegister(rt: Runtime, address: Pointer, size: Size, flags: UInt) -> None:
     if not address or not size or not is_mapped(address, size):
         raise HipError(Code.InvalidValue)
-    register = getattr(rt.card.memory, "register", None)
-    if register is None:
+    memory = rt.card.memory
+    if not isinstance(memory, ReachesHost):
         raise HipError(Code.NotSupported)
     if address in rt.registered:
         raise HipError(Code.HostMemoryAlreadyRegistered)
-    register(address, size)
+    memory.register(address, size)
     rt.registered[address] = size
 
 
 @call
 def hipHostUnregister(rt: Runtime, address: Pointer) -> None:
-    if address not in rt.registered:
+    memory = rt.card.memory
+    if address not in rt.registered or not isinstance(memory, ReachesHost):
         raise HipError(Code.HostMemoryNotRegistered)
-    rt.card.memory.unregister(address)  # type: ignore[attr-defined]
+    memory.unregister(address)
     del rt.registered[address]
 
 

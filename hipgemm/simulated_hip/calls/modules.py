@@ -255,7 +255,4 @@ def _from_parameters(parameters: int, arguments: list[Mapping[str, Any]]) -> byt
 
 
 def _code_of_fault(error: IsaError) -> Code:
-    """Accesses outside allocations have a code of their own."""
-    from isa.sim.errors import MemoryFault
-
-    return Code.IllegalAddress if isinstance(error, MemoryFault) else Code.LaunchFailure
+    return Code.LaunchFailure if getattr(error, "address", None) is None else Code.IllegalAddress

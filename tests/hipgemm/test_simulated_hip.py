@@ -1,0 +1,331 @@
+"""The simulated HIP runtime as hip-python sees it."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from isa.toolchain import build_host_library
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+START = """
+import ctypes, numpy as np
+from small_card import *
+from hipgemm import simulated_hip
+cards = []
+def make(**options):
+    cards.append(SmallCard(**options))
+    return cards[-1]
+rt = simulated_hip.install(make)
+from hip import hip
+E = hip.hipError_t
+def ok(answer):
+    assert answer[0] == E.hipSuccess, answer
+    return answer[1] if len(answer) == 2 else answer[1:]
+def function(name):
+    return ok(hip.hipModuleGetFunction(ok(hip.hipModuleLoadData(elf())), name.encode()))
+def launch(f, *arguments, grid=(1, 1, 1), block=(128, 1, 1), lds=0):
+    return hip.hipModuleLaunchKernel(f, *grid, *block, lds, None, None, arguments)[0]
+"""
+
+
+def test_a_gemm_by_extra_and_by_kernel_parameters(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+m, n, k = 3, 5, 7
+rng = np.random.default_rng(1)
+a, b = (rng.standard_normal(s, dtype=np.float32) for s in ((m, k), (k, n)))
+c = np.full((m, n), np.nan, np.float32)
+da, db, dc = (ok(hip.hipMalloc(x.nbytes)) for x in (a, b, c))
+for d, h in ((da, a), (db, b), (dc, c)):
+    ok(hip.hipMemcpy(d, h, h.nbytes, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+f = function("gemm")
+values = [ctypes.c_int(m), ctypes.c_int(n), ctypes.c_int(k), ctypes.c_float(2.0), ctypes.c_float(0.0)]
+assert launch(f, da, db, dc, *values) == E.hipSuccess
+ok(hip.hipMemcpy(c, dc, c.nbytes, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+np.testing.assert_allclose(c, 2 * (a @ b), rtol=1e-6)
+ok(hip.hipMemset(dc, 0, c.nbytes))
+held = [ctypes.c_void_p(int(d)) for d in (da, db, dc)] + values
+addresses = (ctypes.c_void_p * 8)(*(ctypes.addressof(h) for h in held))
+ok(hip.hipModuleLaunchKernel(f, 1, 1, 1, 128, 1, 1, 0, None, addresses, None))
+again = np.empty_like(c)
+ok(hip.hipMemcpy(again, dc, c.nbytes, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+assert (again == c).all()
+(_, _, _, by_extra, _), (_, _, _, by_parameters, _) = cards[0].launches
+assert by_extra == by_parameters and len(by_extra) == 44
+for d in (da, db, dc):
+    ok(hip.hipFree(d))
+"""
+    )
+
+
+def test_what_the_device_says_of_itself(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+p = ok(hip.hipGetDeviceProperties(0))
+assert p.gcnArchName == "gfx1100"
+assert (p.major, p.minor, p.warpSize, p.maxThreadsPerBlock) == (11, 0, 32, 1024)
+assert p.totalGlobalMem == 24 << 30 and p.sharedMemPerBlock == 65536 and p.clockRate == 2_500_000
+assert p.multiProcessorCount == 48 and p.l2CacheSize == 6 << 20 and p.maxSharedMemoryPerMultiProcessor == 128 << 10
+assert list(p.maxThreadsDim) == [1024] * 3 and p.sharedMemPerMultiprocessor == 128 << 10
+assert p.managedMemory == 1 and p.hostRegisterSupported == 0 and p.asicRevision == 0
+A = hip.hipDeviceAttribute_t
+for attribute, value in ((A.hipDeviceAttributeWarpSize, 32), (A.hipDeviceAttributeMaxBlockDimZ, 1024),
+                         (A.hipDeviceAttributeComputeCapabilityMajor, 11),
+                         (A.hipDeviceAttributeMultiprocessorCount, 48),
+                         (A.hipDeviceAttributeMaxSharedMemoryPerMultiprocessor, 128 << 10)):
+    assert ok(hip.hipDeviceGetAttribute(attribute, 0)) == value, attribute
+assert ok(hip.hipGetDeviceCount()) == 1
+assert hip.hipSetDevice(1)[0] == E.hipErrorInvalidDevice
+free, total = ok(hip.hipMemGetInfo())
+held = ok(hip.hipMalloc(1000))
+assert ok(hip.hipMemGetInfo()) == (free - 1000, total)
+"""
+    )
+
+
+def test_every_property_and_attribute_lies_where_hip_python_reads_it(run_program: Run) -> None:
+    """Each field is given its own number and read back through hip-python's own structure."""
+    run_program(
+        START
+        + """
+from hipgemm.simulated_hip.abi import DeviceProp
+from hipgemm.simulated_hip.calls import device
+scalars = [n for n, t in DeviceProp._fields_ if t in (ctypes.c_int, ctypes.c_uint, ctypes.c_size_t) and n != "arch"]
+device.PROPERTIES = {n: 1000 + i for i, n in enumerate(scalars)}
+p = hip.hipGetDeviceProperties(0)[1]
+for i, name in enumerate(scalars):
+    assert getattr(p, name) == 1000 + i, name
+assert ctypes.sizeof(DeviceProp) == 1472
+names = {"kernelExecTimeoutEnabled": "KernelExecTimeout", "major": "ComputeCapabilityMajor",
+         "minor": "ComputeCapabilityMinor", "memPitch": "MaxPitch", "multiProcessorCount": "MultiprocessorCount",
+         "regsPerBlock": "MaxRegistersPerBlock", "regsPerMultiprocessor": "MaxRegistersPerMultiprocessor",
+         "sharedMemPerBlock": "MaxSharedMemoryPerBlock", "sharedMemPerMultiprocessor": "SharedMemPerMultiprocessor",
+         "totalConstMem": "TotalConstantMemory", "clockInstructionRate": "WallClockRate"}
+by_number = {int(m): m.name.removeprefix("hipDeviceAttribute") for m in hip.hipDeviceAttribute_t}
+for number, source in device.ATTRIBUTES.items():
+    if isinstance(source, str) and number != 10015:
+        wanted = names.get(source, source)
+        assert by_number[number].lower() == wanted.lower(), (number, source)
+"""
+    )
+
+
+def test_declarations_have_the_types_of_hips_headers(run_program: Run) -> None:
+    """hip-python's capsules carry each C function's type; ours must be the same but for the names of pointers."""
+    done = run_program(
+        START
+        + """
+import re
+from rocm.bindings import cyhip
+from hipgemm.simulated_hip.abi import CALLS
+def plain(text):
+    text = text.replace("const ", "").strip()
+    if "*" in text or re.match(r"hip(Stream|Event|Module|Function|HostFn|StreamCallback)_t$", text):
+        return "pointer"
+    if text.startswith("enum ") or text in ("hipDevice_t", "int"):
+        return "int"
+    return {"unsigned int": "unsigned int"}.get(text, text)
+checked = 0
+for name, call in CALLS.items():
+    capsule = cyhip.__pyx_capi__.get(name.replace("R0600", ""))
+    assert capsule is not None, f"hip-python knows no {name}"
+    signature = re.search(r'"(.*)"', repr(capsule))[1]
+    result, inside = re.match(r"(.*?) ?\\((.*)\\)$", signature).groups()
+    theirs = [plain(a) for a in inside.split(", ") if a not in ("void", "")]
+    assert theirs == [plain(a) for a in call.arguments], (name, signature, call.arguments)
+    assert plain(result) == plain(call.answer), (name, result)
+    checked += 1
+print(checked)
+"""
+    )
+    assert int(done.stdout) > 100
+
+
+def test_misuse_gives_hips_own_codes(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+d = ok(hip.hipMalloc(256))
+h = np.zeros(1024, np.uint8)
+K = hip.hipMemcpyKind
+invalid = E.hipErrorInvalidValue
+assert hip.hipMemcpy(d, h, 257, K.hipMemcpyHostToDevice)[0] == invalid, "past the end of the allocation"
+assert hip.hipMemcpy(int(d) + 8, h, 256, K.hipMemcpyHostToDevice)[0] == invalid
+assert hip.hipMemcpy(h, h, 8, K.hipMemcpyHostToDevice)[0] == invalid, "host memory given as the device's"
+assert hip.hipMemcpy(h, 8, 8, K.hipMemcpyDefault)[0] == invalid, "nothing is mapped there"
+assert hip.hipMemset(h, 0, 8)[0] == invalid
+ok(hip.hipFree(d))
+assert hip.hipFree(d)[0] == invalid, "twice"
+assert hip.hipGetLastError()[0] == invalid and hip.hipGetLastError()[0] == E.hipSuccess
+assert hip.hipMalloc(25 << 30)[0] == E.hipErrorOutOfMemory, "more than the card has"
+assert hip.hipMalloc(1 << 30)[0] == E.hipErrorOutOfMemory and "do not fit" in str(rt.take_report())
+module = ok(hip.hipModuleLoadData(elf()))
+assert hip.hipModuleGetFunction(module, b"nowhere")[0] == E.hipErrorNotFound
+f = ok(hip.hipModuleGetFunction(module, b"gemm"))
+assert launch(f, ctypes.c_int(1)) == invalid and "44 bytes" in str(rt.take_report())
+configuration = E.hipErrorInvalidConfiguration
+assert launch(f, grid=(0, 1, 1)) == configuration
+assert launch(f, block=(0, 1, 1)) == configuration
+assert launch(f, block=(129, 1, 1)) == configuration and "1 to 128" in str(rt.take_report())
+assert launch(f, grid=(1 << 31, 1, 1)) == configuration
+assert launch(f, lds=53 << 10) == E.hipErrorOutOfMemory
+ok(hip.hipModuleUnload(module))
+assert hip.hipModuleUnload(module)[0] == E.hipErrorInvalidHandle
+assert launch(f) == E.hipErrorInvalidDeviceFunction
+assert hip.hipModuleLoadData(elf(mach=0x36))[0] == E.hipErrorNoBinaryForGpu
+assert hip.hipModuleLoadData(b"not a code object")[0] == E.hipErrorInvalidImage
+assert hip.hipModuleLoad(b"/nowhere.hsaco")[0] == E.hipErrorFileNotFound
+assert not cards[0].launches
+"""
+    )
+
+
+def test_a_fault_is_a_code_and_a_report(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+assert launch(function("fault")) == E.hipErrorIllegalAddress
+report = rt.take_report()
+assert report.address == 64 and "outside every allocation" in str(report) and rt.take_report() is None
+assert launch(function("broken")) == E.hipErrorUnknown
+assert isinstance(rt.take_report(), ZeroDivisionError)
+assert hip.hipDeviceSynchronize()[0] == E.hipSuccess, "the process and the card live on"
+"""
+    )
+
+
+def test_ctrl_c_in_a_launch_reaches_the_program(run_program: Run) -> None:
+    done = run_program(
+        START
+        + """
+try:
+    launch(function("interrupt"))
+    for _ in range(1000): pass
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    )
+    assert done.stdout == "interrupted\n"
+
+
+def test_a_call_that_is_missing_says_its_name(run_program: Run) -> None:
+    done = run_program(START + "assert hip.hipGraphCreate(0)[0] == E.hipErrorNotSupported\n")
+    assert done.stderr == "hipgemm: the simulated card does not have hipGraphCreate\n"
+
+
+def test_events_read_the_simulated_clock(run_program: Run) -> None:
+    run_program(
+        START.replace("install(make)", "install(lambda: make(time_s=0.0025))")
+        + """
+args = (ctypes.c_uint64(0),) * 3 + (ctypes.c_int(0),) * 3 + (ctypes.c_float(0),) * 2
+stream = ok(hip.hipStreamCreate())
+start, stop, never = (ok(hip.hipEventCreate()) for _ in range(3))
+f = function("broken")
+ok(hip.hipEventRecord(start, stream))
+import small_card
+rt.functions[int(f)].kernel.body = lambda **_: None
+for _ in range(4):
+    assert launch(f) == E.hipSuccess
+ok(hip.hipEventRecord(stop, stream)); ok(hip.hipEventSynchronize(stop))
+assert abs(ok(hip.hipEventElapsedTime(start, stop)) - 10.0) < 1e-4
+assert hip.hipEventElapsedTime(start, never)[0] == E.hipErrorInvalidHandle
+ok(hip.hipStreamDestroy(stream))
+assert hip.hipStreamSynchronize(stream)[0] == E.hipErrorInvalidHandle
+"""
+    )
+
+
+def test_memory_of_every_kind(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+K = hip.hipMemcpyKind
+d = ok(hip.hipMalloc(1024))
+pinned = ok(hip.hipHostMalloc(1024, 0))
+managed = ok(hip.hipMallocManaged(1024, 1))
+ok(hip.hipMemsetD32(managed, 0x01020304, 256))
+ok(hip.hipMemcpyAsync(d, managed, 1024, K.hipMemcpyDeviceToDevice, None))
+ok(hip.hipMemcpy(pinned, d, 1024, K.hipMemcpyDeviceToHost))
+words = np.frombuffer((ctypes.c_uint32 * 256).from_address(int(pinned)), np.uint32)
+assert (words == 0x01020304).all()
+ok(hip.hipMemsetD16(int(d) + 2, 0xBEEF, 3))
+host = np.zeros(12, np.uint8)
+ok(hip.hipMemcpy(host, d, 12, K.hipMemcpyDeviceToHost))
+assert host.tobytes().hex() == "0403" + "efbe" * 3 + "04030201"
+rows = np.arange(64, dtype=np.uint8).reshape(8, 8)
+ok(hip.hipMemcpy2D(d, 16, rows, 8, 4, 8, K.hipMemcpyHostToDevice))
+back = np.zeros(128, np.uint8)
+ok(hip.hipMemcpy(back, d, 128, K.hipMemcpyDeviceToHost))
+assert (back.reshape(8, 16)[:, :4] == rows[:, :4]).all()
+kept = ok(hip.hipPointerGetAttributes(int(managed) + 8))
+assert kept.isManaged == 1 and int(kept.devicePointer) == int(managed) + 8
+assert hip.hipFree(pinned)[0] == E.hipErrorInvalidValue, "pinned memory is freed by hipHostFree"
+ok(hip.hipHostFree(pinned)); ok(hip.hipFree(managed)); ok(hip.hipFree(d))
+"""
+    )
+
+
+def test_functions_globals_and_occupancy(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+module = ok(hip.hipModuleLoadData(bundle(("host-x86_64-unknown-linux--", b""),
+                                         ("hipv4-amdgcn-amd-amdhsa--gfx1030", elf(0x36)),
+                                         ("hipv4-amdgcn-amd-amdhsa--gfx1100", elf()))))
+address, size = ok(hip.hipModuleGetGlobal(module, b"variable"))
+assert int(address) == cards[0].variable and size == 16
+f = ok(hip.hipModuleGetFunction(module, b"gemm"))
+F = hip.hipFunction_attribute
+assert ok(hip.hipFuncGetAttribute(F.HIP_FUNC_ATTRIBUTE_NUM_REGS, f)) == 216
+assert ok(hip.hipFuncGetAttribute(F.HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f)) == 12 << 10
+# 216 VGPRs: 7 waves a SIMD, 2 SIMDs a CU, 4 waves a workgroup: 3 workgroups a CU, 6 a WGP (the study's kernel 8).
+assert ok(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(f, 128, 0)) == 6
+# 12 KB + 20 KB of LDS: 2 fit into the CU's 64 KB.
+assert ok(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(f, 128, 20 << 10)) == 4
+"""
+    )
+
+
+def test_after_a_failed_search_it_still_comes_in(run_program: Run) -> None:
+    done = run_program(
+        """
+from hip import hip
+try:
+    hip.hipInit(0)
+    print("found")
+except RuntimeError:
+    from hipgemm import simulated_hip
+    simulated_hip.install()
+    assert hip.hipGetDeviceCount() == (hip.hipError_t.hipSuccess, 1)
+"""
+    )
+    if done.stdout == "found\n":
+        pytest.skip("this machine has a HIP library, so the search does not fail")
+
+
+def test_too_late_is_refused_in_words(run_program: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lib").mkdir()
+    source = tmp_path / "other.c"
+    source.write_text("int hipInit(unsigned flags) { return 0; } int hipRuntimeGetVersion(int *v) { return *v = 0; }")
+    build_host_library(source, tmp_path / "lib" / "libamdhip64.so")
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path))
+    done = run_program(
+        """
+from hip import hip
+assert hip.hipInit(0)[0] == 0
+from hipgemm import simulated_hip
+from isa.errors import IsaError
+try:
+    simulated_hip.install()
+except IsaError as error:
+    print(error)
+assert not simulated_hip.installed()
+"""
+    )
+    assert "hip-python opened another HIP library before" in done.stdout
+    assert "start a new process" in done.stdout
