@@ -17,6 +17,7 @@ ISA = [
     "instructions",
     "program",
     "parse emit",
+    "descriptor disassembler",
     "toolchain code_object",
     "analysis",
     "passes check",

@@ -1,0 +1,176 @@
+"""The ladder: one row a kernel, and everything that the rest of the product must know of it.
+
+A rung says where its source is, in which mode it is compiled, which passes rewrite it, how it is launched, and which
+sizes it takes. All rungs share one signature,
+
+    kernelN(const float *A, const float *B, float *C, int M, int N, int K, float alpha, float beta)
+
+row-major, A is M x K, B is K x N: C = alpha * A * B + beta * C, and C is never read when beta is 0.
+
+Where the size limits come from, beside the tile:
+- M, N and K are C ints, and kernel 1 rounds M and N up to its block.
+- HIP takes at most 65535 workgroups in y (hipDeviceProp_t.maxGridSize).
+- Kernels 1 and 2 compute 64-bit indices. Kernels 3 to 7 compute `int` indices of elements, as the published study does,
+  so that no matrix may hold more than 2^31 elements. Kernel 8 addresses A and B by a 32-bit byte offset in a VGPR
+  beside an SGPR base (global_load_b32 v, v, s[2]): at most 2^32 bytes, 2^30 elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import kernels_hip
+from isa.errors import IsaError
+
+SOURCES = Path(kernels_hip.__file__).parent
+"""The folder of the HIP sources; `include/` in it holds the freestanding hip/hip_runtime.h."""
+
+LARGEST_INT = 2**31 - 1
+LARGEST_GRID_Y = 65535
+
+
+class UnknownKernel(IsaError):
+    """There is no rung of that name."""
+
+
+class SizeError(IsaError):
+    """A kernel cannot take these sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the published study measured on a 7900 XTX at M = N = K = 4096, minimum of 16 runs (seb-v, "Deep Dive into
+    Matrix Optimization on AMD GPUs", 2025): another compiler's code, another machine's clock. Never ours."""
+
+    time_ms: float
+    gflops: float
+    vgprs: int | None = None
+    sgprs: int | None = None
+    valu_utilisation: str = ""
+
+
+PUBLISHED_ROCBLAS = Published(4.4992, 30547.4, valu_utilisation="almost 100 % of single issue")
+"""The study's kernel 0, the library that the ladder is measured against."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One kernel of the ladder.
+
+    name:     what a user types, and the kernel's symbol in the code object.
+    source:   a file in SOURCES.
+    function: the __global__ function in that file; kernels 6 to 8 are kernel5 compiled under their own names.
+    cu_mode:  compiled with -mcumode (each half of the WGP's LDS serves its own CU), else in WGP mode.
+    tile:     what (M, N, K) must be multiples of.
+    block_tile: rows and columns of C that a workgroup computes.
+    block:    threads of a workgroup in (x, y, z).
+    pipeline: the passes that rewrite the compiler's assembly, as text; empty where nothing is rewritten.
+    max_elements: of each matrix.
+    """
+
+    name: str
+    title: str
+    source: str
+    function: str
+    cu_mode: bool
+    tile: tuple[int, int, int]
+    block_tile: tuple[int, int]
+    block: tuple[int, int, int]
+    published: Published
+    max_elements: int = 2**62
+    pipeline: str = ""
+
+    @property
+    def path(self) -> Path:
+        return SOURCES / self.source
+
+    @property
+    def mode(self) -> str:
+        return "CU" if self.cu_mode else "WGP"
+
+    def grid(self, m: int, n: int) -> tuple[int, int, int]:
+        """Workgroups in (x, y, z): x runs along the columns of C, y along its rows."""
+        rows, columns = self.block_tile
+        return -(-n // columns), -(-m // rows), 1
+
+    def check_size(self, m: int, n: int, k: int) -> None:
+        """SizeError, which names what is wrong and what would do, unless this kernel takes M, N and K."""
+        for letter, size, multiple in zip("MNK", (m, n, k), self.tile, strict=True):
+            if size < 1:
+                raise SizeError(f"{self.name} needs {letter} of at least {multiple}", got=f"{letter} = {size}")
+            if size % multiple:
+                below, above = size - size % multiple, size + -size % multiple
+                nearest = f"{below} or {above}" if below else f"{above}"
+                raise SizeError(
+                    f"{self.name} cannot take {letter} = {size}",
+                    expected=f"a multiple of {multiple}",
+                    hint=f"{letter} = {nearest}; kernel1 takes any size",
+                )
+        for letter, size, step in zip("MNK", (m, n, k), (*self.block_tile, 1), strict=True):
+            if size + -size % step > LARGEST_INT:
+                raise SizeError(f"{self.name} cannot take {letter} = {size}", expected="a 32-bit int")
+        if (rows := self.grid(m, n)[1]) > LARGEST_GRID_Y:
+            raise SizeError(
+                f"{self.name} cannot take M = {m}: {rows} workgroups in y",
+                expected=f"at most {LARGEST_GRID_Y}, which is M = {LARGEST_GRID_Y * self.block_tile[0]}",
+            )
+        for matrix, letters, elements in (("A", "M * K", m * k), ("B", "K * N", k * n), ("C", "M * N", m * n)):
+            if elements > self.max_elements:
+                raise SizeError(
+                    f"{self.name} cannot address a matrix {matrix} of {elements} elements",
+                    expected=f"{letters} of at most {self.max_elements}",
+                    hint="kernel2 computes 64-bit addresses",
+                )
+
+
+def _tiled(number: int, title: str, source: str, threads: int, published: Published, pipeline: str = "") -> Rung:
+    """Kernels 3 to 8: workgroups of 128 x 128 elements of C, 8 columns of A and rows of B at a time."""
+    return Rung(
+        name=f"kernel{number}",
+        title=title,
+        source=source,
+        function="kernel5" if pipeline else f"kernel{number}",
+        cu_mode=number >= 5,
+        tile=(128, 128, 8),
+        block_tile=(128, 128),
+        block=(threads, 1, 1),
+        published=published,
+        max_elements=2**30 if "batch-loads" in pipeline else 2**31,
+        pipeline=pipeline,
+    )
+
+
+_LDS = "kernel5_lds.hip"
+LADDER: dict[str, Rung] = {
+    rung.name: rung
+    for rung in (
+        Rung(
+            "kernel1", "naive", "kernel1_naive.hip", "kernel1", False,
+            (1, 1, 1), (16, 16), (16, 16, 1), Published(136.006, 1010.54),
+        ),
+        Rung(
+            "kernel2", "LDS tiling", "kernel2_lds_tiling.hip", "kernel2", False,
+            (32, 32, 32), (32, 32), (32, 32, 1), Published(34.2059, 4017.99, valu_utilisation="15 %"),
+        ),
+        _tiled(3, "register tiling", "kernel3_register_tiling.hip", 256,
+               Published(6.0341, 22777.0, valu_utilisation="43 %")),
+        _tiled(4, "GMEM double buffer", "kernel4_gmem_double_buffer.hip", 256,
+               Published(5.3772, 25559.6, valu_utilisation="52 %")),
+        _tiled(5, "LDS optimisation", _LDS, 128,
+               Published(4.0994, 33526.6, vgprs=208)),
+        _tiled(6, "VALU optimisation", _LDS, 128,
+               Published(3.6368, 37791.2, vgprs=214, valu_utilisation="76.2 %"), "bank-balance"),
+        _tiled(7, "unrolled", _LDS, 128,
+               Published(3.3314, 41255.6, vgprs=214, valu_utilisation="over 80 %"), "bank-balance,unroll"),
+        _tiled(8, "batched GMEM loads", _LDS, 128,
+               Published(2.8032, 49047.3, vgprs=216, sgprs=55), "bank-balance,unroll,batch-loads"),
+    )
+}  # fmt: skip
+
+
+def rung(name: str) -> Rung:
+    """The rung of that name, or UnknownKernel with the names there are."""
+    if name not in LADDER:
+        raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(LADDER), hint="hipgemm list")
+    return LADDER[name]

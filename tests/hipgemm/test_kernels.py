@@ -1,0 +1,77 @@
+"""The ladder's table: launch geometry, and sizes that a rung refuses by name."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hipgemm import kernels
+from hipgemm.kernels import LADDER, SizeError
+
+
+def test_the_ladder_has_eight_rungs_and_each_has_its_source() -> None:
+    assert list(LADDER) == [f"kernel{i}" for i in range(1, 9)]
+    for rung in LADDER.values():
+        assert (
+            f"{rung.function}(const float *A, const float *B, float *C, int M, int N, int K," in rung.path.read_text()
+        )
+
+
+def test_modes_and_pipelines() -> None:
+    assert [r.mode for r in LADDER.values()] == ["WGP"] * 4 + ["CU"] * 4
+    assert [r.pipeline for r in LADDER.values()][5:] == [
+        "bank-balance",
+        "bank-balance,unroll",
+        "bank-balance,unroll,batch-loads",
+    ]
+
+
+def test_an_unknown_kernel_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(kernels.UnknownKernel, match=r"kernel1, .*kernel8"):
+        kernels.rung("kernel9")
+
+
+@given(st.sampled_from(list(LADDER.values())), st.integers(1, 300), st.integers(1, 300), st.integers(1, 300))
+def test_the_grid_covers_c_exactly(rung: kernels.Rung, a: int, b: int, c: int) -> None:
+    m, n, k = (size * step for size, step in zip((a, b, c), rung.tile, strict=True))
+    rung.check_size(m, n, k)
+    (x, y, z), (rows, columns) = rung.grid(m, n), rung.block_tile
+    assert (x - 1) * columns < n <= x * columns
+    assert (y - 1) * rows < m <= y * rows
+    assert z == 1
+    threads = rung.block[0] * rung.block[1]
+    assert rows * columns % threads == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "message"),
+    [
+        ("kernel8", (4096, 4095, 4096), r"kernel8 cannot take N = 4095(?s:.*)multiple of 128(?s:.*)N = 3968 or 4096"),
+        ("kernel8", (128, 128, 4), r"kernel8 cannot take K = 4(?s:.*)K = 8"),
+        ("kernel3", (0, 128, 8), r"kernel3 needs M of at least 128"),
+        ("kernel1", (1, 1, 0), r"kernel1 needs K of at least 1"),
+        ("kernel1", (-5, 1, 1), r"kernel1 needs M of at least 1"),
+        ("kernel2", (32, 48, 32), r"multiple of 32"),
+        ("kernel1", (1, 2**31 - 1, 1), r"32-bit int"),
+        ("kernel1", (65535 * 16 + 1, 1, 1), r"65536 workgroups in y"),
+        ("kernel5", (65536, 65536, 8), r"matrix C of 4294967296 elements"),
+        ("kernel8", (128, 2**15, 2**15 + 8), r"matrix B of 1074003968 elements"),
+    ],
+)
+def test_what_cannot_be_addressed_is_refused(name: str, size: tuple[int, int, int], message: str) -> None:
+    with pytest.raises(SizeError, match=message):
+        LADDER[name].check_size(*size)
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("kernel1", (1, 1, 1)),
+        ("kernel1", (1000, 7, 13)),
+        ("kernel2", (2**16, 2**20, 2**17)),
+        ("kernel5", (128, 2**15, 2**16)),
+        ("kernel8", (384, 128, 64)),
+        ("kernel8", (2**15, 2**15, 2**15)),
+    ],
+)
+def test_what_can_be_addressed_is_taken(name: str, size: tuple[int, int, int]) -> None:
+    LADDER[name].check_size(*size)
