@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .descriptor import MACHINES, CodeObjectError, Descriptor, decode_descriptor
+from .descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
 from .disassembler import disassemble
 
 __all__ = [
-    "Argument", "CodeObject", "CodeObjectError", "Descriptor", "Kernel", "Segment", "Symbol",
+    "Argument", "CodeObject", "CodeObjectError", "Descriptor", "Kernel", "OtherTarget", "Segment", "Symbol",
     "disassemble", "image_size", "load", "unbundle",
 ]  # fmt: skip
 
@@ -171,7 +171,7 @@ def unbundle(data: bytes, arch: str | None = None) -> bytes:
         if target.startswith("hip") and (gfx == arch if arch else gfx in MACHINES.values()):
             return image.take(offset, size, f"the bundle's entry {target}")
     found = ", ".join(target for target, _, _ in entries)
-    raise CodeObjectError("nothing in this offload bundle fits", expected=arch or "a gfx11 target", got=found or "none")
+    raise OtherTarget("nothing in this offload bundle fits", expected=arch or "a gfx11 target", got=found or "none")
 
 
 def _bundle_entries(image: _Image) -> Iterator[tuple[str, int, int]]:
@@ -223,12 +223,12 @@ def _header(image: _Image) -> _Header:
         "HHIQQQIHHHHHH", 16, "the ELF header"
     )
     if machine != _EM_AMDGPU:
-        raise CodeObjectError("an ELF, but not for an AMD GPU", expected="e_machine 224", got=str(machine))
+        raise OtherTarget("an ELF, but not for an AMD GPU", expected="e_machine 224", got=str(machine))
     if kind != _ET_DYN:
         raise CodeObjectError("not linked", expected="ET_DYN (3)", got=f"e_type {kind}", hint="ld.lld -shared")
     mach = flags & 0xFF
     if mach not in MACHINES:
-        raise CodeObjectError(
+        raise OtherTarget(
             "a code object for another GPU", expected=", ".join(MACHINES.values()), got=f"EF_AMDGPU_MACH {mach:#x}"
         )
     if phsize != 56 or (shnum and shsize != 64):

@@ -28,6 +28,10 @@ class CodeObjectError(IsaError):
     """The bytes are not a code object that can be read."""
 
 
+class OtherTarget(CodeObjectError):
+    """A sound code object or bundle, but for other GPUs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Descriptor:
     """The 64-byte kernel descriptor: how the hardware starts a wave of this kernel.

@@ -11,7 +11,7 @@ lane, workgroup, address). The runtime turns it into a HIP error code and keeps 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 
 class Memory(Protocol):
@@ -40,17 +40,10 @@ class ReachesHost(Protocol):
 
 
 class Kernel(Protocol):
-    """A kernel of a loaded code object.
-
-    `metadata` is its entry of `amdhsa.kernels` as the code object holds it (LLVM AMDGPUUsage, "Code Object V5
-    Metadata"): ".args", ".kernarg_segment_size", ".group_segment_fixed_size", ".vgpr_count" and so on.
-    """
+    """A kernel of a loaded code object, ready to be launched."""
 
     @property
     def name(self) -> str: ...
-
-    @property
-    def metadata(self) -> Mapping[str, Any]: ...
 
 
 class Module(Protocol):

@@ -23,6 +23,8 @@ from typing import Any, TypeVar
 
 from hipgemm.simulated_hip.abi import CALLS, Answer, Call, Code, HipError
 from hipgemm.simulated_hip.card import Card, Kernel, LaunchReport, Module
+from isa.code_object import CodeObject
+from isa.code_object import Kernel as KernelFacts
 
 INTERRUPTED = -(1 << 63)
 DISPATCHER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.POINTER(ctypes.c_uint64))
@@ -54,15 +56,19 @@ class Event:
 
 @dataclass
 class LoadedModule:
+    """A module that the card loaded; `code` is what its code object says of its kernels."""
+
     module: Module
-    image: bytes
+    code: CodeObject
     functions: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
 class Function:
+    """A kernel as the card holds it, and as its code object describes it."""
+
     kernel: Kernel
-    module: LoadedModule
+    facts: KernelFacts
 
 
 class Runtime:

@@ -1,30 +1,91 @@
 """A card for tests of what stands around a card: its kernels are Python functions over device memory.
 
-Its code object is a real, empty ELF for gfx1100; which kernels "lie" in it is up to the card.
+Its code object is a real one, with kernels of the same names that do nothing.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import mmap
 import struct
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from isa import toolchain
 from isa.errors import IsaError
 
 F32 = np.float32
 
 
-def elf(mach: int = 0x41, payload: bytes = b"") -> bytes:
-    """A little-endian ELF64 header for AMDGPU, one section header that covers `payload`, nothing else."""
-    section = struct.pack("<IIQQQQIIQQ", 0, 1, 0, 0, 128, len(payload), 0, 0, 0, 0)
-    header = b"\x7fELF\x02\x01\x01" + bytes(9)
-    header += struct.pack("<HHIQQQIHHHHHH", 3, 224, 1, 0, 0, 64, mach, 64, 56, 0, 64, 1, 0)
-    return header + section + payload
+def assembly(name: str, sizes: tuple[int, ...] = ()) -> tuple[str, str]:
+    """Text and metadata of a kernel that only ends, with 216 VGPRs, 12 KB of LDS, CU mode and arguments of these sizes."""
+    args, at = "", 0
+    for size in sizes:
+        at = (at + size - 1) // size * size
+        kind = "global_buffer\n        .address_space: global" if size == 8 else "by_value"
+        args += f"      - .offset: {at}\n        .size: {size}\n        .value_kind: {kind}\n"
+        at += size
+    at = (at + 7) // 8 * 8
+    args += f"      - .offset: {at}\n        .size: 4\n        .value_kind: hidden_block_count_x\n"
+    return (
+        f"""
+    .amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+    .text
+    .globl {name}
+    .p2align 8
+    .type {name},@function
+{name}:
+    s_endpgm
+.L{name}_end:
+    .size {name}, .L{name}_end-{name}
+    .section .rodata,"a",@progbits
+    .p2align 6
+    .amdhsa_kernel {name}
+      .amdhsa_next_free_vgpr 216
+      .amdhsa_next_free_sgpr 16
+      .amdhsa_group_segment_fixed_size 12288
+      .amdhsa_kernarg_size {at + 4}
+      .amdhsa_wavefront_size32 1
+      .amdhsa_workgroup_processor_mode 0
+    .end_amdhsa_kernel
+""",
+        f"""
+    - .name: {name}
+      .symbol: {name}.kd
+      .kernarg_segment_size: {at + 4}
+      .kernarg_segment_align: 8
+      .group_segment_fixed_size: 12288
+      .private_segment_fixed_size: 0
+      .wavefront_size: 32
+      .sgpr_count: 16
+      .vgpr_count: 216
+      .max_flat_workgroup_size: 128
+      .args:
+{args}""",
+    )
+
+
+@functools.cache
+def elf(arch: str = "gfx1100") -> bytes:
+    """A linked code object with all the kernels below."""
+    code, metadata = "", "amdhsa.version: [1, 2]\namdhsa.kernels:\n"
+    for name in BODIES:
+        text, entry = assembly(name, GEMM if "gemm" in name else ())
+        code, metadata = code + text, metadata + entry
+    tools = toolchain.find()
+    with tempfile.TemporaryDirectory() as folder:
+        s, o, hsaco = (Path(folder) / f"small.{kind}" for kind in ("s", "o", "hsaco"))
+        text = f"{code}\n.amdgpu_metadata\n---\n{metadata}\n...\n.end_amdgpu_metadata\n"
+        s.write_text(text.replace("gfx1100", arch))
+        tools.assemble(s, o, arch=arch)
+        tools.link([o], hsaco)
+        return hsaco.read_bytes()
 
 
 def bundle(*entries: tuple[str, bytes]) -> bytes:
@@ -71,7 +132,6 @@ class SmallMemory:
 @dataclass
 class SmallKernel:
     name: str
-    metadata: dict[str, Any]
     body: Callable[..., None]
 
 
@@ -84,16 +144,6 @@ class SmallModule:
 @dataclass
 class Report:
     time_s: float | None
-
-
-def arguments(*sizes: int) -> list[dict[str, Any]]:
-    """Metadata of arguments of these sizes, each at its natural alignment, and one hidden one behind them."""
-    args, at = [], 0
-    for size in sizes:
-        at = (at + size - 1) // size * size
-        args.append({".offset": at, ".size": size, ".value_kind": "global_buffer" if size == 8 else "by_value"})
-        at += size
-    return [*args, {".offset": (at + 7) // 8 * 8, ".size": 4, ".value_kind": "hidden_block_count_x"}]
 
 
 def array(memory: SmallMemory, address: int, count: int) -> np.ndarray:
@@ -130,7 +180,7 @@ def broken(**_: Any) -> None:
     raise ZeroDivisionError("a mistake in the card itself")
 
 
-GEMM = arguments(8, 8, 8, 4, 4, 4, 4, 4)
+GEMM = (8, 8, 8, 4, 4, 4, 4, 4)
 BODIES = {"gemm": gemm, "wrong_gemm": wrong_gemm, "fault": fault, "interrupt": interrupt, "broken": broken}
 
 
@@ -141,21 +191,7 @@ class SmallCard:
 
     def load(self, image: bytes) -> SmallModule:
         assert image[:4] == b"\x7fELF"
-        kernels = {
-            name: SmallKernel(
-                name,
-                {
-                    ".name": name,
-                    ".args": GEMM if "gemm" in name else [],
-                    ".max_flat_workgroup_size": 128,
-                    ".vgpr_count": 216,
-                    ".group_segment_fixed_size": 12 << 10,
-                    ".workgroup_processor_mode": 0,
-                },
-                body,
-            )
-            for name, body in BODIES.items()
-        }
+        kernels = {name: SmallKernel(name, body) for name, body in BODIES.items()}
         return SmallModule(kernels, {"variable": (self.variable, 16)})
 
     def launch(self, kernel: SmallKernel, grid: Any, block: Any, kernarg: bytes, dynamic_lds: int = 0) -> Report:

@@ -177,7 +177,7 @@ assert launch(f, lds=53 << 10) == E.hipErrorOutOfMemory
 ok(hip.hipModuleUnload(module))
 assert hip.hipModuleUnload(module)[0] == E.hipErrorInvalidHandle
 assert launch(f) == E.hipErrorInvalidDeviceFunction
-assert hip.hipModuleLoadData(elf(mach=0x36))[0] == E.hipErrorNoBinaryForGpu
+assert hip.hipModuleLoadData(elf("gfx1101"))[0] == E.hipErrorNoBinaryForGpu
 assert hip.hipModuleLoadData(b"not a code object")[0] == E.hipErrorInvalidImage
 assert hip.hipModuleLoad(b"/nowhere.hsaco")[0] == E.hipErrorFileNotFound
 assert not cards[0].launches
@@ -275,7 +275,7 @@ def test_functions_globals_and_occupancy(run_program: Run) -> None:
         START
         + """
 module = ok(hip.hipModuleLoadData(bundle(("host-x86_64-unknown-linux--", b""),
-                                         ("hipv4-amdgcn-amd-amdhsa--gfx1030", elf(0x36)),
+                                         ("hipv4-amdgcn-amd-amdhsa--gfx1101", elf("gfx1101")),
                                          ("hipv4-amdgcn-amd-amdhsa--gfx1100", elf()))))
 address, size = ok(hip.hipModuleGetGlobal(module, b"variable"))
 assert int(address) == cards[0].variable and size == 16

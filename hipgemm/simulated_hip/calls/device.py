@@ -10,6 +10,7 @@ import ctypes
 from typing import Any
 
 from hipgemm.simulated_hip.abi import Code, DeviceProp, HipError, Int, Pointer, UInt, call, store, store_text
+from hipgemm.simulated_hip.host import read_text
 from hipgemm.simulated_hip.runtime import Runtime
 
 HIP_VERSION = 70_200_000  # major * 10^7 + minor * 10^5 + patch: HIP 7.2
@@ -22,6 +23,7 @@ LDS_OF_WGP = 128 << 10
 LDS_OF_WORKGROUP = 64 << 10
 VGPRS_OF_SIMD = 1536  # wave32 registers of 32 lanes
 MAX_WORKGROUP = 1024
+MAX_GRID = (0x7FFFFFFF, 65535, 65535)  # workgroups, as hipDeviceProp_t says on every AMD card
 CLOCK_KHZ = 2_500_000
 PCI_BUS_ID = "0000:00:00.0"
 
@@ -34,7 +36,7 @@ PROPERTIES: dict[str, Any] = {
     "memPitch": 0x7FFFFFFF,
     "maxThreadsPerBlock": MAX_WORKGROUP,
     "maxThreadsDim": (MAX_WORKGROUP,) * 3,
-    "maxGridSize": (0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF),
+    "maxGridSize": MAX_GRID,
     "clockRate": CLOCK_KHZ,
     "totalConstMem": 0x7FFFFFFF,
     "major": 11,
@@ -205,8 +207,9 @@ def hipDeviceGetPCIBusId(rt: Runtime, out: Pointer, room: Int, device: Int) -> N
 
 @call
 def hipDeviceGetByPCIBusId(rt: Runtime, out: Pointer, text: Pointer) -> None:
-    if not text or ctypes.string_at(text) != PCI_BUS_ID.encode():
-        raise HipError(Code.InvalidDevice if text else Code.InvalidValue)
+    name = read_text(text)
+    if name != PCI_BUS_ID.encode():
+        raise HipError(Code.InvalidValue if name is None else Code.InvalidDevice)
     store(out, ctypes.c_int, 0)
 
 

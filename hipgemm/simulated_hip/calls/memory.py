@@ -26,7 +26,7 @@ from hipgemm.simulated_hip.abi import (
 from hipgemm.simulated_hip.calls.device import TOTAL_MEMORY, one
 from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.card import ReachesHost
-from hipgemm.simulated_hip.image import is_mapped
+from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import Allocation, Runtime
 from isa.errors import IsaError
 

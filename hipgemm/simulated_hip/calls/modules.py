@@ -9,49 +9,37 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from hipgemm.simulated_hip.abi import Code, FuncAttributes, HipError, Int, Pointer, UInt, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.streams import known_stream
-from hipgemm.simulated_hip.image import (
-    ImageError,
-    NoCodeForCard,
-    Reader,
-    bytes_reader,
-    code_object,
-    is_mapped,
-    memory_reader,
-)
+from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Function, LoadedModule, Runtime
+from isa import code_object
+from isa.code_object import Argument, Kernel
 from isa.errors import IsaError
 
 BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
-# hipFunction_attribute -> key of the kernel's metadata.
-FUNCTION_ATTRIBUTES = {
-    0: ".max_flat_workgroup_size",
-    1: ".group_segment_fixed_size",
-    3: ".private_segment_fixed_size",
-    4: ".vgpr_count",
-}
-FUNCTION_CONSTANTS = {2: 0, 5: 110, 6: 110, 7: 0, 9: 0}  # constant memory, "ptx" and binary version, cache, carveout
-MAX_DYNAMIC_LDS = 8
 
 
 def _text(address: int) -> str:
-    if not is_mapped(address, 1):
+    found = read_text(address)
+    if found is None:
         raise HipError(Code.InvalidValue)
-    return ctypes.string_at(address).decode("utf-8", "surrogateescape")
+    return os.fsdecode(found)
 
 
-def _load(rt: Runtime, out: int, read: Reader) -> None:
+def _load(rt: Runtime, out: int, image: bytes) -> None:
     try:
-        image = code_object(read, rt.arch)
-        loaded = LoadedModule(rt.card.load(image), image)
-    except NoCodeForCard as error:
+        elf = code_object.unbundle(image, rt.arch)
+        code = code_object.load(elf)
+        if code.arch != rt.arch:
+            raise code_object.OtherTarget("a code object for another GPU", expected=rt.arch, got=code.arch)
+        loaded = LoadedModule(rt.card.load(elf), code)
+    except code_object.OtherTarget as error:
         raise HipError(Code.NoBinaryForGpu, error) from error
-    except (ImageError, IsaError) as error:
+    except IsaError as error:
         raise HipError(Code.InvalidImage, error) from error
     store(out, ctypes.c_uint64, rt.handle(rt.modules, loaded))
 
@@ -66,14 +54,18 @@ def hipModuleLoad(rt: Runtime, out: Pointer, file: Pointer) -> None:
             data = stream.read()
     except OSError as error:
         raise HipError(Code.FileNotFound, error) from error
-    _load(rt, out, bytes_reader(data))
+    _load(rt, out, data)
 
 
 @call
 def hipModuleLoadData(rt: Runtime, out: Pointer, image: Pointer) -> None:
     if not out or not image:
         raise HipError(Code.InvalidValue)
-    _load(rt, out, memory_reader(image))
+    try:
+        size = code_object.image_size(lambda offset, size: read(image + offset, size))
+    except IsaError as error:
+        raise HipError(Code.InvalidImage, error) from error
+    _load(rt, out, read(image, size))
 
 
 @call
@@ -93,16 +85,18 @@ def hipModuleUnload(rt: Runtime, module: Pointer) -> None:
 @call
 def hipModuleGetFunction(rt: Runtime, out: Pointer, module: Pointer, name: Pointer) -> None:
     loaded, wanted = rt.find(rt.modules, module), _text(name)
-    if wanted not in loaded.module.kernels:
+    if wanted not in loaded.code.kernels:
         raise HipError(Code.NotFound)
     if wanted not in loaded.functions:
-        loaded.functions[wanted] = rt.handle(rt.functions, Function(loaded.module.kernels[wanted], loaded))
+        loaded.functions[wanted] = rt.handle(
+            rt.functions, Function(loaded.module.kernels[wanted], loaded.code.kernel(wanted))
+        )
     store(out, ctypes.c_uint64, loaded.functions[wanted])
 
 
 @call
 def hipModuleGetFunctionCount(rt: Runtime, out: Pointer, module: Pointer) -> None:
-    store(out, ctypes.c_uint, len(rt.find(rt.modules, module).module.kernels))
+    store(out, ctypes.c_uint, len(rt.find(rt.modules, module).code.kernels))
 
 
 @call
@@ -124,36 +118,47 @@ def function(rt: Runtime, handle: int) -> Function:
     return rt.functions[handle]
 
 
+def _attributes(kernel: Kernel) -> FuncAttributes:
+    """Binary and "ptx" version are 10 * major + minor of the target; LDS is what CUDA calls shared."""
+    return FuncAttributes(
+        binaryVersion=110,
+        ptxVersion=110,
+        localSizeBytes=kernel.descriptor.scratch_bytes,
+        maxDynamicSharedSizeBytes=device.LDS_OF_WORKGROUP - kernel.descriptor.lds_bytes,
+        maxThreadsPerBlock=kernel.max_workgroup,
+        numRegs=kernel.vgprs,
+        sharedSizeBytes=kernel.descriptor.lds_bytes,
+    )
+
+
+FUNCTION_ATTRIBUTES = {  # hipFunction_attribute -> field of hipFuncAttributes
+    0: "maxThreadsPerBlock",
+    1: "sharedSizeBytes",
+    2: "constSizeBytes",
+    3: "localSizeBytes",
+    4: "numRegs",
+    5: "ptxVersion",
+    6: "binaryVersion",
+    7: "cacheModeCA",
+    8: "maxDynamicSharedSizeBytes",
+    9: "preferredShmemCarveout",
+}
+
+
 @call
 def hipFuncGetAttribute(rt: Runtime, out: Pointer, attribute: Int, handle: Pointer) -> None:
-    metadata = function(rt, handle).kernel.metadata
-    if attribute in FUNCTION_ATTRIBUTES:
-        value = metadata.get(FUNCTION_ATTRIBUTES[attribute], 0)
-    elif attribute == MAX_DYNAMIC_LDS:
-        value = device.LDS_OF_WORKGROUP - metadata.get(".group_segment_fixed_size", 0)
-    elif attribute in FUNCTION_CONSTANTS:
-        value = FUNCTION_CONSTANTS[attribute]
-    else:
+    attributes = _attributes(function(rt, handle).facts)
+    if attribute not in FUNCTION_ATTRIBUTES:
         raise HipError(Code.InvalidValue)
-    store(out, ctypes.c_int, value)
+    store(out, ctypes.c_int, getattr(attributes, FUNCTION_ATTRIBUTES[attribute]))
 
 
 @call
 def hipFuncGetAttributes(rt: Runtime, out: Pointer, handle: Pointer) -> None:
-    metadata = function(rt, handle).kernel.metadata
+    attributes = _attributes(function(rt, handle).facts)
     if not out:
         raise HipError(Code.InvalidValue)
-    fixed = metadata.get(".group_segment_fixed_size", 0)
-    answer = FuncAttributes(
-        binaryVersion=FUNCTION_CONSTANTS[6],
-        ptxVersion=FUNCTION_CONSTANTS[5],
-        localSizeBytes=metadata.get(".private_segment_fixed_size", 0),
-        maxDynamicSharedSizeBytes=device.LDS_OF_WORKGROUP - fixed,
-        maxThreadsPerBlock=metadata.get(".max_flat_workgroup_size", device.MAX_WORKGROUP),
-        numRegs=metadata.get(".vgpr_count", 0),
-        sharedSizeBytes=fixed,
-    )
-    ctypes.memmove(out, ctypes.addressof(answer), ctypes.sizeof(answer))
+    ctypes.memmove(out, ctypes.addressof(attributes), ctypes.sizeof(attributes))
 
 
 @call
@@ -172,51 +177,51 @@ def hipModuleLaunchKernel(
     extra: Pointer,
 ) -> None:
     """Grid in workgroups, block in work-items. A fault is hipErrorIllegalAddress or hipErrorLaunchFailure."""
-    kernel = function(rt, handle).kernel
+    launched = function(rt, handle)
     known_stream(rt, stream)
     grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    _check_shape(kernel.metadata, grid, block, dynamic_lds)
+    _check_shape(launched.facts, grid, block, dynamic_lds)
     if parameters and extra:
         raise HipError(Code.InvalidValue)
-    arguments = [a for a in kernel.metadata.get(".args", ()) if not str(a[".value_kind"]).startswith("hidden_")]
+    arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
     try:
-        report = rt.card.launch(kernel, grid, block, kernarg, dynamic_lds)
+        report = rt.card.launch(launched.kernel, grid, block, kernarg, dynamic_lds)
     except IsaError as error:
         raise HipError(_code_of_fault(error), error) from error
     rt.last_launch = report
     rt.clock_s += report.time_s or 0.0
 
 
-def _check_shape(metadata: Mapping[str, Any], grid: tuple[int, ...], block: tuple[int, ...], dynamic_lds: int) -> None:
+def _check_shape(kernel: Kernel, grid: tuple[int, ...], block: tuple[int, ...], dynamic_lds: int) -> None:
     """Refuse what the card cannot start: hipErrorInvalidConfiguration, for LDS hipErrorOutOfMemory."""
     threads = block[0] * block[1] * block[2]
-    most = min(metadata.get(".max_flat_workgroup_size", device.MAX_WORKGROUP), device.MAX_WORKGROUP)
-    required = metadata.get(".reqd_workgroup_size")
+    most = min(kernel.max_workgroup, device.MAX_WORKGROUP)
+    required = kernel.metadata.get(".reqd_workgroup_size")
     if (
         0 in grid
         or not 0 < threads <= most
-        or any(g * b >= 1 << 32 for g, b in zip(grid, block, strict=True))
+        or any(g > limit or g * b >= 1 << 32 for g, limit, b in zip(grid, device.MAX_GRID, block, strict=True))
         or (required and tuple(required) != tuple(block))
     ):
         raise HipError(
             Code.InvalidConfiguration,
             IsaError(
-                f"{metadata.get('.name', 'the kernel')} cannot start with this grid and workgroup",
-                expected=f"at least 1 workgroup, 1 to {most} work-items in each"
+                f"{kernel.name} cannot start with this grid and workgroup",
+                expected=f"a grid of at most {device.MAX_GRID}, 1 to {most} work-items in a workgroup"
                 + (f", exactly {tuple(required)}" if required else ""),
                 got=f"grid {grid}, workgroup {block}",
             ),
         )
-    if metadata.get(".group_segment_fixed_size", 0) + dynamic_lds > device.LDS_OF_WORKGROUP:
+    if kernel.descriptor.lds_bytes + dynamic_lds > device.LDS_OF_WORKGROUP:
         raise HipError(Code.OutOfMemory, IsaError(f"a workgroup has at most {device.LDS_OF_WORKGROUP} bytes of LDS"))
 
 
-def _end_of(arguments: list[Mapping[str, Any]]) -> int:
-    return max((a[".offset"] + a[".size"] for a in arguments), default=0)
+def _end_of(arguments: Sequence[Argument]) -> int:
+    return max((a.offset + a.size for a in arguments), default=0)
 
 
-def _from_extra(extra: int, arguments: list[Mapping[str, Any]]) -> bytes:
+def _from_extra(extra: int, arguments: Sequence[Argument]) -> bytes:
     """The kernarg bytes of a HIP_LAUNCH_PARAM list."""
     address = size = None
     for at in range(extra, extra + 16 * 8, 16):
@@ -240,17 +245,16 @@ def _from_extra(extra: int, arguments: list[Mapping[str, Any]]) -> bytes:
     return ctypes.string_at(address, size)[:needed]
 
 
-def _from_parameters(parameters: int, arguments: list[Mapping[str, Any]]) -> bytes:
+def _from_parameters(parameters: int, arguments: Sequence[Argument]) -> bytes:
     """The kernarg bytes from an array with one address an argument."""
     kernarg = bytearray(_end_of(arguments))
     if arguments and not is_mapped(parameters, 8 * len(arguments)):
         raise HipError(Code.InvalidValue)
     for i, argument in enumerate(arguments):
-        offset, size = argument[".offset"], argument[".size"]
         source = ctypes.c_uint64.from_address(parameters + 8 * i).value
-        if not is_mapped(source, size):
+        if not is_mapped(source, argument.size):
             raise HipError(Code.InvalidValue)
-        kernarg[offset : offset + size] = ctypes.string_at(source, size)
+        kernarg[argument.offset : argument.offset + argument.size] = ctypes.string_at(source, argument.size)
     return bytes(kernarg)
 
 

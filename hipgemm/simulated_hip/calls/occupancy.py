@@ -8,27 +8,26 @@ AMDGPUBaseInfo.cpp).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
-from typing import Any
 
 from hipgemm.simulated_hip.abi import Code, HipError, Int, Pointer, Size, UInt, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
+from isa.code_object import Kernel
 
 VGPR_GRANULE = 24
 LDS_GRANULE = 1024
 
 
-def workgroups_of_wgp(metadata: Mapping[str, Any], threads: int, dynamic_lds: int) -> int:
+def workgroups_of_wgp(kernel: Kernel, threads: int, dynamic_lds: int) -> int:
     """Workgroups of `threads` work-items that fit into one WGP together."""
     waves = -(-threads // device.WAVE)
-    halves = 1 if metadata.get(".workgroup_processor_mode", 1) else 2
+    halves = 1 if kernel.descriptor.wgp_mode else 2
     simds = device.SIMDS_OF_WGP // halves
-    granules = -(-max(metadata.get(".vgpr_count", 0), 1) // VGPR_GRANULE)
+    granules = -(-max(kernel.vgprs, 1) // VGPR_GRANULE)
     waves_of_simd = min(device.WAVES_OF_SIMD, device.VGPRS_OF_SIMD // (granules * VGPR_GRANULE))
     by_waves = simds * waves_of_simd // waves
-    lds = -(-(metadata.get(".group_segment_fixed_size", 0) + dynamic_lds) // LDS_GRANULE) * LDS_GRANULE
+    lds = -(-(kernel.descriptor.lds_bytes + dynamic_lds) // LDS_GRANULE) * LDS_GRANULE
     by_lds = device.LDS_OF_WGP // halves // lds if lds else by_waves
     return halves * min(by_waves, by_lds)
 
@@ -36,9 +35,9 @@ def workgroups_of_wgp(metadata: Mapping[str, Any], threads: int, dynamic_lds: in
 def _active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) -> None:
     if threads <= 0:
         raise HipError(Code.InvalidValue)
-    metadata = function(rt, handle).kernel.metadata
-    fits = threads <= metadata.get(".max_flat_workgroup_size", device.MAX_WORKGROUP)
-    store(out, ctypes.c_int, workgroups_of_wgp(metadata, threads, dynamic_lds) if fits else 0)
+    kernel = function(rt, handle).facts
+    fits = threads <= kernel.max_workgroup
+    store(out, ctypes.c_int, workgroups_of_wgp(kernel, threads, dynamic_lds) if fits else 0)
 
 
 @call
@@ -60,14 +59,14 @@ def hipModuleOccupancyMaxPotentialBlockSize(
     rt: Runtime, grid: Pointer, block: Pointer, handle: Pointer, dynamic_lds: Size, limit: Int
 ) -> None:
     """The workgroup size with the most waves on a WGP (the largest of equals), and the grid that fills the card."""
-    metadata = function(rt, handle).kernel.metadata
-    most = min(metadata.get(".max_flat_workgroup_size", device.MAX_WORKGROUP), limit or device.MAX_WORKGROUP)
+    kernel = function(rt, handle).facts
+    most = min(kernel.max_workgroup, limit or device.MAX_WORKGROUP)
     best = max(
         range(device.WAVE, max(most, device.WAVE) + 1, device.WAVE),
-        key=lambda threads: (threads * workgroups_of_wgp(metadata, threads, dynamic_lds), threads),
+        key=lambda threads: (threads * workgroups_of_wgp(kernel, threads, dynamic_lds), threads),
     )
     store(block, ctypes.c_int, min(best, most))
-    store(grid, ctypes.c_int, device.WGPS * workgroups_of_wgp(metadata, best, dynamic_lds))
+    store(grid, ctypes.c_int, device.WGPS * workgroups_of_wgp(kernel, best, dynamic_lds))
 
 
 @call
