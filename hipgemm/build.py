@@ -1,0 +1,209 @@
+"""The street from HIP source to code object: compile, rewrite, assemble, link.
+
+Each step leaves its file in the kernel's stage folder, and one Stage that tells what changed:
+
+    kernel8/  kernel5_lds-hip-amdgcn-...   the compiler's temps
+              kernel8.0-compiled.s         what it made of the source
+              kernel8.1-bank-balance.s     after the first pass, and so on
+              kernel8.o, kernel8.hsaco     assembled from the last .s, and linked
+              build.json                   what built it, and the stages
+
+Stage folders live in the cache, under a name that is a hash of everything that goes in: source, header, flags, target,
+pipeline, the toolchain, and the code of the passes. Nothing in them depends on when or where they were made, except
+the times.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import isa
+from hipgemm import cache
+from hipgemm.kernels import SOURCES, Rung, rung
+from hipgemm.stages import Shape, Stage, shape
+from isa import toolchain
+from isa.code_object import CodeObject, load
+from isa.emit import emit
+from isa.errors import IsaError
+from isa.parse import parse
+from isa.program import Program
+from isa.toolchain import Toolchain
+
+FLAGS = ("-O3",)
+INCLUDE = SOURCES / "include"
+OnStage = Callable[[Stage, Shape | None], None]
+"""Called after each step with its stage and the shape of the code before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A kernel built for one target. `folder` is its stage folder, `hsaco` the code object in it; `cached` says that
+    it was built before; `toolchain` is the text of what compiled it."""
+
+    rung: Rung
+    arch: str
+    folder: Path
+    stages: tuple[Stage, ...]
+    toolchain: str
+    cached: bool
+
+    @property
+    def hsaco(self) -> Path:
+        return self.folder / f"{self.rung.name}.hsaco"
+
+    @property
+    def assembly(self) -> Path:
+        """The .s that was assembled: after the last pass."""
+        return self.folder / next(s.file for s in reversed(self.stages) if s.shape is not None)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user must be told: that the compiler spilled, and what the tools said."""
+        said = tuple(f"{s.name}: {s.said}" for s in self.stages if s.said)
+        first = self.stages[0].shape
+        if first is None or not first.scratch:
+            return said
+        spilled = f"{self.rung.name}: the compiler uses {first.scratch} bytes of scratch memory a thread and spilled "
+        return (spilled + f"{first.spills} VGPRs: expect it to be slow", *said)
+
+    def code_object(self) -> CodeObject:
+        return load(self.hsaco)
+
+
+def build(
+    kernel: Rung | str,
+    *,
+    arch: str = "gfx1100",
+    hipcc: Path | None = None,
+    tools: Toolchain | None = None,
+    flags: Sequence[str] = FLAGS,
+    out: Path | None = None,
+    on_stage: OnStage | None = None,
+) -> Build:
+    """Builds a rung, or finds it built.
+
+    arch:     gfx1100 to gfx1103.
+    hipcc:    the hipcc that the user named; tools: a Toolchain that was chosen already. Default: what is found.
+    flags:    for the compiler.
+    out:      a folder in which a copy of the stage folder appears, `<out>/<kernel>`; after an error it holds what there
+              was until then.
+    Raises IsaError: ToolchainMissing, ToolError with the compiler's own text, UnsupportedArch, or a pass's refusal.
+    """
+    kernel = rung(kernel) if isinstance(kernel, str) else kernel
+    toolchain.check_arch(arch)
+    tools = tools or toolchain.find(hipcc)
+    cached = True
+
+    def fill(folder: Path) -> None:
+        nonlocal cached
+        cached = False
+        try:
+            stages: list[Stage] = []
+            for stage in _street(kernel, arch, tools, flags, folder):
+                _tell(on_stage, stage, stages)
+                stages.append(stage)
+            record = {"toolchain": str(tools), "arch": arch, "stages": [s.as_json() for s in stages]}
+            (folder / "build.json").write_text(json.dumps(record, indent=1) + "\n")
+        except IsaError:
+            _publish(folder, out, kernel.name)
+            raise
+
+    folder = cache.make("build", f"{kernel.name}-{_key(kernel, arch, tools, flags)}", fill)
+    record = json.loads((folder / "build.json").read_text())
+    stages = [Stage.from_json(s) for s in record["stages"]]
+    if cached:
+        for i, stage in enumerate(stages):
+            _tell(on_stage, stage, stages[:i])
+    folder = _publish(folder, out, kernel.name) or folder
+    return Build(kernel, arch, folder, tuple(stages), record["toolchain"], cached)
+
+
+def _street(kernel: Rung, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
+    """Every step, in order."""
+    name = kernel.name
+    compiled, object_file, hsaco = (folder / f"{name}{end}" for end in (".0-compiled.s", ".o", ".hsaco"))
+
+    start = time.perf_counter()
+    # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
+    rename = [] if kernel.function == name else [f"-D{kernel.function}={name}"]
+    said = tools.compile(
+        kernel.path, compiled, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename]
+    )
+    yield _assembly_stage("compile", compiled, name, start, said)
+
+    last = compiled
+    if kernel.pipeline:
+        start = time.perf_counter()
+        program = parse(compiled.read_text(), compiled.name)
+        for number, (pass_name, rewritten) in enumerate(_rewrite(program, kernel), start=1):
+            last = folder / f"{name}.{number}-{pass_name}.s"
+            last.write_text(emit(rewritten))
+            yield _assembly_stage(pass_name, last, name, start)
+            start = time.perf_counter()
+
+    start = time.perf_counter()
+    said = tools.assemble(last, object_file, arch=arch)
+    yield Stage("assemble", object_file.name, time.perf_counter() - start, said=said)
+
+    start = time.perf_counter()
+    said = tools.link([object_file], hsaco)
+    yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
+
+
+def _rewrite(program: Program, kernel: Rung) -> Iterator[tuple[str, Program]]:
+    """The one call into the passes: (name of the pass, program after it) for each of the pipeline."""
+    if importlib.util.find_spec("isa.passes") is None:
+        raise IsaError(
+            f"{kernel.name} cannot be built yet: its passes are not part of this version",
+            expected=f"isa.passes with {kernel.pipeline}",
+            hint="kernel1 to kernel5 need no passes",
+        )
+    yield from importlib.import_module("isa.passes").run_pipeline(program, kernel.pipeline)
+
+
+def _assembly_stage(stage: str, file: Path, kernel: str, start: float, said: str = "") -> Stage:
+    seconds = time.perf_counter() - start
+    return Stage(stage, file.name, seconds, shape(file.read_text(), kernel, file.name), said)
+
+
+def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> None:
+    if on_stage:
+        on_stage(stage, next((s.shape for s in reversed(before) if s.shape), None))
+
+
+def _key(kernel: Rung, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
+    """A hash of everything that goes into the stage folder."""
+    files = [kernel.path, *sorted(INCLUDE.rglob("*.h")), Path(__file__), Path(__file__).with_name("stages.py")]
+    if kernel.pipeline:
+        files += _pass_code()
+    mode = [kernel.name, kernel.function, kernel.mode, kernel.pipeline, arch, tools.identity, *flags]
+    return cache.key(*mode, *(f.read_bytes() for f in files))
+
+
+def _pass_code() -> list[Path]:
+    """All of isa that can have a say in what passes write: everything but the simulator and the clock."""
+    root = Path(isa.__file__).parent
+    files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2"))
+    return [p for p in files if p.relative_to(root).parts[0] not in ("sim", "timing")]
+
+
+def _publish(folder: Path, out: Path | None, name: str) -> Path | None:
+    """A copy of a stage folder as <out>/<name>, in place of what was there."""
+    if out is None:
+        return None
+    target, fresh = out / name, out / f".{name}.new"
+    try:
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.copytree(folder, fresh)
+        shutil.rmtree(target, ignore_errors=True)
+        fresh.rename(target)
+    except OSError as e:
+        raise IsaError(f"cannot write {target}: {e.strerror or e}") from e
+    return target

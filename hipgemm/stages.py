@@ -1,0 +1,114 @@
+"""What one step of a build made, in the numbers that a kernel engineer looks at first.
+
+`shape` reads them from assembly: registers, LDS and scratch from the kernel's metadata, and the instructions of its
+main loop. The main loop is the loop (a label and a branch back to it) with the most FMAs inside; of two with as many,
+the shorter: the inner one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from isa.parse import parse
+from isa.program import Instruction, Kernel, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """vgprs, sgprs: as the metadata counts them. lds, scratch: bytes of a workgroup, of a thread. spills: VGPRs.
+    loop: instructions of the main loop; dual, single: its FMA instructions that do two, and one."""
+
+    vgprs: int
+    sgprs: int
+    lds: int
+    scratch: int
+    spills: int
+    loop: int
+    dual: int
+    single: int
+
+
+WORDS = {
+    "vgprs": "VGPRs",
+    "sgprs": "SGPRs",
+    "lds": "B LDS",
+    "scratch": "B scratch",
+    "spills": "VGPRs spilled",
+    "loop": "in the main loop",
+    "dual": "dual FMAs",
+    "single": "single FMAs",
+}
+"""How each number of a Shape is called behind its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step: what it is called, the file that it left, how long it took, what the code is like after it (None where
+    it left no assembly), and what the tool said."""
+
+    name: str
+    file: str
+    seconds: float
+    shape: Shape | None = None
+    said: str = ""
+
+    def line(self, before: Shape | None) -> str:
+        """One line for people: all numbers of the first shape, then only what changed."""
+        return f"{self.name:<14}{self.seconds * 1000:>7.0f} ms  {self.changes(before)}".rstrip()
+
+    def changes(self, before: Shape | None) -> str:
+        if self.shape is None:
+            return self.file
+        now = asdict(self.shape)
+        if before is None:
+            return ", ".join(f"{now[key]} {WORDS[key]}" for key in WORDS if now[key] or key in ("dual", "single"))
+        was = asdict(before)
+        changed = [f"{WORDS[key]} {was[key]} -> {now[key]}" for key in WORDS if was[key] != now[key]]
+        return ", ".join(changed) or "no change in these numbers"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Stage:
+        return Stage(**{**data, "shape": data["shape"] and Shape(**data["shape"])})
+
+
+def shape(text: str, kernel: str, file: str = "<text>") -> Shape:
+    """The numbers of `kernel` in assembly `text`. IsaError where it cannot be read."""
+    view = parse(text, file).kernel(kernel)
+    loop = main_loop(view)
+    kinds = [_fmas(inst) for inst in loop]
+
+    def metadata(key: str) -> int:
+        return int(view.program.lines[view.metadata[key]].text.partition(":")[2])
+
+    return Shape(
+        vgprs=metadata(".vgpr_count"),
+        sgprs=metadata(".sgpr_count"),
+        lds=metadata(".group_segment_fixed_size"),
+        scratch=metadata(".private_segment_fixed_size"),
+        spills=metadata(".vgpr_spill_count"),
+        loop=len(loop),
+        dual=kinds.count(2),
+        single=kinds.count(1),
+    )
+
+
+def main_loop(kernel: Kernel) -> list[Instruction]:
+    """The instructions of the main loop, from its label to its last branch back; empty where nothing loops."""
+    labels = kernel.program.labels
+    loops = []
+    for number, inst in kernel.instructions():
+        target = inst.operands[0] if inst.operands else None
+        # A branch is what has a label of this kernel as its first operand.
+        if isinstance(target, Symbol) and kernel.start <= labels.get(target.text, -1) < number:
+            loops.append((labels[target.text], number))
+    bodies = [[i for n, i in kernel.instructions() if first <= n <= last] for first, last in loops]
+    return max(bodies, key=lambda body: (sum(map(_fmas, body)), -len(body)), default=[])
+
+
+def _fmas(inst: Instruction) -> int:
+    """fp32 multiply-adds per lane of one instruction: 2 for a VOPD of two."""
+    return sum("fma" in half.mnemonic and "_f32" in half.mnemonic for half in inst.halves)

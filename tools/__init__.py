@@ -1,0 +1,1 @@
+"""Thin scripts over hipgemm."""
