@@ -139,7 +139,11 @@ def test_a_damaged_entry_is_built_again() -> None:
 
 def test_a_build_that_spills_says_so(tmp_path: Path) -> None:
     cap = tmp_path / "cap.h"
-    cap.write_text("#pragma clang attribute push(__attribute__((amdgpu_num_vgpr(128))), apply_to = function)\n")
+    cap.write_text("""
+        #include <hip/hip_runtime.h>
+        #undef __launch_bounds__
+        #define __launch_bounds__(n) __attribute__((amdgpu_flat_work_group_size(1, n), amdgpu_num_vgpr(128)))
+    """)
     made = build("kernel5", flags=("-O3", "-include", str(cap)))
     found = made.stages[0].shape
     assert found is not None
