@@ -1,1 +1,32 @@
-"""The GEMM kernels as a product: build them, run them on a card or on the simulated card, check and time them."""
+"""The GEMM kernels as a product: build them, run them on a card or on the simulated card, check and time them.
+
+    >>> import hipgemm
+    >>> hipgemm.run("kernel8", n=4096)
+
+Importing this package imports nothing heavy; what the names below need comes when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hipgemm.measure import run as run
+    from hipgemm.result import Result as Result
+
+__all__ = ["Result", "run"]
+__version__ = "0.1.0"
+
+_HOMES = {"run": "hipgemm.measure", "Result": "hipgemm.result"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

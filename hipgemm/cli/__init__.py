@@ -1,0 +1,52 @@
+"""The command line: one file a verb. It imports a verb's file when the verb is asked for, and nothing heavy before.
+
+Exit status: 0 clean, 1 findings (a wrong answer, something missing), 2 input that cannot be taken. An IsaError is
+printed as it is, without a traceback: its text is complete. Results go to stdout, everything else to stderr.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+import hipgemm
+from isa.errors import IsaError
+
+VERBS = {
+    "run": "build a kernel, run it, check its answer",
+    "list": "show the ladder",
+    "doctor": "show what was found on this machine, and what is missing",
+}
+
+
+class _Verbs(click.Group):
+    """Finds a verb in the file of its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"hipgemm.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except IsaError as error:
+            click.echo(f"hipgemm: {error}", err=True)
+            sys.exit(2)
+
+
+@click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(hipgemm.__version__, prog_name="hipgemm")
+def main() -> None:
+    """fp32 GEMM kernels for gfx1100: compile, rewrite, simulate and check them."""

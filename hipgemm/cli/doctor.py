@@ -1,0 +1,85 @@
+"""`hipgemm doctor`: what this machine has of everything that the project needs."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from isa.toolchain import Fact
+
+PACKAGES = {
+    "hip-python": "pip install hip-python",
+    "llvmlite": "pip install llvmlite",
+    "rocm-llvm-python": "pip install rocm-llvm-python",
+    "numpy": "pip install numpy",
+}
+S_ENDPGM = (0xBFB00000).to_bytes(4, "little")
+
+
+@click.command("doctor")
+@click.option(
+    "--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc to use, instead of the one in $ROCM_PATH."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(hipcc: Path | None, as_json: bool) -> None:
+    """Show tools, device and libraries found, with versions, and what is missing.
+
+    Exit status 1 if a kernel cannot be built or run on this machine.
+    """
+    from isa import toolchain
+
+    facts = [*toolchain.doctor(hipcc), *_packages(), _disassembler(), _device()]
+    needed = {"build with", "disassembler", "device", *PACKAGES}
+    broken = [f for f in facts if not f.found and f.name in needed]
+    if as_json:
+        click.echo(json.dumps({"ok": not broken, "facts": [dataclasses.asdict(f) for f in facts]}))
+    else:
+        width = max(len(f.name) for f in facts)
+        for fact in facts:
+            hint = f"  ({fact.hint})" if fact.hint and not fact.found else ""
+            click.echo(f"{'ok' if fact.found else '--'}  {fact.name:<{width}}  {fact.detail}{hint}")
+    sys.exit(1 if broken else 0)
+
+
+def _packages() -> list[Fact]:
+    facts = [Fact("python", True, sys.version.split()[0])]
+    for name, hint in PACKAGES.items():
+        try:
+            facts.append(Fact(name, True, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            facts.append(Fact(name, False, "not installed", hint))
+    return facts
+
+
+def _disassembler() -> Fact:
+    """Whether LLVM's disassembler reads an instruction of the target."""
+    try:
+        from isa.disassembler import disassemble
+
+        ((_, _, text),) = disassemble(S_ENDPGM)
+        if text.strip() != "s_endpgm":
+            raise ValueError(f"it reads s_endpgm as {text!r}")
+        return Fact("disassembler", True, "LLVM's, through rocm-llvm-python")
+    except Exception as error:
+        return Fact("disassembler", False, f"{type(error).__name__}: {error}", PACKAGES["rocm-llvm-python"])
+
+
+def _device() -> Fact:
+    """Which device would answer. Cards are only looked up, not opened; the simulated one is."""
+    from hipgemm.device import Device, cards_present
+    from isa.errors import IsaError
+
+    cards = cards_present()
+    usable = [c.arch for c in cards if c.supported]
+    if usable:
+        return Fact("device", True, f"card: {', '.join(usable)}")
+    other = f"no card ({', '.join(c.arch for c in cards)} is not supported)" if cards else "no card"
+    try:
+        return Fact("device", True, f"{other}; {Device.open('simulated').name}")
+    except IsaError as error:
+        return Fact("device", False, f"{other}; {error}")

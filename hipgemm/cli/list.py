@@ -1,0 +1,35 @@
+"""`hipgemm list`: the ladder."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import click
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(as_json: bool) -> None:
+    """Show the kernels: what each is, how it is built, which sizes it takes, and what was published of it."""
+    from hipgemm.kernels import LADDER
+
+    if as_json:
+        rows = [{**dataclasses.asdict(row), "mode": row.mode} for row in LADDER.values()]
+        click.echo(json.dumps({"kernels": rows}))
+        return
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, caption="published: on a Radeon RX 7900 XTX at M = N = K = 4096 (seb-v, 2025)")
+    for name in ("kernel", "what", "mode", "M, N, K multiples of", "passes"):
+        table.add_column(name)
+    for name in ("published ms", "GFLOP/s"):
+        table.add_column(name, justify="right")
+    for row in LADDER.values():
+        sizes = "any" if row.tile == (1, 1, 1) else ", ".join(map(str, row.tile))
+        passes = row.pipeline.replace(",", ", ")
+        published = f"{row.published.time_ms:.4f}", f"{row.published.gflops:.0f}"
+        table.add_row(row.name, row.title, row.mode, sizes, passes, *published)
+    Console(width=max(Console().width, 120)).print(table)

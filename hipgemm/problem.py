@@ -1,0 +1,156 @@
+"""What is computed: C = alpha*A*B + beta*C in float32 for given sizes, its data, and how far a right answer may be off.
+
+**Reference.** The product in float64 (u64 = 2^-53), whose own error is 2^29 times smaller than what is judged.
+
+**Tolerance.** A kernel adds K products to each element of C by FMA, in whatever order, then multiplies by alpha and
+adds beta*C. Each operation errs by a factor within 1 +- u, u = 2^-24, so (Higham, "Accuracy and Stability of Numerical
+Algorithms", 3.1 and 3.5)
+
+    |C' - C| <= |alpha| g(K + 2) |A||B| + |beta| g(2) |C0|,    g(n) = n u / (1 - n u),
+
+whatever the order of sums. That is the worst case; roundings are not all to one side, and for K in the thousands the
+bound is so wide that a lost product could hide in it. Higham and Mary ("A New Approach to Probabilistic Rounding Error
+Analysis", 2019, theorem 2.4) show for errors that are independent of each other in the mean that
+
+    g~(n) = exp(lambda sqrt(n) u + n u^2 / (1 - u)) - 1
+
+may stand for g(n) with probability at least 1 - 2 n exp(-lambda^2 (1 - u)^2 / 2). Here lambda is the one at which all
+M*N elements together fail by chance at most once in 10^9 runs, about 10, and the smaller of both bounds is taken. The
+sum |A||B| is bounded by Cauchy and Schwarz: (|A||B|)_ij <= ||row i of A|| ||column j of B||, which costs no product of
+matrices; on random data it is 4/3 of the sum itself.
+
+**Data.** "random": uniform in [-1, 1). "identity": A as before, B the identity matrix, as the published study ran (a
+weak test: a wrong order along K goes unseen). C starts random, or as NaN where beta is 0, so that reading it shows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+DATA = ("random", "identity")
+U = 2.0**-24
+CHANCE = 1e-9
+"""How often a right answer may be called wrong."""
+_PANEL = 512  # rows of C that are compared at a time: bounds the float64 memory
+
+
+class ProblemError(IsaError):
+    """Sizes, scalars or data that make no problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How an answer compares. tolerance: the largest bound of any element; each is held to its own.
+
+    max_abs_error is None where the answer holds a NaN or an infinity.
+    worst: (row, column, got, expected) of the element furthest beyond its bound, where the answer is wrong.
+    """
+
+    correct: bool
+    max_abs_error: float | None
+    tolerance: float
+    wrong: int = 0
+    worst: tuple[int, int, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One GEMM: A is m x k, B is k x n, C is m x n, row-major float32."""
+
+    m: int
+    n: int
+    k: int
+    alpha: float = 1.0
+    beta: float = 0.0
+    data: str = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("m", "n", "k"):
+            if (value := getattr(self, name)) < 1:
+                raise ProblemError(f"{name} must be at least 1", got=str(value))
+        for name in ("alpha", "beta"):
+            if not math.isfinite(value := getattr(self, name)):
+                raise ProblemError(f"{name} must be finite", got=str(value))
+        if self.data not in DATA:
+            raise ProblemError(f"there is no data {self.data!r}", expected=" or ".join(DATA))
+        if self.seed < 0:
+            raise ProblemError("seed must not be negative", got=str(self.seed))
+
+    @property
+    def flops(self) -> int:
+        """2MNK + 3MN, as the published study counts."""
+        return 2 * self.m * self.n * self.k + 3 * self.m * self.n
+
+    def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A, B and the C to start from."""
+        import numpy as np
+
+        def uniform(stream: int, *shape: int) -> np.ndarray:
+            # A stream of its own for each matrix, so that A does not depend on whether B was drawn.
+            values = np.random.Generator(np.random.SFC64([self.seed, stream])).random(shape, dtype=np.float32)
+            values *= 2
+            values -= 1
+            return values
+
+        a = uniform(0, self.m, self.k)
+        b = uniform(1, self.k, self.n) if self.data == "random" else np.eye(self.k, self.n, dtype=np.float32)
+        c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), np.nan, np.float32)
+        return a, b, c
+
+    def unit_bounds(self) -> tuple[float, float]:
+        """(g for alpha*A*B, g for beta*C): relative to |alpha||A||B| and to |beta||C|."""
+        operations = self.k + 2
+        chance = CHANCE / (self.m * self.n)
+        lam = math.sqrt(2 * math.log(2 * operations / chance)) / (1 - U)
+        likely = math.expm1(lam * math.sqrt(operations) * U + operations * U * U / (1 - U))
+        return min(_gamma(operations), likely), _gamma(2)
+
+    def judge(self, a: np.ndarray, b: np.ndarray, c: np.ndarray, answer: np.ndarray) -> Verdict:
+        """Compare an answer with the reference for these matrices (`c`: the C it started from)."""
+        import numpy as np
+
+        of_product, of_c = self.unit_bounds()
+        b64 = b.astype(np.float64)
+        columns = np.sqrt(np.einsum("kn,kn->n", b64, b64))
+        alpha, beta = float(np.float32(self.alpha)), float(np.float32(self.beta))
+        largest = tolerance = 0.0
+        wrong, beyond, worst = 0, 0.0, None
+        for top in range(0, self.m, _PANEL):
+            a64 = a[top : top + _PANEL].astype(np.float64)
+            rows = np.sqrt(np.einsum("mk,mk->m", a64, a64))
+            expected = a64 @ b64
+            expected *= alpha
+            bound = np.outer(rows * (abs(alpha) * of_product), columns)
+            bound += 2.0**-149  # the smallest float32: below it there is no rounding to speak of
+            if beta:
+                c64 = c[top : top + _PANEL].astype(np.float64)
+                expected += beta * c64
+                bound += abs(beta) * of_c * np.abs(c64)
+            got = answer[top : top + _PANEL]
+            error = np.abs(got - expected)
+            good = error <= bound  # a NaN is not
+            tolerance = max(tolerance, float(bound.max()))
+            largest = max(largest, float(np.max(error)))  # NaN stays NaN below
+            if math.isnan(float(np.max(error))):
+                largest = math.inf
+            if not good.all():
+                wrong += int(good.size - np.count_nonzero(good))
+                excess = np.where(np.isfinite(error), error / bound, np.inf)
+                row, column = (int(i) for i in np.unravel_index(int(np.argmax(excess)), excess.shape))
+                if excess[row, column] > beyond:
+                    beyond = float(excess[row, column])
+                    worst = (top + row, column, float(got[row, column]), float(expected[row, column]))
+        return Verdict(wrong == 0, largest if math.isfinite(largest) else None, tolerance, wrong, worst)
+
+
+def _gamma(n: int) -> float:
+    """Higham's gamma_n; infinite once n u reaches 1."""
+    return n * U / (1 - n * U) if n * U < 1 else math.inf

@@ -1,0 +1,103 @@
+"""What one run of one kernel gave. A figure that is not known is None, never invented."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """One run, checked. Times are milliseconds of one launch.
+
+    device:    what the device says of itself; simulated: whether it is the simulated card.
+    tolerance: the largest bound of any element (see hipgemm.problem); each element is held to its own.
+    max_abs_error: None where the answer holds a NaN or an infinity.
+    wrong, worst: how many elements are beyond their bounds, and (row, column, got, expected) of the worst.
+    time_kind: "measured" (events on a card), "predicted" (cycle model) or "none".
+    time_ms, mean_ms: minimum and mean of `runs` launches.
+    tflops:    (2MNK + 3MN) / time_ms.
+    vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them.
+    host_ms:   what the launch took this machine, on the simulated card.
+    warnings:  what the build had to say, such as that the compiler spilled.
+    """
+
+    kernel: str
+    m: int
+    n: int
+    k: int
+    alpha: float
+    beta: float
+    data: str
+    seed: int
+    arch: str
+    device: str
+    simulated: bool
+    correct: bool
+    max_abs_error: float | None
+    tolerance: float
+    time_ms: float | None
+    mean_ms: float | None
+    runs: int
+    time_kind: str
+    tflops: float | None
+    vgprs: int
+    sgprs: int
+    lds_bytes: int
+    scratch_bytes: int
+    host_ms: float | None = None
+    wrong: int = 0
+    worst: tuple[int, int, float, float] | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, as JSON can hold them: a NaN or infinity in `worst` becomes text."""
+        fields = asdict(self)
+        if self.worst is not None:
+            fields["worst"] = [x if x - x == 0 else str(x) for x in self.worst]
+        return fields
+
+    def to_json(self) -> str:
+        """One JSON object on one line."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The table that `repr` shows: what, and its value with unit."""
+        where = f"{self.device} ({self.arch})"
+        rows = [
+            ("device", where),
+            ("C", f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}, {self.data} data"),
+            ("answer", self._answer()),
+            ("time", self._time()),
+        ]
+        if self.host_ms is not None:
+            rows.append(("simulated in", f"{self.host_ms / 1e3:.2f} s"))
+        registers = f"{self.vgprs} VGPRs, {self.sgprs} SGPRs, {self.lds_bytes} bytes of LDS"
+        rows.append(("uses", registers + (f", {self.scratch_bytes} bytes of scratch" if self.scratch_bytes else "")))
+        rows += [("warning", text) for text in self.warnings]
+        return rows
+
+    def _answer(self) -> str:
+        error = "not finite" if self.max_abs_error is None else f"{self.max_abs_error:.3g}"
+        text = f"largest error {error}, tolerance {self.tolerance:.3g}"
+        if self.correct:
+            return f"correct: {text}"
+        text = f"WRONG in {self.wrong} of {self.m * self.n} elements: {text}"
+        if self.worst:
+            row, column, got, expected = self.worst
+            text += f"; C[{row}, {column}] is {got:.9g}, expected {expected:.9g}"
+        return text
+
+    def _time(self) -> str:
+        if self.time_ms is None or self.tflops is None:
+            return "not known: the simulated card has no cycle model for this launch"
+        text = f"{self.time_ms:.4f} ms {self.time_kind}, {self.tflops:.2f} TFLOP/s"
+        if self.runs > 1 and self.mean_ms is not None:
+            text += f" (best of {self.runs}, mean {self.mean_ms:.4f} ms)"
+        return text
+
+    def __repr__(self) -> str:
+        rows = self.rows()
+        width = max(len(what) for what, _ in rows)
+        return "\n".join([self.kernel, *(f"  {what:<{width}}  {value}" for what, value in rows)])
