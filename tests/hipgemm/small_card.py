@@ -24,7 +24,7 @@ F32 = np.float32
 
 
 def assembly(name: str, sizes: tuple[int, ...] = ()) -> tuple[str, str]:
-    """Text and metadata of a kernel that only ends, with 216 VGPRs, 12 KB of LDS, CU mode and arguments of these sizes."""
+    """Text and metadata of a kernel that only ends: 216 VGPRs, 12 KB of LDS, CU mode, arguments of these sizes."""
     args, at = "", 0
     for size in sizes:
         at = (at + size - 1) // size * size
@@ -181,17 +181,23 @@ def broken(**_: Any) -> None:
 
 
 GEMM = (8, 8, 8, 4, 4, 4, 4, 4)
+LADDER = {f"kernel{i}": gemm for i in range(1, 9)}
 BODIES = {"gemm": gemm, "wrong_gemm": wrong_gemm, "fault": fault, "interrupt": interrupt, "broken": broken}
 
 
 class SmallCard:
-    def __init__(self, time_s: float | None = None, room: int = 1 << 28) -> None:
+    """time_s: what it predicts for each launch. bodies: by kernel name; those of the ladder are right by default."""
+
+    def __init__(
+        self, time_s: float | None = None, room: int = 1 << 28, bodies: dict[str, Callable[..., None]] | None = None
+    ) -> None:
         self.memory, self.time_s, self.launches = SmallMemory(room), time_s, []
+        self.bodies = {**BODIES, **LADDER, **(bodies or {})}
         self.variable = self.memory.allocate(16)
 
     def load(self, image: bytes) -> SmallModule:
         assert image[:4] == b"\x7fELF"
-        kernels = {name: SmallKernel(name, body) for name, body in BODIES.items()}
+        kernels = {name: SmallKernel(name, body) for name, body in self.bodies.items()}
         return SmallModule(kernels, {"variable": (self.variable, 16)})
 
     def launch(self, kernel: SmallKernel, grid: Any, block: Any, kernarg: bytes, dynamic_lds: int = 0) -> Report:

@@ -30,7 +30,7 @@ def test_an_unknown_kernel_is_answered_with_the_known_ones() -> None:
         kernels.rung("kernel9")
 
 
-@given(st.sampled_from(list(LADDER.values())), st.integers(1, 300), st.integers(1, 300), st.integers(1, 300))
+@given(st.sampled_from(list(LADDER.values())), *[st.integers(1, 250)] * 3)
 def test_the_grid_covers_c_exactly(rung: kernels.Rung, a: int, b: int, c: int) -> None:
     m, n, k = (size * step for size, step in zip((a, b, c), rung.tile, strict=True))
     rung.check_size(m, n, k)

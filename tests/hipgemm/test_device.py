@@ -1,0 +1,55 @@
+"""Finding a card in the driver's topology, and refusing what is not there. No HIP library is opened here."""
+
+from pathlib import Path
+
+import pytest
+
+from hipgemm import device
+from hipgemm.device import Device, DeviceError, cards_present
+
+
+@pytest.fixture
+def topology(tmp_path: Path) -> Path:
+    """A KFD topology with a CPU, a 7900 XTX and a Ryzen's graphics."""
+    for node, version in (("0", 0), ("1", 110000), ("2", 100306)):
+        (tmp_path / node).mkdir()
+        (tmp_path / node / "properties").write_text(
+            f"cpu_cores_count 0\nsimd_count 192\ngfx_target_version {version}\n"
+        )
+    return tmp_path
+
+
+def test_cards_are_named_by_their_target(topology: Path) -> None:
+    assert [(c.node, c.arch, c.supported) for c in cards_present(topology)] == [
+        (1, "gfx1100", True),
+        (2, "gfx1036", False),
+    ]
+
+
+def test_all_supported_targets(tmp_path: Path) -> None:
+    for stepping in range(4):
+        (tmp_path / str(stepping)).mkdir()
+        (tmp_path / str(stepping) / "properties").write_text(f"gfx_target_version {110000 + stepping}\n")
+    assert [c.arch for c in cards_present(tmp_path)] == ["gfx1100", "gfx1101", "gfx1102", "gfx1103"]
+    assert all(c.supported for c in cards_present(tmp_path))
+
+
+def test_unreadable_topology_is_no_card(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "properties").write_text("gfx_target_version many\n")
+    assert cards_present(tmp_path) == []
+    assert cards_present(tmp_path / "nowhere") == []
+
+
+def test_a_card_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "cards_present", lambda: [device.CardFound(1, "gfx1036")])
+    with pytest.raises(DeviceError) as caught:
+        Device.open("card")
+    assert "gfx1036" in str(caught.value)
+    assert "--device simulated" in str(caught.value)
+
+
+@pytest.mark.parametrize(("prefer", "index"), [("simulator", 0), ("simulated", 1)])
+def test_what_is_no_device(prefer: str, index: int) -> None:
+    with pytest.raises(DeviceError):
+        Device.open(prefer, index)
