@@ -14,14 +14,41 @@ Each operand is `[=|+]kind.type`: `=` written, `+` read and written, neither rea
     sa    scalar address: SGPR pair (one SGPR for scratch) or `off`
     f     the fields of s_waitcnt and its kind
 
-The type gives width and interpretation: u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 b32 b64 b96 b128 b256 b512, pk16 (two
-f16 in 32 bit) and so on; `width` turns it into a count of registers.
+The type gives width and interpretation; `width` turns it into a count of registers:
 
-`reads=` and `writes=` name implicit registers (scc, vcc, exec, m0). The body gets the values of all operands that are
-read, in order, then those of the implicit reads named in `reads=`; it returns the values of all operands that are
-written, in order, then those of the implicit writes: one value, or a tuple. Values are `isa.values.Value`s; a body
-never knows which engine runs it. Instructions that touch memory have an `Access` that says which memory and how, and a
-body only where they compute (atomics).
+    u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64     numbers; b16 b32 b64 are unsigned numbers that a sign modifier
+                                                        (-x, |x|) takes for floats
+    b96 b128 b256 b512      a tuple of u32 values, one a register
+    pkf16 pku16 pki16       two 16-bit numbers in one register. Where the destination is packed too, the body is called
+                            once a half; otherwise it gets such a source as the tuple (low, high)
+    mix                     f32, or one half as f16 turned into f32, as op_sel_hi and op_sel say (v_fma_mix_*)
+    f16h                    a destination that is the high half of its register
+    mask                    b1: one truth value a lane (kind m)
+
+`reads=` and `writes=` name implicit registers (scc, vcc, exec, m0; vcc and exec are u32 masks, the 64 forms u64; scc is
+b1), `pc` the program counter. `fields=` names what else the body needs: a modifier's number (offset, clamp, op_sel,
+neg_lo ...; 0, False or () where it is not given), `lane` (the lane's number, u32) or `next` (the address of the next
+instruction, u64).
+
+The body gets the values of all operands that are read, in order (an immediate as a Python int; a branch target not at
+all), then the implicit reads, then the fields. It returns the values of all operands that are written, in order, then
+those of the implicit writes: one value, or a tuple. Values are `isa.values.Value`s; a body never knows which engine
+runs it, and never asks Python for the truth of a value.
+
+Instructions that touch memory have an `Access` that says which memory and how. Their operands stand in the order of the
+text: the address is the first that is only read, data and scalar address follow. They have a body only where they
+compute: an atomic's maps (value in memory, data ...) to the new value in memory.
+
+`effect=` says what an instruction does beside writing registers:
+
+    branch       goes to its target; where it has a body, only if that returns true
+    end          ends the wave
+    barrier      waits for all waves of the workgroup
+    wait         waits for counters; nothing else
+    mode round, mode denorm, setreg, getreg     the MODE register and its like
+
+`relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32). `form=` is a modifier
+that has an entry of its own, for instance `glc`, where an atomic returns the old value and so has one operand more.
 
 Vector instructions read EXEC without saying so (`exec_masked`): lanes that are off keep their destination. An
 instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
@@ -33,12 +60,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from isa.errors import IsaError
-from isa.registers import EXEC, EXEC_LO, M0, SCC, VCC, VCC_LO, Reg
+from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
 
 if TYPE_CHECKING:
     from isa.program import Instruction, Operand
@@ -49,6 +76,9 @@ Unit = Literal[
 VECTOR_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
 _WIDTHS = {"b96": 3, "b128": 4, "b256": 8, "b512": 16, "mask": 1}
+_HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h"})
+_MERGING = frozenset({"quad_perm", "dpp8", "row_mask", "bank_mask"})
+_LIMITS = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
 _SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")
 
 
@@ -102,6 +132,7 @@ class Description:
 
     counters: wait counters that it raises (vmcnt, vscnt, lgkmcnt, expcnt).
     vopd:     which halves of a VOPD it may be: "", "xy" or "y".
+    terminator: control never goes on behind it (s_branch, s_setpc_b64, s_endpgm).
     """
 
     name: str
@@ -114,7 +145,10 @@ class Description:
     access: Access | None = None
     vopd: str = ""
     ignores_exec: bool = False
-    terminator: bool = field(default=False)
+    terminator: bool = False
+    fields: tuple[str, ...] = ()
+    effect: str = ""
+    relative: tuple[int, ...] = ()
 
     @property
     def exec_masked(self) -> bool:
@@ -145,12 +179,20 @@ class Description:
         found: set[Reg] = set()
         for half in inst.halves:
             desc = lookup(half) if inst.pair is not None else self
-            for role, operand in desc.roles_of(half):
+            merges = any(name in _MERGING for name, _ in half.modifiers)
+            for number, (role, operand) in enumerate(desc.roles_of(half)):
                 reg = getattr(operand, "operand", operand)
-                if access in role.access and isinstance(reg, Reg) and not reg.is_null:
+                if not isinstance(reg, Reg) or reg.is_null:
+                    continue
+                # A 16-bit result leaves the other half of its register, DPP leaves lanes: the old value is read.
+                keeps = access == "r" and role.written and reg.is_vgpr and (merges or role.type in _HALVES)
+                if number in desc.relative:
+                    found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS[reg.file]))
+                elif keeps or access in role.access:
                     found.update(reg.units())
         for name in implicit:
-            found.update(IMPLICIT[name].units())
+            if name in IMPLICIT:
+                found.update(IMPLICIT[name].units())
         if access == "r" and self.exec_masked:
             found.add(EXEC_LO)
         return found
@@ -171,6 +213,10 @@ def inst(
     vopd: str = "",
     ignores_exec: bool = False,
     terminator: bool = False,
+    fields: str = "",
+    effect: str = "",
+    relative: tuple[int, ...] = (),
+    form: str = "",
 ) -> Description:
     """Describe one instruction; see the module's docstring. Raises ValueError where the entry itself is wrong."""
     name, _, rest = pattern.partition(" ")
@@ -180,8 +226,9 @@ def inst(
         if not m:
             raise ValueError(f"{name}: operand {piece!r} is not [=|+]kind.type")
         roles.append(Role({"": "r", "=": "w", "+": "rw"}[m[1]], m[2], m[3] or ("mask" if m[2] == "m" else "b32")))
-    if name in _TABLE:
-        raise ValueError(f"{name} is described twice")
+    key = f"{name} {form}" if form else name
+    if key in _TABLE:
+        raise ValueError(f"{key} is described twice")
     entry = Description(
         name,
         tuple(roles),
@@ -194,8 +241,11 @@ def inst(
         vopd,
         ignores_exec,
         terminator,
+        tuple(fields.split()),
+        effect,
+        relative,
     )
-    _TABLE[name] = entry
+    _TABLE[key] = entry
     return entry
 
 
@@ -214,18 +264,27 @@ def table() -> dict[str, Description]:
     return _TABLE
 
 
-_FILES = (("s_load", "smem"), ("s_", "salu or control"), ("ds_", "lds"), ("v_", "valu"))
+_FILES = (
+    ("s_load", "smem"),
+    ("s_", "salu or control"),
+    ("ds_", "lds"),
+    ("v_cmp", "valu_cmp"),
+    ("v_cvt", "valu_cvt"),
+    ("v_pk", "valu_packed"),
+    ("v_", "valu_int or valu_float"),
+    ("buffer_gl", "control"),
+)
 
 
 def lookup(inst: Instruction) -> Description:
     """The description of an instruction (of the X half of a VOPD). IsaError where nobody wrote one."""
     name = base_name(inst.mnemonic)
-    entry = table().get(name)
+    entry = (table().get(f"{name} glc") if inst.has("glc") else None) or table().get(name)
     if entry is None:
         where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
         raise inst.error(
             f"instruction {name} is not described",
-            hint=f"describe it in isa/instructions/ ({where})",
+            hint=f"describe it in isa/instructions/, file {where}",
         )
     if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
         raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")

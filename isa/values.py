@@ -150,6 +150,9 @@ class Value(ABC):
     def __radd__(self, other: Number) -> Value:
         return self + other
 
+    def __rsub__(self, other: Number) -> Value:
+        return -self + other
+
     def __rmul__(self, other: Number) -> Value:
         return self * other
 

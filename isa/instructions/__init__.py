@@ -1,5 +1,31 @@
 """Every described instruction, by family; importing this package fills `isa.describe.table()`."""
 
-from isa.instructions import control, valu
+from isa.instructions import (
+    control,
+    lds,
+    salu,
+    smem,
+    valu_cmp,
+    valu_cvt,
+    valu_division,
+    valu_float,
+    valu_int,
+    valu_lane,
+    valu_packed,
+    vmem,
+)
 
-__all__ = ["control", "valu"]
+__all__ = [
+    "control",
+    "lds",
+    "salu",
+    "smem",
+    "valu_cmp",
+    "valu_cvt",
+    "valu_division",
+    "valu_float",
+    "valu_int",
+    "valu_lane",
+    "valu_packed",
+    "vmem",
+]

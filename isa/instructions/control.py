@@ -1,5 +1,53 @@
-"""Program control (SOPP): RDNA3 ISA guide 16.5."""
+"""Program control (SOPP and its kin in SOP1, SOPK): RDNA3 ISA guide 5 and 16.5; cache control of SMEM and MUBUF."""
 
 from isa.describe import inst
 
-inst("s_endpgm", unit="internal", terminator=True)
+# --- where control goes on
+inst("s_branch l", unit="branch", effect="branch", terminator=True)
+inst("s_cbranch_scc0 l", lambda scc: ~scc, unit="branch", effect="branch", reads="scc")
+inst("s_cbranch_scc1 l", lambda scc: scc, unit="branch", effect="branch", reads="scc")
+for name in ("vcc", "exec"):
+    inst(f"s_cbranch_{name}z l", lambda mask: mask == 0, unit="branch", effect="branch", reads=name)
+    inst(f"s_cbranch_{name}nz l", lambda mask: mask != 0, unit="branch", effect="branch", reads=name)
+inst("s_setpc_b64 s.u64", lambda a: a, unit="branch", writes="pc", terminator=True)
+inst("s_swappc_b64 =s.u64, s.u64", lambda a, here: (here, a), unit="branch", writes="pc", fields="next")
+inst("s_call_b64 =s.u64, l", lambda here: here, unit="branch", effect="branch", fields="next")
+inst("s_endpgm", unit="internal", effect="end", terminator=True)
+inst("s_endpgm_saved", unit="internal", effect="end", terminator=True)
+inst("s_barrier", unit="barrier", effect="barrier")
+
+# --- waits and hints: no effect on what is computed, since a simulated access is done when it is issued
+inst("s_waitcnt f", unit="wait", effect="wait")
+for counter in ("vmcnt", "vscnt", "lgkmcnt", "expcnt"):
+    inst(f"s_waitcnt_{counter} s.u32, i.u16", unit="wait", effect="wait")
+inst("s_waitcnt_depctr f", unit="wait", effect="wait")
+inst("s_wait_idle", unit="wait", effect="wait")
+inst("s_wait_event i.u16", unit="wait", effect="wait")
+inst("s_delay_alu f", unit="internal")
+for name in (
+    "s_clause",
+    "s_nop",
+    "s_sleep",
+    "s_setprio",
+    "s_set_inst_prefetch_distance",
+    "s_inst_prefetch",
+    "s_sethalt",
+    "s_setkill",
+    "s_ttracedata_imm",
+    "s_incperflevel",
+    "s_decperflevel",
+    "s_version",
+):
+    inst(f"{name} i.u16", unit="internal")
+for name in ("s_code_end", "s_icache_inv", "s_dcache_inv", "s_gl1_inv", "s_ttracedata"):
+    inst(name, unit="internal")
+inst("s_sendmsg f", unit="internal", reads="m0")
+for name in ("buffer_gl0_inv", "buffer_gl1_inv"):
+    inst(name, unit="vmem")
+
+# --- the MODE register and other hardware registers
+inst("s_round_mode i.u16", unit="internal", effect="mode round")
+inst("s_denorm_mode i.u16", unit="internal", effect="mode denorm")
+inst("s_getreg_b32 =s.b32, f", unit="salu", effect="getreg")
+inst("s_setreg_b32 f, s.b32", unit="salu", effect="setreg")
+inst("s_setreg_imm32_b32 f, s.b32", unit="salu", effect="setreg")

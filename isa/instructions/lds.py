@@ -1,0 +1,123 @@
+"""Local data share (DS): RDNA3 ISA guide 12 and 16.15."""
+
+from isa.describe import Access, inst
+from isa.instructions.atomics import OPERATIONS
+from isa.values import Value, select
+
+
+def _access(pattern: str, *access: object, body: object = None, **more: object) -> None:
+    inst(pattern, body, access=Access("lds", *access, **more), unit="lds", counters="lgkmcnt")  # type: ignore[arg-type]
+
+
+# --- loads and stores
+for bits in (32, 64, 96, 128):
+    _access(f"ds_load_b{bits} =v.b{bits}, v.u32", "load", f"b{bits}")
+    _access(f"ds_store_b{bits} v.u32, v.b{bits}", "store", f"b{bits}")
+for kind in ("u8", "i8", "u16", "i16"):
+    _access(f"ds_load_{kind} =v.b32, v.u32", "load", kind)
+for kind in ("u8", "i8", "u16"):
+    _access(f"ds_load_{kind}_d16 +v.b32, v.u32", "load", kind, "lo")
+    _access(f"ds_load_{kind}_d16_hi +v.b32, v.u32", "load", kind, "hi")
+for kind in ("b8", "b16"):
+    _access(f"ds_store_{kind} v.u32, v.b32", "store", kind)
+    _access(f"ds_store_{kind}_d16_hi v.u32, v.b32", "store", kind, "hi")
+for bits in (32, 64):
+    for name, pair in (("2addr", 1), ("2addr_stride64", 64)):
+        _access(f"ds_load_{name}_b{bits} =v.b{2 * bits}, v.u32", "load", f"b{bits}", pair=pair)
+        _access(f"ds_store_{name}_b{bits} v.u32, v.b{bits}, v.b{bits}", "store", f"b{bits}", pair=pair)
+inst("ds_load_addtid_b32 =v.b32", unit="lds", counters="lgkmcnt", access=Access("lds", "load", "b32"), reads="m0")
+inst("ds_store_addtid_b32 v.b32", unit="lds", counters="lgkmcnt", access=Access("lds", "store", "b32"), reads="m0")
+
+# --- atomics
+
+
+def _atomic(name: str, kind: str, data: str, body: object) -> None:
+    element = kind
+    stem, _, type_ = name.rpartition("_")
+    _access(f"ds_{name} v.u32, {data}", "atomic", element, body=body)
+    _access(f"ds_{stem}_rtn_{type_} =v.{kind}, v.u32, {data}", "atomic", element, body=body, returns=True)
+
+
+def _float_min(old: Value, data: Value) -> Value:
+    return select(data < old, data, old)
+
+
+def _float_max(old: Value, data: Value) -> Value:
+    return select(data > old, data, old)
+
+
+for bits in (32, 64):
+    for op, (letter, body) in OPERATIONS.items():
+        stem = op[:3] if "_" in op else op
+        _atomic(f"{stem}_{letter}{bits}", f"{letter}{bits}", f"v.{letter}{bits}", body)
+    b = f"b{bits}"
+    _access(f"ds_storexchg_rtn_{b} =v.{b}, v.u32, v.{b}", "atomic", b, body=lambda old, data: data, returns=True)
+    _atomic(f"cmpstore_{b}", b, f"v.{b}, v.{b}", lambda old, new, expected: select(old == expected, new, old))
+    _atomic(f"mskor_{b}", b, f"v.{b}, v.{b}", lambda old, mask, data: (old & ~mask) | data)
+    _atomic(f"rsub_u{bits}", f"u{bits}", f"v.u{bits}", lambda old, data: data - old)
+    _atomic(f"min_f{bits}", f"f{bits}", f"v.f{bits}", _float_min)
+    _atomic(f"max_f{bits}", f"f{bits}", f"v.f{bits}", _float_max)
+_atomic("add_f32", "f32", "v.f32", lambda old, data: old + data)
+
+# --- lanes of one wave exchange values through the LDS crossbar; no memory is touched
+
+
+def _bpermute(address: Value, data: Value, exec_: Value, offset: int) -> Value:
+    """Lane i gets the lane that address[i] names; 0 where that one is off."""
+    source = ((address + offset) >> 2) & 31
+    return select(exec_.lanes(), data, data & 0).shuffle(source)
+
+
+def _permute(address: Value, data: Value, exec_: Value, offset: int, lane: Value) -> Value:
+    """Lane i sends to the lane that address[i] names; the highest sender wins, a lane nobody sends to gets 0."""
+    target = ((address + offset) >> 2) & 31
+    active = exec_.lanes()
+    result = data & 0
+    for sender in range(32):
+        hit = (lane == target.lane(sender)) & (active.to("u32").lane(sender) == 1)
+        result = select(hit, data.lane(sender), result)
+    return result
+
+
+def _swizzle(data: Value, exec_: Value, offset: int, lane: Value) -> Value:
+    """ISA guide 12.5.1: bit 15 a quad permutation; else and/or/xor masks of five bits on the lane number."""
+    if offset >= 0xE000:
+        source = _fft(lane, offset & 0x1F)
+    elif offset >= 0xC000:
+        keep, turn = offset & 0x1F, offset >> 5 & 0x1F
+        # Bit 10 set turns left (towards lower lanes), within groups that `keep` fixes.
+        moved = lane + turn if not offset >> 10 & 1 else lane - turn
+        source = (lane & keep) | (moved & (31 ^ keep))
+    elif offset & 0x8000:
+        quad = lane & 3
+        pick = lane & 0
+        for i in range(4):
+            pick = select(quad == i, offset >> 2 * i & 3, pick)
+        source = (lane & ~3) | pick
+    else:
+        source = ((lane & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31)
+    return select(exec_.lanes(), data, data & 0).shuffle(source)
+
+
+def _fft(lane: Value, shape: int) -> Value:
+    """The FFT mode: bits of the lane number reversed within 32 >> (bits set of shape) lanes."""
+    from isa.instructions.words import field
+
+    steps = {0x00: 5, 0x10: 4, 0x18: 3, 0x1C: 2, 0x1E: 1, 0x1F: 0}.get(shape, 0)
+    if steps == 0:
+        return lane
+    low = field(lane.bitreverse(), 32 - steps, steps)
+    return (lane & (31 & ~((1 << steps) - 1))) | low
+
+
+inst("ds_bpermute_b32 =v.b32, v.u32, v.b32", _bpermute, unit="lds", counters="lgkmcnt", reads="exec", fields="offset")
+inst(
+    "ds_permute_b32 =v.b32, v.u32, v.b32",
+    _permute,
+    unit="lds",
+    counters="lgkmcnt",
+    reads="exec",
+    fields="offset lane",
+)
+inst("ds_swizzle_b32 =v.b32, v.b32", _swizzle, unit="lds", counters="lgkmcnt", reads="exec", fields="offset lane")
+inst("ds_nop", unit="lds")

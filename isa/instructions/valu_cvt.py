@@ -1,0 +1,121 @@
+"""Conversions between number formats (V_CVT_*, V_PACK_*): RDNA3 ISA guide 16.8, 16.12."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from isa.describe import inst
+from isa.instructions.words import field, is_nan, maximum, minimum
+from isa.values import Value, select
+
+# --- one number to another
+for source, target in (
+    ("i32", "f32"), ("u32", "f32"), ("f16", "f32"), ("f64", "f32"), ("f32", "f16"), ("i16", "f16"), ("u16", "f16"),
+    ("f32", "f64"), ("i32", "f64"), ("u32", "f64"),
+):  # fmt: skip
+    wide = "f64" in (source, target)
+    inst(
+        f"v_cvt_{target}_{source} =v.{target}, a.{source}",
+        lambda a, t=target: a.to(t),
+        unit="valu64" if wide else "valu",
+    )
+for source, target in (
+    ("f32", "i32"), ("f32", "u32"), ("f64", "i32"), ("f64", "u32"), ("f16", "i16"), ("f16", "u16"),
+):  # fmt: skip
+    inst(
+        f"v_cvt_{target}_{source} =v.{target}, a.{source}",
+        lambda a, t=target: a.to_int(t),
+        unit="valu64" if source == "f64" else "valu",
+    )
+inst("v_cvt_nearest_i32_f32 =v.i32, a.f32", lambda a: (a + 0.5).floor().to_int("i32"), unit="valu")
+inst("v_cvt_floor_i32_f32 =v.i32, a.f32", lambda a: a.floor().to_int("i32"), unit="valu")
+for i in range(4):
+    inst(
+        f"v_cvt_f32_ubyte{i} =v.f32, a.u32",
+        lambda a, i=i: field(a, 8 * i, 8).to("f32"),
+        unit="valu",
+    )
+inst(
+    "v_cvt_off_f32_i4 =v.f32, a.u32",
+    lambda a: ((a << 28).bits("i32") >> 28).to("f32") * 0.0625,
+    unit="valu",
+)
+inst("v_cvt_i32_i16 =v.i32, a.i16", lambda a: a.to("i32"), unit="valu")
+inst("v_cvt_u32_u16 =v.u32, a.u16", lambda a: a.to("u32"), unit="valu")
+inst("v_sat_pk_u8_i16 =v.u16, a.u32", lambda a: _sat_pk_u8(a), unit="valu")
+
+
+def _sat_pk_u8(a: Value) -> Value:
+    low, high = ((a << 16).bits("i32") >> 16), a.bits("i32") >> 16
+    cut = [minimum(maximum(x, 0), 255).bits("u32") for x in (low, high)]
+    return (cut[0] | (cut[1] << 8)).to("u16")
+
+
+# --- normalised integers: 1.0 is the largest
+
+
+def _norm(a: Value, type_: str) -> Value:
+    """round(clamp(a) * (2**15 - 1 or 2**16 - 1)) as a 16-bit integer; a NaN gives 0."""
+    low, scale = (-1.0, 32767.0) if type_ == "i16" else (0.0, 65535.0)
+    # f32 holds the product of an f16 and the scale closely enough for one rounding to nearest.
+    wide = a.to("f32")
+    clipped = select(wide > 1.0, 1.0, select(wide < low, low, wide))
+    return (clipped * scale).rint().to_int("i32").to(type_)
+
+
+def pack(low: Value, high: Value) -> Value:
+    """Two 16-bit values in one u32."""
+    return low.bits("u16").to("u32") | (high.bits("u16").to("u32") << 16)
+
+
+for kind in ("i16", "u16"):
+    norm = partial(_norm, type_=kind)
+    inst(f"v_cvt_norm_{kind}_f16 =v.{kind}, a.f16", norm, unit="valu")
+    for source in ("f32", "f16"):
+        inst(
+            f"v_cvt_pk_norm_{kind}_{source} =v.b32, a.{source}, a.{source}",
+            lambda a, b, f=norm: pack(f(a), f(b)),
+            unit="valu",
+        )
+    wide_kind = kind[0] + "32"
+    inst(
+        f"v_cvt_pk_{kind}_f32 =v.b32, a.f32, a.f32",
+        lambda a, b, t=kind, w=wide_kind: pack(_saturate(a.to_int(w), t), _saturate(b.to_int(w), t)),
+        unit="valu",
+    )
+    inst(
+        f"v_cvt_pk_{kind}_{wide_kind} =v.b32, a.{wide_kind}, a.{wide_kind}",
+        lambda a, b, t=kind: pack(_saturate(a, t), _saturate(b, t)),
+        unit="valu",
+    )
+
+
+def _saturate(a: Value, type_: str) -> Value:
+    if type_ == "u16":
+        return minimum(a, 0xFFFF).to("u16")
+    return maximum(minimum(a, 0x7FFF), -0x8000).to("i16")
+
+
+def _toward_zero(a: Value) -> Value:
+    """f32 -> f16, rounded towards zero in any mode."""
+    near = a.to("f16")
+    back, u = near.to("f32").bits("u32") & 0x7FFFFFFF, a.bits("u32") & 0x7FFFFFFF
+    return select(is_nan(a) | (back <= u), near.bits("u16"), near.bits("u16") - 1)
+
+
+inst("v_pack_b32_f16 =v.b32, a.f16, a.f16", pack, unit="valu")
+inst(
+    "v_cvt_pk_rtz_f16_f32 =v.b32, a.f32, a.f32",
+    lambda a, b: pack(_toward_zero(a), _toward_zero(b)),
+    unit="valu",
+)
+
+
+def _cvt_pk_u8(a: Value, n: Value, c: Value) -> Value:
+    """Byte n of c replaced by a as an integer, 0 to 255."""
+    byte = minimum(a.to_int("u32"), 255)
+    shift = (n & 3) << 3
+    return (c & ~((c & 0 | 0xFF) << shift)) | (byte << shift)
+
+
+inst("v_cvt_pk_u8_f32 =v.u32, a.f32, a.u32, a.u32", _cvt_pk_u8, unit="valu")

@@ -1,0 +1,218 @@
+"""Vector floating-point arithmetic (VOP1, VOP2, VOP3, VOPD): RDNA3 ISA guide 7 and 16.7 to 16.12."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from isa.describe import Unit, inst
+from isa.instructions.words import FORMATS, float_bits, is_nan, maximum, minimum
+from isa.values import Value, fma, select
+
+_UNIT: dict[str, Unit] = {"f16": "valu", "f32": "valu", "f64": "valu64"}
+
+# --- addition, multiplication, fused multiply-add
+inst("v_add_f32 =v.f32, a.f32, a.f32", lambda a, b: a + b, unit="valu", vopd="xy")
+inst("v_sub_f32 =v.f32, a.f32, a.f32", lambda a, b: a - b, unit="valu", vopd="xy")
+inst("v_subrev_f32 =v.f32, a.f32, a.f32", lambda a, b: b - a, unit="valu", vopd="xy")
+inst("v_mul_f32 =v.f32, a.f32, a.f32", lambda a, b: a * b, unit="valu", vopd="xy")
+inst("v_fmac_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(a, b, d), unit="valu", vopd="xy")
+inst("v_fmaak_f32 =v.f32, a.f32, a.f32, a.f32", fma, unit="valu", vopd="xy")
+inst("v_fmamk_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, k, b: fma(a, k, b), unit="valu", vopd="xy")
+inst("v_add_f16 =v.f16, a.f16, a.f16", lambda a, b: a + b, unit="valu")
+inst("v_sub_f16 =v.f16, a.f16, a.f16", lambda a, b: a - b, unit="valu")
+inst("v_subrev_f16 =v.f16, a.f16, a.f16", lambda a, b: b - a, unit="valu")
+inst("v_mul_f16 =v.f16, a.f16, a.f16", lambda a, b: a * b, unit="valu")
+inst("v_fmac_f16 +v.f16, a.f16, a.f16", lambda d, a, b: fma(a, b, d), unit="valu")
+inst("v_fmaak_f16 =v.f16, a.f16, a.f16, a.f16", fma, unit="valu")
+inst("v_fmamk_f16 =v.f16, a.f16, a.f16, a.f16", lambda a, k, b: fma(a, k, b), unit="valu")
+inst("v_add_f64 =v.f64, a.f64, a.f64", lambda a, b: a + b, unit="valu64")
+inst("v_mul_f64 =v.f64, a.f64, a.f64", lambda a, b: a * b, unit="valu64")
+for kind, unit in _UNIT.items():
+    inst(f"v_fma_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", fma, unit=unit)
+
+
+def _dx9(a: Value, b: Value, zero: Value, otherwise: Value) -> Value:
+    """DX9's rule: 0 times anything is 0."""
+    return select((a == 0.0) | (b == 0.0), zero, otherwise)
+
+
+inst(
+    "v_mul_dx9_zero_f32 =v.f32, a.f32, a.f32",
+    lambda a, b: _dx9(a, b, (a.bits("u32") & 0).bits("f32"), a * b),
+    unit="valu",
+    vopd="xy",
+)
+inst(
+    "v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32",
+    lambda d, a, b: _dx9(a, b, d, fma(a, b, d)),
+    unit="valu",
+)
+inst(
+    "v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32",
+    lambda a, b, c: _dx9(a, b, c, fma(a, b, c)),
+    unit="valu",
+)
+FLOAT_MAX = 3.4028234663852886e38
+
+
+def _mullit(a: Value, b: Value, c: Value) -> Value:
+    """a * b by DX9's rule, and -FLT_MAX for anything a lighting equation would choke on (V_MULLIT_F32)."""
+    bad = (b == -FLOAT_MAX) | (b == float("-inf")) | is_nan(b) | ~(c > 0.0)
+    return select(bad, -FLOAT_MAX, _dx9(a, b, (a.bits("u32") & 0).bits("f32"), a * b))
+
+
+inst("v_mullit_f32 =v.f32, a.f32, a.f32, a.f32", _mullit, unit="valu")
+
+# --- minimum and maximum (-0 < +0; a NaN loses against a number)
+
+
+def _quiet(a: Value) -> Value:
+    """A signalling NaN made quiet, a denormal flushed where the mode says so; any other value as it is."""
+    return a * 1.0
+
+
+def _signalling(a: Value) -> Value:
+    """Whether a is a signalling NaN."""
+    u, _, mantissa = float_bits(a)
+    return is_nan(a) & ((u >> (mantissa - 1) & 1) == 0)
+
+
+def _pick(a: Value, b: Value, first: Value, ieee: bool) -> Value:
+    result = select(is_nan(b), a, select(is_nan(a), b, select(first, a, b)))
+    if ieee:
+        result = select(_signalling(a), a, select(_signalling(b), b, result))
+    return _quiet(result)
+
+
+def fmin(a: Value, b: Value, ieee: bool) -> Value:
+    """V_MIN_F*: in IEEE mode a signalling NaN comes through, made quiet."""
+    u, size, _ = float_bits(a)
+    return _pick(a, b, (a < b) | ((a == b) & ((u >> (size - 1)) == 1)), ieee)
+
+
+def fmax(a: Value, b: Value, ieee: bool) -> Value:
+    """V_MAX_F*; see `fmin`."""
+    u, size, _ = float_bits(a)
+    return _pick(a, b, (a > b) | ((a == b) & ((u >> (size - 1)) == 0)), ieee)
+
+
+def _med3(a: Value, b: Value, c: Value, ieee: bool) -> Value:
+    """The middle one; the smallest where any is a NaN."""
+    small = fmin(fmin(a, b, ieee), c, ieee)
+    middle = fmax(fmin(a, b, ieee), fmin(fmax(a, b, ieee), c, ieee), ieee)
+    return select(is_nan(a) | is_nan(b) | is_nan(c), small, middle)
+
+
+for kind, unit in _UNIT.items():
+    three, four = f"=v.{kind}, a.{kind}, a.{kind}", f"=v.{kind}, a.{kind}, a.{kind}, a.{kind}"
+    vopd = "xy" if kind == "f32" else ""
+    inst(f"v_min_{kind} {three}", fmin, unit=unit, vopd=vopd, fields="ieee")
+    inst(f"v_max_{kind} {three}", fmax, unit=unit, vopd=vopd, fields="ieee")
+    if kind == "f64":
+        continue
+    inst(f"v_min3_{kind} {four}", lambda a, b, c, m: fmin(fmin(a, b, m), c, m), unit=unit, fields="ieee")
+    inst(f"v_max3_{kind} {four}", lambda a, b, c, m: fmax(fmax(a, b, m), c, m), unit=unit, fields="ieee")
+    inst(f"v_minmax_{kind} {four}", lambda a, b, c, m: fmax(fmin(a, b, m), c, m), unit=unit, fields="ieee")
+    inst(f"v_maxmin_{kind} {four}", lambda a, b, c, m: fmin(fmax(a, b, m), c, m), unit=unit, fields="ieee")
+    inst(f"v_med3_{kind} {four}", _med3, unit=unit, fields="ieee")
+
+# --- rounding to integers
+
+
+def _fract(a: Value) -> Value:
+    """a - floor(a), always below 1."""
+    below_one = {"f16": 0.99951171875, "f32": 0.999999940395355224609375, "f64": 1.0 - 2.0**-53}[a.type]
+    part = a - a.floor()
+    return select(part >= 1.0, below_one, part)
+
+
+_ROUND: dict[str, Callable[[Value], Value]] = {
+    "trunc": lambda a: a.trunc(),
+    "ceil": lambda a: a.ceil(),
+    "floor": lambda a: a.floor(),
+    "rndne": lambda a: a.rint(),
+    "fract": _fract,
+}
+for kind, unit in _UNIT.items():
+    for op, f in _ROUND.items():
+        inst(f"v_{op}_{kind} =v.{kind}, a.{kind}", f, unit=unit)
+
+# --- exponents
+
+
+def frexp_exp(a: Value) -> Value:
+    """The exponent of a as a fraction in [0.5, 1) times a power of two; 0 for 0, infinities and NaNs."""
+    u, size, mantissa = float_bits(a)
+    top = (1 << (size - 1 - mantissa)) - 1
+    bias = top >> 1
+    exponent = (u >> mantissa) & top
+    fraction = u & ((1 << mantissa) - 1)
+    # A denormal's exponent follows from its leading zeros.
+    denormal = 1 - bias + (size - mantissa) - fraction.clz()
+    result = select(exponent == 0, denormal, exponent - (bias - 1))
+    result = select(((exponent == 0) & (fraction == 0)) | (exponent == top), 0, result)
+    return result.to("u32").bits("i32") if size != 16 else result.bits("i16")
+
+
+def frexp_mant(a: Value) -> Value:
+    u, size, mantissa = float_bits(a)
+    top = (1 << (size - 1 - mantissa)) - 1
+    exponent, fraction = (u >> mantissa) & top, u & ((1 << mantissa) - 1)
+    shift = fraction.clz() - (size - 1 - mantissa)
+    whole = (fraction << (shift & (size - 1))) & ((1 << mantissa) - 1)
+    sign = u & (1 << (size - 1))
+    half = sign | ((top >> 1) - 1 << mantissa)
+    result = half | select(exponent == 0, whole, fraction)
+    return select(((exponent == 0) & (fraction == 0)) | (exponent == top), u, result).bits(a.type)
+
+
+def ldexp(a: Value, n: Value) -> Value:
+    """a * 2**n, rounded once. n is i32."""
+    size, mantissa = FORMATS[a.type]
+    bias = (1 << (size - 2 - mantissa)) - 1
+    exact = bias - 3
+    a = _quiet(a)
+    # The fraction times 2**first is a normal number and exact, so that only the second step rounds.
+    exponent = frexp_exp(a).to("i32") + minimum(maximum(n, -4 * bias), 4 * bias)
+    first = minimum(maximum(exponent, -exact), exact)
+    second = minimum(maximum(exponent - first, -mantissa - 8), mantissa + 8)
+    return frexp_mant(a) * _power(first, a.type) * _power(second, a.type)
+
+
+def _power(n: Value, type_: str) -> Value:
+    """2**n as a normal float."""
+    size, mantissa = FORMATS[type_]
+    bias = (1 << (size - 2 - mantissa)) - 1
+    return ((n + bias).bits("u32").to(f"u{size}") << mantissa).bits(type_)
+
+
+for kind, unit in _UNIT.items():
+    inst(f"v_frexp_mant_{kind} =v.{kind}, a.{kind}", frexp_mant, unit=unit)
+inst("v_frexp_exp_i32_f32 =v.i32, a.f32", frexp_exp, unit="valu")
+inst("v_frexp_exp_i32_f64 =v.i32, a.f64", frexp_exp, unit="valu64")
+inst("v_frexp_exp_i16_f16 =v.i16, a.f16", frexp_exp, unit="valu")
+inst("v_ldexp_f32 =v.f32, a.f32, a.i32", ldexp, unit="valu")
+inst("v_ldexp_f64 =v.f64, a.f64, a.i32", ldexp, unit="valu64")
+inst("v_ldexp_f16 =v.f16, a.f16, a.i16", lambda a, n: ldexp(a, n.to("i32")), unit="valu")
+
+# --- the transcendental unit
+for kind in ("f16", "f32"):
+    for op, function in (
+        ("rcp", "rcp"),
+        ("rsq", "rsq"),
+        ("log", "log2"),
+        ("exp", "exp2"),
+        ("sin", "sin"),
+        ("cos", "cos"),
+    ):
+        inst(f"v_{op}_{kind} =v.{kind}, a.{kind}", lambda a, f=function: a.call(f), unit="trans")
+    inst(f"v_sqrt_{kind} =v.{kind}, a.{kind}", lambda a: a.sqrt(), unit="trans")
+inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: a.call("rcp"), unit="trans")
+inst("v_rcp_f64 =v.f64, a.f64", lambda a: a.call("rcp"), unit="trans")
+inst("v_rsq_f64 =v.f64, a.f64", lambda a: a.call("rsq"), unit="trans")
+inst("v_sqrt_f64 =v.f64, a.f64", lambda a: a.sqrt(), unit="trans")
+
+# --- mixed precision: f16 and f32 operands, one rounding at the end
+inst("v_fma_mix_f32 =v.f32, a.mix, a.mix, a.mix", fma, unit="valu")
+inst("v_fma_mixlo_f16 =v.f16, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), unit="valu")
+inst("v_fma_mixhi_f16 =v.f16h, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), unit="valu")

@@ -1,0 +1,61 @@
+"""Vector instructions that move values between lanes and between VGPRs and SGPRs: RDNA3 ISA guide 7.7, 16.7, 16.12."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from isa.describe import inst
+from isa.values import Value, select
+
+
+def _first_lane(a: Value, exec_: Value) -> Value:
+    """The lowest lane that is on; lane 0 where all are off."""
+    return a.lane(select(exec_ == 0, 0, exec_.ctz()))
+
+
+inst("v_readlane_b32 =s.b32, v.b32, s.u32", lambda a, n: a.lane(n & 31), unit="valu", ignores_exec=True)
+inst("v_readfirstlane_b32 =s.b32, v.b32", _first_lane, unit="valu", reads="exec", ignores_exec=True)
+inst(
+    "v_writelane_b32 +v.b32, s.b32, s.u32",
+    lambda d, a, n: d.with_lane(n & 31, a),
+    unit="valu",
+    ignores_exec=True,
+)
+
+
+def _below(mask: Value, lane: Value) -> Value:
+    """How many bits of `mask` stand below each lane's own."""
+    return (mask & ((lane & 0 | 1) << lane) - 1).popcount()
+
+
+inst("v_mbcnt_lo_u32_b32 =v.u32, a.u32, a.u32", lambda m, a, lane: _below(m, lane) + a, unit="valu", fields="lane")
+inst("v_mbcnt_hi_u32_b32 =v.u32, a.u32, a.u32", lambda m, a: m * 0 + a, unit="valu")
+
+
+def _permlane(other_row: int, d: Value, a: Value, low: Value, high: Value, exec_: Value, *rest: object) -> Value:
+    """Within its row of 16 (or the other row) a lane takes the lane that its four bits of high:low name.
+
+    op_sel[0] is "fetch inactive", op_sel[1] "bound control": a source lane that is off gives its value with the first,
+    0 with the second, and else leaves the destination.
+    """
+    op_sel, lane = rest
+    assert isinstance(op_sel, Sequence)
+    assert isinstance(lane, Value)
+    choice = select((lane & 8) == 0, low, high) >> ((lane & 7) << 2)
+    source = ((lane & 16) ^ other_row) | (choice & 15)
+    moved = a.shuffle(source)
+    if op_sel and op_sel[0]:
+        return moved
+    on = exec_.lanes().to("u32").shuffle(source) == 1
+    return select(on, moved, d & 0 if len(op_sel) > 1 and op_sel[1] else d)
+
+
+for name, other in (("permlane16", 0), ("permlanex16", 16)):
+    inst(
+        f"v_{name}_b32 +v.b32, v.b32, s.u32, s.u32",
+        lambda *values, other=other: _permlane(other, *values),
+        unit="valu",
+        reads="exec",
+        fields="op_sel lane",
+    )
+inst("v_permlane64_b32 =v.b32, v.b32", lambda a: a, unit="valu")

@@ -1,0 +1,59 @@
+"""Vector memory: FLAT, GLOBAL and SCRATCH. RDNA3 ISA guide 11 and 16.17 to 16.19."""
+
+from isa.describe import Access, Unit, inst
+from isa.instructions.atomics import INTEGER_ATOMICS
+
+_LOADS = (
+    *((f"b{n}", f"b{n}", f"=v.b{n}", "") for n in (32, 64, 96, 128)),
+    *((t, t, "=v.b32", "") for t in ("u8", "i8", "u16", "i16")),
+    ("d16_b16", "u16", "+v.b32", "lo"),
+    ("d16_hi_b16", "u16", "+v.b32", "hi"),
+    *((f"d16_{t}", t, "+v.b32", "lo") for t in ("u8", "i8")),
+    *((f"d16_hi_{t}", t, "+v.b32", "hi") for t in ("u8", "i8")),
+)
+_STORES = (
+    *((f"b{n}", f"b{n}", f"v.b{max(n, 32)}", "") for n in (8, 16, 32, 64, 96, 128)),
+    ("d16_hi_b8", "b8", "v.b32", "hi"),
+    ("d16_hi_b16", "b16", "v.b32", "hi"),
+)
+_SPACES: tuple[tuple[Unit, str, str, str], ...] = (
+    ("flat", "v.u64", "", "lgkmcnt"),
+    ("vmem", "va", ", sa", ""),
+    ("scratch", "va", ", sa", ""),
+)
+
+for unit, address, scalar, extra in _SPACES:
+    space = "global" if unit == "vmem" else unit
+    for name, element, data, half in _LOADS:
+        inst(
+            f"{space}_load_{name} {data}, {address}{scalar}",
+            unit=unit,
+            counters=f"vmcnt {extra}",
+            access=Access(space, "load", element, half),
+        )
+    for name, element, data, half in _STORES:
+        inst(
+            f"{space}_store_{name} {address}, {data}{scalar}",
+            unit=unit,
+            counters=f"vscnt {extra}",
+            access=Access(space, "store", element, half),
+        )
+    if space == "scratch":
+        continue
+    for name, element, count, body in INTEGER_ATOMICS:
+        data = f"v.{element}" if count == 1 else f"v.b{count * int(element[1:])}"
+        inst(
+            f"{space}_atomic_{name} {address}, {data}{scalar}",
+            body,
+            unit=unit,
+            counters=f"vscnt {extra}",
+            access=Access(space, "atomic", element),
+        )
+        inst(
+            f"{space}_atomic_{name} =v.{element}, {address}, {data}{scalar}",
+            body,
+            unit=unit,
+            counters=f"vmcnt {extra}",
+            access=Access(space, "atomic", element, returns=True),
+            form="glc",
+        )
