@@ -17,8 +17,8 @@ v_readfirstlane_b32 s0, v1                       | exec_lo v1                 | 
 v_writelane_b32 v6, s0, 3                        | s0 v6                      | v6               |
 v_add_f16_e32 v0.h, v1.l, v2.l                   | exec_lo v0 v1 v2           | v0               |
 v_mov_b32_dpp v0, v1 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf | exec_lo v0 v1 | v0       |
-s_and_saveexec_b32 s0, vcc_lo                    | exec_lo vcc_lo             | exec_lo s0 scc   |
-s_addc_u32 s1, s2, 0                             | s2 scc                     | s1 scc           |
+s_and_saveexec_b32 s0, vcc_lo                    | exec_lo vcc_lo             | exec_lo s0 src_scc |
+s_addc_u32 s1, s2, 0                             | s2 src_scc                 | s1 src_scc       |
 s_cbranch_vccnz .L0                              | vcc_lo                     |                  |
 s_load_b128 s[4:7], s[0:1], null                 | s0 s1                      | s4 s5 s6 s7      | lgkmcnt
 ds_load_b64 v[2:3], v0 offset:8                  | exec_lo v0                 | v2 v3            | lgkmcnt
