@@ -1,0 +1,47 @@
+# make run    build kernel 8, run it at n=4096, check it
+# make test   ruff, mypy and the tests; make test-slow adds those that take minutes
+# make lint   ruff and mypy alone
+#
+# Everything is installed into .venv by pip, nothing needs root. A second run installs nothing.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+RUN := $(VENV)/.run
+DEV := $(VENV)/.dev
+
+.PHONY: run test test-slow lint clean
+
+run: $(RUN)
+	$(BIN)/python tools/build_isa.py kernel8
+	$(BIN)/hipgemm run kernel8 -n 4096
+
+test: lint
+	$(BIN)/python -m pytest -q -n auto
+
+test-slow: lint
+	$(BIN)/python -m pytest -q -n auto -m "slow or not slow"
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "hipgemm needs Python 3.10 or newer; name one: make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) cannot make a virtual environment: on Debian and Ubuntu the package python3-venv is missing"; exit 1; }
+
+# The stamps are newer than what they were made from; `make` installs again only when that changes.
+$(RUN): pyproject.toml constraints.txt | $(VENV)
+	$(PIP) -e '.[toolchain]'
+	@touch $@
+
+$(DEV): $(RUN)
+	$(PIP) -e '.[toolchain,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
