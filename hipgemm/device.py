@@ -125,9 +125,18 @@ class Device:
     def __init__(self, hip: Any, index: int, simulated: bool) -> None:
         self.hip, self.index, self.simulated = hip, index, simulated
         self.call("hipSetDevice", index)
-        properties = self.call("hipGetDeviceProperties", index)
+        properties = self._properties()
         self.name = _text(properties.name)
         self.arch = _text(properties.gcnArchName).split(":")[0]
+
+    def _properties(self) -> Any:
+        """The device's hipDeviceProp_t. hip-python returns it since 7.14, and filled one before."""
+        try:
+            return self.call("hipGetDeviceProperties", self.index)
+        except TypeError:
+            properties = self.hip.hipDeviceProp_t()
+            self.call("hipGetDeviceProperties", properties, self.index)
+            return properties
 
     @staticmethod
     def open(prefer: str | None = None, index: int = 0, *, make_card: Callable[[], Card] | None = None) -> Device:

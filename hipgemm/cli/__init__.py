@@ -18,6 +18,7 @@ from isa.errors import IsaError
 VERBS = {
     "run": "build a kernel, run it, check its answer",
     "list": "show the ladder",
+    "simulate": "run any hip-python script on the simulated card",
     "doctor": "show what was found on this machine, and what is missing",
 }
 

@@ -3,6 +3,7 @@
 The code objects are those that the build makes; what their kernels compute is the small card's to say.
 """
 
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -140,7 +141,7 @@ def test_list_and_doctor(run_program: Run) -> None:
     facts = {fact["name"]: fact for fact in doctor["facts"]}
     assert doctor["ok"]
     assert facts["disassembler"]["found"]
-    assert facts["hip-python"]["detail"].startswith("10.")
+    assert facts["hip-python"]["detail"] == importlib.metadata.version("hip-python")
 
 
 def test_importing_is_light() -> None:
