@@ -1,0 +1,116 @@
+"""VGPR banks: which registers an instruction reads from where, which reads collide, which the operand caches serve.
+
+Facts (RDNA3 ISA guide 7.6 "VOPD"; LLVM AMDGPUBaseInfo.h `VOPD::VOPD_VGPR_BANK_MASKS`):
+
+- a VGPR's bank is its number mod 4;
+- an instruction reads through three operand slots, SRC0, SRC1 and SRC2; the destination of FMAC is its SRC2, the third
+  operand of FMAMK (whose second is a literal) is SRC2;
+- each bank has a cache with one read port a slot. A VOPD reads SRC0 for X and Y at once, hence their banks must differ;
+  the same for SRC1; SRC2 and the destinations must differ in parity.
+
+The cache model is the one with which the published study explains its tables: each (bank, slot) keeps the register it
+read last, and a read that finds its register there costs no read of the bank. A write of a register drops it from the
+caches (not documented; the study's tables hold no such case).
+
+Source parity: on GFX11 a VOPD whose X and Y src0, or src1, are both even or both odd can lose the interlock of an
+earlier write (LLVM pull request 220348). Assemblers accept such pairs, so `same_parity` finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from isa.describe import lookup
+from isa.program import Instruction, Modified
+from isa.registers import Reg
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One VGPR read: by half "X" or "Y" (X where it is no VOPD), through slot 0, 1 or 2."""
+
+    half: str
+    slot: int
+    reg: Reg
+
+
+def sources(inst: Instruction) -> list[Source]:
+    """The single-register VGPR reads of a VALU instruction, X before Y, by slot. Others have none."""
+    found = []
+    for name, half in zip("XY", inst.halves, strict=False):
+        desc = lookup(half)
+        if desc.unit not in ("valu", "valu64", "trans"):
+            continue
+        slot = 0
+        for role, operand in desc.roles_of(half):
+            at = 2 if role.written else slot
+            slot += not role.written
+            reg = operand.operand if isinstance(operand, Modified) else operand
+            if role.read and isinstance(reg, Reg) and reg.is_vgpr and reg.count == 1:
+                found.append(Source(name, at, reg))
+    return sorted(found, key=lambda s: (s.half, s.slot))
+
+
+def destinations(inst: Instruction) -> list[Reg]:
+    """The VGPRs that the X and the Y half write, as the operands name them."""
+    return [
+        operand
+        for half in inst.halves
+        for role, operand in lookup(half).roles_of(half)
+        if role.written and isinstance(operand, Reg) and operand.is_vgpr
+    ]
+
+
+def slot_pair(inst: Instruction, slot: int) -> tuple[Reg, Reg] | None:
+    """The VGPRs that X and Y of a VOPD read through one slot; None where one of them reads no VGPR there."""
+    by_half = {s.half: s.reg for s in sources(inst) if s.slot == slot}
+    return (by_half["X"], by_half["Y"]) if inst.pair is not None and len(by_half) == 2 else None
+
+
+def same_bank(inst: Instruction) -> list[int]:
+    """The slots 0 and 1 in which X and Y of a VOPD read the same bank: ISA guide 7.6 forbids it."""
+    return [slot for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None and p[0].bank == p[1].bank]
+
+
+def same_parity(inst: Instruction) -> list[int]:
+    """The slots 0 and 1 in which X and Y of a VOPD read registers of one parity: the GFX11 hazard."""
+    return [slot for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None and p[0].parity == p[1].parity]
+
+
+def clashes(inst: Instruction, *, accumulators: bool = False) -> int:
+    """How many reads beyond the first a bank must serve for one instruction, caches apart: the same register counts
+    once. With `accumulators` SRC2 counts too."""
+    regs = {s.reg for s in sources(inst) if accumulators or s.slot != 2}
+    return len(regs) - len({r.bank for r in regs})
+
+
+COLUMNS = ("DSTX", "SRC0X", "SRC1X", "DSTY", "SRC0Y", "SRC1Y")
+
+
+def cache_table(instructions: Iterable[Instruction]) -> Iterator[tuple[str, ...]]:
+    """One row of six cells (`COLUMNS`) an instruction, as the published study prints them: `R2` a read from bank 2,
+    `Cache2` one served by its cache, `W1` a write to bank 1, empty where there is none. Writes stand one row below
+    their instruction, since they happen a cycle later. SRC2 is not shown."""
+    cache: dict[tuple[int, int], Reg] = {}
+    written: list[str] = ["", ""]
+    for inst in instructions:
+        cells = dict.fromkeys(COLUMNS, "")
+        cells["DSTX"], cells["DSTY"] = written
+        for s in sources(inst):
+            key = (s.reg.bank, s.slot)
+            if s.slot < 2:
+                cells[f"SRC{s.slot}{s.half}"] = f"{'Cache' if cache.get(key) == s.reg else 'R'}{s.reg.bank}"
+        for s in sources(inst):
+            cache[s.reg.bank, s.slot] = s.reg
+        written = ["", ""]
+        for k, reg in enumerate(destinations(inst)[:2]):
+            written[k] = f"W{reg.bank}"
+            cache = {key: held for key, held in cache.items() if held not in set(reg.units())}
+        yield tuple(cells.values())
+
+
+def bank_reads(instructions: Iterable[Instruction]) -> tuple[int, int]:
+    """(reads of a VGPR bank, reads that the operand caches served) over SRC0 and SRC1 of a run of instructions."""
+    cells = [cell for row in cache_table(instructions) for cell in row]
+    return sum(c.startswith("R") for c in cells), sum(c.startswith("Cache") for c in cells)

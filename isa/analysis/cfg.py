@@ -1,0 +1,320 @@
+"""Control flow: instructions in a row -> basic blocks, dominators, natural loops.
+
+A `Cfg` names an instruction by its position, from 0, in `instructions`. It is made from a kernel of a `Program`
+(`of_kernel`; then `lines` gives the line of each position, and branches find their targets by label) or from the
+instructions of a disassembled function (`of_instructions`; then branches find their targets by address: LLVM prints
+the raw 16-bit field, and the target is the next instruction's address + 4 * that field as a signed number, RDNA3 ISA
+guide 16.5 "S_BRANCH").
+
+A block ends at a branch, at a terminator, and before a branch target. What a branch does is read from its description:
+an operand of kind `l` is its target; `terminator` says that the next instruction does not follow. An instruction of
+unit "branch" without a target jumps through a register: `s_swappc_b64`, which comes back, is a call, and so is
+`s_call_b64`, which stores the return address; `s_setpc_b64` is an indirect jump, after which anything may follow.
+A call's block goes on at the next instruction; what the callee does is not known here.
+
+Dominators are those of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). A back edge goes to a
+block that dominates its source; the natural loop of a header is the header and all blocks that reach one of its back
+edges without passing it. Loops nest by containment. A cycle with two entries has no header, hence no `Loop` here; the
+data-flow analyses do not need loops and stay right.
+
+Limits: blocks that cannot be reached from the entry have `idom` None and belong to no loop. Code that runs past the
+last instruction, or branches out of the function, is an IsaError.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.analysis import regset
+from isa.errors import IsaError
+from isa.program import Imm, Instruction, Kernel, Label, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Positions start..end-1, entered only at the first and left only after the last.
+
+    successors, predecessors: indices of blocks, each once, the fall-through first.
+    """
+
+    index: int
+    start: int
+    end: int
+    successors: tuple[int, ...]
+    predecessors: tuple[int, ...]
+
+    @property
+    def range(self) -> range:
+        """The positions of the block."""
+        return range(self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A natural loop. `blocks` holds the header and those of inner loops too; `parent` is its index in `Cfg.loops`.
+
+    latches: blocks with an edge back to the header.  exits: (from, to) edges that leave the loop.
+    depth:   1 for an outermost loop.
+    """
+
+    header: int
+    blocks: frozenset[int]
+    latches: tuple[int, ...]
+    exits: tuple[tuple[int, int], ...]
+    parent: int | None
+    depth: int
+
+
+@dataclass(frozen=True)
+class Cfg:
+    """The control flow of one function. See the module's docstring.
+
+    lines:  line number in the program of each position; empty where the code was disassembled.
+    labels: label -> position of the instruction it stands before.
+    """
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    blocks: tuple[Block, ...]
+    lines: tuple[int, ...]
+    labels: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return len(self.instructions)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [b.start for b in self.blocks]
+
+    def block_of(self, position: int) -> Block:
+        """The block that holds a position."""
+        return self.blocks[bisect_right(self._starts, position) - 1]
+
+    def position(self, line: int) -> int:
+        """The position of the first instruction at or after a line of the program; len(self) where there is none."""
+        return next((i for i, number in enumerate(self.lines) if number >= line), len(self))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Reachable blocks in reverse postorder: a block before its successors, back edges apart."""
+        seen, out = {0}, []
+        stack = [(0, iter(self.blocks[0].successors))]
+        while stack:
+            index, rest = stack[-1]
+            nxt = next((s for s in rest if s not in seen), None)
+            if nxt is None:
+                out.append(index)
+                stack.pop()
+            else:
+                seen.add(nxt)
+                stack.append((nxt, iter(self.blocks[nxt].successors)))
+        return tuple(reversed(out))
+
+    @cached_property
+    def unreachable(self) -> tuple[int, ...]:
+        """Blocks that no path from the entry reaches."""
+        reached = set(self.order)
+        return tuple(b.index for b in self.blocks if b.index not in reached)
+
+    @cached_property
+    def idom(self) -> Mapping[int, int | None]:
+        """Immediate dominator of each reachable block; None for the entry."""
+        rank = {b: k for k, b in enumerate(self.order)}
+        idom: dict[int, int] = {0: 0}
+
+        def meet(a: int, b: int) -> int:
+            while a != b:
+                while rank[a] > rank[b]:
+                    a = idom[a]
+                while rank[b] > rank[a]:
+                    b = idom[b]
+            return a
+
+        changed = True
+        while changed:
+            changed = False
+            for b in self.order[1:]:
+                known = [p for p in self.blocks[b].predecessors if p in idom]
+                new = known[0]
+                for p in known[1:]:
+                    new = meet(new, p)
+                if idom.get(b) != new:
+                    idom[b] = new
+                    changed = True
+        return {b: (None if b == 0 else d) for b, d in idom.items()}
+
+    def dominates(self, a: int, b: int) -> bool:
+        """Whether each path from the entry to block `b` passes block `a`. A block dominates itself."""
+        at: int | None = b
+        while at is not None:
+            if at == a:
+                return True
+            at = self.idom.get(at)
+        return False
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The natural loops, outer before inner, then in the order of their headers."""
+        latches: dict[int, list[int]] = {}
+        for b in self.order:
+            for s in self.blocks[b].successors:
+                if self.dominates(s, b):
+                    latches.setdefault(s, []).append(b)
+        bodies: list[tuple[int, frozenset[int]]] = []
+        for header, sources in latches.items():
+            body, work = {header}, list(sources)
+            while work:
+                b = work.pop()
+                if b not in body:
+                    body.add(b)
+                    work.extend(p for p in self.blocks[b].predecessors if p in self.idom)
+            bodies.append((header, frozenset(body)))
+        bodies.sort(key=lambda item: (-len(item[1]), item[0]))
+        loops: list[Loop] = []
+        for header, blocks in bodies:
+            around = [k for k, loop in enumerate(loops) if header in loop.blocks]
+            parent = around[-1] if around else None
+            exits = tuple((b, s) for b in sorted(blocks) for s in self.blocks[b].successors if s not in blocks)
+            depth = loops[parent].depth + 1 if parent is not None else 1
+            loops.append(Loop(header, blocks, tuple(sorted(latches[header])), exits, parent, depth))
+        return tuple(loops)
+
+    def inner_loops(self) -> tuple[Loop, ...]:
+        """The loops that hold no other loop."""
+        parents = {loop.parent for loop in self.loops}
+        return tuple(loop for k, loop in enumerate(self.loops) if k not in parents)
+
+    def loop_of(self, position: int) -> Loop | None:
+        """The innermost loop around a position."""
+        block = self.block_of(position).index
+        inside = [loop for loop in self.loops if block in loop.blocks]
+        return max(inside, key=lambda loop: loop.depth, default=None)
+
+    def positions(self, loop: Loop) -> list[int]:
+        """The positions of a loop in the order of the code."""
+        return [i for b in sorted(loop.blocks) for i in self.blocks[b].range]
+
+    @cached_property
+    def uses(self) -> tuple[int, ...]:
+        """What each position reads, as a `regset`."""
+        return tuple(regset.uses(inst) for inst in self.instructions)
+
+    @cached_property
+    def defs(self) -> tuple[int, ...]:
+        """What each position writes, perhaps in some lanes only, as a `regset`."""
+        return tuple(regset.defs(inst) for inst in self.instructions)
+
+    @cached_property
+    def calls(self) -> tuple[int, ...]:
+        """Positions of calls."""
+        return tuple(i for i, inst in enumerate(self.instructions) if is_call(inst))
+
+    @cached_property
+    def indirect_jumps(self) -> tuple[int, ...]:
+        """Positions of jumps through a register."""
+        return tuple(i for i, inst in enumerate(self.instructions) if is_indirect_jump(inst))
+
+
+def is_branch(inst: Instruction) -> bool:
+    """Whether an instruction may go elsewhere than to the next one, s_endpgm apart."""
+    return inst.desc.unit == "branch"
+
+
+def is_call(inst: Instruction) -> bool:
+    """A branch that stores where to come back to: it writes an SGPR pair and goes through a register or a label."""
+    if not is_branch(inst):
+        return False
+    return any(role.written for role in inst.desc.roles)
+
+
+def is_indirect_jump(inst: Instruction) -> bool:
+    """A jump to the address in an SGPR pair that does not come back."""
+    return is_branch(inst) and not is_call(inst) and not any(role.kind == "l" for role in inst.desc.roles)
+
+
+def of_kernel(kernel: Kernel) -> Cfg:
+    """The control flow of a kernel of a program that was read from text."""
+    instructions: list[Instruction] = []
+    lines: list[int] = []
+    labels: dict[str, int] = {}
+    for number in range(kernel.start, kernel.end):
+        node = kernel.program.lines[number].node
+        if isinstance(node, Label):
+            labels[node.name] = len(instructions)
+        elif isinstance(node, Instruction):
+            instructions.append(node)
+            lines.append(number)
+    return _build(kernel.name, instructions, lines, labels)
+
+
+def of_instructions(instructions: Sequence[Instruction], name: str = "") -> Cfg:
+    """The control flow of one function's instructions as they were disassembled, each with its address and size."""
+    return _build(name, list(instructions), [], {})
+
+
+def branch_target(
+    inst: Instruction, position: int, labels: Mapping[str, int], by_address: Mapping[int, int]
+) -> int | None:
+    """The position that a branch goes to; None for an instruction with no target. IsaError where there is no such."""
+    for k, (role, operand) in enumerate(inst.desc.roles_of(inst) if is_branch(inst) else ()):
+        if role.kind != "l":
+            continue
+        if isinstance(operand, Symbol) and operand.text in labels:
+            return labels[operand.text]
+        if isinstance(operand, Imm) and inst.address is not None:
+            simm16 = (int(operand.value) & 0xFFFF ^ 0x8000) - 0x8000
+            found = by_address.get(inst.address + inst.size + 4 * simm16)
+            if found is not None:
+                return found
+        raise inst.error(
+            "the branch leaves the function",
+            operand=k,
+            expected="a label or an address inside of it",
+            got=str(operand),
+        )
+    return None
+
+
+def _build(name: str, instructions: list[Instruction], lines: list[int], labels: dict[str, int]) -> Cfg:
+    if not instructions:
+        raise IsaError(f"{name or 'the function'} has no instructions", expected="at least s_endpgm")
+    count = len(instructions)
+    by_address = {inst.address: i for i, inst in enumerate(instructions) if inst.address is not None}
+    targets = [branch_target(inst, i, labels, by_address) for i, inst in enumerate(instructions)]
+    leaders = {0}
+    for i, (inst, target) in enumerate(zip(instructions, targets, strict=True)):
+        if target is not None:
+            if target >= count:
+                raise inst.error("the branch goes behind the last instruction", operand=0)
+            leaders.add(target)
+        if (is_branch(inst) or inst.desc.terminator) and i + 1 < count:
+            leaders.add(i + 1)
+    starts = sorted(leaders)
+    index_of = {start: k for k, start in enumerate(starts)}
+    successors: list[tuple[int, ...]] = []
+    for k, start in enumerate(starts):
+        end = starts[k + 1] if k + 1 < len(starts) else count
+        last, target = instructions[end - 1], targets[end - 1]
+        out = []
+        if not last.desc.terminator:
+            if end == count:
+                raise last.error(
+                    "the code runs on behind its last instruction", expected="s_endpgm, s_branch or s_setpc_b64"
+                )
+            out.append(k + 1)
+        if target is not None and not is_call(last) and index_of[target] not in out:
+            out.append(index_of[target])
+        successors.append(tuple(out))
+        assert start < end
+    predecessors: list[list[int]] = [[] for _ in starts]
+    for k, out_edges in enumerate(successors):
+        for s in out_edges:
+            predecessors[s].append(k)
+    ends = [*starts[1:], count]
+    blocks = tuple(
+        Block(k, a, b, successors[k], tuple(predecessors[k])) for k, (a, b) in enumerate(zip(starts, ends, strict=True))
+    )
+    return Cfg(name, tuple(instructions), blocks, tuple(lines), labels)

@@ -1,0 +1,151 @@
+"""Where a register's value comes from and where it goes: a `Cfg` -> reaching definitions, use-def and def-use chains.
+
+Forward data flow over definition sites: (position, single register), and one site `ENTRY` for each register at the
+function's start (kernel arguments, work-item and workgroup IDs, or nothing at all). A write that reaches all lanes
+replaces the sites of its register; one masked by EXEC replaces them for the lanes that are on. As in `liveness`, two
+sets are kept, for the lanes that EXEC has on and for those it has off, and a write of EXEC moves sites between them;
+where EXEC is proven full there are no lanes off.
+
+A call defines every register (site: its position) but replaces none, since what the callee leaves alone is not known.
+
+Sites are bits of one int, about one a register written: a kernel of 1500 instructions has some 2500.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.analysis import exec_mask, regset
+from isa.analysis.cfg import Cfg
+from isa.registers import Reg
+
+ENTRY = -1
+
+
+@dataclass(frozen=True)
+class DefUse:
+    """reaching: (position, register number of `regset`) of each read -> the positions of its definitions."""
+
+    cfg: Cfg
+    reaching: dict[tuple[int, int], frozenset[int]]
+
+    def defs_of(self, position: int, reg: Reg) -> frozenset[int]:
+        """The positions whose write of a single register the read at `position` may see; `ENTRY` for the value that
+        the function starts with. KeyError where `position` does not read it."""
+        return self.reaching[position, regset.bit(reg)]
+
+    @cached_property
+    def _uses(self) -> dict[tuple[int, int], set[int]]:
+        uses: dict[tuple[int, int], set[int]] = {}
+        for (use, number), sites in self.reaching.items():
+            for site in sites:
+                uses.setdefault((site, number), set()).add(use)
+        return uses
+
+    def uses_of(self, position: int, reg: Reg) -> frozenset[int]:
+        """The positions that may read what `position` (or `ENTRY`) put into a single register; empty where none do."""
+        return frozenset(self._uses.get((position, regset.bit(reg)), ()))
+
+    def web(self, position: int, reg: Reg) -> frozenset[int]:
+        """All definitions and uses of a register that hang together with the one defined at `position`: what must be
+        renamed as a whole. `ENTRY` is among them where the value may come from the function's start."""
+        number = regset.bit(reg)
+        found: set[int] = set()
+        work: list[tuple[bool, int]] = [(True, position)]
+        seen: set[tuple[bool, int]] = set()
+        while work:
+            item = work.pop()
+            if item in seen:
+                continue
+            seen.add(item)
+            is_def, at = item
+            found.add(at)
+            nearby: Iterable[int] = self._uses.get((at, number), ()) if is_def else self.reaching[at, number]
+            work.extend((not is_def, other) for other in nearby)
+        return frozenset(found)
+
+    def from_entry(self) -> list[tuple[int, Reg]]:
+        """(position, register) of each read that may see the value the function starts with."""
+        return [(i, regset.members(1 << number)[0]) for (i, number), d in sorted(self.reaching.items()) if ENTRY in d]
+
+
+def analyse(cfg: Cfg) -> DefUse:
+    """Reaching definitions of a function."""
+    lanes = exec_mask.analyse(cfg)
+    uses, defs = cfg.uses, cfg.defs
+    calls = frozenset(cfg.calls)
+    sites: list[int] = []
+    of_register = [0] * (regset.ALL.bit_length())
+    gen: list[int] = []
+
+    def site(position: int, number: int) -> int:
+        sites.append(position)
+        of_register[number] |= 1 << (len(sites) - 1)
+        return 1 << (len(sites) - 1)
+
+    entry = 0
+    for number in range(len(of_register)):
+        entry |= site(ENTRY, number)
+    for i in range(len(cfg)):
+        written = regset.ALL if i in calls else defs[i]
+        gen.append(0)
+        for number in _bits(written):
+            gen[i] |= site(i, number)
+    kill = [0] * len(cfg)
+    for i in range(len(cfg)):
+        if i not in calls:
+            for number in _bits(defs[i]):
+                kill[i] |= of_register[number]
+    vector_sites = 0
+    for number in _bits(regset.VGPRS):
+        vector_sites |= of_register[number]
+
+    def step(i: int, on: int, off: int) -> tuple[int, int]:
+        if lanes.full[i]:
+            off = 0
+        masked = cfg.instructions[i].desc.exec_masked
+        on = on & ~kill[i] | gen[i]
+        if i in calls:
+            off |= gen[i]
+        elif masked:
+            off &= ~(kill[i] & ~vector_sites)
+        else:
+            off &= ~kill[i]
+        if lanes.change[i]:
+            on, off = exec_mask.forward(lanes.change[i], on, off)
+        return on, off
+
+    state: dict[int, tuple[int, int]] = {0: (entry, 0)}
+    work = [0]
+    while work:
+        block = cfg.blocks[work.pop()]
+        on, off = state[block.index]
+        for i in block.range:
+            on, off = step(i, on, off)
+        for s in block.successors:
+            old = state.get(s)
+            new = (on, off) if old is None else (old[0] | on, old[1] | off)
+            if new != old:
+                state[s] = new
+                work.append(s)
+
+    reaching: dict[tuple[int, int], frozenset[int]] = {}
+    for index, (on, off) in state.items():
+        for i in cfg.blocks[index].range:
+            # Scalar sites are in `on` always: only VGPRs have lanes.
+            seen = on | off if regset.across_lanes(cfg.instructions[i]) and not lanes.full[i] else on
+            for number in _bits(uses[i]):
+                reaching[i, number] = frozenset(sites[k] for k in _bits(seen & of_register[number]))
+            on, off = step(i, on, off)
+    return DefUse(cfg, reaching)
+
+
+def _bits(bits: int) -> list[int]:
+    found = []
+    while bits:
+        low = bits & -bits
+        found.append(low.bit_length() - 1)
+        bits ^= low
+    return found

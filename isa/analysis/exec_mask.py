@@ -1,0 +1,234 @@
+"""Which lanes EXEC can have on: the instructions of a `Cfg` -> where EXEC is full, and how each write changes it.
+
+A VGPR write leaves the lanes that are off as they were, so it ends the life of the old value only where no lane that
+matters is off. "Full" means that EXEC holds each lane it held at the entry: lanes off from the start (a last, partial
+wave) never come on again and never matter.
+
+The analysis is forward and keeps, for the registers of the scalar space (EXEC_LO among them), the pairs (a, b) with
+a | b >= full: `covers`. (a, a) says that a itself is full. That is enough to see the compiler's three patterns through
+any nesting:
+
+    if:    s_and_saveexec_b32 s2, vcc_lo     s2 is full and stays so; s_or_b32 exec_lo, exec_lo, s2 restores it
+    else:  s_xor_b32 s2, exec_lo, s2         s2 | EXEC is full, though neither is
+    loop:  s_or_b32 s1, vcc_lo, s1           s1 | EXEC is full as it was at the first iteration, since the lanes that
+           s_and_not1_b32 exec_lo, exec_lo, s1   leave EXEC stand in s1
+
+What an instruction does to masks is not written down here again: its body from `isa.instructions` is run on symbolic
+values, which keep `&`, `|`, `^`, `~` of registers and constants and forget all else. At a join a pair holds where it
+holds on all paths. Masks are 32 bit (wave32); EXEC_HI is left out.
+
+Sources: RDNA3 ISA guide 3.3 (EXEC), 16.3 (S_*_SAVEEXEC); LLVM SILowerControlFlow.cpp for the patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg
+from isa.describe import IMPLICIT
+from isa.program import Imm, Instruction
+from isa.registers import EXEC_LO, SCC, Reg
+from isa.values import Value
+
+_EXEC = regset.bit(EXEC_LO)
+_FULL = -1  # stands for a mask of all lanes
+
+
+class _Mask:
+    """A symbolic 32-bit mask: op "reg", "ones", "and", "or", "xor" or "not" over arguments; "?" for anything else."""
+
+    type = "u32"
+
+    def __init__(self, op: str, *args: Any) -> None:
+        self.op, self.args = op, args
+
+    def __and__(self, other: Any) -> _Mask:
+        return _Mask("and", self, _mask(other))
+
+    def __or__(self, other: Any) -> _Mask:
+        return _Mask("or", self, _mask(other))
+
+    def __xor__(self, other: Any) -> _Mask:
+        return _Mask("xor", self, _mask(other))
+
+    def __invert__(self) -> _Mask:
+        return _Mask("not", self)
+
+    def bits(self, type_: str) -> _Mask:
+        return self
+
+
+def _forget(self: _Mask, *_: Any) -> _Mask:
+    return _Mask("?")
+
+
+# The rest of what a body may ask of a Value: all of it is forgotten.
+for _name in Value.__abstractmethods__ - _Mask.__dict__.keys() | {"__eq__", "__ne__"}:
+    setattr(_Mask, _name, _forget)
+for _name in ("__radd__", "__rmul__", "__rand__", "__ror__", "__rxor__"):
+    setattr(_Mask, _name, getattr(Value, _name))
+
+
+def _mask(value: Any) -> _Mask:
+    if isinstance(value, _Mask):
+        return value
+    return _Mask("ones") if isinstance(value, int) and value & 0xFFFFFFFF == 0xFFFFFFFF else _Mask("?")
+
+
+@dataclass(frozen=True)
+class ExecMask:
+    """full[i]: EXEC is full before position i.  change[i]: how position i changes EXEC: "" (not at all), "narrows"
+    (lanes only go off), "widens" (lanes only come on), "any"."""
+
+    full: tuple[bool, ...]
+    change: tuple[str, ...]
+
+
+_Pairs = frozenset[tuple[int, int]]
+
+
+def _covers(pairs: _Pairs, a: int, b: int) -> bool:
+    return _FULL in (a, b) or (a, a) in pairs or (b, b) in pairs or (min(a, b), max(a, b)) in pairs
+
+
+def _join(one: _Pairs, two: _Pairs) -> _Pairs:
+    return frozenset(p for p in one | two if _covers(one, *p) and _covers(two, *p))
+
+
+def backward(change: str, on: int, off: int) -> tuple[int, int]:
+    """(on, off) sets after a write of EXEC -> those before it: what is needed of a lane that is on after it is needed
+    of a lane that was on before it, or off, as the change allows."""
+    both = on | off
+    return {"narrows": (both, off), "widens": (on, both), "any": (both, both)}[change]
+
+
+def forward(change: str, on: int, off: int) -> tuple[int, int]:
+    """(on, off) sets before a write of EXEC -> those after it."""
+    both = on | off
+    return {"narrows": (on, both), "widens": (both, off), "any": (both, both)}[change]
+
+
+def analyse(cfg: Cfg) -> ExecMask:
+    """Where EXEC is known to be full. A mask that the symbolic values cannot follow counts as unknown."""
+    scalars = regset.SCALARS & ~regset.mask([SCC])
+    effects = [_effects(inst) if d & scalars else None for inst, d in zip(cfg.instructions, cfg.defs, strict=True)]
+    entry: dict[int, _Pairs] = {0: frozenset({(_EXEC, _EXEC)})}
+    full = [False] * len(cfg)
+    work = [0]
+    while work:
+        block = cfg.blocks[work.pop()]
+        pairs = entry[block.index]
+        for i in block.range:
+            full[i] = (_EXEC, _EXEC) in pairs
+            pairs = _step(pairs, effects[i], i in cfg.calls)
+        for s in block.successors:
+            new = _join(entry[s], pairs) if s in entry else pairs
+            if s not in entry or new != entry[s]:
+                entry[s] = new
+                work.append(s)
+    return ExecMask(tuple(full), tuple(_change(e) for e in effects))
+
+
+def _effects(inst: Instruction) -> dict[int, _Mask]:
+    """Scalar register that an instruction writes -> its new mask."""
+    written = [r for r in inst.writes() if r.file == "s"]
+    forgotten = {regset.bit(r): _Mask("?") for r in written}
+    body, desc = inst.desc.body, inst.desc
+    if body is None or inst.pair is not None or desc.access is not None or any(r.index == 127 for r in written):
+        return forgotten
+    arguments: list[Any] = []
+    outputs: list[Reg | None] = []
+    for role, operand in desc.roles_of(inst):
+        if role.read and role.kind != "l":
+            arguments.append(_operand(operand))
+        if role.written:
+            outputs.append(operand if isinstance(operand, Reg) and operand.count == 1 else None)
+    for name in desc.implicit_reads:
+        arguments.append(_operand(IMPLICIT.get(name)))
+    arguments += [0] * len(desc.fields)
+    outputs += [IMPLICIT.get(name) for name in desc.implicit_writes]
+    try:
+        result = body(*arguments)
+    except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError):
+        # The body asked a symbolic value for something that it does not have: nothing is known of the result.
+        return forgotten
+    values = result if isinstance(result, tuple) else (result,)
+    for reg, value in zip(outputs, values, strict=False):
+        if reg is not None and reg.file == "s" and reg.count == 1 and not reg.is_null:
+            forgotten[regset.bit(reg)] = _mask(value)
+    return forgotten
+
+
+def _operand(operand: object) -> Any:
+    if isinstance(operand, Reg) and operand.file == "s" and operand.count == 1:
+        return _Mask("reg", regset.bit(operand))
+    if isinstance(operand, Imm) and isinstance(operand.value, int):
+        return _mask(operand.value)
+    return _Mask("?")
+
+
+def _step(pairs: _Pairs, effect: dict[int, _Mask] | None, call: bool) -> _Pairs:
+    if call:
+        # A function gives EXEC back as it got it, and may use any SGPR (LLVM AMDGPUUsage, "Function ABI").
+        return frozenset(p for p in pairs if p == (_EXEC, _EXEC))
+    if effect is None:
+        return pairs
+    kept = {p for p in pairs if p[0] not in effect and p[1] not in effect}
+    others = {r for p in pairs for r in p} | {_EXEC}
+    for reg, value in effect.items():
+        if _covered(pairs, value, value):
+            kept.add((reg, reg))
+        for other in others - effect.keys():
+            if _covered(pairs, value, _Mask("reg", other)):
+                kept.add((min(reg, other), max(reg, other)))
+        for second, its_value in effect.items():
+            if second > reg and _covered(pairs, value, its_value):
+                kept.add((reg, second))
+    return frozenset(kept)
+
+
+def _same(a: _Mask, b: _Mask) -> bool:
+    return a is b or (a.op == b.op == "reg" and a.args == b.args)
+
+
+def _covered(pairs: _Pairs, value: _Mask, other: _Mask) -> bool:
+    """Whether value | other >= full, both over the registers' old values."""
+    for a, b in ((value, other), (other, value)):
+        if a.op == "ones":
+            return True
+        if a.op == "or" and any(_covered(pairs, part, b) for part in (*a.args,)):
+            return True
+        if a.op == "or" and _covered(pairs, *a.args):
+            return True
+        if a.op == "xor" and any(_same(b, part) for part in a.args) and _covered(pairs, *a.args):
+            return True
+        if a.op == "and":
+            left, right = a.args
+            for part, rest in ((left, right), (right, left)):
+                # (x & ~y) | y == x | y
+                if part.op == "not" and _same(part.args[0], b):
+                    return _covered(pairs, rest, b)
+            if _covered(pairs, left, b) and _covered(pairs, right, b) and value is not other:
+                return True
+    if value.op == "and" and value is other:
+        return all(_covered(pairs, part, part) for part in value.args)
+    if value.op == other.op == "reg":
+        return _covers(pairs, value.args[0], other.args[0])
+    return False
+
+
+def _change(effect: dict[int, _Mask] | None) -> str:
+    if effect is None or _EXEC not in effect:
+        return ""
+    value = effect[_EXEC]
+    old: Callable[[_Mask], bool] = lambda part: part.op == "reg" and part.args[0] == _EXEC  # noqa: E731
+    if old(value):
+        return ""
+    if value.op == "ones" or (value.op == "or" and any(map(old, value.args))):
+        return "widens"
+    if value.op == "and" and any(map(old, value.args)):
+        return "narrows"
+    return "any"

@@ -1,0 +1,132 @@
+"""Which registers hold a value that is still read: a `Cfg` -> live registers before and after each instruction.
+
+Backward data flow over single registers: VGPRs, SGPRs, VCC, EXEC, M0 and SCC alike. A read makes a register live, a
+write ends its life, a join is a union.
+
+Vector writes are masked by EXEC, so for VGPRs two sets are kept: `on`, registers whose value is still read in some
+lane that EXEC has on at this point, and `off`, in some lane that it has off. A masked write removes a register from
+`on` only. Going backward over a write of EXEC that only narrows it, lanes that are on before may be on or off after:
+on = on | off; over one that only widens it, off = on | off; else both. Where `exec_mask` proves EXEC full there are no
+lanes off: off is empty. So a temporary within a divergent region dies where its value is written, and a value that
+outlives the region lives through it, as it must.
+
+A register counts as live where it is in `on` or `off`. Reads across lanes (v_readlane_b32, v_writelane_b32, DPP that
+fetches from lanes that are off) read both. A 16-bit write into half a VGPR and a DPP write read the old value by
+description. Calls and jumps through a register read everything: what they reach is not known here. At s_endpgm nothing
+is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from isa.analysis import exec_mask, regset
+from isa.analysis.cfg import Cfg
+from isa.registers import SGPR_LIMIT, VGPR_LIMIT, Reg
+
+_LIMIT = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """Register sets (`regset` bits) before and after each position. The methods give them as registers."""
+
+    cfg: Cfg
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    def live_in(self, position: int) -> frozenset[Reg]:
+        """Single registers live just before a position."""
+        return frozenset(regset.members(self.before[position]))
+
+    def live_out(self, position: int) -> frozenset[Reg]:
+        """Single registers live just after a position, on some path."""
+        return frozenset(regset.members(self.after[position]))
+
+    def block_in(self, block: int) -> frozenset[Reg]:
+        return self.live_in(self.cfg.blocks[block].start)
+
+    def block_out(self, block: int) -> frozenset[Reg]:
+        return self.live_out(self.cfg.blocks[block].end - 1)
+
+    def occupied(self, position: int) -> int:
+        """Registers that hold something at a position: live before or after it, or written by it (`regset` bits)."""
+        return self.before[position] | self.after[position] | self.cfg.defs[position]
+
+    def pressure(self, position: int, file: str = "v") -> int:
+        """How many VGPRs ("v") or SGPRs ("s"; without VCC, EXEC, M0) are occupied at a position."""
+        return (self.occupied(position) & _numbered(file)).bit_count()
+
+    def peak(self, file: str = "v") -> tuple[int, int]:
+        """(highest pressure, the first position where it stands)."""
+        values = [self.pressure(i, file) for i in range(len(self.cfg))]
+        highest = max(values)
+        return highest, values.index(highest)
+
+    def free(self, positions: int | Iterable[int], file: str = "v", limit: int | None = None) -> list[Reg]:
+        """Registers below `limit` (256 VGPRs, 106 SGPRs) that hold nothing at any of the positions, lowest first."""
+        taken = 0
+        for position in [positions] if isinstance(positions, int) else positions:
+            taken |= self.occupied(position)
+        top = _LIMIT[file] if limit is None else limit
+        return [reg for reg in (Reg(file, i) for i in range(top)) if not taken >> regset.bit(reg) & 1]
+
+    def ranges(self, reg: Reg) -> list[tuple[int, int]]:
+        """Where a single register is occupied, as runs (first, last) of positions in the order of the code."""
+        flag = 1 << regset.bit(reg)
+        runs: list[tuple[int, int]] = []
+        for i in range(len(self.cfg)):
+            if not self.occupied(i) & flag:
+                continue
+            if runs and runs[-1][1] == i - 1:
+                runs[-1] = (runs[-1][0], i)
+            else:
+                runs.append((i, i))
+        return runs
+
+
+def _numbered(file: str) -> int:
+    return regset.mask([Reg(file, 0, _LIMIT[file])])
+
+
+def analyse(cfg: Cfg) -> Liveness:
+    """Live registers at each position of a function."""
+    lanes = exec_mask.analyse(cfg)
+    count = len(cfg)
+    uses, defs = cfg.uses, cfg.defs
+    cross = [regset.across_lanes(inst) for inst in cfg.instructions]
+    masked = [regset.VGPRS if inst.desc.exec_masked else 0 for inst in cfg.instructions]
+    opaque = frozenset(cfg.calls) | frozenset(cfg.indirect_jumps)
+    before, after = [0] * count, [0] * count
+    state_in: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
+    work = list(range(len(cfg.blocks)))
+    queued = set(work)
+    while work:
+        block = cfg.blocks[work.pop()]
+        queued.discard(block.index)
+        on = off = 0
+        for s in block.successors:
+            on |= state_in[s][0]
+            off |= state_in[s][1]
+        for i in reversed(block.range):
+            after[i] = on | off
+            if i in opaque:
+                on = off = regset.ALL
+            if lanes.change[i]:
+                on, off = exec_mask.backward(lanes.change[i], on, off)
+            if lanes.full[i]:
+                off = 0
+            on &= ~defs[i]
+            off &= ~(defs[i] & ~masked[i])
+            on |= uses[i]
+            if cross[i] and not lanes.full[i]:
+                off |= uses[i] & regset.VGPRS
+            before[i] = on | off
+        if (on, off) != state_in[block.index]:
+            state_in[block.index] = on, off
+            for p in block.predecessors:
+                if p not in queued:
+                    queued.add(p)
+                    work.append(p)
+    return Liveness(cfg, tuple(before), tuple(after))
