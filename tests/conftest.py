@@ -1,0 +1,32 @@
+"""What all tests share: text cases, files in which an input stands above what is expected of it.
+
+A case is a file with a line `;; expect` in it: above it the input, below it what the test makes of the input. After a
+change that is meant, `pytest --bless` writes what came out into the files; read the diff before you commit it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+MARK = ";; expect\n"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--bless", action="store_true", help="write what came out into the text cases")
+
+
+@pytest.fixture
+def text_case(request: pytest.FixtureRequest) -> Callable[[Path, Callable[[str], str]], None]:
+    """`text_case(path, show)` compares show(input) with what the file expects."""
+
+    def check(path: Path, show: Callable[[str], str]) -> None:
+        source, mark, expected = path.read_text().partition(MARK)
+        actual = show(source).rstrip("\n") + "\n"
+        if request.config.getoption("--bless"):
+            path.write_text(source + MARK + actual)
+            return
+        assert mark, f"{path} has no line {MARK!r}: run pytest --bless and read what it wrote"
+        assert actual == expected, f"{path}: run pytest --bless if the change is meant"
+
+    return check
