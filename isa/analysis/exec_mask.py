@@ -137,6 +137,8 @@ def _effects(inst: Instruction) -> dict[int, _Mask]:
     written = [r for r in inst.writes() if r.file == "s"]
     forgotten = {regset.bit(r): _Mask("?") for r in written}
     body, desc = inst.desc.body, inst.desc
+    if desc.exec_masked and any(regset.bit(r) == _EXEC for r in written):
+        forgotten[_EXEC] = _Mask("and", _Mask("reg", _EXEC), _Mask("?"))
     if body is None or inst.pair is not None or desc.access is not None or any(r.index == 127 for r in written):
         return forgotten
     arguments: list[Any] = []
@@ -158,7 +160,9 @@ def _effects(inst: Instruction) -> dict[int, _Mask]:
     values = result if isinstance(result, tuple) else (result,)
     for reg, value in zip(outputs, values, strict=False):
         if reg is not None and reg.file == "s" and reg.count == 1 and not reg.is_null:
-            forgotten[regset.bit(reg)] = _mask(value)
+            # A vector comparison gives 0 for lanes that are off.
+            lanes = _mask(value)
+            forgotten[regset.bit(reg)] = _Mask("and", _Mask("reg", _EXEC), lanes) if desc.exec_masked else lanes
     return forgotten
 
 

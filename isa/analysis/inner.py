@@ -1,0 +1,78 @@
+"""The main loop of a GEMM kernel, in the numbers that its engineer looks at first.
+
+In: a `Cfg`, from text or disassembly. Out: what each loop holds, and which loop is the main one: the loop with the most
+fp32 multiply-adds, the shorter of two with as many (so the inner one where an outer one adds none of its own).
+
+A VOPD of two FMAs is one dual FMA; any other instruction that holds one FMA is a single one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from isa.analysis import banks
+from isa.analysis.cfg import Cfg, Loop
+from isa.describe import base_name
+from isa.program import Instruction
+
+FMAS = frozenset({"v_fmac_f32", "v_fma_f32", "v_fmaak_f32", "v_fmamk_f32"})
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run of instructions holds.
+
+    instructions: how many; a VOPD counts once.  dual, single: FMA instructions, see the module's docstring.
+    memory:  mnemonic of each instruction that touches memory -> how many.
+    waits, barriers: s_waitcnt and its kind; s_barrier.
+    bank_reads, cache_reads: VGPR reads through SRC0 and SRC1 that go to a bank, that an operand cache serves.
+    """
+
+    instructions: int
+    dual: int
+    single: int
+    memory: Mapping[str, int]
+    waits: int
+    barriers: int
+    bank_reads: int
+    cache_reads: int
+
+
+def fmas(inst: Instruction) -> int:
+    """fp32 multiply-adds a lane: 2 for a VOPD of two."""
+    return sum(base_name(half.mnemonic) in FMAS for half in inst.halves)
+
+
+def summarise(instructions: Iterable[Instruction]) -> Summary:
+    """Counts over a run of instructions. The operand caches start empty."""
+    row = list(instructions)
+    count = Counter(map(fmas, row))
+    reads, cached = banks.bank_reads(row)
+    return Summary(
+        len(row),
+        count[2],
+        count[1],
+        dict(sorted(Counter(base_name(i.mnemonic) for i in row if i.desc.access is not None).items())),
+        sum(i.desc.unit == "wait" for i in row),
+        sum(i.desc.unit == "barrier" for i in row),
+        reads,
+        cached,
+    )
+
+
+def body(cfg: Cfg, loop: Loop) -> list[Instruction]:
+    """The instructions of a loop in the order of the code."""
+    return [cfg.instructions[i] for i in cfg.positions(loop)]
+
+
+def main_loop(cfg: Cfg) -> Loop | None:
+    """The loop with the most FMAs, the shortest of those; None where no loop holds one."""
+
+    def weight(loop: Loop) -> tuple[int, int]:
+        row = body(cfg, loop)
+        return sum(map(fmas, row)), -len(row)
+
+    best = max(cfg.loops, key=weight, default=None)
+    return best if best is not None and weight(best)[0] else None

@@ -1,0 +1,113 @@
+"""How many waves fit: registers, LDS and workgroup size -> waves a SIMD, which limit binds, what would raise it.
+
+Facts (RDNA3 ISA guide 3 and 12.1; LLVM AMDGPUBaseInfo.cpp, `getVGPRAllocGranule`, `getMaxWorkGroupsPerCU`):
+
+- a SIMD32 has 1536 wave32 VGPRs, given out in granules of 24, and slots for 16 waves; SGPRs never bind on GFX10 and
+  later: each wave has 106 of its own;
+- in CU mode a workgroup runs on the 2 SIMDs of one CU and takes its LDS from that CU's 64 KB; in WGP mode on the 4 SIMDs
+  of a WGP, with 128 KB. LDS is given out in granules of 1024 bytes, at most 64 KB to a workgroup;
+- barriers: 16 workgroups a CU, 32 a WGP; a workgroup of one wave needs none.
+
+Workgroups are placed whole, so waves come in steps of a workgroup: with 216 VGPRs 7 waves fit a SIMD, 14 a CU, but of
+workgroups of 4 waves only 3 fit, which is 6 waves a SIMD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg
+from isa.errors import IsaError
+from isa.registers import SGPR_LIMIT, VCC, VGPR_LIMIT
+
+VGPRS_PER_SIMD = 1536
+VGPR_GRANULE = 24
+WAVE_SLOTS = 16
+LDS_PER_CU = 64 * 1024
+LDS_GRANULE = 1024
+BARRIERS_PER_CU = 16
+LANES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What code names: VGPRs and SGPRs as highest number + 1 (SGPRs without VCC), and whether it names VCC."""
+
+    vgprs: int
+    sgprs: int
+    vcc: bool
+
+
+def used(cfg: Cfg) -> Used:
+    """The registers that a function's instructions read or write. Callees are not seen."""
+    bits = 0
+    for read, written in zip(cfg.uses, cfg.defs, strict=True):
+        bits |= read | written
+    scalars = bits >> VGPR_LIMIT & (1 << SGPR_LIMIT) - 1
+    return Used((bits & regset.VGPRS).bit_length(), scalars.bit_length(), bool(bits & regset.mask([VCC])))
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How full a SIMD gets.
+
+    waves:       a SIMD, on average over those that a workgroup spreads over.
+    workgroups:  resident at once on `simds` SIMDs (2: a CU, 4: a WGP).
+    limits:      "VGPRs", "LDS", "wave slots", "barriers" -> workgroups that each alone would let in.
+    binding:     the limits that hold it down, most often one.
+    advice:      for each of VGPRs and LDS that binds, what would let one workgroup more in.
+    """
+
+    waves: float
+    workgroups: int
+    simds: int
+    limits: Mapping[str, int]
+    binding: tuple[str, ...]
+    advice: tuple[str, ...]
+
+
+def waves_by_vgprs(vgprs: int) -> int:
+    """Waves a SIMD that so many VGPRs a wave allow: 216 -> 7. IsaError above 256."""
+    if not 0 <= vgprs <= VGPR_LIMIT:
+        raise IsaError(f"a wave cannot have {vgprs} VGPRs", expected=f"0 to {VGPR_LIMIT}")
+    return min(WAVE_SLOTS, VGPRS_PER_SIMD // (_ceil(max(vgprs, 1), VGPR_GRANULE) * VGPR_GRANULE))
+
+
+def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy:
+    """The occupancy of a kernel with so many VGPRs a wave, bytes of LDS and threads a workgroup. IsaError where not
+    even one workgroup fits."""
+    simds, lds_total, barriers = (2, LDS_PER_CU, BARRIERS_PER_CU) if cu_mode else (4, 2 * LDS_PER_CU, 2 * BARRIERS_PER_CU)
+    if not 1 <= threads <= 1024:
+        raise IsaError(f"a workgroup cannot have {threads} threads", expected="1 to 1024")
+    if not 0 <= lds <= LDS_PER_CU:
+        raise IsaError(f"a workgroup cannot have {lds} bytes of LDS", expected=f"0 to {LDS_PER_CU}")
+    per_group = _ceil(threads, LANES)
+    limits = {
+        "VGPRs": simds * waves_by_vgprs(vgprs) // per_group,
+        "wave slots": simds * WAVE_SLOTS // per_group,
+    }
+    if lds:
+        limits["LDS"] = lds_total // (_ceil(lds, LDS_GRANULE) * LDS_GRANULE)
+    if per_group > 1:
+        limits["barriers"] = barriers
+    groups = min(limits.values())
+    if groups == 0:
+        raise IsaError(
+            f"no workgroup of {threads} threads with {vgprs} VGPRs fits {simds} SIMDs",
+            hint="fewer VGPRs or a smaller workgroup",
+        )
+    binding = tuple(name for name, n in limits.items() if n == groups)
+    advice = []
+    if "VGPRs" in binding and (waves := _ceil((groups + 1) * per_group, simds)) <= WAVE_SLOTS:
+        most = VGPRS_PER_SIMD // waves // VGPR_GRANULE * VGPR_GRANULE
+        advice.append(f"at most {most} VGPRs would let {groups + 1} workgroups in")
+    if "LDS" in binding:
+        most = lds_total // (groups + 1) // LDS_GRANULE * LDS_GRANULE
+        advice.append(f"at most {most} bytes of LDS would let {groups + 1} workgroups in")
+    return Occupancy(groups * per_group / simds, groups, simds, limits, binding, tuple(advice))
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)

@@ -1,0 +1,210 @@
+"""What is in flight: a `Cfg` -> at each instruction, the loads, stores and messages that may not have completed.
+
+A memory instruction raises counters when it issues (`Description.counters`); a counter falls when one completes;
+s_waitcnt holds the wave until the counter is at most a number. Counters (RDNA3 ISA guide 5.6; LLVM AMDGPUBaseInfo.cpp):
+
+    vmcnt    loads and returning atomics of VMEM, FLAT and scratch       6 bits, complete in order
+    vscnt    stores and atomics that return nothing                      6 bits, complete in order
+    lgkmcnt  LDS, SMEM, FLAT, messages                                   6 bits, LDS in order, SMEM and messages not
+    expcnt   exports and GDS                                             3 bits
+
+An event is (position, counter). For each event that may be in flight the analysis keeps the least number, over all
+paths, of later events of its own ordered kind: these must still be in flight if the event is. So after a wait for n an
+event with at least n such successors has completed, whatever else shares the counter; this is also right where LDS and
+SMEM are mixed, since then more events are in flight than those counted. An event that completes out of order has no
+successors it can lean on: only a wait for 0 covers it. At a join an event is in flight if it is on some path, with the
+least count. Around a loop the same holds for the next round's events, each of which renews its count at 0.
+
+A FLAT load raises vmcnt and lgkmcnt and is done when both are; within each it is in order from GFX10 on (LLVM
+GCNSubtarget.h `hasFlatLgkmVMemCountInOrder`).
+
+A register is in flight while the load that fills it is. To read it is an error; to write it too, unless a load of the
+same ordered kind does, which lands later. Stores read their data as they issue, so a store's registers are free at once.
+
+Limits: at the entry of a function nothing is in flight, and a call leaves nothing in flight: LLVM's functions wait for
+everything on entry, and before they return. A wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg
+from isa.describe import base_name
+from isa.program import Fields, Imm, Instruction
+from isa.registers import Reg
+
+BITS = {"vmcnt": 6, "vscnt": 6, "lgkmcnt": 6, "expcnt": 3}
+_FIELD_AT = {"expcnt": 0, "lgkmcnt": 4, "vmcnt": 10}  # LLVM AMDGPUBaseInfo.cpp, GFX11 layout of the s_waitcnt immediate
+_SINGLE = {f"s_waitcnt_{counter}": counter for counter in BITS}
+_ORDERED = {"vmem": "vmem", "scratch": "vmem", "lds": "lds"}
+
+Event = tuple[int, str]
+_State = dict[Event, int]
+
+
+def parse_wait(inst: Instruction) -> dict[str, int]:
+    """counter -> the number that a wait instruction waits for; {} for an instruction that waits for no counter, and for
+    a wait against the value of a register."""
+    if inst.desc.effect != "wait":
+        return {}
+    name = base_name(inst.mnemonic)
+    if name in _SINGLE:
+        register, number = inst.operands
+        null = isinstance(register, Reg) and register.is_null
+        return {_SINGLE[name]: int(number.value)} if null and isinstance(number, Imm) else {}
+    if name == "s_wait_idle":
+        return dict.fromkeys(BITS, 0)
+    if name != "s_waitcnt":
+        return {}
+    (operand,) = inst.operands
+    if isinstance(operand, Imm):
+        fields = {c: int(operand.value) >> at & (1 << BITS[c]) - 1 for c, at in _FIELD_AT.items()}
+        return {c: n for c, n in fields.items() if n < (1 << BITS[c]) - 1}
+    found: dict[str, int] = {}
+    for field, arguments in operand.items if isinstance(operand, Fields) else ():
+        counter = field.removesuffix("_sat")
+        if counter not in _FIELD_AT:
+            raise inst.error(f"s_waitcnt has no field {field}", operand=0, expected=", ".join(_FIELD_AT))
+        try:
+            found[counter] = int(arguments[0], 0)
+        except ValueError:
+            raise inst.error(f"{field} needs a number", operand=0, got=arguments[0]) from None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A register that `position` reads or writes ("read", "write") while the load at `load` may still fill it.
+
+    needed: what the counter must be waited for before `position`, at most.
+    """
+
+    position: int
+    reg: Reg
+    access: str
+    load: int
+    counter: str
+    needed: int
+
+
+@dataclass(frozen=True)
+class InFlight:
+    """before[i]: event -> its least number of later events of its kind, for what may be in flight before position i.
+    waits[i]: counter -> number, for a position that waits."""
+
+    cfg: Cfg
+    before: tuple[Mapping[Event, int], ...]
+    waits: tuple[Mapping[str, int], ...]
+
+    def registers(self, position: int) -> dict[Reg, set[int]]:
+        """Single registers in flight before a position -> the loads that fill them."""
+        found: dict[Reg, set[int]] = {}
+        for load, _ in self.before[position]:
+            for reg in regset.members(filled(self.cfg, load)):
+                found.setdefault(reg, set()).add(load)
+        return found
+
+    def covered_by(self, position: int) -> dict[str, frozenset[int]]:
+        """What a wait is for: counter -> positions of the events that have completed behind it and perhaps not before
+        it, on some path. A counter with an empty set waits for nothing it can be sure of."""
+        return {
+            counter: frozenset(
+                at for (at, c), later in self.before[position].items() if c == counter and later >= number
+            )
+            for counter, number in self.waits[position].items()
+        }
+
+    def covering(self, event: Event) -> frozenset[int]:
+        """The waits that an event meets first: those behind which it has completed."""
+        at, counter = event
+        return frozenset(
+            i for i, numbers in enumerate(self.waits) if counter in numbers and at in self.covered_by(i)[counter]
+        )
+
+    def hazards(self) -> Iterator[Hazard]:
+        """Every register used before its load is sure to have completed, in the order of the code."""
+        cfg = self.cfg
+        for i, pending in enumerate(self.before):
+            touched = cfg.uses[i] | cfg.defs[i]
+            for (load, counter), later in pending.items():
+                hit = filled(cfg, load) & touched
+                if not hit:
+                    continue
+                reads = hit & cfg.uses[i]
+                if not reads and _same_order(cfg, load, i, counter):
+                    continue
+                reg = regset.members(reads or hit)[0]
+                yield Hazard(i, reg, "read" if reads else "write", load, counter, later)
+
+
+def filled(cfg: Cfg, position: int) -> int:
+    """The registers that a memory instruction fills when it completes (`regset` bits)."""
+    return cfg.defs[position] if cfg.instructions[position].desc.counters else 0
+
+
+def _kind(inst: Instruction, counter: str) -> str | None:
+    """The ordered kind of an event: those of one kind complete in the order they issue. None: in no order."""
+    if inst.desc.unit == "flat":
+        return "lds" if counter == "lgkmcnt" else "vmem"
+    return _ORDERED.get(inst.desc.unit)
+
+
+def _same_order(cfg: Cfg, load: int, writer: int, counter: str) -> bool:
+    later = cfg.instructions[writer]
+    kind = _kind(cfg.instructions[load], counter)
+    return counter in later.desc.counters and kind is not None and kind == _kind(later, counter)
+
+
+def analyse(cfg: Cfg, changed: Mapping[int, Mapping[str, int]] | None = None) -> InFlight:
+    """What may be in flight before each position. `changed` replaces what single waits wait for: position -> numbers,
+    for questions of the kind "what if this wait were weaker"."""
+    waits = [dict(parse_wait(inst)) for inst in cfg.instructions]
+    for position, numbers in (changed or {}).items():
+        waits[position] = dict(numbers)
+    raised = [
+        [(counter, _kind(inst, counter)) for counter in inst.desc.counters if counter in BITS]
+        for inst in cfg.instructions
+    ]
+    kinds = {(i, c): kind for i, row in enumerate(raised) for c, kind in row}
+    calls = frozenset(cfg.calls)
+
+    def step(i: int, state: _State) -> _State:
+        if i in calls:
+            return {}
+        if waits[i]:
+            return {e: n for e, n in state.items() if n < waits[i].get(e[1], 1 << 30)}
+        if not raised[i]:
+            return state
+        state = dict(state)
+        for counter, kind in raised[i]:
+            if kind is not None:
+                for event, later in state.items():
+                    if event[1] == counter and kinds[event] == kind:
+                        state[event] = min(later + 1, 1 << BITS[counter])
+            state[i, counter] = 0
+        return state
+
+    entry: dict[int, _State] = {0: {}}
+    work = [0]
+    while work:
+        block = cfg.blocks[work.pop()]
+        state = entry[block.index]
+        for i in block.range:
+            state = step(i, state)
+        for s in block.successors:
+            old = entry.get(s)
+            new = dict(old or {})
+            for event, later in state.items():
+                new[event] = min(later, new.get(event, later))
+            if new != old:
+                entry[s] = new
+                work.append(s)
+    before: list[_State] = [{} for _ in cfg.instructions]
+    for index, state in entry.items():
+        for i in cfg.blocks[index].range:
+            before[i] = state
+            state = step(i, state)
+    return InFlight(cfg, tuple(before), tuple(waits))
