@@ -4,8 +4,8 @@ Facts (RDNA3 ISA guide 3 and 12.1; LLVM AMDGPUBaseInfo.cpp, `getVGPRAllocGranule
 
 - a SIMD32 has 1536 wave32 VGPRs, given out in granules of 24, and slots for 16 waves; SGPRs never bind on GFX10 and
   later: each wave has 106 of its own;
-- in CU mode a workgroup runs on the 2 SIMDs of one CU and takes its LDS from that CU's 64 KB; in WGP mode on the 4 SIMDs
-  of a WGP, with 128 KB. LDS is given out in granules of 1024 bytes, at most 64 KB to a workgroup;
+- in CU mode a workgroup runs on the 2 SIMDs of one CU and takes its LDS from that CU's 64 KB; in WGP mode on the 4
+  SIMDs of a WGP, with 128 KB. LDS is given out in granules of 1024 bytes, at most 64 KB to a workgroup;
 - barriers: 16 workgroups a CU, 32 a WGP; a workgroup of one wave needs none.
 
 Workgroups are placed whole, so waves come in steps of a workgroup: with 216 VGPRs 7 waves fit a SIMD, 14 a CU, but of
@@ -78,7 +78,9 @@ def waves_by_vgprs(vgprs: int) -> int:
 def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy:
     """The occupancy of a kernel with so many VGPRs a wave, bytes of LDS and threads a workgroup. IsaError where not
     even one workgroup fits."""
-    simds, lds_total, barriers = (2, LDS_PER_CU, BARRIERS_PER_CU) if cu_mode else (4, 2 * LDS_PER_CU, 2 * BARRIERS_PER_CU)
+    simds, lds_total, barriers = (
+        (2, LDS_PER_CU, BARRIERS_PER_CU) if cu_mode else (4, 2 * LDS_PER_CU, 2 * BARRIERS_PER_CU)
+    )
     if not 1 <= threads <= 1024:
         raise IsaError(f"a workgroup cannot have {threads} threads", expected="1 to 1024")
     if not 0 <= lds <= LDS_PER_CU:

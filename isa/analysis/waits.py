@@ -19,7 +19,7 @@ A FLAT load raises vmcnt and lgkmcnt and is done when both are; within each it i
 GCNSubtarget.h `hasFlatLgkmVMemCountInOrder`).
 
 A register is in flight while the load that fills it is. To read it is an error; to write it too, unless a load of the
-same ordered kind does, which lands later. Stores read their data as they issue, so a store's registers are free at once.
+same ordered kind does, which lands later. Stores read their data as they issue: a store's registers are free at once.
 
 Limits: at the entry of a function nothing is in flight, and a call leaves nothing in flight: LLVM's functions wait for
 everything on entry, and before they return. A wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from isa.analysis import banks, cfg, defuse, exec_mask, liveness, regset
+from isa.analysis import banks, cfg, defuse, exec_mask, liveness, regset, waits
 from isa.analysis.cfg import Cfg
 from isa.parse import parse
 from isa.program import Kernel
@@ -68,7 +68,27 @@ def show_banks(source: str) -> str:
     return "\n".join(lines)
 
 
-SHOW = {"cfg": show_cfg, "liveness": show_liveness, "defuse": show_defuse, "banks": show_banks}
+def show_waits(source: str) -> str:
+    """Each instruction; behind a wait what it covers, behind a use that comes too early what it needs."""
+    c = control_flow(source)
+    flight = waits.analyse(c)
+    early: dict[int, list[str]] = {}
+    for h in flight.hazards():
+        early.setdefault(h.position, []).append(f"{h.access}s {h.reg} of {h.load}: needs {h.counter}({h.needed})")
+    lines = []
+    for i, inst in enumerate(c.instructions):
+        covered = [f"{counter}: {sorted(at)}" for counter, at in flight.covered_by(i).items()]
+        lines.append(f"{i:2} {inst!s:45} {'; '.join(early.get(i, []) + covered)}".rstrip())
+    return "\n".join(lines)
+
+
+SHOW = {
+    "waits": show_waits,
+    "cfg": show_cfg,
+    "liveness": show_liveness,
+    "defuse": show_defuse,
+    "banks": show_banks,
+}
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("*/*.s")), ids=lambda p: f"{p.parent.name}/{p.stem}")

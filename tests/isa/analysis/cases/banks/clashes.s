@@ -8,3 +8,13 @@ v_fmac_f32_e32 v0, v4, v8
 v_fmamk_f32 v0, v4, 0x42280000, v9
 v_mov_b32_e32 v0, v0
 s_nop 0
+;; expect
+DSTX   SRC0X  SRC1X  DSTY   SRC0Y  SRC1Y  clashes same-bank same-parity
+-      R3     R0     -      R0     R3     2 [] []
+W3     R1     R3     W2     R2     R0     0 [] []
+W2     R1     R2     W1     R1     R0     1 [0] [0, 1]
+W0     R1     Cache2 W3     R3     Cache0 0 [] [0, 1]
+W0     R0     R0     W3     -      -      1 [] []
+W0     Cache0 -      -      -      -      0 [] []
+W0     R0     -      -      -      -      0 [] []
+W0     -      -      -      -      -      0 [] []

@@ -8,3 +8,13 @@ v_dual_fmac_f32 v13, v188, v190 :: v_dual_fmac_f32 v10, v189, v191
 v_dual_fmac_f32 v11, v188, v191 :: v_dual_fmac_f32 v12, v189, v190
 v_dual_fmac_f32 v17, v188, v186 :: v_dual_fmac_f32 v14, v189, v187
 v_dual_fmac_f32 v15, v189, v186 :: v_dual_fmac_f32 v16, v188, v187
+;; expect
+DSTX   SRC0X  SRC1X  DSTY   SRC0Y  SRC1Y  clashes same-bank same-parity
+-      R0     R2     -      R1     R3     0 [] []
+W1     Cache0 Cache3 W2     Cache1 Cache2 0 [] []
+W3     Cache0 R2     W0     Cache1 R3     0 [] []
+W1     Cache1 Cache2 W2     Cache0 Cache3 0 [] []
+W3     R0     Cache2 W0     R1     Cache3 0 [] []
+W1     Cache0 Cache3 W2     Cache1 Cache2 0 [] []
+W3     Cache0 R2     W0     Cache1 R3     0 [] []
+W1     Cache1 Cache2 W2     Cache0 Cache3 0 [] []

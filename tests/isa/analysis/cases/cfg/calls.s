@@ -7,3 +7,9 @@
 	s_nop 0
 back:
 	s_setpc_b64 s[30:31]
+;; expect
+block 0: 0..3 -> [1] idom None
+block 1: 4..4 -> [2, 3] idom 0
+block 2: 5..5 -> [3] idom 1
+block 3: 6..6 -> [] idom 1
+calls [3] indirect jumps [6]

@@ -6,3 +6,9 @@ second:
 	s_nop 2
 	s_cbranch_scc0 first
 	s_endpgm
+;; expect
+block 0: 0..0 -> [1, 2] idom None
+block 1: 1..1 -> [2] idom 0
+block 2: 2..3 -> [3, 1] idom 0
+block 3: 4..4 -> [] idom 2
+calls [] indirect jumps []

@@ -12,3 +12,15 @@ done:
 	v_mov_b32_e32 v3, v1
 	global_store_b32 v[4:5], v3, off
 	s_endpgm
+;; expect
+ 0 v_mov_b32_e32 v1, 0
+ 1 v_mov_b32_e32 v3, 0
+ 2 v_cmp_gt_i32_e32 vcc_lo, s4, v0          s4 <- entry; v0 <- entry
+ 3 s_and_saveexec_b32 s2, vcc_lo            vcc_lo <- 2
+ 4 s_cbranch_execz done
+ 5 v_mov_b32_e32 v2, 5
+ 6 v_mov_b32_e32 v1, v2                     v2 <- 5
+ 7 s_or_b32 exec_lo, exec_lo, s2            s2 <- 3
+ 8 v_mov_b32_e32 v3, v1                     v1 <- 0,6
+ 9 global_store_b32 v[4:5], v3, off         v3 <- 8; v4 <- entry; v5 <- entry
+10 s_endpgm

@@ -1,0 +1,134 @@
+"""The analyses on what a compiler makes of the ladder: from its text and from the code object alike."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from isa import code_object, toolchain
+from isa.analysis import cfg, defuse, exec_mask, inner, liveness, resources, waits
+from isa.analysis.cfg import Cfg
+from isa.errors import IsaError
+from isa.parse import parse, parse_disassembly
+from isa.program import Kernel
+from isa.registers import EXEC_LO, v
+
+SOURCES = [
+    "kernel1_naive",
+    "kernel2_lds_tiling",
+    "kernel3_register_tiling",
+    "kernel4_gmem_double_buffer",
+    "kernel5_lds",
+]
+
+
+@pytest.fixture(scope="module", params=SOURCES)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Kernel, Cfg, Cfg]:
+    """(kernel, its control flow from the text, the same from the code object)."""
+    folder = tmp_path_factory.mktemp("kernel")
+    tools = toolchain.find()
+    s, o, hsaco = (folder / f"k.{suffix}" for suffix in ("s", "o", "hsaco"))
+    sources = Path(str(files("kernels_hip")))
+    source, cu_mode = sources / f"{request.param}.hip", request.param == "kernel5_lds"
+    tools.compile(source, s, arch="gfx1100", cu_mode=cu_mode, include=sources / "include", flags=("-O3",))
+    tools.assemble(s, o, arch="gfx1100")
+    tools.link([o], hsaco)
+    kernel = parse(s.read_text(), str(s)).kernel()
+    loaded = code_object.load(hsaco)
+    entry = loaded.kernel(kernel.name).descriptor.entry
+    rows = parse_disassembly(code_object.disassemble(loaded.code(kernel.name), entry), hsaco.name)
+    return kernel, cfg.of_kernel(kernel), cfg.of_instructions(rows, kernel.name)
+
+
+def test_text_and_code_object_give_the_same_facts(both: tuple[Kernel, Cfg, Cfg]) -> None:
+    """The assembler pads `.p2align` with s_nop, so the positions are compared without those."""
+
+    def facts(c: Cfg) -> list[object]:
+        rows = [i for i, inst in enumerate(c.instructions) if inst.mnemonic != "s_nop"]
+        flight, live, lanes = waits.analyse(c), liveness.analyse(c), exec_mask.analyse(c)
+        return [
+            [(b.successors, b.predecessors) for b in c.blocks],
+            c.loops,
+            [(c.uses[i], c.defs[i], live.before[i], lanes.full[i], set(flight.registers(i))) for i in rows],
+        ]
+
+    assert facts(both[1]) == facts(both[2])
+
+
+def test_compiled_code_waits_for_what_it_reads(both: tuple[Kernel, Cfg, Cfg]) -> None:
+    assert list(waits.analyse(both[1]).hazards()) == []
+
+
+def test_registers_are_those_of_the_directives(both: tuple[Kernel, Cfg, Cfg]) -> None:
+    kernel, c, _ = both
+    found = resources.used(c)
+    assert found.vgprs == kernel.directive("next_free_vgpr")
+    assert found.sgprs == kernel.directive("next_free_sgpr")
+    live = liveness.analyse(c)
+    assert live.peak("v")[0] <= found.vgprs
+
+
+def test_def_use_agrees_with_liveness(both: tuple[Kernel, Cfg, Cfg]) -> None:
+    """A value is read somewhere just where its register is live behind the write."""
+    c = both[1]
+    chains, live = defuse.analyse(c), liveness.analyse(c)
+    for i, inst in enumerate(c.instructions):
+        for reg in inst.writes() - {EXEC_LO}:
+            assert bool(chains.uses_of(i, reg)) == (reg in live.live_out(i)), (i, str(inst), str(reg))
+
+
+def test_exec_is_full_in_the_tiled_kernels(both: tuple[Kernel, Cfg, Cfg]) -> None:
+    kernel, c, _ = both
+    full = exec_mask.analyse(c).full
+    assert all(full) or kernel.name == "kernel1"
+
+
+def test_main_loop_of_kernel5_has_the_published_shape(both: tuple[Kernel, Cfg, Cfg]) -> None:
+    kernel, text, binary = both
+    if kernel.name != "kernel5":
+        pytest.skip("the published study gives the loop of kernel 5")
+    for c in (text, binary):
+        loop = inner.main_loop(c)
+        assert loop is not None
+        summary = inner.summarise(inner.body(c, loop))
+        assert (summary.dual, summary.single, summary.memory) == (62, 4, {"ds_load_b128": 6})
+        # 128 accumulators come around the loop, each from its own FMA.
+        chains = defuse.analyse(c)
+        inside = set(c.positions(loop))
+        around = [
+            reg
+            for i in inside
+            for reg in (v(n) for n in range(256))
+            if inner.fmas(c.instructions[i]) and reg in c.instructions[i].writes()
+            if i in chains.uses_of(i, reg)
+        ]
+        assert len(around) == len(set(around)) == 128
+
+
+def test_occupancy_as_the_study_states_it() -> None:
+    """216 VGPRs let 7 waves a SIMD in; workgroups of 4 waves in CU mode leave 6."""
+    assert resources.waves_by_vgprs(216) == 7
+    got = resources.occupancy(216, 8320, 128, cu_mode=True)
+    assert (got.workgroups, got.waves, got.binding) == (3, 6.0, ("VGPRs",))
+    assert got.advice == ("at most 192 VGPRs would let 4 workgroups in",)
+
+
+@pytest.mark.parametrize(
+    ("vgprs", "lds", "threads", "cu_mode", "expected"),
+    [
+        (192, 0, 128, True, (8.0, 4, ("VGPRs",))),
+        (24, 0, 32, True, (16.0, 32, ("VGPRs", "wave slots"))),
+        (24, 0, 64, True, (16.0, 16, ("VGPRs", "wave slots", "barriers"))),
+        (64, 33 * 1024, 256, True, (4.0, 1, ("LDS",))),
+        (64, 33 * 1024, 256, False, (6.0, 3, ("LDS",))),
+    ],
+)
+def test_occupancy(vgprs: int, lds: int, threads: int, cu_mode: bool, expected: tuple[object, ...]) -> None:
+    got = resources.occupancy(vgprs, lds, threads, cu_mode=cu_mode)
+    assert (got.waves, got.workgroups, got.binding) == expected
+
+
+def test_a_workgroup_that_cannot_run_is_refused() -> None:
+    """256 VGPRs let 5 waves a SIMD in, 20 a WGP; 1024 threads are 32 waves."""
+    with pytest.raises(IsaError, match="no workgroup of 1024 threads with 256 VGPRs fits 4 SIMDs"):
+        resources.occupancy(256, 0, 1024, cu_mode=False)
