@@ -354,3 +354,13 @@ def test_any_script_runs_unmodified(run_program: Run, tmp_path: Path) -> None:
     assert done.stdout == "__main__ ['--json', 'x'] 0 1\n"
     done = run_program("from hipgemm.cli import main\nmain()", "simulate", str(tmp_path / "none.py"), code=2)
     assert "does not exist" in done.stderr
+
+
+def test_the_library_comes_from_zig_where_there_is_no_c_compiler(
+    run_program: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ziglang")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run_program(START + "assert ok(hip.hipGetDeviceCount()) == 1\n")
+    assert list((tmp_path / "cache" / "hipgemm" / "simulated_hip").glob("*/lib/libamdhip64.so"))

@@ -1,0 +1,81 @@
+"""The cache: whole entries or none, damaged ones made again."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from hipgemm import cache
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "hipgemm"
+
+
+def fill(folder: Path) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "text").write_text("made")
+
+
+def refuse(folder: Path) -> None:
+    raise AssertionError("made twice")
+
+
+def test_made_once(folder: Path) -> None:
+    made = cache.make("kind", "name", fill)
+    assert made == folder / "kind" / "name"
+    assert (made / "lib" / "text").read_text() == "made"
+    assert cache.make("kind", "name", refuse) == made
+    assert [p.name for p in made.parent.iterdir()] == ["name"]
+
+
+@pytest.mark.parametrize("damage", ["changed", "cut", "gone", "no sums", "empty sums"])
+def test_a_damaged_entry_is_made_again(damage: str) -> None:
+    made = cache.make("kind", "name", fill)
+    if damage == "changed":
+        (made / "lib" / "text").write_text("mode")
+    elif damage == "cut":
+        (made / "lib" / "text").write_text("")
+    elif damage == "gone":
+        (made / "lib" / "text").unlink()
+    elif damage == "no sums":
+        (made / cache.SUMS).unlink()
+    else:
+        (made / cache.SUMS).write_text("")
+    assert cache.find("kind", "name") is None
+    assert (cache.make("kind", "name", fill) / "lib" / "text").read_text() == "made"
+    assert [p.name for p in made.parent.iterdir()] == ["name"]
+
+
+def test_what_fails_leaves_nothing(folder: Path) -> None:
+    with pytest.raises(AssertionError, match="made twice"):
+        cache.make("kind", "name", refuse)
+    assert list((folder / "kind").iterdir()) == []
+
+
+def test_many_make_the_same_entry_at_once() -> None:
+    barrier = threading.Barrier(4)
+    seen: list[Path | None] = []
+
+    def together(folder: Path) -> None:
+        fill(folder)
+        barrier.wait(10)
+
+    def work() -> None:
+        cache.make("kind", "name", together)
+        seen.append(cache.find("kind", "name"))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(seen) == 4
+    assert None not in seen
+
+
+def test_keys_tell_parts_apart() -> None:
+    assert cache.key("ab", "c") != cache.key("a", "bc")
+    assert cache.key("ab") == cache.key(b"ab")
