@@ -75,7 +75,7 @@ class Toolchain:
     """One compiler with its assembler and linker. Made by `find` or `available`, never by hand.
 
     kind:      "hipcc", "clang" or "ziglang".
-    version:   the first line that it says of itself.
+    version:   what it says of itself, in one line.
     compiler, linker: the beginnings of command lines.
     """
 
@@ -112,7 +112,17 @@ class Toolchain:
         source, out = source.resolve(), out.resolve()
         if self.kind == "hipcc":
             genco = ["--genco", *target, "--save-temps", "-o", f"{out.stem}.genco.hsaco", str(source)]
-            said = _run([*self.compiler, *genco], f"compile {source.name}", cwd=out.parent)
+            doing = f"compile {source.name}"
+            try:
+                said = _run([*self.compiler, *genco], doing, cwd=out.parent)
+            except ToolError as e:
+                if include is None or "cannot find ROCm device library" not in e.message:
+                    raise
+                # Distributions package hipcc without device libraries for gfx11; a freestanding source needs none.
+                # The bundler that --genco ends with may be missing there too, and only the temps are wanted.
+                genco += ["-nogpulib", "--no-gpu-bundle-output", f"-I{include.resolve()}"]
+                said = _run([*self.compiler, *genco], doing, cwd=out.parent)
+                said = f"no ROCm device library for {arch}, so compiled with the freestanding header\n{said}".strip()
             temps = sorted(out.parent.glob(f"{source.stem}-hip-amdgcn-amd-amdhsa*{arch}.s"))
             if not temps:
                 raise ToolError(
@@ -140,9 +150,15 @@ class Toolchain:
         return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
 
 
+def _environment() -> dict[str, str]:
+    """hipcc takes a machine with a CUDA compiler for an NVIDIA one unless it is told, and, where its command line names
+    no --offload-arch, goes to look for cards."""
+    return {**os.environ, "HIP_PLATFORM": "amd", "HCC_AMDGPU_TARGET": ARCHS[0]}
+
+
 def _run(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
     try:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(command, cwd=cwd, env=_environment(), capture_output=True, text=True, errors="replace")
     except OSError as e:
         raise ToolError(f"cannot {doing}: {command[0]} does not start: {e}") from e
     said = (done.stderr + done.stdout).strip()
@@ -151,13 +167,15 @@ def _run(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
     return said
 
 
-def _first_line(command: Sequence[str]) -> str | None:
-    """What a tool says first when asked for its version; None if it cannot be asked."""
+def _version(command: Sequence[str]) -> str | None:
+    """What a tool says when asked for its version; None if it cannot be asked."""
     try:
-        done = subprocess.run([*command, "--version"], capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(
+            [*command, "--version"], env=_environment(), capture_output=True, text=True, errors="replace"
+        )
     except OSError:
         return None
-    return done.stdout.strip().split("\n")[0] if done.returncode == 0 else None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _stamp(path: str | Path) -> str:
@@ -174,7 +192,7 @@ def _hipcc(named: Path | None) -> Toolchain | None:
     found = shutil.which(str(path))
     if found is None:
         raise ToolchainMissing(f"{path} is no program that can be run", hint="name the hipcc itself with --hipcc")
-    version = _first_line([found])
+    version = _version([found])
     if version is None:
         raise ToolchainMissing(f"{found} --version fails", hint="is this ROCm complete?")
     real = Path(found).resolve()
@@ -183,7 +201,8 @@ def _hipcc(named: Path | None) -> Toolchain | None:
     linker = next((str(p / "ld.lld") for p in near if (p / "ld.lld").is_file()), None) or _any_lld()
     if linker is None:
         raise ToolchainMissing(f"no ld.lld near {found}", hint="install lld, or name a complete ROCm with $ROCM_PATH")
-    return Toolchain("hipcc", version, (found,), (linker,), _stamp(found) + _stamp(linker))
+    lines = version.split("\n")  # hipcc's own version, then that of the clang that it drives
+    return Toolchain("hipcc", ", ".join(lines[:2]), (found,), (linker,), _stamp(found) + _stamp(linker) + version)
 
 
 def _any_lld() -> str | None:
@@ -199,8 +218,8 @@ def _clangs() -> Iterator[Toolchain]:
         if path is None or (real := Path(path).resolve()) in seen:
             continue
         seen.add(real)
-        version = _first_line([path])
-        number = re.search(r"version (\d+)", version or "")
+        version = (_version([path]) or "").split("\n")[0]
+        number = re.search(r"version (\d+)", version)
         linker = real.parent / "ld.lld"
         if version and number and int(number[1]) >= OLDEST_CLANG and linker.is_file():
             yield Toolchain("clang", version, (path,), (str(linker),), _stamp(path) + _stamp(linker))
@@ -218,10 +237,10 @@ def _zig() -> str | None:
 
 def _ziglang() -> Toolchain | None:
     zig = _zig()
-    version = zig and _first_line([zig, "clang"])
+    version = zig and _version([zig, "clang"])
     if not zig or not version:
         return None
-    return Toolchain("ziglang", version, (zig, "clang"), (zig, "ld.lld"), _stamp(zig))
+    return Toolchain("ziglang", version.split("\n")[0], (zig, "clang"), (zig, "ld.lld"), _stamp(zig))
 
 
 def available(hipcc: Path | None = None) -> Iterator[Toolchain]:
