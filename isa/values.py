@@ -8,7 +8,8 @@ take the other side's type.
 Types: b1 (a truth value per lane), u8 i8 u16 i16 u32 i32 u64 i64, f16 f32 f64, bf16 only through `to`. Integer
 arithmetic wraps. Float arithmetic is IEEE in the rounding mode of the wave, and flushes denormals where the wave's
 mode says so; `fma` rounds once. `&`, `|`, `^`, `~` work on integers and on b1. Shift amounts must be smaller than the
-width (mask them: the ISA says which bits count). `<`, `==` and so on give b1; with a NaN all but `!=` are false.
+width (mask them: the ISA says which bits count) and may have another integer type. `<`, `==` and so on give b1; with a
+NaN all but `!=` are false.
 """
 
 from __future__ import annotations
@@ -123,7 +124,8 @@ class Value(ABC):
     def sqrt(self) -> Value: ...
     @abstractmethod
     def call(self, name: str) -> Value:
-        """A function of one argument that only f32/f64 hardware tables know: rcp, rsq, exp2, log2, sin, cos."""
+        """A function of the transcendental unit: rcp, rsq, exp2, log2, and sin, cos of an angle in turns (1.0 is 2 pi),
+        computed in f64 and rounded once, denormals flushed by the mode."""
 
     # --- lanes (vector values)
     @abstractmethod

@@ -1,0 +1,1 @@
+"""The functional simulator: gfx11 code objects run on this processor."""

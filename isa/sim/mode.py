@@ -1,0 +1,58 @@
+"""The float part of the MODE register: RDNA3 ISA guide 3.3.2 and 7.2.1, LLVM's AMDGPUUsage (`.amdhsa_float_*`)."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FloatMode:
+    """How a wave rounds and what it does with denormals and NaNs.
+
+    round32, round16_64:       0 to nearest even, 1 towards +inf, 2 towards -inf, 3 towards zero.
+    denormal32, denormal16_64: bit 0: denormal inputs are kept, bit 1: denormal results are kept; else they become 0.
+    dx10_clamp:                the clamp modifier turns a NaN into 0.
+    ieee:                      minimum and maximum let a signalling NaN through, made quiet; omod is off.
+    """
+
+    round32: int = 0
+    round16_64: int = 0
+    denormal32: int = 3
+    denormal16_64: int = 3
+    dx10_clamp: bool = True
+    ieee: bool = True
+
+    @classmethod
+    def of(cls, float_mode: int, dx10_clamp: bool = True, ieee: bool = True) -> FloatMode:
+        """From the eight bits of FLOAT_MODE in a kernel descriptor or in MODE."""
+        rounds, denormals = float_mode & 15, float_mode >> 4 & 15
+        return cls(rounds & 3, rounds >> 2, denormals & 3, denormals >> 2, dx10_clamp, ieee)
+
+    def keeps(self, type_: str) -> int:
+        """Bit 0: input denormals of this type are kept, bit 1: denormal results are."""
+        return self.denormal32 if type_ == "f32" else self.denormal16_64
+
+    def rounding(self, type_: str) -> int:
+        return self.round32 if type_ == "f32" else self.round16_64
+
+    def with_rounding(self, bits: int) -> FloatMode:
+        """After s_round_mode: bits 1:0 for f32, 3:2 for f16 and f64."""
+        return dataclasses.replace(self, round32=bits & 3, round16_64=bits >> 2 & 3)
+
+    def with_denormals(self, bits: int) -> FloatMode:
+        """After s_denorm_mode: bits 1:0 for f32, 3:2 for f16 and f64."""
+        return dataclasses.replace(self, denormal32=bits & 3, denormal16_64=bits >> 2 & 3)
+
+    @property
+    def register(self) -> int:
+        """Bits 9:0 of MODE: rounding, denormals, DX10_CLAMP, IEEE."""
+        rounds = self.round32 | self.round16_64 << 2
+        denormals = self.denormal32 | self.denormal16_64 << 2
+        return rounds | denormals << 4 | int(self.dx10_clamp) << 8 | int(self.ieee) << 9
+
+    def with_register(self, first: int, count: int, value: int) -> FloatMode:
+        """After s_setreg of `count` bits from bit `first` of MODE; bits above the tenth change nothing here."""
+        mask = ((1 << count) - 1) << first
+        bits = (self.register & ~mask) | (value << first & mask)
+        return FloatMode.of(bits & 0xFF, bool(bits >> 8 & 1), bool(bits >> 9 & 1))
