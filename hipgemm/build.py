@@ -9,7 +9,7 @@ Each step leaves its file in the kernel's stage folder, and one Stage that tells
               build.json                   what built it, and the stages
 
 Stage folders live in the cache, under a name that is a hash of everything that goes in: source, header, flags, target,
-pipeline, the toolchain, and the code of the passes. Nothing in them depends on when or where they were made, except
+pipeline, the toolchain, and the code of isa, passes and templates. Nothing in them depends on when or where they were made, except
 the times.
 """
 
@@ -181,14 +181,13 @@ def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> No
 def _key(kernel: Rung, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
     """A hash of everything that goes into the stage folder."""
     files = [kernel.path, *sorted(INCLUDE.rglob("*.h")), Path(__file__), Path(__file__).with_name("stages.py")]
-    if kernel.pipeline:
-        files += _pass_code()
+    files += _isa_code()
     mode = [kernel.name, kernel.function, kernel.mode, kernel.pipeline, arch, tools.identity, *flags]
     return cache.key(*mode, *(f.read_bytes() for f in files))
 
 
-def _pass_code() -> list[Path]:
-    """All of isa that can have a say in what passes write: everything but the simulator and the clock."""
+def _isa_code() -> list[Path]:
+    """All of isa that can have a say in what passes write and stages report: not the simulator, not the clock."""
     root = Path(isa.__file__).parent
     files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2"))
     return [p for p in files if p.relative_to(root).parts[0] not in ("sim", "timing")]

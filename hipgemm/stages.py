@@ -1,8 +1,7 @@
 """What one step of a build made, in the numbers that a kernel engineer looks at first.
 
 `shape` reads them from assembly: registers, LDS and scratch from the kernel's metadata, and the instructions of its
-main loop. The main loop is the loop (a label and a branch back to it) with the most FMAs inside; of two with as many,
-the shorter: the inner one.
+main loop (isa.analysis.inner: the loop with the most FMAs).
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from isa.analysis import cfg, inner
 from isa.parse import parse
-from isa.program import Instruction, Kernel, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,10 @@ class Stage:
 def shape(text: str, kernel: str, file: str = "<text>") -> Shape:
     """The numbers of `kernel` in assembly `text`. IsaError where it cannot be read."""
     view = parse(text, file).kernel(kernel)
-    loop = main_loop(view)
-    kinds = [_fmas(inst) for inst in loop]
+    control = cfg.of_kernel(view)
+    main = inner.main_loop(control)
+    loop = inner.body(control, main) if main else []
+    kinds = [inner.fmas(inst) for inst in loop]
 
     def metadata(key: str) -> int:
         return int(view.program.lines[view.metadata[key]].text.partition(":")[2])
@@ -94,21 +95,3 @@ def shape(text: str, kernel: str, file: str = "<text>") -> Shape:
         dual=kinds.count(2),
         single=kinds.count(1),
     )
-
-
-def main_loop(kernel: Kernel) -> list[Instruction]:
-    """The instructions of the main loop, from its label to its last branch back; empty where nothing loops."""
-    labels = kernel.program.labels
-    loops = []
-    for number, inst in kernel.instructions():
-        target = inst.operands[0] if inst.operands else None
-        # A branch is what has a label of this kernel as its first operand.
-        if isinstance(target, Symbol) and kernel.start <= labels.get(target.text, -1) < number:
-            loops.append((labels[target.text], number))
-    bodies = [[i for n, i in kernel.instructions() if first <= n <= last] for first, last in loops]
-    return max(bodies, key=lambda body: (sum(map(_fmas, body)), -len(body)), default=[])
-
-
-def _fmas(inst: Instruction) -> int:
-    """fp32 multiply-adds per lane of one instruction: 2 for a VOPD of two."""
-    return sum("fma" in half.mnemonic and "_f32" in half.mnemonic for half in inst.halves)

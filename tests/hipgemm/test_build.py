@@ -10,8 +10,9 @@ import pytest
 from hipgemm import build as street
 from hipgemm import kernels
 from hipgemm.build import Build, build
-from hipgemm.stages import Shape, Stage, main_loop, shape
+from hipgemm.stages import Shape, Stage, shape
 from isa import toolchain
+from isa.analysis import cfg, inner
 from isa.errors import IsaError
 from isa.parse import parse
 
@@ -60,7 +61,10 @@ def test_kernel5_has_the_inner_loop_of_the_published_study(built: dict[str, Buil
     assert (found.dual, found.single) == (62, 4)
     assert 170 <= found.vgprs <= 240
     assert found.lds == (128 + 4 + 128) * 8 * 4
-    loop = [inst.mnemonic for inst in main_loop(parse(made.assembly.read_text()).kernel("kernel5"))]
+    control = cfg.of_kernel(parse(made.assembly.read_text()).kernel("kernel5"))
+    main = inner.main_loop(control)
+    assert main is not None
+    loop = [inst.mnemonic for inst in inner.body(control, main)]
     assert loop.count("ds_load_b128") == 6
     assert not [m for m in loop if m.startswith(("global_", "scratch_", "flat_", "buffer_", "s_barrier"))]
 
@@ -191,7 +195,7 @@ def test_an_output_folder_that_cannot_be_written(tmp_path: Path) -> None:
         build("kernel1", out=tmp_path / "file")
 
 
-def test_the_main_loop_is_the_inner_one_with_the_most_fmas() -> None:
+def test_the_shape_is_that_of_the_inner_loop_with_the_most_fmas() -> None:
     text = """
 k:
 .LBB0_1:
