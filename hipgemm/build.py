@@ -9,8 +9,8 @@ Each step leaves its file in the kernel's stage folder, and one Stage that tells
               build.json                   what built it, and the stages
 
 Stage folders live in the cache, under a name that is a hash of everything that goes in: source, header, flags, target,
-pipeline, the toolchain, and the code of isa, passes and templates. Nothing in them depends on when or where they were made, except
-the times.
+pipeline, the toolchain, and the code of isa, passes and templates. Nothing in them depends on when or where they were
+made, except the times.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ from pathlib import Path
 from .descriptor import MACHINES
 from .errors import IsaError
 
+PADDING = 32  # bytes; the longest gfx11 instruction, a MIMG with NSA words, has 20
+
 
 @functools.cache
 def _llvm() -> ctypes.CDLL:
@@ -50,14 +52,18 @@ def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tu
         raise IsaError(f"cannot disassemble for {arch!r}", expected=", ".join(MACHINES.values()))
     llvm = _llvm()
     context = llvm.LLVMCreateDisasmCPU(b"amdgcn-amd-amdhsa", arch.encode(), None, 0, None, None)
-    buffer = ctypes.create_string_buffer(code, len(code) + 32)  # zeros behind, should LLVM ever look too far
+    # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros behind the end,
+    # and what it then reads beyond the end is no instruction.
+    buffer = ctypes.create_string_buffer(code, len(code) + PADDING)
     start = ctypes.addressof(buffer)
     text = ctypes.create_string_buffer(512)
     found, at = [], 0
     try:
         while at < len(code):
-            size = llvm.LLVMDisasmInstruction(context, start + at, len(code) - at, address + at, text, len(text))
-            if size:
+            size = llvm.LLVMDisasmInstruction(
+                context, start + at, len(code) + PADDING - at, address + at, text, len(text)
+            )
+            if 0 < size <= len(code) - at:
                 words = text.value.decode("ascii", "replace").partition("//")[0].split()
                 found.append((address + at, size, " ".join(words)))
             elif len(code) - at >= 4:

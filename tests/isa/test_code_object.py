@@ -170,6 +170,23 @@ def test_what_is_no_instruction_is_shown_as_data() -> None:
         code_object.disassemble(b"", arch="gfx90a")
 
 
+def test_an_instruction_whose_literal_is_cut_off_is_data() -> None:
+    whole = bytes.fromhex("ff02047e78563412")
+    (row,) = code_object.disassemble(whole)
+    assert row[1] == 8
+    assert "0x12345678" in row[2]
+    assert code_object.disassemble(whole[:4]) == [(0, 4, ".long 0x7e0402ff")]
+
+
+def test_any_bytes_are_disassembled() -> None:
+    rng = random.Random(11)
+    for _ in range(2000):
+        code = rng.randbytes(rng.randrange(64))
+        rows = code_object.disassemble(code, 64)
+        assert [row[0] for row in rows] == [64 + sum(r[1] for r in rows[:i]) for i in range(len(rows))]
+        assert sum(row[1] for row in rows) == len(code)
+
+
 def test_a_bundle_is_opened(elf: bytes) -> None:
     whole = bundle(
         ("host-x86_64-unknown-linux-gnu-", b""),
