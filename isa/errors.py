@@ -63,9 +63,31 @@ class IsaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a checker says of a program that could be read: a rule that is broken, where, and its source."""
+    """What a checker says of a program that could be read: a rule that is broken, where, and its source.
+
+    severity: "fault" (the program is wrong), or "note" (it could be better).
+    where:    the place where there is no text: `kernel+0x1c` in a code object.
+    """
 
     rule: str
     message: str
     span: Span | None = None
     hint: str | None = None
+    expected: str | None = None
+    got: str | None = None
+    source: str = ""
+    severity: str = "fault"
+    where: str = ""
+
+    def error(self) -> IsaError:
+        """The finding as an exception, for a caller that stops at the first."""
+        return IsaError(self._headline(), span=self.span, expected=self.expected, got=self.got, hint=self.hint)
+
+    def _headline(self) -> str:
+        rule = f"{self.rule}; {self.source}" if self.source else self.rule
+        where = f"{self.where}: " if self.where and self.span is None else ""
+        return f"{where}{self.message} [{rule}]"
+
+    def __str__(self) -> str:
+        text = str(self.error())
+        return text if self.severity == "fault" else f"note: {text}"

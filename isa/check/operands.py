@@ -1,0 +1,217 @@
+"""Operands: an instruction -> the rules that one of its operands breaks.
+
+Kind, width and alignment come from the description's roles (`isa.describe`): a `v` is as many VGPRs as its type is
+wide; a run of SGPRs starts at an even number, from four on at a multiple of four (RDNA3 ISA guide 3.4.1); a vector
+address is a pair where the scalar one is `off`. Then what an encoding cannot hold: the ranges of immediate offsets, the
+number of scalar values that a VALU instruction reads (two, one for 64-bit shifts; ISA guide 7.2 "Scalar inputs", LLVM
+GCNSubtarget.h `getConstantBusLimit`), and that the 32-bit encoding has a VGPR for its second source.
+
+The two halves of a VOPD are each looked at here; what they share is in `isa.check.vopd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.check.rules import LITERAL_AT, Rule, is_literal, literal_value, number_text, register
+from isa.describe import Description, Role, base_name, lookup, width
+from isa.errors import Finding
+from isa.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
+from isa.registers import EXEC_LO, VCC_LO, Reg
+
+KIND = Rule("operand kind", "RDNA3 ISA guide 16")
+WIDTH = Rule("operand width", "RDNA3 ISA guide 16")
+ALIGNMENT = Rule("SGPR alignment", "RDNA3 ISA guide 3.4.1")
+OFFSET = Rule("offset range", "RDNA3 ISA guide 15")
+SCALARS = Rule("scalar sources of a VALU instruction", "RDNA3 ISA guide 7.2")
+LITERALS = Rule("one literal", "RDNA3 ISA guide 7.2")
+SECOND = Rule("second source of the 32-bit encoding", "RDNA3 ISA guide 15.3")
+
+_VALU = frozenset({"valu", "valu64", "trans"})
+_ONE_SCALAR = frozenset({"v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"})
+_NAMES = {
+    "v": "VGPRs",
+    "a": "a vector source: VGPRs, SGPRs or a number",
+    "s": "SGPRs or a number",
+    "m": "a lane mask: one SGPR or vcc_lo",
+    "i": "a number",
+    "l": "a label",
+    "va": "a vector address",
+    "sa": "a scalar address: SGPRs or off",
+    "f": "fields such as vmcnt(0)",
+}
+# Kind -> (register files, what else it may be).
+_NUMBER = (Imm, Special, Symbol)
+_READ: dict[str, tuple[tuple[str, ...], tuple[type | str, ...]]] = {
+    "v": (("v",), ()),
+    "a": (("v", "s", "scc"), _NUMBER),
+    "s": (("s", "scc"), _NUMBER),
+    "m": (("s",), ()),
+    "i": ((), (Imm, Symbol, Fields)),
+    "l": ((), (Symbol, Imm)),
+    "va": (("v",), ("off",)),
+    "sa": (("s",), ("off",)),
+    "f": ((), (Fields, Imm)),
+}
+_WRITTEN: dict[str, tuple[tuple[str, ...], tuple[type | str, ...]]] = {"a": (("v",), ()), "s": (("s",), ())}
+
+
+def check(inst: Instruction) -> Iterator[Finding]:
+    """What is wrong with the operands of one instruction. IsaError where it is not described or has too many."""
+    for half in inst.halves:
+        desc = lookup(half)
+        rows = desc.roles_of(half)
+        for number, (role, operand) in enumerate(rows):
+            yield from _operand(half, number, role, operand, rows)
+        if inst.pair is None and desc.unit in _VALU:
+            yield from _scalars(half, desc, rows)
+        if desc.unit == "salu":
+            yield from _one_literal(half, rows)
+    yield from _offsets(inst)
+
+
+def _operand(
+    inst: Instruction, number: int, role: Role, operand: Operand, rows: list[tuple[Role, Operand]]
+) -> Iterator[Finding]:
+    reg = register(operand)
+    files, others = _WRITTEN.get(role.kind, _READ[role.kind]) if role.written else _READ[role.kind]
+    if reg.file not in files if reg is not None else not _is_other(operand, others):
+        yield KIND.broken(
+            inst,
+            f"operand {number + 1} of {inst.mnemonic} cannot be {operand}",
+            operand=number,
+            expected="SGPRs" if role.written and role.kind == "s" else _NAMES[role.kind],
+            got=str(operand),
+        )
+        return
+    if role.kind == "i" and isinstance(operand, Imm) and role.type in ("i16", "u16"):
+        if not isinstance(operand.value, int) or not -0x8000 <= operand.value <= 0xFFFF:
+            yield OFFSET.broken(
+                inst, "the number does not fit 16 bits", operand=number, expected="-32768 to 65535", got=str(operand)
+            )
+        return
+    if reg is None or reg.is_null or role.kind in ("l", "f", "i"):
+        return
+    count = _width(inst, role, rows)
+    if reg.count != count:
+        yield WIDTH.broken(
+            inst,
+            f"operand {number + 1} of {inst.mnemonic} takes {count} register{'s' * (count > 1)}",
+            operand=number,
+            expected=str(Reg(reg.file, reg.index, count)),
+            got=str(operand),
+        )
+    grain = 4 if count >= 4 else count
+    if reg.file == "s" and count > 1 and reg.index % grain:
+        yield ALIGNMENT.broken(
+            inst,
+            f"a run of {count} SGPRs must start at a multiple of {grain}",
+            operand=number,
+            expected=f"such as {Reg('s', reg.index // grain * grain, count)}",
+            got=str(operand),
+        )
+
+
+def _is_other(operand: Operand, others: tuple[type | str, ...]) -> bool:
+    """Whether an operand that names no register is of one of these types, or the special source of this name."""
+    if isinstance(operand, Modified):
+        operand = operand.operand
+    return any(isinstance(operand, kind) if isinstance(kind, type) else str(operand) == kind for kind in others)
+
+
+def _width(inst: Instruction, role: Role, rows: list[tuple[Role, Operand]]) -> int:
+    if role.kind not in ("va", "sa"):
+        return width(role.type)
+    scratch = inst.desc.unit == "scratch"
+    if role.kind == "sa":
+        return 1 if scratch else 2
+    off = any(r.kind == "sa" and isinstance(o, Special) for r, o in rows)
+    return 2 if off and not scratch else 1
+
+
+def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:
+    registers: set[Reg] = set()
+    literals: set[int | float] = set()
+    last = -1
+    for number, (role, operand) in enumerate(rows):
+        if not role.read or role.kind == "i":
+            continue
+        reg = register(operand)
+        if reg is not None and reg.file in ("s", "scc") and not reg.is_null and reg != EXEC_LO:
+            registers.add(reg)
+            last = number
+        elif reg is None and (is_literal(operand, role.type) or LITERAL_AT.get(desc.name) == number - 1):
+            literals.add(literal_value(operand))
+            last = number
+    if "vcc" in desc.implicit_reads:
+        registers.add(VCC_LO)
+    name = base_name(inst.mnemonic)
+    limit = 1 if name in _ONE_SCALAR else 2
+    if len(literals) > 1:
+        yield LITERALS.broken(inst, "an instruction holds one literal", operand=last, got=f"{len(literals)}")
+    elif len(registers) + len(literals) > limit:
+        what = [str(r) for r in sorted(registers)] + [number_text(n) for n in literals]
+        yield SCALARS.broken(
+            inst,
+            f"{name} reads at most {limit} scalar value{'s' * (limit > 1)}",
+            operand=last,
+            expected=f"{limit} of SGPRs, VCC and literals",
+            got=", ".join(what),
+            hint="move one of them to a VGPR first",
+        )
+    if inst.mnemonic.endswith("_e32") or name in LITERAL_AT:
+        sources = [(n, r, o) for n, (r, o) in enumerate(rows) if r.read and not r.written and r.kind in "av"]
+        for k, (number, _, operand) in list(enumerate(sources))[1:]:
+            reg = register(operand)
+            if LITERAL_AT.get(name) == k:
+                if reg is not None:
+                    yield LITERALS.broken(inst, f"{name} has a literal here", operand=number, got=str(operand))
+            elif reg is None or not reg.is_vgpr:
+                yield SECOND.broken(
+                    inst,
+                    "the second source of the 32-bit encoding is a VGPR",
+                    operand=number,
+                    expected="a VGPR, or the _e64 encoding",
+                    got=str(operand),
+                )
+
+
+def _one_literal(inst: Instruction, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:
+    literals = {literal_value(o) for r, o in rows if r.kind == "s" and register(o) is None and is_literal(o, r.type)}
+    if len(literals) > 1:
+        yield LITERALS.broken(inst, "an instruction holds one literal", got=f"{len(literals)}")
+
+
+def _offsets(inst: Instruction) -> Iterator[Finding]:
+    access, unit = inst.desc.access, inst.desc.unit
+    ranges: dict[str, tuple[int, int]] = {}
+    if unit == "lds":
+        pair = access is not None and access.pair
+        ranges = dict.fromkeys(("offset0", "offset1"), (0, 255)) if pair else {"offset": (0, 0xFFFF)}
+    elif unit in ("vmem", "scratch"):
+        ranges = {"offset": (-4096, 4095)}
+    elif unit == "flat":
+        ranges = {"offset": (0, 4095)}
+    elif unit == "smem":
+        ranges = {"offset": (-(1 << 20), (1 << 20) - 1)}
+        third = inst.operands[2] if len(inst.operands) > 2 else None
+        if isinstance(third, Imm) and isinstance(third.value, int) and not ranges["offset"][0] <= third.value < 1 << 20:
+            yield OFFSET.broken(
+                inst, "the offset does not fit 21 bits", operand=2, expected="-1048576 to 1048575", got=str(third)
+            )
+    for name, value in inst.modifiers:
+        if not name.startswith("offset") or not ranges:
+            continue
+        if name not in ranges:
+            yield OFFSET.broken(
+                inst, f"{inst.mnemonic} has no {name}", expected=" and ".join(ranges), got=f"{name}:{value}"
+            )
+        elif not isinstance(value, int) or not ranges[name][0] <= value <= ranges[name][1]:
+            low, high = ranges[name]
+            yield OFFSET.broken(
+                inst,
+                f"the offset of {inst.mnemonic} does not fit its field",
+                expected=f"{name} from {low} to {high}",
+                got=str(value),
+                hint="add the rest to the address register",
+            )

@@ -1,0 +1,57 @@
+"""Is a program legal? Run after the compiler and after each pass; it says nothing of what the program computes.
+
+In: a kernel of a Program. Out: nothing, or an IsaError at the first rule that is broken: where, the rule and its
+source, what was expected, what was found, what to do. `findings` gives all of them.
+
+Checked: each instruction is described, its operands have the right kind, width and alignment and fit their encoding
+(`isa.check.operands`); VOPD pairs are legal (`isa.check.vopd`); each wait fits its counter's field; labels exist, no
+branch leaves the kernel and no path runs past its end (`isa.analysis.cfg`); register, LDS and scratch counts of code,
+descriptor and metadata agree (`isa.check.counts`).
+
+Not checked here, because it needs no encoding to be wrong: waits and races (`isa.check.lint`); the distance of branches
+and what only the assembler knows, which it reports itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.analysis import cfg, waits
+from isa.check import counts, operands, vopd
+from isa.check.rules import Rule
+from isa.errors import Finding
+from isa.program import Instruction, Kernel, Program
+
+WAIT = Rule("wait counter range", "RDNA3 ISA guide 5.6")
+
+
+def verify(program: Program, name: str | None = None) -> None:
+    """IsaError at the first broken rule of kernel `name`, or of each kernel there is."""
+    for kernel in [program.kernel(name)] if name is not None else program.kernels.values():
+        for finding in findings(kernel):
+            raise finding.error()
+
+
+def findings(kernel: Kernel) -> Iterator[Finding]:
+    """Every broken rule of a kernel. IsaError where it cannot be analysed at all: an instruction that is not described,
+    a branch to nowhere, code that runs past its end."""
+    for _, inst in kernel.instructions():
+        yield from instruction(inst)
+    flow = cfg.of_kernel(kernel)
+    yield from counts.check(kernel, flow)
+
+
+def instruction(inst: Instruction) -> Iterator[Finding]:
+    """The broken rules of one instruction by itself."""
+    yield from operands.check(inst)
+    yield from vopd.check(inst)
+    for counter, number in waits.parse_wait(inst).items():
+        largest = (1 << waits.BITS[counter]) - 1
+        if not 0 <= number <= largest:
+            yield WAIT.broken(
+                inst,
+                f"{counter} does not fit its field",
+                operand=len(inst.operands) - 1,
+                expected=f"0 to {largest}",
+                got=str(number),
+            )

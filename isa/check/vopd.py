@@ -1,0 +1,131 @@
+"""Dual issue: a VOPD -> the rules of RDNA3 ISA guide 7.6 that its halves break together.
+
+    opcodes     X and Y each from their list (`Description.vopd`); no DPP, no modifiers of sources
+    VSRC1       a VGPR (FMAMK has its literal there, and its VGPR in SRC2)
+    SRC0        if both are VGPRs, in different banks; the same for SRC1
+    SRC2        (the destination of FMAC, the third operand of FMAMK) one even, one odd
+    destination one even, one odd, which also keeps the halves from writing one register
+    scalars     at most two of SGPRs, VCC (which CNDMASK reads) and literals; one literal, which both halves may share
+
+Beyond the guide, `parity` finds the pairs whose interlock GFX11 can lose: no assembler reports them, and compilers emit
+them, so they are the linter's to report and no reason to refuse a program.
+
+Sources: the guide; LLVM GCNVOPDUtils.cpp `checkVOPDRegConstraints` and AMDGPUBaseInfo.h `VOPD_VGPR_BANK_MASKS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.analysis import banks
+from isa.check.rules import LITERAL_AT, Rule, is_literal, literal_value, number_text, register
+from isa.describe import lookup
+from isa.errors import Finding
+from isa.program import Instruction, Modified
+from isa.registers import VCC, Reg
+
+OPCODE = Rule("VOPD opcodes", "RDNA3 ISA guide 7.6")
+BANKS = Rule("VOPD source banks", "RDNA3 ISA guide 7.6")
+SOURCES = Rule("VOPD sources", "RDNA3 ISA guide 7.6")
+DESTINATIONS = Rule("VOPD destinations", "RDNA3 ISA guide 7.6")
+SCALARS = Rule("VOPD scalar sources", "RDNA3 ISA guide 7.6; LLVM GCNVOPDUtils.cpp")
+PARITY = Rule("VOPD source parity", "LLVM pull request 220348, GFX11")
+
+_NAMES = ("src0", "src1", "src2")
+
+
+def check(inst: Instruction) -> Iterator[Finding]:
+    """The rules that a VOPD breaks; nothing for other instructions."""
+    if inst.pair is None:
+        return
+    yield from _halves(inst)
+    yield from _scalars(inst)
+    for slot in banks.same_bank(inst):
+        pair = banks.slot_pair(inst, slot)
+        assert pair is not None
+        x, y = pair
+        yield BANKS.broken(
+            inst,
+            f"X and Y read {_NAMES[slot]} from one bank",
+            expected="registers with different numbers mod 4",
+            got=f"{x} and {y}, both bank {x.bank}",
+            hint=_swap_hint(inst),
+        )
+    if (accumulators := banks.slot_pair(inst, 2)) is not None and accumulators[0].parity == accumulators[1].parity:
+        x, y = accumulators
+        yield BANKS.broken(inst, "src2 of X and Y must be one even, one odd", got=f"{x} and {y}")
+    if len(written := banks.destinations(inst)) == 2 and written[0].parity == written[1].parity:
+        x, y = written
+        yield DESTINATIONS.broken(inst, "the destinations of X and Y must be one even, one odd", got=f"{x} and {y}")
+
+
+def parity(inst: Instruction) -> Iterator[Finding]:
+    """The source pairs of one parity: the GFX11 hazard that assemblers accept."""
+    for slot in banks.same_parity(inst):
+        pair = banks.slot_pair(inst, slot)
+        assert pair is not None
+        x, y = pair
+        if x.bank != y.bank:
+            yield PARITY.broken(
+                inst,
+                f"{_NAMES[slot]} of X and Y are both {'odd' if x.parity else 'even'}: GFX11 can lose the interlock of "
+                "an earlier write",
+                expected="one even, one odd",
+                got=f"{x} and {y}",
+                hint=_swap_hint(inst),
+            )
+
+
+def _halves(inst: Instruction) -> Iterator[Finding]:
+    for name, half in zip("xy", inst.halves, strict=True):
+        desc = lookup(half)
+        if name not in desc.vopd:
+            yield OPCODE.broken(half, f"{desc.name} cannot be the {name.upper()} half of a VOPD")
+        if half.modifiers:
+            yield OPCODE.broken(half, "the halves of a VOPD take no modifiers", got=half.modifiers[0][0])
+        rows = [(n, o) for n, (role, o) in enumerate(desc.roles_of(half)) if role.kind != "m" and not role.written]
+        for k, (number, operand) in enumerate(rows):
+            if isinstance(operand, Modified):
+                yield OPCODE.broken(half, "the sources of a VOPD take no modifiers", operand=number, got=str(operand))
+            reg = register(operand)
+            if LITERAL_AT.get(desc.name) == k:
+                if reg is not None:
+                    yield SOURCES.broken(half, f"{desc.name} has a literal here", operand=number, got=str(operand))
+            elif k > 0 and (reg is None or not reg.is_vgpr):
+                yield SOURCES.broken(
+                    half,
+                    f"{_NAMES[k]} of a VOPD is a VGPR",
+                    operand=number,
+                    expected="a VGPR",
+                    got=str(operand),
+                )
+
+
+def _scalars(inst: Instruction) -> Iterator[Finding]:
+    registers: set[Reg] = set()
+    literals: set[int | float] = set()
+    for half in inst.halves:
+        desc = lookup(half)
+        sources = [(role, operand) for role, operand in desc.roles_of(half) if not role.written]
+        for k, (role, operand) in enumerate(sources):
+            reg = register(operand)
+            if reg is not None and not reg.is_vgpr and not reg.is_null:
+                # LLVM counts the mask of CNDMASK apart from a vcc_lo that is named as a source.
+                registers.add(VCC if role.kind == "m" else reg)
+            elif reg is None and (is_literal(operand, role.type) or LITERAL_AT.get(desc.name) == k):
+                literals.add(literal_value(operand))
+    if len(literals) > 1:
+        yield SCALARS.broken(inst, "the halves of a VOPD share one literal", got=f"{len(literals)} literals")
+    elif len(literals) + len(registers) > 2:
+        yield SCALARS.broken(
+            inst,
+            "a VOPD reads at most two scalar values",
+            got=", ".join([*map(str, sorted(registers)), *map(number_text, literals)]),
+        )
+
+
+def _swap_hint(inst: Instruction) -> str | None:
+    commutes = {"v_fmac_f32", "v_mul_f32", "v_add_f32", "v_min_f32", "v_max_f32"}
+    if any(lookup(half).name in commutes for half in inst.halves):
+        return "swap src0 and src1 of one half where that helps, or rename a register"
+    return "rename a register"

@@ -1,0 +1,32 @@
+; A branch out of the kernel cannot be analysed.
+k:
+	s_branch .LBB0_7
+	s_endpgm
+	.section	.rodata
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 1024
+		.amdhsa_private_segment_fixed_size 0
+		.amdhsa_next_free_vgpr 8
+		.amdhsa_next_free_sgpr 8
+		.amdhsa_reserve_vcc 1
+	.end_amdhsa_kernel
+	.text
+.Lfunc_end0:
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .offset:         0
+    .group_segment_fixed_size: 1024
+    .name:           k
+    .private_segment_fixed_size: 0
+    .sgpr_count:     10
+    .vgpr_count:     8
+...
+	.end_amdgpu_metadata
+;; expect
+refused: case.s:3:11: the branch leaves the function
+    	s_branch .LBB0_7
+    	         ^
+  expected: a label or an address inside of it
+  found: .LBB0_7
