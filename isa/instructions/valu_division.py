@@ -64,12 +64,24 @@ _QUIET_NAN = {"f16": 0x7E00, "f32": 0x7FC00000, "f64": 0x7FF8000000000000}
 
 
 def _div_fmas(a: Value, b: Value, c: Value, vcc: Value) -> Value:
+    """fma, and where V_DIV_SCALE said so the scaling undone.
+
+    The guide's pseudocode for gfx11 says 2**32 (2**64 for f64), which does not undo V_DIV_SCALE's 2**64 (2**128). The
+    guides of later chips say what the card does: by the exponent of the addend, up or down by V_DIV_SCALE's amount.
+    """
+    size, _ = FORMATS[a.type]
+    step, bias = (64, 127) if size == 32 else (128, 1023)
     result = fma(a, b, c)
-    return select(vcc.lanes(), _scaled(result, 32 if a.type == "f32" else 64), result)
+    _, exponent, _ = _parts(c)
+    unscaled = select(exponent > bias, _scaled(result, step), _scaled(result, -step))
+    return select(vcc.lanes(), unscaled, result)
 
 
 def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
-    """The quotient with its sign, or what IEEE division gives in a special case."""
+    """The quotient with its sign, or what IEEE division gives in a special case.
+
+    A NaN for a quotient of ordinary numbers comes from an estimate that overflowed (later guides than gfx11's say so).
+    """
     size, mantissa = FORMATS[quotient.type]
     bias = (1 << (size - 2 - mantissa)) - 1
     (n_negative, n_exponent, _), (d_negative, d_exponent, _) = _parts(numerator), _parts(denominator)
@@ -80,6 +92,7 @@ def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     if size != 16:
         result = select(n_exponent - d_exponent < -(bias + mantissa), u & 0, result)
     infinite = (2 * bias + 1) << mantissa
+    result = select(is_nan(quotient), u & 0 | infinite, result)
     result = select(is_inf(denominator) | (numerator == 0.0), u & 0, result)
     result = select((denominator == 0.0) | is_inf(numerator), u & 0 | infinite, result)
     result = select(negative, result | sign, result)
@@ -134,7 +147,7 @@ def _trig_preop(a: Value, segment: Value) -> Value:
         low = select(first == i, words[i + 1], low)
     inside = (shift & 63).bits("u32").to("u64")
     window = (high << inside) | select(inside == 0, 0, low >> ((64 - inside) & 63))
-    weight = -53 - shift + select(exponent >= 1968, 128, 0).to("i64").to("i32")
+    weight = -53 - shift + (exponent >= 1968).to("i32") * 128
     return ldexp((window >> 11).to("f64"), weight)
 
 

@@ -1,0 +1,267 @@
+"""The reference engine: runs gfx11 instructions on NumPy arrays, a wave at a time. The oracle for engines that compile.
+
+A workgroup's waves run one after another, each to its next s_barrier or its end, so a program whose result depends on
+how waves interleave between barriers shows one of its results. Memory is exact to the byte: an access outside of every
+buffer, of the LDS or of a lane's scratch is an IsaError that names instruction, lane and address. Nothing here is fast.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from isa.describe import Access
+from isa.program import Instruction
+from isa.registers import EXEC_LO
+from isa.sim.execute import branch_target, execute
+from isa.sim.mode import FloatMode
+from isa.sim.numpy_values import DTYPES, LANES, NumpyValue
+from isa.values import Value
+
+SHARED_BASE = 0x1000_0000 << 32
+"""Flat addresses from here on mean LDS."""
+PRIVATE_BASE = 0x2000_0000 << 32
+"""Flat addresses from here on mean scratch."""
+_APERTURE = 1 << 32
+
+
+class Memory:
+    """Global memory: buffers at addresses of the caller's choice."""
+
+    def __init__(self) -> None:
+        self._bases: list[int] = []
+        self._buffers: dict[int, bytearray] = {}
+
+    def add(self, address: int, buffer: bytearray) -> None:
+        """Let programs reach `buffer` from `address` on."""
+        bisect.insort(self._bases, address)
+        self._buffers[address] = buffer
+
+    def find(self, address: int, count: int) -> tuple[bytearray, int] | None:
+        """(buffer, offset) of `count` bytes at `address`; None where they are not all in one buffer."""
+        i = bisect.bisect_right(self._bases, address) - 1
+        if i < 0:
+            return None
+        buffer, offset = self._buffers[self._bases[i]], address - self._bases[i]
+        return (buffer, offset) if offset + count <= len(buffer) else None
+
+
+@dataclass
+class Code:
+    """A kernel's instructions, with addresses. `entry` is the address where waves begin."""
+
+    instructions: Sequence[Instruction]
+    entry: int
+    index: Mapping[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.index = {inst.address: i for i, inst in enumerate(self.instructions) if inst.address is not None}
+
+
+class Wave:
+    """One wave: registers and the engine's view of them (`isa.sim.execute.Engine`)."""
+
+    def __init__(
+        self,
+        code: Code,
+        memory: Memory,
+        lds: bytearray,
+        *,
+        scratch_bytes: int = 0,
+        mode: FloatMode | None = None,
+        exec_: int = 0xFFFFFFFF,
+        sgprs: Mapping[int, int] | None = None,
+        vgprs: Mapping[int, Sequence[int]] | None = None,
+    ) -> None:
+        self.code, self.memory, self.lds = code, memory, lds
+        self.scratch = [bytearray(scratch_bytes) for _ in range(LANES)]
+        self.mode = mode or FloatMode()
+        self.vgprs = np.zeros((256, LANES), np.uint32)
+        self.sgprs = np.zeros(128, np.uint32)
+        self.scc = False
+        self.sgprs[EXEC_LO.index] = exec_
+        for i, word in (sgprs or {}).items():
+            self.sgprs[i] = word
+        for i, row in (vgprs or {}).items():
+            self.vgprs[i, : len(row)] = row
+        self.pc = code.entry
+        self.done = self.waiting = False
+        self.executed = 0
+
+    # --- running
+    def run(self) -> None:
+        """Run to the next barrier or to the end."""
+        self.waiting = False
+        while not (self.done or self.waiting):
+            self.step()
+
+    def step(self) -> None:
+        """Run one instruction."""
+        i = self.code.index.get(self.pc)
+        if i is None:
+            from isa.errors import IsaError
+
+            raise IsaError(f"the program counter left the code: {self.pc:#x}")
+        inst = self.code.instructions[i]
+        self.pc += inst.size
+        self.executed += 1
+        execute(self, inst)
+
+    # --- registers
+    def constant(self, type_: str, number: float) -> NumpyValue:
+        return NumpyValue.scalar(type_, number, self.mode)
+
+    def lane_ids(self) -> NumpyValue:
+        return NumpyValue("u32", np.arange(LANES, dtype=np.uint32), self.mode)
+
+    def exec_mask(self) -> NumpyValue:
+        return self.read_sgpr(EXEC_LO.index).lanes()
+
+    def read_vgpr(self, index: int, relative: Value | None = None) -> NumpyValue:
+        return NumpyValue("u32", self.vgprs[index + _number(relative)].copy(), self.mode)
+
+    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
+        assert isinstance(value, NumpyValue)
+        assert value.type == "u32"
+        row = self.vgprs[index + _number(relative)]
+        row[:] = value.a if mask is None else np.where(_array(mask), value.a, row)
+
+    def read_sgpr(self, index: int, relative: Value | None = None) -> NumpyValue:
+        return NumpyValue("u32", self.sgprs[index + _number(relative)].copy(), self.mode)
+
+    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
+        assert isinstance(value, NumpyValue)
+        assert value.type == "u32"
+        assert value.a.ndim == 0, "a vector cannot be written to an SGPR"
+        self.sgprs[index + _number(relative)] = value.a
+
+    def read_scc(self) -> NumpyValue:
+        return NumpyValue("b1", self.scc, self.mode)
+
+    def write_scc(self, value: Value) -> None:
+        assert value.type == "b1"
+        self.scc = bool(_array(value))
+
+    def special(self, name: str) -> NumpyValue:
+        base = SHARED_BASE if "shared" in name else PRIVATE_BASE
+        return self.constant("u64", base if name.endswith("_base") else base + _APERTURE - 1)
+
+    def next_address(self) -> NumpyValue:
+        return self.constant("u64", self.pc)
+
+    # --- control
+    def branch(self, inst: Instruction, condition: Value | None) -> None:
+        if condition is None or bool(_array(condition)):
+            self.pc = branch_target(inst)
+
+    def jump(self, target: Value) -> None:
+        self.pc = int(_array(target))
+
+    def end(self) -> None:
+        self.done = True
+
+    def barrier(self) -> None:
+        self.waiting = True
+
+    # --- memory
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[NumpyValue, ...]:
+        count = int(element[1:]) // 8
+        words = max(count // 4, 1)
+        if access.space == "scalar":
+            data = self._bytes(inst, access, int(_array(address)), count, None)
+            return tuple(self.constant("u32", w) for w in np.frombuffer(data, np.uint32))
+        rows = np.zeros((words, LANES), np.uint32)
+        for lane, at in self._lanes(address, mask):
+            data = self._bytes(inst, access, at, count, lane)
+            if count < 4:
+                extended = np.frombuffer(data, DTYPES[element if element[0] != "b" else "u" + element[1:]])
+                rows[0, lane] = extended.astype(np.int64).astype(np.uint32)[0]
+            else:
+                rows[:, lane] = np.frombuffer(data, np.uint32)
+        return tuple(NumpyValue("u32", row, self.mode) for row in rows)
+
+    def store(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        element: str,
+        values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:
+        count = int(element[1:]) // 8
+        rows = np.array([np.broadcast_to(_array(v), (LANES,)) for v in values], np.uint32)
+        for lane, at in self._lanes(address, mask):
+            place = self._bytes(inst, access, at, count, lane)
+            place[:] = rows[:, lane].tobytes()[:count]
+
+    def atomic(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        body: Callable[..., Value],
+        data: tuple[Value, ...],
+        mask: Value | None,
+    ) -> NumpyValue:
+        type_ = access.element.replace("b", "u")
+        dtype = DTYPES[type_]
+        old = np.zeros(LANES, dtype)
+        for lane, at in self._lanes(address, mask):
+            place = self._bytes(inst, access, at, dtype().itemsize, lane)
+            old[lane] = np.frombuffer(place, dtype)[0]
+            new = body(NumpyValue(type_, old[lane], self.mode), *(d.lane(lane) for d in data))
+            place[:] = _array(new).tobytes()
+        return NumpyValue(type_, old, self.mode)
+
+    def _lanes(self, address: Value, mask: Value | None) -> list[tuple[int, int]]:
+        """(lane, address) of the lanes that are on."""
+        addresses = np.broadcast_to(_array(address), (LANES,))
+        on = np.broadcast_to(_array(mask), (LANES,)) if mask is not None else np.ones(LANES, np.bool_)
+        return [(lane, int(addresses[lane])) for lane in range(LANES) if on[lane]]
+
+    def _bytes(self, inst: Instruction, access: Access, address: int, count: int, lane: int | None) -> memoryview:
+        """`count` bytes that may be read and written. IsaError where they are outside."""
+        space = access.space
+        offset = address
+        if space == "flat":
+            space = "global"
+            for name, base in (("lds", SHARED_BASE), ("scratch", PRIVATE_BASE)):
+                if base <= address < base + _APERTURE:
+                    space, offset = name, address - base
+        where: tuple[bytearray, int] | None
+        if space == "lds":
+            where = (self.lds, offset) if offset + count <= len(self.lds) else None
+        elif space == "scratch":
+            assert lane is not None
+            where = (self.scratch[lane], offset) if offset + count <= len(self.scratch[lane]) else None
+        else:
+            where = self.memory.find(address, count)
+        if where is None:
+            who = "" if lane is None else f" of lane {lane}"
+            raise inst.error(f"{access.kind}{who} at {address:#x} ({count} bytes, {space}) is outside of all memory")
+        buffer, start = where
+        return memoryview(buffer)[start : start + count]
+
+
+def _array(value: Value) -> np.ndarray:
+    assert isinstance(value, NumpyValue)
+    array: np.ndarray = value.a
+    return array
+
+
+def _number(relative: Value | None) -> int:
+    return 0 if relative is None else int(_array(relative).view(np.int32))
+
+
+def run_workgroup(waves: Sequence[Wave]) -> None:
+    """Run the waves of one workgroup to their ends."""
+    while not all(wave.done for wave in waves):
+        for wave in waves:
+            if not wave.done:
+                wave.run()

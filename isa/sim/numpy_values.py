@@ -1,0 +1,439 @@
+"""`isa.values.Value` on NumPy arrays: 32 elements for a vector, a 0-d array for a scalar. Slow, and exact by design.
+
+f32 and f16 results come from f64, where a product of two of them is exact. A sum is taken with its error (two-sum), and
+where there is one the f64 is rounded to odd: then rounding once more, to f32 or f16, gives what one rounding of the
+exact number gives (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding
+to odd", 2008), and comparing the two tells on which side the exact number lies, for the directed modes. f64 fma, and
+all that f64 cannot hold so, go through exact fractions, lane by lane.
+
+Two habits make this a good oracle for engines that write code: a shift by the width or more is an AssertionError, and
+so is asking Python for the truth of a value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from isa.sim.mode import FloatMode
+from isa.values import Number, Value
+
+LANES = 32
+DTYPES: dict[str, Any] = {
+    "b1": np.bool_, "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16, "u32": np.uint32,
+    "i32": np.int32, "u64": np.uint64, "i64": np.int64, "f16": np.float16, "f32": np.float32, "f64": np.float64,
+}  # fmt: skip
+_MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
+_Array = Any
+
+
+class NumpyValue(Value):
+    """One operand's value: `a` is its array, `mode` the wave's float mode."""
+
+    __slots__ = ("a", "mode", "type")
+
+    def __init__(self, type_: str, array: _Array, mode: FloatMode) -> None:
+        self.type, self.mode = type_, mode
+        self.a = np.asarray(array, dtype=DTYPES[type_])
+
+    @classmethod
+    def scalar(cls, type_: str, number: float, mode: FloatMode) -> NumpyValue:
+        """A number; an integer wraps into its type."""
+        if type_[0] in "ui":
+            size = int(type_[1:])
+            bits = np.array(int(number) & ((1 << size) - 1), dtype=DTYPES[f"u{size}"])
+            return cls(type_, bits.view(DTYPES[type_]), mode)
+        with np.errstate(over="ignore"):
+            return cls(type_, np.array(number).astype(DTYPES[type_]), mode)
+
+    def __repr__(self) -> str:
+        return f"{self.type} {self.a}"
+
+    def __bool__(self) -> bool:
+        raise AssertionError("the truth of a value is not known when code is written; use select")
+
+    @property
+    def is_float(self) -> bool:
+        return self.type[0] == "f"
+
+    def _new(self, type_: str, array: _Array) -> NumpyValue:
+        return NumpyValue(type_, array, self.mode)
+
+    def _other(self, other: Number) -> NumpyValue:
+        if isinstance(other, NumpyValue):
+            assert other.type == self.type, f"{self.type} and {other.type} in one operation"
+            return other
+        assert isinstance(other, int | float)
+        return NumpyValue.scalar(self.type, other, self.mode)
+
+    # --- floats: flushing and rounding
+    def _flushed(self, bit: int) -> NumpyValue:
+        """Denormals to zero of their sign where the mode drops them. bit: 0 for an input, 1 for a result."""
+        if not self.is_float or self.mode.keeps(self.type) >> bit & 1:
+            return self
+        with np.errstate(invalid="ignore"):
+            tiny = np.abs(self.a) < _MIN_NORMAL[self.type]
+        return self._new(self.type, np.where(tiny, np.copysign(DTYPES[self.type](0), self.a), self.a))
+
+    def _rounded(self, type_: str, wide: _Array) -> NumpyValue:
+        """f64, exact or rounded to odd, as `type_` in the wave's rounding mode; denormals flushed."""
+        dtype = DTYPES[type_]
+        near = wide.astype(dtype)
+        rounding = self.mode.rounding(type_)
+        if rounding and type_ != "f64":
+            back = near.astype(np.float64)
+            infinity = dtype(np.inf)
+            if rounding == 1:
+                near = np.where(back < wide, np.nextafter(near, infinity), near)
+            elif rounding == 2:
+                near = np.where(back > wide, np.nextafter(near, -infinity), near)
+            else:
+                near = np.where(np.abs(back) > np.abs(wide), np.nextafter(near, dtype(0)), near)
+        return self._new(type_, near)._flushed(1)
+
+    def _exactly(self, function: Callable[..., Fraction | float], *others: NumpyValue) -> NumpyValue:
+        """Lane by lane: `function` of Python floats gives a Fraction, rounded here, or a float that stands."""
+        arrays = np.broadcast_arrays(self.a, *(o.a for o in others))
+        out = np.empty(arrays[0].shape, DTYPES[self.type])
+        rounding = self.mode.rounding(self.type)
+        for at in np.ndindex(out.shape):
+            result = function(*(float(x[at]) for x in arrays))
+            out[at] = round_fraction(result, self.type, rounding) if isinstance(result, Fraction) else result
+        return self._new(self.type, out)._flushed(1)
+
+    # --- arithmetic
+    def _float_operation(self, other: Number, operation: Callable[[Any, Any], Any], kind: str) -> NumpyValue:
+        x, y = self._flushed(0), self._other(other)._flushed(0)
+        rounding = self.mode.rounding(self.type)
+        with np.errstate(all="ignore"):
+            if self.type == "f64":
+                if rounding == 0:
+                    return self._new("f64", operation(x.a, y.a))._flushed(1)
+                return x._exactly(lambda a, b: _fraction_operation(a, b, kind, rounding), y)
+            a, b = x.a.astype(np.float64), y.a.astype(np.float64)
+            if kind == "mul":
+                return self._rounded(self.type, a * b)
+            return self._rounded(self.type, _odd_sum(a, b if kind == "add" else -b, rounding))
+
+    def __add__(self, other: Number) -> NumpyValue:
+        if self.is_float:
+            return self._float_operation(other, np.add, "add")
+        with np.errstate(over="ignore"):
+            return self._new(self.type, self.a + self._other(other).a)
+
+    def __sub__(self, other: Number) -> NumpyValue:
+        if self.is_float:
+            return self._float_operation(other, np.subtract, "sub")
+        with np.errstate(over="ignore"):
+            return self._new(self.type, self.a - self._other(other).a)
+
+    def __mul__(self, other: Number) -> NumpyValue:
+        if self.is_float:
+            return self._float_operation(other, np.multiply, "mul")
+        with np.errstate(over="ignore"):
+            return self._new(self.type, self.a * self._other(other).a)
+
+    def __neg__(self) -> NumpyValue:
+        with np.errstate(over="ignore"):
+            return self._new(self.type, -self.a)
+
+    def fma(self, b: Number, c: Number) -> NumpyValue:
+        x, y, z = self._flushed(0), self._other(b)._flushed(0), self._other(c)._flushed(0)
+        rounding = self.mode.rounding(self.type)
+        if self.type == "f64":
+            return x._exactly(lambda p, q, r: _fraction_fma(p, q, r, rounding), y, z)
+        with np.errstate(all="ignore"):
+            p, q, r = (v.a.astype(np.float64) for v in (x, y, z))
+            return self._rounded(self.type, _odd_sum(p * q, r, rounding))
+
+    def div(self, other: Number) -> NumpyValue:
+        if self.is_float:
+            x, y = self._flushed(0), self._other(other)._flushed(0)
+            rounding = self.mode.rounding(self.type)
+            return x._exactly(lambda a, b: _fraction_operation(a, b, "div", rounding), y)
+        a, b = np.broadcast_arrays(self.a, self._other(other).a)
+        out = np.empty(a.shape, DTYPES[self.type])
+        for at in np.ndindex(a.shape):
+            n, d = int(a[at]), int(b[at])
+            out[at] = NumpyValue.scalar(self.type, abs(n) // abs(d) * (-1 if (n < 0) != (d < 0) else 1), self.mode).a
+        return self._new(self.type, out)
+
+    def mulhi(self, other: Number) -> NumpyValue:
+        wide = np.int64 if self.type == "i32" else np.uint64
+        product = self.a.astype(wide) * self._other(other).a.astype(wide)
+        return self._new(self.type, (product >> wide(32)).astype(DTYPES[self.type]))
+
+    # --- bits
+    def __and__(self, other: Number) -> NumpyValue:
+        return self._new(self.type, self.a & self._other(other).a)
+
+    def __or__(self, other: Number) -> NumpyValue:
+        return self._new(self.type, self.a | self._other(other).a)
+
+    def __xor__(self, other: Number) -> NumpyValue:
+        return self._new(self.type, self.a ^ self._other(other).a)
+
+    def __invert__(self) -> NumpyValue:
+        return self._new(self.type, ~self.a)
+
+    def _amount(self, other: Number) -> _Array:
+        amount = other.to(self.type) if isinstance(other, NumpyValue) else self._other(other)
+        assert isinstance(amount, NumpyValue)
+        size = int(self.type[1:])
+        assert np.all((amount.a >= 0) & (amount.a < size)), f"shift of {self.type} by {amount.a}"
+        return amount.a
+
+    def __lshift__(self, other: Number) -> NumpyValue:
+        return self._new(self.type, self.a << self._amount(other))
+
+    def __rshift__(self, other: Number) -> NumpyValue:
+        return self._new(self.type, self.a >> self._amount(other))
+
+    def _each(self, function: Callable[[int, int], int]) -> NumpyValue:
+        """function(bits, width) for each element."""
+        size = int(self.type[1:])
+        out = np.empty(self.a.shape, DTYPES[f"u{size}"])
+        bits = self.a.view(DTYPES[f"u{size}"])
+        for at in np.ndindex(out.shape):
+            out[at] = function(int(bits[at]), size)
+        return self._new(self.type, out.view(DTYPES[self.type]))
+
+    def popcount(self) -> NumpyValue:
+        return self._each(lambda x, size: bin(x).count("1"))
+
+    def clz(self) -> NumpyValue:
+        return self._each(lambda x, size: size - x.bit_length())
+
+    def ctz(self) -> NumpyValue:
+        return self._each(lambda x, size: (x & -x).bit_length() - 1 if x else size)
+
+    def bitreverse(self) -> NumpyValue:
+        return self._each(lambda x, size: int(f"{x:0{size}b}"[::-1], 2))
+
+    # --- comparison
+    def _compare(self, other: Number, function: Callable[[Any, Any], Any]) -> NumpyValue:
+        with np.errstate(invalid="ignore"):
+            return self._new("b1", function(self._flushed(0).a, self._other(other)._flushed(0).a))
+
+    def __eq__(self, other: Any) -> NumpyValue:  # type: ignore[override]
+        return self._compare(other, np.equal)
+
+    def __ne__(self, other: Any) -> NumpyValue:  # type: ignore[override]
+        return self._compare(other, np.not_equal)
+
+    def __lt__(self, other: Number) -> NumpyValue:
+        return self._compare(other, np.less)
+
+    def __le__(self, other: Number) -> NumpyValue:
+        return self._compare(other, np.less_equal)
+
+    def __gt__(self, other: Number) -> NumpyValue:
+        return self._compare(other, np.greater)
+
+    def __ge__(self, other: Number) -> NumpyValue:
+        return self._compare(other, np.greater_equal)
+
+    __hash__ = None
+
+    def select(self, yes: Number, no: Number) -> NumpyValue:
+        typed = yes if isinstance(yes, NumpyValue) else no
+        assert isinstance(typed, NumpyValue), "select between two Python numbers has no type"
+        assert self.type == "b1"
+        return self._new(typed.type, np.where(self.a, typed._other(yes).a, typed._other(no).a))
+
+    # --- conversion
+    def bits(self, type_: str) -> NumpyValue:
+        assert type_[1:] == self.type[1:], f"{self.type} has not the width of {type_}"
+        return self._new(type_, self.a.view(DTYPES[type_]))
+
+    def to(self, type_: str) -> NumpyValue:
+        if type_ == self.type:
+            return self
+        if type_[0] != "f":
+            assert not self.is_float, "float -> integer goes through to_int"
+            return self._new(type_, self.a.astype(DTYPES[type_]))
+        if self.is_float:
+            x = self._flushed(0)
+            with np.errstate(all="ignore"):
+                return x._rounded(type_, x.a.astype(np.float64))
+        if self.type[1:] == "64":
+            out = np.empty(self.a.shape, DTYPES[type_])
+            for at in np.ndindex(out.shape):
+                out[at] = round_fraction(Fraction(int(self.a[at])), type_, self.mode.rounding(type_))
+            return self._new(type_, out)
+        with np.errstate(all="ignore"):
+            return self._rounded(type_, self.a.astype(np.float64))
+
+    def to_int(self, type_: str) -> NumpyValue:
+        info = np.iinfo(DTYPES[type_])
+        assert info.bits <= 32
+        wide = np.trunc(self.a.astype(np.float64))
+        clipped = np.clip(np.where(np.isnan(wide), 0.0, wide), float(info.min), float(info.max))
+        return self._new(type_, clipped.astype(np.int64).astype(DTYPES[type_]))
+
+    # --- float functions
+    def _unary(self, function: Callable[[Any], Any]) -> NumpyValue:
+        with np.errstate(all="ignore"):
+            return self._new(self.type, function(self._flushed(0).a))._flushed(1)
+
+    def floor(self) -> NumpyValue:
+        return self._unary(np.floor)
+
+    def ceil(self) -> NumpyValue:
+        return self._unary(np.ceil)
+
+    def trunc(self) -> NumpyValue:
+        return self._unary(np.trunc)
+
+    def rint(self) -> NumpyValue:
+        return self._unary(np.rint)
+
+    def sqrt(self) -> NumpyValue:
+        x = self._flushed(0)
+        with np.errstate(all="ignore"):
+            wide = np.sqrt(x.a.astype(np.float64))
+        rounding = self.mode.rounding(self.type)
+        if rounding == 0:  # twice 24 bits and two more: rounding twice is innocuous, and a root is never denormal
+            return self._new(self.type, wide.astype(DTYPES[self.type]))
+        out = np.empty(wide.shape, DTYPES[self.type])
+        for at in np.ndindex(out.shape):
+            out[at] = _directed_root(float(x.a[at]), float(wide[at]), self.type, rounding)
+        return self._new(self.type, out)
+
+    def call(self, name: str) -> NumpyValue:
+        x = self._flushed(0)
+        with np.errstate(all="ignore"):
+            wide = _FUNCTIONS[name](x.a.astype(np.float64))
+            return x._rounded(self.type, np.asarray(wide))
+
+    # --- lanes
+    def lane(self, index: Number) -> NumpyValue:
+        i = int(index.a) if isinstance(index, NumpyValue) else int(index)  # type: ignore[arg-type]
+        return self if self.a.ndim == 0 else self._new(self.type, self.a[i])
+
+    def with_lane(self, index: Number, value: Number) -> NumpyValue:
+        i = int(index.a) if isinstance(index, NumpyValue) else int(index)  # type: ignore[arg-type]
+        copy = np.broadcast_to(self.a, (LANES,)).copy()
+        copy[i] = self._other(value).a
+        return self._new(self.type, copy)
+
+    def shuffle(self, index: Value) -> NumpyValue:
+        assert isinstance(index, NumpyValue)
+        return self._new(self.type, np.broadcast_to(self.a, (LANES,))[np.broadcast_to(index.a, (LANES,))])
+
+    def mask(self) -> NumpyValue:
+        assert self.type == "b1"
+        assert self.a.shape == (LANES,)
+        return NumpyValue.scalar("u32", sum(1 << i for i in range(LANES) if self.a[i]), self.mode)
+
+    def lanes(self) -> NumpyValue:
+        assert self.type == "u32"
+        assert self.a.ndim == 0
+        return self._new("b1", np.array([int(self.a) >> i & 1 for i in range(LANES)], dtype=np.bool_))
+
+
+def _sine(x: _Array) -> _Array:
+    """sin of x turns, exactly 0 at each half. The reduction to a quarter is exact."""
+    r = x - np.rint(x)
+    r = np.where(np.abs(r) > 0.25, np.copysign(0.5 - np.abs(r), r), r)
+    return np.sin(r * (2 * math.pi))
+
+
+def _cosine(x: _Array) -> _Array:
+    """cos of x turns, exactly 0 at each odd quarter."""
+    return np.sin((0.25 - np.abs(x - np.rint(x))) * (2 * math.pi))
+
+
+_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "rcp": lambda x: 1.0 / x,
+    "rsq": lambda x: 1.0 / np.sqrt(x),
+    "exp2": np.exp2,
+    "log2": np.log2,
+    "sin": _sine,
+    "cos": _cosine,
+}
+
+
+def _odd_sum(a: _Array, b: _Array, rounding: int) -> _Array:
+    """a + b in f64, rounded to odd where it is not exact."""
+    total = np.asarray(a + b)
+    part = total - a
+    error = (a - (total - part)) + (b - part)
+    inexact = np.isfinite(total) & np.isfinite(error) & (error != 0) & ((total.view(np.uint64) & np.uint64(1)) == 0)
+    nudged = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+    result = np.where(inexact, nudged, total)
+    if rounding == 2:  # towards -inf an exact zero from numbers of different sign is -0
+        result = np.where((result == 0) & (np.signbit(a) != np.signbit(b)), -0.0, result)
+    return result
+
+
+def round_fraction(exact: Fraction, type_: str, rounding: int) -> Any:
+    """An exact number as a float of `type_`, rounded once."""
+    dtype = DTYPES[type_]
+    mantissa, lowest, top = {"f16": (11, -24, 65504.0), "f32": (24, -149, 3.4028234663852886e38)}.get(
+        type_, (53, -1074, 1.7976931348623157e308)
+    )
+    if exact == 0:
+        return dtype(0.0)
+    magnitude = abs(exact)
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if Fraction(2) ** exponent > magnitude:
+        exponent -= 1
+    grid = Fraction(2) ** max(exponent - mantissa + 1, lowest)
+    steps, rest = divmod(magnitude, grid)
+    away = rounding == (2 if exact < 0 else 1)
+    if (rounding == 0 and (rest * 2 > grid or (rest * 2 == grid and steps % 2))) or (away and rest):
+        steps += 1
+    result = steps * grid
+    overflow = math.inf if rounding == 0 or away else top
+    number = overflow if result > Fraction(top) else float(result)
+    return dtype(-number if exact < 0 else number)
+
+
+def _fraction_operation(a: float, b: float, kind: str, rounding: int) -> Fraction | float:
+    if not (math.isfinite(a) and math.isfinite(b)) or (kind == "div" and b == 0):
+        with np.errstate(all="ignore"):
+            function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[kind]
+            return float(function(np.float64(a), np.float64(b)))
+    if kind == "sub":
+        b, kind = -b, "add"
+    if kind == "add":
+        exact = Fraction(a) + Fraction(b)
+        if exact == 0:
+            same = math.copysign(1, a) == math.copysign(1, b)
+            return a if same else -0.0 if rounding == 2 else 0.0
+        return exact
+    exact = Fraction(a) * Fraction(b) if kind == "mul" else Fraction(a) / Fraction(b)
+    return exact if exact else math.copysign(0.0, math.copysign(1, a) * math.copysign(1, b))
+
+
+def _fraction_fma(a: float, b: float, c: float, rounding: int) -> Fraction | float:
+    if not all(map(math.isfinite, (a, b, c))):
+        if math.isfinite(a) and math.isfinite(b):
+            return c
+        with np.errstate(all="ignore"):
+            return float(np.float64(a) * np.float64(b) + np.float64(c))
+    product = Fraction(a) * Fraction(b)
+    if product == 0 or product + Fraction(c) == 0:
+        sign = math.copysign(1, a) * math.copysign(1, b)
+        if product == 0 and c != 0:
+            return c
+        return c if product == 0 and math.copysign(1, c) == sign else -0.0 if rounding == 2 else 0.0
+    return product + Fraction(c)
+
+
+def _directed_root(x: float, near: float, type_: str, rounding: int) -> Any:
+    dtype = DTYPES[type_]
+    result = dtype(near)
+    if not math.isfinite(near) or near == 0:
+        return result
+    square = Fraction(float(result)) ** 2
+    if rounding == 1 and square < Fraction(x):
+        return np.nextafter(result, dtype(np.inf))
+    if rounding in (2, 3) and square > Fraction(x):
+        return np.nextafter(result, dtype(0))
+    return result

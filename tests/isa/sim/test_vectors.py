@@ -1,0 +1,48 @@
+"""Small recorded programs leave the registers that they must, on each engine.
+
+A NaN equals any NaN of its register: hardware, emulator and guide disagree on signs and payloads, and no kernel sees
+them. Programs that are no gfx1100 code are named in `vectors_differ.json`, with the reason, and must be refused.
+"""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from isa.errors import IsaError
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import vectors  # noqa: E402
+
+ENGINES = {"numpy": vectors.run_numpy}
+DIFFER = json.loads((HERE / "vectors_differ.json").read_text())
+VECTORS = vectors.load()
+
+
+def _is_nan(word: int) -> bool:
+    return struct.unpack("<f", struct.pack("<I", word))[0] != struct.unpack("<f", struct.pack("<I", word))[0]
+
+
+@pytest.mark.skipif(not VECTORS, reason="the recorded programs are not on this machine")
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda v: v.name)
+def test_vector(vector, engine):
+    if vector.name.split("#")[0] in DIFFER:
+        with pytest.raises(IsaError, match="not an instruction"):
+            _ = vector.instructions
+        return
+    got, expected = (vector.words(out) for out in (ENGINES[engine](vector), vector.out))
+    wrong = [
+        f"{where}: got {got[where]:#x}, expected {word:#x}"
+        for where, word in expected.items()
+        if got[where] != word and not (_is_nan(got[where]) and _is_nan(word))
+    ]
+    assert not wrong, "\n".join([*wrong, *(str(i) for i in vector.instructions if i.address in vector.body)])
+
+
+@pytest.mark.skipif(not VECTORS, reason="the recorded programs are not on this machine")
+def test_exceptions_are_all_there():
+    assert set(DIFFER) == {v.name.split("#")[0] for v in VECTORS} & set(DIFFER)
