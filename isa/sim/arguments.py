@@ -1,0 +1,100 @@
+"""What a kernel finds when it starts: the kernarg segment with its hidden arguments, the dispatch packet, the SGPRs
+and v0. Source: LLVM "User Guide for AMDGPU Backend", Code Object V5 Metadata (hidden arguments), Initial Kernel
+Execution State; HSA Runtime Programmer's Reference Manual, hsa_kernel_dispatch_packet_t.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+from isa.code_object import Kernel
+from isa.sim.faults import LaunchError
+from isa.sim.llvm_values import LANES
+from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
+
+Triple = tuple[int, int, int]
+PACKET_BYTES = 64
+
+
+def _hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
+    """Hidden argument -> its value. Those of services that a simulated card has not (printf, hostcall, heap, queues)
+    are 0, which a kernel sees as absent."""
+    values: dict[str, int] = {
+        "hidden_grid_dims": 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1,
+        "hidden_private_base": PRIVATE_APERTURE,
+        "hidden_shared_base": SHARED_APERTURE,
+        "hidden_dynamic_lds_size": dynamic_lds,
+    }
+    for i, axis in enumerate("xyz"):
+        values[f"hidden_block_count_{axis}"] = grid[i]
+        values[f"hidden_group_size_{axis}"] = block[i]
+        values[f"hidden_remainder_{axis}"] = 0  # grids are whole workgroups
+        values[f"hidden_global_offset_{axis}"] = 0
+    return values
+
+
+_ABSENT = frozenset(
+    "hidden_none hidden_printf_buffer hidden_hostcall_buffer hidden_multigrid_sync_arg hidden_heap_v1 "
+    "hidden_default_queue hidden_completion_action hidden_queue_ptr".split()
+)
+
+
+def kernarg_segment(kernel: Kernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int) -> bytes:
+    """The whole segment: the explicit arguments as given, the hidden ones filled in. LaunchError if they do not fit."""
+    size = max(kernel.descriptor.kernarg_bytes, len(kernarg))
+    explicit = max((a.offset + a.size for a in kernel.args if not a.hidden), default=0)
+    if len(kernarg) < explicit:
+        raise LaunchError(
+            f"kernel {kernel.name} takes more arguments", expected=f"{explicit} bytes", got=f"{len(kernarg)} bytes"
+        )
+    segment = bytearray(size)
+    segment[: len(kernarg)] = kernarg
+    values = _hidden(grid, block, dynamic_lds)
+    for argument in kernel.args:
+        if argument.hidden:
+            value = values.get(argument.kind, 0)
+            if argument.kind not in values and argument.kind not in _ABSENT:
+                raise LaunchError(f"kernel {kernel.name} asks for {argument.kind}, which is not simulated")
+            segment[argument.offset : argument.offset + argument.size] = value.to_bytes(argument.size, "little")
+    return bytes(segment)
+
+
+def dispatch_packet(grid: Triple, block: Triple, scratch: int, lds: int, kernarg: int) -> bytes:
+    """hsa_kernel_dispatch_packet_t; grid in workgroups."""
+    items = [g * b for g, b in zip(grid, block, strict=True)]
+    return struct.pack("<HH3HxxIIIIIQQQQ", 2, 3, *block, *items, scratch, lds, 0, kernarg, 0, 0)
+
+
+def scalar_registers(
+    kernel: Kernel, kernarg: int, packet: int, scratch: int
+) -> tuple[ctypes.Array[ctypes.c_uint32], list[int]]:
+    """(what s0 to s127 begin with, the SGPRs of workgroup id x, y, z; 124 for one that the kernel did not ask for)."""
+    registers = (ctypes.c_uint32 * 128)()
+    at = 0
+    values = {"kernarg_segment_ptr": kernarg, "dispatch_ptr": packet, "private_segment_size": scratch}
+    descriptor = kernel.descriptor
+    for name, size in descriptor.user_sgprs:
+        if name == "kernarg_preload":
+            raise LaunchError(f"kernel {kernel.name} preloads arguments into SGPRs, which is not simulated")
+        value = values.get(name, 0)
+        for i in range(size):
+            registers[at + i] = value >> 32 * i & 0xFFFFFFFF
+        at += size
+    system = descriptor.system_sgprs
+    ids = [system.get(f"workgroup_id_{axis}", 124) for axis in "xyz"]
+    return registers, ids
+
+
+def work_items(kernel: Kernel, block: Triple) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
+    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave)."""
+    count = block[0] * block[1] * block[2]
+    waves = -(-count // LANES)
+    ids, execs = (ctypes.c_uint32 * (waves * LANES))(), (ctypes.c_uint32 * waves)()
+    depth = kernel.descriptor.workitem_id
+    for i in range(count):
+        x, rest = i % block[0], i // block[0]
+        y, z = rest % block[1], rest // block[1]
+        ids[i] = x | (y << 10 if depth >= 1 else 0) | (z << 20 if depth >= 2 else 0)
+        execs[i // LANES] |= 1 << i % LANES
+    return ids, execs

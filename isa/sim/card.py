@@ -1,0 +1,80 @@
+"""The simulated card: memory, code objects, launches.
+
+card = Card()
+module = card.load(image)
+buffer = card.memory.allocate(1024)
+card.launch(module.kernels["f"], (1, 1, 1), (256, 1, 1), struct.pack("<Q", buffer))
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from isa import code_object
+from isa.sim.compiled import Kernel
+from isa.sim.jit import Target
+from isa.sim.launch import Launch, LaunchReport
+from isa.sim.memory import CAPACITY, Memory
+
+__all__ = ["Card", "Kernel", "LaunchReport", "Module"]
+
+
+@dataclass(frozen=True)
+class Module:
+    """A code object in the card's memory. `globals`: a variable's name -> (address, size in bytes)."""
+
+    kernels: Mapping[str, Kernel]
+    globals: Mapping[str, tuple[int, int]]
+    address: int
+
+
+class Card:
+    """A gfx11 card. cpu: the host processor to compile for, by LLVM's name; "" for this one. capacity: bytes."""
+
+    def __init__(self, *, cpu: str = "", capacity: int = CAPACITY) -> None:
+        self.memory = Memory(capacity)
+        self.target = Target(cpu)
+
+    def load(self, image: bytes) -> Module:
+        """Put a code object (ELF or offload bundle) into memory. CodeObjectError if it cannot be read."""
+        loaded = code_object.load(image)
+        base = self.memory.allocate(loaded.extent)
+        ctypes.memset(base, 0, loaded.extent)
+        for segment in loaded.segments:
+            ctypes.memmove(base + segment.address, segment.data, len(segment.data))
+        kernels = {name: Kernel(facts, loaded, base) for name, facts in loaded.kernels.items()}
+        variables = {
+            s.name: (base + s.address, s.size)
+            for s in loaded.symbols.values()
+            if s.kind == "object" and not s.name.endswith(".kd")
+        }
+        return Module(kernels, variables, base)
+
+    def unload(self, module: Module) -> None:
+        """Give a module's memory back."""
+        self.memory.free(module.address)
+
+    def launch(
+        self,
+        kernel: Kernel,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        kernarg: bytes,
+        dynamic_lds: int = 0,
+        *,
+        threads: int | None = None,
+        fast: bool = True,
+        budget: int | None = None,
+    ) -> LaunchReport:
+        """Run `grid` workgroups of `block` work-items to the end.
+
+        kernarg: the explicit arguments as they lie in the kernarg segment. dynamic_lds: bytes of LDS after the static
+        ones. threads: how many to use; all cores if not given. fast=False: only the plain version of the code, which
+        gives the same bits. budget: instructions, roughly, that a thread may run.
+
+        Raises KernelFault, BudgetSpent, LaunchError (isa.sim.faults), and IsaError for an instruction that is not
+        described. A launch that failed may have written to memory.
+        """
+        return Launch(kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget).run(threads)

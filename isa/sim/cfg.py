@@ -1,0 +1,109 @@
+"""Machine code -> blocks that native code is made of.
+
+In:  the instructions of a kernel and of the functions that it may call, with their addresses.
+Out: blocks: runs of instructions that are entered only at their start. A block also ends where control cannot be seen
+     through: at a barrier (the wave is left and later entered again), and behind a write to EXEC (the fast version of
+     the code holds only while all lanes are on, and asks anew there).
+
+Indirect jumps (s_setpc_b64, s_swappc_b64) may reach each block: their target is looked up by address at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from isa.errors import IsaError
+from isa.program import Instruction
+from isa.registers import EXEC_LO
+from isa.sim.execute import branch_target
+
+
+@dataclass(frozen=True)
+class Block:
+    """`number`: its index in the list of blocks. `next`: the number of the block behind it in memory, -1 for none.
+    `target`: the number of the block that its last instruction may branch to, -1 for none."""
+
+    number: int
+    instructions: tuple[Instruction, ...]
+    next: int
+    target: int
+
+    @property
+    def address(self) -> int:
+        address = self.instructions[0].address
+        assert address is not None
+        return address
+
+    @property
+    def last(self) -> Instruction:
+        return self.instructions[-1]
+
+
+def writes_exec(inst: Instruction) -> bool:
+    return EXEC_LO in inst.writes()
+
+
+def jumps_indirectly(inst: Instruction) -> bool:
+    return "pc" in inst.desc.implicit_writes
+
+
+def blocks_of(functions: Iterable[Sequence[Instruction]], more_leaders: Iterable[int] = ()) -> list[Block]:
+    """The blocks of all functions; number 0 is the first function's entry. IsaError where a branch leaves the code or
+    lands inside an instruction, and where control runs off the end of a function."""
+    whole = [list(f) for f in functions]
+    by_address = {inst.address: inst for f in whole for inst in f}
+    more = set(more_leaders) & set(by_address)
+    reached = _reached(whole, by_address, more)
+    code = [[inst for inst in f if inst.address in reached] for f in whole]
+    leaders = {f[0].address for f in code} | more
+    for f in code:
+        for inst, following in zip(f, [*f[1:], None], strict=True):
+            if inst.desc.effect == "branch":
+                leaders.add(branch_target(inst))
+            if following is not None and (inst.desc.effect == "branch" or _ends_block(inst)):
+                leaders.add(following.address)
+    runs: list[list[Instruction]] = []
+    falls: list[bool] = []
+    for f in code:
+        for inst in f:
+            if inst.address in leaders:
+                runs.append([])
+                falls.append(True)
+            runs[-1].append(inst)
+        falls[-1] = False
+    number_of = {run[0].address: n for n, run in enumerate(runs)}
+    blocks = []
+    for n, run in enumerate(runs):
+        last = run[-1]
+        follows = n + 1 if falls[n] else -1
+        target = number_of[branch_target(last)] if last.desc.effect == "branch" else -1
+        blocks.append(Block(n, tuple(run), follows, target))
+    return blocks
+
+
+def _reached(
+    functions: Sequence[Sequence[Instruction]], by_address: Mapping[int | None, Instruction], more: Iterable[int]
+) -> set[int | None]:
+    """Addresses of the instructions that control can come to; data between code is never looked at."""
+    reached: set[int | None] = set()
+    work: list[int | None] = [f[0].address for f in functions] + list(more)
+    while work:
+        address = work.pop()
+        if address in reached:
+            continue
+        inst = by_address.get(address)
+        if inst is None:
+            raise IsaError(f"control runs to {address:#x}, where no instruction of this kernel is")
+        reached.add(address)
+        desc = inst.desc
+        if desc.effect == "branch":
+            work.append(branch_target(inst))
+        if not desc.terminator:
+            assert inst.address is not None
+            work.append(inst.address + inst.size)
+    return reached
+
+
+def _ends_block(inst: Instruction) -> bool:
+    return inst.desc.terminator or inst.desc.effect in ("barrier", "end") or jumps_indirectly(inst) or writes_exec(inst)

@@ -1,0 +1,93 @@
+"""A kernel of a loaded code object, and its native versions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from isa.code_object import CodeObject, disassemble
+from isa.code_object import Kernel as KernelFacts
+from isa.program import Instruction
+from isa.sim.cfg import Block, blocks_of, jumps_indirectly
+from isa.sim.jit import Native, Target, compile_ir
+from isa.sim.mode import FloatMode
+from isa.sim.runtime import runtime_text
+from isa.sim.translate import Facts, Translator
+
+
+@dataclass(frozen=True)
+class Version:
+    """One native version of a kernel: addresses of its wave function and of the loop over workgroups."""
+
+    native: Native
+    wave: int
+    run: int
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A kernel that can be launched. code: where its code object lies in the card's memory."""
+
+    facts: KernelFacts
+    code_object: CodeObject
+    code: int
+    _blocks: list[Block] | None = None
+    _versions: dict[tuple[Target, bool, bool], Version] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def name(self) -> str:
+        return self.facts.name
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.facts.metadata
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """The kernel's code and, where it makes calls, that of all functions beside it."""
+        if self._blocks is None:
+            entry = self._instructions(self.facts.descriptor.entry, self.facts.code_size)
+            functions = [entry]
+            if any(jumps_indirectly(inst) or inst.desc.name == "s_call_b64" for inst in entry):
+                functions += [
+                    self._instructions(symbol.address, symbol.size)
+                    for symbol in self.code_object.symbols.values()
+                    if symbol.kind == "func" and symbol.size and symbol.address != self.facts.descriptor.entry
+                ]
+            self._blocks = blocks_of(functions)
+        return self._blocks
+
+    def _instructions(self, address: int, size: int) -> list[Instruction]:
+        from isa.parse import parse_disassembly
+
+        code = self.code_object.read(address, size)
+        rows = disassemble(code, address, self.code_object.arch)
+        return parse_disassembly([row for row in rows if not row[2].startswith(".")], self.name)
+
+    def version(self, target: Target, *, fast: bool, switches: bool) -> Version:
+        """Compiled when it is first asked for. IsaError where an instruction is not described."""
+        key = (target, fast, switches)
+        with self._lock:
+            if key not in self._versions:
+                descriptor = self.facts.descriptor
+                mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+                facts = Facts(max(descriptor.vgprs, self.facts.vgprs), mode, target.strip, target.native_half)
+                translator = Translator(self.blocks, facts, fast=fast, switches=switches)
+                native = compile_ir(runtime_text(facts.strip) + translator.text(), target)
+                self._versions[key] = Version(native, native.address(translator.symbol), native.address("run"))
+            return self._versions[key]
+
+    def site(self, number: int) -> Instruction:
+        """The instruction of an access site: memory instructions and indirect jumps are counted in code order."""
+        return [inst for b in self.blocks for inst in b.instructions if is_site(inst)][number]
+
+    @property
+    def sites(self) -> int:
+        return sum(is_site(inst) for b in self.blocks for inst in b.instructions)
+
+
+def is_site(inst: Instruction) -> bool:
+    return inst.desc.access is not None or jumps_indirectly(inst)

@@ -1,0 +1,46 @@
+"""What stops a launch, as errors that tell where and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isa.errors import IsaError
+from isa.program import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point in a launch. lane: -1 where all lanes do the same."""
+
+    kernel: str
+    instruction: Instruction
+    workgroup: tuple[int, int, int]
+    wave: int
+    lane: int
+
+    def __str__(self) -> str:
+        lane = f", lane {self.lane}" if self.lane >= 0 else ""
+        return (
+            f"kernel {self.kernel} at {self.instruction.address or 0:#x} `{self.instruction}`, "
+            f"workgroup {self.workgroup}, wave {self.wave}{lane}"
+        )
+
+
+class KernelFault(IsaError):
+    """A wave touched what it may not. `address` is what it asked for, in the space that `place` and the text tell."""
+
+    def __init__(self, message: str, place: Place, address: int, *, expected: str, hint: str | None = None) -> None:
+        self.place, self.address = place, address
+        super().__init__(f"{place}: {message}", expected=expected, got=f"{address:#x}", hint=hint)
+
+
+class LdsFault(KernelFault):
+    """An LDS address beyond the workgroup's LDS."""
+
+
+class BudgetSpent(IsaError):
+    """A launch ran more instructions than it was allowed to."""
+
+
+class LaunchError(IsaError):
+    """A launch that cannot begin."""

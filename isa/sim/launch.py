@@ -1,0 +1,212 @@
+"""A launch: workgroups over all cores.
+
+Each thread has a `Context`, the waves of one workgroup and its LDS, and runs native code that takes workgroups from a
+shared counter; Python only waits. A thread that stops early (a fault, Ctrl-C, a spent budget) raises the abort flag,
+which the others see at their next backward branch.
+
+Workgroups run to their end one after the other on a thread. A kernel whose workgroups wait for one another needs as
+many of them at a time as there are threads; more than that never end, and Ctrl-C or the budget ends them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from dataclasses import dataclass
+
+from isa.errors import IsaError
+from isa.sim import arguments
+from isa.sim.compiled import Kernel, Version
+from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, Place
+from isa.sim.jit import NEED_PLAIN, RUN, Target
+from isa.sim.llvm_values import LANES
+from isa.sim.memory import Memory
+from isa.sim.state import VGPRS, Context, FaultKind, Stop, Wave
+
+LDS_LIMIT = 64 << 10
+WORK_ITEMS_LIMIT = 1024
+STACK_BYTES = 16 << 10
+"""Scratch of a lane beyond what the kernel's descriptor states, where its stack grows as it runs (recursion)."""
+UNLIMITED = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchReport:
+    """What is known after a launch. time_s: predicted seconds on the card; None, since this engine has no clock.
+
+    threads: how many ran it; plain: whether any wave needed the plain version.
+    """
+
+    threads: int
+    plain: bool
+    time_s: float | None = None
+
+
+class _Buffer:
+    """Zeroed host memory at an aligned address, alive as long as this object."""
+
+    def __init__(self, size: int) -> None:
+        self._bytes = ctypes.create_string_buffer(size + 128)
+        self.address = -(-ctypes.addressof(self._bytes) // 128) * 128
+
+
+class Launch:
+    """One launch of a kernel. See `Card.launch` for the arguments."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        memory: Memory,
+        target: Target,
+        grid: arguments.Triple,
+        block: arguments.Triple,
+        kernarg: bytes,
+        dynamic_lds: int,
+        fast: bool,
+        budget: int | None,
+    ) -> None:
+        self.kernel, self.memory, self.target, self.fast = kernel, memory, target, fast
+        self.grid, self.block = grid, block
+        self.total = grid[0] * grid[1] * grid[2]
+        self.budget = UNLIMITED if budget is None else budget
+        facts, descriptor = kernel.facts, kernel.facts.descriptor
+        self._check(dynamic_lds)
+        self.lds_bytes = descriptor.lds_bytes + dynamic_lds
+        self.scratch_bytes = -(-descriptor.scratch_bytes // 16) * 16 + (STACK_BYTES if descriptor.dynamic_stack else 0)
+        self.version = kernel.version(target, fast=fast, switches=fast)
+        segment = arguments.kernarg_segment(facts, kernarg, grid, block, dynamic_lds)
+        self._arguments = memory.allocate(len(segment) + arguments.PACKET_BYTES)
+        packet_at = self._arguments + len(segment)
+        packet = arguments.dispatch_packet(grid, block, self.scratch_bytes, self.lds_bytes, self._arguments)
+        ctypes.memmove(self._arguments, segment + packet, len(segment) + len(packet))
+        self._scalars, self._ids = arguments.scalar_registers(facts, self._arguments, packet_at, self.scratch_bytes)
+        self._v0, self._execs = arguments.work_items(facts, block)
+        self._abort = ctypes.c_uint32(0)
+        self._counter = ctypes.c_uint64(0)
+        self._table = memory.table
+        self._errors: list[BaseException] = []
+        self._plain: Version | None = None
+        self._need_plain = NEED_PLAIN(self._compile_plain)
+
+    def _check(self, dynamic_lds: int) -> None:
+        facts, descriptor, block = self.kernel.facts, self.kernel.facts.descriptor, self.block
+        name, items = facts.name, block[0] * block[1] * block[2]
+        if min(self.grid) < 1 or min(block) < 1:
+            raise LaunchError(f"kernel {name}: a launch needs at least one work-item", got=f"{self.grid} of {block}")
+        if items > min(facts.max_workgroup, WORK_ITEMS_LIMIT):
+            raise LaunchError(
+                f"kernel {name}: too many work-items in a workgroup",
+                expected=f"at most {min(facts.max_workgroup, WORK_ITEMS_LIMIT)}",
+                got=f"{block}, {items} in all",
+                hint="raise __launch_bounds__ in the source, or launch smaller blocks",
+            )
+        if not descriptor.wave32:
+            raise LaunchError(
+                f"kernel {name} was built for waves of 64 lanes", hint="compile with -mno-wavefrontsize64"
+            )
+        if descriptor.lds_bytes + dynamic_lds > LDS_LIMIT:
+            raise LaunchError(
+                f"kernel {name} needs too much LDS",
+                expected=f"at most {LDS_LIMIT} bytes a workgroup",
+                got=f"{descriptor.lds_bytes} static and {dynamic_lds} dynamic",
+            )
+
+    def run(self, threads: int | None) -> LaunchReport:
+        """To the end, or to the first error, which is raised."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        count = max(1, min(threads or cores, self.total))
+        workers = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        try:
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                while worker.is_alive():
+                    worker.join(0.2)  # with a timeout, so that Ctrl-C gets through
+        finally:
+            self._abort.value = 1
+            for worker in workers:
+                if worker.ident is not None:
+                    worker.join()
+            self.memory.free(self._arguments)
+        if self._errors:
+            raise self._errors[0]
+        return LaunchReport(count, self._plain is not None)
+
+    def _work(self) -> None:
+        try:
+            waves = len(self._execs)
+            vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
+            wave_bytes = VGPRS + 4 * LANES * vgprs
+            state = _Buffer(waves * wave_bytes)
+            scratch_of_wave = self.scratch_bytes * LANES
+            lds, scratch = _Buffer(max(1, self.lds_bytes)), _Buffer(max(1, waves * scratch_of_wave))
+            sites = (ctypes.c_uint64 * (2 * self.kernel.sites + 2))()
+            c = Context(
+                abort=ctypes.addressof(self._abort), counter=ctypes.addressof(self._counter), total=self.total,
+                table=self._table.address, lds=lds.address, waves=state.address, wave_bytes=wave_bytes,
+                scalars=ctypes.addressof(self._scalars), v0=ctypes.addressof(self._v0),
+                execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
+                fast=self.version.wave if self.fast else 0, plain=0 if self.fast else self.version.wave,
+                need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value, code=self.kernel.code,
+                budget=self.budget, lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves,
+                grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
+            )  # fmt: skip
+            for i in range(waves):
+                wave = Wave.from_address(state.address + i * wave_bytes)
+                wave.scratch = scratch.address + i * scratch_of_wave
+            stop = RUN(self.version.run)(ctypes.addressof(c))
+            if stop != Stop.END:
+                self._abort.value = 1
+                if (error := self._error(Stop(stop), c)) is not None:
+                    self._errors.append(error)
+        except BaseException as error:
+            self._abort.value = 1
+            self._errors.append(error)
+
+    def _compile_plain(self) -> int:
+        """Called by native code where a wave first needs the plain version."""
+        try:
+            self._plain = self.kernel.version(self.target, fast=False, switches=True)
+            return self._plain.wave
+        except BaseException as error:
+            self._errors.append(error)
+            return 0
+
+    def _error(self, stop: Stop, c: Context) -> IsaError | None:
+        workgroup = tuple(c.current)
+        assert len(workgroup) == 3
+        if stop is Stop.BUDGET:
+            at = next(
+                b for b in self.kernel.blocks for w in range(c.wave_count)
+                if b.number == Wave.from_address(c.waves + w * c.wave_bytes).pc and c.budget < 0
+            )  # fmt: skip
+            return BudgetSpent(
+                f"kernel {self.kernel.name}: {self.budget} instructions were run on one core and workgroup {workgroup} "
+                f"is not done; it is in the loop at {at.address:#x} `{at.instructions[0]}`",
+                hint="is there a way out of that loop? or allow more",
+            )
+        if stop is not Stop.FAULT:
+            return None
+        place = Place(self.kernel.name, self.kernel.site(c.fault_site), workgroup, c.fault_wave, c.fault_lane)
+        what = f"{c.fault_bytes} bytes"
+        kind = FaultKind(c.fault)
+        if kind is FaultKind.LDS:
+            return LdsFault(
+                f"an LDS access of {what} is outside the workgroup's LDS",
+                place, c.fault_address, expected=f"below {self.lds_bytes:#x} ({self.lds_bytes} bytes)",
+            )  # fmt: skip
+        if kind is FaultKind.SCRATCH:
+            return KernelFault(
+                f"a scratch access of {what} is outside the lane's scratch",
+                place, c.fault_address, expected=f"below {self.scratch_bytes:#x}",
+            )  # fmt: skip
+        if kind is FaultKind.JUMP:
+            return KernelFault(
+                "a jump to where no code of this kernel begins", place, c.fault_address, expected="a known function"
+            )
+        near = self.memory.nearest(c.fault_address)
+        return KernelFault(
+            f"an access of {what} is outside every allocation",
+            place, c.fault_address, expected=f"for instance the nearest one, {near}" if near else "there is none",
+        )  # fmt: skip

@@ -1,0 +1,582 @@
+"""`isa.values.Value` on LLVM IR: a body run on these writes the instructions that compute it.
+
+A value is a scalar (`lanes` 0) or a vector of `lanes` elements. Scalars are written into `Writer.scalar`, vectors into
+`Writer.vector`: where the vector region is the body of a loop over lanes, whatever is the same in each lane ends up in
+front of the loop by itself.
+
+Everything is exact: no fast-math flags, fma through llvm.fma, f16 arithmetic in f32 or f64 wide enough that the second
+rounding is innocuous. Denormals are flushed by explicit selects where the wave's mode says so. rcp, rsq, exp2, log2,
+sin and cos are what their f64 values round to, not the hardware's tables, which are within 1 ULP (ISA guide, V_RCP_F32
+and its kind).
+
+An operation across lanes (`lane`, `shuffle`, `mask` ...) needs all lanes at once; on a vector with fewer than 32 it
+raises `NeedsAllLanes`, from which the translator learns to write that instruction on whole vectors.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from isa.sim.ir import Function, Region, splat_constant
+from isa.sim.mode import FloatMode
+from isa.values import Number, Value
+
+LANES = 32
+_LLVM = {
+    "b1": "i1", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16", "u32": "i32", "i32": "i32", "u64": "i64",
+    "i64": "i64", "f16": "half", "f32": "float", "f64": "double", "bf16": "i16",
+}  # fmt: skip
+_SHORT = {"half": "f16", "float": "f32", "double": "f64"}
+_MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
+
+
+class NeedsAllLanes(Exception):
+    """This body works across lanes; it cannot be run on a part of them."""
+
+
+class NeedsClosedLoop(Exception):
+    """A scalar that the open loop over strips produces is needed before the loop ends."""
+
+
+@dataclass(eq=False)
+class Writer:
+    """Where values write themselves.
+
+    native_half: the processor converts f16 by itself.
+    strip_of: inside a loop over strips, how a scalar mask becomes the strip's b1.
+    """
+
+    function: Function
+    scalar: Region
+    vector: Region
+    mode: FloatMode = field(default_factory=FloatMode)
+    native_half: bool = True
+    splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    strip_of: Callable[[LlvmValue], LlvmValue] | None = None
+
+    def at(self, lanes: int) -> Region:
+        return self.vector if lanes else self.scalar
+
+    def constant(self, type_: str, number: float) -> LlvmValue:
+        return LlvmValue(self, type_, 0, literal(type_, number), constant=number)
+
+
+def literal(type_: str, number: float) -> str:
+    """A number as LLVM writes it."""
+    if type_ == "b1":
+        return "true" if number else "false"
+    if type_[0] == "f":
+        x = float(number)
+        if type_ == "f16":
+            try:
+                packed = struct.pack("<e", x)
+            except OverflowError:
+                packed = struct.pack("<e", math.copysign(math.inf, x))
+            return f"0xH{struct.unpack('<H', packed)[0]:04X}"
+        if type_ == "f32":
+            try:
+                x = struct.unpack("<f", struct.pack("<f", x))[0]
+            except OverflowError:
+                x = math.copysign(math.inf, x)
+        return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
+    size = int(type_.lstrip("bfui"))
+    wrapped = int(number) & (1 << size) - 1
+    return str(wrapped - (1 << size) if wrapped >> size - 1 else wrapped)
+
+
+def llvm_type(type_: str, lanes: int) -> str:
+    element = _LLVM[type_]
+    return f"<{lanes} x {element}>" if lanes else element
+
+
+def _suffix(type_: str, lanes: int) -> str:
+    element = _LLVM[type_]
+    return (f"v{lanes}" if lanes else "") + _SHORT.get(element, element)
+
+
+def _wrap(value: LlvmValue, size: int) -> int:
+    assert value.constant is not None
+    return int(value.constant) & (1 << size) - 1
+
+
+def _ashr(a: int, b: int, size: int) -> int:
+    return (a - (1 << size) if a >> size - 1 else a) >> b
+
+
+# Integer operations between two constants, on unsigned words of `size` bits; the result is cut to that size.
+_FOLDS: dict[str, Callable[[int, int, int], int]] = {
+    "add": lambda a, b, size: a + b,
+    "sub": lambda a, b, size: a - b,
+    "mul": lambda a, b, size: a * b,
+    "and": lambda a, b, size: a & b,
+    "or": lambda a, b, size: a | b,
+    "xor": lambda a, b, size: a ^ b,
+    "shl": lambda a, b, size: a << b,
+    "lshr": lambda a, b, size: a >> b,
+    "ashr": _ashr,
+}
+
+
+class LlvmValue(Value):
+    """One operand as LLVM IR. `ref` is its text; `constant` its number where it is known at translation.
+
+    `root` and `offset`: the value is `root + offset` modulo its width, where that is known.
+    """
+
+    __slots__ = ("constant", "lanes_", "offset", "ref", "root", "type", "w")
+
+    def __init__(
+        self,
+        writer: Writer,
+        type_: str,
+        lanes: int,
+        ref: str,
+        *,
+        constant: float | None = None,
+        root: LlvmValue | None = None,
+        offset: int = 0,
+    ) -> None:
+        self.w, self.type, self.lanes_, self.ref, self.constant = writer, type_, lanes, ref, constant
+        self.root, self.offset = root, offset
+
+    def __repr__(self) -> str:
+        return f"{self.llvm} {self.ref}"
+
+    @property
+    def llvm(self) -> str:
+        return llvm_type(self.type, self.lanes_)
+
+    @property
+    def is_float(self) -> bool:
+        return self.type[0] == "f"
+
+    # --- writing
+    def _emit(self, type_: str, lanes: int, expression: str) -> LlvmValue:
+        return LlvmValue(self.w, type_, lanes, self.w.function.emit(self.w.at(lanes), expression))
+
+    def _same(self, expression: str) -> LlvmValue:
+        return self._emit(self.type, self.lanes_, expression)
+
+    def vector(self, lanes: int) -> LlvmValue:
+        """This scalar in each of so many lanes."""
+        if self.lanes_ or not lanes:
+            assert self.lanes_ in (0, lanes) or not lanes
+            return self
+        type_ = llvm_type(self.type, lanes)
+        if self.constant is not None:
+            return LlvmValue(self.w, self.type, lanes, splat_constant(type_, self.ref), constant=self.constant)
+        key = (self.ref, self.type, lanes)
+        w = self.w
+        if key not in w.splats:
+            one = w.function.emit(w.scalar, f"insertelement {type_} poison, {_LLVM[self.type]} {self.ref}, i32 0")
+            w.splats[key] = w.function.emit(
+                w.scalar, f"shufflevector {type_} {one}, {type_} poison, <{lanes} x i32> zeroinitializer"
+            )
+        return LlvmValue(w, self.type, lanes, w.splats[key])
+
+    def _other(self, other: Number) -> LlvmValue:
+        return other if isinstance(other, LlvmValue) else self.w.constant(self.type, other)  # type: ignore[arg-type]
+
+    def _pair(self, other: Number) -> tuple[LlvmValue, LlvmValue]:
+        o = self._other(other)
+        lanes = max(self.lanes_, o.lanes_)
+        a, b = self.vector(lanes), o.vector(lanes)
+        assert a.type == b.type, f"{a.type} and {b.type} in one operation"
+        return a, b
+
+    def _intrinsic(self, name: str, *args: LlvmValue, tail: str = "") -> LlvmValue:
+        return self._call(f"llvm.{name}.{_suffix(self.type, self.lanes_)}", self.type, *args, tail=tail)
+
+    def _call(self, symbol: str, result: str, *args: LlvmValue, tail: str = "") -> LlvmValue:
+        operands = ", ".join(repr(a) for a in args) + tail
+        types = ", ".join(a.llvm for a in args) + (", i1" if tail else "")
+        type_ = llvm_type(result, self.lanes_)
+        self.w.function.declare(f"declare {type_} @{symbol}({types})")
+        return self._emit(result, self.lanes_, f"call {type_} @{symbol}({operands})")
+
+    # --- denormals and half precision
+    def _flush(self, bit: int) -> LlvmValue:
+        """Denormals to zero of the same sign, where the mode drops them; bit 0 for an input, 1 for a result."""
+        if not self.is_float or self.w.mode.keeps(self.type) >> bit & 1:
+            return self
+        size = int(self.type[1:])
+        magnitude = self._intrinsic("fabs", self)
+        denormal = magnitude < _MIN_NORMAL[self.type]
+        zero = (self.bits(f"u{size}") & (1 << size - 1)).bits(self.type)
+        return denormal.select(zero, self)
+
+    def _arith(self, name: str, other: Number) -> LlvmValue:
+        a, b = self._pair(other)
+        a, b = a._flush(0), b._flush(0)
+        if a.type == "f16":
+            return a.to("f32")._raw(name, b.to("f32"))._round_half()._flush(1)
+        return a._raw(name, b)._flush(1)
+
+    def _raw(self, name: str, b: LlvmValue) -> LlvmValue:
+        if self.constant is not None and b.constant is not None and (fold := _FOLDS.get(name)) and not self.is_float:
+            size = 1 if self.type == "b1" else int(self.type[1:])
+            number = fold(_wrap(self, size), _wrap(b, size), size) & (1 << size) - 1
+            return self.w.constant(self.type, number).vector(self.lanes_)
+        return self._same(f"{name} {self.llvm} {self.ref}, {b.ref}")
+
+    def _round_half(self) -> LlvmValue:
+        """f32 or f64 -> f16, to nearest even, rounded once."""
+        a = self
+        if a.type == "f64":
+            # Round to odd into f32 first: then the second rounding, to 11 bits, sees where the value really was.
+            word = a.bits("u64")
+            lost = word & 0x1FFFFFFF
+            odd = (word & ~0x1FFFFFFF & (1 << 64) - 1) | (lost != 0).select(word & 0 | 0x20000000, word & 0)
+            odd64 = odd.bits("f64")
+            assert isinstance(odd64, LlvmValue)
+            a = odd64._emit("f32", a.lanes_, f"fptrunc {a.llvm} {odd64.ref} to {llvm_type('f32', a.lanes_)}")
+        if a.w.native_half:
+            return a._emit("f16", a.lanes_, f"fptrunc {a.llvm} {a.ref} to {llvm_type('f16', a.lanes_)}")
+        return _half_from_float(a)
+
+    # --- arithmetic
+    def __add__(self, other: Number) -> LlvmValue:
+        if self.is_float:
+            return self._arith("fadd", other)
+        a, b = self._pair(other)
+        if b.constant == 0:
+            return a
+        result = a._raw("add", b)
+        for x, y in ((a, b), (b, a)):
+            if y.constant is not None and x.lanes_:
+                result.root, result.offset = x.root or x, int(x.offset + y.constant)
+        return result
+
+    def __sub__(self, other: Number) -> LlvmValue:
+        if self.is_float:
+            return self._arith("fsub", other)
+        a, b = self._pair(other)
+        return a + -b.constant if b.constant is not None else a._raw("sub", b)
+
+    def __rsub__(self, other: Number) -> LlvmValue:
+        return self._other(other) - self
+
+    def __mul__(self, other: Number) -> LlvmValue:
+        if self.is_float:
+            return self._arith("fmul", other)
+        a, b = self._pair(other)
+        return a._raw("mul", b)
+
+    def __neg__(self) -> LlvmValue:
+        return self._same(f"fneg {self.llvm} {self.ref}") if self.is_float else self._other(0) - self
+
+    def fma(self, b: Number, c: Number) -> LlvmValue:
+        x, y = self._pair(b)
+        x, z = x._pair(c)
+        y = y.vector(x.lanes_)
+        x, y, z = x._flush(0), y._flush(0), z._flush(0)
+        if x.type == "f16":
+            # f64 holds the product exactly, and the sum well enough for one rounding to 11 bits.
+            wide = x.to("f64")
+            return wide._intrinsic("fma", wide, y.to("f64"), z.to("f64"))._round_half()._flush(1)
+        return x._intrinsic("fma", x, y, z)._flush(1)
+
+    def div(self, other: Number) -> LlvmValue:
+        if self.is_float:
+            return self._arith("fdiv", other)
+        a, b = self._pair(other)
+        return a._raw("sdiv" if a.type[0] == "i" else "udiv", b)
+
+    def mulhi(self, other: Number) -> LlvmValue:
+        a, b = self._pair(other)
+        wide = a.type[0] + "64"
+        return (a.to(wide) * b.to(wide) >> 32).to(a.type)
+
+    # --- bits
+    def _bitwise(self, name: str, other: Number) -> LlvmValue:
+        a, b = self._pair(other)
+        if name == "and" and a.type == "b1":
+            for x, y in ((a, b), (b, a)):
+                if y.constant:
+                    return x
+        return a._raw(name, b)
+
+    def __and__(self, other: Number) -> LlvmValue:
+        return self._bitwise("and", other)
+
+    def __or__(self, other: Number) -> LlvmValue:
+        return self._bitwise("or", other)
+
+    def __xor__(self, other: Number) -> LlvmValue:
+        return self._bitwise("xor", other)
+
+    def __invert__(self) -> LlvmValue:
+        return self ^ (1 if self.type == "b1" else -1)
+
+    def _shift(self, name: str, other: Number) -> LlvmValue:
+        o = self._other(other)
+        if o.type != self.type:
+            o = o.to(self.type)
+        a, b = self._pair(o)
+        return a._raw(name, b)
+
+    def __lshift__(self, other: Number) -> LlvmValue:
+        return self._shift("shl", other)
+
+    def __rshift__(self, other: Number) -> LlvmValue:
+        return self._shift("ashr" if self.type[0] == "i" else "lshr", other)
+
+    def popcount(self) -> LlvmValue:
+        return self._intrinsic("ctpop", self)
+
+    def clz(self) -> LlvmValue:
+        return self._intrinsic("ctlz", self, tail=", i1 false")
+
+    def ctz(self) -> LlvmValue:
+        return self._intrinsic("cttz", self, tail=", i1 false")
+
+    def bitreverse(self) -> LlvmValue:
+        return self._intrinsic("bitreverse", self)
+
+    # --- comparison
+    def _compare(self, integer: str, ordered: str, other: Number) -> LlvmValue:
+        a, b = self._pair(other)
+        if a.is_float:
+            a, b = a._flush(0), b._flush(0)
+            if a.type == "f16":
+                a, b = a.to("f32"), b.to("f32")
+            return a._emit("b1", a.lanes_, f"fcmp {ordered} {a.llvm} {a.ref}, {b.ref}")
+        if integer == "ge" and a.type[0] == "u" and b.constant == 0:
+            return a.w.constant("b1", 1).vector(a.lanes_)
+        sign = "s" if a.type[0] == "i" else "u"
+        predicate = integer if integer in ("eq", "ne") else sign + integer
+        return a._emit("b1", a.lanes_, f"icmp {predicate} {a.llvm} {a.ref}, {b.ref}")
+
+    def __eq__(self, other: Any) -> LlvmValue:  # type: ignore[override]
+        return self._compare("eq", "oeq", other)
+
+    def __ne__(self, other: Any) -> LlvmValue:  # type: ignore[override]
+        return self._compare("ne", "une", other)
+
+    def __lt__(self, other: Number) -> LlvmValue:
+        return self._compare("lt", "olt", other)
+
+    def __le__(self, other: Number) -> LlvmValue:
+        return self._compare("le", "ole", other)
+
+    def __gt__(self, other: Number) -> LlvmValue:
+        return self._compare("gt", "ogt", other)
+
+    def __ge__(self, other: Number) -> LlvmValue:
+        return self._compare("ge", "oge", other)
+
+    __hash__ = None
+
+    def select(self, yes: Number, no: Number) -> LlvmValue:
+        if isinstance(yes, LlvmValue):
+            a, b = yes._pair(no)
+        elif isinstance(no, LlvmValue):
+            b, a = no._pair(yes)
+        else:
+            raise TypeError("select between two Python numbers has no type")
+        lanes = max(self.lanes_, a.lanes_)
+        c, a, b = self.vector(lanes) if a.lanes_ and self.lanes_ else self, a.vector(lanes), b.vector(lanes)
+        return a._same(f"select {c.llvm} {c.ref}, {a.llvm} {a.ref}, {b.llvm} {b.ref}")
+
+    # --- conversion
+    def bits(self, type_: str) -> LlvmValue:
+        source, target = self.llvm, llvm_type(type_, self.lanes_)
+        if source == target:
+            return LlvmValue(
+                self.w, type_, self.lanes_, self.ref, constant=self.constant, root=self.root, offset=self.offset
+            )
+        return self._emit(type_, self.lanes_, f"bitcast {source} {self.ref} to {target}")
+
+    def to(self, type_: str) -> LlvmValue:
+        if type_ == self.type:
+            return self
+        target = llvm_type(type_, self.lanes_)
+        source_float, target_float = self.type[0] == "f", type_[0] == "f"
+        if self.type == "bf16":
+            return (self.bits("u16").to("u32") << 16).bits("f32").to(type_)
+        if type_ == "bf16":
+            return _bfloat(self.to("f32"))
+        if self.constant is not None and not source_float and not target_float:
+            number = int(self.constant) & (1 << int(self.type[1:])) - 1
+            if self.type[0] == "i" and number >> int(self.type[1:]) - 1:
+                number -= 1 << int(self.type[1:])
+            return self.w.constant(type_, number).vector(self.lanes_)
+        if source_float and target_float:
+            return self._to_float(type_)
+        if source_float:
+            raise TypeError("float -> integer goes through to_int")
+        if target_float:
+            if type_ == "f16":
+                return self.to("f32").to("f16")
+            name = "sitofp" if self.type[0] == "i" else "uitofp"
+        else:
+            size, old = int(type_[1:]), int(self.type[1:])
+            if size == old:
+                return self.bits(type_)
+            name = "trunc" if size < old else "sext" if self.type[0] == "i" else "zext"
+        return self._emit(type_, self.lanes_, f"{name} {self.llvm} {self.ref} to {target}")
+
+    def _to_float(self, type_: str) -> LlvmValue:
+        a = self._flush(0)
+        if type_ == "f16":
+            return a._round_half()._flush(1)
+        if a.type == "f16" and not a.w.native_half:
+            return _float_from_half(a).to(type_)
+        name = "fpext" if int(type_[1:]) > int(a.type[1:]) else "fptrunc"
+        return a._emit(type_, a.lanes_, f"{name} {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}")._flush(1)
+
+    def to_b1(self) -> LlvmValue:
+        """Bit 0 of an integer."""
+        return self._emit("b1", self.lanes_, f"trunc {self.llvm} {self.ref} to {llvm_type('b1', self.lanes_)}")
+
+    def to_int(self, type_: str) -> LlvmValue:
+        a = self.to("f32") if self.type == "f16" else self
+        name = "fptosi.sat" if type_[0] == "i" else "fptoui.sat"
+        return a._call(f"llvm.{name}.{_suffix(type_, a.lanes_)}.{_suffix(a.type, a.lanes_)}", type_, a)
+
+    # --- float functions
+    def _unary(self, name: str) -> LlvmValue:
+        a = self._flush(0)
+        if a.type == "f16":
+            wide = a.to("f32")
+            return wide._intrinsic(name, wide)._round_half()
+        return a._intrinsic(name, a)._flush(1)
+
+    def floor(self) -> LlvmValue:
+        return self._unary("floor")
+
+    def ceil(self) -> LlvmValue:
+        return self._unary("ceil")
+
+    def trunc(self) -> LlvmValue:
+        return self._unary("trunc")
+
+    def rint(self) -> LlvmValue:
+        return self._unary("rint")
+
+    def sqrt(self) -> LlvmValue:
+        return self._unary("sqrt")
+
+    def call(self, name: str) -> LlvmValue:
+        a = self._flush(0)
+        wide = a.to("f64")
+        if name == "rcp":
+            result = wide._other(1.0).vector(wide.lanes_)._raw("fdiv", wide)
+        elif name == "rsq":
+            result = wide._other(1.0).vector(wide.lanes_)._raw("fdiv", wide._intrinsic("sqrt", wide))
+        elif name in ("exp2", "log2", "sin", "cos"):
+            result = wide._intrinsic(name, wide)
+        else:
+            raise ValueError(f"no function {name!r}")
+        return result if a.type == "f64" else result.to(a.type)
+
+    # --- lanes
+    def _whole(self) -> None:
+        if self.lanes_ != LANES:
+            raise NeedsAllLanes
+
+    def lane(self, index: Number) -> LlvmValue:
+        self._whole()
+        i = index if isinstance(index, LlvmValue) else self.w.constant("u32", index)  # type: ignore[arg-type]
+        i = (i & 31) if i.constant is None else i
+        return self._emit(self.type, 0, f"extractelement {self.llvm} {self.ref}, {i!r}")
+
+    def with_lane(self, index: Number, value: Number) -> LlvmValue:
+        self._whole()
+        i = index if isinstance(index, LlvmValue) else self.w.constant("u32", index)  # type: ignore[arg-type]
+        i = (i & 31) if i.constant is None else i
+        return self._same(f"insertelement {self.llvm} {self.ref}, {self._other(value)!r}, {i!r}")
+
+    def shuffle(self, index: Value) -> LlvmValue:
+        self._whole()
+        assert isinstance(index, LlvmValue)
+        w = self.w
+        slot = w.function.alloca(self.llvm, 128)
+        w.vector.line(f"store {self.llvm} {self.ref}, ptr {slot}")
+        element = _LLVM[self.type]
+        result = f"{self.llvm} poison"
+        for i in range(LANES):
+            one = w.function.emit(w.vector, f"extractelement {index!r}, i32 {i}")
+            wrapped = w.function.emit(w.vector, f"and i32 {one}, 31")
+            place = w.function.emit(w.vector, f"getelementptr {element}, ptr {slot}, i32 {wrapped}")
+            got = w.function.emit(w.vector, f"load {element}, ptr {place}")
+            result = f"{self.llvm} " + w.function.emit(w.vector, f"insertelement {result}, {element} {got}, i32 {i}")
+        return LlvmValue(w, self.type, LANES, result.split()[-1])
+
+    def mask(self) -> LlvmValue:
+        if self.lanes_ != LANES:
+            return StripMask(self.w, self)
+        return self._emit("u32", 0, f"bitcast {self.llvm} {self.ref} to i32")
+
+    def lanes(self) -> LlvmValue:
+        if self.w.strip_of is not None:
+            return self.w.strip_of(self)
+        return self._emit("b1", LANES, f"bitcast i32 {self.ref} to <{LANES} x i1>")
+
+
+class StripMask(LlvmValue):
+    """The scalar mask that a loop over strips is still producing; `strip` is the current strip's part, b1.
+
+    Within the loop it can be turned back into lanes, or written to a register. Anything else needs the loop to end.
+    """
+
+    __slots__ = ("strip",)
+
+    def __init__(self, writer: Writer, strip: LlvmValue) -> None:
+        super().__init__(writer, "u32", 0, "")
+        self.strip = strip
+
+    def lanes(self) -> LlvmValue:
+        return self.strip
+
+    def bits(self, type_: str) -> LlvmValue:
+        if type_ != "u32":
+            raise NeedsClosedLoop
+        return self
+
+    def to(self, type_: str) -> LlvmValue:
+        return self.bits(type_)
+
+    def _pair(self, other: Number) -> tuple[LlvmValue, LlvmValue]:
+        raise NeedsClosedLoop
+
+    def _emit(self, type_: str, lanes: int, expression: str) -> LlvmValue:
+        raise NeedsClosedLoop
+
+    def vector(self, lanes: int) -> LlvmValue:
+        raise NeedsClosedLoop
+
+
+def _bfloat(a: LlvmValue) -> LlvmValue:
+    """f32 -> bf16, to nearest even; a NaN stays one."""
+    word = a.bits("u32")
+    rounded = word + ((word >> 16) & 1) + 0x7FFF
+    nan = a != a
+    return (nan.select(word | 0x400000, rounded) >> 16).to("u16").bits("bf16")
+
+
+def _float_from_half(a: LlvmValue) -> LlvmValue:
+    """f16 -> f32 by integer arithmetic, for processors that cannot. Exact."""
+    word = a.bits("u16").to("u32")
+    sign, rest = (word & 0x8000) << 16, word & 0x7FFF
+    # Exponent and fraction moved into place, then scaled from f16's bias to f32's; denormals come out right.
+    magnitude = (rest << 13).bits("f32")._raw("fmul", a.w.constant("f32", 2.0**112).vector(a.lanes_))
+    big = (rest >= 0x7C00).select((rest << 13) | 0x7F800000, magnitude.bits("u32"))
+    return (big | sign).bits("f32")
+
+
+def _half_from_float(a: LlvmValue) -> LlvmValue:
+    """f32 -> f16 by integer arithmetic, to nearest even."""
+    word = a.bits("u32")
+    sign, rest = (word >> 16) & 0x8000, word & 0x7FFFFFFF
+    normal = (rest + 0xFFF + ((rest >> 13) & 1) - (112 << 23)) >> 13
+    # Below 2^-14: adding 0.5 makes the f32 adder round at f16's denormal grid.
+    grid = rest.bits("f32")._raw("fadd", a.w.constant("f32", 0.5).vector(a.lanes_)).bits("u32") - 0x3F000000
+    small = (rest < 113 << 23).select(grid, normal)
+    finite = (rest >= 0x477FF000).select(small & 0 | 0x7C00, small)
+    result = (rest > 0x7F800000).select((rest >> 13) & 0x3FF | 0x7E00, finite)
+    return (result | sign).to("u16").bits("f16")

@@ -1,0 +1,262 @@
+"""Where a wave's registers are while a block of code is being written.
+
+Between blocks all registers lie in memory, in the `Wave` struct. Inside a block a register is an SSA value from its
+first use on, and goes back to memory where the block (for VGPRs: the strip loop) ends, if it was written. So LLVM sees
+clean chains of values within a block and no phi nodes between blocks, and a wave can be left at any block's start
+without saving anything.
+
+`Scalars` holds SGPRs, SCC, VCC, EXEC and M0. VGPRs are reached in one of two ways: `Strips` writes a loop over strips
+of the wave (8 lanes where vectors have 256 bits), in which consecutive vector instructions stand one behind the other
+on a strip's values; `Whole` has all 32 lanes at once, for instructions that work across lanes.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from isa.registers import EXEC_LO, SCC, Reg
+from isa.sim.ir import Function, Region
+from isa.sim.llvm_values import LANES, LlvmValue, StripMask, Writer
+from isa.sim.state import VGPRS, scalar_offset
+
+FULL = 0xFFFFFFFF
+
+
+class Scalars:
+    """The scalar registers in one block. `exec_full`: EXEC is known to be all ones when the block is entered."""
+
+    def __init__(self, writer: Writer, exec_full: bool) -> None:
+        self.w = writer
+        self._known: dict[Reg, LlvmValue] = {}
+        self._dirty: dict[Reg, None] = {}
+        if exec_full:
+            self._known[EXEC_LO] = writer.constant("u32", FULL)
+
+    def __getitem__(self, reg: Reg) -> LlvmValue:
+        """A u32; SCC is a b1."""
+        if reg not in self._known:
+            place = self._place(reg)
+            word = LlvmValue(self.w, "u32", 0, self.w.function.emit(self.w.scalar, f"load i32, ptr {place}"))
+            self._known[reg] = (word & 1).to_b1() if reg == SCC else word
+        return self._known[reg]
+
+    def __setitem__(self, reg: Reg, value: LlvmValue) -> None:
+        self._known[reg] = value
+        self._dirty[reg] = None
+
+    def flush(self, region: Region) -> None:
+        """Write to memory what was written; the values stay known."""
+        for reg in self._dirty:
+            value = self._known[reg]
+            scalar, self.w.scalar = self.w.scalar, region
+            word = value.to("u32")
+            region.line(f"store i32 {word.ref}, ptr {self._place(reg, region)}")
+            self.w.scalar = scalar
+
+    def snapshot(self) -> Scalars:
+        """The registers as they are now, to be flushed elsewhere."""
+        copy = Scalars(self.w, False)
+        copy._known, copy._dirty = dict(self._known), dict(self._dirty)
+        return copy
+
+    def _place(self, reg: Reg, region: Region | None = None) -> str:
+        return self.w.function.emit(
+            region or self.w.scalar, f"getelementptr inbounds i8, ptr %w, i64 {scalar_offset(reg)}"
+        )
+
+
+class Lanes(Protocol):
+    """The VGPRs as a vector instruction sees them: `lanes` of them at a time."""
+
+    lanes: int
+
+    def read(self, index: int) -> LlvmValue:
+        """VGPR `index` as u32."""
+        ...
+
+    def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
+        """mask: lanes where it does not hold keep what they have."""
+        ...
+
+    def numbers(self) -> LlvmValue:
+        """Each lane's number, u32."""
+        ...
+
+    def active(self) -> LlvmValue | None:
+        """b1: which lanes are on; None for all."""
+        ...
+
+
+class Whole:
+    """All lanes at once, loaded and stored for each instruction."""
+
+    lanes = LANES
+
+    def __init__(self, scalars: Scalars, strip: int, vgprs: int) -> None:
+        self.scalars, self.w = scalars, scalars.w
+        self.strip, self.vgprs = strip, vgprs
+
+    def _place(self, index: int, number: int) -> str:
+        offset = VGPRS + 4 * self.strip * (number * self.vgprs + index)
+        return self.w.function.emit(self.w.scalar, f"getelementptr inbounds i8, ptr %w, i64 {offset}")
+
+    def read(self, index: int) -> LlvmValue:
+        f, strip = self.w.function, self.strip
+        parts = []
+        for number in range(LANES // strip):
+            place = self._place(index, number)
+            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr {place}, align {4 * strip}"))
+        return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
+
+    def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
+        f, strip = self.w.function, self.strip
+        value = value.vector(LANES)
+        if mask is not None:
+            value = mask.select(value, self.read(index))
+        for number in range(LANES // strip):
+            lanes = ", ".join(f"i32 {number * strip + i}" for i in range(strip))
+            part = f.emit(self.w.scalar, f"shufflevector {value!r}, {value.llvm} poison, <{strip} x i32> <{lanes}>")
+            place = self._place(index, number)
+            self.w.scalar.line(f"store <{strip} x i32> {part}, ptr {place}, align {4 * strip}")
+
+    def numbers(self) -> LlvmValue:
+        return lane_numbers(self.w, LANES)
+
+    def active(self) -> LlvmValue | None:
+        exec_ = self.scalars[EXEC_LO]
+        return None if exec_.constant is not None else exec_.lanes()
+
+
+class Strips:
+    """A loop over the strips of a wave; instructions are added to its body until `close`.
+
+    Scalars are written in front of the loop. What the loop produces for scalar registers (masks of comparisons) is
+    there once it is closed; within it, `read_mask` gives what an earlier instruction of the same loop wrote.
+    """
+
+    def __init__(self, scalars: Scalars, strip: int, vgprs: int) -> None:
+        self.scalars, self.w = scalars, scalars.w
+        self.lanes, self.vgprs = strip, vgprs
+        w, f = self.w, self.w.function
+        self.entry = scalars.snapshot()
+        self.before = w.scalar
+        name = f.name("strips")
+        self.guard = f.region(f"{name}.guard")
+        self.head = f.region(f"{name}.head")
+        self.body = f.region(f"{name}.body", begins=False)
+        self.after = f.region(f"{name}.after")
+        self.index = f"%{name}.index"
+        self.name = name
+        self.exec_ = scalars[EXEC_LO]
+        f_body = self.body
+        base = f.emit(f_body, f"mul nuw nsw i64 {self.index}, {4 * strip * vgprs}")
+        plus = f.emit(f_body, f"add nuw nsw i64 {base}, {VGPRS}")
+        self.registers = f.emit(f_body, f"getelementptr inbounds i8, ptr %w, i64 {plus}")
+        self.body.block = self.head.block
+        w.vector = self.body
+        self._known: dict[int, LlvmValue] = {}
+        self._dirty: dict[int, None] = {}
+        self.masks: dict[Reg, StripMask] = {}
+        w.strip_of = self._strip_of
+        self._bits: dict[str, LlvmValue] = {}
+        self._first: LlvmValue | None = None
+        self.checks_faults = False
+        self.loads: set[str] = set()
+        self.stores: set[str] = set()
+
+    def first_lane(self) -> LlvmValue:
+        """Number of the strip's first lane, a scalar of the loop's body."""
+        if self._first is None:
+            narrow = self.w.function.emit(self.body, f"trunc i64 {self.index} to i32")
+            name = self.w.function.emit(self.body, f"mul nuw nsw i32 {narrow}, {self.lanes}")
+            self._first = LlvmValue(self.w, "u32", 0, name)
+        return self._first
+
+    def _place(self, index: int) -> str:
+        return self.w.function.emit(
+            self.body, f"getelementptr inbounds i8, ptr {self.registers}, i64 {4 * self.lanes * index}"
+        )
+
+    def read(self, index: int) -> LlvmValue:
+        if index not in self._known:
+            place = self._place(index)
+            type_ = f"<{self.lanes} x i32>"
+            name = self.w.function.emit(self.body, f"load {type_}, ptr {place}, align {4 * self.lanes}")
+            self._known[index] = LlvmValue(self.w, "u32", self.lanes, name)
+        return self._known[index]
+
+    def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
+        value = value.vector(self.lanes)
+        if mask is not None:
+            value = mask.select(value, self.read(index))
+        self._known[index] = value
+        self._dirty[index] = None
+
+    def _strip_of(self, word: LlvmValue) -> LlvmValue:
+        """The strip's bits of a scalar mask, as b1."""
+        if word.ref not in self._bits:
+            f, first = self.w.function, self.first_lane()
+            shifted = f.emit(self.body, f"lshr i32 {word.ref}, {first.ref}")
+            narrow = f.emit(self.body, f"trunc i32 {shifted} to i{self.lanes}")
+            bits = f.emit(self.body, f"bitcast i{self.lanes} {narrow} to <{self.lanes} x i1>")
+            self._bits[word.ref] = LlvmValue(self.w, "b1", self.lanes, bits)
+        return self._bits[word.ref]
+
+    def numbers(self) -> LlvmValue:
+        first = self.first_lane()
+        one = self.w.function.emit(self.body, f"insertelement <{self.lanes} x i32> poison, i32 {first.ref}, i32 0")
+        every = self.w.function.emit(
+            self.body,
+            f"shufflevector <{self.lanes} x i32> {one}, <{self.lanes} x i32> poison, "
+            f"<{self.lanes} x i32> zeroinitializer",
+        )
+        return LlvmValue(self.w, "u32", self.lanes, every) + lane_numbers(self.w, self.lanes)
+
+    def active(self) -> LlvmValue | None:
+        return None if self.exec_.constant is not None else self._strip_of(self.exec_)
+
+    def close(self) -> None:
+        """End the loop; what was written goes to memory, and masks to the scalar registers."""
+        w, f = self.w, self.w.function
+        for index in self._dirty:
+            value = self._known[index].vector(self.lanes)
+            place = self._place(index)
+            self.body.line(f"store {value!r}, ptr {place}, align {4 * self.lanes}")
+        finals = {}
+        for number, (reg, value) in enumerate(self.masks.items()):
+            old, first, strip = f"%{self.name}.mask{number}", self.first_lane(), value.strip.vector(self.lanes)
+            word = f.emit(self.body, f"bitcast <{self.lanes} x i1> {strip.ref} to i{self.lanes}")
+            wide = f.emit(self.body, f"zext i{self.lanes} {word} to i32")
+            placed = f.emit(self.body, f"shl i32 {wide}, {first.ref}")
+            finals[reg] = old, f.emit(self.body, f"or i32 {old}, {placed}")
+        next_ = f.emit(self.body, f"add nuw nsw i64 {self.index}, 1")
+        more = f.emit(self.body, f"icmp ult i64 {next_}, {LANES // self.lanes}")
+        label = self.head.block
+        self.body.line(f"br i1 {more}, label %{label}, label %{self.after.block}")
+        self.before.line(f"br label %{self.name}.guard")
+        self.guard.line(f"br label %{label}")
+        self.head.line(f"{self.index} = phi i64 [0, %{self.guard.block}], [{next_}, %{self.body.block}]")
+        for old, new in finals.values():
+            self.head.line(f"{old} = phi i32 [0, %{self.guard.block}], [{new}, %{self.body.block}]")
+        w.scalar = w.vector = self.after
+        w.strip_of = None
+        for reg, (_, new) in finals.items():
+            self.scalars[reg] = LlvmValue(w, "u32", 0, new)
+
+
+def lane_numbers(writer: Writer, lanes: int) -> LlvmValue:
+    text = "<" + ", ".join(f"i32 {i}" for i in range(lanes)) + ">"
+    return LlvmValue(writer, "u32", lanes, text)
+
+
+def concatenate(f: Function, region: Region, parts: list[str], lanes: int, element: str) -> str:
+    """Vectors of `lanes` elements, one behind the other, as one vector."""
+    while len(parts) > 1:
+        order = ", ".join(f"i32 {i}" for i in range(2 * lanes))
+        type_ = f"<{lanes} x {element}>"
+        parts = [
+            f.emit(region, f"shufflevector {type_} {a}, {type_} {b}, <{2 * lanes} x i32> <{order}>")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        lanes *= 2
+    return parts[0]

@@ -1,0 +1,109 @@
+"""What native code and Python both see: a wave's registers, and what a thread that runs waves needs to know.
+
+Each struct is described once, as a ctypes Structure; `llvm_struct` gives native code its layout from that.
+
+A wave's VGPRs follow its `Wave` struct in strips: [strip][VGPR][lane of the strip], 32 bits each, so that the code that
+works on one strip of lanes touches one dense piece of memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+
+from isa.registers import Reg
+
+_U32, _U64, _PTR = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
+SINK_BYTES = 64
+SHARED_APERTURE = 0x1000_0000
+"""High half of a flat address that means LDS; no host address begins so."""
+PRIVATE_APERTURE = 0x2000_0000
+"""High half of a flat address that means scratch."""
+
+
+class Stop(IntEnum):
+    """Why a wave's function returned."""
+
+    END = 0
+    BARRIER = 1
+    SWITCH = 2  # goes on in the other version of the code
+    FAULT = 3
+    ABORT = 4
+    BUDGET = 5
+
+
+class FaultKind(IntEnum):
+    GLOBAL = 1
+    LDS = 2
+    SCRATCH = 3
+    JUMP = 4
+    SCALAR = 5
+
+
+class Wave(ctypes.Structure):
+    """One wave: scalar registers by their hardware number, SCC, and where it goes on (`pc`, a block's number)."""
+
+    _fields_ = (
+        ("s", _U32 * 128),
+        ("scc", _U32),
+        ("pc", _U32),
+        ("index", _U32),  # of the wave in its workgroup
+        ("plain", _U32),  # 1: goes on in the plain version
+        ("done", _U32),
+        ("bails", _U32),
+        ("scratch", _PTR),
+        ("pad", _U32 * 24),
+    )
+
+
+class Context(ctypes.Structure):
+    """What one thread needs to run waves of one launch."""
+
+    _fields_ = (
+        ("abort", _PTR),  # u32, set by Python: stop soon
+        ("counter", _PTR),  # u64: the next workgroup, shared by all threads
+        ("total", _U64),
+        ("table", _PTR),  # isa.sim.memory.Table
+        ("lds", _PTR),
+        ("waves", _PTR),  # wave structs, `wave_bytes` apart
+        ("wave_bytes", _U64),
+        ("scalars", _PTR),  # u32[128]: what the SGPRs of each wave begin with
+        ("v0", _PTR),  # u32[waves][32]: what v0 of each wave begins with, in every workgroup the same
+        ("execs", _PTR),  # u32[waves]
+        ("sites", _PTR),  # u64[sites][2]: base and size of the allocation each access site met last
+        ("fast", _PTR),  # the two versions of the wave's code
+        ("plain", _PTR),
+        ("need_plain", _PTR),  # Python: compiles the plain version, gives its address or 0
+        ("code", _U64),  # where the code object lies, for s_getpc
+        ("budget", ctypes.c_int64),  # instructions that may still be run
+        ("fault_address", _U64),
+        ("group", _U64),
+        ("lds_bytes", _U32),
+        ("scratch_bytes", _U32),  # of a lane
+        ("wave_count", _U32),
+        ("grid", _U32 * 3),
+        ("id_sgpr", _U32 * 3),  # SGPR of each workgroup id; 124 (NULL) where the kernel did not ask
+        ("panel", _U32),  # workgroups are handed out in vertical panels of so many columns
+        ("current", _U32 * 3),  # workgroup that is running
+        ("fault", _U32),  # FaultKind, 0 for none
+        ("fault_site", _U32),
+        ("fault_lane", _U32),
+        ("fault_bytes", _U32),
+        ("fault_wave", _U32),
+        ("sink", ctypes.c_uint8 * SINK_BYTES),  # where an access that is outside goes instead
+    )
+
+
+def field_offset(struct: type[ctypes.Structure], name: str) -> int:
+    offset = getattr(struct, name).offset
+    assert isinstance(offset, int)
+    return offset
+
+
+def scalar_offset(reg: Reg) -> int:
+    """Byte offset in `Wave` of a scalar register or SCC."""
+    return field_offset(Wave, "scc") if reg.file == "scc" else 4 * reg.index
+
+
+VGPRS = ctypes.sizeof(Wave)
+assert VGPRS % 64 == 0

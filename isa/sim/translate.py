@@ -1,0 +1,501 @@
+"""Blocks of gfx11 code -> one LLVM function that runs a wave.
+
+The function is entered with a wave (`state.Wave`) and runs from block `wave.pc` until the wave ends, waits at a
+barrier, has to go on in the other version, or must stop. `Translator` is the engine on which `isa.sim.execute` runs
+each instruction once; running it writes the code.
+
+There are two versions of each kernel:
+
+    fast    holds while EXEC is all ones: no masks. Checked where the function is entered and behind each write to EXEC.
+    plain   for any EXEC: results are merged under masks.
+
+A version returns `Stop.SWITCH` where the other is to go on; since all registers lie in memory between blocks, nothing
+else has to be done. The plain version is compiled only when a wave first needs it.
+
+Backward branches check the launch's abort flag and its budget of instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from isa.describe import Access
+from isa.program import Instruction
+from isa.registers import EXEC_LO, SCC, s
+from isa.sim import lane_access as memory
+from isa.sim.cfg import Block, jumps_indirectly, writes_exec
+from isa.sim.execute import execute
+from isa.sim.ir import Function, Region
+from isa.sim.llvm_values import LlvmValue, NeedsAllLanes, NeedsClosedLoop, StripMask, Writer
+from isa.sim.mode import FloatMode
+from isa.sim.registers import Lanes, Scalars, Strips, Whole
+from isa.sim.runtime import field_pointer
+from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
+from isa.values import Value
+
+BAILS = 64
+"""How often a wave may fall out of the fast version because a guess was wrong, before it stays with the plain one."""
+_LANE_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
+_across: set[str] = set()
+"""Instructions seen to work across lanes."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start."""
+
+    vgprs: int
+    mode: FloatMode
+    strip: int = 8
+    native_half: bool = True
+
+
+class Translator:
+    """Writes one version of a kernel. `switches`: the other version exists and may take over."""
+
+    def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, switches: bool) -> None:
+        self.blocks, self.facts, self.fast, self.switches = blocks, facts, fast, switches
+        self.symbol = "fast" if fast else "plain"
+        self.f = Function(f"i32 @{self.symbol}(ptr noalias %w, ptr noalias %c)")
+        sites = (
+            inst for b in blocks for inst in b.instructions if inst.desc.access is not None or jumps_indirectly(inst)
+        )
+        self._sites = {inst.address: number for number, inst in enumerate(sites)}
+        self._modes: dict[int, FloatMode] = {}
+        self._edges = 0
+        self.strips: Strips | None = None
+        self._whole: Whole | None = None
+        self._open: bool = False
+        self.inst: Instruction
+        self.block: Block
+
+    # --- the function
+
+    def text(self) -> str:
+        """The function's IR with the declarations that it needs."""
+        f = self.f
+        entry = f.region("start")
+        f.entry.line("br label %start")
+        alloca_entry = f.entry
+        if self.fast:
+            self._leave_unless_full(entry)
+        pc = f.emit(entry, f"load i32, ptr {self._field(entry, 'W', 'pc')}")
+        cases = " ".join(f"i32 {b.number}, label %b{b.number}" for b in self.blocks)
+        entry.line(f"switch i32 {pc}, label %nowhere [ {cases} ]")
+        nowhere = f.region("nowhere")
+        nowhere.line(f"ret i32 {int(Stop.ABORT)}")
+        self._modes[0] = self.facts.mode
+        for block in self.blocks:
+            self._write_block(block)
+        alloca_entry.lines.append(alloca_entry.lines.pop(0))  # the branch goes behind the allocas
+        return "\n".join([*sorted(f.declarations), *f.lines()])
+
+    def _leave_unless_full(self, region: Region) -> None:
+        f = self.f
+        place = f.emit(region, f"getelementptr inbounds i8, ptr %w, i64 {4 * EXEC_LO.index}")
+        exec_ = f.emit(region, f"load i32, ptr {place}")
+        full = f.emit(region, f"icmp eq i32 {exec_}, {-1}")
+        region.line(f"br i1 {full}, label %full, label %partial")
+        region.label("partial")
+        region.line(f"ret i32 {int(Stop.SWITCH)}")
+        region.label("full")
+
+    def _field(self, region: Region, which: str, name: str) -> str:
+        return self.f.emit(region, field_pointer(which, name))
+
+    def _write_block(self, block: Block) -> None:
+        region = self.f.region(f"b{block.number}")
+        self.block = block
+        if block.number not in self._modes:
+            self._modes[block.number] = self.facts.mode  # reached only through an indirect jump
+        self.writer = Writer(self.f, region, region, self._modes[block.number], self.facts.native_half)
+        self.scalars = Scalars(self.writer, self.fast)
+        self._whole = Whole(self.scalars, self.facts.strip, self.facts.vgprs)
+        self.strips, self._open = None, True
+        for inst in block.instructions:
+            self.inst = inst
+            self._write(inst)
+        if self._open:
+            self._fall_through()
+
+    def _write(self, inst: Instruction) -> None:
+        desc = inst.desc
+        if desc.unit not in _LANE_UNITS:
+            self._lanes: Lanes | None = None
+            if self.strips is not None and (desc.effect or self._touches_open_masks(inst) or self._orders(inst)):
+                self._close()
+            execute(self, inst)
+            return
+        if not inst.operands:
+            return  # cache control
+        key = desc.name + (" dpp" if "dpp" in inst.mnemonic or inst.has("dpp8") or inst.has("quad_perm") else "")
+        if key not in _across and not desc.relative:
+            if self.strips is not None and self._conflicts(inst):
+                self._close()
+            for _ in range(2):
+                try:
+                    self._lanes = self._open_strips()
+                    execute(self, inst)
+                    return
+                except NeedsClosedLoop:
+                    self._close()
+                except NeedsAllLanes:
+                    _across.add(key)
+                    break
+        self._close()
+        self._lanes = self._whole
+        execute(self, inst)
+        self._lanes = None
+
+    def _touches_open_masks(self, inst: Instruction) -> bool:
+        assert self.strips is not None
+        return any(reg in self.strips.masks for reg in (*inst.reads(), *inst.writes()))
+
+    def _orders(self, inst: Instruction) -> bool:
+        """Whether a scalar load must see what the open loop stores."""
+        assert self.strips is not None
+        return inst.desc.access is not None and bool(self.strips.stores)
+
+    def _conflicts(self, inst: Instruction) -> bool:
+        """Whether lanes of one strip might see what lanes of a later strip have not done yet.
+
+        In a loop over strips all of a strip's accesses come before the next strip's. That is only the same as
+        instruction by instruction while no two accesses of a loop can meet at one address, of which one writes.
+        Scratch is each lane's own.
+        """
+        a = inst.desc.access
+        if a is None or a.space == "scratch":
+            return False
+        assert self.strips is not None
+        spaces = {a.space, "flat"} if a.space != "flat" else {"lds", "global", "flat", "scratch"}
+        earlier = self.strips.stores if a.kind == "load" else self.strips.stores | self.strips.loads
+        return bool(spaces & earlier)
+
+    def _open_strips(self) -> Strips:
+        if self.strips is None:
+            self.strips = Strips(self.scalars, self.facts.strip, self.facts.vgprs)
+        return self.strips
+
+    def _close(self) -> None:
+        if self.strips is None:
+            return
+        strips, self.strips = self.strips, None
+        strips.close()
+        if strips.checks_faults:
+            self._stop_on_fault()
+
+    def _stop_on_fault(self) -> None:
+        region, f = self.writer.scalar, self.f
+        fault = f.emit(region, f"load i32, ptr {self._field(region, 'C', 'fault')}")
+        good = f.emit(region, f"icmp eq i32 {fault}, 0")
+        name = f.name("faulted")
+        region.line(f"br i1 {good}, label %{name}.not, label %{name}")
+        region.label(name)
+        region.line(f"ret i32 {int(Stop.FAULT)}")
+        region.label(f"{name}.not")
+
+    # --- where control goes
+
+    def _finish(self) -> Region:
+        """End the block's computation: everything is in memory, and the region waits for its terminator."""
+        self._close()
+        region = self.writer.scalar
+        self.scalars.flush(region)
+        self._open = False
+        return region
+
+    def _fall_through(self) -> None:
+        if self.block.next < 0:
+            raise self.block.last.error("control runs off the end of the code")
+        if writes_exec(self.block.last):
+            self._close()
+            exec_ = self.scalars[EXEC_LO]
+            region = self._finish()
+            self._go_with(region, self.block.next, exec_)
+        else:
+            region = self._finish()
+            region.line(f"br label %{self._edge(self.block.next)}")
+
+    def _go_with(self, region: Region, number: int, exec_: LlvmValue) -> None:
+        """Go on behind a write to EXEC."""
+        if not self.fast:
+            region.line(f"br label %{self._edge(number)}")
+            return
+        full = self.f.emit(region, f"icmp eq i32 {exec_.ref}, -1")
+        name = self.f.name("partial")
+        region.line(f"br i1 {full}, label %{self._edge(number)}, label %{name}")
+        region = self.f.region(name)
+        self._leave(region, number, Stop.SWITCH)
+
+    def _leave(self, region: Region, number: int, stop: Stop) -> None:
+        region.line(f"store i32 {number}, ptr {self._field(region, 'W', 'pc')}")
+        region.line(f"ret i32 {int(stop)}")
+
+    def _edge(self, number: int) -> str:
+        """The label through which this block goes to another: the block itself, or checks before it."""
+        target = self.blocks[number]
+        backward = target.address <= self.block.address
+        self._set_mode(number)
+        if not backward and not (self.switches and not self.fast):
+            return f"b{number}"
+        f = self.f
+        name = f.name("edge")
+        region = f.region(name)
+        if backward:
+            length = (self.block.last.address or 0) - target.address
+            self._check_budget(region, number, max(1, length // 8))
+        if self.switches and not self.fast:
+            self._maybe_fast(region, number)
+        region.line(f"br label %b{number}")
+        return name
+
+    def _check_budget(self, region: Region, number: int, instructions: int) -> None:
+        f = self.f
+        abort_int = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'abort')}")
+        abort = f.emit(region, f"inttoptr i64 {abort_int} to ptr")
+        flag = f.emit(region, f"load atomic i32, ptr {abort} monotonic, align 4")
+        place = self._field(region, "C", "budget")
+        budget = f.emit(region, f"load i64, ptr {place}")
+        left = f.emit(region, f"sub i64 {budget}, {instructions}")
+        region.line(f"store i64 {left}, ptr {place}")
+        spent = f.emit(region, f"icmp slt i64 {left}, 0")
+        aborted = f.emit(region, f"icmp ne i32 {flag}, 0")
+        stop = f.emit(region, f"or i1 {spent}, {aborted}")
+        name = f.name("stop")
+        region.line(f"br i1 {stop}, label %{name}, label %{name}.not")
+        region.label(name)
+        region.line(f"store i32 {number}, ptr {self._field(region, 'W', 'pc')}")
+        why = f.emit(region, f"select i1 {spent}, i32 {int(Stop.BUDGET)}, i32 {int(Stop.ABORT)}")
+        region.line(f"ret i32 {why}")
+        region.label(f"{name}.not")
+
+    def _maybe_fast(self, region: Region, number: int) -> None:
+        """From the plain version back to the fast one where that may hold."""
+        f = self.f
+        place = f.emit(region, f"getelementptr inbounds i8, ptr %w, i64 {4 * EXEC_LO.index}")
+        full = f.emit(region, f"icmp eq i32 {f.emit(region, f'load i32, ptr {place}')}, -1")
+        bails = f.emit(region, f"load i32, ptr {self._field(region, 'W', 'bails')}")
+        few = f.emit(region, f"icmp ult i32 {bails}, {BAILS}")
+        both = f.emit(region, f"and i1 {full}, {few}")
+        name = f.name("back")
+        region.line(f"br i1 {both}, label %{name}, label %{name}.not")
+        region.label(name)
+        self._leave(region, number, Stop.SWITCH)
+        region.label(f"{name}.not")
+
+    def _set_mode(self, number: int) -> None:
+        """Each block is written for one MODE; two ways into it with different ones are refused."""
+        mode = self.writer.mode
+        if self._modes.setdefault(number, mode) != mode:
+            raise (
+                self.blocks[number]
+                .instructions[0]
+                .error("the MODE register differs by the way control came here", hint="set the mode on each way")
+            )
+
+    # --- Engine: see isa.sim.execute
+
+    @property
+    def mode(self) -> FloatMode:
+        return self.writer.mode
+
+    @mode.setter
+    def mode(self, mode: FloatMode) -> None:
+        self._close()
+        self.writer.mode = mode
+
+    def constant(self, type_: str, number: float) -> LlvmValue:
+        return self.writer.constant(type_, number)
+
+    def lane_ids(self) -> LlvmValue:
+        assert self._lanes is not None
+        return self._lanes.numbers()
+
+    def exec_mask(self) -> LlvmValue | None:
+        assert self._lanes is not None
+        return self._lanes.active()
+
+    def read_vgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
+        if relative is not None:
+            raise self.inst.error("v_movrel is not translated")
+        assert self._lanes is not None
+        self._check_vgpr(index)
+        return self._lanes.read(index)
+
+    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
+        if relative is not None:
+            raise self.inst.error("v_movrel is not translated")
+        assert isinstance(value, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        assert self._lanes is not None
+        self._check_vgpr(index)
+        self._lanes.write(index, value, mask)
+
+    def _check_vgpr(self, index: int) -> None:
+        if index >= self.facts.vgprs:
+            raise self.inst.error(
+                f"v{index} is beyond the wave's registers",
+                expected=f"v0 to v{self.facts.vgprs - 1}, as the kernel says",
+            )
+
+    def read_sgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
+        if relative is not None:
+            raise self.inst.error("s_movrel is not translated")
+        reg = s(index)
+        if reg.is_null:
+            return self.constant("u32", 0)
+        if self.strips is not None and reg in self.strips.masks:
+            return self.strips.masks[reg]
+        return self.scalars[reg]
+
+    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
+        if relative is not None:
+            raise self.inst.error("s_movrel is not translated")
+        reg = s(index)
+        if reg.is_null:
+            return
+        if isinstance(value, StripMask):
+            assert self.strips is not None
+            self.strips.masks[reg] = value
+            return
+        assert isinstance(value, LlvmValue)
+        self.scalars[reg] = value
+
+    def read_scc(self) -> LlvmValue:
+        return self.scalars[SCC]
+
+    def write_scc(self, value: Value) -> None:
+        assert isinstance(value, LlvmValue)
+        self.scalars[SCC] = value
+
+    def special(self, name: str) -> LlvmValue:
+        high = SHARED_APERTURE if "shared" in name else PRIVATE_APERTURE
+        return self.constant("u64", high << 32 | (0xFFFFFFFF if "limit" in name else 0))
+
+    def next_address(self) -> LlvmValue:
+        region = self.writer.scalar
+        base = LlvmValue(
+            self.writer, "u64", 0, self.f.emit(region, f"load i64, ptr {self._field(region, 'C', 'code')}")
+        )
+        return base + (self.inst.address or 0) + self.inst.size
+
+    def _note_access(self, access: Access) -> Strips:
+        assert self.strips is not None
+        if access.space != "scratch":
+            (self.strips.loads if access.kind == "load" else self.strips.stores).add(access.space)
+        self.strips.checks_faults = True
+        return self.strips
+
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[LlvmValue, ...]:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        site, size = self._sites[self.inst.address], memory.element_bytes(element)
+        w = self.writer
+        if access.space == "scalar":
+            pointer = memory.resolve(w, w.scalar, "scalar", address, size, site, "0")
+            words = memory.load_words(w, w.scalar, pointer, element)
+            self._stop_on_fault()
+            return tuple(LlvmValue(w, "u32", 0, word) for word in words)
+        strips = self._note_access(access)
+
+        def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+            pointer = memory.resolve(w, region, access.space, values[0], size, site, lane)
+            return memory.load_words(w, region, pointer, element)
+
+        return tuple(memory.each_lane(w, strips, mask, [address], max(1, size // 4), visit))
+
+    def store(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        element: str,
+        values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        site, size = self._sites[self.inst.address], memory.element_bytes(element)
+        w, strips = self.writer, self._note_access(access)
+        data = [v for v in values if isinstance(v, LlvmValue)]
+
+        def visit(region: Region, lane: str, inputs: list[LlvmValue]) -> Sequence[str]:
+            pointer = memory.resolve(w, region, access.space, inputs[0], size, site, lane)
+            memory.store_words(w, region, pointer, element, [v.ref for v in inputs[1:]])
+            return ()
+
+        memory.each_lane(w, strips, mask, [address, *data], 0, visit)
+
+    def atomic(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        body: Callable[..., Value],
+        data: tuple[Value, ...],
+        mask: Value | None,
+    ) -> LlvmValue:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        site, size = self._sites[self.inst.address], memory.element_bytes(access.element)
+        w, strips, f = self.writer, self._note_access(access), self.f
+        inputs = [v for v in data if isinstance(v, LlvmValue)]
+        kind = {"b32": "u32", "b64": "u64"}.get(access.element, access.element)
+
+        def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+            pointer = memory.resolve(w, region, access.space, values[0], size, site, lane)
+
+            def compute(old: LlvmValue) -> LlvmValue:
+                new = body(old, *values[1:])
+                assert isinstance(new, LlvmValue)
+                return new
+
+            old = memory.atomic(w, region, pointer, kind, compute)
+            if size == 4:
+                return [old.ref]
+            low = f.emit(region, f"trunc i64 {old.ref} to i32")
+            high = f.emit(region, f"lshr i64 {old.ref}, 32")
+            return [low, f.emit(region, f"trunc i64 {high} to i32")]
+
+        words = memory.each_lane(w, strips, mask, [address, *inputs], size // 4, visit)
+        old = words[0] if size == 4 else words[0].to("u64") | (words[1].to("u64") << 32)
+        return old.bits(kind)
+
+    def branch(self, inst: Instruction, condition: Value | None) -> None:
+        self._close()
+        if condition is None:
+            region = self._finish()
+            region.line(f"br label %{self._edge(self.block.target)}")
+            return
+        assert isinstance(condition, LlvmValue)
+        region = self._finish()
+        region.line(
+            f"br i1 {condition.ref}, label %{self._edge(self.block.target)}, label %{self._edge(self.block.next)}"
+        )
+
+    def jump(self, target: Value) -> None:
+        assert isinstance(target, LlvmValue)
+        region = self._finish()
+        f = self.f
+        base = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'code')}")
+        at = f.emit(region, f"sub i64 {target.ref}, {base}")
+        name = f.name("jump")
+        cases = " ".join(f"i64 {b.address}, label %{self._edge(b.number)}" for b in self.blocks)
+        region.line(f"switch i64 {at}, label %{name}.lost [ {cases} ]")
+        lost = f.region(f"{name}.lost")
+        site = self._sites[self.inst.address]
+        f.emit(
+            lost,
+            f"call ptr @fault(ptr %w, ptr %c, i32 {int(FaultKind.JUMP)}, i64 {target.ref}, i32 4, i32 {site}, i32 0)",
+        )
+        lost.line(f"ret i32 {int(Stop.FAULT)}")
+
+    def end(self) -> None:
+        self._finish().line(f"ret i32 {int(Stop.END)}")
+
+    def barrier(self) -> None:
+        self._set_mode(self.block.next)
+        self._leave(self._finish(), self.block.next, Stop.BARRIER)

@@ -1,0 +1,88 @@
+"""Small programs for the simulated card: a kernel around a few lines of assembly, and the ladder's kernels."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+
+from isa import toolchain
+
+_KERNEL = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.text
+.globl {name}
+.p2align 8
+.type {name},@function
+{name}:
+{body}
+.Lend_{name}:
+.size {name}, .Lend_{name}-{name}
+{functions}
+.section .rodata,"a",@progbits
+.p2align 6
+.amdhsa_kernel {name}
+  .amdhsa_group_segment_fixed_size {lds}
+  .amdhsa_private_segment_fixed_size {scratch}
+  .amdhsa_kernarg_size {kernarg}
+  .amdhsa_user_sgpr_count 2
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_wavefront_size32 1
+  .amdhsa_enable_private_segment {uses_scratch}
+  .amdhsa_system_sgpr_workgroup_id_x 1
+  .amdhsa_system_sgpr_workgroup_id_y 1
+  .amdhsa_system_vgpr_workitem_id 1
+  .amdhsa_next_free_vgpr {vgprs}
+  .amdhsa_next_free_sgpr 40
+  .amdhsa_float_denorm_mode_32 {denormals}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: {name}
+    .symbol: {name}.kd
+    .kernarg_segment_size: {kernarg}
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: {lds}
+    .private_segment_fixed_size: {scratch}
+    .wavefront_size: 32
+    .sgpr_count: 40
+    .vgpr_count: {vgprs}
+    .max_flat_workgroup_size: 1024
+    .args:
+      - {{.offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global}}
+...
+.end_amdgpu_metadata
+"""
+
+
+@functools.cache
+def assembled(
+    body: str, functions: str = "", lds: int = 1024, scratch: int = 0, vgprs: int = 32, denormals: int = 3
+) -> bytes:
+    """The code object of a kernel `test(buffer)`: s[0:1] is the kernarg pointer, s2 and s3 the workgroup, v0 the
+    work-item (x in bits 9:0, y in bits 19:10)."""
+    text = _KERNEL.format(
+        name="test", body=body, functions=functions, lds=lds, scratch=scratch, vgprs=vgprs, denormals=denormals,
+        kernarg=8, uses_scratch=int(scratch > 0),
+    )  # fmt: skip
+    tools = toolchain.find()
+    with tempfile.TemporaryDirectory() as folder:
+        source, obj, out = (Path(folder) / f"test.{end}" for end in ("s", "o", "hsaco"))
+        source.write_text(text)
+        tools.assemble(source, obj, arch="gfx1100")
+        tools.link([obj], out)
+        return out.read_bytes()
+
+
+@functools.cache
+def compiled(source: Path, flags: tuple[str, ...], cu_mode: bool, include: Path) -> bytes:
+    """The code object of a HIP source."""
+    tools = toolchain.find()
+    with tempfile.TemporaryDirectory() as folder:
+        text, obj, out = (Path(folder) / f"test.{end}" for end in ("s", "o", "hsaco"))
+        tools.compile(source, text, arch="gfx1100", cu_mode=cu_mode, include=include, flags=flags)
+        tools.assemble(text, obj, arch="gfx1100")
+        tools.link([obj], out)
+        return out.read_bytes()

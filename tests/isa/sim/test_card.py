@@ -1,0 +1,216 @@
+"""The simulated card runs code objects: right results, launches as the descriptor asks, faults that tell where."""
+
+import ctypes
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kernels_hip
+from isa.errors import IsaError
+from isa.sim.card import Card
+from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault
+from isa.sim.memory import OutOfMemory
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+
+SOURCES = Path(kernels_hip.__file__).parent
+BLOCK = {1: (16, 16), 2: (32, 32), 3: (256, 1), 4: (256, 1), 5: (128, 1)}
+TILE = {1: 16, 2: 32, 3: 128, 4: 128, 5: 128}
+
+
+@pytest.fixture
+def card():
+    return Card(capacity=1 << 30)
+
+
+def put(card, array):
+    address = card.memory.allocate(array.nbytes)
+    ctypes.memmove(address, array.ctypes.data, array.nbytes)
+    return address
+
+
+def get(address, like):
+    out = np.empty_like(like)
+    ctypes.memmove(out.ctypes.data, address, out.nbytes)
+    return out
+
+
+def launch(card, image, buffer, grid=(1, 1, 1), block=(32, 1, 1), **options):
+    module = card.load(image)
+    return card.launch(module.kernels["test"], grid, block, struct.pack("<Q", buffer), **options)
+
+
+def gemm(card, number, size, alpha, beta, flags, seed=1, **options):
+    """(what the kernel made of C, the reference in float64)."""
+    m, n, k = size
+    source = next(SOURCES.glob(f"kernel{number}_*.hip"))
+    image = programs.compiled(source, flags, number >= 5, SOURCES / "include")
+    rng = np.random.default_rng(seed)
+    a, b = (rng.standard_normal(s, dtype=np.float32) for s in ((m, k), (k, n)))
+    c = rng.standard_normal((m, n), dtype=np.float32) if beta else np.full((m, n), np.nan, np.float32)
+    at = [put(card, x) for x in (a, b, c)]
+    kernel = card.load(image).kernels[f"kernel{number}"]
+    grid = (-(-n // TILE[number]), -(-m // TILE[number]), 1)
+    card.launch(kernel, grid, (*BLOCK[number], 1), struct.pack("<QQQiiiff", *at, m, n, k, alpha, beta), **options)
+    reference = alpha * (a.astype(np.float64) @ b)
+    return get(at[2], c), reference + beta * c if beta else reference
+
+
+@pytest.mark.parametrize("size", [(128, 128, 128), (384, 128, 64)])
+@pytest.mark.parametrize("scale", [(1.0, 0.0), (1.5, -0.5), (0.0, 1.0)])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_the_compiled_ladder_is_right(card, number, scale, size):
+    c, reference = gemm(card, number, size, *scale, ("-O3",))
+    np.testing.assert_allclose(c, reference, atol=1e-6 * size[2])
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("level", ["-O0", "-O1"])
+def test_other_optimisation_levels_are_right(card, number, level):
+    """-O0 keeps each variable in scratch and calls through s_swappc."""
+    c, reference = gemm(card, number, (128, 128, 32), 1.5, -0.5, (level,))
+    np.testing.assert_allclose(c, reference, atol=1e-4)
+
+
+def test_kernel_1_leaves_lanes_outside_the_matrix_alone(card):
+    c, reference = gemm(card, 1, (37, 51, 19), 1.5, -0.5, ("-O3",))
+    np.testing.assert_allclose(c, reference, atol=1e-4)
+
+
+@pytest.mark.parametrize("number", [1, 3, 5])
+def test_fast_and_plain_give_the_same_bits(card, number):
+    fast, plain = (gemm(card, number, (128, 256, 64), 1.5, -0.5, ("-O3",), fast=f)[0] for f in (True, False))
+    assert fast.tobytes() == plain.tobytes()
+
+
+def test_one_thread_and_two_give_the_same_bits(card):
+    one, two = (gemm(card, 3, (256, 256, 32), 1.0, 0.0, ("-O3",), threads=t)[0] for t in (1, 2))
+    assert one.tobytes() == two.tobytes()
+
+
+# --- faults
+
+STORE = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32_e32 v1, 2, v0
+    v_mov_b32_e32 v2, 7
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v1, v2, s[4:5] {offset}
+    s_endpgm
+"""
+
+
+def test_a_store_behind_the_end_names_its_lane(card):
+    out = np.zeros(20, np.uint32)
+    buffer = put(card, out)
+    with pytest.raises(KernelFault) as caught:
+        launch(card, programs.assembled(STORE.format(offset="")), buffer, threads=1)
+    assert caught.value.place.lane == 20
+    assert caught.value.address == buffer + 80
+    text = str(caught.value)
+    assert "kernel test" in text
+    assert "global_store_b32" in text
+    assert "workgroup (0, 0, 0)" in text
+    assert f"{buffer:#x}" in text
+
+
+def test_a_store_before_the_start_is_a_fault(card):
+    buffer = put(card, np.zeros(32, np.uint32))
+    with pytest.raises(KernelFault) as caught:
+        launch(card, programs.assembled(STORE.format(offset="offset:-4")), buffer)
+    assert caught.value.address == buffer - 4
+
+
+def test_a_store_that_fits_is_no_fault(card):
+    out = np.zeros(32, np.uint32)
+    buffer = put(card, out)
+    launch(card, programs.assembled(STORE.format(offset="")), buffer)
+    assert (get(buffer, out) == 7).all()
+
+
+def test_a_wild_scalar_load_is_a_fault(card):
+    with pytest.raises(KernelFault, match="s_load_b32"):
+        launch(card, programs.assembled("s_mov_b64 s[4:5], 0\ns_load_b32 s6, s[4:5], 0x10\ns_endpgm"), 0)
+
+
+def test_lds_beyond_the_group_is_a_fault(card):
+    body = "v_mov_b32_e32 v1, 0x3fd\nds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\ns_endpgm"
+    with pytest.raises(LdsFault, match="outside the workgroup's LDS"):
+        launch(card, programs.assembled(body, lds=1024), 0)
+
+
+def test_dynamic_lds_is_lds(card):
+    body = "v_mov_b32_e32 v1, 0x3fd\nds_load_b32 v2, v1\ns_waitcnt lgkmcnt(0)\ns_endpgm"
+    launch(card, programs.assembled(body, lds=1024), 0, dynamic_lds=16)
+
+
+def test_a_loop_without_end_is_ended_by_its_budget(card):
+    with pytest.raises(BudgetSpent, match="s_nop"):
+        launch(card, programs.assembled(".Lagain:\ns_nop 0\ns_branch .Lagain\ns_endpgm"), 0, budget=100_000)
+
+
+def test_an_unknown_jump_is_a_fault(card):
+    with pytest.raises(KernelFault, match="jump"):
+        launch(card, programs.assembled("s_mov_b64 s[4:5], 0\ns_setpc_b64 s[4:5]\ns_endpgm"), 0)
+
+
+def test_an_instruction_nobody_described_is_named(card):
+    with pytest.raises(IsaError, match="image_load"):
+        launch(card, programs.assembled("image_load v[0:3], v[4:5], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D\ns_endpgm"), 0)
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "lds", "what"),
+    [
+        ((0, 1, 1), (32, 1, 1), 0, "at least one"),
+        ((1, 1, 1), (1025, 1, 1), 0, "too many"),
+        ((1, 1, 1), (32, 1, 1), 1 << 16, "LDS"),
+    ],
+)
+def test_launches_that_cannot_be(card, grid, block, lds, what):
+    with pytest.raises(LaunchError, match=what):
+        launch(card, programs.assembled("s_endpgm"), 0, grid=grid, block=block, dynamic_lds=lds)
+
+
+# --- what a wave begins with
+
+
+def test_work_items_and_workgroups_are_numbered(card):
+    body = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_and_b32_e32 v1, 0x3ff, v0
+    v_lshrrev_b32_e32 v2, 10, v0
+    s_mul_i32 s6, s3, 3
+    s_add_u32 s6, s6, s2
+    v_lshl_add_u32 v3, v2, 3, v1
+    s_mul_i32 s6, s6, 40
+    v_add_nc_u32_e32 v3, s6, v3
+    v_lshlrev_b32_e32 v3, 2, v3
+    v_lshl_or_b32 v4, v2, 8, v1
+    v_lshl_or_b32 v4, s2, 16, v4
+    v_lshl_or_b32 v4, s3, 24, v4
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v3, v4, s[4:5]
+    s_endpgm
+    """
+    out = np.zeros((2, 3, 5, 8), np.uint32)
+    buffer = put(card, out)
+    launch(card, programs.assembled(body), buffer, grid=(3, 2, 1), block=(8, 5, 1))
+    y, x, ty, tx = np.indices(out.shape)
+    assert (get(buffer, out) == y << 24 | x << 16 | ty << 8 | tx).all()
+
+
+def test_memory_is_counted_and_given_back(card):
+    size = card.memory.capacity // 2
+    first, _ = card.memory.allocate(size), card.memory.allocate(size)
+    with pytest.raises(OutOfMemory):
+        card.memory.allocate(1)
+    card.memory.free(first)
+    assert card.memory.allocate(size) == first
+    assert first % 256 == 0
+    assert card.memory.find(first + size - 1) == (first, size)
+    assert card.memory.find(first + size) is None
