@@ -248,6 +248,6 @@ def _parse_modifier(word: str, span: Span) -> tuple[str, ModifierValue]:
         if all(_INT.match(p) for p in parts):
             return name, tuple(int(p, 0) for p in parts)
         return name, value
-    elif re.match(r"[\w.()-]+$", value):
+    elif re.match(r"[\w.()-]+$|swizzle\([\w\", ]+\)$", value):
         return name, value
     raise IsaError("not a modifier", span=span, expected="a word such as glc or name:value", got=repr(word))

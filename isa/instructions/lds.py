@@ -79,35 +79,48 @@ def _permute(address: Value, data: Value, exec_: Value, offset: int, lane: Value
     return result
 
 
-def _swizzle(data: Value, exec_: Value, offset: int, lane: Value) -> Value:
-    """ISA guide 12.5.1: bit 15 a quad permutation; else and/or/xor masks of five bits on the lane number."""
-    if offset >= 0xE000:
-        source = _fft(lane, offset & 0x1F)
-    elif offset >= 0xC000:
-        keep, turn = offset & 0x1F, offset >> 5 & 0x1F
-        # Bit 10 set turns left (towards lower lanes), within groups that `keep` fixes.
-        moved = lane + turn if not offset >> 10 & 1 else lane - turn
-        source = (lane & keep) | (moved & (31 ^ keep))
-    elif offset & 0x8000:
-        quad = lane & 3
+def swizzle_code(offset: int | str) -> int:
+    """The 16 bits behind `offset:`, which may be written as swizzle(MODE, ...) (LLVM's AMDGPUModifierSyntax)."""
+    if isinstance(offset, int):
+        return offset
+    mode, *rest = (part.strip() for part in offset.removeprefix("swizzle(").removesuffix(")").split(","))
+    if mode == "BITMASK_PERM":
+        bits = rest[0].strip('"')
+        masks = [int("".join("1" if c in ones else "0" for c in bits), 2) for ones in ("pi", "1", "i")]
+        return masks[0] | masks[1] << 5 | masks[2] << 10
+    n = [int(r, 0) for r in rest]
+    if mode == "QUAD_PERM":
+        return 0x8000 | sum(lane << 2 * i for i, lane in enumerate(n))
+    if mode == "BROADCAST":
+        return (32 - n[0]) | n[1] << 5
+    if mode in ("SWAP", "REVERSE"):
+        return 31 | (n[0] if mode == "SWAP" else n[0] - 1) << 10
+    if mode == "FFT":
+        return 0xE000 | n[0]
+    if mode == "ROTATE":
+        return 0xC000 | n[0] << 10 | n[1] << 5
+    raise ValueError(f"no swizzle mode {mode}")
+
+
+def _swizzle(data: Value, exec_: Value, offset: int | str, lane: Value) -> Value:
+    """Lane i gets the lane that a pattern names; 0 where that one is off. RDNA3 ISA guide 12.5.1, DS_SWIZZLE_B32."""
+    code = swizzle_code(offset)
+    low = code & 31
+    if code >= 0xE000:  # bit reversal for FFTs
+        kept = bin(low).count("1")
+        source = (lane.bitreverse() >> (27 + kept)) | (lane & low) if kept < 5 else lane
+    elif code >= 0xC000:  # rotation within groups that the low five bits fix; bit 10 turns it round
+        turn = code >> 5 & 31
+        moved = lane + turn if not code >> 10 & 1 else lane - turn
+        source = (lane & low) | (moved & (31 ^ low))
+    elif code & 0x8000:  # any permutation within four lanes
         pick = lane & 0
         for i in range(4):
-            pick = select(quad == i, offset >> 2 * i & 3, pick)
+            pick = select((lane & 3) == i, code >> 2 * i & 3, pick)
         source = (lane & ~3) | pick
     else:
-        source = ((lane & (offset & 31)) | (offset >> 5 & 31)) ^ (offset >> 10 & 31)
+        source = ((lane & low) | (code >> 5 & 31)) ^ (code >> 10 & 31)
     return select(exec_.lanes(), data, data & 0).shuffle(source)
-
-
-def _fft(lane: Value, shape: int) -> Value:
-    """The FFT mode: bits of the lane number reversed within 32 >> (bits set of shape) lanes."""
-    from isa.instructions.words import field
-
-    steps = {0x00: 5, 0x10: 4, 0x18: 3, 0x1C: 2, 0x1E: 1, 0x1F: 0}.get(shape, 0)
-    if steps == 0:
-        return lane
-    low = field(lane.bitreverse(), 32 - steps, steps)
-    return (lane & (31 & ~((1 << steps) - 1))) | low
 
 
 inst("ds_bpermute_b32 =v.b32, v.u32, v.b32", _bpermute, unit="lds", counters="lgkmcnt", reads="exec", fields="offset")

@@ -32,7 +32,8 @@ def _scaled(a: Value, n: int) -> Value:
 def _div_scale(s0: Value, denominator: Value, numerator: Value) -> tuple[Value, Value]:
     """(s0 scaled so that no step of the division over- or underflows, whether V_DIV_FMAS must scale back).
 
-    s0 is the numerator or the denominator, whichever is to be scaled.
+    s0 is the numerator or the denominator, whichever is to be scaled. Where 1/d and n/d are both tiny the guide scales
+    the denominator up, which overflows; down is what makes division right.
     """
     size, mantissa = FORMATS[s0.type]
     bias = (1 << (size - 2 - mantissa)) - 1
@@ -53,7 +54,7 @@ def _div_scale(s0: Value, denominator: Value, numerator: Value) -> tuple[Value, 
     value = select(n_exponent <= mantissa, up, s0)
     value = select(tiny_quotient, select(of_numerator, up, s0), value)
     value = select(tiny_reciprocal, down, value)
-    value = select(tiny_reciprocal & tiny_quotient, select(of_denominator, up, s0), value)
+    value = select(tiny_reciprocal & tiny_quotient, select(of_denominator, down, s0), value)
     value = select(tiny_denominator, up, value)
     value = select(far, select(of_denominator, up, s0), value)
     value = select(zero, _constant(s0, _QUIET_NAN[s0.type]), value)
@@ -68,13 +69,26 @@ def _div_fmas(a: Value, b: Value, c: Value, vcc: Value) -> Value:
 
     The guide's pseudocode for gfx11 says 2**32 (2**64 for f64), which does not undo V_DIV_SCALE's 2**64 (2**128). The
     guides of later chips say what the card does: by the exponent of the addend, up or down by V_DIV_SCALE's amount.
+
+    Rounded once, after scaling, or quotients that are denormal come out wrong in their last place: f32 is scaled in
+    f64; f64, which has no wider type, is rounded to odd before it becomes denormal.
     """
-    size, _ = FORMATS[a.type]
-    step, bias = (64, 127) if size == 32 else (128, 1023)
-    result = fma(a, b, c)
     _, exponent, _ = _parts(c)
-    unscaled = select(exponent > bias, _scaled(result, step), _scaled(result, -step))
-    return select(vcc.lanes(), unscaled, result)
+    if a.type == "f32":
+        exact = fma(a.to("f64"), b.to("f64"), c.to("f64"))
+        scaled = select(exponent > 127, _scaled(exact, 64), _scaled(exact, -64)).to("f32")
+        return select(vcc.lanes(), scaled, fma(a, b, c))
+    result = fma(a, b, c)
+    # c and the sum are close, so that their difference is exact, and this has the sign of what rounding cut off.
+    error = fma(a, b, c - result)
+    bits = result.bits("u64")
+    away = (error < 0.0) ^ ~_parts(result)[0]
+    odd = select((bits & 1) == 1, bits, select(away, bits + 1, bits - 1))
+    inexact = (error != 0.0) & ~is_nan(error) & ~is_inf(result) & (result != 0.0)
+    sticky = select(inexact, odd, bits).bits("f64")
+    down = _scaled(result, -128)
+    down = select(_parts(down)[1] == 0, _scaled(sticky, -128), down)
+    return select(vcc.lanes(), select(exponent > 1023, _scaled(result, 128), down), result)
 
 
 def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
@@ -89,10 +103,10 @@ def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     u, _, _ = float_bits(quotient)
     negative = n_negative ^ d_negative
     result = u & (sign - 1)
-    if size != 16:
-        result = select(n_exponent - d_exponent < -(bias + mantissa), u & 0, result)
     infinite = (2 * bias + 1) << mantissa
     result = select(is_nan(quotient), u & 0 | infinite, result)
+    if size != 16:
+        result = select(n_exponent - d_exponent < -(bias + mantissa), u & 0, result)
     result = select(is_inf(denominator) | (numerator == 0.0), u & 0, result)
     result = select((denominator == 0.0) | is_inf(numerator), u & 0 | infinite, result)
     result = select(negative, result | sign, result)
