@@ -137,10 +137,18 @@ class Instruction:
 
     def reads(self) -> frozenset[Reg]:
         """Single registers read, implicit ones (VCC, EXEC, SCC, M0) included."""
-        return self.desc.reads(self)
+        return self._reads
 
     def writes(self) -> frozenset[Reg]:
         """Single registers written, implicit ones included."""
+        return self._writes
+
+    @cached_property
+    def _reads(self) -> frozenset[Reg]:
+        return self.desc.reads(self)
+
+    @cached_property
+    def _writes(self) -> frozenset[Reg]:
         return self.desc.writes(self)
 
     def error(self, message: str, *, operand: int | None = None, **details: str) -> IsaError:

@@ -1,0 +1,201 @@
+"""Changing a kernel's lines, and keeping what surrounds a change true.
+
+An `Edit` collects insertions and removals by line number of one kernel and applies them at once. Hints that speak of
+their neighbours (`s_delay_alu`: how long ago was my operand computed; `s_clause`: the next n belong together) are
+dropped where those neighbours changed; both only steer speed. Text comes from the Jinja2 templates in `isa/templates`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from isa.analysis import cfg as flow_graph
+from isa.analysis import defuse
+from isa.describe import lookup
+from isa.emit import instruction_line, set_directives
+from isa.parse import parse_line
+from isa.program import Directive, Imm, Instruction, Kernel, Label, Line, Program
+from isa.registers import SGPR_LIMIT
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_VALU = frozenset({"valu", "valu64", "trans"})
+_ARITHMETIC = _VALU | {"salu"}
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("isa"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+        autoescape=False,
+    )
+
+
+def render(template: str, **values: object) -> list[Line]:
+    """The lines that `isa/templates/<template>` gives for these values. A value that is missing is an error."""
+    text = _templates().get_template(template).render(values)
+    lines = (x for x in text.split("\n") if x.strip())
+    return [parse_line(raw, f"isa/templates/{template}", number) for number, raw in enumerate(lines)]
+
+
+@dataclass
+class Edit:
+    """Changes to one kernel of a program. Line numbers are those of the kernel's program throughout."""
+
+    kernel: Kernel
+    _before: dict[int, list[Line]] = field(default_factory=dict)
+    _gone: set[int] = field(default_factory=set)
+
+    def insert(self, number: int, lines: Iterable[Line]) -> None:
+        """Put lines before line `number`, behind what was inserted there already."""
+        self._before.setdefault(number, []).extend(lines)
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        self._gone.update(numbers)
+
+    def apply(self) -> Program:
+        """The changed program, hints and register counts put right."""
+        old = self.kernel.program
+        lines: list[Line] = []
+        for number, line in enumerate(old.lines):
+            lines += self._before.get(number, [])
+            if number not in self._gone:
+                lines.append(line)
+        kept = _true_hints(old.lines, lines)
+        return recount(old.with_lines(kept).kernel(self.kernel.name))
+
+
+def _true_hints(old: Sequence[Line], new: Sequence[Line]) -> list[Line]:
+    """`new` without hints whose neighbourhood is another than in `old`, hints that `new` brings itself apart."""
+    before = {id(line): _speaks_of(old, i) for i, line in enumerate(old) if _is_hint(line)}
+    result = []
+    for i, line in enumerate(new):
+        if not _is_hint(line) or id(line) not in before or before[id(line)] == _speaks_of(new, i):
+            result.append(line)
+    return result
+
+
+def _is_hint(line: Line) -> bool:
+    return line.instruction is not None and line.instruction.mnemonic in ("s_delay_alu", "s_clause")
+
+
+def _speaks_of(lines: Sequence[Line], at: int) -> list[int]:
+    """The lines, by identity, from the earliest to the latest that the hint at `at` says something of."""
+    hint = lines[at].instruction
+    assert hint is not None
+    back = ahead = 0
+    if hint.mnemonic == "s_clause":
+        count = hint.operands[0]
+        assert isinstance(count, Imm)
+        ahead = int(count.value) + 1
+    else:
+        text = str(hint)
+        back = max((int(n) for n in re.findall(r"(?:DEP|CYCLE)_(\d)", text)), default=4)
+        skip = re.search(r"instskip\((\w+)\)", text)
+        ahead = 1 if not skip or skip[1] == "SAME" else 2 if skip[1] == "NEXT" else int(skip[1][-1]) + 2
+    found = [id(line) for line in _nearby(lines, at, -1, back)]
+    return found + [id(line) for line in _nearby(lines, at, 1, ahead)]
+
+
+def _nearby(lines: Sequence[Line], at: int, step: int, count: int) -> list[Line]:
+    """Instructions and labels from `at` in one direction, until `count` VALU ones (ahead: any) are seen."""
+    found: list[Line] = []
+    while count > 0 and 0 <= (at := at + step) < len(lines):
+        node = lines[at].node
+        if isinstance(node, Label):
+            found.append(lines[at])
+            if step < 0:
+                break
+        elif isinstance(node, Instruction) and not _is_hint(lines[at]):
+            found.append(lines[at])
+            count -= step > 0 or node.desc.unit in _VALU
+    return found
+
+
+def recount(kernel: Kernel) -> Program:
+    """The program with the kernel's register counts as its instructions have them, VCC aside.
+
+    Counts that the compiler wrote elsewhere (`.set kernel.num_vgpr`) follow; its comment block "Kernel info" goes.
+    """
+    vgprs = sgprs = 0
+    for _, inst in kernel.instructions():
+        for unit in inst.reads() | inst.writes():
+            if unit.is_vgpr:
+                vgprs = max(vgprs, unit.index + 1)
+            elif unit.file == "s" and unit.index < SGPR_LIMIT:
+                sgprs = max(sgprs, unit.index + 1)
+    sgprs = max(sgprs, kernel.directive("user_sgpr_count"))  # the hardware writes them whether they are read or not
+    extra = _metadata(kernel, ".sgpr_count") - kernel.directive("next_free_sgpr")
+    program = set_directives(
+        kernel,
+        {"next_free_vgpr": vgprs, "next_free_sgpr": sgprs},
+        {".vgpr_count": vgprs, ".sgpr_count": sgprs + extra},
+    )
+    values = {f"{kernel.name}.num_vgpr": vgprs, f"{kernel.name}.numbered_sgpr": sgprs}
+    lines = []
+    info = False
+    for line in program.lines:
+        node = line.node
+        if isinstance(node, Directive) and node.name == ".set" and (name := node.args.partition(",")[0]) in values:
+            line = Line(f"\t.set {name}, {values[name]}", Directive(".set", f"{name}, {values[name]}"))
+        info = line.text.startswith("; Kernel info:") or (info and line.text.startswith("; "))
+        if not info:
+            lines.append(line)
+    return program.with_lines(lines)
+
+
+def _metadata(kernel: Kernel, key: str) -> int:
+    return int(kernel.program.lines[kernel.metadata[key]].text.partition(":")[2])
+
+
+def remove_dead(kernel: Kernel) -> Program:
+    """The program without arithmetic of this kernel from which nothing follows: no store, no branch, nothing else that
+    has an effect. What only feeds itself around a loop goes too."""
+    graph = flow_graph.of_kernel(kernel)
+    chains = defuse.analyse(graph)
+    halves = [inst.halves for inst in graph.instructions]
+    needed: set[tuple[int, int]] = set()
+    work = [(i, h) for i, both in enumerate(halves) for h, half in enumerate(both) if not _only_computes(half)]
+    while work:
+        i, h = work.pop()
+        if (i, h) in needed:
+            continue
+        needed.add((i, h))
+        for register in halves[i][h].reads():
+            sources = chains.defs_of(i, register) - {defuse.ENTRY}
+            work.extend((d, k) for d in sources for k, half in enumerate(halves[d]) if register in half.writes())
+    edit = Edit(kernel)
+    for i, both in enumerate(halves):
+        kept = [half for h, half in enumerate(both) if (i, h) in needed]
+        alone = _by_itself(kept[0]) if len(kept) < len(both) and kept else None
+        if alone or not kept:
+            edit.remove([graph.lines[i]])
+        if alone:
+            edit.insert(graph.lines[i], [instruction_line(alone)])
+    return edit.apply()
+
+
+def _by_itself(half: Instruction) -> Instruction | None:
+    """Half of a VOPD as an instruction of its own (VOP1 or VOP2); None where that is not only a change of name."""
+    name = lookup(half).name
+    if len(half.operands) != len(lookup(half).roles) or name.startswith(("v_fmaak", "v_fmamk", "v_dot2")):
+        return None
+    return dataclasses.replace(half, mnemonic=f"{name}_e32")
+
+
+def _only_computes(inst: Instruction) -> bool:
+    """Whether all that an instruction does is to write registers."""
+    desc = inst.desc
+    return desc.unit in _ARITHMETIC and not desc.effect and desc.access is None and bool(inst.writes())

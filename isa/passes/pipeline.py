@@ -1,0 +1,112 @@
+"""A pipeline is text: names of passes with commas between, options in braces.
+
+    bank-balance,unroll,batch-loads
+    bank-balance{rows=8 columns=16},unroll
+
+Each pass is a frozen dataclass with a `name`, whose fields are its options, and `run`, Program -> Program. After each
+one the text is read again, so that places in errors are places in what the pass wrote, and the program is verified;
+a pass that broke it is an error that names the pass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol, get_type_hints
+
+from isa.check.verify import verify
+from isa.emit import emit
+from isa.errors import IsaError, Span
+from isa.parse import parse
+from isa.passes.bank_balance import BankBalance
+from isa.passes.batch_loads import BatchLoads
+from isa.passes.unroll import Unroll
+from isa.program import Program
+
+
+class Pass(Protocol):
+    """Program -> Program. The docstring of each says what it requires, guarantees and leaves alone."""
+
+    name: ClassVar[str]
+
+    def run(self, program: Program) -> Program: ...
+
+
+PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads)}
+OnStage = Callable[[str, Program], None]
+_ITEM = re.compile(r"\s*([\w-]*)\s*(?:\{([^{}]*)\})?\s*(,|$)")
+
+
+def parse_pipeline(text: str) -> list[Pass]:
+    """The passes that `text` names, with their options. IsaError at the column that cannot be read."""
+    passes: list[Pass] = []
+    at = 0
+    while at < len(text) or (passes and text.endswith(",")):
+        m = _ITEM.match(text, at)
+        if m is None or not m[1]:
+            raise _error(text, at, "a pass is missing here" if m else "this is not a pipeline")
+        if m[1] not in PASSES:
+            raise _error(text, m.start(1), f"there is no pass {m[1]!r}", expected=", ".join(PASSES))
+        passes.append(PASSES[m[1]](**_options(text, m)))
+        at = m.end()
+        if m[3] != ",":
+            break
+    return passes
+
+
+def _options(text: str, item: re.Match[str]) -> dict[str, int | bool | str]:
+    """The options in the braces of one pass, in the types of its fields."""
+    if item[2] is None:
+        return {}
+    fields = {f.name: f for f in dataclasses.fields(PASSES[item[1]])}
+    types = get_type_hints(PASSES[item[1]])
+    values: dict[str, int | bool | str] = {}
+    for m in re.finditer(r"[^\s]+", item[2]):
+        at = item.start(2) + m.start()
+        key, equals, value = m[0].partition("=")
+        field = key.replace("-", "_")
+        if field not in fields:
+            known = ", ".join(f"{f.name.replace('_', '-')}={f.default}" for f in fields.values())
+            raise _error(text, at, f"{item[1]} has no option {key!r}", expected=known or "no options")
+        if types[field] is bool and value in ("", "true", "false"):
+            values[field] = value != "false"
+        elif types[field] is int and re.fullmatch(r"\d+", value):
+            values[field] = int(value)
+        elif types[field] is str and equals:
+            values[field] = value
+        else:
+            raise _error(text, at, f"{key} takes {types[field].__name__}", got=repr(value))
+    return values
+
+
+def _error(text: str, at: int, message: str, **details: str) -> IsaError:
+    return IsaError(message, span=Span("<pipeline>", 1, at + 1, text), **details)
+
+
+def run_pipeline(program: Program, text: str, on_stage: OnStage | None = None) -> Iterator[tuple[str, Program]]:
+    """Yields (name of the pass, the verified program after it) for each pass of the pipeline `text`.
+
+    on_stage is called with the same two before each is yielded. Raises IsaError: a pipeline that cannot be read, a
+    program that has not the shape a pass needs, or what a pass broke.
+    """
+    for step in parse_pipeline(text):
+        after = step.run(program)
+        program = parse(emit(after), f"{program.file.partition(' after ')[0]} after {step.name}")
+        _verify(step.name, program)
+        if on_stage:
+            on_stage(step.name, program)
+        yield step.name, program
+
+
+def _verify(name: str, program: Program) -> None:
+    try:
+        verify(program)
+    except IsaError as e:
+        raise IsaError(
+            f"the pass {name} broke the program: {e.message}",
+            span=e.span,
+            expected=e.expected,
+            got=e.got,
+            hint="this is a fault of the pass, not of its input: please report it with the input",
+        ) from e

@@ -1,0 +1,133 @@
+"""Kernel 7: the inner loop unrolled whole, its LDS addresses folded into offsets.
+
+The loop is carried out on polynomials, step by step, until its branch is not taken; so the number of steps and the LDS
+address of each load in each step are known. An address that some register plus a constant of 16 bits gives, with a
+register that the loop does not change, is written in this way. What then computes nothing that is read (the running
+addresses, the counter, the comparison) is dead and goes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar
+
+from isa.analysis import cfg as flow_graph
+from isa.analysis.cfg import Cfg, Loop
+from isa.describe import lookup
+from isa.passes import flow, outer_product
+from isa.passes.edit import Edit, remove_dead, render
+from isa.passes.poly import Poly
+from isa.passes.symbolic import Machine, Term
+from isa.program import Instruction, Label, Line, Program
+from isa.registers import SCC, Reg
+
+_LDS_OFFSET = 1 << 16
+
+
+@dataclass(frozen=True)
+class Unroll:
+    """Unrolls the inner loop of a GEMM, all steps of it.
+
+    limit: the most steps that are unrolled.
+
+    Requires:   an inner loop of one basic block whose number of steps is a constant.
+    Guarantees: the same instructions in the same order as the loop ran them, without branch, counter and, where they
+                fit, address arithmetic.
+    Leaves alone: registers, waits, and everything outside of the loop that is still needed.
+    """
+
+    name: ClassVar[str] = "unroll"
+    limit: int = 64
+
+    def run(self, program: Program) -> Program:
+        kernel = program.kernel()
+        cfg = flow_graph.of_kernel(kernel)
+        loop = outer_product.most_fmas(kernel, cfg)
+        outer_product.one_block(cfg, loop)
+        block = cfg.blocks[loop.header]
+        before = outer_product.entering(cfg, loop)
+        machine = flow.leave(cfg, flow.entry(kernel), before.index)
+        steps = self._steps(cfg, loop, machine)
+        label_line = _own_label(cfg, loop, program)
+        edit = Edit(kernel)
+        edit.remove(range(label_line, cfg.lines[block.end - 1] + 1))
+        edit.insert(cfg.lines[block.start], render("unrolled.s.j2", steps=steps))
+        return remove_dead(edit.apply().kernel(kernel.name))
+
+    def _steps(self, cfg: Cfg, loop: Loop, machine: Machine) -> list[list[Instruction]]:
+        """The instructions of each step, their LDS addresses folded."""
+        positions = cfg.blocks[loop.header].range
+        stable = _stable_registers(cfg, loop, machine)
+        steps = []
+        for _ in range(self.limit):
+            step = []
+            for i in positions[:-1]:
+                inst = cfg.instructions[i]
+                step.append(_folded(inst, machine, stable))
+                machine.run(inst)
+            steps.append(step)
+            branch = cfg.instructions[positions[-1]]
+            if not _taken(branch, machine):
+                return steps
+        raise branch.error(f"the loop runs more than {self.limit} times", expected="a loop that can be unrolled whole")
+
+
+def _taken(branch: Instruction, machine: Machine) -> bool:
+    """Whether the loop goes on. IsaError where that is not a constant."""
+    desc = lookup(branch)
+    condition = desc.body(Term("b1", machine[SCC])) if desc.body and desc.implicit_reads == ("scc",) else None
+    value = condition.poly.value if condition is not None else None
+    if value is None:
+        raise branch.error(
+            "the number of steps of the inner loop is not a constant",
+            expected="a counter that starts at a number and is compared with a number",
+            got="" if condition is None else str(condition.poly),
+        )
+    return bool(value)
+
+
+def _stable_registers(cfg: Cfg, loop: Loop, machine: Machine) -> dict[Poly, list[tuple[Reg, int]]]:
+    """What VGPRs hold that the loop does not write: polynomial without constant -> (register, constant).
+
+    Registers that no loop around writes come first: an address in them needs no instruction at all.
+    """
+    own = {u for i in cfg.blocks[loop.header].range for u in cfg.instructions[i].writes()}
+    around = {u for i in cfg.positions(outer_product.outermost(cfg, loop)) for u in cfg.instructions[i].writes()}
+    found: dict[Poly, list[tuple[Reg, int]]] = {}
+    for register in sorted(machine.registers, key=lambda r: (r in around, r)):
+        if register.is_vgpr and register not in own:
+            poly = machine[register]
+            found.setdefault(poly.without_constant(), []).append((register, poly.constant))
+    return found
+
+
+def _folded(inst: Instruction, machine: Machine, stable: dict[Poly, list[tuple[Reg, int]]]) -> Instruction:
+    """An LDS load with its address as a stable register and an offset; any other instruction as it is."""
+    access = inst.desc.access
+    if inst.pair is not None or access is None or access.space != "lds" or access.pair or access.kind != "load":
+        return inst
+    address = machine.address(inst)
+    for register, constant in stable.get(address.without_constant(), []):
+        offset = address.constant - constant
+        if 0 <= offset < _LDS_OFFSET:
+            rest = tuple(m for m in inst.modifiers if m[0] != "offset")
+            modifiers = (("offset", offset), *rest) if offset else rest
+            return dataclasses.replace(inst, operands=(inst.operands[0], register), modifiers=modifiers)
+    return inst
+
+
+def _own_label(cfg: Cfg, loop: Loop, program: Program) -> int:
+    """The line of the loop's label, which nothing but its own branch may name."""
+    first, last = cfg.blocks[loop.header].start, cfg.blocks[loop.header].end - 1
+    line = next(n for n in range(cfg.lines[first], -1, -1) if isinstance(program.lines[n].node, Label))
+    name = str(_label(program.lines[line]))
+    for i, inst in enumerate(cfg.instructions):
+        if i != last and any(str(o) == name for o in inst.operands):
+            raise inst.error(f"a second branch goes to the inner loop {name}")
+    return line
+
+
+def _label(line: Line) -> str:
+    assert isinstance(line.node, Label)
+    return line.node.name

@@ -1,0 +1,67 @@
+"""Kernel 5 as each compiler of this machine makes it, and what the passes make of that."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from isa import code_object, toolchain
+from isa.analysis import cfg
+from isa.analysis.cfg import Cfg
+from isa.emit import emit
+from isa.parse import parse, parse_disassembly
+from isa.passes import run_pipeline
+from isa.program import Program
+from isa.toolchain import Toolchain
+
+PIPELINE = "bank-balance,unroll,batch-loads"
+NAMES = ("kernel5", "kernel6", "kernel7", "kernel8")
+SOURCES = Path(str(files("kernels_hip")))
+
+
+def compile_source(tools: Toolchain, source: str, folder: Path, *flags: str) -> Program:
+    out = folder / "compiled.s"
+    tools.compile(
+        SOURCES / source, out, arch="gfx1100", cu_mode=True, include=SOURCES / "include", flags=flags or ("-O3",)
+    )
+    return parse(out.read_text(), "compiled.s")
+
+
+def link(tools: Toolchain, program: Program, folder: Path) -> code_object.CodeObject:
+    text, object_file, hsaco = (folder / f"linked{end}" for end in (".s", ".o", ".hsaco"))
+    text.write_text(emit(program))
+    tools.assemble(text, object_file, arch="gfx1100")
+    tools.link([object_file], hsaco)
+    return code_object.load(hsaco)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One kernel: its text, its code object, and the control flow of what that disassembles to."""
+
+    program: Program
+    linked: code_object.CodeObject
+    machine_code: Cfg
+
+
+@pytest.fixture(scope="session", params=list(toolchain.available()), ids=lambda t: t.compiler[0].rsplit("/", 1)[-1])
+def ladder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rung]:
+    """Kernels 5 to 8 of one compiler."""
+    tools: Toolchain = request.param
+    folder = tmp_path_factory.mktemp("ladder")
+    first = compile_source(tools, "kernel5_lds.hip", folder)
+
+    def programs() -> Iterator[Program]:
+        yield first
+        for _, program in run_pipeline(first, PIPELINE):
+            yield program
+
+    rungs = {}
+    for name, program in zip(NAMES, programs(), strict=True):
+        linked = link(tools, program, folder)
+        entry = linked.kernel("kernel5").descriptor.entry
+        rows = parse_disassembly(code_object.disassemble(linked.code("kernel5"), entry), name)
+        rungs[name] = Rung(program, linked, cfg.of_instructions(rows, name))
+    return rungs
