@@ -1,0 +1,223 @@
+"""A kernel's instructions -> the static side of the cycle model (`layout.Code`).
+
+What each instruction is comes from its description (unit, access, counters, operand roles); how long it takes from
+`isa.timing.rdna3`; what its operand reads cost from a bank rule. Blocks are those of `isa.analysis.cfg`, in the order of
+the code, so that "the next block" is the fall-through.
+
+s_delay_alu is attached to the instructions it speaks of: the next one (instid0) and the one that instskip names
+(instid1), counted in the order of the code (RDNA3 ISA guide 16.5).
+
+Limits: s_waitcnt_depctr and s_wait_idle cost their issue only; LDS-direct loads and WMMA have no timing class here and
+their descriptions, once written, must say one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from isa.analysis.banks import Source, sources
+from isa.analysis.cfg import Cfg
+from isa.describe import base_name, width
+from isa.program import Fields, Imm, Instruction
+from isa.registers import Reg
+from isa.timing import bank_rules, layout
+from isa.timing.layout import Code
+
+_VALU_UNITS = ("valu", "valu64", "trans")
+_COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
+_CODE_LINE = 64
+_SKIPS = {"SAME": 0, "NEXT": 1, "SKIP_1": 2, "SKIP_2": 3, "SKIP_3": 4, "SKIP_4": 5}
+
+
+def number_of(reg: Reg) -> int:
+    """The engine's number of a single register, see `layout.REGISTERS`."""
+    if reg.file == "v":
+        return reg.index
+    return layout.SCC if reg.file == "scc" else layout.VGPRS + reg.index
+
+
+def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT) -> Code:
+    """The static arrays of a kernel. IsaError for an instruction that nobody described."""
+    insts = cfg.instructions
+    n = len(insts)
+    rule = bank_rules.RULES[bank_rule]
+    kind = np.array([_kind(inst) for inst in insts], np.int64)
+    passes, latency = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    bank_reuse, bank_cold = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    wait = np.full((n, 3), -1, np.int64)
+    delay = np.zeros((n, 4), np.int64)
+    path, dwords = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    counter, private, value = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for i, inst in enumerate(insts):
+        if kind[i] == layout.VALU:
+            passes[i], latency[i] = _valu_cost(inst, numbers)
+            value[i] = inst.desc.unit == "trans"
+        elif kind[i] == layout.WAIT:
+            wait[i] = _limits(inst)
+        elif inst.desc.access is not None:
+            path[i], dwords[i] = _path(inst, numbers)
+            counter[i] = _COUNTERS.index(inst.desc.counters[0]) if inst.desc.counters else 0
+            private[i] = inst.desc.access.space == "scratch"
+        elif kind[i] in (layout.INTERNAL, layout.PRIO):
+            value[i] = _amount(inst)
+        if base_name(inst.mnemonic) == "s_delay_alu":
+            _attach(delay, insts, i)
+    for block in cfg.blocks:
+        before: list[Source] = []
+        for i in block.range:
+            if kind[i] == layout.VALU:
+                now = sources(insts[i])
+                bank_reuse[i], bank_cold[i] = rule(before, now), rule((), now)
+                before = now
+    return Code(
+        kind=kind,
+        block_first=np.array([b.start for b in cfg.blocks] + [n], np.int64),
+        passes=passes,
+        bank_reuse=bank_reuse,
+        bank_cold=bank_cold,
+        latency=latency,
+        src=_registers([inst.reads() for inst in insts], kind),
+        dst=_registers([inst.writes() for inst in insts], kind),
+        delay=delay,
+        wait=wait,
+        path=path,
+        dwords=dwords,
+        counter=counter,
+        private=private,
+        value=value,
+        fetch=_addresses(insts) // _CODE_LINE,
+    )
+
+
+def _kind(inst: Instruction) -> int:
+    desc = inst.desc
+    if desc.unit in _VALU_UNITS:
+        return layout.VALU
+    if desc.unit == "lds":
+        access = desc.access
+        return layout.LDS_LOAD if access is None or access.kind == "load" or access.returns else layout.LDS_STORE
+    if desc.unit in ("vmem", "flat", "scratch"):
+        if desc.access is None:
+            return layout.INTERNAL  # cache control
+        return layout.LOAD if desc.access.kind == "load" or desc.access.returns else layout.STORE
+    if desc.effect == "end":
+        return layout.END
+    if base_name(inst.mnemonic) == "s_setprio":
+        return layout.PRIO
+    units = {
+        "salu": layout.SALU,
+        "smem": layout.SMEM,
+        "branch": layout.BRANCH,
+        "barrier": layout.BARRIER,
+        "wait": layout.WAIT,
+        "internal": layout.INTERNAL,
+    }
+    return units[desc.unit]
+
+
+def _valu_cost(inst: Instruction, numbers: Mapping[str, float]) -> tuple[int, int]:
+    """(cycles it holds the VALU, latency of its result after the first of them)."""
+    desc = inst.desc
+    if desc.unit == "trans":
+        return int(numbers["trans_passes"]), int(numbers["trans_latency"] - numbers["trans_passes"] + 1)
+    if desc.unit == "valu64":
+        name = "f64" if any(role.type == "f64" for role in desc.roles) else "valu64"
+        return int(numbers[f"{name}_passes"]), int(numbers[f"{name}_latency"] - numbers[f"{name}_passes"] + 1)
+    return 1, int(numbers["valu_latency"])
+
+
+def _path(inst: Instruction, numbers: Mapping[str, float]) -> tuple[int, int]:
+    """(cycles of the request path, dwords a lane) of a memory access."""
+    access = inst.desc.access
+    assert access is not None
+    dwords = max(1, width(access.element)) * (2 if access.pair else 1)
+    load = access.kind == "load"
+    if access.space == "scalar":
+        return 0, dwords
+    if access.space == "lds":
+        if load:
+            return int(numbers["path_lds_load"]), dwords
+        return int(numbers["path_lds_store"]) + (dwords - 1) // 2, dwords
+    scalar_base = any(
+        role.kind == "sa" and isinstance(operand, Reg) for role, operand in inst.desc.roles_of(inst)
+    ) or access.space == "scratch"
+    if load:
+        return int(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"]), dwords
+    return int(numbers["path_store"]) + (dwords - 1) + (not scalar_base), dwords
+
+
+def _limits(inst: Instruction) -> list[int]:
+    """How many accesses a wait leaves outstanding, for each of `_COUNTERS`; -1 where it does not wait."""
+    name = base_name(inst.mnemonic)
+    for k, counter in enumerate(_COUNTERS):
+        if name == f"s_waitcnt_{counter}":
+            amount = next((o.value for o in inst.operands if isinstance(o, Imm)), 0)
+            return [int(amount) if j == k else -1 for j in range(3)]
+    first = inst.operands[0] if inst.operands else None
+    if name != "s_waitcnt":
+        return [-1, -1, -1]
+    if isinstance(first, Fields):
+        found = [first.get(counter) for counter in _COUNTERS]
+        return [-1 if args is None else int(args[0], 0) for args in found]
+    if isinstance(first, Imm):  # simm16: vmcnt 15:10, lgkmcnt 9:4, expcnt 2:0
+        bits = int(first.value)
+        vm, lgkm = bits >> 10 & 63, bits >> 4 & 63
+        return [vm if vm < 63 else -1, lgkm if lgkm < 63 else -1, -1]
+    return [-1, -1, -1]
+
+
+def _amount(inst: Instruction) -> int:
+    """Cycles beyond its own that s_nop or s_sleep takes; the priority of s_setprio; 0 for the others."""
+    first = inst.operands[0] if inst.operands else None
+    amount = int(first.value) if isinstance(first, Imm) else 0
+    return {"s_nop": amount, "s_sleep": 64 * amount, "s_setprio": amount}.get(base_name(inst.mnemonic), 0)
+
+
+def _attach(delay: np.ndarray, insts: Sequence[Instruction], at: int) -> None:
+    fields = insts[at].operands[0] if insts[at].operands else None
+    if not isinstance(fields, Fields):
+        return
+    given = {name: args[0] for name, args in fields.items if args}
+    skip = _SKIPS.get(given.get("instskip", "SAME"), 0)
+    for target, what in ((at + 1, given.get("instid0")), (at + 1 + skip, given.get("instid1"))):
+        m = re.fullmatch(r"(VALU_DEP|TRANS32_DEP|FMA_ACCUM_CYCLE|SALU_CYCLE)_(\d)", what or "")
+        if m is None or target >= len(insts):
+            continue
+        code = {"VALU_DEP": 1, "TRANS32_DEP": 2}.get(m[1], 3)
+        free = 0 if delay[target, 0] == 0 else 2
+        delay[target, free : free + 2] = code, int(m[2])
+
+
+def _registers(sets: Sequence[frozenset[Reg]], kind: np.ndarray) -> np.ndarray:
+    """Sorted register numbers, -1 filled. Memory and scalar instructions keep the scalar ones only: their VGPRs are
+    covered by the drain of the VALU and by wait counters."""
+    rows = []
+    for regs, k in zip(sets, kind, strict=True):
+        numbers = sorted(number_of(r) for r in regs if not r.is_null)
+        rows.append(numbers if k == layout.VALU else [r for r in numbers if r >= layout.VGPRS])
+    columns = max(1, max(map(len, rows), default=1))
+    out = np.full((len(rows), columns), -1, np.int64)
+    for i, row in enumerate(rows):
+        out[i, : len(row)] = row
+    return out
+
+
+def _addresses(insts: Sequence[Instruction]) -> np.ndarray:
+    """Byte addresses; where the program is text, sizes are taken as 8 for VOPD, VOP3, memory and literals, else 4."""
+    if insts and insts[0].address is not None:
+        first = insts[0].address // _CODE_LINE * _CODE_LINE
+        return np.array([(i.address or 0) - first for i in insts], np.int64)
+    sizes = [_size(inst) for inst in insts]
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+
+
+def _size(inst: Instruction) -> int:
+    if inst.size:
+        return inst.size
+    if inst.pair is not None or inst.mnemonic.endswith("_e64") or inst.desc.access is not None:
+        return 8
+    literal = any(isinstance(o, Imm) and isinstance(o.value, int) and not -16 <= o.value <= 64 for o in inst.operands)
+    return 8 if literal and inst.desc.unit in ("salu", *_VALU_UNITS) else 4

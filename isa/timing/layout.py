@@ -1,0 +1,157 @@
+"""The arrays between the Python side of the cycle model and its native engine: names, shapes, and codes.
+
+`Code` is the kernel, one entry per static instruction. `Recorded` is what waves executed (see `isa.timing.trace`).
+`Work` is what one unit (a CU in CU mode, a WGP in WGP mode) has to do. Engines see nothing else of a program.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+VALU, SALU, SMEM, LDS_LOAD, LDS_STORE, LOAD, STORE, WAIT, BARRIER, BRANCH, INTERNAL, END, PRIO = range(13)
+"""What an instruction is for the issue logic. INTERNAL: s_nop, s_clause and their kind, which need no unit."""
+
+KIND_NAMES = "VALU SALU SMEM LDS_LOAD LDS_STORE LOAD STORE WAIT BARRIER BRANCH INTERNAL END PRIO".split()
+
+BUSY, BANK, DEPENDENCY, LDS_WAIT, LDS_BANDWIDTH, GMEM, BARRIER_WAIT, BRANCH_COST, DRAIN, SCALAR, FETCH, ISSUE, TAIL = (
+    range(13)
+)
+"""Where a SIMD's cycles go; they sum to the whole time."""
+
+CAUSES = (
+    "VALU busy",
+    "bank stalls",
+    "VALU dependency",
+    "LDS wait",
+    "LDS bandwidth",
+    "GMEM wait",
+    "barrier",
+    "branch",
+    "drain",
+    "scalar",
+    "instruction fetch",
+    "issue and request path",
+    "launch and tail",
+)
+
+VGPRS = 256
+SCC = VGPRS + 128
+REGISTERS = VGPRS + 129
+"""Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC. -1 is none."""
+
+OLDEST, STICKY, ROUND_ROBIN = range(3)
+POLICIES = ("oldest first", "greedy, then oldest", "round robin")
+
+
+class Code(NamedTuple):
+    """n static instructions in b blocks.
+
+    kind[n]; block_first[b + 1], the first instruction of each block;
+    passes[n] cycles on the VALU; bank_reuse[n], bank_cold[n] extra cycles for operand reads, with and without what the
+    previous instruction left in the operand caches; latency[n] of a VALU result;
+    src[n, 12], dst[n, 8] registers, -1 filled;
+    delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles;
+    wait[n, 3]: s_waitcnt limits for vmcnt, lgkmcnt, vscnt, -1 where it does not wait;
+    path[n] cycles of the request path; dwords[n] a lane; counter[n] which counter a memory access raises;
+    private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep;
+    fetch[n]: 64-byte line of the code.
+    """
+
+    kind: Any
+    block_first: Any
+    passes: Any
+    bank_reuse: Any
+    bank_cold: Any
+    latency: Any
+    src: Any
+    dst: Any
+    delay: Any
+    wait: Any
+    path: Any
+    dwords: Any
+    counter: Any
+    private: Any
+    value: Any
+    fetch: Any
+
+
+class Recorded(NamedTuple):
+    """What the waves of the recorded workgroups executed; wave i of workgroup r is row r * waves + i.
+
+    block_at[rows + 1] into blocks[]: the basic blocks in order.
+    lds_at[rows + 1] into lds[]: LDS cycles of each LDS access in order.
+    mem_at[rows + 1] into sector_at[]: each global or scratch access in order; sector_at[m : m + 1] into sectors[]: the
+    32-byte sectors that it touches, ascending and distinct.
+    """
+
+    block_at: Any
+    blocks: Any
+    lds_at: Any
+    lds: Any
+    mem_at: Any
+    sector_at: Any
+    sectors: Any
+
+
+class Work(NamedTuple):
+    """What one unit runs.
+
+    record[g], x[g], y[g]: for each workgroup in order of dispatch, which recording it follows, and how far it lies
+    from it; shift_x[n], shift_y[n]: sectors by which instruction n's addresses move with x and y.
+    level[n, 3]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3.
+    """
+
+    record: Any
+    x: Any
+    y: Any
+    shift_x: Any
+    shift_y: Any
+    level: Any
+
+
+class Machine(NamedTuple):
+    """The numbers the engine needs, all in cycles of this clock, shares already taken for one CU."""
+
+    simds: int
+    lds_units: int
+    waves: int
+    slots: int
+    policy: int
+    seed: int
+    issue_to_execute: int
+    queue: int
+    to_lds: int
+    to_vmem: int
+    to_scalar: int
+    salu_latency: int
+    salu_to_valu: int
+    smem_latency: int
+    not_taken: int
+    taken: int
+    barrier: int
+    release: int
+    stagger: int
+    launch: int
+    dispatch_gap: int
+    icache_lines: int
+    icache_miss: int
+    lds_latency: int
+    lds_return: float
+    lds_store_latency: int
+    lds_store: float
+    lds_scale: float
+    path_queue: int
+    ta_cycles: int
+    l0_sets: int
+    l0_ways: int
+    l0_latency: int
+    l1_latency: int
+    l2_latency: int
+    l3_latency: int
+    vram_latency: int
+    fill: float
+    l1_line: float
+    l2_line: float
+    l3_line: float
+    vram_line: float
+    store_ack: int

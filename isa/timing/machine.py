@@ -1,0 +1,85 @@
+"""A card at a clock, with machine numbers -> `layout.Machine`: everything in cycles, shares taken for one CU.
+
+A share of a shared cache or memory is its bandwidth over the CUs that draw on it at once: all of them when the launch
+fills the chip. L1 is shared by a shader array, L2, L3 and VRAM by the chip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isa.timing.cards import Card
+from isa.timing.layout import Machine
+
+
+def machine(
+    numbers: Mapping[str, float],
+    card: Card,
+    *,
+    clock_mhz: float,
+    cu_mode: bool,
+    waves: int,
+    slots: int,
+    busy_cus: int,
+    policy: int = 0,
+    seed: int = 0,
+) -> Machine:
+    """The machine that one unit sees. waves: of a workgroup; slots: workgroups resident in the unit; busy_cus: CUs that
+    work at the same time."""
+    ghz = clock_mhz / 1000
+    line = numbers["line_bytes"]
+    factor = numbers["memory_load_factor"]
+
+    def cycles(name: str) -> int:
+        return round(numbers[f"{name}_ns"] * ghz)
+
+    def share(bandwidth: float, cus: float) -> float:
+        """Cycles a line of a shared bandwidth in bytes/s."""
+        return line / (bandwidth / (clock_mhz * 1e6) / max(1.0, cus))
+
+    array_cus = max(1.0, busy_cus / card.shader_arrays)
+    return Machine(
+        simds=2 if cu_mode else 4,
+        lds_units=1,
+        waves=waves,
+        slots=slots,
+        policy=policy,
+        seed=seed,
+        issue_to_execute=int(numbers["valu_issue_to_execute"]),
+        queue=int(numbers["valu_queue"]),
+        to_lds=int(numbers["valu_to_lds"]),
+        to_vmem=int(numbers["valu_to_vmem"]),
+        to_scalar=int(numbers["valu_to_scalar"]),
+        salu_latency=int(numbers["salu_latency"]),
+        salu_to_valu=int(numbers["salu_to_valu"]),
+        smem_latency=cycles("smem_latency"),
+        not_taken=int(numbers["branch_not_taken"]),
+        taken=int(numbers["branch_taken"]),
+        barrier=int(numbers["barrier"]),
+        release=int(numbers["wait_release"]),
+        stagger=int(numbers["wave_stagger"]),
+        launch=int(numbers["workgroup_launch"]),
+        dispatch_gap=max(1, int(waves * card.cus / 6)),
+        icache_lines=int(numbers["icache_bytes"] // numbers["icache_line"]),
+        icache_miss=cycles("icache_miss"),
+        lds_latency=int(numbers["lds_latency"]),
+        lds_return=128 / numbers["lds_return_bytes"],
+        lds_store_latency=int(numbers["lds_store_latency"]),
+        lds_store=numbers["lds_store_cycles"],
+        lds_scale=1.0 if cu_mode else 1 / numbers["lds_wgp_share"],
+        path_queue=int(numbers["path_queue"]),
+        ta_cycles=round(32 / numbers["ta_lanes"]),
+        l0_sets=int(numbers["l0_bytes"] / line / numbers["l0_ways"]),
+        l0_ways=int(numbers["l0_ways"]),
+        l0_latency=int(numbers["l0_latency"]),
+        l1_latency=int(numbers["l1_latency"]),
+        l2_latency=round(cycles("l2_latency") * factor),
+        l3_latency=round(cycles("l3_latency") * factor),
+        vram_latency=round(cycles("vram_latency") * factor),
+        fill=line / numbers["l0_fill_bytes"],
+        l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus,
+        l2_line=share(card.l2_bandwidth, busy_cus),
+        l3_line=share(card.l3_bandwidth, busy_cus),
+        vram_line=share(card.vram_bandwidth, busy_cus),
+        store_ack=cycles("store_ack"),
+    )

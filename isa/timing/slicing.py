@@ -1,0 +1,128 @@
+"""Which instructions decide where a kernel goes and what it addresses: a `Cfg` -> the set of positions to execute.
+
+Time depends on the path and on the addresses, not on the numbers that flow through a kernel. This finds the
+instructions whose results may reach a branch condition, EXEC, or a memory address; the others (of a GEMM all FMAs and
+all data moved through LDS) need not run to know the time.
+
+Backward data flow like `isa.analysis.liveness`, but a read makes a register needed only where the instruction that
+reads it is itself needed ("strong" liveness); `on` and `off` are as there. The address registers of every memory
+access, the conditions of branches, and EXEC wherever a vector access executes, are needed from the start.
+
+Scratch at an address without a VGPR is treated as registers, since that is where compilers spill: one more bit for each
+dword of the frame, so that spilled accumulators stay out and spilled addresses come in.
+
+Limits: an address or condition that depends on what a global or LDS load brings is refused with the place: such a
+kernel can be timed from a recording launch only. Calls and indirect jumps are refused too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isa.analysis import exec_mask, regset
+from isa.analysis.cfg import Cfg
+from isa.describe import width
+from isa.errors import IsaError
+from isa.program import Instruction, Special
+from isa.registers import EXEC_LO, Reg
+
+_SLOTS = 385  # first bit of the scratch frame
+
+
+@dataclass(frozen=True)
+class Slice:
+    """needed: positions whose results matter. accesses: positions of vector memory accesses (address only).
+    slots: dwords of the scratch frame that a position reads or writes, for accesses at a fixed place."""
+
+    needed: frozenset[int]
+    accesses: frozenset[int]
+    slots: dict[int, tuple[int, ...]]
+    full: tuple[bool, ...]
+
+
+def slice_of(cfg: Cfg) -> Slice:
+    """The slice of a kernel. IsaError where it depends on loaded data or on calls."""
+    if cfg.calls or cfg.indirect_jumps:
+        where = (cfg.calls or cfg.indirect_jumps)[0]
+        raise cfg.instructions[where].error("calls cannot be followed without running the kernel")
+    lanes = exec_mask.analyse(cfg)
+    count = len(cfg)
+    insts = cfg.instructions
+    slots = {i: s for i, inst in enumerate(insts) if (s := _fixed_slots(inst)) is not None}
+    roots, uses, defs, masked = [0] * count, list(cfg.uses), list(cfg.defs), [0] * count
+    accesses = set()
+    for i, inst in enumerate(insts):
+        desc = inst.desc
+        masked[i] = regset.VGPRS if desc.exec_masked else 0
+        if desc.unit == "branch":
+            roots[i] = uses[i]
+        elif desc.access is not None and desc.access.space != "scalar":
+            accesses.add(i)
+            roots[i] = _address(inst) | 1 << regset.bit(EXEC_LO)
+            frame = sum(1 << _SLOTS + s for s in slots.get(i, ()))
+            if desc.access.kind == "store":
+                defs[i] |= frame
+                masked[i] |= frame
+            else:
+                uses[i] |= frame
+    needed: set[int] = set()
+    state: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
+    work = list(range(len(cfg.blocks)))
+    while work:
+        block = cfg.blocks[work.pop()]
+        on = off = 0
+        for s in block.successors:
+            on |= state[s][0]
+            off |= state[s][1]
+        for i in reversed(block.range):
+            matters = bool(defs[i] & (on | off))
+            if matters:
+                needed.add(i)
+            if lanes.change[i]:
+                on, off = exec_mask.backward(lanes.change[i], on, off)
+            if lanes.full[i]:
+                off = 0
+            on &= ~defs[i]
+            off &= ~(defs[i] & ~masked[i])
+            on |= roots[i]
+            if matters:
+                on |= uses[i]
+                if regset.across_lanes(insts[i]) and not lanes.full[i]:
+                    off |= uses[i] & regset.VGPRS
+        if (on, off) != state[block.index]:
+            state[block.index] = on, off
+            work.extend(block.predecessors)
+    for i in sorted(needed & accesses):
+        access = insts[i].desc.access
+        assert access is not None
+        if i not in slots:
+            raise insts[i].error(
+                f"an address or a branch depends on data from {access.space} memory",
+                hint="its time can be told only from a launch with real data",
+            )
+    return Slice(frozenset(needed), frozenset(accesses), slots, tuple(bool(f) for f in lanes.full))
+
+
+def _address(inst: Instruction) -> int:
+    """The registers of a memory access's address: the first operand that is only read, and the scalar base."""
+    bits, first = 0, True
+    for role, operand in inst.desc.roles_of(inst):
+        if role.written:
+            continue
+        if (first or role.kind == "sa") and isinstance(operand, Reg):
+            bits |= regset.mask([operand])
+        first = False
+    return bits
+
+
+def _fixed_slots(inst: Instruction) -> tuple[int, ...] | None:
+    """The dwords of the frame of a scratch access whose address is its offset alone; None for others."""
+    access = inst.desc.access
+    if access is None or access.space != "scratch":
+        return None
+    roles = inst.desc.roles_of(inst)
+    if not all(isinstance(o, Special) for role, o in roles if role.kind in ("va", "sa")):
+        return None
+    if access.element not in ("b32", "b64", "b96", "b128") or inst.offset % 4:
+        raise IsaError(f"{inst}: scratch in parts of a dword cannot be followed")
+    return tuple(inst.offset // 4 + k for k in range(width(access.element)))
