@@ -154,7 +154,7 @@ class ArrayValue(Value):
     def __ge__(self, other: Number) -> Value:
         return self._emit(f"{self.text} >= {self._of(other)}", "b1")
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def select(self, yes: Number, no: Number) -> Value:
         model = yes if isinstance(yes, ArrayValue) else no

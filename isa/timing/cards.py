@@ -1,5 +1,6 @@
-"""The RDNA3 cards that the cycle model knows: what differs between them. Sources: AMD's product pages; C&C for the L2 and
-L3 bandwidth of the 7900 XTX, scaled by slices for the others (L).
+"""The RDNA3 cards that the cycle model knows: what differs between them.
+
+Sources: AMD's product pages; C&C for the L2 and L3 bandwidth of the 7900 XTX, scaled by slices for the others (L).
 
 `sa_cus` is how many CUs a shader array has on average; L2 and L3 bandwidth scale with the number of their slices.
 """

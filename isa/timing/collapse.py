@@ -21,8 +21,8 @@ PHASES: dict[int, tuple[int, tuple[int, ...]]] = {
     3: (8, tuple(_B128)),
     4: (8, tuple(_B128)),
 }
-"""Dwords a lane -> (lanes a phase, the lanes in the order of phases). Source: SQTT-era bank experiments on gfx11; b96 is
-taken as b128."""
+"""Dwords a lane -> (lanes a phase, the lanes in the order of phases). Source: bank experiments on a gfx1100 card; b96
+is taken as b128."""
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")

@@ -1,8 +1,8 @@
 """A kernel's instructions -> the static side of the cycle model (`layout.Code`).
 
 What each instruction is comes from its description (unit, access, counters, operand roles); how long it takes from
-`isa.timing.rdna3`; what its operand reads cost from a bank rule. Blocks are those of `isa.analysis.cfg`, in the order of
-the code, so that "the next block" is the fall-through.
+`isa.timing.rdna3`; what its operand reads cost from a bank rule. Blocks are those of `isa.analysis.cfg`, in the order
+of the code, so that "the next block" is the fall-through.
 
 s_delay_alu is attached to the instructions it speaks of: the next one (instid0) and the one that instskip names
 (instid1), counted in the order of the code (RDNA3 ISA guide 16.5).
@@ -141,9 +141,10 @@ def _path(inst: Instruction, numbers: Mapping[str, float]) -> tuple[int, int]:
         if load:
             return int(numbers["path_lds_load"]), dwords
         return int(numbers["path_lds_store"]) + (dwords - 1) // 2, dwords
-    scalar_base = any(
-        role.kind == "sa" and isinstance(operand, Reg) for role, operand in inst.desc.roles_of(inst)
-    ) or access.space == "scratch"
+    scalar_base = (
+        any(role.kind == "sa" and isinstance(operand, Reg) for role, operand in inst.desc.roles_of(inst))
+        or access.space == "scratch"
+    )
     if load:
         return int(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"]), dwords
     return int(numbers["path_store"]) + (dwords - 1) + (not scalar_base), dwords

@@ -89,8 +89,9 @@ def _line_ready(line, start, cu, i, level, m, free, tags, used, filled, counts, 
 def run(code, rec, work, m, budget, events, samples):
     """Play `work` on machine `m`.
 
-    budget: stop after this many issued instructions. events: int64[e, 4], filled with (cycle, SIMD, wave slot,
-    instruction) of the first e issues. samples: int64[k, 2], filled with (cycle, issued) at k even steps of `budget`.
+    budget: stop after this many issued instructions.
+    events: int64[e, 5], filled with (cycle, SIMD, wave slot, instruction, cycle of execution) of the first e issues.
+    samples: int64[k, 2], filled with (cycle, issued) at k even steps of `budget`.
 
     Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], latency[n], lines[5] served by L0, L1, L2
     and beyond, L3 and beyond, VRAM, number of events).
@@ -359,11 +360,11 @@ def run(code, rec, work, m, budget, events, samples):
                     unit = 2
                 elif kind == SMEM:
                     unit = 4
-                elif kind == LDS_LOAD or kind == LDS_STORE:
+                elif kind in (LDS_LOAD, LDS_STORE):
                     unit = 8
-                elif kind == LOAD or kind == STORE:
+                elif kind in (LOAD, STORE):
                     unit = 16
-                elif kind == BRANCH or kind == BARRIER:
+                elif kind in (BRANCH, BARRIER):
                     unit = 32
                 if taken_kinds & unit:
                     nearest = min(nearest, t + 1)
@@ -393,7 +394,7 @@ def run(code, rec, work, m, budget, events, samples):
                     if begun_n[s] >= m_queue and oldest > t:
                         until = max(until, oldest)
                         held = True
-                elif kind == SALU or kind == BRANCH or kind == SMEM:
+                elif kind in (SALU, BRANCH, SMEM):
                     for k in range(code_src.shape[1]):
                         r = code_src[i, k]
                         if r < 0:
@@ -401,7 +402,7 @@ def run(code, rec, work, m, budget, events, samples):
                         if r >= VGPRS and scalar_ready[w, r - VGPRS] > until:
                             until = scalar_ready[w, r - VGPRS]
                             why = SCALAR
-                elif kind == LDS_LOAD or kind == LDS_STORE or kind == LOAD or kind == STORE:
+                elif kind in (LDS_LOAD, LDS_STORE, LOAD, STORE):
                     drained = written[w] + (m_to_lds if kind < LOAD else m_to_vmem) - m_issue_to_execute
                     if drained > until:
                         until = drained
@@ -417,7 +418,7 @@ def run(code, rec, work, m, budget, events, samples):
                         until = np.int64(np.ceil(free[cu, _PATH])) - m_path_queue
                         why = ISSUE
                         held = True
-                elif kind == WAIT or kind == END:
+                elif kind in (WAIT, END):
                     for c in range(3):
                         limit = code_wait[i, c]
                         if kind == END:
@@ -459,6 +460,7 @@ def run(code, rec, work, m, budget, events, samples):
                     events[n_events, 1] = s
                     events[n_events, 2] = w
                     events[n_events, 3] = i
+                    events[n_events, 4] = t
                     n_events += 1
                 next_at = t + 1
 
@@ -483,6 +485,8 @@ def run(code, rec, work, m, budget, events, samples):
                     stall_cause[w] = ISSUE
                     valu_free[s] = execute + bank + code_passes[i]
                     begun[s, begun_n[s] & 31] = execute + bank
+                    if n_events > 0 and events[n_events - 1, 0] == t and events[n_events - 1, 2] == w:
+                        events[n_events - 1, 4] = execute + bank
                     begun_n[s] += 1
                     result = execute + bank + code_passes[i] - 1 + code_latency[i]
                     history[w, history_n[w] & 7] = result
@@ -514,7 +518,7 @@ def run(code, rec, work, m, budget, events, samples):
                     queued[w, n & (_KEEP - 1)] = 0
                     scalar_load[w, n & (_KEEP - 1)] = True
                     issued_n[w, 1] = n + 1
-                elif kind == LDS_LOAD or kind == LDS_STORE:
+                elif kind in (LDS_LOAD, LDS_STORE):
                     begin_path = max(float(t), free[cu, _PATH])
                     free[cu, _PATH] = begin_path + code_path[i]
                     cycles = rec_lds[lds_pos[w]] * m_lds_scale
@@ -535,13 +539,11 @@ def run(code, rec, work, m, budget, events, samples):
                         finish = max(begin_bus + bus, begin_lds + cycles) + m_lds_store_latency
                         waited = finish - t - m_lds_store_latency - bus
                     n = issued_n[w, 1]
-                    done[w, 1, n & (_KEEP - 1)] = max(
-                        np.int64(np.ceil(finish)), done[w, 1, (n - 1) & (_KEEP - 1)]
-                    )
+                    done[w, 1, n & (_KEEP - 1)] = max(np.int64(np.ceil(finish)), done[w, 1, (n - 1) & (_KEEP - 1)])
                     queued[w, n & (_KEEP - 1)] = np.int64(waited)
                     scalar_load[w, n & (_KEEP - 1)] = False
                     issued_n[w, 1] = n + 1
-                elif kind == LOAD or kind == STORE:
+                elif kind in (LOAD, STORE):
                     begin_path = max(float(t), free[cu, _PATH])
                     free[cu, _PATH] = begin_path + code_path[i]
                     first = rec_sector_at[mem_pos[w]]

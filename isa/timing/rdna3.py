@@ -117,13 +117,17 @@ NUMBERS: dict[str, Number] = {
     "l0_bytes": _number(32768, "bytes", "H", "C&C"),
     "l0_ways": _number(4, "ways", "assumed", "RDNA: 16 KB 4-way in RDNA 1", 4, 8),
     "line_bytes": _number(128, "bytes", "H", "C&C, RDNA"),
-    "l0_latency": _number(95, "cycles", "assumed", "about 38 ns, between LDS and L1; not published in numbers", 70, 120),
+    "l0_latency": _number(
+        95, "cycles", "assumed", "about 38 ns, between LDS and L1; not published in numbers", 70, 120
+    ),
     "l1_latency": _number(150, "cycles", "assumed", "about 60 ns; not published in numbers", 120, 190),
     "l2_latency_ns": _number(
         109, "ns", "L", "SQTT: a store's acknowledgement, 326 cycles at 3 GHz; between L1 and the L3 of C&C", 95, 125
     ),
     "l3_latency_ns": _number(150, "ns", "H", "C&C: vector, L3", 145, 160),
-    "vram_latency_ns": _number(235, "ns", "H", "C&C: vector, VRAM; SQTT cold loads 241 to 261 ns", 230, 260),
+    "vram_latency_ns": _number(
+        245, "ns", "H", "C&C: 235 for a vector load; SQTT: 241 to 261 for single cold loads", 235, 261
+    ),
     "l0_fill_bytes": _number(64, "bytes/cycle/CU", "M", "RDNA: L1 to L0 64 B a cycle", 48, 64),
     "l1_bytes": _number(262144, "bytes", "H", "C&C: 256 KB a shader array"),
     "l1_ways": _number(16, "ways", "M", "RDNA"),

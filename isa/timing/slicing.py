@@ -71,9 +71,9 @@ def slice_of(cfg: Cfg) -> Slice:
     while work:
         block = cfg.blocks[work.pop()]
         on = off = 0
-        for s in block.successors:
-            on |= state[s][0]
-            off |= state[s][1]
+        for following in block.successors:
+            on |= state[following][0]
+            off |= state[following][1]
         for i in reversed(block.range):
             matters = bool(defs[i] & (on | off))
             if matters:

@@ -1,9 +1,9 @@
 """What waves executed, as the cycle model needs it: blocks in order, LDS cycles and memory sectors of each access.
 
-Whatever executes a kernel records by calling, for one wave at a time,
+Whatever executes a kernel records by calling
 
     recorder.block(wave, index)                    the wave enters a basic block
-    recorder.access(wave, position, addresses, mask)   a memory instruction at `position` touches byte addresses[32]
+    recorder.access(waves, position, addresses, masks)  a memory instruction touches byte addresses[waves, 32]
 
 and the model needs nothing else: no values. `Recorder.finish` turns addresses into LDS cycles and sectors
 (`isa.timing.collapse`) and gives a `Trace`. Kernel 8 at 4096 takes about 1.5 MB a workgroup.
@@ -54,25 +54,32 @@ class Recorder:
     cfg: Cfg
     waves: int
     _blocks: list[list[int]] = field(init=False)
-    _pending: dict[int, list[tuple[int, int, np.ndarray, int]]] = field(default_factory=dict)
+    _pending: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     _count: int = 0
-    _order: list[int] = field(init=False)
+    _order: np.ndarray = field(init=False)
+    _second: bool = False
     _lds: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     _mem: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._blocks = [[] for _ in range(self.waves)]
-        self._order = [0] * self.waves
+        self._order = np.zeros(self.waves, np.int64)
 
     def block(self, wave: int, index: int) -> None:
         """Wave `wave` enters basic block `index` of the kernel's `Cfg`."""
         self._blocks[wave].append(index)
 
-    def access(self, wave: int, position: int, addresses: np.ndarray, mask: int) -> None:
-        """A memory instruction: byte addresses of 32 lanes, int64 or uint; for the two-address LDS forms call twice."""
-        self._pending.setdefault(position, []).append((wave, self._order[wave], addresses, mask))
-        self._order[wave] += 1
-        self._count += 1
+    def access(self, waves: np.ndarray, position: int, addresses: np.ndarray, masks: np.ndarray) -> None:
+        """A memory instruction of some waves: byte addresses [waves, 32], active lanes as a bit mask [waves]. The
+        two-address LDS forms call twice, once for each address, with nothing between."""
+        self._pending.setdefault(position, []).append((waves, self._order[waves], addresses, masks))
+        access = self.cfg.instructions[position].desc.access
+        assert access is not None
+        self._second = bool(access.pair) and not self._second
+        if self._second:
+            return
+        self._order[waves] += 1
+        self._count += len(waves)
         if self._count >= _CHUNK:
             self._collapse()
 
@@ -80,10 +87,9 @@ class Recorder:
         for position, entries in self._pending.items():
             access = self.cfg.instructions[position].desc.access
             assert access is not None
-            waves = np.array([e[0] for e in entries], np.int64)
-            order = np.array([e[1] for e in entries], np.int64)
-            addresses = np.stack([e[2] for e in entries]).astype(np.int64)
-            masks = np.array([e[3] for e in entries], np.int64)
+            waves, order, addresses, masks = (
+                np.concatenate([e[c] for e in entries]).astype(np.int64) for c in range(4)
+            )
             size = max(1, width(access.element))
             if access.space == "lds":
                 self._lds.append((waves, order, collapse.lds_cycles(addresses, masks, size)))
@@ -97,7 +103,10 @@ class Recorder:
         self._collapse()
         lds_wave, lds_order, lds = _joined(self._lds, 3)
         mem_wave, mem_order, counts, flat = _joined(self._mem, 4)
-        by_lds = np.lexsort((lds_order, lds_wave))
+        # The two addresses of one instruction have one order number: their cycles add up.
+        key, where = np.unique(lds_wave << 40 | lds_order, return_inverse=True)
+        lds = np.bincount(where, weights=lds, minlength=len(key)).astype(np.int64)
+        lds_wave = key >> 40
         by_mem = np.lexsort((mem_order, mem_wave))
         starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
         take = np.repeat(starts[by_mem] - _starts(counts[by_mem])[:-1], counts[by_mem])
@@ -105,7 +114,7 @@ class Recorder:
             block_at=_starts(np.array([len(b) for b in self._blocks])),
             blocks=np.array([b for wave in self._blocks for b in wave], np.int64),
             lds_at=_starts(np.bincount(lds_wave, minlength=self.waves)),
-            lds=lds[by_lds].astype(np.int64),
+            lds=lds,
             mem_at=_starts(np.bincount(mem_wave, minlength=self.waves)),
             sector_at=_starts(counts[by_mem]),
             sectors=flat[take + np.arange(len(take))],

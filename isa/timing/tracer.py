@@ -104,7 +104,7 @@ class _Emitter:
             lines.append(f"{name} = {self._last(name)}")
         lines.append(f"return {self.condition.text if isinstance(self.condition, ArrayValue) else None}")
         source = "def block(V, S, F, C, K, load, record):\n    " + "\n    ".join(lines)
-        scope = {
+        scope: dict[str, Any] = {
             "np": np, "LANES": _LANES, "ONE": np.ones((1, 1), np.uint32), "mask": _mask, "lane": _lane, "clz": _clz,
             "ctz": _ctz,
         }  # fmt: skip
@@ -204,9 +204,7 @@ class _Emitter:
         self._record(address, mask)
         if self.discard:
             return (self.constant("u32", 0),) * count
-        return tuple(
-            ArrayValue(self.code, "u32", f"F.get({slot}, LANES)") for slot in self.part.slots[self.position]
-        )
+        return tuple(self.code.value("u32", f"F.get({slot}, LANES)") for slot in self.part.slots[self.position])
 
     def store(
         self, inst: Instruction, access: Access, address: Value, element: str, values: tuple[Value, ...],
@@ -350,8 +348,8 @@ class _Run:
         else:
             masks = np.broadcast_to(_mask(lanes), (len(rows), 1))[:, 0].astype(np.int64)
         own = int((rows < n).sum())
-        for k in range(own):
-            self.recorder.access(int(rows[k]), position, wide[k], int(masks[k]))
+        if own:
+            self.recorder.access(rows[:own], position, wide[:own], masks[:own])
         access = self.cfg.instructions[position].desc.access
         if access is None or access.space in ("lds", "scratch") or len(self.probes) == 1:
             return

@@ -1,0 +1,84 @@
+"""Cycle events of a real card against the model.
+
+Each file in `events/` is a program with its expectation: `;= 18 19` are the issue cycles of waves 0 and 1, `;x` those
+of execution, both from the last line marked `;=@` (there, wave 0 issues at its own number). A range `31..32` is what
+was measured; `slack` is how many cycles the model may be off.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.analysis import cfg as control_flow
+from isa.parse import parse
+from isa.program import Instruction, Label
+from isa.timing import engine, layout, rdna3
+from isa.timing.cards import card
+from isa.timing.decode import decode
+from isa.timing.machine import machine
+from isa.timing.tracer import Launch, trace
+
+CASES = sorted((Path(__file__).parent / "events").glob("*.s"))
+
+
+def cfg_of(text: str) -> control_flow.Cfg:
+    insts: list[Instruction] = []
+    labels: dict[str, int] = {}
+    for line in parse(text).lines:
+        if isinstance(line.node, Label):
+            labels[line.node.name] = len(insts)
+        elif line.instruction is not None:
+            insts.append(line.instruction)
+    return control_flow._build("case", insts, [], labels)
+
+
+def played(
+    text: str, *, waves: int, simds: int, clock: int, **numbers: float
+) -> dict[tuple[int, int], tuple[int, int]]:
+    """(wave, instruction) -> (issue, execution), with warm instruction cache and cold memory."""
+    cfg = cfg_of(text)
+    kernarg = np.array([0x7F0000000000, 0x7F0000010000, 0x7F0000020000], np.uint64).tobytes()
+    recorded = trace(cfg, Launch((1, 1, 1), (32 * waves, 1, 1), kernarg + bytes(64), 0))
+    values = rdna3.values(icache_miss_ns=0, **numbers)
+    code = decode(cfg, values)
+    m = machine(values, card("7900 XTX"), clock_mhz=clock, cu_mode=True, waves=waves, slots=1, busy_cus=1)
+    one = np.zeros(1, np.int64)
+    none = np.zeros(len(cfg), np.int64)
+    work = layout.Work(one, one, one, none, none, np.zeros((len(cfg), 3)))
+    events = np.zeros((1000, 5), np.int64)
+    n = engine.run(code, recorded.recorded, work, m._replace(simds=simds), 10**6, events, np.zeros((0, 2), np.int64))[
+        -1
+    ]
+    return {(int(w), int(i)): (int(t), int(x)) for t, _, w, i, x in events[:n]}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_events(case: Path) -> None:
+    text = case.read_text()
+    options = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", re.search(r"^;# (.*)", text, re.M)[1])}
+    slack = options.pop("slack")
+    got = played(text, **options)
+    instruction, anchor, wrong, checked = -1, 0, [], 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith((";", ".L")):
+            continue
+        instruction += 1
+        for mark, which in (("=", 0), ("x", 1)):
+            m = re.search(rf";{mark}(@?)((?: [\d.]+)+)", line)
+            if m is None:
+                continue
+            wanted = m[2].split()
+            if m[1]:
+                anchor = got[0, instruction][0] - int(wanted[0].split("..")[0])
+            for wave, text_range in enumerate(wanted):
+                ends = [int(x) for x in text_range.split("..")]
+                cycle = got[wave, instruction][which] - anchor
+                checked += 1
+                if not ends[0] - slack <= cycle <= ends[-1] + slack:
+                    wrong.append(f"{case.name}:{number} wave {wave}: {cycle}, measured {text_range}: {line.strip()}")
+    assert checked
+    assert not wrong, "\n".join(wrong)
