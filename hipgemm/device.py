@@ -16,7 +16,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from isa.errors import IsaError
 from isa.toolchain import ARCHS
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from hipgemm.simulated_hip.card import Card
 
 KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
-CHOICES = ("card", "simulated")
+CHOICES = ("card", "card:N", "simulated")
+"""What `Device.open` and `--device` take; N counts from 0."""
 Dim = tuple[int, int, int]
+T = TypeVar("T")
 
 
 class DeviceError(IsaError):
@@ -128,35 +130,36 @@ class Device:
         properties = self._properties()
         self.name = _text(properties.name)
         self.arch = _text(properties.gcnArchName).split(":")[0]
+        self.pci = f"{properties.pciDomainID:04x}:{properties.pciBusID:02x}:{properties.pciDeviceID:02x}.0"
 
     def _properties(self) -> Any:
-        """The device's hipDeviceProp_t. hip-python returns it since 7.14, and filled one before."""
+        return self._filled("hipGetDeviceProperties", self.hip.hipDeviceProp_t, self.index)
+
+    def _filled(self, name: str, structure: Callable[[], T], *arguments: Any) -> T:
+        """A structure that HIP fills. hip-python returns it since 7.14, and filled one that it was given before."""
         try:
-            return self.call("hipGetDeviceProperties", self.index)
+            filled: T = self.call(name, *arguments)
         except TypeError:
-            properties = self.hip.hipDeviceProp_t()
-            self.call("hipGetDeviceProperties", properties, self.index)
-            return properties
+            filled = structure()
+            self.call(name, filled, *arguments)
+        return filled
 
     @staticmethod
-    def open(prefer: str | None = None, index: int = 0, *, make_card: Callable[[], Card] | None = None) -> Device:
+    def open(prefer: str | None = None, *, make_card: Callable[[], Card] | None = None) -> Device:
         """Open a device.
 
-        prefer: "card", "simulated", or None for a card where there is one and else the simulated one.
-        index:  which of the cards that the ladder is made for (gfx1100 to gfx1103).
+        prefer: "card" or "card:N" for a card that the ladder is made for (gfx1100 to gfx1103; N counts them from 0),
+                "simulated", or None for a card where there is one and else the simulated one.
         make_card: another card behind the simulated runtime, for tests.
 
         Raises DeviceError where it is not there.
         """
         from hipgemm import simulated_hip
 
-        if prefer not in (None, *CHOICES):
-            raise DeviceError(f"there is no device {prefer!r}", expected=" or ".join(CHOICES))
+        index = _index(prefer)
         present = cards_present()
         supported = [c for c in present if c.supported]
         if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not supported)):
-            if index:
-                raise DeviceError("there is one simulated card", expected="index 0", got=str(index))
             simulated_hip.install(make_card)
             return Device(_hip(), 0, simulated=True)
         if simulated_hip.installed():
@@ -205,30 +208,48 @@ class Device:
         """Unload the module that the function came from."""
         self.call("hipModuleUnload", function.module)
 
-    def launch(self, function: Function, grid: Dim, block: Dim, arguments: Sequence[Any], dynamic_lds: int = 0) -> None:
-        """Start a kernel on the default stream. `arguments`: ctypes values in the kernel's order."""
-        self.call("hipModuleLaunchKernel", function.handle, *grid, *block, dynamic_lds, None, None, tuple(arguments))
+    def launch(
+        self, function: Function, grid: Dim, block: Dim, arguments: Sequence[Any], *, stream: Any = None
+    ) -> None:
+        """Start a kernel. `arguments`: ctypes values in the kernel's order. stream: None for the default one."""
+        self.call("hipModuleLaunchKernel", function.handle, *grid, *block, 0, stream, None, tuple(arguments))
 
     def synchronize(self) -> None:
         """Wait until the device is idle."""
         self.call("hipDeviceSynchronize")
 
-    def timed(self, work: Callable[[], None]) -> float | None:
-        """Do `work` and wait for it; seconds on the device's clock between two events around it.
+    def timings(self, work: Callable[[int, Any], None], runs: int) -> list[float | None]:
+        """Seconds of each of `runs` calls of `work(run, stream)`, which puts something on that stream.
 
-        On the simulated card that clock is the prediction's; None where its launches come without one.
+        Each stands between two events of its own; nobody waits before the last one is on its way, so that the device
+        does not idle in between. On the simulated card the clock is the prediction's; None where it has none.
         """
-        start, stop = self.call("hipEventCreate"), self.call("hipEventCreate")
+        stream = self.call("hipStreamCreate")
+        events: list[Any] = []
         try:
-            self.call("hipEventRecord", start, None)
-            work()
-            self.call("hipEventRecord", stop, None)
-            self.call("hipEventSynchronize", stop)
-            seconds = float(self.call("hipEventElapsedTime", start, stop)) / 1e3
+            for run in range(runs):
+                pair = self.call("hipEventCreate"), self.call("hipEventCreate")
+                events += pair
+                self.call("hipEventRecord", pair[0], stream)
+                work(run, stream)
+                self.call("hipEventRecord", pair[1], stream)
+            self.call("hipStreamSynchronize", stream)
+            spans = zip(events[::2], events[1::2], strict=True)
+            seconds = [float(self.call("hipEventElapsedTime", *pair)) / 1e3 for pair in spans]
         finally:
-            for event in (start, stop):
+            for event in events:
                 self.hip.hipEventDestroy(event)
-        return None if self.simulated and seconds == 0 else seconds
+            self.hip.hipStreamDestroy(stream)
+        return [None if self.simulated and s == 0 else s for s in seconds]
+
+    def holds(self, address: int) -> bool:
+        """Whether this HIP runtime knows the address as memory of this device."""
+        try:
+            found = self._filled("hipPointerGetAttributes", self.hip.hipPointerAttribute_t, address)
+        except DeviceError:  # before ROCm 6, memory that HIP does not know was an error
+            return False
+        # hipMemoryType (hip_runtime_api.h): 0 is memory that HIP does not know, 1 the host's, 2 the device's, 3 managed
+        return int(found.type) in (2, 3) and found.device == self.index
 
 
 def gemm_arguments(
@@ -237,6 +258,14 @@ def gemm_arguments(
     """The ladder's shared signature: A, B, C; M, N, K; alpha, beta."""
     pointers = (ctypes.c_void_p(x.address) for x in matrices)
     return (*pointers, *map(ctypes.c_int, sizes), ctypes.c_float(alpha), ctypes.c_float(beta))
+
+
+def _index(prefer: str | None) -> int:
+    """N of "card:N", 0 of whatever else there is to choose."""
+    kind, colon, number = ("card" if prefer is None else prefer).partition(":")
+    if kind not in ("card", "simulated") or (colon and (kind != "card" or not number.isdecimal())):
+        raise DeviceError(f"there is no device {prefer!r}", expected=" or ".join(CHOICES))
+    return int(number or 0)
 
 
 def _open_card(index: int) -> Device:

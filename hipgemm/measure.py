@@ -1,23 +1,30 @@
-"""Run one kernel on one device: matrices up, warm-up, timed launches, C down, compared with the reference.
+"""Run one kernel on one device: matrices up, one launch that is judged, warm-up, timed launches.
 
-On a card a kernel is launched WARM_UPS times unmeasured and REPEATS times between events, as the published study does
-(it shows the minimum of 16 runs). With beta other than 0 every launch changes C, so C is uploaded afresh before the
-launch whose answer is judged: that is the first one. On the simulated card one launch says everything: it computes the
+The first launch is the one whose answer is compared with the reference (with beta other than 0 every launch changes C).
+On a card WARM_UPS more go by unmeasured, then REPEATS launches follow each other on one stream, each between two
+events; the published study shows the minimum of 16. On the simulated card one launch says everything: it computes the
 same each time, and its clock is a prediction.
+
+**Cold caches.** Launches in a row find what the one before left in the cache: 6 MB of L2 and 96 MB of L3 on Navi 31.
+With `cold` there are so many sets of A, B and C, used in turn, that between two uses of a set at least COLD_BYTES of
+other matrices pass.
 """
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hipgemm.device import Device, gemm_arguments
+from hipgemm.device import Buffer, Device, gemm_arguments
+from hipgemm.environment import environment
 from hipgemm.kernels import Rung, rung
 from hipgemm.problem import Problem, ProblemError, Verdict
 from hipgemm.result import Result
+from hipgemm.telemetry import Telemetry
 from isa import code_object
 from isa.code_object import Kernel
 
@@ -26,7 +33,10 @@ if TYPE_CHECKING:
 
 WARM_UPS = 4
 REPEATS = 16
+COLD_BYTES = 2 * (96 + 6) << 20
 Step = Callable[[str], None]
+Start = Callable[[Sequence[Buffer], Any], None]
+"""Puts one GEMM on a stream: (A, B and C on the device, stream)."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,17 @@ class Measured:
 
     result: Result
     c: np.ndarray
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured. `facts`: of its code object, where there is one; the rest as in Result."""
+
+    name: str
+    start: Start
+    made_by: str
+    facts: Kernel | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def run(
@@ -49,6 +70,7 @@ def run(
     seed: int = 0,
     device: Device | str | None = None,
     repeats: int | None = None,
+    cold: bool = False,
     step: Step | None = None,
 ) -> Result:
     """Build a kernel of the ladder, run it, check it.
@@ -56,14 +78,15 @@ def run(
     kernel: "kernel1" to "kernel8".
     n, m, k: sizes; m and k are n if not given.
     data, seed: see hipgemm.problem.
-    device: "card", "simulated", an open Device, or None for a card where there is one.
+    device: "card", "card:N", "simulated", an open Device, or None for a card where there is one.
     repeats: timed launches; 16 on a card and 1 on the simulated card if not given.
+    cold:   each launch finds its matrices in no cache.
     step:   told in words what is being done.
 
     Raises IsaError for what cannot be run: an unknown kernel, sizes it does not take, a build or launch that fails.
     """
     problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
-    return measure(rung(kernel), problem, device=device, repeats=repeats, step=step).result
+    return measure(rung(kernel), problem, device=device, repeats=repeats, cold=cold, step=step).result
 
 
 def measure(
@@ -72,6 +95,7 @@ def measure(
     *,
     device: Device | str | None = None,
     repeats: int | None = None,
+    cold: bool = False,
     step: Step | None = None,
 ) -> Measured:
     """As `run`, for a rung and a problem; gives C too."""
@@ -83,7 +107,17 @@ def measure(
     say(f"building {row.name} for {opened.arch}")
     built = build(row, arch=opened.arch)
     image = built.hsaco.read_bytes()
-    return measure_image(image, row, problem, opened, repeats=repeats, step=step, warnings=built.warnings)
+    return measure_image(
+        image,
+        row,
+        problem,
+        opened,
+        repeats=repeats,
+        cold=cold,
+        step=step,
+        made_by=built.toolchain,
+        warnings=built.warnings,
+    )
 
 
 def measure_image(
@@ -93,63 +127,92 @@ def measure_image(
     device: Device,
     *,
     repeats: int | None = None,
+    cold: bool = False,
     step: Step | None = None,
+    made_by: str = "",
     warnings: tuple[str, ...] = (),
 ) -> Measured:
     """Run a code object that holds the rung's kernel, however it was made. `warnings` go into the result."""
+    row.check_size(problem.m, problem.n, problem.k)
+    facts = code_object.load(image, device.arch).kernel(row.name)
+    function = device.load(image, row.name)
+    sizes = problem.m, problem.n, problem.k
+
+    def start(matrices: Sequence[Buffer], stream: Any) -> None:
+        arguments = gemm_arguments(matrices, sizes, problem.alpha, problem.beta)
+        device.launch(function, row.grid(problem.m, problem.n), row.block, arguments, stream=stream)
+
+    subject = Subject(row.name, start, made_by, facts, warnings)
+    measured = measure_subject(subject, problem, device, repeats=repeats, cold=cold, step=step)
+    device.unload(function)
+    return measured
+
+
+def measure_subject(
+    subject: Subject,
+    problem: Problem,
+    device: Device,
+    *,
+    repeats: int | None = None,
+    cold: bool = False,
+    step: Step | None = None,
+) -> Measured:
+    """Run, check and time anything that computes the problem on the device."""
     import numpy as np
 
-    row.check_size(problem.m, problem.n, problem.k)
     wanted = (1 if device.simulated else REPEATS) if repeats is None else repeats
     if wanted < 1:
         raise ProblemError("a kernel must be launched at least once", got=f"repeats = {wanted}")
     say = step or (lambda _: None)
-    facts = code_object.load(image, device.arch).kernel(row.name)
     say("drawing matrices")
-    a, b, c = problem.matrices()
-    answer = np.empty_like(c)
+    drawn = problem.matrices()
+    answer = np.empty_like(drawn[2])
+    warm_ups = 0 if device.simulated else WARM_UPS
     with ExitStack() as stack:
-        buffers = [stack.enter_context(device.buffer(x.nbytes)) for x in (a, b, c)]
-        for buffer, array in zip(buffers, (a, b, c), strict=True):
-            buffer.upload(array)
-        function = device.load(image, row.name)
-        sizes = problem.m, problem.n, problem.k
-        arguments = gemm_arguments(buffers, sizes, problem.alpha, problem.beta)
+        sets = []
+        for _ in range(1 + -(-COLD_BYTES // problem.bytes) if cold else 1):
+            sets.append([stack.enter_context(device.buffer(x.nbytes)) for x in drawn])
+            for buffer, array in zip(sets[-1], drawn, strict=True):
+                buffer.upload(array)
 
-        def launch() -> None:
-            device.launch(function, row.grid(problem.m, problem.n), row.block, arguments)
+        def launch(run: int, stream: Any) -> None:
+            subject.start(sets[run % len(sets)], stream)
 
-        say(f"running {row.name} on {device.name}")
-        started = time.perf_counter()
-        times = [device.timed(launch)]
-        host_s = time.perf_counter() - started
-        buffers[2].download(answer)
-        if not device.simulated:
-            for _ in range(WARM_UPS):
-                launch()
-            times.clear()
-        times += [device.timed(launch) for _ in range(wanted - len(times))]
-        device.unload(function)
+        say(f"running {subject.name} on {device.name}")
+        began = time.perf_counter()
+        times = device.timings(launch, 1)
+        host_s = time.perf_counter() - began
+        sets[0][2].download(answer)
+        with Telemetry(None if device.simulated else device.pci) as seen:
+            if not device.simulated:
+                times.clear()
+                device.timings(lambda run, stream: launch(1 + run, stream), warm_ups)
+            first = 1 + warm_ups
+            times += device.timings(lambda run, stream: launch(first + run, stream), wanted - len(times))
     say("checking the answer")
-    verdict = problem.judge(a, b, c, answer)
-    return Measured(_result(row, problem, device, facts, times, host_s, verdict, warnings), answer)
+    verdict = problem.judge(*drawn, answer)
+    timing = _Timing([t * 1e3 for t in times if t is not None], len(times), warm_ups, cold, host_s * 1e3, seen)
+    return Measured(_result(subject, problem, device, timing, verdict), answer)
 
 
-def _result(
-    row: Rung,
-    problem: Problem,
-    device: Device,
-    facts: Kernel,
-    times: list[float | None],
-    host_s: float,
-    verdict: Verdict,
-    warnings: tuple[str, ...],
-) -> Result:
-    known = [t for t in times if t is not None]
-    best = min(known) if known and len(known) == len(times) else None
-    kind = "none" if best is None else "predicted" if device.simulated else "measured"
+@dataclass(frozen=True)
+class _Timing:
+    """times_ms: of the runs whose time is known."""
+
+    times_ms: list[float]
+    runs: int
+    warm_ups: int
+    cold: bool
+    host_ms: float
+    seen: Telemetry
+
+
+def _result(subject: Subject, problem: Problem, device: Device, timing: _Timing, verdict: Verdict) -> Result:
+    known = timing.times_ms if len(timing.times_ms) == timing.runs else []
+    best = min(known, default=None)
+    facts = subject.facts
     return Result(
-        kernel=row.name,
+        kernel=subject.name,
         m=problem.m,
         n=problem.n,
         k=problem.k,
@@ -163,17 +226,25 @@ def _result(
         correct=verdict.correct,
         max_abs_error=verdict.max_abs_error,
         tolerance=verdict.tolerance,
-        time_ms=None if best is None else best * 1e3,
-        mean_ms=None if best is None else sum(known) / len(known) * 1e3,
-        runs=len(times),
-        time_kind=kind,
-        tflops=None if best is None else problem.flops / best / 1e12,
-        vgprs=facts.vgprs,
-        sgprs=facts.sgprs,
-        lds_bytes=facts.descriptor.lds_bytes,
-        scratch_bytes=facts.descriptor.scratch_bytes,
-        host_ms=host_s * 1e3 if device.simulated else None,
+        time_ms=best,
+        mean_ms=statistics.fmean(known) if known else None,
+        runs=timing.runs,
+        time_kind="none" if best is None else "predicted" if device.simulated else "measured",
+        tflops=None if best is None else problem.flops / best / 1e9,
+        vgprs=facts.vgprs if facts else None,
+        sgprs=facts.sgprs if facts else None,
+        lds_bytes=facts.descriptor.lds_bytes if facts else None,
+        scratch_bytes=facts.descriptor.scratch_bytes if facts else None,
+        host_ms=timing.host_ms if device.simulated else None,
         wrong=verdict.wrong,
         worst=verdict.worst,
-        warnings=warnings,
+        warnings=subject.warnings,
+        made_by=subject.made_by,
+        times_ms=tuple(known),
+        deviation_ms=statistics.stdev(known) if len(known) > 1 else None,
+        warm_ups=timing.warm_ups,
+        cold=timing.cold,
+        clock_mhz=timing.seen.clock_mhz,
+        power_w=timing.seen.power_w,
+        environment=environment(device),
     )

@@ -29,6 +29,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hipgemm.result import flops
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -87,7 +88,12 @@ class Problem:
     @property
     def flops(self) -> int:
         """2MNK + 3MN, as the published study counts."""
-        return 2 * self.m * self.n * self.k + 3 * self.m * self.n
+        return flops(self.m, self.n, self.k)
+
+    @property
+    def bytes(self) -> int:
+        """Of A, B and C together."""
+        return 4 * (self.m * self.k + self.k * self.n + self.m * self.n)
 
     def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A, B and the C to start from."""

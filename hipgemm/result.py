@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+
+def flops(m: int, n: int, k: int) -> int:
+    """Operations of C = alpha A B + beta C as the published study counts them: 2MNK + 3MN."""
+    return 2 * m * n * k + 3 * m * n
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,9 +23,15 @@ class Result:
     time_kind: "measured" (events on a card), "predicted" (cycle model) or "none".
     time_ms, mean_ms: minimum and mean of `runs` launches.
     tflops:    (2MNK + 3MN) / time_ms.
-    vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them.
+    vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them; None for a library.
     host_ms:   what the launch took this machine, on the simulated card.
     warnings:  what the build had to say, such as that the compiler spilled.
+    made_by:   the compiler of a kernel; the library, with its version, of kernel0.
+    times_ms:  each timed launch, in order; deviation_ms: their sample standard deviation, None for a single one.
+    warm_ups:  launches before the timed ones.
+    cold:      each launch found its matrices in no cache (see hipgemm.measure).
+    clock_mhz, power_w: lowest, mean and highest reading of the card while it ran, None where nothing could be read.
+    environment: see hipgemm.environment.
     """
 
     kernel: str
@@ -42,14 +53,27 @@ class Result:
     runs: int
     time_kind: str
     tflops: float | None
-    vgprs: int
-    sgprs: int
-    lds_bytes: int
-    scratch_bytes: int
+    vgprs: int | None
+    sgprs: int | None
+    lds_bytes: int | None
+    scratch_bytes: int | None
     host_ms: float | None = None
     wrong: int = 0
     worst: tuple[int, int, float, float] | None = None
     warnings: tuple[str, ...] = ()
+    made_by: str = ""
+    times_ms: tuple[float, ...] = ()
+    deviation_ms: float | None = None
+    warm_ups: int = 0
+    cold: bool = False
+    clock_mhz: tuple[float, float, float] | None = None
+    power_w: tuple[float, float, float] | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def flops(self) -> int:
+        """2MNK + 3MN, as the published study counts."""
+        return flops(self.m, self.n, self.k)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, as JSON can hold them: a NaN or infinity in `worst` becomes text."""
@@ -73,8 +97,15 @@ class Result:
         ]
         if self.host_ms is not None:
             rows.append(("simulated in", f"{self.host_ms / 1e3:.2f} s"))
-        registers = f"{self.vgprs} VGPRs, {self.sgprs} SGPRs, {self.lds_bytes} bytes of LDS"
-        rows.append(("uses", registers + (f", {self.scratch_bytes} bytes of scratch" if self.scratch_bytes else "")))
+        if self.vgprs is not None:
+            registers = f"{self.vgprs} VGPRs, {self.sgprs} SGPRs, {self.lds_bytes} bytes of LDS"
+            registers += f", {self.scratch_bytes} bytes of scratch" if self.scratch_bytes else ""
+            rows.append(("uses", registers))
+        rows += [("made by", self.made_by)] if self.made_by else []
+        for what, unit, readings in (("clock", "MHz", self.clock_mhz), ("power", "W", self.power_w)):
+            if readings is not None:
+                lowest, mean, highest = readings
+                rows.append((what, f"{mean:.0f} {unit} in the mean, {lowest:.0f} to {highest:.0f}"))
         rows += [("warning", text) for text in self.warnings]
         return rows
 
@@ -94,7 +125,9 @@ class Result:
             return "not known: the simulated card has no cycle model for this launch"
         text = f"{self.time_ms:.4f} ms {self.time_kind}, {self.tflops:.2f} TFLOP/s"
         if self.runs > 1 and self.mean_ms is not None:
-            text += f" (best of {self.runs}, mean {self.mean_ms:.4f} ms)"
+            spread = "" if self.deviation_ms is None else f" ± {self.deviation_ms:.4f}"
+            text += f" (best of {self.runs}, mean {self.mean_ms:.4f}{spread} ms)"
+        text += ", caches cold" if self.cold else ""
         return text
 
     def __repr__(self) -> str:

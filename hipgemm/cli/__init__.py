@@ -17,6 +17,8 @@ from isa.errors import IsaError
 
 VERBS = {
     "run": "build a kernel, run it, check its answer",
+    "bench": "measure the ladder, as a table beside the published one",
+    "report": "show results from a file again",
     "list": "show the ladder",
     "simulate": "run any hip-python script on the simulated card",
     "doctor": "show what was found on this machine, and what is missing",

@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from hipgemm.cli.options import device_option
 from hipgemm.cli.progress import steps
-from hipgemm.device import CHOICES
 from hipgemm.problem import DATA
 
 
@@ -21,9 +21,8 @@ from hipgemm.problem import DATA
 @click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--repeats", default=None, type=int, help="Timed launches.  [default: 16; 1 on the simulated card]")
-@click.option(
-    "--device", default=None, type=click.Choice(CHOICES), help="[default: a card where there is one, else simulated]"
-)
+@click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache.")
+@device_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     kernel: str,
@@ -35,6 +34,7 @@ def command(
     data: str,
     seed: int,
     repeats: int | None,
+    cold: bool,
     device: str | None,
     as_json: bool,
 ) -> None:
@@ -56,6 +56,7 @@ def command(
             seed=seed,
             device=device,
             repeats=repeats,
+            cold=cold,
             step=step,
         )
     click.echo(result.to_json() if as_json else repr(result))

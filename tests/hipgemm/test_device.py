@@ -49,7 +49,15 @@ def test_a_card_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--device simulated" in str(caught.value)
 
 
-@pytest.mark.parametrize(("prefer", "index"), [("simulator", 0), ("simulated", 1)])
-def test_what_is_no_device(prefer: str, index: int) -> None:
-    with pytest.raises(DeviceError):
-        Device.open(prefer, index)
+@pytest.mark.parametrize("prefer", ["simulator", "simulated:1", "card:", "card:-1", "card:one", "", "0"])
+def test_what_is_no_device(prefer: str) -> None:
+    with pytest.raises(DeviceError, match="there is no device"):
+        Device.open(prefer)
+
+
+def test_the_number_of_a_card_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "cards_present", lambda: [device.CardFound(1, "gfx1101")])
+    with pytest.raises(DeviceError) as caught:
+        Device.open("card:1")
+    assert "number 1" in str(caught.value)
+    assert "gfx1101" in str(caught.value)

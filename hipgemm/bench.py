@@ -1,0 +1,56 @@
+"""The ladder measured rung by rung: what `hipgemm bench` does.
+
+Each kernel gives a Result, or a Refusal where it could not be built or run: the others still are. Kernel 0 is the
+library (hipgemm.blas); where there is none, there is a Refusal that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hipgemm import blas
+from hipgemm.device import Device
+from hipgemm.kernels import LADDER, UnknownKernel, rung
+from hipgemm.measure import Step, measure, measure_subject
+from hipgemm.problem import Problem
+from hipgemm.result import Result
+from isa.errors import IsaError
+
+KERNELS = (blas.NAME, *LADDER)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a kernel has no result, in words."""
+
+    kernel: str
+    why: str
+
+
+def bench(
+    kernels: Sequence[str],
+    problem: Problem,
+    device: Device,
+    *,
+    repeats: int | None = None,
+    cold: bool = False,
+    step: Step | None = None,
+) -> Iterator[Result | Refusal]:
+    """Measure each of `kernels` ("kernel0" to "kernel8") on an open device. The rest as in hipgemm.measure.run.
+
+    Raises UnknownKernel before anything runs. An error of one kernel becomes its Refusal.
+    """
+    for name in kernels:
+        if name not in KERNELS:
+            raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(KERNELS))
+    for name in kernels:
+        try:
+            if name == blas.NAME:
+                subject = blas.kernel0(device, problem)
+                yield measure_subject(subject, problem, device, repeats=repeats, cold=cold, step=step).result
+            else:
+                row = rung(name)
+                yield measure(row, problem, device=device, repeats=repeats, cold=cold, step=step).result
+        except IsaError as error:
+            yield Refusal(name, str(error))

@@ -1,0 +1,80 @@
+"""`hipgemm bench`: the ladder measured, as the published study's table."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from hipgemm.cli.options import device_option
+from hipgemm.cli.progress import steps
+from hipgemm.problem import DATA
+
+
+@click.command("bench")
+@click.argument("kernels", nargs=-1)
+@click.option("-n", default=4096, show_default=True, help="Columns of B and C.")
+@click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]")
+@click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]")
+@click.option("--alpha", default=1.0, show_default=True)
+@click.option("--beta", default=0.0, show_default=True)
+@click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--repeats", default=None, type=int, help="Timed launches.  [default: 16; 1 on the simulated card]")
+@click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache.")
+@device_option
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Append results to this JSON lines file.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")
+def command(
+    kernels: tuple[str, ...],
+    n: int,
+    m: int | None,
+    k: int | None,
+    alpha: float,
+    beta: float,
+    data: str,
+    seed: int,
+    repeats: int | None,
+    cold: bool,
+    device: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure KERNELS (default: kernel0, which is rocBLAS, and kernel1 to kernel8) and show them beside the published
+    figures.
+
+    Exit status 1 if an answer is wrong or a kernel of the ladder gives none. `hipgemm report` shows --out's file again.
+    """
+    from hipgemm import records
+    from hipgemm.bench import KERNELS, Refusal, bench
+    from hipgemm.blas import NAME
+    from hipgemm.device import Device
+    from hipgemm.problem import Problem
+    from hipgemm.report import table
+    from isa.errors import IsaError
+
+    problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
+    entries = []
+    try:
+        with steps() as step, out.open("a", encoding="utf-8") if out else nullcontext() as file:
+            opened = Device.open(device)
+            for entry in bench(kernels or KERNELS, problem, opened, repeats=repeats, cold=cold, step=step):
+                entries.append(entry)
+                if file:
+                    file.write(records.line(entry))
+                    file.flush()
+                if as_json:
+                    click.echo(records.line(entry), nl=False)
+    except OSError as error:
+        raise IsaError(f"cannot write {out}: {error.strerror or error}") from error
+    if not as_json:
+        click.echo("\n\n".join(table.text(t) for t in table.tables(entries)))
+    good = all(e.kernel == NAME if isinstance(e, Refusal) else e.correct for e in entries)
+    sys.exit(0 if good else 1)

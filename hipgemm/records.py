@@ -1,0 +1,100 @@
+"""A file of results: JSON lines, one record a line, so that runs append to it and people send it on.
+
+A record is a Result's fields, or {"kernel", "refused"} for a kernel that gave none, each with `record`: this format's
+version. Fields that a later version adds are left alone when it is read here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from typing import IO, Any
+
+from hipgemm.bench import Refusal
+from hipgemm.result import Result
+from isa.errors import IsaError, Span
+
+VERSION = 1
+_FIELDS = {f.name: f for f in dataclasses.fields(Result)}
+_NEEDED = {name for name, f in _FIELDS.items() if f.default is f.default_factory is dataclasses.MISSING}
+
+
+class BadRecord(IsaError):
+    """A line that is no record."""
+
+
+def line(entry: Result | Refusal) -> str:
+    """A record, with its newline."""
+    fields = entry.to_dict() if isinstance(entry, Result) else {"kernel": entry.kernel, "refused": entry.why}
+    return json.dumps({"record": VERSION, **fields}, allow_nan=False) + "\n"
+
+
+def read(lines: Iterable[str], name: str) -> list[Result | Refusal]:
+    """All records of a file. Empty lines are skipped. Raises BadRecord with file, line and column."""
+    return [_entry(text.rstrip("\n"), name, i) for i, text in enumerate(lines, start=1) if text.strip()]
+
+
+def load(file: IO[str], name: str) -> list[Result | Refusal]:
+    """As `read`; a file that is not text is a BadRecord too."""
+    try:
+        return read(file, name)
+    except UnicodeDecodeError as error:
+        raise BadRecord(f"{name} is not text: {error.reason}", expected="JSON lines in UTF-8") from error
+
+
+def _entry(text: str, name: str, number: int) -> Result | Refusal:
+    def bad(message: str, column: int = 1, expected: str | None = None) -> BadRecord:
+        shown = text if len(text) < 160 else text[:157] + "..."
+        return BadRecord(message, span=Span(name, number, min(column, len(shown)), shown), expected=expected)
+
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        column = error.colno if isinstance(error, json.JSONDecodeError) else 1
+        raise bad(f"this is no JSON: {error}", column, "one object a line, as `hipgemm bench --out` writes") from error
+    if not isinstance(fields, dict):
+        raise bad("a record is an object", expected='{"record": 1, "kernel": ...}')
+    if fields.get("record") != VERSION:
+        raise bad("this is no record of a known version", expected=f'"record": {VERSION}')
+    if isinstance(fields.get("kernel"), str) and isinstance(fields.get("refused"), str):
+        return Refusal(fields["kernel"], fields["refused"])
+    if missing := sorted(_NEEDED - fields.keys()):
+        raise bad(f"the record lacks {', '.join(missing)}")
+    for key, value in fields.items():
+        if key in _FIELDS and not _fits(value, str(_FIELDS[key].type)):
+            raise bad(f"{key} cannot be {json.dumps(value)[:40]}", expected=str(_FIELDS[key].type))
+    kept: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k in _FIELDS}
+    if kept.get("worst"):
+        row, column, *values = kept["worst"]
+        kept["worst"] = (row, column, *(float(v) for v in values))
+    return Result(**kept)
+
+
+def _fits(value: object, declared: str) -> bool:
+    """Whether a JSON value can be what a field of Result is declared as."""
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "str": str,
+        "bool": bool,
+        "int": int,
+        "float": (int, float),
+        "tuple": list,
+        "dict": dict,
+        "None": type(None),
+    }
+    for part in declared.split(" | "):
+        kind = part.split("[")[0]
+        if isinstance(value, kinds[kind]) and (kind == "bool" or not isinstance(value, bool)):
+            return kind != "tuple" or _items_fit(value, part)
+    return False
+
+
+def _items_fit(value: object, declared: str) -> bool:
+    """Length and items of a list for a declared tuple; NaN and infinities are text."""
+    items = value if isinstance(value, list) else []
+    kinds = declared.removeprefix("tuple[").removesuffix("]").split(", ")
+    if kinds[-1] == "...":
+        kinds = kinds[:1] * len(items)
+    return len(items) == len(kinds) and all(
+        _fits(v, k) or (k == "float" and v in ("nan", "inf", "-inf")) for v, k in zip(items, kinds, strict=True)
+    )

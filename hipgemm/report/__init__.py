@@ -1,0 +1,1 @@
+"""Results shown to people. Nothing here measures."""

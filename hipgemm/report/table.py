@@ -1,0 +1,147 @@
+"""Results as the published study's table: time, GFLOP/s, relative to rocBLAS, beside its own figures.
+
+Results of one device and one problem make one table. Relative performance is time of kernel 0 over time of the kernel:
+of the kernel 0 that was measured in the same table, or else, at the one size that was published, of the published one,
+marked with an asterisk. Published figures never stand in a column of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hipgemm.bench import KERNELS, Refusal
+from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published
+from hipgemm.result import Result
+
+PUBLISHED_SIZE = 4096
+SOURCE = 'published: seb-v, "Deep Dive into Matrix Optimization on AMD GPUs", 2025, Radeon RX 7900 XTX, N = 4096'
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: texts of the columns, "" where there is nothing to say."""
+
+    kernel: str
+    what: str
+    time: str
+    spread: str
+    gflops: str
+    relative: str
+    published_time: str
+    published_gflops: str
+    published_relative: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """`title` says device and problem; `notes` what else a reader must know."""
+
+    title: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def tables(entries: Sequence[Result | Refusal]) -> list[Table]:
+    """One table for each device and problem, in the order in which they come. Of a kernel that was measured more than
+    once the last stands. A refusal stands with the results around it."""
+    groups: dict[tuple[object, ...], list[Result | Refusal]] = {}
+    waiting: list[Result | Refusal] = []  # refusals before any result
+    key: tuple[object, ...] | None = None
+    for entry in entries:
+        if isinstance(entry, Result):
+            key = _key(entry)
+            groups.setdefault(key, []).extend(waiting)
+            waiting = []
+        (groups[key] if key is not None else waiting).append(entry)
+    if not groups and waiting:
+        return [Table("no kernel gave a result", tuple(_row(e, None, False) for e in waiting), _notes(waiting, False))]
+    return [_table(group) for group in groups.values()]
+
+
+def text(table: Table, width: int | None = None) -> str:
+    """A table for a terminal or a file."""
+    from io import StringIO
+
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    grid = Grid(box=SIMPLE, title=table.title, title_justify="left", title_style="")
+    for name in ("kernel", "what"):
+        grid.add_column(name)
+    for name in ("ms", "mean ± dev.", "GFLOP/s", "rel. rocBLAS", "published ms", "GFLOP/s", "rel."):
+        grid.add_column(name, justify="right")
+    for row in table.rows:
+        grid.add_row(*(getattr(row, name) for name in Row.__dataclass_fields__))
+    out = StringIO()
+    Console(file=out, width=width or 132).print(grid)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "".join(f"\n {n}" for n in table.notes)
+
+
+def _key(r: Result) -> tuple[object, ...]:
+    return r.device, r.arch, r.m, r.n, r.k, r.alpha, r.beta, r.data, r.cold
+
+
+def _table(group: Sequence[Result | Refusal]) -> Table:
+    entries = {e.kernel: e for e in group}
+    shown = sorted(entries.values(), key=lambda e: KERNELS.index(e.kernel) if e.kernel in KERNELS else len(KERNELS))
+    results = [e for e in shown if isinstance(e, Result)]
+    first = results[0]
+    library = entries.get(KERNELS[0])
+    published = first.m == first.n == first.k == PUBLISHED_SIZE
+    own = library.time_ms if isinstance(library, Result) else None
+    mark = own is None and published
+    reference = PUBLISHED_ROCBLAS.time_ms if mark else own
+    scalars = f"{first.alpha:g} A B + {first.beta:g} C"
+    title = (
+        f"{first.device} ({first.arch}): C = {scalars}, M, N, K = {first.m}, {first.n}, {first.k}, {first.data} data"
+    )
+    title += ", caches cold" if first.cold else ""
+    rows = tuple(_row(e, reference, mark) for e in shown)
+    return Table(title, rows, _notes(shown, mark))
+
+
+def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> Row:
+    published = _published(entry.kernel)
+    theirs = ("", "", "")
+    if published:
+        times = 100 * PUBLISHED_ROCBLAS.time_ms / published.time_ms
+        theirs = (f"{published.time_ms:.4f}", f"{published.gflops:.1f}", f"{times:.1f} %")
+    if isinstance(entry, Refusal):
+        return Row(entry.kernel, _what(entry), "none", "", "", "", *theirs)
+    if entry.time_ms is None:
+        return Row(entry.kernel, _what(entry), "not known", "", "", "", *theirs)
+    time = f"{entry.time_ms:.4f}" + (" predicted" if entry.time_kind == "predicted" else "")
+    spread = "" if entry.deviation_ms is None else f"{entry.mean_ms:.4f} ± {entry.deviation_ms:.4f}"
+    relative = "" if reference is None else f"{100 * reference / entry.time_ms:.1f} %" + (" *" if mark else "")
+    return Row(entry.kernel, _what(entry), time, spread, f"{entry.flops / entry.time_ms / 1e6:.1f}", relative, *theirs)
+
+
+def _what(entry: Result | Refusal) -> str:
+    rung = LADDER.get(entry.kernel)
+    if isinstance(entry, Refusal):
+        return rung.title if rung else "rocBLAS"
+    name = rung.title if rung else entry.made_by.split(" (")[0] or "library"
+    return name if entry.correct else f"{name}: WRONG"
+
+
+def _published(kernel: str) -> Published | None:
+    if kernel == KERNELS[0]:
+        return PUBLISHED_ROCBLAS
+    return LADDER[kernel].published if kernel in LADDER else None
+
+
+def _notes(entries: Sequence[Result | Refusal], mark: bool) -> tuple[str, ...]:
+    notes = [SOURCE]
+    if mark:
+        notes.append("* relative to the published rocBLAS: this table has none of its own")
+    if any(isinstance(e, Result) and e.time_kind == "predicted" for e in entries):
+        notes.append("predicted: by the cycle model of the simulated card; nothing here was measured")
+    notes += [f"{e.kernel}: {e.why}" for e in entries if isinstance(e, Refusal)]
+    for e in entries:
+        if isinstance(e, Result) and not e.correct:
+            notes.append(f"{e.kernel} is WRONG in {e.wrong} of {e.m * e.n} elements")
+        if isinstance(e, Result):
+            notes += [f"{e.kernel}: {w}" for w in e.warnings]
+    return tuple(notes)

@@ -1,0 +1,284 @@
+"""`hipgemm bench` and what it stands on: timing, kernel 0, telemetry, the results file and the table made of it."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hipgemm import records
+from hipgemm.bench import Refusal
+from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS
+from hipgemm.records import BadRecord
+from hipgemm.report import table
+from hipgemm.result import Result
+from hipgemm.telemetry import Telemetry
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+START = """
+from small_card import *
+from hipgemm import simulated_hip
+cards = []
+def make():
+    cards.append(SmallCard(time_s=0.002))
+    return cards[-1]
+simulated_hip.install(make)
+from hipgemm.device import Device
+from hipgemm.kernels import LADDER
+from hipgemm.measure import measure
+from hipgemm.problem import Problem
+def pointers():
+    return [struct.unpack_from("<Q", kernarg)[0] for _, _, _, kernarg, _ in cards[0].launches]
+"""
+COMMAND = START + "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
+RESULT = Result(
+    "kernel8", 4096, 4096, 4096, 1.0, 0.0, "random", 0, "gfx1100", "AMD Radeon RX 7900 XTX", False, True, 1e-4, 1e-3,
+    2.8, 2.9, 16, "measured", 49.1, 216, 55, 8448, 0, made_by="hipcc", times_ms=(2.8, 3.0), deviation_ms=0.1,
+    clock_mhz=(2300.0, 2400.0, 2500.0), environment={"rocm": "6.4"},
+)  # fmt: skip
+
+
+def test_the_table_and_the_file(run_program: Run, tmp_path: Path) -> None:
+    """On the simulated card there is no kernel 0: it is named with its published figure, and the others are shown."""
+    file = tmp_path / "results.jsonl"
+    done = run_program(COMMAND, "bench", "kernel0", "kernel1", "kernel5", "-n", "128", "--out", str(file))
+    assert "4.4992" in done.stdout
+    assert "rocBLAS runs on a card only" in done.stdout
+    assert done.stdout.count("2.0000 predicted") == 2
+    assert "nothing here was measured" in done.stdout
+    kinds = [("refused" in record, record["kernel"]) for record in map(json.loads, file.read_text().splitlines())]
+    assert kinds == [(True, "kernel0"), (False, "kernel1"), (False, "kernel5")]
+    assert run_program(COMMAND, "report", str(file)).stdout == done.stdout
+    again = run_program(COMMAND, "bench", "kernel1", "-n", "128", "--out", str(file), "--json")
+    assert file.read_text().splitlines()[-1] == again.stdout.rstrip("\n"), "it appends"
+
+
+def test_what_cannot_run_does_not_stop_the_rest(run_program: Run) -> None:
+    done = run_program(COMMAND, "bench", "kernel5", "kernel1", "-n", "100", code=1)
+    assert "a multiple of 128" in done.stdout
+    assert "2.0000 predicted" in done.stdout
+    done = run_program(COMMAND, "bench", "kernel1", "kernel9", code=2)
+    assert done.stdout == ""
+    assert "kernel0, kernel1" in done.stderr
+    done = run_program(COMMAND, "bench", "kernel1", "-n", "16", "--out", "/nowhere/at/all", code=2)
+    assert "cannot write /nowhere/at/all" in done.stderr
+    assert "no results here" in run_program(COMMAND, "report", "/dev/null", code=2).stderr
+
+
+def test_on_a_card_warm_up_and_sixteen_runs(run_program: Run) -> None:
+    """A device that says it is a card is measured as one: judged launch, warm-up, 16 timed launches on a stream."""
+    run_program(
+        START
+        + """
+device = Device.open("simulated")
+device.simulated = False
+r = measure(LADDER["kernel1"], Problem(16, 16, 16, beta=0.5), device=device).result
+assert r.correct and r.time_kind == "measured" and r.runs == len(r.times_ms) == 16 and r.warm_ups == 4
+assert abs(r.time_ms - 2) < 1e-3 and abs(r.mean_ms - 2) < 1e-3 and r.deviation_ms < 1e-3
+assert len(cards[0].launches) == 1 + 4 + 16 and len(set(pointers())) == 1
+assert r.environment["card"].endswith("PCI 0000:00:00.0") and r.environment["hip_runtime"] == "7.2.0"
+assert cards[0].memory.live.keys() == {cards[0].variable}
+rt = simulated_hip.runtime()
+assert not rt.streams and not rt.events and not rt.modules
+"""
+    )
+
+
+def test_cold_caches_by_rotating_buffers(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+import hipgemm.measure
+p = Problem(16, 16, 16)
+hipgemm.measure.COLD_BYTES = 3 * p.bytes - 1
+r = measure(LADDER["kernel1"], p, device="simulated", cold=True, repeats=9).result
+assert r.cold and r.correct
+used = pointers()
+assert len(used) == 9 and len(set(used)) == 4 and used[:5] == used[4:9], "three other sets between two uses of one"
+"""
+    )
+
+
+ROCBLAS = """
+#include <stddef.h>
+#include <string.h>
+static void *handle_made = &handle_made, *stream_set;
+int rocblas_get_version_string(char *out, size_t room) { strncpy(out, "4.2.0.test", room); return 0; }
+int rocblas_create_handle(void **handle) { *handle = handle_made; return 0; }
+int rocblas_set_stream(void *handle, void *stream) { stream_set = stream; return handle != handle_made; }
+int rocblas_sgemm(void *handle, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda,
+                  const float *b, int ldb, const float *beta, float *c, int ldc) {
+    if (handle != handle_made || ta != 111 || tb != 111 || !stream_set || lda < m || ldb < k || ldc < m) return 5;
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i) {
+            float sum = 0;
+            for (int p = 0; p < k; ++p) sum += a[i + (size_t)p * lda] * b[p + (size_t)j * ldb];
+            float *out = c + i + (size_t)j * ldc;
+            *out = *beta == 0 ? *alpha * sum : *alpha * sum + *beta * *out;
+        }
+    return 0;
+}
+"""
+
+
+def test_kernel0_is_rocblas_by_its_own_interface(run_program: Run, tmp_path: Path) -> None:
+    """A small librocblas.so that computes what rocBLAS's documentation says, column-major."""
+    from isa.toolchain import build_host_library
+
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "rocblas.c").write_text(ROCBLAS)
+    library = tmp_path / "lib" / "librocblas.so"
+    build_host_library(tmp_path / "rocblas.c", library)
+    run_program(
+        START
+        + """
+import sys
+from pathlib import Path
+from hipgemm import blas
+from hipgemm.measure import measure_subject
+device = Device.open("simulated")
+for alpha, beta in ((1, 0), (1.5, -0.5)):
+    p = Problem(5, 7, 3, alpha, beta)
+    r = measure_subject(blas.subject(*blas.rocblas(Path(sys.argv[1])), p), p, device).result
+    assert r.correct, r
+    assert r.kernel == "kernel0" and r.made_by == f"rocBLAS 4.2.0.test ({sys.argv[1]})" and r.vgprs is None
+    assert "VGPRs" not in repr(r) and "rocBLAS" in repr(r)
+try:
+    blas.rocblas(Path("/nowhere/librocblas.so"))
+except blas.LibraryMissing as error:
+    assert "no librocblas.so" in str(error)
+else:
+    raise SystemExit("found")
+""",
+        str(library),
+    )
+
+
+def entry(kernel: str, **changes: Any) -> Result:
+    return dataclasses.replace(RESULT, kernel=kernel, **changes)
+
+
+def shown(*entries: Result | Refusal) -> dict[str, table.Row]:
+    (made,) = table.tables(entries)
+    return {row.kernel: row for row in made.rows}
+
+
+def test_relative_to_rocblas_measured_or_published() -> None:
+    measured = entry("kernel0", time_ms=5.6, made_by="rocBLAS 4.2 (librocblas.so)", vgprs=None)
+    rows = shown(RESULT, measured)
+    assert rows["kernel8"].relative == "200.0 %"
+    assert rows["kernel0"].what == "rocBLAS 4.2"
+    assert list(rows) == ["kernel0", "kernel8"]
+    rows = shown(RESULT, Refusal("kernel0", "no librocblas.so"))
+    assert rows["kernel8"].relative == f"{100 * PUBLISHED_ROCBLAS.time_ms / 2.8:.1f} % *"
+    assert rows["kernel0"].published_time == "4.4992"
+    assert rows["kernel0"].time == "none"
+    assert shown(entry("kernel8", n=128))["kernel8"].relative == "", "nothing was published for another size"
+
+
+def test_gflops_are_the_studys() -> None:
+    for row in LADDER.values():
+        got = float(shown(entry(row.name, time_ms=row.published.time_ms))[row.name].gflops)
+        assert abs(got / row.published.gflops - 1) < 1e-3
+
+
+def test_one_table_for_each_device_and_problem() -> None:
+    other = entry("kernel8", device="another card")
+    made = table.tables([RESULT, other, entry("kernel7"), entry("kernel8", time_ms=3.0), Refusal("kernel1", "why")])
+    assert [len(t.rows) for t in made] == [3, 1]
+    assert made[0].rows[-1].time == "3.0000", "the last of two"
+    assert "caches cold" in table.tables([entry("kernel8", cold=True)])[0].title
+    assert any("WRONG in 3" in n for n in table.tables([entry("kernel8", correct=False, wrong=3)])[0].notes)
+    assert table.tables([Refusal("kernel1", "no card")])[0].rows[0].time == "none"
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        RESULT,
+        dataclasses.replace(RESULT, correct=False, worst=(1, 2, float("-inf"), 0.5), max_abs_error=None, wrong=1),
+        entry("kernel0", vgprs=None, sgprs=None, lds_bytes=None, scratch_bytes=None, warnings=("one", "two")),
+        Refusal("kernel6", "spilled\n  found: scratch"),
+    ],
+)
+def test_a_record_is_read_as_it_was_written(original: Result | Refusal) -> None:
+    text = records.line(original)
+    assert text.count("\n") == 1
+    (back,) = records.read([text, "\n"], "file")
+    assert back == original
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "this is no JSON"),
+        ("[]", "a record is an object"),
+        ('{"record": 2, "kernel": "kernel1", "refused": ""}', "known version"),
+        ('{"record": 1, "kernel": "kernel1"}', "lacks alpha, arch"),
+        (records.line(RESULT).replace('"m": 4096', '"m": "many"'), 'm cannot be "many"'),
+        (records.line(RESULT).replace('"m": 4096', '"m": true'), "m cannot be true"),
+        (records.line(RESULT).replace("[2.8, 3.0]", '[2.8, "x"]'), "times_ms cannot be"),
+        (records.line(RESULT).replace("[2300.0, 2400.0, 2500.0]", "[1]"), "clock_mhz cannot be"),
+    ],
+)
+def test_a_bad_line_is_named(line: str, said: str) -> None:
+    with pytest.raises(BadRecord) as caught:
+        records.read([records.line(RESULT), line], "results.jsonl")
+    assert str(caught.value).startswith("results.jsonl:2:")
+    assert said in str(caught.value)
+
+
+def fake_amdsmi(**calls: Any) -> types.ModuleType:
+    module = types.ModuleType("amdsmi")
+    clocks = iter([2300, "N/A", 2500, *[2400] * 100000])
+    module.__dict__.update(
+        {
+            "AmdSmiClkType": types.SimpleNamespace(GFX=0),
+            "amdsmi_init": lambda: None,
+            "amdsmi_shut_down": lambda: None,
+            "amdsmi_get_processor_handles": lambda: ["one", "two"],
+            "amdsmi_get_gpu_device_bdf": {"one": "0000:03:00.0", "two": "0000:0C:00.0"}.get,
+            "amdsmi_get_clock_info": lambda handle, kind: {"clk": next(clocks) if handle == "two" else 1},
+            "amdsmi_get_power_info": lambda handle: {"current_socket_power": "N/A", "average_socket_power": 300},
+            **calls,
+        }
+    )
+    return module
+
+
+def test_clock_and_power_come_from_amdsmi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", fake_amdsmi())
+    with Telemetry("0000:0c:00.0") as seen:
+        deadline = time.monotonic() + 30
+        while len(seen._clock) < 5 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert seen.clock_mhz is not None
+    assert (seen.clock_mhz[0], seen.clock_mhz[2]) == (2300, 2500)
+    assert seen.power_w == (300, 300, 300)
+
+
+def refuse(*_: Any) -> None:
+    raise RuntimeError("no driver")
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        None,
+        fake_amdsmi(amdsmi_init=refuse),
+        fake_amdsmi(amdsmi_get_processor_handles=list),
+        fake_amdsmi(amdsmi_get_clock_info=refuse, amdsmi_get_power_info=refuse),
+    ],
+)
+def test_without_readings_there_are_none(module: types.ModuleType | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", module)
+    with Telemetry("0000:0c:00.0") as seen:
+        pass
+    assert seen.clock_mhz is seen.power_w is None
