@@ -71,7 +71,7 @@ def _div_fmas(a: Value, b: Value, c: Value, vcc: Value) -> Value:
     guides of later chips say what the card does: by the exponent of the addend, up or down by V_DIV_SCALE's amount.
 
     Rounded once, after scaling, or quotients that are denormal come out wrong in their last place: f32 is scaled in
-    f64; f64, which has no wider type, is rounded to odd before it becomes denormal.
+    f64; for f64, which has no wider type, the case that matters is told apart.
     """
     _, exponent, _ = _parts(c)
     if a.type == "f32":
@@ -79,16 +79,17 @@ def _div_fmas(a: Value, b: Value, c: Value, vcc: Value) -> Value:
         scaled = select(exponent > 127, _scaled(exact, 64), _scaled(exact, -64)).to("f32")
         return select(vcc.lanes(), scaled, fma(a, b, c))
     result = fma(a, b, c)
-    # c and the sum are close, so that their difference is exact, and this has the sign of what rounding cut off.
+    up, down = _scaled(result, 128), _scaled(result, -128)
+    # A sum half-way between two denormals: what fma cut off decides. c and the sum are close, so that their difference
+    # is exact, and `error` has the right sign. Half a step of the denormals is 2**-1075.
+    cut = result - _scaled(down, 128)
+    half_way = (cut == 2.0**-947) | (cut == -(2.0**-947))
     error = fma(a, b, c - result)
     bits = result.bits("u64")
-    away = (error < 0.0) ^ ~_parts(result)[0]
-    odd = select((bits & 1) == 1, bits, select(away, bits + 1, bits - 1))
-    inexact = (error != 0.0) & ~is_nan(error) & ~is_inf(result) & (result != 0.0)
-    sticky = select(inexact, odd, bits).bits("f64")
-    down = _scaled(result, -128)
-    down = select(_parts(down)[1] == 0, _scaled(sticky, -128), down)
-    return select(vcc.lanes(), select(exponent > 1023, _scaled(result, 128), down), result)
+    grows = (error > 0.0) ^ _parts(result)[0]
+    nudged = select(error == 0.0, bits, select(grows, bits + 1, bits - 1)).bits("f64")
+    down = select(half_way, _scaled(nudged, -128), down)
+    return select(vcc.lanes(), select(exponent > 1023, up, down), result)
 
 
 def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
