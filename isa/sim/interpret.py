@@ -10,16 +10,21 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isa.describe import Access
+from isa.errors import IsaError
 from isa.program import Instruction
-from isa.registers import EXEC_LO
+from isa.registers import EXEC_LO, NULL
 from isa.sim.execute import branch_target, execute
 from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import DTYPES, LANES, NumpyValue
 from isa.values import Value
+
+if TYPE_CHECKING:
+    from isa.code_object import CodeObject
 
 SHARED_BASE = 0x1000_0000 << 32
 """Flat addresses from here on mean LDS."""
@@ -102,8 +107,6 @@ class Wave:
         """Run one instruction."""
         i = self.code.index.get(self.pc)
         if i is None:
-            from isa.errors import IsaError
-
             raise IsaError(f"the program counter left the code: {self.pc:#x}")
         inst = self.code.instructions[i]
         self.pc += inst.size
@@ -265,3 +268,80 @@ def run_workgroup(waves: Sequence[Wave]) -> None:
         for wave in waves:
             if not wave.done:
                 wave.run()
+
+
+CODE_BASE = 0x1000_0000
+"""Where `launch` puts the code object."""
+
+
+def launch(
+    code_object: CodeObject,
+    name: str,
+    memory: Memory,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    kernarg: bytes,
+    dynamic_lds: int = 0,
+) -> int:
+    """Run kernel `name` on `grid` workgroups of `block` work-items, one after another; gives instructions executed.
+
+    kernarg: the explicit arguments as they lie in the kernarg segment; pointers in it are addresses in `memory`.
+    """
+    from isa.sim import arguments
+
+    kernel = code_object.kernel(name)
+    descriptor = kernel.descriptor
+    image = bytearray(code_object.extent)
+    for segment in code_object.segments:
+        image[segment.address : segment.address + len(segment.data)] = segment.data
+    memory.add(CODE_BASE, image)
+    code = Code(_instructions(code_object, name), CODE_BASE + descriptor.entry)
+    scratch = descriptor.scratch_bytes + (_STACK_BYTES if descriptor.dynamic_stack else 0)
+    lds_bytes = descriptor.lds_bytes + dynamic_lds
+    segment_bytes = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)
+    packet = arguments.dispatch_packet(grid, block, scratch, lds_bytes, _ARGUMENTS)
+    memory.add(_ARGUMENTS, bytearray(segment_bytes))
+    memory.add(_PACKET, bytearray(packet))
+    registers, ids = arguments.scalar_registers(kernel, _ARGUMENTS, _PACKET, scratch)
+    v0, execs = arguments.work_items(kernel, block)
+    mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+    executed = 0
+    for z, y, x in np.ndindex(grid[2], grid[1], grid[0]):
+        sgprs = dict(enumerate(registers))
+        sgprs.update({sgpr: at for sgpr, at in zip(ids, (x, y, z), strict=True) if sgpr != NULL.index})
+        lds = bytearray(lds_bytes)
+        waves = [
+            Wave(
+                code,
+                memory,
+                lds,
+                scratch_bytes=scratch,
+                mode=mode,
+                exec_=on,
+                sgprs=sgprs,
+                vgprs={0: v0[i * LANES : (i + 1) * LANES]},
+            )
+            for i, on in enumerate(execs)
+        ]
+        run_workgroup(waves)
+        executed += sum(wave.executed for wave in waves)
+    return executed
+
+
+_ARGUMENTS, _PACKET = 0x6000_0000_0000, 0x6100_0000_0000
+_STACK_BYTES = 16 << 10
+
+
+def _instructions(code_object: CodeObject, name: str) -> list[Instruction]:
+    """The code of a kernel and of all functions beside it, at CODE_BASE."""
+    from isa.code_object import disassemble
+    from isa.parse import parse_disassembly
+
+    kernel = code_object.kernel(name)
+    pieces = {kernel.descriptor.entry: kernel.code_size}
+    pieces |= {s.address: s.size for s in code_object.symbols.values() if s.kind == "func" and s.size}
+    found: list[Instruction] = []
+    for address, size in sorted(pieces.items()):
+        rows = disassemble(code_object.read(address, size), CODE_BASE + address, code_object.arch)
+        found += parse_disassembly([row for row in rows if not row[2].startswith(".")], name)
+    return found
