@@ -15,8 +15,6 @@ made, except the times.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import shutil
 import time
@@ -33,6 +31,7 @@ from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import IsaError
 from isa.parse import parse
+from isa.passes import run_pipeline
 from isa.program import Program
 from isa.toolchain import Toolchain
 
@@ -136,17 +135,16 @@ def _street(kernel: Rung, arch: str, tools: Toolchain, flags: Sequence[str], fol
     said = tools.compile(
         kernel.path, compiled, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename]
     )
-    yield _assembly_stage("compile", compiled, name, start, said)
+    first = parse(compiled.read_text(), compiled.name)
+    yield _assembly_stage("compile", first, name, start, said)
 
     last = compiled
-    if kernel.pipeline:
+    start = time.perf_counter()
+    for pass_name, program in run_pipeline(first, kernel.pipeline, lambda k, after: f"{name}.{k}-{after}.s"):
+        last = folder / program.file
+        last.write_text(emit(program))
+        yield _assembly_stage(pass_name, program, name, start)
         start = time.perf_counter()
-        program = parse(compiled.read_text(), compiled.name)
-        for number, (pass_name, rewritten) in enumerate(_rewrite(program, kernel), start=1):
-            last = folder / f"{name}.{number}-{pass_name}.s"
-            last.write_text(emit(rewritten))
-            yield _assembly_stage(pass_name, last, name, start)
-            start = time.perf_counter()
 
     start = time.perf_counter()
     said = tools.assemble(last, object_file, arch=arch)
@@ -157,20 +155,9 @@ def _street(kernel: Rung, arch: str, tools: Toolchain, flags: Sequence[str], fol
     yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
 
 
-def _rewrite(program: Program, kernel: Rung) -> Iterator[tuple[str, Program]]:
-    """The one call into the passes: (name of the pass, program after it) for each of the pipeline."""
-    if importlib.util.find_spec("isa.passes") is None:
-        raise IsaError(
-            f"{kernel.name} cannot be built yet: its passes are not part of this version",
-            expected=f"isa.passes with {kernel.pipeline}",
-            hint="kernel1 to kernel5 need no passes",
-        )
-    yield from importlib.import_module("isa.passes").run_pipeline(program, kernel.pipeline)
-
-
-def _assembly_stage(stage: str, file: Path, kernel: str, start: float, said: str = "") -> Stage:
+def _assembly_stage(stage: str, program: Program, kernel: str, start: float, said: str = "") -> Stage:
     seconds = time.perf_counter() - start
-    return Stage(stage, file.name, seconds, shape(file.read_text(), kernel, file.name), said)
+    return Stage(stage, program.file, seconds, shape(program, kernel), said)
 
 
 def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from isa.analysis import cfg, inner
-from isa.parse import parse
+from isa.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ class Stage:
         return Stage(**{**data, "shape": data["shape"] and Shape(**data["shape"])})
 
 
-def shape(text: str, kernel: str, file: str = "<text>") -> Shape:
-    """The numbers of `kernel` in assembly `text`. IsaError where it cannot be read."""
-    view = parse(text, file).kernel(kernel)
+def shape(program: Program, kernel: str) -> Shape:
+    """The numbers of `kernel`. IsaError where it cannot be analysed."""
+    view = program.kernel(kernel)
     control = cfg.of_kernel(view)
     main = inner.main_loop(control)
     loop = inner.body(control, main) if main else []

@@ -130,7 +130,7 @@ class Instruction:
         assert isinstance(value, int)
         return value
 
-    @property
+    @cached_property
     def halves(self) -> tuple[Instruction, ...]:
         """The X and Y half of a VOPD; otherwise the instruction itself."""
         return (self,) if self.pair is None else (dataclasses.replace(self, pair=None), self.pair)

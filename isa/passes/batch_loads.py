@@ -37,7 +37,6 @@ from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, remove_dead, render
 from isa.passes.poly import Atom, Poly
 from isa.passes.scalar_code import EntryCode, take_pair
-from isa.passes.symbolic import Machine
 from isa.program import Instruction, Kernel, Line, Program
 from isa.registers import SCC, SGPR_LIMIT, Reg
 
@@ -105,7 +104,7 @@ class _Group:
 
 
 class _Loads:
-    """The global loads of the loop and of the prologue, by group."""
+    """The global loads of the loop and of the prologue, by group. `head`: the machine when an iteration begins."""
 
     def __init__(self, kernel: Kernel, cfg: Cfg, loop: Loop) -> None:
         self.cfg, self.loop = cfg, loop
@@ -113,7 +112,8 @@ class _Loads:
         self.groups: list[_Group] = []
         self.moved: list[int] = []
         self.first_tile: list[int] = []
-        machine = flow.arrive(cfg, self.entry, loop.header)
+        self.head = flow.arrive(cfg, self.entry, loop.header)
+        machine = self.head.copy()
         for i in cfg.blocks[loop.header].range:
             inst = cfg.instructions[i]
             if _is_global_load(inst):
@@ -202,7 +202,11 @@ class _Registers:
         return pair
 
     def _too_many(self, what: str) -> IsaError:
-        return outer_product.first_instruction(self.cfg, self.loop).error(f"too few {what} are free for base addresses")
+        loads = len(self.loads.moved)
+        return outer_product.first_instruction(self.cfg, self.loop).error(
+            f"too few {what} are free for {loads} base addresses, their offsets and their step",
+            hint="allow the pass more of them, or batch fewer loads",
+        )
 
     def load(self, position: int) -> Instruction:
         """The load at `position` with its new address."""
@@ -250,7 +254,7 @@ class _Registers:
     def advance_text(self) -> tuple[int, list[Line]]:
         """(line to insert before, text): where an SGPR holds the counter and SCC nothing."""
         cfg = self.cfg
-        machine: Machine = flow.arrive(cfg, self.loads.entry, self.loop.header)
+        machine = self.loads.head.copy()
         for i in cfg.blocks[self.loop.header].range:
             machine.run(cfg.instructions[i])
             holder = next(

@@ -81,7 +81,7 @@ def find(kernel: Kernel, tile: tuple[int, int]) -> OuterProduct:
     count = sum(map(inner.fmas, inner.body(cfg, loop)))
     if count != tile[0] * tile[1]:
         raise first_instruction(cfg, loop).error(
-            f"the inner loop {flow.name_of(cfg, loop)} is not that of a {tile[0]} x {tile[1]} thread tile",
+            f"the inner loop {flow.name_of(cfg, loop)} is not that of a thread tile of {tile[0]} x {tile[1]}",
             expected=f"{tile[0] * tile[1]} fp32 FMAs: a column of {tile[0]} times a row of {tile[1]}",
             got=f"{count} FMAs",
             hint="was it compiled with -O3, from a source with this tile and its inner loops unrolled?",

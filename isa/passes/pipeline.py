@@ -34,7 +34,8 @@ class Pass(Protocol):
 
 
 PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads)}
-OnStage = Callable[[str, Program], None]
+NameFile = Callable[[int, str], str]
+"""(number from 1, name of a pass) -> the file name of the text that it leaves."""
 _ITEM = re.compile(r"\s*([\w-]*)\s*(?:\{([^{}]*)\})?\s*(,|$)")
 
 
@@ -84,18 +85,17 @@ def _error(text: str, at: int, message: str, **details: str) -> IsaError:
     return IsaError(message, span=Span("<pipeline>", 1, at + 1, text), **details)
 
 
-def run_pipeline(program: Program, text: str, on_stage: OnStage | None = None) -> Iterator[tuple[str, Program]]:
+def run_pipeline(program: Program, text: str, name_file: NameFile | None = None) -> Iterator[tuple[str, Program]]:
     """Yields (name of the pass, the verified program after it) for each pass of the pipeline `text`.
 
-    on_stage is called with the same two before each is yielded. Raises IsaError: a pipeline that cannot be read, a
-    program that has not the shape a pass needs, or what a pass broke.
+    name_file gives each program its file name; default: "<file> after <pass>". Raises IsaError: a pipeline that cannot
+    be read, a program that has not the shape a pass needs, or what a pass broke.
     """
-    for step in parse_pipeline(text):
-        after = step.run(program)
-        program = parse(emit(after), f"{program.file.partition(' after ')[0]} after {step.name}")
+    origin = program.file
+    for number, step in enumerate(parse_pipeline(text), start=1):
+        file = name_file(number, step.name) if name_file else f"{origin} after {step.name}"
+        program = parse(emit(step.run(program)), file)
         _verify(step.name, program)
-        if on_stage:
-            on_stage(step.name, program)
         yield step.name, program
 
 

@@ -305,6 +305,11 @@ class Term(Value):
         return Term("b1", atom.args[0] if atom and atom.kind == "ballot" else _opaque("lanes", self.poly, mask=1))
 
 
+def _term(value: Term | int) -> Term:
+    """What a body returned; one that only hands on an immediate returns the number itself."""
+    return value if isinstance(value, Term) else Term("i64", Poly.const(value))
+
+
 def _opaque(kind: str, *operands: Any, mask: int = FULL, wide: bool = False) -> Poly:
     uniform = all(o.uniform for o in operands if isinstance(o, Poly))
     return Poly.of(Atom(kind, operands, uniform, wide, mask))
@@ -457,7 +462,7 @@ class Machine:
         arguments += [False for _ in desc.fields]
         assert desc.body
         results = desc.body(*arguments)
-        results = list(results) if isinstance(results, tuple) else [results]
+        results = [_term(x) for x in (results if isinstance(results, tuple) else (results,))]
         changes: list[tuple[Reg, Poly]] = []
         for role, operand in roles:
             if role.written:

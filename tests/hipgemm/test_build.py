@@ -227,7 +227,7 @@ amdhsa.kernels:
 ...
     .end_amdgpu_metadata
 """
-    found = shape(text, "k")
+    found = shape(parse(text), "k")
     assert found == Shape(vgprs=10, sgprs=12, lds=8, scratch=4, spills=1, loop=4, dual=1, single=2)
     stage = Stage("bank-balance", "k.s", 0.5, Shape(16, 12, 8, 0, 0, 4, 2, 0))
     assert stage.changes(found) == (

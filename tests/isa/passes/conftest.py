@@ -1,6 +1,6 @@
 """Kernel 5 as each compiler of this machine makes it, and what the passes make of that."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -29,12 +29,26 @@ def compile_source(tools: Toolchain, source: str, folder: Path, *flags: str) -> 
     return parse(out.read_text(), "compiled.s")
 
 
-def link(tools: Toolchain, program: Program, folder: Path) -> code_object.CodeObject:
+def link(tools: Toolchain, program: Program, folder: Path) -> bytes:
     text, object_file, hsaco = (folder / f"linked{end}" for end in (".s", ".o", ".hsaco"))
     text.write_text(emit(program))
     tools.assemble(text, object_file, arch="gfx1100")
     tools.link([object_file], hsaco)
-    return code_object.load(hsaco)
+    return hsaco.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Program]:
+    """compiled(source, *flags): a HIP source of this project as the toolchain of this machine makes it."""
+    done: dict[tuple[str, ...], Program] = {}
+
+    def make(source: str, *flags: str) -> Program:
+        key = (source, *flags)
+        if key not in done:
+            done[key] = compile_source(toolchain.find(), source, tmp_path_factory.mktemp("compiled"), *flags)
+        return done[key]
+
+    return make
 
 
 @dataclass(frozen=True)
@@ -42,6 +56,7 @@ class Rung:
     """One kernel: its text, its code object, and the control flow of what that disassembles to."""
 
     program: Program
+    image: bytes
     linked: code_object.CodeObject
     machine_code: Cfg
 
@@ -60,8 +75,9 @@ def ladder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
     rungs = {}
     for name, program in zip(NAMES, programs(), strict=True):
-        linked = link(tools, program, folder)
+        image = link(tools, program, folder)
+        linked = code_object.load(image)
         entry = linked.kernel("kernel5").descriptor.entry
         rows = parse_disassembly(code_object.disassemble(linked.code("kernel5"), entry), name)
-        rungs[name] = Rung(program, linked, cfg.of_instructions(rows, name))
+        rungs[name] = Rung(program, image, linked, cfg.of_instructions(rows, name))
     return rungs
