@@ -21,6 +21,7 @@ VERBS = {
     "report": "show results from a file again",
     "list": "show the ladder",
     "simulate": "run any hip-python script on the simulated card",
+    "lint": "check assembly or a code object for what an assembler does not",
     "doctor": "show what was found on this machine, and what is missing",
 }
 

@@ -19,6 +19,7 @@ from functools import cached_property
 
 from isa.analysis import exec_mask, regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.exec_mask import ExecMask
 from isa.registers import Reg
 
 ENTRY = -1
@@ -71,9 +72,9 @@ class DefUse:
         return [(i, regset.members(1 << number)[0]) for (i, number), d in sorted(self.reaching.items()) if ENTRY in d]
 
 
-def analyse(cfg: Cfg) -> DefUse:
-    """Reaching definitions of a function."""
-    lanes = exec_mask.analyse(cfg)
+def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
+    """Reaching definitions of a function; `lanes` where they are known already."""
+    lanes = lanes or exec_mask.analyse(cfg)
     uses, defs = cfg.uses, cfg.defs
     calls = frozenset(cfg.calls)
     sites: list[int] = []

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from isa.analysis import exec_mask, regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.exec_mask import ExecMask
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT, Reg
 
 _LIMIT = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
@@ -90,9 +91,9 @@ def _numbered(file: str) -> int:
     return regset.mask([Reg(file, 0, _LIMIT[file])])
 
 
-def analyse(cfg: Cfg) -> Liveness:
-    """Live registers at each position of a function."""
-    lanes = exec_mask.analyse(cfg)
+def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> Liveness:
+    """Live registers at each position of a function; `lanes` where they are known already."""
+    lanes = lanes or exec_mask.analyse(cfg)
     count = len(cfg)
     uses, defs = cfg.uses, cfg.defs
     cross = [regset.across_lanes(inst) for inst in cfg.instructions]

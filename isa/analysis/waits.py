@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
@@ -99,6 +100,10 @@ class InFlight:
     before: tuple[Mapping[Event, int], ...]
     waits: tuple[Mapping[str, int], ...]
 
+    @cached_property
+    def _machine(self) -> _Machine:
+        return _Machine(self.cfg)
+
     def registers(self, position: int) -> dict[Reg, set[int]]:
         """Single registers in flight before a position -> the loads that fill them."""
         found: dict[Reg, set[int]] = {}
@@ -158,53 +163,108 @@ def _same_order(cfg: Cfg, load: int, writer: int, counter: str) -> bool:
     return counter in later.desc.counters and kind is not None and kind == _kind(later, counter)
 
 
-def analyse(cfg: Cfg, changed: Mapping[int, Mapping[str, int]] | None = None) -> InFlight:
-    """What may be in flight before each position. `changed` replaces what single waits wait for: position -> numbers,
-    for questions of the kind "what if this wait were weaker"."""
-    waits = [dict(parse_wait(inst)) for inst in cfg.instructions]
-    for position, numbers in (changed or {}).items():
-        waits[position] = dict(numbers)
-    raised = [
-        [(counter, _kind(inst, counter)) for counter in inst.desc.counters if counter in BITS]
-        for inst in cfg.instructions
-    ]
-    kinds = {(i, c): kind for i, row in enumerate(raised) for c, kind in row}
-    calls = frozenset(cfg.calls)
+class _Machine:
+    """How one instruction changes what is in flight."""
 
-    def step(i: int, state: _State) -> _State:
-        if i in calls:
+    def __init__(self, cfg: Cfg) -> None:
+        self.waits = [parse_wait(inst) for inst in cfg.instructions]
+        self.raised = [
+            [(counter, _kind(inst, counter)) for counter in inst.desc.counters if counter in BITS]
+            for inst in cfg.instructions
+        ]
+        self.kinds = {(i, c): kind for i, row in enumerate(self.raised) for c, kind in row}
+        self.calls = frozenset(cfg.calls)
+
+    def step(self, i: int, state: _State, *, issue: bool = True) -> _State:
+        """`state` before position i -> behind it. Without `issue` what i itself puts in flight is left out."""
+        if i in self.calls:
             return {}
-        if waits[i]:
-            return {e: n for e, n in state.items() if n < waits[i].get(e[1], 1 << 30)}
-        if not raised[i]:
+        if self.waits[i]:
+            return {e: n for e, n in state.items() if n < self.waits[i].get(e[1], 1 << 30)}
+        if not self.raised[i] or not (state or issue):
             return state
         state = dict(state)
-        for counter, kind in raised[i]:
+        for counter, kind in self.raised[i]:
             if kind is not None:
                 for event, later in state.items():
-                    if event[1] == counter and kinds[event] == kind:
+                    if event[1] == counter and self.kinds[event] == kind:
                         state[event] = min(later + 1, 1 << BITS[counter])
-            state[i, counter] = 0
+            state.pop((i, counter), None)
+            if issue:
+                state[i, counter] = 0
         return state
 
+
+def _join(old: _State | None, new: _State) -> _State:
+    joined = dict(old or {})
+    for event, later in new.items():
+        joined[event] = min(later, joined.get(event, later))
+    return joined
+
+
+def analyse(cfg: Cfg) -> InFlight:
+    """What may be in flight before each position."""
+    machine = _Machine(cfg)
     entry: dict[int, _State] = {0: {}}
     work = [0]
     while work:
         block = cfg.blocks[work.pop()]
         state = entry[block.index]
         for i in block.range:
-            state = step(i, state)
+            state = machine.step(i, state)
         for s in block.successors:
-            old = entry.get(s)
-            new = dict(old or {})
-            for event, later in state.items():
-                new[event] = min(later, new.get(event, later))
-            if new != old:
+            new = _join(entry.get(s), state)
+            if s not in entry or new != entry[s]:
                 entry[s] = new
                 work.append(s)
     before: list[_State] = [{} for _ in cfg.instructions]
     for index, state in entry.items():
         for i in cfg.blocks[index].range:
             before[i] = state
-            state = step(i, state)
-    return InFlight(cfg, tuple(before), tuple(waits))
+            state = machine.step(i, state)
+    return InFlight(cfg, tuple(before), tuple(machine.waits))
+
+
+def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset[int], frozenset[int]]:
+    """What one counter of a wait is needed for: the events that it covers are followed as if it were not there.
+
+    Returns (events of which something uses a register before another wait covers them, events that may then be in
+    flight at a barrier), as positions.
+    """
+    cfg, machine = flight.cfg, flight._machine
+    number = flight.waits[position][counter]
+    state = {e: n for e, n in flight.before[position].items() if e[1] == counter and n >= number}
+    used: set[int] = set()
+    at_barrier: set[int] = set()
+
+    def run(i: int, end: int, state: _State) -> _State:
+        while i < end and state:
+            touched = cfg.uses[i] | cfg.defs[i]
+            for load, c in list(state):
+                if filled(cfg, load) & touched and (
+                    filled(cfg, load) & cfg.uses[i] or not _same_order(cfg, load, i, c)
+                ):
+                    used.add(load)
+                    del state[load, c]
+                elif cfg.instructions[i].desc.effect == "barrier":
+                    at_barrier.add(load)
+            state = machine.step(i, state, issue=False)
+            i += 1
+        return state
+
+    block = cfg.block_of(position)
+    entry: dict[int, _State] = {}
+    work: list[int] = []
+
+    def leave(index: int, state: _State) -> None:
+        for s in cfg.blocks[index].successors if state else ():
+            new = _join(entry.get(s), state)
+            if new != entry.get(s):
+                entry[s] = new
+                work.append(s)
+
+    leave(block.index, run(position + 1, block.end, state))
+    while work:
+        block = cfg.blocks[work.pop()]
+        leave(block.index, run(block.start, block.end, dict(entry[block.index])))
+    return frozenset(used), frozenset(at_barrier)

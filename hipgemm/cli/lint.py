@@ -1,0 +1,79 @@
+"""`hipgemm lint FILE|KERNEL`: what an assembler accepts and a card does not forgive."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from isa.errors import Finding, IsaError
+
+
+@click.command("lint")
+@click.argument("what", metavar="FILE|KERNEL")
+@click.option("--kernel", "name", default=None, help="Check one kernel of the file, not all.")
+@click.option("--faults-only", is_flag=True, help="Leave notes out.")
+@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(what: str, name: str | None, faults_only: bool, hipcc: Path | None, as_json: bool) -> None:
+    """Check a gfx11 assembly file (- for stdin), a code object, or a kernel of the ladder, which is built first.
+
+    Faults: illegal instructions, registers read before their load has landed, LDS shared without a barrier, registers
+    nobody wrote, counts that disagree. Notes: waits that do nothing or too much, values nobody reads.
+
+    Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
+    """
+    found = _findings(what, name, hipcc, not faults_only)
+    faults = sum(f.severity == "fault" for f in found)
+    if as_json:
+        click.echo(json.dumps({"input": what, "faults": faults, "findings": [_as_json(f) for f in found]}))
+    else:
+        for finding in found:
+            click.echo(f"{finding}\n")
+        click.echo(f"{what}: {faults} faults, {len(found) - faults} notes", err=True)
+    sys.exit(1 if faults else 0)
+
+
+def _findings(what: str, name: str | None, hipcc: Path | None, notes: bool) -> list[Finding]:
+    from hipgemm.kernels import LADDER
+    from isa.check.lint import lint_code_object, lint_program
+    from isa.code_object import load
+    from isa.parse import parse
+
+    if what in LADDER and not Path(what).exists():
+        from hipgemm.build import build
+
+        built = build(what, hipcc=hipcc)
+        return lint_program(parse(built.assembly.read_text(), str(built.assembly)), name, notes=notes)
+    try:
+        data = sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
+    except OSError as error:
+        raise IsaError(
+            f"{what}: {error.strerror}",
+            expected=f"an assembly file, a code object, or one of {', '.join(LADDER)}",
+        ) from error
+    if data.startswith((b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")):
+        return lint_code_object(load(data), what, name, notes=notes)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise IsaError(f"{what} is neither assembly nor a code object", hint="is it a file for gfx11?") from error
+    return lint_program(parse(text, "<stdin>" if what == "-" else what), name, notes=notes)
+
+
+def _as_json(finding: Finding) -> dict[str, object]:
+    span = finding.span
+    place = {"file": span.file, "line": span.line, "col": span.col, "text": span.text} if span else None
+    return {
+        "severity": finding.severity,
+        "rule": finding.rule,
+        "source": finding.source,
+        "message": finding.message,
+        "place": place,
+        "where": str(span) if span else finding.where,
+        "expected": finding.expected,
+        "found": finding.got,
+        "next": finding.hint,
+    }

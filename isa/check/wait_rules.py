@@ -1,0 +1,126 @@
+"""Waits: loads that are used before they have landed, barriers that LDS writes can overtake, waits that do nothing.
+
+Faults come from `isa.analysis.waits`, over all paths. A barrier does not wait for memory (RDNA3 ISA guide 5.5,
+S_BARRIER; LLVM AMDGPUUsage, memory model gfx11: a workgroup release waits for lgkmcnt(0)), so an LDS store that may be
+in flight at a barrier is not sure to be seen behind it.
+
+Notes ask of each wait what it is needed for: the loads it covers are followed as if it were not there, and those that
+something uses before another wait covers them say the largest number that would do. A wait before a barrier, a cache
+invalidation or the end of the program orders memory and is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.analysis import waits
+from isa.analysis.cfg import Cfg
+from isa.analysis.waits import Event, InFlight
+from isa.check.rules import Rule
+from isa.errors import Finding
+
+COVER = Rule("load not covered by a wait", "RDNA3 ISA guide 5.6")
+BARRIER = Rule("LDS store not covered before a barrier", "LLVM AMDGPUUsage, memory model gfx11")
+USELESS = Rule("wait for nothing", "RDNA3 ISA guide 5.6")
+STRICT = Rule("wait stricter than needed", "RDNA3 ISA guide 5.6")
+
+
+def faults(flight: InFlight) -> Iterator[Finding]:
+    """Registers used before their load has landed, one finding a load and use; LDS stores in flight at a barrier."""
+    cfg = flight.cfg
+    seen: set[tuple[int, int]] = set()
+    for h in flight.hazards():
+        if (h.position, h.load) in seen:
+            continue
+        seen.add((h.position, h.load))
+        inst, load = cfg.instructions[h.position], cfg.instructions[h.load]
+        yield COVER.broken(
+            inst,
+            f"{inst.mnemonic} {h.access}s {h.reg} while {load} may still be in flight",
+            expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({_place(cfg, h.load)})",
+            got=_waits_between(cfg, flight, h.load, h.position, h.counter),
+        )
+    for i, event in _stores_at_barriers(cfg, flight):
+        yield BARRIER.broken(
+            cfg.instructions[i],
+            f"{cfg.instructions[event[0]]} ({_place(cfg, event[0])}) may still be in flight when the wave arrives",
+            expected="s_waitcnt lgkmcnt(0) between the store and the barrier",
+            hint="a barrier does not wait for memory: another wave may read the old value behind it",
+        )
+
+
+def notes(flight: InFlight) -> Iterator[Finding]:
+    """Waits that cover nothing, and waits that a larger number would serve."""
+    cfg = flight.cfg
+    reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
+    for i, numbers in enumerate(flight.waits):
+        if not numbers or i not in reachable:
+            continue
+        inst, covered = cfg.instructions[i], flight.covered_by(i)
+        if not any(covered.values()):
+            yield USELESS.broken(inst, "nothing that it could wait for is in flight", severity="note")
+            continue
+        if _orders_memory(cfg, i):
+            continue
+        for counter, number in numbers.items():
+            if not covered[counter] or counter == "vscnt":
+                continue
+            needed = _needed(cfg, flight, i, counter)
+            if needed is None:
+                yield USELESS.broken(inst, f"nothing needs what {counter}({number}) waits for", severity="note")
+            elif needed > number:
+                yield STRICT.broken(
+                    inst,
+                    f"{counter}({needed}) would do",
+                    expected=f"{counter}({needed})",
+                    got=f"{counter}({number})",
+                    severity="note",
+                )
+
+
+def _needed(cfg: Cfg, flight: InFlight, position: int, counter: str) -> int | None:
+    """The largest number with which a wait still covers what depends on it; None where nothing does."""
+    used, at_barrier = waits.relying_on(flight, position, counter)
+    needed = used | {at for at in at_barrier if _is_lds_write(cfg, at)}
+    return min((n for (at, c), n in flight.before[position].items() if c == counter and at in needed), default=None)
+
+
+def _stores_at_barriers(cfg: Cfg, flight: InFlight) -> Iterator[tuple[int, Event]]:
+    for i, inst in enumerate(cfg.instructions):
+        if inst.desc.effect != "barrier":
+            continue
+        for event in flight.before[i]:
+            if _is_lds_write(cfg, event[0]):
+                yield i, event
+
+
+def _is_lds_write(cfg: Cfg, position: int) -> bool:
+    access = cfg.instructions[position].desc.access
+    return access is not None and access.space == "lds" and access.kind != "load"
+
+
+def _orders_memory(cfg: Cfg, position: int) -> bool:
+    """Whether a wait stands before a barrier, a cache invalidation, a message or the end, other waits apart."""
+    block = cfg.block_of(position)
+    for i in range(position + 1, block.end):
+        desc = cfg.instructions[i].desc
+        if desc.unit == "wait":
+            continue
+        invalidates = desc.unit == "vmem" and desc.access is None
+        return desc.effect in ("barrier", "end") or invalidates or cfg.instructions[i].mnemonic == "s_sendmsg"
+    return False
+
+
+def _waits_between(cfg: Cfg, flight: InFlight, load: int, use: int, counter: str) -> str:
+    """What waits for the counter stand between a load and its use, where both stand in one block."""
+    if cfg.block_of(load).index != cfg.block_of(use).index or load > use:
+        return "a path without one"
+    found = [f"{counter}({n[counter]})" for n in flight.waits[load:use] if counter in n]
+    return ", ".join(found) or "no wait between them"
+
+
+def _place(cfg: Cfg, position: int) -> str:
+    span, address = cfg.instructions[position].span, cfg.instructions[position].address
+    if address is not None:
+        return f"at {address:#x}"
+    return f"line {span.line}" if span is not None else f"position {position}"

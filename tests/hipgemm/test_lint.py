@@ -1,0 +1,49 @@
+"""`hipgemm lint`: what it takes and what it exits with."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hipgemm.cli import main
+
+CASES = Path(__file__).parents[1] / "isa" / "check" / "cases" / "lint"
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Path:
+    file = tmp_path / "waits.s"
+    file.write_text((CASES / "waits.s").read_text().partition(";; expect\n")[0])
+    return file
+
+
+def test_faults_exit_with_1_and_name_their_place(case: Path) -> None:
+    done = CliRunner().invoke(main, ["lint", str(case)])
+    assert done.exit_code == 1
+    assert f"{case}:" in done.stdout
+    assert "^" in done.stdout
+
+
+def test_json_is_one_object(case: Path) -> None:
+    done = CliRunner().invoke(main, ["lint", str(case), "--json", "--faults-only"])
+    told = json.loads(done.stdout)
+    assert told["faults"] == len(told["findings"]) > 0
+    assert {"severity", "rule", "source", "message", "place", "where", "next"} <= told["findings"][0].keys()
+
+
+def test_stdin_and_a_clean_file() -> None:
+    text = (CASES / "clean.s").read_text().partition(";; expect\n")[0]
+    assert CliRunner().invoke(main, ["lint", "-"], input=text).exit_code == 0
+
+
+def test_a_kernel_is_built_and_checked() -> None:
+    assert CliRunner().invoke(main, ["lint", "kernel1"]).exit_code == 0
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00", b"\x7fELF and no more", b"%what is this\n"])
+def test_what_cannot_be_read_exits_with_2(content: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "k.s"
+    if content is not None:
+        file.write_bytes(content)
+    assert CliRunner().invoke(main, ["lint", str(file)]).exit_code == 2

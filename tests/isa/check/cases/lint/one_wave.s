@@ -1,0 +1,39 @@
+; A workgroup of one wave needs no barrier.
+k:
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_xor_b32_e32 v2, 64, v1
+	ds_store_b32 v1, v0
+	s_waitcnt lgkmcnt(0)
+	ds_load_b32 v6, v2
+	s_waitcnt lgkmcnt(0)
+	global_store_b32 v1, v6, s[0:1]
+	s_endpgm
+	.section	.rodata
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 1024
+		.amdhsa_private_segment_fixed_size 0
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_next_free_vgpr 16
+		.amdhsa_next_free_sgpr 16
+		.amdhsa_reserve_vcc 1
+	.end_amdhsa_kernel
+	.text
+.Lfunc_end0:
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .offset:         0
+    .group_segment_fixed_size: 1024
+    .max_flat_workgroup_size: 32
+    .name:           k
+    .private_segment_fixed_size: 0
+    .sgpr_count:     18
+    .vgpr_count:     16
+...
+	.end_amdgpu_metadata
+;; expect
+note: case.s:6:2: nothing needs what lgkmcnt(0) waits for [wait for nothing; RDNA3 ISA guide 5.6]
+    	s_waitcnt lgkmcnt(0)
+    	^

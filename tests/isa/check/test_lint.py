@@ -1,0 +1,101 @@
+"""The linter: text cases, and mutants of compiled kernels that the assembler takes."""
+
+import re
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from isa import code_object, toolchain
+from isa.analysis import cfg, waits
+from isa.check import lds_rules, wait_rules
+from isa.check.lint import lint_code_object, lint_program
+from isa.check.vopd import PARITY
+from isa.errors import Finding, IsaError
+from isa.parse import parse, parse_line
+from isa.program import Program
+
+CASES = Path(__file__).parent / "cases" / "lint"
+SOURCES = [
+    "kernel1_naive",
+    "kernel2_lds_tiling",
+    "kernel3_register_tiling",
+    "kernel4_gmem_double_buffer",
+    "kernel5_lds",
+]
+
+
+def show(source: str) -> str:
+    try:
+        return "\n".join(map(str, lint_program(parse(source, "case.s")))) or "clean"
+    except IsaError as e:
+        return f"refused: {e}"
+
+
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.s")), ids=lambda p: p.stem)
+def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None]) -> None:
+    text_case(path, show)
+
+
+@pytest.fixture(scope="module", params=SOURCES)
+def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """(.s, .hsaco) of a kernel of the ladder."""
+    folder = tmp_path_factory.mktemp("lint")
+    tools = toolchain.find()
+    s, o, hsaco = (folder / f"k.{suffix}" for suffix in ("s", "o", "hsaco"))
+    sources = Path(str(files("kernels_hip")))
+    cu_mode = request.param == "kernel5_lds"
+    tools.compile(sources / f"{request.param}.hip", s, arch="gfx1100", cu_mode=cu_mode, include=sources / "include")
+    tools.assemble(s, o, arch="gfx1100")
+    tools.link([o], hsaco)
+    return s, hsaco
+
+
+def faults(findings: list[Finding]) -> list[Finding]:
+    return [f for f in findings if f.severity == "fault"]
+
+
+def test_the_compiler_breaks_no_rule_but_source_parity(compiled: tuple[Path, Path]) -> None:
+    found = faults(lint_program(parse(compiled[0].read_text(), "k.s")))
+    assert {f.rule for f in found} <= {PARITY.name}
+
+
+def test_text_and_code_object_have_the_same_faults(compiled: tuple[Path, Path]) -> None:
+    text = lint_program(parse(compiled[0].read_text(), "k.s"))
+    binary = lint_code_object(code_object.load(compiled[1]), "k.hsaco")
+    assert sorted(f.rule for f in text) == sorted(f.rule for f in binary)
+    assert all(re.match(r"k\.hsaco:kernel\d\+0x", f.where) for f in binary)
+
+
+def mutants(program: Program) -> Iterator[tuple[str, Program]]:
+    """Each wait and barrier left out, each wait made weaker by one."""
+    for number, inst in program.kernel().instructions():
+        text = program.lines[number].text
+        changed = [""] if inst.desc.unit in ("wait", "barrier") else []
+        if inst.desc.unit == "wait":
+            changed += [
+                f"{text[: m.start()]}{int(m[0]) + 1}{text[m.end() :]}" for m in re.finditer(r"(?<=cnt\()\d+", text)
+            ]
+        for new in changed:
+            lines = list(program.lines)
+            lines[number] = parse_line(new, "k.s", number)
+            yield f"{inst} -> {new.strip() or 'nothing'}", program.with_lines(lines)
+
+
+def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled: tuple[Path, Path]) -> None:
+    """Only the rules that can see them are run, to keep the test short; the linter runs them all."""
+
+    def rules(p: Program) -> set[tuple[str, str]]:
+        flow = cfg.of_kernel(p.kernel())
+        return {(f.rule, f.message) for f in (*wait_rules.faults(waits.analyse(flow)), *lds_rules.faults(flow, None))}
+
+    program = parse(compiled[0].read_text(), "k.s")
+    assert not rules(program)
+    missed, count = [], 0
+    for name, mutant in mutants(program):
+        count += 1
+        if not rules(mutant):
+            missed.append(name)
+    assert count > 3
+    assert not missed
