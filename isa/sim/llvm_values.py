@@ -31,7 +31,7 @@ _LLVM = {
     "i64": "i64", "f16": "half", "f32": "float", "f64": "double", "bf16": "i16",
 }  # fmt: skip
 _SHORT = {"half": "f16", "float": "f32", "double": "f64"}
-_MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
+_EXPONENT = {"f16": 0x7C00, "f32": 0x7F800000, "f64": 0x7FF0000000000000}
 
 
 class NeedsAllLanes(Exception):
@@ -203,11 +203,10 @@ class LlvmValue(Value):
         """Denormals to zero of the same sign, where the mode drops them; bit 0 for an input, 1 for a result."""
         if not self.is_float or self.w.mode.keeps(self.type) >> bit & 1:
             return self
-        size = int(self.type[1:])
-        magnitude = self._intrinsic("fabs", self)
-        denormal = magnitude < _MIN_NORMAL[self.type]
-        zero = (self.bits(f"u{size}") & (1 << size - 1)).bits(self.type)
-        return denormal.select(zero, self)
+        size, exponent = int(self.type[1:]), _EXPONENT[self.type]
+        word = self.bits(f"u{size}")
+        denormal = (word & exponent) == 0
+        return denormal.select((word & (1 << size - 1)).bits(self.type), self)
 
     def _arith(self, name: str, other: Number) -> LlvmValue:
         a, b = self._pair(other)
@@ -468,11 +467,25 @@ class LlvmValue(Value):
             result = wide._other(1.0).vector(wide.lanes_)._raw("fdiv", wide)
         elif name == "rsq":
             result = wide._other(1.0).vector(wide.lanes_)._raw("fdiv", wide._intrinsic("sqrt", wide))
-        elif name in ("exp2", "log2", "sin", "cos"):
+        elif name in ("exp2", "log2"):
             result = wide._intrinsic(name, wide)
+        elif name in ("sin", "cos"):
+            result = wide._turns(name)
         else:
             raise ValueError(f"no function {name!r}")
         return result if a.type == "f64" else result.to(a.type)
+
+    def _turns(self, name: str) -> LlvmValue:
+        """sin or cos of so many turns, f64; the reduction to a quarter turn is exact, and so are the zeros."""
+        r = self - self._intrinsic("rint", self)
+        size = r._intrinsic("fabs", r)
+        if name == "cos":
+            r = r._other(0.25) - size
+        else:
+            folded = r._other(0.5) - size
+            r = (size > 0.25).select((r < 0.0).select(-folded, folded), r)
+        angle = r * (2 * math.pi)
+        return angle._intrinsic("sin", angle)
 
     # --- lanes
     def _whole(self) -> None:

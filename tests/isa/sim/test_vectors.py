@@ -17,7 +17,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 import vectors  # noqa: E402
 
-ENGINES = {"numpy": vectors.run_numpy}
+ENGINES = {
+    "numpy": vectors.run_numpy,
+    "native": vectors.run_jit,
+}
 DIFFER = json.loads((HERE / "vectors_differ.json").read_text())
 VECTORS = vectors.load()
 

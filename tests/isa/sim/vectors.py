@@ -1,16 +1,23 @@
-"""The recorded gfx1100 programs: reading them, and running one on the reference engine."""
+"""The recorded gfx1100 programs: reading them, and running one on each engine."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gzip
 import json
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from isa.code_object import CodeObject, Segment
+from isa.code_object import Kernel as KernelFacts
+from isa.descriptor import decode_descriptor
 from isa.disassembler import disassemble
 from isa.parse import parse_disassembly
 from isa.program import Instruction
+from isa.sim.card import Card
+from isa.sim.compiled import Kernel
 from isa.sim.interpret import Code, Memory, Wave, run_workgroup
 from isa.sim.mode import FloatMode
 
@@ -86,3 +93,42 @@ def run_numpy(vector: Vector) -> bytes:
         )
     run_workgroup(waves)
     return bytes(out)
+
+
+def run_jit(vector: Vector) -> bytes:
+    """The same from the simulated card, around whose descriptor the program is put.
+
+    Where all lanes are on the fast version runs; it would only hand over to the plain one at once elsewhere.
+    """
+    card = _card()
+    descriptor = decode_descriptor(
+        struct.pack(
+            "<III4xq20xIIIHH4x",
+            LDS_BYTES,
+            SCRATCH_BYTES,
+            8,
+            0,
+            0,
+            31 | 0xC0 << 12 | 1 << 21 | 1 << 23,  # 256 VGPRs, FLOAT_MODE, DX10_CLAMP, IEEE
+            1 | 2 << 1 | 1 << 11,  # scratch, two user SGPRs, work-item ids
+            1 << 3 | 1 << 10,  # kernarg pointer, wave32
+            0,
+        )
+    )
+    facts = KernelFacts(vector.name, descriptor, (), 256, 32, 0, 0, 1024, len(vector.code), {})
+    whole = CodeObject("gfx1100", 5, {}, (Segment(0, len(vector.code), 5, vector.code),), {})
+    base = card.memory.allocate(len(vector.code))
+    buffer = card.memory.allocate(len(vector.out))
+    ctypes.memset(buffer, 0, len(vector.out))
+    try:
+        kernel = Kernel(facts, whole, base)
+        card.launch(kernel, (1, 1, 1), (vector.n_lanes, 1, 1), struct.pack("<Q", buffer), fast=vector.n_lanes % 32 == 0)
+        return ctypes.string_at(buffer, len(vector.out))
+    finally:
+        card.memory.free(base)
+        card.memory.free(buffer)
+
+
+@functools.cache
+def _card() -> Card:
+    return Card(capacity=1 << 28)
