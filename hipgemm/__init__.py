@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hipgemm.measure import run as run
+    from hipgemm.multiply import sgemm as sgemm
     from hipgemm.result import Result as Result
 
-__all__ = ["Result", "run"]
+__all__ = ["Result", "run", "sgemm"]
 __version__ = "0.1.0"
 
-_HOMES = {"run": "hipgemm.measure", "Result": "hipgemm.result"}
+_HOMES = {"run": "hipgemm.measure", "Result": "hipgemm.result", "sgemm": "hipgemm.multiply"}
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import isa
 from hipgemm import cache
-from hipgemm.kernels import SOURCES, Rung, rung
+from hipgemm.kernels import SOURCES, Source, rung
 from hipgemm.stages import Shape, Stage, shape
 from isa import toolchain
 from isa.code_object import CodeObject, load
@@ -46,7 +46,7 @@ class Build:
     """A kernel built for one target. `folder` is its stage folder, `hsaco` the code object in it; `cached` says that
     it was built before; `toolchain` is the text of what compiled it."""
 
-    rung: Rung
+    rung: Source
     arch: str
     folder: Path
     stages: tuple[Stage, ...]
@@ -77,7 +77,7 @@ class Build:
 
 
 def build(
-    kernel: Rung | str,
+    kernel: Source | str,
     *,
     arch: str = "gfx1100",
     hipcc: Path | None = None,
@@ -124,7 +124,7 @@ def build(
     return Build(kernel, arch, folder, tuple(stages), record["toolchain"], cached)
 
 
-def _street(kernel: Rung, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
+def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
     """Every step, in order."""
     name = kernel.name
     compiled, object_file, hsaco = (folder / f"{name}{end}" for end in (".0-compiled.s", ".o", ".hsaco"))
@@ -165,7 +165,7 @@ def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> No
         on_stage(stage, next((s.shape for s in reversed(before) if s.shape), None))
 
 
-def _key(kernel: Rung, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
+def _key(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
     """A hash of everything that goes into the stage folder."""
     files = [kernel.path, *sorted(INCLUDE.rglob("*.h")), Path(__file__), Path(__file__).with_name("stages.py")]
     files += _isa_code()

@@ -252,12 +252,9 @@ class Device:
         return int(found.type) in (2, 3) and found.device == self.index
 
 
-def gemm_arguments(
-    matrices: Sequence[Buffer], sizes: tuple[int, int, int], alpha: float, beta: float
-) -> tuple[Any, ...]:
+def gemm_arguments(addresses: Sequence[int], sizes: tuple[int, int, int], alpha: float, beta: float) -> tuple[Any, ...]:
     """The ladder's shared signature: A, B, C; M, N, K; alpha, beta."""
-    pointers = (ctypes.c_void_p(x.address) for x in matrices)
-    return (*pointers, *map(ctypes.c_int, sizes), ctypes.c_float(alpha), ctypes.c_float(beta))
+    return (*map(ctypes.c_void_p, addresses), *map(ctypes.c_int, sizes), ctypes.c_float(alpha), ctypes.c_float(beta))
 
 
 def _index(prefer: str | None) -> int:

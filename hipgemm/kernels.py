@@ -17,7 +17,7 @@ Where the size limits come from, beside the tile:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import kernels_hip
@@ -34,7 +34,7 @@ class UnknownKernel(IsaError):
     """There is no rung of that name."""
 
 
-class SizeError(IsaError):
+class SizeError(IsaError, ValueError):
     """A kernel cannot take these sizes."""
 
 
@@ -54,19 +54,15 @@ PUBLISHED_ROCBLAS = Published(4.4992, 30547.4, valu_utilisation="almost 100 % of
 """The study's kernel 0, the library that the ladder is measured against."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One kernel of the ladder.
+@dataclass(frozen=True)
+class Source:
+    """What `hipgemm.build` makes a code object of.
 
     name:     what a user types, and the kernel's symbol in the code object.
     source:   a file in SOURCES.
     function: the __global__ function in that file; kernels 6 to 8 are kernel5 compiled under their own names.
     cu_mode:  compiled with -mcumode (each half of the WGP's LDS serves its own CU), else in WGP mode.
-    tile:     what (M, N, K) must be multiples of.
-    block_tile: rows and columns of C that a workgroup computes.
-    block:    threads of a workgroup in (x, y, z).
     pipeline: the passes that rewrite the compiler's assembly, as text; empty where nothing is rewritten.
-    max_elements: of each matrix.
     """
 
     name: str
@@ -74,12 +70,7 @@ class Rung:
     source: str
     function: str
     cu_mode: bool
-    tile: tuple[int, int, int]
-    block_tile: tuple[int, int]
-    block: tuple[int, int, int]
-    published: Published
-    max_elements: int = 2**62
-    pipeline: str = ""
+    pipeline: str = field(default="", kw_only=True)
 
     @property
     def path(self) -> Path:
@@ -88,6 +79,23 @@ class Rung:
     @property
     def mode(self) -> str:
         return "CU" if self.cu_mode else "WGP"
+
+
+@dataclass(frozen=True)
+class Rung(Source):
+    """One kernel of the ladder.
+
+    tile:     what (M, N, K) must be multiples of.
+    block_tile: rows and columns of C that a workgroup computes.
+    block:    threads of a workgroup in (x, y, z).
+    max_elements: of each matrix.
+    """
+
+    tile: tuple[int, int, int]
+    block_tile: tuple[int, int]
+    block: tuple[int, int, int]
+    published: Published
+    max_elements: int = 2**62
 
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Workgroups in (x, y, z): x runs along the columns of C, y along its rows."""
@@ -160,13 +168,17 @@ LADDER: dict[str, Rung] = {
         _tiled(5, "LDS optimisation", _LDS, 128,
                Published(4.0994, 33526.6, vgprs=208)),
         _tiled(6, "VALU optimisation", _LDS, 128,
-               Published(3.6368, 37791.2, vgprs=214, valu_utilisation="76.2 %"), "bank-balance"),
+               Published(3.6368, 37791.2, vgprs=214, valu_utilisation="76.2 %"), pipeline="bank-balance"),
         _tiled(7, "unrolled", _LDS, 128,
-               Published(3.3314, 41255.6, vgprs=214, valu_utilisation="over 80 %"), "bank-balance,unroll"),
+               Published(3.3314, 41255.6, vgprs=214, valu_utilisation="over 80 %"), pipeline="bank-balance,unroll"),
         _tiled(8, "batched GMEM loads", _LDS, 128,
-               Published(2.8032, 49047.3, vgprs=216, sgprs=55), "bank-balance,unroll,batch-loads"),
+               Published(2.8032, 49047.3, vgprs=216, sgprs=55), pipeline="bank-balance,unroll,batch-loads"),
     )
 }  # fmt: skip
+
+
+STRIDED_COPY = Source("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
+"""No kernel of the ladder: what `hipgemm.sgemm` brings matrices into shape with."""
 
 
 def rung(name: str) -> Rung:

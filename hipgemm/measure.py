@@ -139,7 +139,7 @@ def measure_image(
     sizes = problem.m, problem.n, problem.k
 
     def start(matrices: Sequence[Buffer], stream: Any) -> None:
-        arguments = gemm_arguments(matrices, sizes, problem.alpha, problem.beta)
+        arguments = gemm_arguments([x.address for x in matrices], sizes, problem.alpha, problem.beta)
         device.launch(function, row.grid(problem.m, problem.n), row.block, arguments, stream=stream)
 
     subject = Subject(row.name, start, made_by, facts, warnings)

@@ -162,6 +162,27 @@ def gemm(card: SmallCard, kernarg: bytes, **_: Any) -> None:
     out[:] = product if beta == 0 else product + F32(beta) * out
 
 
+def strided_copy(card: SmallCard, kernarg: bytes, **_: Any) -> None:
+    """target[i, j] = scale * source[i, j] inside the source, 0 elsewhere, as kernels_hip/strided_copy.hip."""
+    source, s0, s1, rows, columns, target, t0, t1, to_rows, to_columns, scale = struct.unpack("<QqqiiQqqiif", kernarg)
+
+    def elements(address: int, count: tuple[int, int], strides: tuple[int, int]) -> np.ndarray:
+        for i in (0, count[0] - 1):
+            for j in (0, count[1] - 1):
+                array(card.memory, address + 4 * (i * strides[0] + j * strides[1]), 1)
+        base = np.frombuffer((ctypes.c_float * 1).from_address(address), F32)
+        return np.lib.stride_tricks.as_strided(base, count, [4 * s for s in strides])
+
+    out = elements(target, (to_rows, to_columns), (t0, t1))
+    if scale and rows and columns:
+        read = (min(rows, to_rows), min(columns, to_columns))
+        values = F32(scale) * elements(source, read, (s0, s1))
+        out[:] = 0
+        out[: read[0], : read[1]] = values
+    else:
+        out[:] = 0
+
+
 def wrong_gemm(card: SmallCard, kernarg: bytes, **_: Any) -> None:
     gemm(card, kernarg)
     c, m, n = (struct.unpack_from("<Q", kernarg, 16)[0], *struct.unpack_from("<ii", kernarg, 24))
@@ -183,6 +204,7 @@ def broken(**_: Any) -> None:
 GEMM = (8, 8, 8, 4, 4, 4, 4, 4)
 LADDER = {f"kernel{i}": gemm for i in range(1, 9)}
 BODIES = {"gemm": gemm, "wrong_gemm": wrong_gemm, "fault": fault, "interrupt": interrupt, "broken": broken}
+HELPERS = {"strided_copy": strided_copy}
 
 
 class SmallCard:
@@ -192,7 +214,7 @@ class SmallCard:
         self, time_s: float | None = None, room: int = 1 << 28, bodies: dict[str, Callable[..., None]] | None = None
     ) -> None:
         self.memory, self.time_s, self.launches = SmallMemory(room), time_s, []
-        self.bodies = {**BODIES, **LADDER, **(bodies or {})}
+        self.bodies = {**BODIES, **LADDER, **HELPERS, **(bodies or {})}
         self.variable = self.memory.allocate(16)
 
     def load(self, image: bytes) -> SmallModule:

@@ -14,7 +14,7 @@ struct Coordinate {
     unsigned x, y, z;
 };
 static thread_local Coordinate threadIdx, blockIdx;
-static Coordinate blockDim;
+static Coordinate blockDim, gridDim;
 static pthread_barrier_t all_threads;
 
 static inline void __syncthreads() { pthread_barrier_wait(&all_threads); }

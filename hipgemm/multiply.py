@@ -1,0 +1,234 @@
+"""C = alpha A B + beta C for matrices that somebody already has, of any size, wherever they lie.
+
+**Where.** All on the host: they are copied to the device, and C back. All on the device: they are used where they are.
+
+**Layout.** The kernels take dense row-major matrices whose sizes are multiples of their tile. A matrix that is such is
+used in place; any other is first copied, on the device, into a padded one (`strided_copy`): transposed and strided
+views need nothing else. Padding A and B with zeros adds products of zeros to each sum; rows and columns beyond C are
+computed and left behind. Where C is column-major, C^T = B^T A^T is computed instead, which takes three column-major
+matrices as they are. Where C shares memory with A or B, it is computed aside first.
+
+**As BLAS has it** (https://netlib.org/blas, SGEMM). With beta = 0, C is not read. With alpha = 0 or K = 0, A and B are
+not read, and C = beta C. With M = 0 or N = 0 there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from hipgemm.arrays import ITEM, ArrayTypeError, ArrayValueError, DeviceArray, Matrix, View, view
+from hipgemm.device import Device, Function, gemm_arguments
+from hipgemm.kernels import STRIDED_COPY, Source, rung
+
+if TYPE_CHECKING:
+    import numpy as np
+
+COPY_BLOCK = (32, 8, 1)
+COPY_GRID_Y = 4096
+_BUILT_IN_STREAMS = {1: 0, 2: 2}  # __cuda_array_interface__: 1 the legacy default stream, 2 the thread's own
+
+
+def sgemm(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    kernel: str = "kernel8",
+    *,
+    device: Device | str | None = None,
+) -> Any:
+    """C = alpha A B + beta C in float32.
+
+    a, b:  M x K and K x N: NumPy arrays, or arrays of any library that lie on the host or on the device (DLPack,
+           __cuda_array_interface__), all of them on the same side; views may be transposed or strided.
+    c:     M x N, overwritten and returned. Without it a new one is: a NumPy array for arrays on the host; for arrays on
+           the device one of a's library if that has `from_dlpack`, else a hipgemm.arrays.DeviceArray.
+    kernel: which of the ladder computes.
+    device: as in hipgemm.run, or an open one.
+
+    Raises TypeError (what is no float32 array), ValueError (shapes, places, sizes beyond a kernel's reach), each of
+    them an IsaError, and other IsaErrors as hipgemm.run does.
+    """
+    row = rung(kernel)
+    scalars = _scalar("alpha", alpha), _scalar("beta", beta)
+    given = [view("a", a), view("b", b)] + ([] if c is None else [view("c", c)])
+    _check_shapes(given, scalars[1])
+    opened = device if isinstance(device, Device) else _open(device)
+    opened.call("hipSetDevice", opened.index)
+    on_host = {v.host is not None for v in given}
+    if len(on_host) > 1:
+        places = ", ".join(f"{v.name} on the {'device' if v.host is None else 'host'}" for v in given)
+        raise ArrayValueError("the matrices lie on different sides", expected="all on the host or device", got=places)
+    if on_host == {True}:
+        return _of_host(opened, row.name, [v.host for v in given if v.host is not None], scalars, c)
+    return _of_device(opened, row.name, given, scalars, c)
+
+
+def _scalar(name: str, value: Any) -> float:
+    if not isinstance(value, Real):
+        raise ArrayTypeError(f"{name} is no number", expected="a real number", got=repr(value))
+    return ctypes.c_float(float(value)).value
+
+
+def _check_shapes(given: Sequence[View], beta: float) -> None:
+    a, b, *rest = given
+    if a.shape[1] != b.shape[0]:
+        raise ArrayValueError(
+            "a and b do not fit", expected="as many columns of a as rows of b", got=f"a {a.shape}, b {b.shape}"
+        )
+    wanted = (a.shape[0], b.shape[1])
+    for c in rest:
+        if c.shape != wanted:
+            raise ArrayValueError("c does not fit a and b", expected=f"shape {wanted}", got=f"shape {c.shape}")
+        if c.read_only:
+            raise ArrayValueError("c is read-only", expected="an array that may be overwritten")
+    if not rest and beta:
+        raise ArrayValueError("there is no c for beta", expected="c, or beta = 0", got=f"beta = {beta:g}")
+
+
+def _of_host(device: Device, kernel: str, given: list[np.ndarray], scalars: tuple[float, float], c: Any) -> Any:
+    """Matrices on the host: up, computed, C down again."""
+    import numpy as np
+
+    a, b = given[:2]
+    answer = given[2] if len(given) > 2 else np.empty((a.shape[0], b.shape[1]), np.float32)
+    _check_places(Matrix(0, *answer.shape, *answer.strides))  # in bytes, which need not be multiples of an element's
+    if answer.size:
+        with ExitStack() as stack:
+
+            def up(array: np.ndarray, read: bool) -> Matrix:
+                # As it lies if it lies dense in either order; NumPy gathers anything else.
+                flip = array.flags.f_contiguous and not array.flags.c_contiguous
+                dense = np.ascontiguousarray(array.T if flip else array)
+                buffer = stack.enter_context(device.buffer(max(dense.nbytes, ITEM)))
+                if read and dense.size:
+                    buffer.upload(dense)
+                matrix = Matrix.of(buffer, *dense.shape)
+                return matrix.transposed if flip else matrix
+
+            target = up(answer, read=scalars[1] != 0)
+            compute(device, kernel, up(a, read=scalars[0] != 0), up(b, read=scalars[0] != 0), target, *scalars)
+            down = answer if target.dense else answer.T
+            flat = down if down.flags.c_contiguous else np.empty(down.shape, np.float32)
+            target.keep.download(flat)
+            if flat is not down:
+                down[...] = flat
+    return answer if c is None else c
+
+
+def _of_device(device: Device, kernel: str, given: Sequence[View], scalars: tuple[float, float], c: Any) -> Any:
+    """Matrices on the device: used where they are."""
+    a, b = (v.matrix for v in given[:2])
+    made = DeviceArray(device, (given[0].shape[0], given[1].shape[1])) if c is None else None
+    target = view("c", made).matrix if made is not None else given[2].matrix
+    assert a is not None and b is not None and target is not None  # noqa: PT018
+    _check_places(target)
+    for v in given:
+        _check_device(v, device, reads=v.name == "c" or scalars[0] != 0)
+        if v.stream not in (None, 0):
+            device.call("hipStreamSynchronize", device.hip.ihipStream_t(_BUILT_IN_STREAMS.get(v.stream, v.stream)))
+    if target.rows and target.columns:
+        compute(device, kernel, a, b, target, *scalars)
+    if made is None:
+        return c
+    take_on = getattr(sys.modules.get(given[0].module), "from_dlpack", None)
+    return take_on(made) if take_on else made
+
+
+def _check_places(c: Matrix) -> None:
+    if c.writes_twice:
+        raise ArrayValueError(
+            "elements of c share their memory",
+            got=f"strides ({c.row_stride}, {c.column_stride}) of {c.rows, c.columns}",
+        )
+
+
+def _check_device(v: View, device: Device, reads: bool) -> None:
+    """That a matrix with elements is memory of this device, as far as HIP can say."""
+    matrix = v.matrix
+    if matrix is None or 0 in v.shape or not reads:
+        return
+    if (v.device is not None and v.device != device.index) or not device.holds(matrix.address):
+        raise ArrayValueError(
+            f"{v.name} is no memory of {device.name}",
+            expected=f"HIP device {device.index} of the runtime that hip-python opened",
+            got=f"address {matrix.address:#x}" + (f" on device {v.device}" if v.device is not None else ""),
+            hint="choose with device=; a library that brings its own HIP must bring it to hip-python too ($ROCM_PATH)",
+        )
+
+
+def compute(device: Device, kernel: str, a: Matrix, b: Matrix, c: Matrix, alpha: float, beta: float) -> None:
+    """C = alpha A B + beta C, finished when it returns. C has elements; sizes fit. Raises SizeError, DeviceError."""
+    if not c.dense and c.transposed.dense:
+        a, b, c = b.transposed, a.transposed, c.transposed
+    if alpha == 0 or a.columns == 0:
+        if beta != 1:
+            strided_copy(device, c, c, beta)
+            device.synchronize()
+        return
+    row = rung(kernel)
+    m, n, k = (-(-size // tile) * tile for size, tile in zip((c.rows, c.columns, a.columns), row.tile, strict=True))
+    row.check_size(m, n, k)
+    with ExitStack() as stack:
+
+        def padded(matrix: Matrix, rows: int, columns: int, read: bool = True) -> Matrix:
+            copy = Matrix.of(stack.enter_context(device.buffer(ITEM * rows * columns)), rows, columns)
+            if read:
+                strided_copy(device, matrix, copy)
+            return copy
+
+        def fits(matrix: Matrix, rows: int, columns: int) -> bool:
+            return matrix.dense and (matrix.rows, matrix.columns) == (rows, columns)
+
+        left = a if fits(a, m, k) else padded(a, m, k)
+        right = b if fits(b, k, n) else padded(b, k, n)
+        in_place = fits(c, m, n) and not c.overlaps(left) and not c.overlaps(right)
+        target = c if in_place else padded(c, m, n, read=beta != 0)
+        arguments = gemm_arguments([x.address for x in (left, right, target)], (m, n, k), alpha, beta)
+        device.launch(_function(device, row), row.grid(m, n), row.block, arguments)
+        if not in_place:
+            strided_copy(device, target, c)
+        device.synchronize()  # before the copies are given back
+
+
+def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 1.0) -> None:
+    """target = scale * source where the source has elements, 0 elsewhere, on the default stream."""
+    if abs(target.row_stride) < abs(target.column_stride):  # lanes along the target's closest elements
+        source, target = source.transposed, target.transposed
+
+    def described(matrix: Matrix) -> tuple[Any, ...]:
+        strides = (ctypes.c_longlong(s) for s in (matrix.row_stride, matrix.column_stride))
+        sizes = (ctypes.c_int(s) for s in (matrix.rows, matrix.columns))
+        return ctypes.c_void_p(matrix.address), *strides, *sizes
+
+    width, height, _ = COPY_BLOCK
+    grid = -(-target.columns // width), min(-(-target.rows // height), COPY_GRID_Y), 1
+    arguments = (*described(source), *described(target), ctypes.c_float(scale))
+    device.launch(_function(device, STRIDED_COPY), grid, COPY_BLOCK, arguments)
+
+
+_open_devices: dict[str | None, Device] = {}
+_functions: WeakKeyDictionary[Device, dict[str, Function]] = WeakKeyDictionary()
+
+
+def _open(choice: str | None) -> Device:
+    if choice not in _open_devices:
+        _open_devices[choice] = Device.open(choice)
+    return _open_devices[choice]
+
+
+def _function(device: Device, source: Source) -> Function:
+    """A kernel, built and loaded at its first use on this device."""
+    loaded = _functions.setdefault(device, {})
+    if source.name not in loaded:
+        from hipgemm.build import build
+
+        loaded[source.name] = device.load(build(source, arch=device.arch).hsaco.read_bytes(), source.name)
+    return loaded[source.name]
