@@ -162,7 +162,7 @@ def test_nothing_and_zero_as_blas_has_it(run_program: Run) -> None:
 nan = lambda *shape: np.full(shape, np.nan, np.float32)
 for m, n, k in ((0, 3, 2), (3, 0, 2), (0, 0, 0)):
     assert hipgemm.sgemm(random(m, k), random(k, n)).shape == (m, n)
-assert not launched()
+assert not cards or not cards[0].launches
 c = random(3, 4)
 before = c.copy()
 hipgemm.sgemm(random(3, 0), random(0, 4), c, 1, 2)
