@@ -47,15 +47,16 @@ class Kernel:
 
     @property
     def blocks(self) -> Sequence[Block]:
-        """The kernel's code and, where it makes calls, that of all functions beside it."""
+        """The kernel's code and, where it makes calls, that of all functions beside it; no kernel calls a kernel."""
         if self._blocks is None:
+            entries = {kernel.descriptor.entry for kernel in self.code_object.kernels.values()}
             entry = self._instructions(self.facts.descriptor.entry, self.facts.code_size)
             functions = [entry]
             if any(jumps_indirectly(inst) or inst.desc.name == "s_call_b64" for inst in entry):
                 functions += [
                     self._instructions(symbol.address, symbol.size)
                     for symbol in self.code_object.symbols.values()
-                    if symbol.kind == "func" and symbol.size and symbol.address != self.facts.descriptor.entry
+                    if symbol.kind == "func" and symbol.size and symbol.address not in entries
                 ]
             self._blocks = blocks_of(functions)
         return self._blocks

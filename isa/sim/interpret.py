@@ -87,9 +87,9 @@ class Wave:
         self.vgprs = np.zeros((256, LANES), np.uint32)
         self.sgprs = np.zeros(128, np.uint32)
         self.scc = False
-        self.sgprs[EXEC_LO.index] = exec_
         for i, word in (sgprs or {}).items():
             self.sgprs[i] = word
+        self.sgprs[EXEC_LO.index] = exec_
         for i, row in (vgprs or {}).items():
             self.vgprs[i, : len(row)] = row
         self.pc = code.entry
