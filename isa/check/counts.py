@@ -5,6 +5,7 @@ differs from the descriptor misleads the runtime, which reads LDS and scratch si
 other. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor" and "Code Object V5 Metadata"; AMDGPUAsmPrinter.cpp):
 
     VGPRs    .amdhsa_next_free_vgpr >= highest VGPR + 1, at most 256; .vgpr_count is the same number
+    user     .amdhsa_user_sgpr_count, at most 16 SGPRs set before the first instruction
     SGPRs    .amdhsa_next_free_sgpr >= highest SGPR + 1, at most 106; .sgpr_count adds 2 where VCC is reserved
     LDS      .amdhsa_group_segment_fixed_size = .group_segment_fixed_size, at most 64 KB
     scratch  .amdhsa_private_segment_fixed_size = .private_segment_fixed_size; scratch instructions need some
@@ -25,6 +26,7 @@ from isa.program import Directive, Kernel
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
 
 _HINT = "set directive and metadata together; passes do it with isa.emit.set_directives"
+USER_SGPRS = 16
 COUNTS = Rule("counts", "LLVM AMDGPUUsage, Code Object Kernel Descriptor")
 
 
@@ -42,14 +44,17 @@ def check(kernel: Kernel, cfg: Cfg) -> Iterator[Finding]:
             yield _at(kernel, "reserve_vcc", "the code uses VCC", expected=".amdhsa_reserve_vcc 1", got="0")
         extra = 2 if vcc != 0 else 0
         yield from _same(kernel, ".sgpr_count", sgprs + extra, f".amdhsa_next_free_sgpr {sgprs} + {extra} for VCC")
+    user = directive(kernel, "user_sgpr_count")
+    if user is not None and not 0 <= user <= USER_SGPRS:
+        yield _at(kernel, "user_sgpr_count", "too many user SGPRs", expected=f"0 to {USER_SGPRS}", got=str(user))
     lds = directive(kernel, "group_segment_fixed_size")
     if lds is not None:
-        if lds > resources.LDS_PER_CU:
+        if not 0 <= lds <= resources.LDS_PER_CU:
             yield _at(
                 kernel,
                 "group_segment_fixed_size",
                 "a workgroup has 64 KB of LDS",
-                expected="at most 65536",
+                expected="0 to 65536",
                 got=str(lds),
             )
         yield from _same(kernel, ".group_segment_fixed_size", lds, f".amdhsa_group_segment_fixed_size {lds}")
@@ -110,8 +115,8 @@ def _enough(kernel: Kernel, name: str, given: int, used: int, limit: int, what: 
             got=str(given),
             hint=_HINT,
         )
-    elif given > limit:
-        yield _at(kernel, name, f"a wave has {limit} {what}", expected=f"at most {limit}", got=str(given))
+    elif given > limit or given < 0:
+        yield _at(kernel, name, f"a wave has {limit} {what}", expected=f"0 to {limit}", got=str(given))
 
 
 def _same(kernel: Kernel, key: str, value: int, because: str) -> Iterator[Finding]:

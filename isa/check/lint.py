@@ -32,7 +32,7 @@ from isa.disassembler import disassemble
 from isa.errors import Finding, IsaError
 from isa.parse import parse_disassembly
 from isa.program import Kernel, Program
-from isa.registers import Reg
+from isa.registers import SGPR_LIMIT, Reg
 
 UNANALYSED = Rule("cannot be analysed", "")
 _SIZES = {
@@ -116,7 +116,7 @@ def _text_findings(kernel: Kernel, notes: bool) -> Iterator[Finding]:
 def _common(flow: Cfg, sgprs: int, threads: int | None, notes: bool) -> Iterator[Finding]:
     """The rules that text and code objects share. sgprs: how many the hardware sets; threads: the largest workgroup,
     None if not known."""
-    given = value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if sgprs else [])
+    given = value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
     flight, values = waits.analyse(flow), value_rules.Values.of(flow, given)
     for inst in flow.instructions:
         yield from vopd.parity(inst)

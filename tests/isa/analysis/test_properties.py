@@ -1,0 +1,119 @@
+"""What must hold for any program: hypothesis makes small ones with loops, divergence and partial writes."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isa.analysis import cfg, defuse, liveness, waits
+from isa.analysis.cfg import Cfg
+from isa.parse import parse
+from isa.program import Kernel
+from isa.registers import EXEC_LO
+
+LINES = [
+    "v_mov_b32_e32 v{0}, v{1}",
+    "v_fmac_f32_e32 v{0}, v{1}, v{2}",
+    "v_dual_mov_b32 v0, v{1} :: v_dual_mov_b32 v1, v{2}",
+    "v_writelane_b32 v{0}, s{1}, 0",
+    "v_readlane_b32 s{0}, v{1}, 0",
+    "v_cmp_lt_u32_e64 s{0}, v{1}, v{2}",
+    "v_cmpx_lt_u32_e32 v{0}, v{1}",
+    "s_and_saveexec_b32 s{0}, s{1}",
+    "s_or_b32 exec_lo, exec_lo, s{0}",
+    "s_xor_b32 exec_lo, exec_lo, s{0}",
+    "s_mov_b32 exec_lo, s{0}",
+    "s_mov_b32 s{0}, exec_lo",
+    "s_mov_b32 exec_lo, -1",
+    "s_add_u32 s{0}, s{1}, s{2}",
+    "global_load_b32 v{0}, v[2:3], off",
+    "ds_load_b32 v{0}, v{1}",
+    "s_load_b32 s{0}, s[2:3], 0x0",
+    "s_waitcnt vmcnt({0})",
+    "s_waitcnt lgkmcnt({0})",
+    "s_cbranch_scc1 L{0}",
+    "s_cbranch_execz L{1}",
+    "s_branch L{2}",
+    "s_endpgm",
+]
+NUMBERS = st.lists(st.integers(0, 3), min_size=3, max_size=3)
+PROGRAMS = st.lists(st.tuples(st.sampled_from(LINES), NUMBERS), min_size=1, max_size=24)
+
+
+def flow(program: list[tuple[str, list[int]]]) -> Cfg:
+    """The program with labels L0 to L3 spread over it and an end."""
+    rows = [line.format(*numbers) for line, numbers in program]
+    for k in range(4):
+        rows.insert(len(rows) * (k + 1) // 5, f"L{k}:")
+    read = parse("\n".join([*rows, "s_endpgm"]), "p.s")
+    return cfg.of_kernel(Kernel(read, "p", 0, len(read.lines), {}, {}))
+
+
+@given(PROGRAMS)
+@settings(max_examples=150, deadline=None)
+def test_a_value_is_live_just_where_somebody_may_read_it(program: list[tuple[str, list[int]]]) -> None:
+    """Backward and forward analysis know nothing of each other, and agree."""
+    c = flow(program)
+    chains, live = defuse.analyse(c), liveness.analyse(c)
+    for i in (i for b in c.order for i in c.blocks[b].range):
+        for reg in c.instructions[i].writes() - {EXEC_LO}:
+            assert bool(chains.uses_of(i, reg)) == (reg in live.live_out(i)), (i, str(c.instructions[i]), str(reg))
+    from_entry = {reg for _, reg in chains.from_entry()}
+    assert from_entry == live.live_in(0)
+
+
+@given(PROGRAMS)
+@settings(max_examples=100, deadline=None)
+def test_dominators_are_what_paths_say(program: list[tuple[str, list[int]]]) -> None:
+    """A block dominates another if leaving it out cuts the other off."""
+    c = flow(program)
+
+    def reached(without: int) -> set[int]:
+        seen, work = {without}, [0]
+        while work:
+            b = work.pop()
+            if b not in seen:
+                seen.add(b)
+                work.extend(c.blocks[b].successors)
+        return seen - {without}
+
+    for a in c.order:
+        rest = reached(a)
+        for b in c.order:
+            assert c.dominates(a, b) == (a == b or b not in rest)
+    for loop in c.loops:
+        assert all(c.dominates(loop.header, b) for b in loop.blocks)
+
+
+@given(PROGRAMS, st.lists(st.booleans(), min_size=60, max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_what_is_in_flight_on_a_path_is_in_flight_in_the_analysis(
+    program: list[tuple[str, list[int]]], turns: list[bool]
+) -> None:
+    """A walk through the program with real counters: whatever may be pending there the analysis reports."""
+    c = flow(program)
+    flight = waits.analyse(c)
+    queues: dict[str, list[tuple[int, str]]] = {"vmcnt": [], "lgkmcnt": []}
+    at, choice = 0, iter(turns)
+    for _ in range(60):
+        for counter, queue in queues.items():
+            assert {(load, counter) for load, _ in queue} <= flight.before[at].keys()
+        inst = c.instructions[at]
+        for counter, number in flight.waits[at].items():
+            queue = queues[counter]
+            while len(queue) > number:
+                # The one that surely is done: the oldest of an ordered kind; of SMEM none, as long as others remain.
+                sure = next((e for e in queue if e[1] != "smem"), None)
+                smem = sum(e[1] == "smem" for e in queue)
+                if number and (sure is None or len(queue) - smem <= number):
+                    break
+                queue.remove(sure if sure is not None and number else queue[0])
+        for counter in inst.desc.counters:
+            queues[counter].append((at, inst.desc.unit))
+        block = c.block_of(at)
+        if at + 1 < block.end:
+            at += 1
+        elif not block.successors:
+            break
+        else:
+            at = c.blocks[block.successors[next(choice, False) % len(block.successors)]].start
