@@ -1,0 +1,241 @@
+"""A proof that a rewritten kernel computes what the original did.
+
+In: two programs, a kernel of each, and `Facts` of the launches (sizes, tile, block). Out: a `Proof`, whose statement
+says in one line what was proved, whose assumptions say under what, and whose difference names the first accumulator,
+store, address, branch or wait that differs, with both expressions and both instructions.
+
+What is proved. One generic work-item of one generic workgroup runs both kernels symbolically, for all sizes that the
+facts admit. Both take the same branches under the same conditions, pass the same barriers, and store the same values at
+the same addresses of LDS and global memory between the same barriers, where values are the same terms: the same float
+operations on the same operands in the same order, so that results agree bit for bit. If only the order of a sum
+changed, the statement says so. Integers are compared as polynomials modulo 2^32 and 2^64, so that addresses may be
+computed in another way. No register is read or overwritten while a load may still be filling it, and no LDS access is
+under way at a barrier.
+
+Loops with a constant trip count are executed, so that a loop and its unrolled text compare; other loops are cut at
+their header and proved by induction. The parts:
+
+    terms       values: interned polynomials and functions          decode     instructions -> steps
+    bounds      what sizes allow: ranges of terms                   machine    steps along paths, memory, waits
+    symbolic    instruction bodies over terms                       induction  loops: what registers hold at the header
+    witness     are two terms different or just not shown equal     compare    ends of paths held against each other
+
+It knows nothing of how a pass works: no code is shared with `isa.passes`, only the description of the instructions.
+
+Limits. Beyond the prover, and said by name: changed EXEC, atomics, scratch and flat access, sub-dword access, calls,
+loops of variable trip count inside one another, loads under way at a loop's header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
+from isa.check.equivalence.compare import Comparison, Difference, Differs, Place, products
+from isa.check.equivalence.decode import Beyond
+from isa.check.equivalence.induction import Loop, solve
+from isa.check.equivalence.machine import Leaf, Machine, NeedCut
+from isa.check.equivalence.terms import Term, Terms
+from isa.errors import Finding
+from isa.program import Kernel, Program
+
+Verdict = Literal["proved", "different", "unproven"]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The outcome. See the module's docstring.
+
+    verdict:     "proved"; "different" (`difference` says where); "unproven" (nothing is claimed; the statement or the
+                 difference says what could not be shown).
+    statement:   one line.
+    assumptions: what the proof rests on, in words.
+    counts:      what was compared: accumulators, products (of one accumulator in one iteration), lds_stores,
+                 global_stores, barriers (each once, however many paths and iterations pass it), paths, instructions
+                 (executed), terms.
+    """
+
+    verdict: Verdict
+    statement: str
+    assumptions: tuple[str, ...] = ()
+    difference: Difference | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def proved(self) -> bool:
+        return self.verdict == "proved"
+
+    def __str__(self) -> str:
+        lines = [self.statement]
+        if self.difference is not None:
+            lines += [f"  {line}" for line in str(self.difference).split("\n")]
+        lines += [f"  assuming {a}" for a in self.assumptions]
+        return "\n".join(lines)
+
+
+def prove(
+    original: Program,
+    rewritten: Program,
+    kernel: str | None = None,
+    rewritten_kernel: str | None = None,
+    facts: Facts | None = None,
+) -> Proof:
+    """Whether the rewritten kernel computes what the original does.
+
+    kernel, rewritten_kernel: names; the only kernel, or the same name, where not given. Raises IsaError for a name that
+    is not there or an instruction that nobody described; everything else that stops the proof is its verdict.
+    """
+    a = original.kernel(kernel)
+    b = rewritten.kernel(rewritten_kernel or (kernel if kernel in rewritten.kernels else None))
+    facts = facts or Facts()
+    exact = _attempt(a, b, facts)
+    if exact.verdict != "different":
+        return exact
+    commuted = _attempt(a, b, facts, commute=True)
+    if commuted.proved:
+        also = "factors of a product may change places (only which NaN's payload survives depends on it)"
+        return replace(commuted, assumptions=(*commuted.assumptions, also))
+    reordered = _attempt(a, b, facts, commute=True, reassociate=True)
+    if reordered.proved:
+        return replace(reordered, difference=commuted.difference)
+    return commuted
+
+
+def _attempt(a: Kernel, b: Kernel, facts: Facts, *, commute: bool = False, reassociate: bool = False) -> Proof:
+    terms = Terms(Bounds(facts), commute=commute, reassociate=reassociate)
+    names = unknowns(terms, facts)
+    machines = (Machine(a, terms, names, facts, "original"), Machine(b, terms, names, facts, "rewritten"))
+    session = _Session(machines)
+    try:
+        while True:
+            try:
+                counts = session.run()
+                break
+            except NeedCut as cut:
+                cut.machine.cuts.add(cut.position)
+                session = _Session(machines)
+        session.check_waits()
+    except Differs as differs:
+        return _different(a, b, differs.difference, facts)
+    except Beyond as beyond:
+        where = f" ({beyond.span})" if beyond.span else ""
+        return Proof("unproven", f"unproven: {a.name} against {b.name}: {beyond.message}{where}", facts.sentences())
+    return Proof("proved", _statement(a, b, counts, reassociate), _assumptions(facts), counts=counts)
+
+
+def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Proof:
+    if not difference.certain:
+        text = f"unproven: {a.name} against {b.name}: could not be shown equal, nor told apart: {difference.what}"
+        return Proof("unproven", text, _assumptions(facts), difference)
+    return Proof("different", f"different: {b.name} does not compute what {a.name} does", _assumptions(facts), difference)
+
+
+def _assumptions(facts: Facts) -> tuple[str, ...]:
+    return (
+        *facts.sentences(),
+        "stores overlap neither what other work-items load from global memory, nor LDS that they load between the same "
+        "barriers",
+    )
+
+
+def _statement(a: Kernel, b: Kernel, counts: Mapping[str, int], reassociate: bool) -> str:
+    order = "the same products, summed in another order" if reassociate else "bit for bit"
+    sums = ""
+    if counts["accumulators"]:
+        sums = f"{counts['accumulators']} accumulators of {counts['products']} products an iteration, "
+    return (
+        f"proved: {b.name} computes what {a.name} does, {order}: {sums}{counts['lds_stores']} LDS and "
+        f"{counts['global_stores']} global dwords stored to the same addresses between the same "
+        f"{counts['barriers']} barriers on {counts['paths']} paths"
+    )
+
+
+class _Session:
+    """One run of the comparison, with the cuts known so far."""
+
+    def __init__(self, machines: tuple[Machine, Machine]) -> None:
+        self.machines = machines
+        self.loops: list[Loop] = []
+        self.seen: set[tuple[str, int, Term | None]] = set()
+        self.comparison = Comparison(machines, self.loops)
+        for machine in machines:
+            machine.executed = 0
+            machine.faults.clear()
+
+    def run(self) -> dict[str, int]:
+        """Compare from entry to all ends. Raises Differs, Beyond, NeedCut."""
+        left, right = self.machines
+        totals = {"paths": 0, "accumulators": 0, "products": 0}
+        ends = self.comparison.pair(
+            "before the first loop", list(left.run(left.entry(), 0)), list(right.run(right.entry(), 0))
+        )
+        waiting = self._follow(ends, "before the first loop", None, totals)
+        while waiting:
+            loop = waiting.pop(0)
+            solve(loop, self.machines)
+            where = f"in or after the loop at {loop.label}"
+            starts = [loop.header(side, left.terms) for side in (0, 1)]
+            leaves = [list(self.machines[side].run(starts[side], loop.positions[side])) for side in (0, 1)]
+            waiting += self._follow(self.comparison.pair(where, *leaves), where, loop, totals)
+            self._count_sums(loop, totals)
+        for key, space in (("lds_stores", "lds"), ("global_stores", "global"), ("barriers", "barrier")):
+            totals[key] = sum(event[0] == space for event in self.seen)
+        totals["instructions"] = left.executed + right.executed
+        totals["terms"] = len(left.terms)
+        return totals
+
+    def _follow(
+        self, pairs: list[tuple[Leaf, Leaf]], where: str, inside: Loop | None, totals: dict[str, int]
+    ) -> list[Loop]:
+        """Compare the ends of one segment; the loops that it enters."""
+        entered = []
+        for a, b in pairs:
+            self.comparison.ends(where, a, b)
+            self.seen.update((e.space, id(e.inst), e.address) for e in a.state.events)
+            totals["paths"] += 1
+            if (a.position is None) != (b.position is None):
+                raise Differs(Difference(f"one kernel ends where the other goes round a loop {where}", None, None))
+            if a.position is None or b.position is None:
+                continue
+            positions = (a.position, b.position)
+            if inside is not None and positions == inside.positions:
+                continue
+            if any(p in loop.positions for loop in self.loops for p in positions):
+                raise Beyond(f"a loop is entered in more than one way {where}")
+            machine = self.machines[0]
+            label = machine.position_labels.get(a.position, f"instruction {a.position}")
+            number = len(self.loops)
+            counter = machine.terms.atom("counter", number, width=64)
+            loop = Loop(label, number, positions, (a.state, b.state), counter)
+            self.loops.append(loop)
+            entered.append(loop)
+        return entered
+
+    def _count_sums(self, loop: Loop, totals: dict[str, int]) -> None:
+        """Accumulators: states that both kernels have and that an iteration adds products to."""
+        shared = set(loop.states[0].values()) & set(loop.states[1].values())
+        registers = {state: register for register, state in loop.states[0].items()}
+        for state in shared:
+            base, number = products(loop.backs[0][0].state.regs[registers[state]])
+            if base is state and number:
+                totals["accumulators"] += 1
+                totals["products"] = max(totals["products"], number)
+
+    def check_waits(self) -> None:
+        """What was found wrong with waits. Raises Differs, or Beyond where the original is wrong already."""
+        left, right = self.machines
+        if left.faults:
+            fault = next(iter(left.faults.values()))
+            raise Beyond(f"the original itself is wrong: {fault.message}", span=fault.span)
+        if right.faults:
+            fault = next(iter(right.faults.values()))
+            raise Differs(Difference(f"a wait is missing: {fault.message}", None, _fault_place(fault)))
+
+
+def _fault_place(fault: Finding) -> Place:
+    return Place(fault.span, fault.span.text.strip() if fault.span else "", fault.hint or "")
+
+
+__all__ = ["Argument", "Beyond", "Difference", "Facts", "Place", "Proof", "prove"]

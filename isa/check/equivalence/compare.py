@@ -1,0 +1,256 @@
+"""Two ends of the same path, held against each other: branches, barriers, stores. A mismatch is explained down to the
+first expression that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from isa.check.equivalence.induction import Loop
+from isa.check.equivalence.machine import Event, Leaf, Machine
+from isa.check.equivalence.show import show
+from isa.check.equivalence.terms import Term
+from isa.check.equivalence.witness import told_apart
+from isa.errors import Span
+from isa.program import Instruction
+
+
+@dataclass(frozen=True)
+class Place:
+    """One side of a difference: the instruction, where it stands, and what it computes."""
+
+    span: Span | None
+    instruction: str
+    expression: str
+
+    def __str__(self) -> str:
+        where = f"{self.span.file}:{self.span.line}: " if self.span else ""
+        return f"{where}{self.instruction}\n        {self.expression}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What differs first. `certain` says that values were found for which the two differ; else the prover only failed
+    to show them equal."""
+
+    what: str
+    original: Place | None
+    rewritten: Place | None
+    certain: bool = True
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        lines += [f"    {who}: {p}" for who, p in (("original", self.original), ("rewritten", self.rewritten)) if p]
+        return "\n".join(lines)
+
+
+class Differs(Exception):
+    """The two programs differ; the difference is the argument."""
+
+    def __init__(self, difference: Difference) -> None:
+        self.difference = difference
+
+
+@dataclass
+class Comparison:
+    """The two machines and what was proved of their loops so far."""
+
+    machines: tuple[Machine, Machine]
+    loops: list[Loop]
+
+    # --- paths
+    def pair(self, where: str, left: Sequence[Leaf], right: Sequence[Leaf]) -> list[tuple[Leaf, Leaf]]:
+        """Ends of paths that were taken under the same branch conditions."""
+        by_key = {frozenset(leaf.state.literals): leaf for leaf in right}
+        pairs = [(leaf, by_key[key]) for leaf in left if (key := frozenset(leaf.state.literals)) in by_key]
+        if len(pairs) == len(left) == len(right):
+            return pairs
+        a = next((x for x in left if frozenset(x.state.literals) not in by_key), None)
+        keys = {frozenset(leaf.state.literals) for leaf in left}
+        b = next((x for x in right if frozenset(x.state.literals) not in keys), None)
+        places = []
+        terms: list[Term] = []
+        for leaf, other in ((a, b), (b, a)):
+            shared = set(other.state.literals) if other else set()
+            place = None
+            if leaf is not None:
+                for literal, inst in zip(leaf.state.literals, leaf.state.branches, strict=True):
+                    if literal not in shared:
+                        term, holds = literal
+                        place = Place(inst.span, str(inst), f"{'' if holds else 'not '}{show(term)}")
+                        terms.append(term)
+                        break
+            places.append(place)
+        certain = len(terms) < 2 or told_apart(terms[0], terms[1], self.machines[0].terms.bounds)
+        raise Differs(Difference(f"another branch condition {where}", places[0], places[1], certain))
+
+    # --- events
+    def ends(self, where: str, left: Leaf, right: Leaf) -> None:
+        """The same stores and barriers on a path of both."""
+        epochs = [_epochs(leaf.state.events) for leaf in (left, right)]
+        if len(epochs[0]) != len(epochs[1]):
+            shorter = 0 if len(epochs[0]) < len(epochs[1]) else 1
+            barriers = [e for e in (left, right)[1 - shorter].state.events if e.space == "barrier"]
+            extra = barriers[min(len(epochs[shorter]) - 1, len(barriers) - 1)]
+            place = Place(extra.inst.span, str(extra.inst), "")
+            what = f"{len(epochs[0]) - 1} barriers {where} in the original, {len(epochs[1]) - 1} in the rewritten"
+            raise Differs(Difference(what, *((None, place) if shorter == 0 else (place, None))))
+        for number, (a, b) in enumerate(zip(*epochs, strict=True)):
+            self._stores(f"{where}, after {number} barriers", a, b)
+
+    def _stores(self, where: str, left: list[Event], right: list[Event]) -> None:
+        """The same dwords stored, in an order that leaves the same behind."""
+        if [(e.space, e.address, e.value) for e in left] == [(e.space, e.address, e.value) for e in right]:
+            return
+        maps: list[dict[tuple[str, Term | None], Event]] = []
+        for events in (left, right):
+            final: dict[tuple[str, Term | None], Event] = {}
+            for event in events:
+                final[event.space, event.address] = event
+            maps.append(final)
+        only = [[e for key, e in maps[i].items() if key not in maps[1 - i]] for i in (0, 1)]
+        if any(only):
+            self._other_addresses(where, only[0], only[1])
+        for key, a in maps[0].items():
+            b = maps[1][key]
+            if a.value is not b.value:
+                assert a.value is not None
+                assert b.value is not None
+                self._other_value(where, a, b)
+        self._same_order(where, left, right, maps[1])
+
+    def _other_addresses(self, where: str, left: list[Event], right: list[Event]) -> None:
+        a, b = (left[0] if left else None), (right[0] if right else None)
+        if a is not None and b is not None:
+            certain = told_apart(_address(a), _address(b), self.machines[0].terms.bounds)
+            what = f"a store to another address {where}"
+        else:
+            certain, what = True, f"a store that only the {'original' if a else 'rewritten'} makes {where}"
+        places = [Place(e.inst.span, str(e.inst), f"{e.space} address {show(_address(e))}") if e else None for e in (a, b)]
+        raise Differs(Difference(what, places[0], places[1], certain))
+
+    def _same_order(
+        self, where: str, left: list[Event], right: list[Event], others: dict[tuple[str, Term | None], Event]
+    ) -> None:
+        """Stores that changed places must not overlap."""
+        if len(left) != len(right) or len(others) != len(right):
+            raise Differs(Difference(f"a dword is stored more than once {where}, in another order", None, None, False))
+        rank = {(e.space, e.address): i for i, e in enumerate(right)}
+        order = [rank[e.space, e.address] for e in left]
+        bounds, terms = self.machines[0].terms.bounds, self.machines[0].terms
+        for i, a in enumerate(left):
+            for j in range(i + 1, len(left)):
+                b = left[j]
+                if order[j] > order[i] or a.space != b.space:
+                    continue
+                d = terms.sub(_address(a), _address(b), 64 if a.space == "global" else 32)
+                low, high = bounds.smallest(d.const, d.monomials), bounds.largest(d.const, d.monomials)
+                if not ((low is not None and low >= 4) or (high is not None and high <= -4)):
+                    places = [Place(e.inst.span, str(e.inst), f"address {show(_address(e))}") for e in (a, b)]
+                    what = f"two stores that may overlap changed places {where}"
+                    raise Differs(Difference(what, places[0], places[1], False))
+
+    # --- explaining
+    def _other_value(self, where: str, a: Event, b: Event) -> None:
+        assert a.value is not None
+        assert b.value is not None
+        notes: list[str] = []
+        x, y, count = self._descend(a.value, b.value, notes)
+        certain = count or told_apart(x, y, self.machines[0].terms.bounds)
+        target = f"{a.space}[{show(_address(a))}]"
+        what = f"another value stored to {target} {where}" + "".join(f"; {n}" for n in notes)
+        places = [
+            self._place(side, term, event.inst) for side, term, event in ((0, x, a), (1, y, b))
+        ]
+        raise Differs(Difference(what, places[0], places[1], certain))
+
+    def _place(self, side: int, term: Term, store: Instruction) -> Place:
+        inst = self.machines[side].origin.get(term, store)
+        return Place(inst.span, str(inst), show(term))
+
+    def _descend(self, a: Term, b: Term, notes: list[str]) -> tuple[Term, Term, bool]:
+        """The first parts of two unequal terms that differ; True where one has more products than the other."""
+        while a is not b:
+            if a.op == b.op == "state":
+                born = self._parted(a, b)
+                if born is None:
+                    break
+                notes.append(f"accumulators {a.args[1]} and {b.args[1]}")
+                a, b = born
+            elif a.op == b.op == "fma":
+                products = [_products(a), _products(b)]
+                (base_a, list_a), (base_b, list_b) = products
+                if base_a is not base_b and not (base_a.op == base_b.op == "state" and len(list_a) == 1):
+                    a, b = base_a, base_b
+                    continue
+                first = next((i for i, (p, q) in enumerate(zip(list_a, list_b, strict=False)) if p[:2] != q[:2]), None)
+                if first is None and len(list_a) != len(list_b):
+                    notes.append(f"{len(list_a)} products in the original, {len(list_b)} in the rewritten")
+                    return list_a[-1][2], list_b[-1][2], True
+                if first is None:
+                    a, b = base_a, base_b
+                    continue
+                factors = [(p, q) for p, q in zip(list_a[first][:2], list_b[first][:2], strict=True) if p is not q]
+                if len(factors) == 1 and factors[0][0].op == factors[0][1].op != "load":
+                    a, b = factors[0]
+                    continue
+                notes.append(f"product {first + 1} of {len(list_a)}")
+                return list_a[first][2], list_b[first][2], False
+            elif a.op == b.op and a.op in ("fmul", "add", "sub", "fsum") and len(a.args) == len(b.args):
+                parts = [(p, q) for p, q in zip(a.args, b.args, strict=True) if p is not q and isinstance(p, Term)]
+                if len(parts) != 1 or not isinstance(parts[0][1], Term):
+                    break
+                a, b = parts[0]
+            else:
+                break
+        return a, b, False
+
+    def _parted(self, a: Term, b: Term) -> tuple[Term, Term] | None:
+        """Two states' values where they parted; None where they are not states of one loop."""
+        for loop in self.loops:
+            if a in loop.births and b in loop.births:
+                ancestors: dict[Term | None, Term] = {}
+                state: Term | None = a
+                while state is not None:
+                    ancestors[loop.births[state].parent] = state
+                    state = loop.births[state].parent
+                state = b
+                while state is not None:
+                    parent = loop.births[state].parent
+                    if parent in ancestors:
+                        return loop.births[ancestors[parent]].value, loop.births[state].value
+                    state = parent
+        return None
+
+
+def _products(t: Term) -> tuple[Term, list[tuple[Term, Term, Term]]]:
+    """A chain of fma -> where it starts, and (factor, factor, the fma) in the order of the sum."""
+    chain = []
+    while t.op == "fma":
+        chain.append((t.args[0], t.args[1], t))
+        t = t.args[2]
+    return t, chain[::-1]
+
+
+def products(t: Term) -> tuple[Term, int]:
+    """Where a sum of products starts, and how many products it has."""
+    if t.op == "fsum":
+        others = [u for u in t.args[0] if u.op != "fmul"]
+        return (others[0] if others else t), len(t.args[0]) - len(others)
+    base, chain = _products(t)
+    return base, len(chain)
+
+
+def _epochs(events: Sequence[Event]) -> list[list[Event]]:
+    epochs: list[list[Event]] = [[]]
+    for event in events:
+        if event.space == "barrier":
+            epochs.append([])
+        else:
+            epochs[-1].append(event)
+    return epochs
+
+
+def _address(event: Event) -> Term:
+    assert event.address is not None
+    return event.address

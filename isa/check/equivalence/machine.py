@@ -1,0 +1,395 @@
+"""Symbolic execution of a kernel by one generic work-item: from a state to the states at the ends of a segment.
+
+A segment starts at the kernel's entry or at a cut (the header of a loop whose trip count is not a constant) and ends at
+a cut or at s_endpgm. Loops whose branch conditions come out as constants simply run. At a branch whose condition is not
+a constant both ways are followed, each with the condition as a literal of its path.
+
+What a path leaves behind is its events, in order: stores of dwords (space, address, value) and barriers. What it reads
+from memory are terms: `load(space, version, address)`.
+
+- LDS: the version is the barrier epoch, with the work-item's own stores in that epoch before the load. That two
+  programs read the same then follows from their storing the same in each epoch; that other work-items' stores of the
+  same epoch do not decide what is read is the original's business (a data race otherwise), and is assumed.
+- global memory: the version is the work-item's own stores before the load, in any epoch.
+- kernel arguments never change.
+
+Waits are checked on the way: a register that a load is still filling must not be read or written, and no LDS access
+may be under way at a barrier. vmcnt counts global loads, in order; lgkmcnt counts LDS accesses in order, and scalar
+loads, which may return in any order, so that only lgkmcnt(0) covers those (ISA guide 4.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from isa.check.equivalence.bounds import Facts
+from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Registers, Step, decode, name
+from isa.check.equivalence.terms import Term, Terms
+from isa.errors import Finding
+from isa.program import Instruction, Kernel, Label
+
+STEP_LIMIT = 400_000
+EXEC_LO = SGPR0 + 126
+# What the descriptor can ask to be preloaded, in this order, and how many SGPRs it takes (LLVM AMDGPUUsage, "Initial
+# Kernel Execution State").
+_USER_SGPRS = (
+    ("dispatch_ptr", 2),
+    ("queue_ptr", 2),
+    ("kernarg_segment_ptr", 2),
+    ("dispatch_id", 2),
+    ("private_segment_size", 1),
+)
+
+
+class NeedCut(Exception):
+    """A loop went round on a condition that is not a constant: its header must be a cut."""
+
+    def __init__(self, machine: Machine, position: int) -> None:
+        self.machine, self.position = machine, position
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A store of one dword, or (space "barrier") a barrier."""
+
+    space: str
+    inst: Instruction
+    address: Term | None = None
+    value: Term | None = None
+
+
+@dataclass(slots=True)
+class State:
+    """All that a wave's generic work-item has in hand at one point. Copied where paths part."""
+
+    regs: Registers
+    epoch: Term
+    own_lds: frozenset[tuple[Term, Term]] = frozenset()
+    memory: Term | None = None
+    own_global: frozenset[tuple[Term, Term]] = frozenset()
+    literals: tuple[tuple[Term, bool], ...] = ()
+    branches: tuple[Instruction, ...] = ()
+    events: list[Event] = field(default_factory=list)
+    pending: dict[int, tuple[str, int]] = field(default_factory=dict)
+    issued: dict[str, int] = field(default_factory=lambda: {"vm": 0, "lds": 0, "smem": 0})
+    lds_busy_until: int = 0
+    arrivals: dict[int, int] = field(default_factory=dict)
+    barriers: int = 0
+
+    def copy(self) -> State:
+        return replace(
+            self,
+            regs=list(self.regs),
+            events=list(self.events),
+            pending=dict(self.pending),
+            issued=dict(self.issued),
+            arrivals=dict(self.arrivals),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The end of a path: at the cut `position`, or (None) at s_endpgm."""
+
+    state: State
+    position: int | None
+
+
+class Machine:
+    """One kernel, decoded. `faults` collects what was found wrong with waits; `origin` says which instruction first
+    made a term; `executed` counts instructions."""
+
+    def __init__(self, kernel: Kernel, terms: Terms, unknowns: dict[str, Term], facts: Facts, tag: str) -> None:
+        self.kernel, self.terms, self.unknowns, self.facts, self.tag = kernel, terms, unknowns, facts, tag
+        self.faults: dict[str, Finding] = {}
+        self.origin: dict[Term, Instruction] = {}
+        self.executed = 0
+        self.cuts: set[int] = set()
+        self._lines: list[Instruction] = []
+        self._steps: dict[int, Step] = {}
+        self.labels: dict[str, int] = {}
+        self.position_labels: dict[int, str] = {}
+        for line in kernel.lines:
+            if isinstance(line.node, Label):
+                self.labels[line.node.name] = len(self._lines)
+                self.position_labels[len(self._lines)] = line.node.name
+            elif line.instruction is not None:
+                self._lines.append(line.instruction)
+        self._heads = self._backward_targets()
+        self._kernarg = terms.atom("unknown", "kernarg", 1, width=64)
+        self._dwords = self._argument_dwords()
+
+    # --- the start
+    def entry(self) -> State:
+        """The state in which the hardware starts a wave, as the kernel's descriptor says (LLVM AMDGPUUsage)."""
+        terms = self.terms
+        regs = [terms.atom("undefined", self.tag, name(i)) for i in range(REGISTERS)]
+        regs[SCC_INDEX] = terms.atom("undefined", self.tag, "scc", width=1)
+        at = SGPR0
+        for which, count in _USER_SGPRS:
+            if not self._flag(f"user_sgpr_{which}"):
+                continue
+            if which == "kernarg_segment_ptr":
+                regs[at], regs[at + 1] = terms.trunc(self._kernarg), terms.hi(self._kernarg)
+            else:
+                for k in range(count):
+                    regs[at + k] = terms.atom("unknown", f"{which}.{k}", 1)
+            at += count
+        at = SGPR0 + self._flag("user_sgpr_count", at - SGPR0)
+        for axis in "xyz":
+            if self._flag(f"system_sgpr_workgroup_id_{axis}"):
+                regs[at] = self.unknowns[f"workgroup {axis}"]
+                at += 1
+        regs[0] = self.unknowns["work-item"]
+        regs[EXEC_LO], regs[EXEC_LO + 1] = terms.const(-1, 32), terms.const(0, 32)
+        return State(regs, terms.atom("epoch", "start", 0), memory=terms.atom("memory", "start"))
+
+    def _flag(self, key: str, default: int = 0) -> int:
+        return self.kernel.directive(key) if key in self.kernel.descriptor else default
+
+    def _argument_dwords(self) -> dict[int, Term]:
+        dwords = {}
+        for a in self.facts.arguments:
+            value = self.unknowns[a.name]
+            if a.size == 8:
+                dwords[a.offset], dwords[a.offset + 4] = self.terms.trunc(value), self.terms.hi(value)
+            else:
+                dwords[a.offset] = value
+        return dwords
+
+    def _backward_targets(self) -> set[int]:
+        """Positions that an instruction behind them branches to."""
+        heads = set()
+        for position, inst in enumerate(self._lines):
+            for operand in inst.operands:
+                target = self.labels.get(str(operand))
+                if target is not None and target <= position:
+                    heads.add(target)
+        return heads
+
+    # --- the code
+    def step(self, position: int) -> Step:
+        if not 0 <= position < len(self._lines):
+            raise Beyond(f"{self.kernel.name} runs past its last instruction")
+        step = self._steps.get(position)
+        if step is None:
+            step = self._steps[position] = decode(self._lines[position], self.terms)
+        return step
+
+    def target(self, step: Step) -> int:
+        position = self.labels.get(step.target)
+        if position is None:
+            raise Beyond(f"branch to {step.target}, which is not in this kernel", span=step.inst.span)
+        return position
+
+    def _following(self, position: int) -> list[int]:
+        step = self.step(position)
+        if step.kind == "end":
+            return []
+        if step.kind != "branch":
+            return [position + 1]
+        return [self.target(step)] + ([position + 1] if step.condition is not None else [])
+
+    def reaches(self, goal: int) -> set[int]:
+        """Positions from which `goal` can be reached."""
+        before: dict[int, list[int]] = {}
+        seen, stack = set(), [0]
+        while stack:
+            position = stack.pop()
+            if position in seen:
+                continue
+            seen.add(position)
+            for after in self._following(position):
+                before.setdefault(after, []).append(position)
+                stack.append(after)
+        found, stack = set(), [goal]
+        while stack:
+            position = stack.pop()
+            if position not in found:
+                found.add(position)
+                stack.extend(before.get(position, []))
+        return found
+
+    # --- execution
+    def run(self, state: State, position: int, towards: set[int] | None = None) -> Iterator[Leaf]:
+        """All paths from `position` to their ends; with `towards` only those that stay in this set at branches.
+
+        Raises NeedCut where a loop has to be cut first.
+        """
+        stack = [(state, position, True)]
+        while stack:
+            state, position, first = stack.pop()
+            leaf = self._path(state, position, first, stack, towards)
+            if leaf is not None:
+                yield leaf
+
+    def _path(
+        self, state: State, position: int, first: bool, stack: list[tuple[State, int, bool]], towards: set[int] | None
+    ) -> Leaf | None:
+        """Run one path; the other sides of branches go on the stack. None where it leaves `towards`."""
+        regs, budget = state.regs, STEP_LIMIT
+        while True:
+            if position in self._heads:
+                if position in self.cuts and not first:
+                    return Leaf(state, position)
+                decided = len(state.literals)
+                if state.arrivals.get(position, decided) != decided:
+                    raise NeedCut(self, position)
+                state.arrivals[position] = decided
+            first = False
+            step = self.step(position)
+            self.executed += 1
+            budget -= 1
+            if budget == 0:
+                raise Beyond(f"a path of more than {STEP_LIMIT} instructions", span=step.inst.span)
+            if state.pending:
+                self._check_pending(state, step)
+            kind = step.kind
+            if kind == "alu":
+                if step.run is not None:
+                    step.run(regs)
+                    for written in step.writes:
+                        self.origin.setdefault(regs[written], step.inst)
+            elif kind == "load":
+                self._load(state, step)
+            elif kind == "store":
+                self._store(state, step)
+            elif kind == "wait":
+                _wait(state, step)
+            elif kind == "barrier":
+                self._barrier(state, step)
+            elif kind == "end":
+                return Leaf(state, None)
+            else:
+                taken = self._decide(state, step)
+                if taken is None:
+                    literal = self._literal(step, regs)
+                    ways = [(self.target(step), True), (position + 1, False)]
+                    ways = [(to, way) for to, way in ways if towards is None or to in towards]
+                    for to, way in ways:
+                        other = state.copy()
+                        other.literals = (*state.literals, (literal[0], literal[1] is way))
+                        other.branches = (*state.branches, step.inst)
+                        stack.append((other, to, False))
+                    return None
+                position = self.target(step) if taken else position + 1
+                continue
+            position += 1
+
+    def _literal(self, step: Step, regs: Registers) -> tuple[Term, bool]:
+        """A branch condition as (term, polarity), so that a condition and its opposite share the term."""
+        assert step.condition is not None
+        condition = step.condition(regs)
+        return (condition, True) if condition.const == 0 else (self.terms.invert(condition), False)
+
+    def _decide(self, state: State, step: Step) -> bool | None:
+        """Whether the branch is taken, where that is a constant or was decided on this path already."""
+        if step.condition is None:
+            return True
+        condition = step.condition(state.regs)
+        if condition.is_const:
+            return bool(condition.const)
+        term, polarity = self._literal(step, state.regs)
+        for known, value in state.literals:
+            if known is term:
+                return value is polarity
+        return None
+
+    # --- memory
+    def _load(self, state: State, step: Step) -> None:
+        assert step.address is not None
+        terms, space = self.terms, step.space
+        address = step.address(state.regs)
+        if space == "lds":
+            queue, bits = "lds", 32
+            version = terms.atom("own", state.epoch, state.own_lds) if state.own_lds else state.epoch
+        else:
+            queue, bits = ("vm", 64) if space == "global" else ("smem", 64)
+            version = terms.atom("own", state.memory, state.own_global) if state.own_global else state.memory
+            assert version is not None
+        state.issued[queue] += 1
+        ticket = (queue, state.issued[queue])
+        offset_from_kernarg = terms.sub(address, self._kernarg, 64) if space == "scalar" else None
+        for dword in step.dwords:
+            if offset_from_kernarg is not None and offset_from_kernarg.is_const:
+                at = offset_from_kernarg.const + dword.offset
+                value = self._dwords.get(at) or terms.atom("unknown", f"argument+{at}", 1)
+            else:
+                where = terms.add(address, terms.const(dword.offset, bits), bits)
+                value = terms.atom("load", "lds" if space == "lds" else "global", version, where)
+                self.origin.setdefault(value, step.inst)
+            state.regs[dword.register] = value
+            state.pending[dword.register] = ticket
+        if queue == "lds":
+            state.lds_busy_until = state.issued["lds"]
+
+    def _store(self, state: State, step: Step) -> None:
+        assert step.address is not None
+        terms, space = self.terms, step.space
+        bits = 32 if space == "lds" else 64
+        address = step.address(state.regs)
+        own = set()
+        for dword in step.dwords:
+            where = terms.add(address, terms.const(dword.offset, bits), bits)
+            value = state.regs[dword.register]
+            state.events.append(Event(space, step.inst, where, value))
+            own.add((where, value))
+        if space == "lds":
+            state.own_lds |= own
+            state.issued["lds"] += 1
+            state.lds_busy_until = state.issued["lds"]
+        else:
+            state.own_global |= own
+
+    def _barrier(self, state: State, step: Step) -> None:
+        if state.lds_busy_until > 0:
+            self._fault(
+                "lds-in-flight",
+                step.inst,
+                "an LDS access may still be under way at this barrier",
+                "s_waitcnt lgkmcnt(0) before it",
+            )
+        state.events.append(Event("barrier", step.inst))
+        state.barriers += 1
+        label, number = state.epoch.args
+        state.epoch = self.terms.atom("epoch", label, number + 1)
+        state.own_lds = frozenset()
+
+    # --- waits
+    def _check_pending(self, state: State, step: Step) -> None:
+        pending = state.pending
+        for register in step.reads:
+            if register in pending:
+                self._fault(
+                    "not-waited", step.inst, f"{name(register)} is read while a load may still be filling it", "a wait"
+                )
+        for register in step.writes:
+            if register in pending:
+                queue = {"lds": "lds", "global": "vm"}.get(step.space) if step.kind == "load" else None
+                if pending[register][0] != queue:  # loads of one queue arrive in order
+                    self._fault(
+                        "overwritten",
+                        step.inst,
+                        f"{name(register)} is written while a load may still be filling it",
+                        "a wait",
+                    )
+                del pending[register]
+
+    def _fault(self, rule: str, inst: Instruction, message: str, hint: str) -> None:
+        key = f"{rule} {inst.span}"
+        self.faults.setdefault(key, Finding(rule, f"{inst}: {message}", inst.span, f"put {hint}"))
+
+
+def _wait(state: State, step: Step) -> None:
+    for counter, limit in step.waits:
+        if counter == "vmcnt":
+            done = {"vm": state.issued["vm"] - limit}
+        elif counter == "lgkmcnt":
+            done = {"lds": state.issued["lds"] - limit, "smem": state.issued["smem"] if limit == 0 else 0}
+        else:
+            continue
+        if state.pending:
+            state.pending = {r: (q, n) for r, (q, n) in state.pending.items() if n > done.get(q, 0)}
+        if "lds" in done and done["lds"] >= state.lds_busy_until:
+            state.lds_busy_until = 0

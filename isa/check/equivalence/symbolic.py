@@ -1,0 +1,311 @@
+"""The engine: instruction bodies over terms. One `Symbolic` is one operand's value for one generic work-item.
+
+A vector operand is the value in that work-item's lane, a scalar one the value for its wave; both are terms. Integers
+of 32 and 64 bit and truth values get the algebra of `Terms`; everything else (floats, 8 and 16 bit numbers, bit
+counts, exchange between lanes) is a function that nothing is known of but that equal arguments give equal results.
+That is enough, since a rewrite that keeps the results bit for bit keeps those functions and their arguments.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from isa.check.equivalence.terms import Term, Terms
+from isa.values import Number, Value
+
+WIDTHS = {"b1": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "f16": 16, "bf16": 16, "u32": 32, "i32": 32, "f32": 32}
+WIDTHS |= {"u64": 64, "i64": 64, "f64": 64, "b8": 8, "b16": 16, "b32": 32, "b64": 64}
+_PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
+
+
+def float_bits(value: float, type_: str) -> int:
+    """A Python float as the bits of a float type."""
+    pack, unpack = _PACK[type_]
+    bits: int = struct.unpack(unpack, struct.pack(pack, value))[0]
+    return bits
+
+
+def modulus(width: int) -> int:
+    """The width in which sums of this many bits are kept."""
+    return 64 if width in (1, 64) else 32
+
+
+class Symbolic(Value):
+    """See the module's docstring; the meaning of the methods stands at `isa.values.Value`."""
+
+    __slots__ = ("term", "terms", "type", "width")
+
+    def __init__(self, type_: str, term: Term, terms: Terms) -> None:
+        self.type, self.term, self.terms = type_, term, terms
+        self.width = WIDTHS[type_]
+
+    # --- helpers
+    def _make(self, term: Term, type_: str = "") -> Symbolic:
+        return Symbolic(type_ or self.type, term, self.terms)
+
+    def _other(self, other: Number | bool) -> Term:
+        if isinstance(other, Symbolic):
+            return other.term
+        assert isinstance(other, int | float)
+        if self.type in _PACK:
+            return self.terms.const(float_bits(float(other), self.type), modulus(self.width))
+        return self.terms.const(int(other), modulus(self.width))
+
+    def _opaque(self, op: str, *args: Any, type_: str = "") -> Symbolic:
+        type_ = type_ or self.type
+        return self._make(self.terms.opaque(op, self.type, *args, width=WIDTHS[type_]), type_)
+
+    @property
+    def _algebraic(self) -> bool:
+        return self.type in ("u32", "i32", "u64", "i64")
+
+    @property
+    def _float(self) -> bool:
+        return self.type[0] in "fb" and self.type != "b1"
+
+    # --- arithmetic
+    def __add__(self, other: Number) -> Symbolic:
+        b = self._other(other)
+        if self._algebraic:
+            return self._make(self.terms.add(self.term, b, self.width))
+        return self._opaque("add", *self._sorted(b))
+
+    def __sub__(self, other: Number) -> Symbolic:
+        b = self._other(other)
+        if self._algebraic:
+            return self._make(self.terms.sub(self.term, b, self.width))
+        return self._opaque("sub", self.term, b)
+
+    def __mul__(self, other: Number) -> Symbolic:
+        b = self._other(other)
+        if self._algebraic:
+            return self._make(self.terms.mul(self.term, b, self.width))
+        if self._float:
+            return self._make(self.terms.atom("fmul", *self.terms.product(self.term, b), self.type, width=self.width))
+        return self._opaque("mul", *self._sorted(b))
+
+    def _sorted(self, b: Term) -> tuple[Term, Term]:
+        """The sides of an operation that commutes: always for integers, for floats where that is allowed."""
+        if self._float:
+            return self.terms.product(self.term, b)
+        return (self.term, b) if self.term.id <= b.id else (b, self.term)
+
+    def __neg__(self) -> Symbolic:
+        if self._algebraic:
+            return self._make(self.terms.neg(self.term, self.width))
+        return self._opaque("neg", self.term)
+
+    def fma(self, b: Number, c: Number) -> Symbolic:
+        x, y = self._other(b), self._other(c)
+        if self._float:
+            return self._make(self.terms.fma(self.type, self.term, x, y, self.width))
+        return self * self._make(x) + self._make(y)
+
+    def div(self, other: Number) -> Symbolic:
+        return self._opaque("div", self.term, self._other(other))
+
+    def mulhi(self, other: Number) -> Symbolic:
+        b, t = self._other(other), self.terms
+        extend = t.zext if self.type == "u32" else t.sext
+        return self._make(t.hi(t.mul(extend(self.term), extend(b), 64)))
+
+    # --- bits
+    def _logic(self, op: str, other: Number) -> Symbolic:
+        b, t = self._other(other), self.terms
+        if self.type == "b1":
+            truth = {"and": t.both, "or": t.either, "xor": t.differ}[op]
+            return self._make(truth(self.term, b))
+        if self._algebraic:
+            bits = {"and": t.bit_and, "or": t.bit_or, "xor": t.bit_xor}[op]
+            return self._make(bits(self.term, b, self.width))
+        return self._opaque(op, *self._sorted(b))
+
+    def __and__(self, other: Number) -> Symbolic:
+        return self._logic("and", other)
+
+    def __or__(self, other: Number) -> Symbolic:
+        return self._logic("or", other)
+
+    def __xor__(self, other: Number) -> Symbolic:
+        return self._logic("xor", other)
+
+    def __invert__(self) -> Symbolic:
+        if self.type == "b1":
+            return self._make(self.terms.invert(self.term))
+        if self._algebraic:
+            return self._make(self.terms.bit_not(self.term, self.width))
+        return self._opaque("not", self.term)
+
+    def __lshift__(self, other: Number) -> Symbolic:
+        n = self._other(other)
+        if self._algebraic and n.is_const:
+            return self._make(self.terms.shl(self.term, n.const, self.width))
+        return self._opaque("shl", self.term, n)
+
+    def __rshift__(self, other: Number) -> Symbolic:
+        n = self._other(other)
+        if self._algebraic and n.is_const:
+            return self._make(self.terms.shr(self.term, n.const, self.width, signed=self.type[0] == "i"))
+        return self._opaque("shift right", self.term, n)
+
+    def popcount(self) -> Symbolic:
+        return self._opaque("popcount", self.term)
+
+    def clz(self) -> Symbolic:
+        return self._opaque("clz", self.term)
+
+    def ctz(self) -> Symbolic:
+        if self.term.is_const and self.term.const:
+            value = self.term.const
+            return self._make(self.terms.const((value & -value).bit_length() - 1, modulus(self.width)))
+        return self._opaque("ctz", self.term)
+
+    def bitreverse(self) -> Symbolic:
+        return self._opaque("bitreverse", self.term)
+
+    # --- comparison
+    def _less(self, a: Term, b: Term) -> Symbolic:
+        if self._algebraic:
+            less = self.terms.ult if self.type[0] == "u" else self.terms.slt
+            return self._make(less(a, b, self.width), "b1")
+        return self._make(self.terms.atom("less", self.type, a, b, width=1), "b1")
+
+    def _at_most(self, a: Term, b: Term) -> Symbolic:
+        """a <= b; for floats that is not the opposite of b < a."""
+        if self._float:
+            return self._make(self.terms.atom("at most", self.type, a, b, width=1), "b1")
+        return ~self._less(b, a)
+
+    def __eq__(self, other: Any) -> Symbolic:  # type: ignore[override]
+        b = self._other(other)
+        if self.type == "b1":
+            return ~self._make(self.terms.differ(self.term, b))
+        if self._algebraic:
+            return self._make(self.terms.equal(self.term, b, self.width), "b1")
+        a, b = sorted((self.term, b), key=lambda t: t.id)
+        return self._make(self.terms.atom("equal", self.type, a, b, width=1), "b1")
+
+    def __ne__(self, other: Any) -> Symbolic:  # type: ignore[override]
+        return ~(self == other)
+
+    def __lt__(self, other: Number) -> Symbolic:
+        return self._less(self.term, self._other(other))
+
+    def __gt__(self, other: Number) -> Symbolic:
+        return self._less(self._other(other), self.term)
+
+    def __le__(self, other: Number) -> Symbolic:
+        return self._at_most(self.term, self._other(other))
+
+    def __ge__(self, other: Number) -> Symbolic:
+        return self._at_most(self._other(other), self.term)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def select(self, yes: Number, no: Number) -> Symbolic:
+        model = yes if isinstance(yes, Symbolic) else no
+        assert isinstance(model, Symbolic), "one of the two says the type"
+        a, b = model._other(yes), model._other(no)
+        if model.width in (1, 32, 64):
+            return model._make(self.terms.select(self.term, a, b, modulus(model.width)))
+        return model._opaque("select", self.term, a, b)
+
+    # --- conversion
+    def bits(self, type_: str) -> Symbolic:
+        return self._make(self.term, type_)
+
+    def to(self, type_: str) -> Symbolic:
+        t = self.terms
+        if type_ == self.type:
+            return self
+        size = WIDTHS[type_]
+        if type_[0] in "ui" and size in (32, 64):
+            if self.type == "b1":
+                return self._make(t.trunc(self.term) if size == 32 else self.term, type_)
+            if self._algebraic:
+                if self.width == size:
+                    return self._make(self.term, type_)
+                if size == 32:
+                    return self._make(t.trunc(self.term), type_)
+                return self._make((t.zext if self.type[0] == "u" else t.sext)(self.term), type_)
+        return self._opaque(f"to {type_}", self.term, type_=type_)
+
+    def to_int(self, type_: str) -> Symbolic:
+        return self._opaque(f"to int {type_}", self.term, type_=type_)
+
+    # --- float functions
+    def floor(self) -> Symbolic:
+        return self._opaque("floor", self.term)
+
+    def ceil(self) -> Symbolic:
+        return self._opaque("ceil", self.term)
+
+    def trunc(self) -> Symbolic:
+        return self._opaque("trunc", self.term)
+
+    def rint(self) -> Symbolic:
+        return self._opaque("rint", self.term)
+
+    def sqrt(self) -> Symbolic:
+        return self._opaque("sqrt", self.term)
+
+    def call(self, name: str) -> Symbolic:
+        return self._opaque(name, self.term)
+
+    # --- lanes: a term is a function of the lane, so these are functions of that function
+    def lane(self, index: Number) -> Symbolic:
+        i = index.term if isinstance(index, Symbolic) else self.terms.const(int(index), 32)
+        return self if is_uniform(self.term) else self._opaque("lane", self.term, i)
+
+    def with_lane(self, index: Number, value: Number) -> Symbolic:
+        i = index.term if isinstance(index, Symbolic) else self.terms.const(int(index), 32)
+        return self._opaque("with lane", self.term, i, self._other(value))
+
+    def shuffle(self, index: Value) -> Symbolic:
+        assert isinstance(index, Symbolic)
+        return self if is_uniform(self.term) else self._opaque("shuffle", self.term, index.term)
+
+    def mask(self) -> Symbolic:
+        return self._make(ballot(self.terms, self.term), "u32")
+
+    def lanes(self) -> Symbolic:
+        return self._make(lanes(self.terms, self.term), "b1")
+
+
+def ballot(terms: Terms, truth: Term) -> Term:
+    """The mask of the lanes in which a truth value holds; all lanes are on."""
+    if truth.is_const:
+        return terms.const(-truth.const, 32)
+    return terms.atom("ballot", truth, width=32)
+
+
+def lanes(terms: Terms, mask: Term) -> Term:
+    """This lane's bit of a mask."""
+    if mask.op == "ballot":
+        truth: Term = mask.args[0]
+        return truth
+    if mask.is_const and mask.const in (0, -1):
+        return terms.truth(mask.const != 0)
+    if mask.const in (0, -1) and len(mask.monomials) == 1:
+        # -c or c - 1, which s_cselect_b32 makes: all lanes or none
+        ((monomial, coefficient),) = mask.monomials.items()
+        if all(t.width == 1 for t in monomial) and coefficient == (-1 if mask.const == 0 else 1):
+            c = terms.sum(0, {monomial: 1}, 64)
+            return c if mask.const == 0 else terms.invert(c)
+    return terms.atom("lane of mask", mask, width=1)
+
+
+def is_uniform(term: Term) -> bool:
+    """Whether a term has the same value in all lanes: whether no part of it depends on the work-item."""
+    seen: set[Term] = set()
+    stack = [term]
+    while stack:
+        t = stack.pop()
+        if t in seen or t.op in ("ballot", "lane"):
+            continue
+        seen.add(t)
+        if t.op in ("bit", "state", "undefined"):
+            return False
+        stack.extend(t.children())
+    return True

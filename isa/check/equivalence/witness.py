@@ -1,0 +1,123 @@
+"""Telling two terms apart: values of the unknowns for which they differ.
+
+Terms that are not the same object may still be equal, where the algebra of `Terms` is not clever enough. Before two of
+them are called different they are evaluated with random unknowns that keep to the facts of the launch: integer functions
+as what they are, all else as random functions of their arguments. Equal in all trials means that nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+from typing import Any
+
+from isa.check.equivalence.bounds import Bounds
+from isa.check.equivalence.terms import Term
+
+TRIALS = 24
+
+
+def told_apart(a: Term, b: Term, bounds: Bounds, seed: int = 1) -> bool:
+    """Whether some trial gives the two terms different values."""
+    for trial in range(TRIALS):
+        values = _Values(bounds, random.Random(seed * 1000 + trial))
+        if values.of(a) != values.of(b):
+            return True
+    return False
+
+
+class _Values:
+    """One trial: a value for every term that is asked for."""
+
+    def __init__(self, bounds: Bounds, rng: random.Random) -> None:
+        self.bounds, self.rng, self.seed = bounds, rng, rng.getrandbits(64)
+        self.memo: dict[Term, int] = {}
+
+    def of(self, term: Term) -> int:
+        """The value, as an unsigned number of the term's width; computed without recursion, for long sums."""
+        stack = [term]
+        while stack:
+            t = stack[-1]
+            if t in self.memo:
+                stack.pop()
+                continue
+            waiting = [c for c in self._needs(t) if c not in self.memo]
+            if waiting:
+                stack.extend(waiting)
+            else:
+                self.memo[t] = self._value(t)
+                stack.pop()
+        return self.memo[term]
+
+    def _needs(self, t: Term) -> list[Term]:
+        if t in self.bounds.upper:
+            return [u for m in self.bounds.upper[t][1] for u in m]
+        return [c for c in t.children() if c is not t]
+
+    def _value(self, t: Term) -> int:
+        memo, mask = self.memo, (1 << t.width) - 1
+        if t.op == "sum":
+            total = t.const
+            for m, c in t.monomials.items():
+                for u in m:
+                    c *= memo[u]
+                total += c
+            return total & mask
+        if t in self.bounds.upper:
+            const, monomials = self.bounds.upper[t]
+            top = const
+            for m, c in monomials.items():
+                for u in m:
+                    c *= memo[u]
+                top += c
+            return self.rng.randint(0, max(0, top))
+        if t.op in ("unknown", "counter"):
+            if t in self.bounds.lower:
+                return self.rng.randint(self.bounds.lower[t], min(64, max(1, self.bounds.atom_top(t))))
+            return self.rng.getrandbits(t.width)
+        if t.op == "bit":
+            return self.rng.getrandbits(1)
+        function = _FUNCTIONS.get(t.op)
+        if function is not None:
+            return function(*(memo[x] if isinstance(x, Term) else x for x in t.args)) & mask
+        return self._random_function(t) & mask
+
+    def _random_function(self, t: Term) -> int:
+        args = [self._flat(x) for x in t.args]
+        if t.op in ("fma", "fmul"):
+            args[:2] = sorted(args[:2])
+        text = f"{self.seed} {t.op} {args}"
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+    def _flat(self, x: Any) -> str:
+        if isinstance(x, Term):
+            return str(self.memo[x])
+        if isinstance(x, frozenset):
+            return "{" + " ".join(sorted(self._flat(y) for y in x)) + "}"
+        if isinstance(x, tuple):
+            return "(" + " ".join(self._flat(y) for y in x) + ")"
+        return str(x)
+
+
+def _signed(x: int, width: int = 32) -> int:
+    return x - (1 << width) if x >> (width - 1) & 1 else x
+
+
+_M32 = (1 << 32) - 1
+_FUNCTIONS: dict[str, Callable[..., int]] = {
+    "zext": lambda x: x & _M32,
+    "sext": lambda x: _signed(x & _M32),
+    "hi": lambda x: x >> 32 & _M32,
+    "ult": lambda x, y: (x & _M32) < (y & _M32),
+    "slt": lambda x, y: _signed(x & _M32) < _signed(y & _M32),
+    "zero": lambda x: (x & _M32) == 0,
+    "zero64": lambda x: x == 0,
+    "ult64": lambda x, y: x < y,
+    "slt64": lambda x, y: _signed(x, 64) < _signed(y, 64),
+    "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
+    "xor": lambda x, y: x ^ y,
+    "shr": lambda x, n, width: (x & (1 << width) - 1) >> n,
+    "sar": lambda x, n, width: _signed(x & (1 << width) - 1, width) >> n,
+}
