@@ -38,7 +38,6 @@ from isa.check.equivalence.decode import Beyond
 from isa.check.equivalence.induction import Loop, solve
 from isa.check.equivalence.machine import Leaf, Machine, NeedCut
 from isa.check.equivalence.terms import Term, Terms
-from isa.errors import Finding
 from isa.program import Kernel, Program
 
 Verdict = Literal["proved", "different", "unproven"]
@@ -91,7 +90,7 @@ def prove(
     b = rewritten.kernel(rewritten_kernel or (kernel if kernel in rewritten.kernels else None))
     facts = facts or Facts()
     exact = _attempt(a, b, facts)
-    if exact.verdict != "different":
+    if exact.difference is None or exact.difference.kind not in ("value", "address"):
         return exact
     commuted = _attempt(a, b, facts, commute=True)
     if commuted.proved:
@@ -129,7 +128,9 @@ def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Pr
     if not difference.certain:
         text = f"unproven: {a.name} against {b.name}: could not be shown equal, nor told apart: {difference.what}"
         return Proof("unproven", text, _assumptions(facts), difference)
-    return Proof("different", f"different: {b.name} does not compute what {a.name} does", _assumptions(facts), difference)
+    return Proof(
+        "different", f"different: {b.name} does not compute what {a.name} does", _assumptions(facts), difference
+    )
 
 
 def _assumptions(facts: Facts) -> tuple[str, ...]:
@@ -145,10 +146,10 @@ def _statement(a: Kernel, b: Kernel, counts: Mapping[str, int], reassociate: boo
     sums = ""
     if counts["accumulators"]:
         sums = f"{counts['accumulators']} accumulators of {counts['products']} products an iteration, "
+    stored = [f"{counts[f'{space}_stores']} {where}" for space, where in (("lds", "LDS"), ("global", "global"))]
     return (
-        f"proved: {b.name} computes what {a.name} does, {order}: {sums}{counts['lds_stores']} LDS and "
-        f"{counts['global_stores']} global dwords stored to the same addresses between the same "
-        f"{counts['barriers']} barriers on {counts['paths']} paths"
+        f"proved: {b.name} computes what {a.name} does, {order}: {sums}{' and '.join(stored)} dwords a work-item "
+        f"stored to the same addresses, {counts['barriers']} barriers, {counts['paths']} paths"
     )
 
 
@@ -196,7 +197,9 @@ class _Session:
             self.seen.update((e.space, id(e.inst), e.address) for e in a.state.events)
             totals["paths"] += 1
             if (a.position is None) != (b.position is None):
-                raise Differs(Difference(f"one kernel ends where the other goes round a loop {where}", None, None))
+                raise Differs(
+                    Difference("end", f"one kernel ends where the other goes round a loop {where}", None, None)
+                )
             if a.position is None or b.position is None:
                 continue
             positions = (a.position, b.position)
@@ -231,11 +234,8 @@ class _Session:
             raise Beyond(f"the original itself is wrong: {fault.message}", span=fault.span)
         if right.faults:
             fault = next(iter(right.faults.values()))
-            raise Differs(Difference(f"a wait is missing: {fault.message}", None, _fault_place(fault)))
-
-
-def _fault_place(fault: Finding) -> Place:
-    return Place(fault.span, fault.span.text.strip() if fault.span else "", fault.hint or "")
+            place = Place(fault.span, fault.message.partition(":")[0], fault.hint or "")
+            raise Differs(Difference("wait", f"a wait is missing or too weak: {fault.message}", None, place))
 
 
 __all__ = ["Argument", "Beyond", "Difference", "Facts", "Place", "Proof", "prove"]

@@ -318,6 +318,6 @@ def unknowns(terms: Terms, facts: Facts) -> dict[str, Term]:
             if multiple % bound[1] == 0:
                 bounds.learn(atom, (-1, {(unit,): multiple // bound[1]}))
     bits = (facts.block - 1).bit_length()
-    item = {(terms.atom("bit", "tid", i, width=1),): 1 << i for i in range(bits)}
+    item: dict[Monomial, int] = {(terms.atom("bit", "tid", i, width=1),): 1 << i for i in range(bits)}
     result["work-item"] = terms.sum(0, item, 32)
     return result

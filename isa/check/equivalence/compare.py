@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from isa.check.equivalence.decode import name
 from isa.check.equivalence.induction import Loop
 from isa.check.equivalence.machine import Event, Leaf, Machine
 from isa.check.equivalence.show import show
-from isa.check.equivalence.terms import Term
+from isa.check.equivalence.symbolic import is_uniform
+from isa.check.equivalence.terms import Monomial, Term
 from isa.check.equivalence.witness import told_apart
 from isa.errors import Span
 from isa.program import Instruction
@@ -24,15 +26,21 @@ class Place:
     expression: str
 
     def __str__(self) -> str:
-        where = f"{self.span.file}:{self.span.line}: " if self.span else ""
-        return f"{where}{self.instruction}\n        {self.expression}"
+        if self.span is None:
+            return self.expression
+        return f"{self.span.file}:{self.span.line}: {self.instruction}\n        {self.expression}"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs first. `certain` says that values were found for which the two differ; else the prover only failed
-    to show them equal."""
+    """What differs first.
 
+    kind:    "branch", "barrier", "address", "value", "order" (of stores), "wait" or "end".
+    what:    one sentence.
+    certain: values were found for which the two differ; else the prover only failed to show them equal.
+    """
+
+    kind: str
     what: str
     original: Place | None
     rewritten: Place | None
@@ -72,7 +80,7 @@ class Comparison:
         terms: list[Term] = []
         for leaf, other in ((a, b), (b, a)):
             shared = set(other.state.literals) if other else set()
-            place = None
+            place = Place(None, "", "no branch that depends on anything")
             if leaf is not None:
                 for literal, inst in zip(leaf.state.literals, leaf.state.branches, strict=True):
                     if literal not in shared:
@@ -82,7 +90,7 @@ class Comparison:
                         break
             places.append(place)
         certain = len(terms) < 2 or told_apart(terms[0], terms[1], self.machines[0].terms.bounds)
-        raise Differs(Difference(f"another branch condition {where}", places[0], places[1], certain))
+        raise Differs(Difference("branch", f"another branch condition {where}", places[0], places[1], certain))
 
     # --- events
     def ends(self, where: str, left: Leaf, right: Leaf) -> None:
@@ -94,7 +102,7 @@ class Comparison:
             extra = barriers[min(len(epochs[shorter]) - 1, len(barriers) - 1)]
             place = Place(extra.inst.span, str(extra.inst), "")
             what = f"{len(epochs[0]) - 1} barriers {where} in the original, {len(epochs[1]) - 1} in the rewritten"
-            raise Differs(Difference(what, *((None, place) if shorter == 0 else (place, None))))
+            raise Differs(Difference("barrier", what, *((None, place) if shorter == 0 else (place, None))))
         for number, (a, b) in enumerate(zip(*epochs, strict=True)):
             self._stores(f"{where}, after {number} barriers", a, b)
 
@@ -126,29 +134,44 @@ class Comparison:
             what = f"a store to another address {where}"
         else:
             certain, what = True, f"a store that only the {'original' if a else 'rewritten'} makes {where}"
-        places = [Place(e.inst.span, str(e.inst), f"{e.space} address {show(_address(e))}") if e else None for e in (a, b)]
-        raise Differs(Difference(what, places[0], places[1], certain))
+        places = [
+            Place(e.inst.span, str(e.inst), f"{e.space} address {show(_address(e))}") if e else None for e in (a, b)
+        ]
+        raise Differs(Difference("address", what, places[0], places[1], certain))
 
     def _same_order(
         self, where: str, left: list[Event], right: list[Event], others: dict[tuple[str, Term | None], Event]
     ) -> None:
-        """Stores that changed places must not overlap."""
+        """Stores that changed places must not overlap, whichever work-items make them: lanes of a wave store together,
+        instruction after instruction."""
         if len(left) != len(right) or len(others) != len(right):
-            raise Differs(Difference(f"a dword is stored more than once {where}, in another order", None, None, False))
+            what = f"a dword is stored more than once {where}, in another order"
+            raise Differs(Difference("order", what, None, None, False))
         rank = {(e.space, e.address): i for i, e in enumerate(right)}
         order = [rank[e.space, e.address] for e in left]
-        bounds, terms = self.machines[0].terms.bounds, self.machines[0].terms
         for i, a in enumerate(left):
             for j in range(i + 1, len(left)):
                 b = left[j]
                 if order[j] > order[i] or a.space != b.space:
                     continue
-                d = terms.sub(_address(a), _address(b), 64 if a.space == "global" else 32)
-                low, high = bounds.smallest(d.const, d.monomials), bounds.largest(d.const, d.monomials)
-                if not ((low is not None and low >= 4) or (high is not None and high <= -4)):
+                if not self._apart(_address(a), _address(b), a.space):
                     places = [Place(e.inst.span, str(e.inst), f"address {show(_address(e))}") for e in (a, b)]
                     what = f"two stores that may overlap changed places {where}"
-                    raise Differs(Difference(what, places[0], places[1], False))
+                    raise Differs(Difference("order", what, places[0], places[1], False))
+
+    def _apart(self, a: Term, b: Term, space: str) -> bool:
+        """Whether dwords at a and b never overlap, for any two work-items of a workgroup."""
+        terms = self.machines[0].terms
+        other: dict[Monomial, int] = {}
+        for m, c in b.monomials.items():
+            moved = (terms.atom("bit", "other", t.args[1], width=1) if t.op == "bit" else t for t in m)
+            other[tuple(sorted(moved, key=lambda t: t.id))] = c
+        if not all(is_uniform(t) for m in b.monomials for t in m if t.op != "bit"):
+            return False
+        width = 32 if space == "lds" else 64
+        d = terms.sub(a, terms.sum(b.const, other, width), width)
+        low, high = terms.bounds.smallest(d.const, d.monomials), terms.bounds.largest(d.const, d.monomials)
+        return (low is not None and low >= 4) or (high is not None and high <= -4)
 
     # --- explaining
     def _other_value(self, where: str, a: Event, b: Event) -> None:
@@ -159,10 +182,8 @@ class Comparison:
         certain = count or told_apart(x, y, self.machines[0].terms.bounds)
         target = f"{a.space}[{show(_address(a))}]"
         what = f"another value stored to {target} {where}" + "".join(f"; {n}" for n in notes)
-        places = [
-            self._place(side, term, event.inst) for side, term, event in ((0, x, a), (1, y, b))
-        ]
-        raise Differs(Difference(what, places[0], places[1], certain))
+        places = [self._place(side, term, event.inst) for side, term, event in ((0, x, a), (1, y, b))]
+        raise Differs(Difference("value", what, places[0], places[1], certain))
 
     def _place(self, side: int, term: Term, store: Instruction) -> Place:
         inst = self.machines[side].origin.get(term, store)
@@ -175,7 +196,7 @@ class Comparison:
                 born = self._parted(a, b)
                 if born is None:
                     break
-                notes.append(f"accumulators {a.args[1]} and {b.args[1]}")
+                notes.append(f"accumulators {self._holder(0, a)} and {self._holder(1, b)}")
                 a, b = born
             elif a.op == b.op == "fma":
                 products = [_products(a), _products(b)]
@@ -191,7 +212,7 @@ class Comparison:
                     a, b = base_a, base_b
                     continue
                 factors = [(p, q) for p, q in zip(list_a[first][:2], list_b[first][:2], strict=True) if p is not q]
-                if len(factors) == 1 and factors[0][0].op == factors[0][1].op != "load":
+                if len(factors) == 1 and all(t.op != "load" for t in factors[0]):
                     a, b = factors[0]
                     continue
                 notes.append(f"product {first + 1} of {len(list_a)}")
@@ -204,6 +225,11 @@ class Comparison:
             else:
                 break
         return a, b, False
+
+    def _holder(self, side: int, state: Term) -> str:
+        """The register that holds a state at the header."""
+        found = [r for loop in self.loops for r, held in loop.states[side].items() if held is state]
+        return name(found[0]) if found else str(state.args[1])
 
     def _parted(self, a: Term, b: Term) -> tuple[Term, Term] | None:
         """Two states' values where they parted; None where they are not states of one loop."""

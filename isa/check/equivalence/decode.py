@@ -295,7 +295,7 @@ def _branch(inst: Instruction, desc: Description, reads: tuple[int, ...], terms:
     readers = [_implicit(inst, which, terms) for which in desc.implicit_reads]
 
     def condition(regs: Registers) -> Term:
-        return body(*[read(regs) for read in readers]).term  # type: ignore[no-any-return]
+        return body(*[read(regs) for read in readers]).term
 
     return Step(inst, "branch", reads, target=targets[0], condition=condition)
 
@@ -372,7 +372,7 @@ def _number(inst: Instruction, modifier: str) -> int:
 def _lds_address(inst: Instruction, roles: list[tuple[Role, Operand]], terms: Terms) -> Callable[[Registers], Term]:
     operand = next(o for r, o in roles if not r.written)
     read = _reader(inst, Role("r", "v", "u32"), operand, terms)
-    return lambda regs: read(regs).term  # type: ignore[no-any-return]
+    return lambda regs: read(regs).term
 
 
 def _global_address(inst: Instruction, roles: list[tuple[Role, Operand]], terms: Terms) -> Callable[[Registers], Term]:
@@ -380,7 +380,7 @@ def _global_address(inst: Instruction, roles: list[tuple[Role, Operand]], terms:
     scalar = next(o for r, o in roles if r.kind == "sa")
     if isinstance(scalar, Special):
         wide = _reader(inst, Role("r", "v", "u64"), vector, terms)
-        return lambda regs: wide(regs).term  # type: ignore[no-any-return]
+        return lambda regs: wide(regs).term
     base = _reader(inst, Role("r", "s", "u64"), scalar, terms)
     offset = _reader(inst, Role("r", "v", "u32"), vector, terms)
     return lambda regs: terms.add(base(regs).term, terms.zext(offset(regs).term), 64)

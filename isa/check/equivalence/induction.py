@@ -3,15 +3,16 @@
 The header is a cut, and `t` counts how often control came back to it. Each register of either program gets a form:
 
     kept      what it held when the loop was entered
-    stepped   that + t * step, step the same in all iterations (counters, pointers)
+    stepped   that + t * step, step the same in all iterations (counters, offsets)
+    high      the high half of a 64-bit pointer that is stepped, whose low half is the register before
     state     an unknown, shared by all registers, of both programs, that hold the same value here
 
 The forms are found by being optimistic and taking back what does not hold: all registers begin as kept; one iteration
-of both programs is executed from the forms; a register that is not what its form says next time becomes stepped, then
-state. Registers share a state at first where they entered the loop with the same value, and part where one iteration
-from equal values leaves unequal ones. When nothing changes any more, what was executed is the proof: the entry
-establishes the forms, an iteration of both preserves them. Accumulators pair up this way whatever registers hold them,
-since only those with the same products stay together.
+of both programs is executed from the forms; a register that is not what its form says next time becomes stepped or
+high, then state. Registers share a state at first where they entered the loop with the same value, and part where one
+iteration from equal values leaves unequal ones. When nothing changes any more, what was executed is the proof: the
+entry establishes the forms, an iteration of both preserves them. Accumulators pair up this way whatever registers hold
+them, since only those with the same products stay together.
 
 A bound of t (t <= K/8 - 1) comes from the condition on which control goes back, shifted by one iteration; it holds on
 entry, and each iteration that goes back establishes it for the next.
@@ -45,9 +46,10 @@ class Loop:
     """One cut, in both programs (0: original, 1: rewritten).
 
     positions: the header.  entry: the states that come from outside.
-    steps:     register -> step, of stepped registers.
+    steps:     register -> step, of stepped registers.  highs: register -> step of the 64-bit pointer.
     states:    register -> state.
     births:    state -> where it came from.
+    under_way: what loads and LDS accesses may be under way at the header (see State.under_way).
     backs:     the last executed iteration's ends, path by path.
     """
 
@@ -57,9 +59,17 @@ class Loop:
     entry: tuple[State, State]
     counter: Term
     steps: tuple[dict[int, Term], dict[int, Term]] = field(default_factory=lambda: ({}, {}))
+    highs: tuple[dict[int, Term], dict[int, Term]] = field(default_factory=lambda: ({}, {}))
     states: tuple[dict[int, Term], dict[int, Term]] = field(default_factory=lambda: ({}, {}))
     births: dict[Term, Birth] = field(default_factory=dict)
+    under_way: list[tuple[dict[int, tuple[str, int]], int | None]] = field(default_factory=list)
     backs: tuple[list[Leaf], list[Leaf]] = field(default_factory=lambda: ([], []))
+
+    def pointer(self, side: int, register: int, count: Term, terms: Terms) -> Term:
+        """The 64-bit pointer whose high half is in `register`, after `count` iterations."""
+        regs = self.entry[side].regs
+        first = terms.join(regs[register - 1], regs[register])
+        return terms.add(first, terms.mul(count, self.highs[side][register], 64), 64)
 
     def header(self, side: int, terms: Terms) -> State:
         """The state at the header in iteration t."""
@@ -67,19 +77,20 @@ class Loop:
         regs = list(entry.regs)
         for register, step in self.steps[side].items():
             regs[register] = terms.add(regs[register], terms.mul(self.counter, step, 32), 32)
+        for register in self.highs[side]:
+            regs[register] = terms.hi(self.pointer(side, register, self.counter, terms))
         for register, state in self.states[side].items():
             regs[register] = state
         memory = terms.atom("memory", self.label) if entry.own_global else entry.memory
-        return State(regs, terms.atom("epoch", self.label, 0), memory=memory)
+        pending, busy = self.under_way[side]
+        epoch = terms.atom("epoch", self.label, 0)
+        return State(regs, epoch, memory, pending=dict(pending), lds_busy=busy)
 
 
 def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
     """Find the forms; on return they are proved. Beyond where they cannot be found."""
     terms = machines[0].terms
-    for side, machine in enumerate(machines):
-        entry = loop.entry[side]
-        if entry.pending or entry.lds_busy_until:
-            raise Beyond(f"loads are under way where the loop at {loop.label} of {machine.kernel.name} is entered")
+    loop.under_way = [state.under_way() for state in loop.entry]
     inside = [machines[i].reaches(loop.positions[i]) for i in (0, 1)]
     for _ in range(ROUNDS):
         for side, machine in enumerate(machines):
@@ -90,8 +101,8 @@ def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
             loop.backs[side][:] = leaves
         backs = _paired(loop)
         changed = _adjust(loop, backs, terms)
-        if _learn_bound(loop, terms):
-            changed = True
+        changed |= _learn_bound(loop, terms)
+        changed |= _merge_under_way(loop)
         if not changed:
             _confirm_bound(loop, terms)
             return
@@ -104,8 +115,6 @@ def _check_back(leaf: Leaf, loop: Loop, side: int, machine: Machine) -> None:
         raise Beyond(f"a loop with a variable trip count {where}, inside another")
     if leaf.state.own_global:
         raise Beyond(f"global stores {where}, which would need a proof that loads do not read them")
-    if leaf.state.pending or leaf.state.lds_busy_until:
-        raise Beyond(f"loads are under way when control goes back {where}")
 
 
 def _paired(loop: Loop) -> list[tuple[Leaf, Leaf]]:
@@ -126,8 +135,9 @@ def _adjust(loop: Loop, backs: Sequence[tuple[Leaf, Leaf]], terms: Terms) -> boo
     groups: dict[tuple[Term | None, tuple[Term, ...]], list[tuple[int, int]]] = {}
     simplify = [_Assume(terms, leaf.state.literals) for leaf, _ in backs]
     for side in (0, 1):
-        entry, steps, states = loop.entry[side].regs, loop.steps[side], loop.states[side]
+        entry, steps, highs, states = loop.entry[side].regs, loop.steps[side], loop.highs[side], loop.states[side]
         ends = [pair[side].state.regs for pair in backs]
+        after = terms.add(loop.counter, terms.true, 64)
         for register in range(REGISTERS):
             values = [end[register] for end in ends]
             if register in states:
@@ -139,17 +149,28 @@ def _adjust(loop: Loop, backs: Sequence[tuple[Leaf, Leaf]], terms: Terms) -> boo
                 continue
             nexts = tuple(s(v) for s, v in zip(simplify, values, strict=True))
             if register in steps:
-                after = terms.add(loop.counter, terms.true, 64)
                 expected = terms.add(first, terms.mul(after, steps[register], 32), 32)
                 if all(v is expected for v in nexts):
                     continue
                 del steps[register]
+            elif register in highs:
+                low = [s(end[register - 1]) for s, end in zip(simplify, ends, strict=True)]
+                pointers = [terms.join(x, y) for x, y in zip(low, nexts, strict=True)]
+                if all(p is loop.pointer(side, register, after, terms) for p in pointers):
+                    continue
+                del highs[register]
             elif all(v is first for v in nexts):
                 continue
             elif register != SCC_INDEX and (step := _step(loop, terms, first, nexts)) is not None:
                 steps[register] = step
                 changed = True
                 continue
+            elif register - 1 in steps:
+                low = [s(end[register - 1]) for s, end in zip(simplify, ends, strict=True)]
+                if (step := _pointer_step(loop, terms, side, register, low, nexts)) is not None:
+                    highs[register] = step
+                    changed = True
+                    continue
             changed = True
             groups.setdefault((None, (first,)), []).append((side, register))
     return _split(loop, groups, terms) or changed
@@ -163,6 +184,16 @@ def _step(loop: Loop, terms: Terms, first: Term, nexts: tuple[Term, ...]) -> Ter
     return None if _varies(step, loop) else step
 
 
+def _pointer_step(
+    loop: Loop, terms: Terms, side: int, register: int, low: Sequence[Term], high: Sequence[Term]
+) -> Term | None:
+    """What one iteration adds to a 64-bit pointer, where that is the same in all iterations."""
+    first = terms.join(loop.entry[side].regs[register - 1], loop.entry[side].regs[register])
+    steps = {terms.sub(terms.join(x, y), first, 64) for x, y in zip(low, high, strict=True)}
+    (step, *others) = steps
+    return None if others or _varies(step, loop) else step
+
+
 def _varies(term: Term, loop: Loop) -> bool:
     """Whether a term may differ between iterations, or is no plain number."""
     seen: set[Term] = set()
@@ -172,15 +203,13 @@ def _varies(term: Term, loop: Loop) -> bool:
         if t in seen:
             continue
         seen.add(t)
-        if t.op in ("state", "load", "fma", "undefined") or t is loop.counter:
+        if t.op in ("state", "load", "fma", "undefined", "ult", "slt", "zero") or t is loop.counter:
             return True
         stack.extend(t.children())
     return False
 
 
-def _split(
-    loop: Loop, groups: dict[tuple[Term | None, tuple[Term, ...]], list[tuple[int, int]]], terms: Terms
-) -> bool:
+def _split(loop: Loop, groups: dict[tuple[Term | None, tuple[Term, ...]], list[tuple[int, int]]], terms: Terms) -> bool:
     """Give each group of registers its own state; a state that stays whole keeps its name."""
     by_state: dict[Term | None, list[tuple[tuple[Term, ...], list[tuple[int, int]]]]] = {}
     for (state, values), members in groups.items():
@@ -234,13 +263,34 @@ class _Assume:
         return self.terms.sum(const, monomials, t.width)
 
 
+def _merge_under_way(loop: Loop) -> bool:
+    """What may be under way at the header, whichever way control came: the youngest counts. Whether that changed."""
+    changed = False
+    for side in (0, 1):
+        pending, busy = loop.under_way[side]
+        merged, latest = dict(pending), busy
+        for leaf in loop.backs[side]:
+            others, other_busy = leaf.state.under_way()
+            for register, (queue, number) in others.items():
+                known = merged.get(register)
+                if known is not None and known[0] != queue:
+                    raise Beyond(f"loads of two kinds to one register at the loop at {loop.label}")
+                merged[register] = (queue, number if known is None else max(number, known[1]))
+            if other_busy is not None:
+                latest = other_busy if latest is None else max(latest, other_busy)
+        if (merged, latest) != (pending, busy):
+            loop.under_way[side] = (merged, latest)
+            changed = True
+    return changed
+
+
 # --- the bound of t
 def _candidate(loop: Loop, literal: tuple[Term, bool]) -> Polynomial | None:
     """t <= this, if the literal held on the way back of the iteration before."""
     term, holds = literal
     if term.op in ("ult", "slt") and holds:
         x, y = term.args
-        difference = {m: c for m, c in x.monomials.items()}
+        difference = dict(x.monomials)
         for m, c in y.monomials.items():
             difference[m] = difference.get(m, 0) - c
         const = x.const - y.const

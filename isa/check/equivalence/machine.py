@@ -61,21 +61,31 @@ class Event:
 
 @dataclass(slots=True)
 class State:
-    """All that a wave's generic work-item has in hand at one point. Copied where paths part."""
+    """All that a wave's generic work-item has in hand at one point. Copied where paths part.
+
+    pending:  register -> (queue, number) of the load that may still be filling it.
+    issued:   queue -> number of its last access.  lds_busy: number of the last LDS access that no wait covered.
+    arrivals: position -> branches decided when control last came there.
+    """
 
     regs: Registers
     epoch: Term
+    memory: Term
     own_lds: frozenset[tuple[Term, Term]] = frozenset()
-    memory: Term | None = None
     own_global: frozenset[tuple[Term, Term]] = frozenset()
     literals: tuple[tuple[Term, bool], ...] = ()
     branches: tuple[Instruction, ...] = ()
     events: list[Event] = field(default_factory=list)
     pending: dict[int, tuple[str, int]] = field(default_factory=dict)
     issued: dict[str, int] = field(default_factory=lambda: {"vm": 0, "lds": 0, "smem": 0})
-    lds_busy_until: int = 0
+    lds_busy: int | None = None
     arrivals: dict[int, int] = field(default_factory=dict)
     barriers: int = 0
+
+    def under_way(self) -> tuple[dict[int, tuple[str, int]], int | None]:
+        """`pending` and `lds_busy` with numbers that count back from the last access: 0, -1, ..."""
+        pending = {r: (q, n - self.issued[q]) for r, (q, n) in self.pending.items()}
+        return pending, None if self.lds_busy is None else self.lds_busy - self.issued["lds"]
 
     def copy(self) -> State:
         return replace(
@@ -143,7 +153,7 @@ class Machine:
                 at += 1
         regs[0] = self.unknowns["work-item"]
         regs[EXEC_LO], regs[EXEC_LO + 1] = terms.const(-1, 32), terms.const(0, 32)
-        return State(regs, terms.atom("epoch", "start", 0), memory=terms.atom("memory", "start"))
+        return State(regs, terms.atom("epoch", "start", 0), terms.atom("memory", "start"))
 
     def _flag(self, key: str, default: int = 0) -> int:
         return self.kernel.directive(key) if key in self.kernel.descriptor else default
@@ -307,7 +317,6 @@ class Machine:
         else:
             queue, bits = ("vm", 64) if space == "global" else ("smem", 64)
             version = terms.atom("own", state.memory, state.own_global) if state.own_global else state.memory
-            assert version is not None
         state.issued[queue] += 1
         ticket = (queue, state.issued[queue])
         offset_from_kernarg = terms.sub(address, self._kernarg, 64) if space == "scalar" else None
@@ -322,7 +331,7 @@ class Machine:
             state.regs[dword.register] = value
             state.pending[dword.register] = ticket
         if queue == "lds":
-            state.lds_busy_until = state.issued["lds"]
+            state.lds_busy = state.issued["lds"]
 
     def _store(self, state: State, step: Step) -> None:
         assert step.address is not None
@@ -338,17 +347,17 @@ class Machine:
         if space == "lds":
             state.own_lds |= own
             state.issued["lds"] += 1
-            state.lds_busy_until = state.issued["lds"]
+            state.lds_busy = state.issued["lds"]
         else:
             state.own_global |= own
 
     def _barrier(self, state: State, step: Step) -> None:
-        if state.lds_busy_until > 0:
+        if state.lds_busy is not None:
             self._fault(
                 "lds-in-flight",
                 step.inst,
                 "an LDS access may still be under way at this barrier",
-                "s_waitcnt lgkmcnt(0) before it",
+                "s_waitcnt lgkmcnt(0) must come before it",
             )
         state.events.append(Event("barrier", step.inst))
         state.barriers += 1
@@ -361,9 +370,7 @@ class Machine:
         pending = state.pending
         for register in step.reads:
             if register in pending:
-                self._fault(
-                    "not-waited", step.inst, f"{name(register)} is read while a load may still be filling it", "a wait"
-                )
+                self._fault("not-waited", step.inst, f"{name(register)} is read while a load may still be filling it")
         for register in step.writes:
             if register in pending:
                 queue = {"lds": "lds", "global": "vm"}.get(step.space) if step.kind == "load" else None
@@ -372,13 +379,12 @@ class Machine:
                         "overwritten",
                         step.inst,
                         f"{name(register)} is written while a load may still be filling it",
-                        "a wait",
                     )
                 del pending[register]
 
-    def _fault(self, rule: str, inst: Instruction, message: str, hint: str) -> None:
+    def _fault(self, rule: str, inst: Instruction, message: str, hint: str = "a wait must come before it") -> None:
         key = f"{rule} {inst.span}"
-        self.faults.setdefault(key, Finding(rule, f"{inst}: {message}", inst.span, f"put {hint}"))
+        self.faults.setdefault(key, Finding(rule, f"{inst}: {message}", inst.span, hint))
 
 
 def _wait(state: State, step: Step) -> None:
@@ -386,10 +392,12 @@ def _wait(state: State, step: Step) -> None:
         if counter == "vmcnt":
             done = {"vm": state.issued["vm"] - limit}
         elif counter == "lgkmcnt":
-            done = {"lds": state.issued["lds"] - limit, "smem": state.issued["smem"] if limit == 0 else 0}
+            done = {"lds": state.issued["lds"] - limit}
+            if limit == 0:
+                done["smem"] = state.issued["smem"]
         else:
             continue
         if state.pending:
-            state.pending = {r: (q, n) for r, (q, n) in state.pending.items() if n > done.get(q, 0)}
-        if "lds" in done and done["lds"] >= state.lds_busy_until:
-            state.lds_busy_until = 0
+            state.pending = {r: (q, n) for r, (q, n) in state.pending.items() if n > done.get(q, n - 1)}
+        if "lds" in done and state.lds_busy is not None and done["lds"] >= state.lds_busy:
+            state.lds_busy = None

@@ -82,13 +82,13 @@ class Symbolic(Value):
         if self._algebraic:
             return self._make(self.terms.mul(self.term, b, self.width))
         if self._float:
-            return self._make(self.terms.atom("fmul", *self.terms.product(self.term, b), self.type, width=self.width))
+            return self._make(self.terms.atom("fmul", *self.terms.factors(self.term, b), self.type, width=self.width))
         return self._opaque("mul", *self._sorted(b))
 
     def _sorted(self, b: Term) -> tuple[Term, Term]:
         """The sides of an operation that commutes: always for integers, for floats where that is allowed."""
         if self._float:
-            return self.terms.product(self.term, b)
+            return self.terms.factors(self.term, b)
         return (self.term, b) if self.term.id <= b.id else (b, self.term)
 
     def __neg__(self) -> Symbolic:
@@ -201,7 +201,7 @@ class Symbolic(Value):
     def __ge__(self, other: Number) -> Symbolic:
         return self._at_most(self._other(other), self.term)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def select(self, yes: Number, no: Number) -> Symbolic:
         model = yes if isinstance(yes, Symbolic) else no
@@ -254,13 +254,15 @@ class Symbolic(Value):
         return self._opaque(name, self.term)
 
     # --- lanes: a term is a function of the lane, so these are functions of that function
+    def _index(self, index: Number) -> Term:
+        return Symbolic("u32", self.term, self.terms)._other(index)
+
     def lane(self, index: Number) -> Symbolic:
-        i = index.term if isinstance(index, Symbolic) else self.terms.const(int(index), 32)
+        i = self._index(index)
         return self if is_uniform(self.term) else self._opaque("lane", self.term, i)
 
     def with_lane(self, index: Number, value: Number) -> Symbolic:
-        i = index.term if isinstance(index, Symbolic) else self.terms.const(int(index), 32)
-        return self._opaque("with lane", self.term, i, self._other(value))
+        return self._opaque("with lane", self.term, self._index(index), self._other(value))
 
     def shuffle(self, index: Value) -> Symbolic:
         assert isinstance(index, Symbolic)
@@ -275,8 +277,8 @@ class Symbolic(Value):
 
 def ballot(terms: Terms, truth: Term) -> Term:
     """The mask of the lanes in which a truth value holds; all lanes are on."""
-    if truth.is_const:
-        return terms.const(-truth.const, 32)
+    if truth.is_const or is_uniform(truth):
+        return terms.neg(terms.trunc(truth), 32)
     return terms.atom("ballot", truth, width=32)
 
 
@@ -285,14 +287,9 @@ def lanes(terms: Terms, mask: Term) -> Term:
     if mask.op == "ballot":
         truth: Term = mask.args[0]
         return truth
-    if mask.is_const and mask.const in (0, -1):
-        return terms.truth(mask.const != 0)
-    if mask.const in (0, -1) and len(mask.monomials) == 1:
-        # -c or c - 1, which s_cselect_b32 makes: all lanes or none
-        ((monomial, coefficient),) = mask.monomials.items()
-        if all(t.width == 1 for t in monomial) and coefficient == (-1 if mask.const == 0 else 1):
-            c = terms.sum(0, {monomial: 1}, 64)
-            return c if mask.const == 0 else terms.invert(c)
+    all_or_none = terms.neg(mask, 32)  # 0 or -1, which s_cselect_b32 makes
+    if terms.is_truth(all_or_none):
+        return terms.sum(all_or_none.const, all_or_none.monomials, 64)
     return terms.atom("lane of mask", mask, width=1)
 
 

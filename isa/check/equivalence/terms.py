@@ -9,8 +9,8 @@ sorts:
 - sums: polynomials over atoms with integer coefficients modulo 2**32 or 2**64 (`width`), coefficients kept as the
   nearest to zero. A sum that is one atom, whose range fits, is that atom.
 
-All address arithmetic becomes sums. A shift by a constant is a multiplication. A work-item id is the sum of its bits, so
-that masks, shifts to the right and `or` of disjoint bits are sums too. A truth value is a 0/1 atom whose square is
+All address arithmetic becomes sums. A shift by a constant is a multiplication. A work-item id is the sum of its bits,
+so that masks, shifts to the right and `or` of disjoint bits are sums too. A truth value is a 0/1 atom whose square is
 itself: `not c` is 1 - c, `select(c, a, b)` is b + c*(a - b).
 
 64-bit numbers live in two registers. Their halves are read as `trunc(x)`, which is x with coefficients modulo 2**32,
@@ -27,6 +27,7 @@ itself where `Bounds` shows that p does not wrap; else they are atoms.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -91,6 +92,18 @@ def _times(a: Monomial, b: Monomial) -> Monomial:
     return _order((*a, *extra)) if extra else a
 
 
+def _truth_table(a: Term) -> list[tuple[dict[Term, bool], int]] | None:
+    """The values of a sum of a few truth values for all that these can be; None where it is no such sum."""
+    atoms = {t for m in a.monomials for t in m}
+    if len(atoms) > 5 or any(t.width != 1 for t in atoms):
+        return None
+    rows = []
+    for choice in product((False, True), repeat=len(atoms)):
+        values = dict(zip(atoms, choice, strict=True))
+        rows.append((values, a.const + sum(c for m, c in a.monomials.items() if all(values[t] for t in m))))
+    return rows
+
+
 class Terms:
     """The table of all terms, and the operations on them.
 
@@ -137,7 +150,9 @@ class Terms:
         if not kept:
             return self.const(const, width)
         if width == 64:
-            halves = [m for m, c in kept.items() if not c & 0xFFFFFFFF and len(m) == 1 and m[0].op in ("hi", "ult")]
+            halves: list[Monomial] = [
+                m for m, c in kept.items() if not c & 0xFFFFFFFF and len(m) == 1 and m[0].op in ("hi", "ult")
+            ]
             if halves:
                 return self._joined(const, kept, halves)
         if const == 0 and len(kept) == 1:
@@ -200,7 +215,7 @@ class Terms:
             a, b = b, a
         if b.is_const:
             return self.scale(a, b.const, width)
-        product: dict[Monomial, int] = {}
+        result: dict[Monomial, int] = {}
         left, right = list(a.monomials.items()), list(b.monomials.items())
         if a.const:
             left.append(((), a.const))
@@ -209,15 +224,15 @@ class Terms:
         for m, c in left:
             for n, d in right:
                 key = _times(m, n)
-                product[key] = product.get(key, 0) + c * d
-        return self.sum(product.pop((), 0), product, width)
+                result[key] = result.get(key, 0) + c * d
+        return self.sum(result.pop((), 0), result, width)
 
     # --- widths
     def trunc(self, a: Term) -> Term:
         """a modulo 2**32."""
         if a.op != "sum":
             if a.op in ("zext", "sext"):
-                return a.args[0]  # type: ignore[no-any-return]
+                return a.args[0]
             return a if a.width <= 32 else self.sum(0, a.monomials, 32)
         if not any(t.op in ("zext", "sext") for m in a.monomials for t in m):
             return self.sum(a.const, a.monomials, 32)
@@ -226,11 +241,11 @@ class Terms:
             if not any(t.op in ("zext", "sext") for t in m):
                 plain[m] = c
                 continue
-            product = self.const(c, 32)
+            part = self.const(c, 32)
             for t in m:
                 inner = t.args[0] if t.op in ("zext", "sext") else self.sum(0, t.monomials, 32)
-                product = self.mul(product, inner, 32)
-            total = self.add(total, product, 32)
+                part = self.mul(part, inner, 32)
+            total = self.add(total, part, 32)
         return self.add(total, self.sum(0, plain, 32), 32)
 
     def zext(self, a: Term) -> Term:
@@ -288,6 +303,11 @@ class Terms:
     def differ(self, a: Term, b: Term) -> Term:
         return self.sub(self.add(a, b, 64), self.scale(self.mul(a, b, 64), 2, 64), 64)
 
+    def is_truth(self, a: Term) -> bool:
+        """Whether a sum of truth values is itself 0 or 1 only."""
+        rows = _truth_table(a)
+        return rows is not None and all(value in (0, 1) for _, value in rows)
+
     def select(self, c: Term, yes: Term, no: Term, width: int) -> Term:
         if c.is_const:
             return yes if c.const else no
@@ -327,13 +347,16 @@ class Terms:
         difference = self.sub(x, y, width)
         if difference.is_const:
             return self.truth(difference.const == 0)
-        if len(difference.monomials) == 1:
-            ((monomial, coefficient),) = difference.monomials.items()
-            if all(t.width == 1 for t in monomial):
-                # const + coefficient * c, with c a truth value
-                c = self.sum(0, {monomial: 1}, 64)
-                zero_if_not, zero_if = difference.const == 0, (difference.const + coefficient) % (1 << width) == 0
-                return self.select(c, self.truth(zero_if), self.truth(zero_if_not), 64)
+        rows = _truth_table(difference)
+        if rows is not None:
+            result = self.false
+            for atoms, value in rows:
+                if value % (1 << width) == 0:
+                    row = self.true
+                    for atom, holds in atoms.items():
+                        row = self.both(row, atom if holds else self.invert(atom))
+                    result = self.add(result, row, 64)
+            return result
         other = self.neg(difference, width)
         first = min((difference, other), key=lambda t: t.id)
         return self.atom("zero" if width == 32 else "zero64", first, width=1)
@@ -435,12 +458,12 @@ class Terms:
         return const, kept
 
     # --- floats: uninterpreted, but for the liberties of `commute` and `reassociate`
-    def product(self, a: Term, b: Term) -> tuple[Term, Term]:
+    def factors(self, a: Term, b: Term) -> tuple[Term, Term]:
         """The factors of a float product, in the order that counts."""
         return (b, a) if self.commute and a.id > b.id else (a, b)
 
     def fma(self, kind: str, a: Term, b: Term, c: Term, width: int = 32) -> Term:
-        a, b = self.product(a, b)
+        a, b = self.factors(a, b)
         if not self.reassociate:
             return self.atom("fma", a, b, c, kind, width=width)
         terms = list(c.args[0]) if c.op == "fsum" else [c]

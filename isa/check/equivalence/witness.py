@@ -1,8 +1,9 @@
 """Telling two terms apart: values of the unknowns for which they differ.
 
 Terms that are not the same object may still be equal, where the algebra of `Terms` is not clever enough. Before two of
-them are called different they are evaluated with random unknowns that keep to the facts of the launch: integer functions
-as what they are, all else as random functions of their arguments. Equal in all trials means that nothing is claimed.
+them are called different they are evaluated with random unknowns that keep to the facts of the launch: integer
+functions as what they are, all else as random functions of their arguments. Equal in all trials means that nothing is
+claimed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from isa.check.equivalence.bounds import Bounds
@@ -33,6 +35,27 @@ class _Values:
     def __init__(self, bounds: Bounds, rng: random.Random) -> None:
         self.bounds, self.rng, self.seed = bounds, rng, rng.getrandbits(64)
         self.memo: dict[Term, int] = {}
+        self._sizes()
+
+    def _sizes(self) -> None:
+        """Arguments that are sizes: anything from the least to the most that their products allow."""
+        bounds = self.bounds
+        atoms = sorted(bounds.lower, key=lambda t: t.id)
+        self.rng.shuffle(atoms)
+        for t in atoms:
+            low, high = bounds.lower[t], bounds.atom_top(t)
+            for factors, limit in bounds.products.items():
+                if t in factors:
+                    others = list(factors)
+                    others.remove(t)
+                    high = min(high, limit // prod(self.memo.get(u, bounds.lower.get(u, 1)) for u in others))
+            span = max(1, high // low)
+            self.memo[t] = self.rng.choice(
+                (low, high, min(high, low * self.rng.randint(1, 8)), self._scaled(low, span))
+            )
+
+    def _scaled(self, low: int, span: int) -> int:
+        return low * (1 << self.rng.randrange(span.bit_length()))
 
     def of(self, term: Term) -> int:
         """The value, as an unsigned number of the term's width; computed without recursion, for long sums."""
@@ -71,10 +94,8 @@ class _Values:
                 for u in m:
                     c *= memo[u]
                 top += c
-            return self.rng.randint(0, max(0, top))
+            return self.rng.choice((0, max(0, top), self.rng.randint(0, max(0, top))))
         if t.op in ("unknown", "counter"):
-            if t in self.bounds.lower:
-                return self.rng.randint(self.bounds.lower[t], min(64, max(1, self.bounds.atom_top(t))))
             return self.rng.getrandbits(t.width)
         if t.op == "bit":
             return self.rng.getrandbits(1)
