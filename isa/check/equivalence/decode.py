@@ -146,7 +146,8 @@ def _half(
         (only,) = writers
 
         def store(regs: Registers, value: Any) -> None:
-            only(regs, value.term)
+            # A body may hand on an immediate as it is.
+            only(regs, terms.const(value, 32) if isinstance(value, int) else value.term)
     else:
 
         def store(regs: Registers, value: Any) -> None:

@@ -1,8 +1,8 @@
 """The prover on small pairs of programs: `cases/equivalence/*.s` hold the lines of two kernels, `original:` and
 `rewritten:`, and below them the proof, or what differs.
 
-All start with the argument pointer in s[0:1], workgroup x and y in s2 and s3, and 128 work-items, whose number is in v0.
-The arguments are those of the GEMM kernels.
+All start with the argument pointer in s[0:1], workgroup x and y in s2 and s3, and 128 work-items, whose number is in
+v0. The arguments are those of the GEMM kernels.
 """
 
 from collections.abc import Callable
