@@ -1,10 +1,11 @@
-"""The street from HIP source to code object: compile, rewrite, assemble, link.
+"""The street from HIP source to code object: compile, rewrite, prove, assemble, link.
 
 Each step leaves its file in the kernel's stage folder, and one Stage that tells what changed:
 
     kernel8/  kernel5_lds-hip-amdgcn-...   the compiler's temps
               kernel8.0-compiled.s         what it made of the source
               kernel8.1-bank-balance.s     after the first pass, and so on
+              kernel8.proof.txt            that the last .s computes what the first does
               kernel8.o, kernel8.hsaco     assembled from the last .s, and linked
               build.json                   what built it, and the stages
 
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import isa
-from hipgemm import cache
+from hipgemm import cache, proving
 from hipgemm.kernels import SOURCES, Source, rung
 from hipgemm.stages import Shape, Stage, shape
 from isa import toolchain
@@ -93,7 +94,8 @@ def build(
     flags:    for the compiler.
     out:      a folder in which a copy of the stage folder appears, `<out>/<kernel>`; after an error it holds what there
               was until then.
-    Raises IsaError: ToolchainMissing, ToolError with the compiler's own text, UnsupportedArch, or a pass's refusal.
+    Raises IsaError: ToolchainMissing, ToolError with the compiler's own text, UnsupportedArch, a pass's refusal, or
+    Disproved, where a pass changed what the kernel computes.
     """
     kernel = rung(kernel) if isinstance(kernel, str) else kernel
     toolchain.check_arch(arch)
@@ -139,12 +141,16 @@ def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], f
     yield _assembly_stage("compile", first, name, start, said)
 
     last = compiled
+    steps = []
     start = time.perf_counter()
     for pass_name, program in run_pipeline(first, kernel.pipeline, lambda k, after: f"{name}.{k}-{after}.s"):
         last = folder / program.file
         last.write_text(emit(program))
+        steps.append((pass_name, program))
         yield _assembly_stage(pass_name, program, name, start)
         start = time.perf_counter()
+    if steps:
+        yield _proof_stage(kernel, first, steps, folder / f"{name}.proof.txt")
 
     start = time.perf_counter()
     said = tools.assemble(last, object_file, arch=arch)
@@ -153,6 +159,19 @@ def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], f
     start = time.perf_counter()
     said = tools.link([object_file], hsaco)
     yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
+
+
+def _proof_stage(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]], file: Path) -> Stage:
+    """Raises proving.Disproved where the passes broke the kernel; says so where nothing could be proved."""
+    start = time.perf_counter()
+    try:
+        proof = proving.check(kernel, compiled, steps)
+    except proving.Disproved as e:
+        file.write_text(f"{e}\n")
+        raise
+    file.write_text(f"{proof}\n")
+    said = "" if proof.proved else proof.statement
+    return Stage("prove", file.name, time.perf_counter() - start, said=said, note=proof.statement)
 
 
 def _assembly_stage(stage: str, program: Program, kernel: str, start: float, said: str = "") -> Stage:
@@ -167,8 +186,8 @@ def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> No
 
 def _key(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
     """A hash of everything that goes into the stage folder."""
-    files = [kernel.path, *sorted(INCLUDE.rglob("*.h")), Path(__file__), Path(__file__).with_name("stages.py")]
-    files += _isa_code()
+    own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
+    files = [kernel.path, *sorted(INCLUDE.rglob("*.h")), *own, *_isa_code()]
     mode = [kernel.name, kernel.function, kernel.mode, kernel.pipeline, arch, tools.identity, *flags]
     return cache.key(*mode, *(f.read_bytes() for f in files))
 

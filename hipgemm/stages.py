@@ -44,13 +44,14 @@ WORDS = {
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One step: what it is called, the file that it left, how long it took, what the code is like after it (None where
-    it left no assembly), and what the tool said."""
+    it left no assembly), what the tool said, and a note: what the step found, for people."""
 
     name: str
     file: str
     seconds: float
     shape: Shape | None = None
     said: str = ""
+    note: str = ""
 
     def line(self, before: Shape | None) -> str:
         """One line for people: all numbers of the first shape, then only what changed."""
@@ -58,7 +59,7 @@ class Stage:
 
     def changes(self, before: Shape | None) -> str:
         if self.shape is None:
-            return self.file
+            return self.note or self.file
         now = asdict(self.shape)
         if before is None:
             return ", ".join(f"{now[key]} {WORDS[key]}" for key in WORDS if now[key] or key in ("dual", "single"))

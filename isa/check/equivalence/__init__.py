@@ -120,17 +120,24 @@ def _attempt(a: Kernel, b: Kernel, facts: Facts, *, commute: bool = False, reass
         return _different(a, b, differs.difference, facts)
     except Beyond as beyond:
         where = f" ({beyond.span})" if beyond.span else ""
-        return Proof("unproven", f"unproven: {a.name} against {b.name}: {beyond.message}{where}", facts.sentences())
+        first, second = _names(a, b)
+        text = f"unproven: {second} against {first}: {beyond.message}{where}"
+        return Proof("unproven", text, facts.sentences())
     return Proof("proved", _statement(a, b, counts, reassociate), _assumptions(facts), counts=counts)
 
 
 def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Proof:
+    first, second = _names(a, b)
     if not difference.certain:
-        text = f"unproven: {a.name} against {b.name}: could not be shown equal, nor told apart: {difference.what}"
+        text = f"unproven: {second} against {first}: could not be shown equal, nor told apart: {difference.what}"
         return Proof("unproven", text, _assumptions(facts), difference)
-    return Proof(
-        "different", f"different: {b.name} does not compute what {a.name} does", _assumptions(facts), difference
-    )
+    text = f"different: {second} does not compute what {first} does"
+    return Proof("different", text, _assumptions(facts), difference)
+
+
+def _names(a: Kernel, b: Kernel) -> tuple[str, str]:
+    """What to call the two: by their names, or by their files where the names do not tell them apart."""
+    return (a.name, b.name) if a.name != b.name else (a.program.file, b.program.file)
 
 
 def _assumptions(facts: Facts) -> tuple[str, ...]:
@@ -143,12 +150,13 @@ def _assumptions(facts: Facts) -> tuple[str, ...]:
 
 def _statement(a: Kernel, b: Kernel, counts: Mapping[str, int], reassociate: bool) -> str:
     order = "the same products, summed in another order" if reassociate else "bit for bit"
+    first, second = _names(a, b)
     sums = ""
     if counts["accumulators"]:
         sums = f"{counts['accumulators']} accumulators of {counts['products']} products an iteration, "
     stored = [f"{counts[f'{space}_stores']} {where}" for space, where in (("lds", "LDS"), ("global", "global"))]
     return (
-        f"proved: {b.name} computes what {a.name} does, {order}: {sums}{' and '.join(stored)} dwords a work-item "
+        f"proved: {second} computes what {first} does, {order}: {sums}{' and '.join(stored)} dwords a work-item "
         f"stored to the same addresses, {counts['barriers']} barriers, {counts['paths']} paths"
     )
 

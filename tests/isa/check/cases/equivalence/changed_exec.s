@@ -5,4 +5,4 @@ original:
 rewritten:
 	s_endpgm
 ;; expect
-unproven: original against rewritten: the prover cannot follow v_cmpx_gt_u32_e32: it changes EXEC (case.s:3:2)
+unproven: rewritten against original: the prover cannot follow v_cmpx_gt_u32_e32: it changes EXEC (case.s:3:2)

@@ -1,0 +1,65 @@
+"""The proof at the end of a build: what the passes made of a kernel computes what the compiler wrote.
+
+What `isa.check.equivalence` needs to know of the launches comes from the ladder: the arguments that all rungs share,
+the sizes that a rung takes, how it is launched. So a proof also says that no address wraps at any size the rung admits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hipgemm.kernels import LARGEST_INT, Rung, Source
+from isa.check.equivalence import Argument, Facts, Proof, prove
+from isa.errors import IsaError
+from isa.program import Program
+
+
+class Disproved(IsaError):
+    """A pass changed what a kernel computes."""
+
+
+def facts(kernel: Source) -> Facts:
+    """What is true of each launch of a rung (see Rung.check_size); of other sources nothing is known."""
+    if not isinstance(kernel, Rung):
+        return Facts()
+    rows, columns = kernel.block_tile
+    sizes = [
+        Argument(letter, 24 + 4 * i, multiple=multiple, minimum=multiple, maximum=LARGEST_INT)
+        for i, (letter, multiple) in enumerate(zip("MNK", kernel.tile, strict=True))
+    ]
+    pointers = [Argument(letter, 8 * i, size=8) for i, letter in enumerate("ABC")]
+    return Facts(
+        arguments=(*pointers, *sizes, Argument("alpha", 36), Argument("beta", 40)),
+        groups=(("x", ("N", columns)), ("y", ("M", rows))),
+        products=tuple((pair, kernel.max_elements) for pair in (("M", "K"), ("N", "K"), ("M", "N"))),
+        block=kernel.block[0],
+    )
+
+
+def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
+    """The proof for a rung whose passes made `steps`, (name of the pass, program after it).
+
+    Disproved names the first pass that broke it, and both expressions. A proof that could not be had is returned with
+    the verdict "unproven".
+    """
+    known = facts(kernel)
+    proof = prove(compiled, steps[-1][1], kernel.name, facts=known)
+    if proof.verdict != "different":
+        return proof
+    before, broken = compiled, steps[-1][0]
+    for name, after in steps:
+        step = prove(before, after, kernel.name, facts=known)
+        if step.verdict == "different":
+            proof, broken = step, name
+            break
+        before = after
+    difference = proof.difference
+    assert difference is not None
+    place = difference.rewritten or difference.original
+    raise Disproved(
+        f"{kernel.name}: {broken} changed what it computes: {difference.what}",
+        span=place.span if place else None,
+        expected=str(difference.original or "nothing"),
+        got=str(difference.rewritten or "nothing"),
+        hint=f"a fault of the pass: please report it with the .s before {broken}",
+    )

@@ -1,0 +1,65 @@
+"""The proof at the end of a build: kernels 6 to 8 by every compiler there is, and a pass that breaks its kernel."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hipgemm import build as street
+from hipgemm import proving
+from hipgemm.build import build
+from hipgemm.kernels import LADDER
+from isa import toolchain
+from isa.parse import parse
+from isa.program import Program
+
+TOOLCHAINS = list(toolchain.available())
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+BUILDS = [*(("kernel8", t) for t in TOOLCHAINS), *((name, TOOLCHAINS[0]) for name in ("kernel6", "kernel7"))]
+
+
+@pytest.mark.parametrize(("name", "tools"), BUILDS, ids=lambda x: str(x).split(":")[0])
+def test_the_build_ends_with_a_proof(name: str, tools: toolchain.Toolchain) -> None:
+    made = build(name, tools=tools)
+    (stage,) = [s for s in made.stages if s.name == "prove"]
+    assert stage.note.startswith(f"proved: {made.assembly.name} computes what {name}.0-compiled.s does, bit for bit")
+    assert "128 accumulators of 8 products" in stage.note
+    assert stage.note in (made.folder / stage.file).read_text()
+    assert not made.warnings
+
+
+def test_a_pass_that_breaks_its_kernel_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = street.run_pipeline
+
+    def broken(first: Program, text: str, name_file: Callable[[int, str], str]) -> Iterator[tuple[str, Program]]:
+        """The unroller reads one element of A from the wrong place."""
+        for name, program in real(first, text, name_file):
+            if name == "unroll":
+                source = "\n".join(line.text for line in program.lines)
+                at = source.index("offset:", source.index("v_dual_fmac_f32"))
+                yield name, parse(source[:at] + source[at:].replace("offset:", "offset:4", 1), program.file)
+            else:
+                yield name, program
+
+    monkeypatch.setattr(street, "run_pipeline", broken)
+    with pytest.raises(
+        proving.Disproved, match=r"kernel7: unroll changed what it computes: .*product \d of 8"
+    ) as error:
+        build("kernel7", out=tmp_path / "out")
+    assert "kernel7.2-unroll.s:" in str(error.value)
+    assert str(error.value) in (tmp_path / "out" / "kernel7" / "kernel7.proof.txt").read_text()
+
+
+def test_facts_say_what_the_ladder_takes() -> None:
+    assert proving.facts(LADDER["kernel8"]).sentences() == (
+        "M is a positive multiple of 128, N is a positive multiple of 128, K is a positive multiple of 8",
+        "workgroup x < N/128, workgroup y < M/128",
+        "M*K <= 2^30, N*K <= 2^30, M*N <= 2^30",
+        "all 128 work-items of a workgroup are active, in x",
+    )
