@@ -11,8 +11,8 @@ Where the size limits come from, beside the tile:
 - M, N and K are C ints, and kernel 1 rounds M and N up to its block.
 - HIP takes at most 65535 workgroups in y (hipDeviceProp_t.maxGridSize).
 - Kernels 1 and 2 compute 64-bit indices. Kernels 3 to 7 compute `int` indices of elements, as the published study does,
-  so that no matrix may hold more than 2^31 elements. Kernel 8 addresses A and B by a 32-bit byte offset in a VGPR
-  beside an SGPR base (global_load_b32 v, v, s[2]): at most 2^32 bytes, 2^30 elements.
+  so that no matrix may hold more than 2^31 elements. Kernel 8 reaches B by a 32-bit byte offset beside an SGPR base
+  (global_load_b32 v, v, s[2]) that grows with K * N: at most 2^32 bytes, 2^30 elements. The same is asked of A and C.
 """
 
 from __future__ import annotations

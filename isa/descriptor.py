@@ -84,7 +84,7 @@ class Descriptor:
 
 
 # KERNEL_CODE_PROPERTIES, bits 0 to 6: what is preloaded into user SGPRs, in the order of their registers.
-_USER_SGPRS = (
+USER_SGPRS = (
     ("private_segment_buffer", 4),
     ("dispatch_ptr", 2),
     ("queue_ptr", 2),
@@ -105,7 +105,7 @@ def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:
         return word >> low & (1 << count) - 1
 
     wave32 = bool(bits(properties, 10))
-    user = [(name, size) for i, (name, size) in enumerate(_USER_SGPRS) if bits(properties, i)]
+    user = [(name, size) for i, (name, size) in enumerate(USER_SGPRS) if bits(properties, i)]
     if bits(preload, 0, 7):
         user.append(("kernarg_preload", bits(preload, 0, 7)))
     count = bits(rsrc2, 1, 5)

@@ -12,27 +12,21 @@ from __future__ import annotations
 import re
 
 from isa.analysis.cfg import Cfg, Loop
+from isa.descriptor import USER_SGPRS
 from isa.passes.poly import FULL, Atom, Poly
 from isa.passes.symbolic import Machine, high, low
 from isa.program import Instruction, Kernel
 from isa.registers import Reg, s, v
-
-# User SGPRs in their order, with how many each takes (LLVM AMDGPUUsage, "SGPR Register Set Up Order").
-_USER = (
-    ("user_sgpr_private_segment_buffer", 4),
-    ("user_sgpr_dispatch_ptr", 2),
-    ("user_sgpr_queue_ptr", 2),
-    ("user_sgpr_kernarg_segment_ptr", 2),
-)
 
 
 def entry(kernel: Kernel) -> Machine:
     """The machine as a wave of this kernel finds it. Integer arguments are taken to be not negative."""
     machine = Machine()
     at = 0
-    for name, count in _USER:
-        if name in kernel.descriptor and kernel.directive(name):
-            if name == "user_sgpr_kernarg_segment_ptr":
+    for name, count in USER_SGPRS:
+        directive = f"user_sgpr_{name}"
+        if directive in kernel.descriptor and kernel.directive(directive):
+            if name == "kernarg_segment_ptr":
                 pointer = Poly.of(Atom("kernarg", (), uniform=True, wide=True))
                 machine.kernarg = pointer
                 machine.registers[s(at)], machine.registers[s(at + 1)] = low(pointer), high(pointer)

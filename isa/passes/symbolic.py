@@ -334,6 +334,8 @@ def pack(lo: Poly, hi: Poly) -> Poly:
         whole = atom.args[0]
         assert isinstance(whole, Poly)
         return whole
+    if lo.value is not None:  # constants are kept with sign: here the low one is bits
+        lo = Poly.const(lo.value % (1 << 32))
     return lo + hi.scale(1 << 32)
 
 
