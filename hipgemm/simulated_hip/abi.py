@@ -65,6 +65,7 @@ class Code(IntEnum):
     NotFound = 500
     NotReady = 600
     IllegalAddress = 700
+    LaunchOutOfResources = 701
     HostMemoryAlreadyRegistered = 712
     HostMemoryNotRegistered = 713
     LaunchFailure = 719
@@ -260,6 +261,19 @@ class PointerAttributes(ctypes.Structure):
         ("hostPointer", ctypes.c_void_p),
         ("isManaged", _I),
         ("allocationFlags", _U),
+    )
+
+
+class LaunchConfig(ctypes.Structure):
+    """HIP_LAUNCH_CONFIG."""
+
+    _fields_ = (
+        ("grid", _U * 3),
+        ("block", _U * 3),
+        ("dynamic_lds", _U),
+        ("stream", ctypes.c_void_p),
+        ("attribute_list", ctypes.c_void_p),
+        ("attributes", _U),
     )
 
 

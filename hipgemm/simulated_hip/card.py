@@ -39,6 +39,13 @@ class ReachesHost(Protocol):
     def unregister(self, address: int) -> None: ...
 
 
+@runtime_checkable
+class KnowsItsOwn(Protocol):
+    """Memory that knows which addresses can only be its own, allocated or not."""
+
+    def owns(self, address: int) -> bool: ...
+
+
 class Kernel(Protocol):
     """A kernel of a loaded code object, ready to be launched."""
 
@@ -71,6 +78,10 @@ class Card(Protocol):
 
     def load(self, image: bytes) -> Module:
         """Load a gfx11 code object (ELF)."""
+        ...
+
+    def unload(self, module: Module) -> None:
+        """Give back what `load` took."""
         ...
 
     def launch(

@@ -122,6 +122,10 @@ class Memory:
             return self._bases[i], self._sizes[self._bases[i]]
         return None
 
+    def owns(self, address: int) -> bool:
+        """Whether the address lies where only the card's memory lies, allocated or not."""
+        return self._start <= address < self._start + self._reserved
+
     def nearest(self, address: int) -> Allocation | None:
         """The allocation that an address probably meant; None where there are none."""
         i = bisect.bisect_right(self._bases, address)

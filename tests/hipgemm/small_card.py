@@ -213,7 +213,7 @@ class SmallCard:
     def __init__(
         self, time_s: float | None = None, room: int = 1 << 28, bodies: dict[str, Callable[..., None]] | None = None
     ) -> None:
-        self.memory, self.time_s, self.launches = SmallMemory(room), time_s, []
+        self.memory, self.time_s, self.launches, self.unloaded = SmallMemory(room), time_s, [], []
         self.bodies = {**BODIES, **LADDER, **HELPERS, **(bodies or {})}
         self.variable = self.memory.allocate(16)
 
@@ -221,6 +221,9 @@ class SmallCard:
         assert image[:4] == b"\x7fELF"
         kernels = {name: SmallKernel(name, body) for name, body in self.bodies.items()}
         return SmallModule(kernels, {"variable": (self.variable, 16)})
+
+    def unload(self, module: SmallModule) -> None:
+        self.unloaded.append(module)
 
     def launch(self, kernel: SmallKernel, grid: Any, block: Any, kernarg: bytes, dynamic_lds: int = 0) -> Report:
         self.launches.append((kernel.name, grid, block, kernarg, dynamic_lds))

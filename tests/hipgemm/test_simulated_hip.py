@@ -176,15 +176,22 @@ module = ok(hip.hipModuleLoadData(elf()))
 assert hip.hipModuleGetFunction(module, b"nowhere")[0] == E.hipErrorNotFound
 f = ok(hip.hipModuleGetFunction(module, b"gemm"))
 assert launch(f, ctypes.c_int(1)) == invalid and "44 bytes" in str(rt.take_report())
-configuration = E.hipErrorInvalidConfiguration
-assert launch(f, grid=(0, 1, 1)) == configuration
-assert launch(f, block=(0, 1, 1)) == configuration
-assert launch(f, block=(129, 1, 1)) == configuration and "1 to 128" in str(rt.take_report())
-assert launch(f, grid=(1 << 31, 1, 1)) == configuration
+assert launch(f, grid=(0, 1, 1)) == invalid
+assert launch(f, block=(0, 1, 1)) == invalid
+assert launch(f, grid=(1 << 31, 1, 1)) == invalid
+assert launch(f, grid=(1, 65537, 1)) == invalid
+assert launch(f, block=(1025, 1, 1)) == invalid
+assert launch(f, block=(129, 1, 1)) == E.hipErrorLaunchFailure and "1 to 128" in str(rt.take_report())
+assert launch(f, lds=65 << 10) == invalid
 assert launch(f, lds=53 << 10) == E.hipErrorOutOfMemory
+assert hip.hipModuleLaunchKernel(f, 1, 1, 1, 128, 1, 1, 0, None, None, None)[0] == invalid, "no arguments at all"
+none = ok(hip.hipModuleGetFunction(module, b"fault"))
+assert launch(none, ctypes.c_int(1)) == E.hipErrorLaunchOutOfResources, "arguments for a kernel that takes none"
+assert hip.hipModuleLaunchKernel(None, 1, 1, 1, 128, 1, 1, 0, None, None, None)[0] == E.hipErrorInvalidHandle
 ok(hip.hipModuleUnload(module))
 assert hip.hipModuleUnload(module)[0] == E.hipErrorInvalidHandle
-assert launch(f) == E.hipErrorInvalidDeviceFunction
+assert launch(f) == E.hipErrorInvalidHandle
+assert len(cards[0].unloaded) == 1
 assert hip.hipModuleLoadData(elf("gfx1101"))[0] == E.hipErrorNoBinaryForGpu
 assert hip.hipModuleLoadData(b"not a code object")[0] == E.hipErrorInvalidImage
 assert hip.hipModuleLoad(b"/nowhere.hsaco")[0] == E.hipErrorFileNotFound
@@ -364,3 +371,61 @@ def test_the_library_comes_from_zig_where_there_is_no_c_compiler(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     run_program(START + "assert ok(hip.hipGetDeviceCount()) == 1\n")
     assert list((tmp_path / "cache" / "hipgemm" / "simulated_hip").glob("*/lib/libamdhip64.so"))
+
+
+def test_freed_and_registered_memory_on_the_simulators_own_card(run_program: Run) -> None:
+    run_program(
+        START.replace("install(make)", "install()")
+        + """
+K = hip.hipMemcpyKind
+host = np.arange(1024, dtype=np.float32)
+d = ok(hip.hipMalloc(4096))
+address = int(d)
+ok(hip.hipMemcpy(d, host, 4096, K.hipMemcpyDefault))
+ok(hip.hipFree(d))
+assert hip.hipMemcpy(host, address, 4096, K.hipMemcpyDefault)[0] == E.hipErrorInvalidValue, "freed"
+assert "was it freed?" in str(rt.take_report())
+assert hip.hipMemcpy(address, host, 16, K.hipMemcpyDefault)[0] == E.hipErrorInvalidValue
+assert hip.hipMemset(address, 0, 16)[0] == E.hipErrorInvalidValue
+A = hip.hipDeviceAttribute_t
+assert ok(hip.hipDeviceGetAttribute(A.hipDeviceAttributeHostRegisterSupported, 0)) == 1
+where = host.ctypes.data
+ok(hip.hipHostRegister(where, 4096, 0))
+assert hip.hipHostRegister(where, 4096, 0)[0] == E.hipErrorHostMemoryAlreadyRegistered
+assert hip.hipHostRegister(where + 64, 64, 0)[0] == E.hipErrorHostMemoryAlreadyRegistered
+assert int(ok(hip.hipHostGetDevicePointer(where, 0))) == where
+kept = filled(hip.hipPointerGetAttributes, hip.hipPointerAttribute_t(), where)
+assert int(kept.type) == 1 and int(kept.hostPointer) == where
+assert hip.hipFree(where)[0] == E.hipErrorInvalidValue
+event, module = ok(hip.hipEventCreate()), ok(hip.hipModuleLoadData(elf()))
+used = rt.card.memory.used
+ok(hip.hipModuleUnload(module))
+assert rt.card.memory.used < used, "a module's memory is given back"
+ok(hip.hipMalloc(64)), ok(hip.hipModuleLoadData(elf()))
+ok(hip.hipDeviceReset())
+assert rt.card.memory.used == 0
+assert hip.hipHostUnregister(where)[0] == E.hipErrorHostMemoryNotRegistered
+assert hip.hipEventQuery(event)[0] == E.hipErrorInvalidHandle
+ok(hip.hipHostRegister(where, 4096, 0)), ok(hip.hipHostUnregister(where))
+assert (host == np.arange(1024)).all()
+"""
+    )
+
+
+def test_a_launch_by_configuration(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+if not hasattr(hip, "hipDrvLaunchKernelEx"):
+    raise SystemExit
+config = hip.HIP_LAUNCH_CONFIG()
+config.gridDimX = config.gridDimY = config.gridDimZ = 1
+config.blockDimX, config.blockDimY, config.blockDimZ, config.sharedMemBytes = 64, 1, 1, 0
+f = function("fault")
+rt.functions[int(f)].kernel.body = lambda **_: None
+ok(hip.hipDrvLaunchKernelEx(config, f, None, None))
+assert cards[0].launches[-1][:3] == ("fault", (1, 1, 1), (64, 1, 1))
+config.numAttrs = 1
+assert hip.hipDrvLaunchKernelEx(config, f, None, None)[0] == E.hipErrorNotSupported
+"""
+    )

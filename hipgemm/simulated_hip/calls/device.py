@@ -10,6 +10,7 @@ import ctypes
 from typing import Any
 
 from hipgemm.simulated_hip.abi import Code, DeviceProp, HipError, Int, Pointer, UInt, call, store, store_text
+from hipgemm.simulated_hip.card import ReachesHost
 from hipgemm.simulated_hip.host import read_text
 from hipgemm.simulated_hip.runtime import Runtime
 
@@ -24,6 +25,7 @@ LDS_OF_WORKGROUP = 64 << 10
 VGPRS_OF_SIMD = 1536  # wave32 registers of 32 lanes
 MAX_WORKGROUP = 1024
 MAX_GRID = (0x7FFFFFFF, 65535, 65535)  # workgroups, as hipDeviceProp_t says on every AMD card
+LAUNCH_GRID = (0x7FFFFFFF, 65536, 65536)  # what hipModuleLaunchKernel lets through (hip_module.cpp)
 CLOCK_KHZ = 2_500_000
 PCI_BUS_ID = "0000:00:00.0"
 
@@ -126,6 +128,11 @@ ATTRIBUTES: dict[int, str | tuple[str, int]] = {
 }
 
 
+def _properties(rt: Runtime) -> dict[str, Any]:
+    """PROPERTIES, with what depends on the card behind them."""
+    return {"hostRegisterSupported": int(isinstance(rt.card.memory, ReachesHost)), **PROPERTIES}
+
+
 def one(device: int) -> None:
     """Refuse a device other than the one there is."""
     if device != 0:
@@ -176,10 +183,16 @@ def hipDeviceSynchronize(rt: Runtime) -> None:
 
 @call
 def hipDeviceReset(rt: Runtime) -> None:
-    """Forget everything: handles become invalid and memory is given back."""
+    """Forget everything: handles become invalid, memory is given back, registered memory is the host's alone again."""
+    memory = rt.card.memory
     for base in list(rt.allocations):
-        rt.card.memory.free(base)
-    for table in (rt.allocations, rt.streams, rt.events, rt.modules, rt.functions):
+        memory.free(base)
+    for base in list(rt.registered):
+        assert isinstance(memory, ReachesHost)
+        memory.unregister(base)
+    for loaded in rt.modules.values():
+        rt.card.unload(loaded.module)
+    for table in (rt.allocations, rt.registered, rt.streams, rt.events, rt.modules, rt.functions):
         table.clear()
 
 
@@ -231,7 +244,7 @@ def hipGetDevicePropertiesR0600(rt: Runtime, out: Pointer, device: Int) -> None:
     one(device)
     if not out:
         raise HipError(Code.InvalidValue)
-    properties = DeviceProp(**PROPERTIES)
+    properties = DeviceProp(**_properties(rt))
     ctypes.memmove(out, ctypes.addressof(properties), ctypes.sizeof(properties))
 
 
@@ -246,7 +259,8 @@ def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int
     if attribute not in ATTRIBUTES:
         raise HipError(Code.InvalidValue)
     source = ATTRIBUTES[attribute]
-    value = PROPERTIES.get(source, 0) if isinstance(source, str) else PROPERTIES[source[0]][source[1]]
+    properties = _properties(rt)
+    value = properties.get(source, 0) if isinstance(source, str) else properties[source[0]][source[1]]
     store(out, ctypes.c_int, min(value, 0x7FFFFFFF))
 
 

@@ -2,7 +2,8 @@
 
 Device, pinned and managed memory all come from the card and are memory of this process, so a copy is a `memmove`
 after both its ends were checked: an end that lies in an allocation must lie in it whole, an end that `kind` says is
-the device's must lie in one, any other end must be mapped in this process. Registered host memory is known, but the
+the device's must lie in one, any other end must be mapped in this process and not be the card's: memory that was freed
+is nobody's. Registered host memory is known, but the
 card cannot reach it unless its memory `ReachesHost`.
 """
 
@@ -25,7 +26,7 @@ from hipgemm.simulated_hip.abi import (
 )
 from hipgemm.simulated_hip.calls.device import TOTAL_MEMORY, one
 from hipgemm.simulated_hip.calls.streams import known_stream
-from hipgemm.simulated_hip.card import ReachesHost
+from hipgemm.simulated_hip.card import KnowsItsOwn, ReachesHost
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import Allocation, Runtime
 from isa.errors import IsaError
@@ -75,9 +76,26 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
     found = rt.card.memory.find(address)
     if found is not None:
         if address + size > found[0] + found[1]:
-            raise HipError(Code.InvalidValue)
-    elif on_device or not is_mapped(address, size):
-        raise HipError(Code.InvalidValue)
+            base, room = found
+            raise HipError(
+                Code.InvalidValue,
+                IsaError(
+                    f"{size} bytes at {address:#x} reach beyond their allocation",
+                    got=f"an allocation of {room} bytes at {base:#x}",
+                ),
+            )
+        return
+    memory = rt.card.memory
+    freed = isinstance(memory, KnowsItsOwn) and memory.owns(address)
+    if on_device or freed or not is_mapped(address, size):
+        raise HipError(
+            Code.InvalidValue,
+            IsaError(
+                f"{size} bytes at {address:#x} are not there",
+                expected="memory of the device" if on_device else "memory of the device or the host",
+                hint="was it freed?" if freed else None,
+            ),
+        )
 
 
 def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> None:
@@ -191,7 +209,10 @@ def hipHostRegister(rt: Runtime, address: Pointer, size: Size, flags: UInt) -> N
         raise HipError(Code.NotSupported)
     if address in rt.registered:
         raise HipError(Code.HostMemoryAlreadyRegistered)
-    memory.register(address, size)
+    try:
+        memory.register(address, size)
+    except IsaError as error:
+        raise HipError(Code.HostMemoryAlreadyRegistered, error) from error
     rt.registered[address] = size
 
 
@@ -240,6 +261,9 @@ def hipPointerGetAttributes(rt: Runtime, out: Pointer, address: Pointer) -> None
         answer.devicePointer = address
         answer.hostPointer = None if kept.kind == "device" else address
         answer.isManaged, answer.allocationFlags = int(kept.kind == "managed"), kept.flags
+    elif found and found[0] in rt.registered:
+        answer.type = MEMORY_TYPE["host"]
+        answer.devicePointer = answer.hostPointer = address
     else:
         answer.hostPointer = address
     ctypes.memmove(out, ctypes.addressof(answer), ctypes.sizeof(answer))

@@ -1,4 +1,4 @@
-"""Modules, functions and launches.
+"""Modules, functions and launches. Codes for misuse are those of AMD's runtime (ROCm/clr, hipamd/src/hip_module.cpp).
 
 Explicit arguments come either as one buffer (`extra`: {1, address, 2, address of its size, 3}) or one by one
 (`kernelParams`: an array of addresses); which bytes lie where in the kernarg segment says the code object's metadata.
@@ -11,7 +11,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 
-from hipgemm.simulated_hip.abi import Code, FuncAttributes, HipError, Int, Pointer, UInt, call, store
+from hipgemm.simulated_hip.abi import Code, FuncAttributes, HipError, Int, LaunchConfig, Pointer, UInt, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
@@ -77,9 +77,11 @@ def hipModuleLoadDataEx(
 
 @call
 def hipModuleUnload(rt: Runtime, module: Pointer) -> None:
-    for handle in rt.find(rt.modules, module).functions.values():
+    loaded = rt.find(rt.modules, module)
+    for handle in loaded.functions.values():
         del rt.functions[handle]
     del rt.modules[module]
+    rt.card.unload(loaded.module)
 
 
 @call
@@ -112,10 +114,8 @@ def hipModuleGetGlobal(rt: Runtime, address: Pointer, size: Pointer, module: Poi
 
 
 def function(rt: Runtime, handle: int) -> Function:
-    """The function of a handle; a bad one is hipErrorInvalidDeviceFunction."""
-    if handle not in rt.functions:
-        raise HipError(Code.InvalidDeviceFunction)
-    return rt.functions[handle]
+    """The function of a handle; a bad one is hipErrorInvalidHandle."""
+    return rt.find(rt.functions, handle)
 
 
 def _attributes(kernel: Kernel) -> FuncAttributes:
@@ -155,6 +155,8 @@ def hipFuncGetAttribute(rt: Runtime, out: Pointer, attribute: Int, handle: Point
 
 @call
 def hipFuncGetAttributes(rt: Runtime, out: Pointer, handle: Pointer) -> None:
+    if handle not in rt.functions:
+        raise HipError(Code.InvalidDeviceFunction)
     attributes = _attributes(function(rt, handle).facts)
     if not out:
         raise HipError(Code.InvalidValue)
@@ -182,7 +184,7 @@ def hipModuleLaunchKernel(
     grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
     _check_shape(launched.facts, grid, block, dynamic_lds)
     if parameters and extra:
-        raise HipError(Code.InvalidValue)
+        raise HipError(Code.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
     arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
     try:
@@ -193,24 +195,44 @@ def hipModuleLaunchKernel(
     rt.clock_s += report.time_s or 0.0
 
 
+@call
+def hipDrvLaunchKernelEx(rt: Runtime, config: Pointer, handle: Pointer, parameters: Pointer, extra: Pointer) -> None:
+    """As hipModuleLaunchKernel, by a HIP_LAUNCH_CONFIG; attributes of a launch are not simulated."""
+    if not is_mapped(config, ctypes.sizeof(LaunchConfig)):
+        raise HipError(Code.InvalidValue)
+    given = LaunchConfig.from_address(config)
+    if given.attributes:
+        raise HipError(Code.NotSupported, IsaError("the simulated card knows no attributes of a launch"))
+    hipModuleLaunchKernel(
+        rt, handle, *given.grid, *given.block, given.dynamic_lds, given.stream or 0, parameters, extra
+    )
+
+
 def _check_shape(kernel: Kernel, grid: tuple[int, ...], block: tuple[int, ...], dynamic_lds: int) -> None:
-    """Refuse what the card cannot start: hipErrorInvalidConfiguration, for LDS hipErrorOutOfMemory."""
+    """Refuse what the card cannot start: more work-items than the kernel was compiled for is hipErrorLaunchFailure, LDS
+    that does not fit beside the kernel's own hipErrorOutOfMemory, anything else hipErrorInvalidValue."""
     threads = block[0] * block[1] * block[2]
-    most = min(kernel.max_workgroup, device.MAX_WORKGROUP)
-    required = kernel.metadata.get(".reqd_workgroup_size")
+    required = tuple(kernel.metadata.get(".reqd_workgroup_size") or ())
+    limits = zip(grid, device.LAUNCH_GRID, block, strict=True)
+    code = None
     if (
         0 in grid
-        or not 0 < threads <= most
-        or any(g > limit or g * b >= 1 << 32 for g, limit, b in zip(grid, device.MAX_GRID, block, strict=True))
-        or (required and tuple(required) != tuple(block))
+        or not 0 < threads <= device.MAX_WORKGROUP
+        or any(g > limit or g * b >= 1 << 32 for g, limit, b in limits)
+        or dynamic_lds > device.LDS_OF_WORKGROUP
     ):
+        code = Code.InvalidValue
+    elif threads > kernel.max_workgroup or (required and required != tuple(block)):
+        code = Code.LaunchFailure
+    if code is not None:
+        most = min(kernel.max_workgroup, device.MAX_WORKGROUP)
         raise HipError(
-            Code.InvalidConfiguration,
+            code,
             IsaError(
                 f"{kernel.name} cannot start with this grid and workgroup",
-                expected=f"a grid of at most {device.MAX_GRID}, 1 to {most} work-items in a workgroup"
-                + (f", exactly {tuple(required)}" if required else ""),
-                got=f"grid {grid}, workgroup {block}",
+                expected=f"a grid of at most {device.LAUNCH_GRID}, 1 to {most} work-items in a workgroup"
+                + (f", exactly {required}" if required else ""),
+                got=f"grid {grid}, workgroup {block}, {dynamic_lds} bytes of dynamic LDS",
             ),
         )
     if kernel.descriptor.lds_bytes + dynamic_lds > device.LDS_OF_WORKGROUP:
@@ -237,6 +259,11 @@ def _from_extra(extra: int, arguments: Sequence[Argument]) -> bytes:
     if key != END or address is None or size is None or not is_mapped(address, size):
         raise HipError(Code.InvalidValue)
     needed = _end_of(arguments)
+    if size and not needed:
+        raise HipError(
+            Code.LaunchOutOfResources,
+            IsaError("the kernel takes no arguments", got=f"an argument buffer of {size} bytes"),
+        )
     if size < needed:
         raise HipError(
             Code.InvalidValue,
