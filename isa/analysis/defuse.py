@@ -113,7 +113,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
         elif masked:
             off &= ~(kill[i] & ~vector_sites)
         else:
-            off &= ~kill[i]
+            off = off & ~kill[i] | (gen[i] & vector_sites)
         if lanes.change[i]:
             on, off = exec_mask.forward(lanes.change[i], on, off)
         return on, off

@@ -31,11 +31,13 @@ _LIMIT = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
 
 @dataclass(frozen=True)
 class Liveness:
-    """Register sets (`regset` bits) before and after each position. The methods give them as registers."""
+    """Register sets (`regset` bits) before and after each position, and those still read in lanes that EXEC has on
+    after it. The methods give them as registers."""
 
     cfg: Cfg
     before: tuple[int, ...]
     after: tuple[int, ...]
+    on_after: tuple[int, ...]
 
     def live_in(self, position: int) -> frozenset[Reg]:
         """Single registers live just before a position."""
@@ -44,6 +46,12 @@ class Liveness:
     def live_out(self, position: int) -> frozenset[Reg]:
         """Single registers live just after a position, on some path."""
         return frozenset(regset.members(self.after[position]))
+
+    def read_later(self, position: int) -> frozenset[Reg]:
+        """Of the registers that a position writes, those of which something may read what it wrote."""
+        masked = regset.VGPRS if self.cfg.instructions[position].desc.exec_masked else 0
+        wanted = self.on_after[position] | (self.after[position] & ~masked)
+        return frozenset(regset.members(self.cfg.defs[position] & wanted))
 
     def block_in(self, block: int) -> frozenset[Reg]:
         return self.live_in(self.cfg.blocks[block].start)
@@ -99,7 +107,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> Liveness:
     cross = [regset.across_lanes(inst) for inst in cfg.instructions]
     masked = [regset.VGPRS if inst.desc.exec_masked else 0 for inst in cfg.instructions]
     opaque = frozenset(cfg.calls) | frozenset(cfg.indirect_jumps)
-    before, after = [0] * count, [0] * count
+    before, after, on_after = [0] * count, [0] * count, [0] * count
     state_in: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
     work = list(range(len(cfg.blocks)))
     queued = set(work)
@@ -111,9 +119,9 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> Liveness:
             on |= state_in[s][0]
             off |= state_in[s][1]
         for i in reversed(block.range):
-            after[i] = on | off
             if i in opaque:
                 on = off = regset.ALL
+            after[i], on_after[i] = on | off, on
             if lanes.change[i]:
                 on, off = exec_mask.backward(lanes.change[i], on, off)
             if lanes.full[i]:
@@ -130,4 +138,4 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> Liveness:
                 if p not in queued:
                     queued.add(p)
                     work.append(p)
-    return Liveness(cfg, tuple(before), tuple(after))
+    return Liveness(cfg, tuple(before), tuple(after), tuple(on_after))

@@ -66,7 +66,7 @@ def notes(values: Values) -> Iterator[Finding]:
             inst = cfg.instructions[i]
             written = cfg.defs[i]
             computes = inst.desc.unit in ("valu", "valu64", "trans", "salu") and not inst.desc.effect
-            if computes and written and not written & (live.after[i] | _EXEC):
+            if computes and written and not written & _EXEC and not live.read_later(i):
                 yield UNREAD.broken(inst, f"nobody reads {regset.names(written)}", severity="note")
     for b in cfg.unreachable:
         block = cfg.blocks[b]
