@@ -41,6 +41,8 @@ for name in (
     inst(f"{name} i.u16", unit="internal")
 for name in ("s_code_end", "s_icache_inv", "s_dcache_inv", "s_gl1_inv", "s_ttracedata"):
     inst(name, unit="internal")
+for bits in (32, 64):  # what the message returns (a clock, an id) is the card's own: not simulated
+    inst(f"s_sendmsg_rtn_b{bits} =s.b{bits}, f", unit="smem", counters="lgkmcnt")
 inst("s_sendmsg f", unit="internal", reads="m0")
 for name in ("buffer_gl0_inv", "buffer_gl1_inv"):
     inst(name, unit="vmem")

@@ -53,6 +53,12 @@ for bits in (32, 64):
     b = f"b{bits}"
     _access(f"ds_storexchg_rtn_{b} =v.{b}, v.u32, v.{b}", "atomic", b, body=lambda old, data: data, returns=True)
     _atomic(f"cmpstore_{b}", b, f"v.{b}, v.{b}", lambda old, new, expected: select(old == expected, new, old))
+    _atomic(
+        f"cmpstore_f{bits}",
+        f"f{bits}",
+        f"v.f{bits}, v.f{bits}",
+        lambda old, new, expected: select(old == expected, new, old),
+    )
     _atomic(f"mskor_{b}", b, f"v.{b}, v.{b}", lambda old, mask, data: (old & ~mask) | data)
     _atomic(f"rsub_u{bits}", f"u{bits}", f"v.u{bits}", lambda old, data: data - old)
     _atomic(f"min_f{bits}", f"f{bits}", f"v.f{bits}", _float_min)

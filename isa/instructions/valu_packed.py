@@ -94,6 +94,7 @@ def _unsigned_dot(count: int) -> Callable[..., Value]:
 inst("v_dot2_f32_f16 =v.f32, a.pkf16, a.pkf16, a.f32", _dot2, unit="valu")
 inst("v_dot2_f32_bf16 =v.f32, a.pku16, a.pku16, a.f32", _dot2_bf16, unit="valu")
 inst("v_dot2acc_f32_f16 +v.f32, a.pkf16, a.pkf16", lambda d, a, b: _dot2(a, b, d), unit="valu", vopd="xy")
+# The bf16 form exists as half of a VOPD only.
 inst("v_dot2acc_f32_bf16 +v.f32, a.pku16, a.pku16", lambda d, a, b: _dot2_bf16(a, b, d), unit="valu", vopd="xy")
 inst("v_dot2c_f32_f16 +v.f32, a.pkf16, a.pkf16", lambda d, a, b: _dot2(a, b, d), unit="valu")
 for count, size in ((4, 8), (8, 4)):
@@ -104,6 +105,18 @@ for count, size in ((4, 8), (8, 4)):
         fields="neg_lo clamp",
     )
     inst(f"v_dot{count}_u32_u{size} =v.u32, a.u32, a.u32, a.u32", _unsigned_dot(count), unit="valu", fields="clamp")
+
+
+def _dot2_f16(a: _Pair, b: _Pair, c: Value) -> Value:
+    return fma(a[1], b[1], fma(a[0], b[0], c))
+
+
+def _dot2_bf16_bf16(a: _Pair, b: _Pair, c: Value) -> Value:
+    return f32_to_bf16(_dot2_bf16(a, b, bf16_to_f32(c))).to("u16")
+
+
+inst("v_dot2_f16_f16 =v.f16, a.pkf16, a.pkf16, a.f16", _dot2_f16, unit="valu")
+inst("v_dot2_bf16_bf16 =v.u16, a.pku16, a.pku16, a.u16", _dot2_bf16_bf16, unit="valu")
 
 # --- D = A * B + C on 16x16 matrices of a wave. Lane n holds row n % 16 of A and column n % 16 of B, two k in a
 # register; in C and D register r of lane n holds row 2 * r + n // 16, column n % 16.

@@ -41,6 +41,8 @@ for unit, address, scalar, extra in _SPACES:
     if space == "scratch":
         continue
     for name, element, count, body in INTEGER_ATOMICS:
+        if name == "csub_u32" and space == "flat":
+            continue  # gfx11 has it for global memory only
         data = f"v.{element}" if count == 1 else f"v.b{count * int(element[1:])}"
         inst(
             f"{space}_atomic_{name} {address}, {data}{scalar}",

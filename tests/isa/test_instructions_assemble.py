@@ -1,0 +1,67 @@
+"""Every described instruction, with operands made from its roles, is one that LLVM's assembler knows for gfx1100."""
+
+import re
+import subprocess
+
+import pytest
+
+from isa import toolchain
+from isa.describe import table, width
+from isa.parse import parse_instruction
+
+# Operands that their role does not say in full.
+SPECIAL = {
+    "v_fmaak_f32": "v0, v8, v16, 0x12345",
+    "v_fmamk_f32": "v0, v8, 0x12345, v16",
+    "v_fmaak_f16": "v0.l, v8.l, v16.l, 0x1234",
+    "v_fmamk_f16": "v0.l, v8.l, 0x1234, v16.l",
+    "v_mov_b16": "v0.l, v8.l",
+    "v_swap_b16": "v0.l, v8.l",
+    "s_getreg_b32": "s0, hwreg(HW_REG_MODE)",
+    "s_setreg_b32": "hwreg(HW_REG_MODE), s0",
+    "s_setreg_imm32_b32": "hwreg(HW_REG_MODE), 0x12345",
+    "s_waitcnt_depctr": "depctr_va_vdst(0)",
+    "s_waitcnt": "vmcnt(0)",
+    "s_sendmsg": "sendmsg(MSG_DEALLOC_VGPRS)",
+    "s_sendmsg_rtn_b32": "s0, sendmsg(MSG_RTN_GET_DOORBELL)",
+    "s_sendmsg_rtn_b64": "s[0:1], sendmsg(MSG_RTN_GET_REALTIME)",
+    "s_delay_alu": "instid0(VALU_DEP_1)",
+} | {f"s_waitcnt_{c}": "null, 0" for c in ("vmcnt", "vscnt", "lgkmcnt", "expcnt")}
+VOPD_ONLY = {"v_dot2acc_f32_bf16"}
+
+
+def _operand(number, role, name):
+    count = 1 if role.kind == "m" else width(role.type)
+    first = 16 * number
+    if role.kind in ("v", "a", "s"):
+        file = "s" if role.kind == "s" else "v"
+        return f"{file}{first}" if count == 1 else f"{file}[{first}:{first + count - 1}]"
+    return {"m": "vcc_lo", "i": "1", "l": "target", "sa": "off", "va": "v0" if "scratch" in name else "v[0:1]"}[
+        role.kind
+    ]
+
+
+def _text(key):
+    name, *form = key.split()
+    operands = SPECIAL.get(name) or ", ".join(_operand(i, r, name) for i, r in enumerate(table()[key].roles))
+    return " ".join([name, operands, *form]).strip()
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory):
+    """key -> what the assembler says against it."""
+    folder = tmp_path_factory.mktemp("assemble")
+    keys = [key for key in table() if key not in VOPD_ONLY]
+    (folder / "all.s").write_text("target:\n" + "\n".join(map(_text, keys)) + "\n")
+    command = [*toolchain.find().compiler, "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-ferror-limit=0", "-c"]
+    said = subprocess.run([*command, "all.s", "-o", "all.o"], cwd=folder, capture_output=True, text=True).stderr
+    return {keys[int(m[1]) - 2]: m[2] for m in re.finditer(r"all\.s:(\d+):\d+: error: (.*)", said)}
+
+
+def test_the_assembler_takes_every_entry(refused):
+    assert not {_text(key): why for key, why in refused.items()}
+
+
+@pytest.mark.parametrize("key", ["ds_add_u32", "global_atomic_add_u32 glc", "v_fma_f32", "s_getreg_b32"])
+def test_the_same_text_reads_as_that_entry(key):
+    assert parse_instruction(_text(key)).desc is table()[key]
