@@ -66,22 +66,20 @@ inst("v_mullit_f32 =v.f32, a.f32, a.f32, a.f32", _mullit, unit="valu")
 # --- minimum and maximum (-0 < +0; a NaN loses against a number)
 
 
-def _quiet(a: Value) -> Value:
-    """A signalling NaN made quiet, a denormal flushed where the mode says so; any other value as it is."""
+def _canonical(a: Value) -> Value:
+    """A denormal flushed where the mode says so; any other number as it is."""
     return a * 1.0
 
 
-def _signalling(a: Value) -> Value:
-    """Whether a is a signalling NaN."""
-    u, _, mantissa = float_bits(a)
-    return is_nan(a) & ((u >> (mantissa - 1) & 1) == 0)
-
-
 def _pick(a: Value, b: Value, first: Value, ieee: bool) -> Value:
-    result = select(is_nan(b), a, select(is_nan(a), b, select(first, a, b)))
-    if ieee:
-        result = select(_signalling(a), a, select(_signalling(b), b, result))
-    return _quiet(result)
+    result = _canonical(select(is_nan(b), a, select(is_nan(a), b, select(first, a, b))))
+    if not ieee:
+        return result
+    for x in (b, a):
+        u, _, mantissa = float_bits(x)
+        quiet = 1 << (mantissa - 1)
+        result = select(is_nan(x) & ((u & quiet) == 0), (u | quiet).bits(x.type), result)
+    return result
 
 
 def fmin(a: Value, b: Value, ieee: bool) -> Value:
@@ -171,7 +169,7 @@ def ldexp(a: Value, n: Value) -> Value:
     size, mantissa = FORMATS[a.type]
     bias = (1 << (size - 2 - mantissa)) - 1
     exact = bias - 3
-    a = _quiet(a)
+    a = _canonical(a)
     # The fraction times 2**first is a normal number and exact, so that only the second step rounds.
     exponent = frexp_exp(a).to("i32") + minimum(maximum(n, -4 * bias), 4 * bias)
     first = minimum(maximum(exponent, -exact), exact)

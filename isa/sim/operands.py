@@ -132,11 +132,8 @@ class Sources:
         return self.dpp.moved(value) if self.dpp is not None and position == 0 else value
 
     def _special(self, operand: Special) -> Value:
-        engine = self.engine
-        if operand.name in ("src_vccz", "src_execz"):
-            return (engine.read_sgpr(106 if operand.name == "src_vccz" else 126) == 0).to("u32")
         if operand.name.endswith(("_base", "_limit")):
-            return engine.special(operand.name)
+            return self.engine.special(operand.name)
         raise self.inst.error(f"{operand.name} is not simulated")
 
     def _flag(self, name: str, position: int | None, default: int) -> int:
