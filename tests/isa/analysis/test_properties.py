@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isa.analysis import cfg, defuse, liveness, waits
+from isa.analysis import cfg, defuse, exec_mask, liveness, waits
 from isa.analysis.cfg import Cfg
-from isa.parse import parse
+from isa.parse import parse, parse_instruction
 from isa.program import Kernel
 from isa.registers import EXEC_LO
 
@@ -128,3 +128,53 @@ def test_what_is_in_flight_on_a_path_is_in_flight_in_the_analysis(
             break
         else:
             at = c.blocks[block.successors[next(choice, False) % len(block.successors)]].start
+
+
+# What each line does to masks, on plain ints: (text, function of registers {"exec", 0, 1} and their numbers).
+MASKS = {
+    "s_and_saveexec_b32 s{0}, s{1}": lambda r, a, b: {a: r["exec"], "exec": r[b] & r["exec"]},
+    "s_or_saveexec_b32 s{0}, s{1}": lambda r, a, b: {a: r["exec"], "exec": r[b] | r["exec"]},
+    "s_or_b32 exec_lo, exec_lo, s{0}": lambda r, a, b: {"exec": r["exec"] | r[a]},
+    "s_xor_b32 exec_lo, exec_lo, s{0}": lambda r, a, b: {"exec": r["exec"] ^ r[a]},
+    "s_and_not1_b32 exec_lo, exec_lo, s{0}": lambda r, a, b: {"exec": r["exec"] & ~r[a]},
+    "s_mov_b32 exec_lo, s{0}": lambda r, a, b: {"exec": r[a]},
+    "s_mov_b32 s{0}, exec_lo": lambda r, a, b: {a: r["exec"]},
+    "s_xor_b32 s{0}, exec_lo, s{1}": lambda r, a, b: {a: r["exec"] ^ r[b]},
+    "s_or_b32 s{0}, s{0}, s{1}": lambda r, a, b: {a: r[a] | r[b]},
+    "s_not_b32 s{0}, s{1}": lambda r, a, b: {a: ~r[b] & 7},
+    "s_mov_b32 s{0}, -1": lambda r, a, b: {a: 7},
+    "s_mov_b32 s{0}, 0": lambda r, a, b: {a: 0},
+    "v_cmp_lt_u32_e64 s{0}, v0, v1": None,
+    "v_cmpx_lt_u32_e32 v0, v1": None,
+    "s_cbranch_scc1 L{0}": None,
+}
+
+
+@given(programs(list(MASKS), 1), st.lists(st.integers(0, 7), min_size=60, max_size=60))
+@settings(max_examples=500, deadline=None)
+def test_exec_is_full_where_the_analysis_says_so(program: list[tuple[str, list[int]]], chance: list[int]) -> None:
+    """A walk with masks of three lanes, all on at the start; comparisons and branches fall as chance has it."""
+    c = flow(program)
+    lanes = exec_mask.analyse(c)
+    meaning = {parse_instruction(text.format(*n)): (effect, n) for text, n in program for effect in [MASKS[text]]}
+    registers: dict[int | str, int] = {"exec": 7, 0: chance[0], 1: chance[1]}
+    at = 0
+    for luck in chance:
+        inst, before = c.instructions[at], registers["exec"]
+        assert before == 7 or not lanes.full[at]
+        effect, numbers = meaning.get(inst, (None, [0, 0, 0]))
+        if effect is not None:
+            registers |= effect(registers, numbers[0], numbers[1])
+        elif inst.mnemonic.startswith("v_cmp"):
+            registers["exec" if "cmpx" in inst.mnemonic else numbers[0]] = luck & before
+        if lanes.change[at] in ("", "narrows"):
+            assert registers["exec"] & before == registers["exec"]
+        if lanes.change[at] in ("", "widens"):
+            assert registers["exec"] | before == registers["exec"]
+        block = c.block_of(at)
+        if at + 1 < block.end:
+            at += 1
+        elif not block.successors:
+            break
+        else:
+            at = c.blocks[block.successors[luck % len(block.successors)]].start
