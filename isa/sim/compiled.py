@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,11 +20,15 @@ from isa.sim.translate import Facts, Translator
 
 @dataclass(frozen=True)
 class Version:
-    """One native version of a kernel: addresses of its wave function and of the loop over workgroups."""
+    """One native version of a kernel: addresses of its wave function and of the loop over workgroups.
+
+    bails: addresses of instructions at which it may hand over to the plain version, beside the blocks' starts.
+    """
 
     native: Native
     wave: int
     run: int
+    bails: frozenset[int]
 
 
 @dataclass(eq=False)
@@ -49,17 +54,21 @@ class Kernel:
     def blocks(self) -> Sequence[Block]:
         """The kernel's code and, where it makes calls, that of all functions beside it; no kernel calls a kernel."""
         if self._blocks is None:
-            entries = {kernel.descriptor.entry for kernel in self.code_object.kernels.values()}
-            entry = self._instructions(self.facts.descriptor.entry, self.facts.code_size)
-            functions = [entry]
-            if any(jumps_indirectly(inst) or inst.desc.name == "s_call_b64" for inst in entry):
-                functions += [
-                    self._instructions(symbol.address, symbol.size)
-                    for symbol in self.code_object.symbols.values()
-                    if symbol.kind == "func" and symbol.size and symbol.address not in entries
-                ]
-            self._blocks = blocks_of(functions)
+            self._blocks = blocks_of(self._functions)
         return self._blocks
+
+    @functools.cached_property
+    def _functions(self) -> list[list[Instruction]]:
+        entries = {kernel.descriptor.entry for kernel in self.code_object.kernels.values()}
+        entry = self._instructions(self.facts.descriptor.entry, self.facts.code_size)
+        functions = [entry]
+        if any(jumps_indirectly(inst) or inst.desc.name == "s_call_b64" for inst in entry):
+            functions += [
+                self._instructions(symbol.address, symbol.size)
+                for symbol in self.code_object.symbols.values()
+                if symbol.kind == "func" and symbol.size and symbol.address not in entries
+            ]
+        return functions
 
     def _instructions(self, address: int, size: int) -> list[Instruction]:
         from isa.parse import parse_disassembly
@@ -69,17 +78,28 @@ class Kernel:
         return parse_disassembly([row for row in rows if not row[2].startswith(".")], self.name)
 
     def version(self, target: Target, *, fast: bool, switches: bool) -> Version:
-        """Compiled when it is first asked for. IsaError where an instruction is not described."""
+        """Compiled when it is first asked for. switches: the fast and the plain version take turns.
+
+        IsaError where an instruction is not described.
+        """
         key = (target, fast, switches)
         with self._lock:
             if key not in self._versions:
-                descriptor = self.facts.descriptor
-                mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
-                facts = Facts(max(descriptor.vgprs, self.facts.vgprs), mode, target.strip, target.native_half)
-                translator = Translator(self.blocks, facts, fast=fast, switches=switches)
-                native = compile_ir(runtime_text(facts.strip) + translator.text(), target)
-                self._versions[key] = Version(native, native.address(translator.symbol), native.address("run"))
+                self._versions[key] = self._compile(target, fast, switches)
             return self._versions[key]
+
+    def _compile(self, target: Target, fast: bool, switches: bool) -> Version:
+        descriptor = self.facts.descriptor
+        mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+        vgprs = max(descriptor.vgprs, self.facts.vgprs)
+        facts = Facts(vgprs, mode, target.strip, native_half=target.native_half)
+        blocks, entries = self.blocks, frozenset(b.address for b in self.blocks) if switches else None
+        if switches and not fast:
+            # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
+            blocks = blocks_of(self._functions, self._versions[target, True, True].bails)
+        translator = Translator(blocks, facts, fast=fast, entries=entries)
+        native = compile_ir(runtime_text(facts.strip) + translator.text(), target)
+        return Version(native, native.address(translator.symbol), native.address("run"), frozenset(translator.bails))
 
     def site(self, number: int) -> Instruction:
         """The instruction of an access site: memory instructions and indirect jumps are counted in code order."""

@@ -80,6 +80,7 @@ def compile_ir(text: str, target: Target) -> Native:
     with _lock:
         _initialize()
         module = llvm.parse_assembly(text)
+        module.verify()  # LLVM ends the process when it compiles what is not valid
         machine = llvm.Target.from_default_triple().create_target_machine(
             cpu=target.name, features=target.features, opt=OPT_LEVEL
         )

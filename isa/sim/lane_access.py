@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from isa.sim.ir import Region
 from isa.sim.llvm_values import LlvmValue, Writer
-from isa.sim.registers import Lanes, Strips
+
+if TYPE_CHECKING:
+    from isa.sim.registers import Lanes
 
 BYTES = {"u8": 1, "i8": 1, "b8": 1, "u16": 2, "i16": 2, "b16": 2}
 
@@ -87,7 +90,7 @@ def each_lane(
     for v, slot in slots:
         region.line(f"store {v!r}, ptr {slot}")
     bits = f.emit(region, f"bitcast {mask!r} to i{n}") if mask is not None else None
-    first = lanes.first_lane().ref if isinstance(lanes, Strips) else "0"
+    first = lanes.first_number()
     name, before = f.name("lanes"), region.block
     region.line(f"br label %{name}")
     region.label(name)

@@ -23,6 +23,7 @@ from isa.sim.jit import NEED_PLAIN, RUN, Target
 from isa.sim.llvm_values import LANES
 from isa.sim.memory import Memory
 from isa.sim.state import VGPRS, Context, FaultKind, Stop, Wave
+from isa.sim.wide import LDS_PADDING
 
 LDS_LIMIT = 64 << 10
 WORK_ITEMS_LIMIT = 1024
@@ -140,17 +141,18 @@ class Launch:
             wave_bytes = VGPRS + 4 * LANES * vgprs
             state = _Buffer(waves * wave_bytes)
             scratch_of_wave = self.scratch_bytes * LANES
-            lds, scratch = _Buffer(max(1, self.lds_bytes)), _Buffer(max(1, waves * scratch_of_wave))
+            lds, scratch = _Buffer(self.lds_bytes + 2 * LDS_PADDING), _Buffer(max(1, waves * scratch_of_wave))
             sites = (ctypes.c_uint64 * (2 * self.kernel.sites + 2))()
             c = Context(
                 abort=ctypes.addressof(self._abort), counter=ctypes.addressof(self._counter), total=self.total,
-                table=self._table.address, lds=lds.address, waves=state.address, wave_bytes=wave_bytes,
+                table=self._table.address, lds=lds.address + LDS_PADDING, waves=state.address, wave_bytes=wave_bytes,
                 scalars=ctypes.addressof(self._scalars), v0=ctypes.addressof(self._v0),
                 execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
                 fast=self.version.wave if self.fast else 0, plain=0 if self.fast else self.version.wave,
                 need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value, code=self.kernel.code,
                 budget=self.budget, lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves,
                 grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
+                entry=self.kernel.facts.descriptor.entry,
             )  # fmt: skip
             for i in range(waves):
                 wave = Wave.from_address(state.address + i * wave_bytes)
@@ -179,7 +181,7 @@ class Launch:
         if stop is Stop.BUDGET:
             at = next(
                 b for b in self.kernel.blocks for w in range(c.wave_count)
-                if b.number == Wave.from_address(c.waves + w * c.wave_bytes).pc and c.budget < 0
+                if b.address == Wave.from_address(c.waves + w * c.wave_bytes).pc and c.budget < 0
             )  # fmt: skip
             return BudgetSpent(
                 f"kernel {self.kernel.name}: {self.budget} instructions were run on one core and workgroup {workgroup} "

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from isa.sim.forms import Form
 from isa.sim.ir import Function, Region, splat_constant
 from isa.sim.mode import FloatMode
 from isa.values import Number, Value
@@ -122,12 +123,10 @@ _FOLDS: dict[str, Callable[[int, int, int], int]] = {
 
 
 class LlvmValue(Value):
-    """One operand as LLVM IR. `ref` is its text; `constant` its number where it is known at translation.
+    """One operand as LLVM IR. `ref` is its text; `constant` its number where it is known at translation; `form` what
+    it is the sum of, where that is known (isa.sim.forms)."""
 
-    `root` and `offset`: the value is `root + offset` modulo its width, where that is known.
-    """
-
-    __slots__ = ("constant", "lanes_", "offset", "ref", "root", "type", "w")
+    __slots__ = ("_casts", "constant", "form", "lanes_", "ref", "type", "w")
 
     def __init__(
         self,
@@ -137,11 +136,11 @@ class LlvmValue(Value):
         ref: str,
         *,
         constant: float | None = None,
-        root: LlvmValue | None = None,
-        offset: int = 0,
+        form: Form | None = None,
     ) -> None:
         self.w, self.type, self.lanes_, self.ref, self.constant = writer, type_, lanes, ref, constant
-        self.root, self.offset = root, offset
+        self.form = form
+        self._casts: dict[str, LlvmValue] | None = None
 
     def __repr__(self) -> str:
         return f"{self.llvm} {self.ref}"
@@ -241,13 +240,16 @@ class LlvmValue(Value):
     def __add__(self, other: Number) -> LlvmValue:
         if self.is_float:
             return self._arith("fadd", other)
-        a, b = self._pair(other)
+        o = self._other(other)
+        a, b = self._pair(o)
         if b.constant == 0:
             return a
+        if a.constant == 0:
+            return b
         result = a._raw("add", b)
-        for x, y in ((a, b), (b, a)):
-            if y.constant is not None and x.lanes_:
-                result.root, result.offset = x.root or x, int(x.offset + y.constant)
+        if a.lanes_ and (a.form or b.form):
+            x, y = (self, o) if a.form else (o, self)
+            result.form = _sum(x, y)
         return result
 
     def __sub__(self, other: Number) -> LlvmValue:
@@ -263,7 +265,11 @@ class LlvmValue(Value):
         if self.is_float:
             return self._arith("fmul", other)
         a, b = self._pair(other)
-        return a._raw("mul", b)
+        result = a._raw("mul", b)
+        for x, y in ((a, b), (b, a)):
+            if x.form and y.constant is not None:
+                result.form = x.form.times(int(y.constant))
+        return result
 
     def __neg__(self) -> LlvmValue:
         return self._same(f"fneg {self.llvm} {self.ref}") if self.is_float else self._other(0) - self
@@ -297,7 +303,10 @@ class LlvmValue(Value):
             for x, y in ((a, b), (b, a)):
                 if y.constant:
                     return x
-        return a._raw(name, b)
+        result = a._raw(name, b)
+        if name == "or" and a.form and b.form and a.type[1:] == "64":
+            result.form = a.form.joined(b.form)
+        return result
 
     def __and__(self, other: Number) -> LlvmValue:
         return self._bitwise("and", other)
@@ -319,7 +328,11 @@ class LlvmValue(Value):
         return a._raw(name, b)
 
     def __lshift__(self, other: Number) -> LlvmValue:
-        return self._shift("shl", other)
+        result = self._shift("shl", other)
+        n = other if isinstance(other, int) else other.constant if isinstance(other, LlvmValue) else None
+        if self.form and n is not None:
+            result.form = self.form.moved_up() if n == 32 and self.form.size == 64 else self.form.times(1 << int(n))
+        return result
 
     def __rshift__(self, other: Number) -> LlvmValue:
         return self._shift("ashr" if self.type[0] == "i" else "lshr", other)
@@ -385,10 +398,23 @@ class LlvmValue(Value):
     def bits(self, type_: str) -> LlvmValue:
         source, target = self.llvm, llvm_type(type_, self.lanes_)
         if source == target:
-            return LlvmValue(
-                self.w, type_, self.lanes_, self.ref, constant=self.constant, root=self.root, offset=self.offset
-            )
-        return self._emit(type_, self.lanes_, f"bitcast {source} {self.ref} to {target}")
+            same = LlvmValue(self.w, type_, self.lanes_, self.ref, constant=self.constant, form=self.form)
+            same._casts = self._casts
+            return same
+        if self._casts is None:
+            self._casts = {}
+        if target not in self._casts:
+            cast = self._emit(type_, self.lanes_, f"bitcast {source} {self.ref} to {target}")
+            cast._casts = {source: self}
+            self._casts[target] = cast
+        return self._casts[target]._as(type_)
+
+    def _as(self, type_: str) -> LlvmValue:
+        if type_ == self.type:
+            return self
+        same = LlvmValue(self.w, type_, self.lanes_, self.ref, constant=self.constant, form=self.form)
+        same._casts = self._casts
+        return same
 
     def to(self, type_: str) -> LlvmValue:
         if type_ == self.type:
@@ -417,7 +443,10 @@ class LlvmValue(Value):
             if size == old:
                 return self.bits(type_)
             name = "trunc" if size < old else "sext" if self.type[0] == "i" else "zext"
-        return self._emit(type_, self.lanes_, f"{name} {self.llvm} {self.ref} to {target}")
+        result = self._emit(type_, self.lanes_, f"{name} {self.llvm} {self.ref} to {target}")
+        if self.form and name == "zext" and type_[1:] == "64":
+            result.form = self.form.extended()
+        return result
 
     def _to_float(self, type_: str) -> LlvmValue:
         a = self._flush(0)
@@ -529,6 +558,18 @@ class LlvmValue(Value):
         if self.w.strip_of is not None:
             return self.w.strip_of(self)
         return self._emit("b1", LANES, f"bitcast i32 {self.ref} to <{LANES} x i1>")
+
+
+def _sum(a: LlvmValue, b: LlvmValue) -> Form | None:
+    """The form of a + b, of which a has one; b may be a scalar."""
+    assert a.form is not None
+    if b.constant is not None:
+        number, size = int(b.constant), int(b.type[1:])
+        number &= (1 << size) - 1
+        return a.form.plus(number - (1 << size) if number >> size - 1 else number)
+    if b.lanes_ == 0:
+        return a.form.plus(b)
+    return a.form.plus(b.form) if b.form else None
 
 
 class StripMask(LlvmValue):

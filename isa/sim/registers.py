@@ -12,12 +12,18 @@ on a strip's values; `Whole` has all 32 lanes at once, for instructions that wor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
+from isa.describe import Access
+from isa.program import Instruction
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.sim.forms import Form
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LANES, LlvmValue, StripMask, Writer
+from isa.sim.order import Result, is_plain, ordered
 from isa.sim.state import VGPRS, scalar_offset
+from isa.sim.wide import Guards, WideAccess
 
 FULL = 0xFFFFFFFF
 
@@ -82,6 +88,10 @@ class Lanes(Protocol):
         """Each lane's number, u32."""
         ...
 
+    def first_number(self) -> str:
+        """The first lane's number, as IR."""
+        ...
+
     def active(self) -> LlvmValue | None:
         """b1: which lanes are on; None for all."""
         ...
@@ -122,6 +132,9 @@ class Whole:
     def numbers(self) -> LlvmValue:
         return lane_numbers(self.w, LANES)
 
+    def first_number(self) -> str:
+        return "0"
+
     def active(self) -> LlvmValue | None:
         exec_ = self.scalars[EXEC_LO]
         return None if exec_.constant is not None else exec_.lanes()
@@ -131,12 +144,14 @@ class Strips:
     """A loop over the strips of a wave; instructions are added to its body until `close`.
 
     Scalars are written in front of the loop. What the loop produces for scalar registers (masks of comparisons) is
-    there once it is closed; within it, `read_mask` gives what an earlier instruction of the same loop wrote.
+    there once it is closed. `guards` is what the loop relies on; where that does not hold, `leave` writes how to go on
+    elsewhere, from the state before the loop.
     """
 
-    def __init__(self, scalars: Scalars, strip: int, vgprs: int) -> None:
+    def __init__(self, scalars: Scalars, strip: int, vgprs: int, first: Instruction) -> None:
         self.scalars, self.w = scalars, scalars.w
-        self.lanes, self.vgprs = strip, vgprs
+        self.lanes, self.vgprs, self.first = strip, vgprs, first
+        self.guards = Guards(strip, vgprs)
         w, f = self.w, self.w.function
         self.entry = scalars.snapshot()
         self.before = w.scalar
@@ -154,8 +169,10 @@ class Strips:
         self.registers = f.emit(f_body, f"getelementptr inbounds i8, ptr %w, i64 {plus}")
         self.body.block = self.head.block
         w.vector = self.body
+        self.wide = WideAccess(w, self.guards, self.body, self.index)
         self._known: dict[int, LlvmValue] = {}
         self._dirty: dict[int, None] = {}
+        self._loaded: dict[int, tuple[str]] = {}
         self.masks: dict[Reg, StripMask] = {}
         w.strip_of = self._strip_of
         self._bits: dict[str, LlvmValue] = {}
@@ -163,6 +180,34 @@ class Strips:
         self.checks_faults = False
         self.loads: set[str] = set()
         self.stores: set[str] = set()
+
+    def _write_back(self) -> None:
+        """Store the VGPRs that were written; where nothing forbids it, in an order that suits the host's registers."""
+        results = []
+        for index in self._dirty:
+            value = self._known[index].vector(self.lanes)
+            place = self.w.function.name("place")
+            stores = (
+                f"  %{place} = getelementptr inbounds i8, ptr {self.registers}, i64 {4 * self.lanes * index}",
+                f"  store {value!r}, ptr %{place}, align {4 * self.lanes}",
+            )
+            results.append(
+                Result(value.ref, stores, (*self._loaded.get(index, ()), *self.guards.first_lanes.get(index, ())))
+            )
+        body = self.body
+        if not self.stores and is_plain(body.lines):
+            others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
+            others += [self._first.ref] if self._first is not None else []
+            tile = (4, 4) if self.lanes * 32 == 512 else (2, 4)
+            body.lines = ordered(body.lines, results, others, tile)
+        else:
+            for result in results:
+                body.lines += result.store
+
+    def note(self, access: Access) -> None:
+        """An access was added to the loop. Scratch is each lane's own, and needs no order between strips."""
+        if access.space != "scratch":
+            (self.loads if access.kind == "load" else self.stores).add(access.space)
 
     def first_lane(self) -> LlvmValue:
         """Number of the strip's first lane, a scalar of the loop's body."""
@@ -182,7 +227,8 @@ class Strips:
             place = self._place(index)
             type_ = f"<{self.lanes} x i32>"
             name = self.w.function.emit(self.body, f"load {type_}, ptr {place}, align {4 * self.lanes}")
-            self._known[index] = LlvmValue(self.w, "u32", self.lanes, name)
+            self._loaded[index] = (name,)
+            self._known[index] = LlvmValue(self.w, "u32", self.lanes, name, form=Form(32, ((index, 1),)))
         return self._known[index]
 
     def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
@@ -202,6 +248,9 @@ class Strips:
             self._bits[word.ref] = LlvmValue(self.w, "b1", self.lanes, bits)
         return self._bits[word.ref]
 
+    def first_number(self) -> str:
+        return self.first_lane().ref
+
     def numbers(self) -> LlvmValue:
         first = self.first_lane()
         one = self.w.function.emit(self.body, f"insertelement <{self.lanes} x i32> poison, i32 {first.ref}, i32 0")
@@ -215,13 +264,10 @@ class Strips:
     def active(self) -> LlvmValue | None:
         return None if self.exec_.constant is not None else self._strip_of(self.exec_)
 
-    def close(self) -> None:
+    def close(self, leave: Callable[[Region], None]) -> None:
         """End the loop; what was written goes to memory, and masks to the scalar registers."""
         w, f = self.w, self.w.function
-        for index in self._dirty:
-            value = self._known[index].vector(self.lanes)
-            place = self._place(index)
-            self.body.line(f"store {value!r}, ptr {place}, align {4 * self.lanes}")
+        self._write_back()
         finals = {}
         for number, (reg, value) in enumerate(self.masks.items()):
             old, first, strip = f"%{self.name}.mask{number}", self.first_lane(), value.strip.vector(self.lanes)
@@ -234,6 +280,11 @@ class Strips:
         label = self.head.block
         self.body.line(f"br i1 {more}, label %{label}, label %{self.after.block}")
         self.before.line(f"br label %{self.name}.guard")
+        if self.guards:
+            bail = f.region(f"{self.name}.bail")
+            self.guards.write(f, self.guard, bail.block)
+            self.entry.flush(bail)
+            leave(bail)
         self.guard.line(f"br label %{label}")
         self.head.line(f"{self.index} = phi i64 [0, %{self.guard.block}], [{next_}, %{self.body.block}]")
         for old, new in finals.values():

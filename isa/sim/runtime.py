@@ -240,6 +240,8 @@ entry:
   %execs.ptr = {C.execs}
   %execs.int = load i64, ptr %execs.ptr
   %execs = inttoptr i64 %execs.int to ptr
+  %start.ptr = {C.entry}
+  %start = load i32, ptr %start.ptr
   %vgpr.bytes = sub i64 %bytes, {VGPRS}
   %strip.bytes = udiv i64 %vgpr.bytes, {STRIPS}
   %no.fast.ptr = {C.fast}
@@ -266,7 +268,7 @@ wave:
   %scc = {W.scc}
   store i32 0, ptr %scc
   %pc = {W.pc}
-  store i32 0, ptr %pc
+  store i32 %start, ptr %pc
   %index = {W.index}
   store i32 %i, ptr %index
   %done = {W.done}

@@ -41,12 +41,12 @@ class FaultKind(IntEnum):
 
 
 class Wave(ctypes.Structure):
-    """One wave: scalar registers by their hardware number, SCC, and where it goes on (`pc`, a block's number)."""
+    """One wave: scalar registers by their hardware number, SCC, and where it goes on."""
 
     _fields_ = (
         ("s", _U32 * 128),
         ("scc", _U32),
-        ("pc", _U32),
+        ("pc", _U32),  # address of a block
         ("index", _U32),  # of the wave in its workgroup
         ("plain", _U32),  # 1: goes on in the plain version
         ("done", _U32),
@@ -83,6 +83,7 @@ class Context(ctypes.Structure):
         ("wave_count", _U32),
         ("grid", _U32 * 3),
         ("id_sgpr", _U32 * 3),  # SGPR of each workgroup id; 124 (NULL) where the kernel did not ask
+        ("entry", _U32),  # address of the kernel's first block
         ("panel", _U32),  # workgroups are handed out in vertical panels of so many columns
         ("current", _U32 * 3),  # workgroup that is running
         ("fault", _U32),  # FaultKind, 0 for none

@@ -17,15 +17,16 @@ Backward branches check the launch's abort flag and its budget of instructions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from isa.describe import Access
 from isa.program import Instruction
-from isa.registers import EXEC_LO, SCC, s
+from isa.registers import EXEC_LO, SCC, Reg, s
 from isa.sim import lane_access as memory
 from isa.sim.cfg import Block, jumps_indirectly, writes_exec
 from isa.sim.execute import execute
+from isa.sim.guess import Pattern, guess
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes, NeedsClosedLoop, StripMask, Writer
 from isa.sim.mode import FloatMode
@@ -43,19 +44,27 @@ _across: set[str] = set()
 
 @dataclass(frozen=True)
 class Facts:
-    """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start."""
+    """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start;
+    patterns: addresses may be guessed to follow from work-item numbers."""
 
     vgprs: int
     mode: FloatMode
     strip: int = 8
+    patterns: bool = True
     native_half: bool = True
 
 
 class Translator:
-    """Writes one version of a kernel. `switches`: the other version exists and may take over."""
+    """Writes one version of a kernel.
 
-    def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, switches: bool) -> None:
-        self.blocks, self.facts, self.fast, self.switches = blocks, facts, fast, switches
+    entries: addresses of blocks at which the other version may be entered; None where there is no other.
+    bails: filled with the addresses at which the plain version may be entered when a guess fails.
+    """
+
+    def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None) -> None:
+        self.blocks, self.facts, self.fast, self.entries = blocks, facts, fast, entries
+        self.bails: set[int] = set()
+        self._guesses = guess(blocks) if fast and facts.patterns else {}
         self.symbol = "fast" if fast else "plain"
         self.f = Function(f"i32 @{self.symbol}(ptr noalias %w, ptr noalias %c)")
         sites = (
@@ -80,8 +89,9 @@ class Translator:
         alloca_entry = f.entry
         if self.fast:
             self._leave_unless_full(entry)
+        self._load_bases(entry)
         pc = f.emit(entry, f"load i32, ptr {self._field(entry, 'W', 'pc')}")
-        cases = " ".join(f"i32 {b.number}, label %b{b.number}" for b in self.blocks)
+        cases = " ".join(f"i32 {b.address}, label %b{b.number}" for b in self.blocks)
         entry.line(f"switch i32 {pc}, label %nowhere [ {cases} ]")
         nowhere = f.region("nowhere")
         nowhere.line(f"ret i32 {int(Stop.ABORT)}")
@@ -90,6 +100,16 @@ class Translator:
             self._write_block(block)
         alloca_entry.lines.append(alloca_entry.lines.pop(0))  # the branch goes behind the allocas
         return "\n".join([*sorted(f.declarations), *f.lines()])
+
+    def _load_bases(self, region: Region) -> None:
+        """%lds, %lds.size and %sites, which do not change while the function runs."""
+        f = self.f
+        lds = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'lds')}")
+        region.line(f"%lds = inttoptr i64 {lds} to ptr")
+        size = f.emit(region, f"load i32, ptr {self._field(region, 'C', 'lds_bytes')}")
+        region.line(f"%lds.size = zext i32 {size} to i64")
+        sites = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'sites')}")
+        region.line(f"%sites = inttoptr i64 {sites} to ptr")
 
     def _leave_unless_full(self, region: Region) -> None:
         f = self.f
@@ -123,6 +143,8 @@ class Translator:
         desc = inst.desc
         if desc.unit not in _LANE_UNITS:
             self._lanes: Lanes | None = None
+            if desc.effect == "wait":
+                return  # a simulated access is done when it is issued
             if self.strips is not None and (desc.effect or self._touches_open_masks(inst) or self._orders(inst)):
                 self._close()
             execute(self, inst)
@@ -174,16 +196,26 @@ class Translator:
 
     def _open_strips(self) -> Strips:
         if self.strips is None:
-            self.strips = Strips(self.scalars, self.facts.strip, self.facts.vgprs)
+            self.strips = Strips(self.scalars, self.facts.strip, self.facts.vgprs, self.inst)
         return self.strips
 
     def _close(self) -> None:
         if self.strips is None:
             return
         strips, self.strips = self.strips, None
-        strips.close()
+        strips.close(lambda region: self._bail(region, strips.first))
         if strips.checks_faults:
             self._stop_on_fault()
+
+    def _bail(self, region: Region, first: Instruction) -> None:
+        """A guess was wrong: the plain version goes on, from `first`."""
+        assert first.address is not None
+        self.bails.add(first.address)
+        place = self._field(region, "W", "bails")
+        count = self.f.emit(region, f"load i32, ptr {place}")
+        region.line(f"store i32 {self.f.emit(region, f'add i32 {count}, 1')}, ptr {place}")
+        region.line(f"store i32 {first.address}, ptr {self._field(region, 'W', 'pc')}")
+        region.line(f"ret i32 {int(Stop.SWITCH)}")
 
     def _stop_on_fault(self) -> None:
         region, f = self.writer.scalar, self.f
@@ -229,7 +261,7 @@ class Translator:
         self._leave(region, number, Stop.SWITCH)
 
     def _leave(self, region: Region, number: int, stop: Stop) -> None:
-        region.line(f"store i32 {number}, ptr {self._field(region, 'W', 'pc')}")
+        region.line(f"store i32 {self.blocks[number].address}, ptr {self._field(region, 'W', 'pc')}")
         region.line(f"ret i32 {int(stop)}")
 
     def _edge(self, number: int) -> str:
@@ -237,7 +269,8 @@ class Translator:
         target = self.blocks[number]
         backward = target.address <= self.block.address
         self._set_mode(number)
-        if not backward and not (self.switches and not self.fast):
+        returns = not self.fast and self.entries is not None and target.address in self.entries
+        if not backward and not returns:
             return f"b{number}"
         f = self.f
         name = f.name("edge")
@@ -245,7 +278,7 @@ class Translator:
         if backward:
             length = (self.block.last.address or 0) - target.address
             self._check_budget(region, number, max(1, length // 8))
-        if self.switches and not self.fast:
+        if returns:
             self._maybe_fast(region, number)
         region.line(f"br label %b{number}")
         return name
@@ -265,7 +298,7 @@ class Translator:
         name = f.name("stop")
         region.line(f"br i1 {stop}, label %{name}, label %{name}.not")
         region.label(name)
-        region.line(f"store i32 {number}, ptr {self._field(region, 'W', 'pc')}")
+        region.line(f"store i32 {self.blocks[number].address}, ptr {self._field(region, 'W', 'pc')}")
         why = f.emit(region, f"select i1 {spent}, i32 {int(Stop.BUDGET)}, i32 {int(Stop.ABORT)}")
         region.line(f"ret i32 {why}")
         region.label(f"{name}.not")
@@ -381,11 +414,32 @@ class Translator:
         return base + (self.inst.address or 0) + self.inst.size
 
     def _note_access(self, access: Access) -> Strips:
+        """An access a lane, which may fault."""
         assert self.strips is not None
-        if access.space != "scratch":
-            (self.strips.loads if access.kind == "load" else self.strips.stores).add(access.space)
+        self.strips.note(access)
         self.strips.checks_faults = True
         return self.strips
+
+    def _planned(self, access: Access, address: LlvmValue, size: int, site: int) -> tuple[object, Pattern] | None:
+        """How to do this access by wide moves, None where no pattern is known."""
+        known = self._guesses.get(self.inst.address or 0)
+        if not known or not address.lanes_ or access.space not in ("lds", "global", "flat"):
+            return None
+        assert self.strips is not None
+        if address.form is not None:
+            plan = self.strips.guards.plan(access.space, address.form, known, size, site)
+            if plan is not None:
+                self.strips.note(access)
+                return plan
+        # The address was computed in this very loop: a new one, which begins with it, may rely on a guess.
+        registers = [r for o in self.inst.operands for r in self._vgprs(o) if r.index in known]
+        if registers and self.strips.first is not self.inst:
+            raise NeedsClosedLoop
+        return None
+
+    @staticmethod
+    def _vgprs(operand: object) -> list[Reg]:
+        return list(operand.units()) if isinstance(operand, Reg) and operand.is_vgpr else []
 
     def load(
         self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
@@ -399,6 +453,11 @@ class Translator:
             words = memory.load_words(w, w.scalar, pointer, element)
             self._stop_on_fault()
             return tuple(LlvmValue(w, "u32", 0, word) for word in words)
+        if (planned := self._planned(access, address, size, site)) is not None:
+            key, pattern = planned
+            assert self.strips is not None
+            assert address.form is not None
+            return tuple(self.strips.wide.load(key, address.form.constant, pattern, element))
         strips = self._note_access(access)
 
         def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
@@ -419,8 +478,14 @@ class Translator:
         assert isinstance(address, LlvmValue)
         assert mask is None or isinstance(mask, LlvmValue)
         site, size = self._sites[self.inst.address], memory.element_bytes(element)
-        w, strips = self.writer, self._note_access(access)
         data = [v for v in values if isinstance(v, LlvmValue)]
+        if (planned := self._planned(access, address, size, site)) is not None:
+            key, pattern = planned
+            assert self.strips is not None
+            assert address.form is not None
+            self.strips.wide.store(key, address.form.constant, pattern, element, data)
+            return
+        w, strips = self.writer, self._note_access(access)
 
         def visit(region: Region, lane: str, inputs: list[LlvmValue]) -> Sequence[str]:
             pointer = memory.resolve(w, region, access.space, inputs[0], size, site, lane)

@@ -1,0 +1,148 @@
+"""The order of a strip's computation: accumulators stay in registers over all their FMAs.
+
+In:  the body of a loop over strips without effects, one line a value, and the values that it must leave.
+Out: the same lines in another order, those that nothing needs left out, and where each result is stored.
+
+A register-tiled kernel runs through all accumulators once a step; followed literally, each FMA would load and store its
+accumulator. Here the results whose last operation is a chain of FMAs are taken a few at a time, and for these few all
+chains are written to their end. In an outer product the few are a rectangle, so that they share operands: results are
+edges of a graph between operands, which falls into two sides (columns of A, rows of B); some from one side, some from
+the other make a tile. The tile's shape leaves room in the host's vector registers for its operands.
+
+Each line's operands stand before it; that is all that this order must keep, since loads of the body meet no stores but
+those of the results, and a result is stored only after the register's old value was loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_NAME = re.compile(r"%t\d+")
+_FMA = re.compile(r"= call <\d+ x float> @llvm\.fma\.\w+\(<.*?> ([^,]+), <.*?> ([^,]+), <.*?> ([^,)]+)\)")
+_CAST = re.compile(r"= bitcast <.*?> (%t\d+) to ")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A value that is stored: `ref` is its name, `store` the lines that store it; `old` the names of values
+    that were loaded from the same place, which must be loaded before."""
+
+    ref: str
+    store: tuple[str, ...]
+    old: tuple[str, ...]
+
+
+class _Body:
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.defined = {m[0]: i for i, line in enumerate(lines) if (m := _NAME.match(line, 2))}
+        self.done: set[int] = set()
+        self.out: list[str] = []
+
+    def need(self, ref: str) -> None:
+        """Write the value's line, and before it all that it needs."""
+        start = self.defined.get(ref)
+        if start is None or start in self.done:
+            return
+        stack = [start]
+        while stack:
+            i = stack[-1]
+            if i in self.done:
+                stack.pop()
+                continue
+            inputs = (self.defined.get(n) for n in reversed(_NAME.findall(self.lines[i])))
+            waiting = [j for j in inputs if j is not None and j != i and j not in self.done]
+            if waiting:
+                stack += waiting
+            else:
+                stack.pop()
+                self.done.add(i)
+                self.out.append(self.lines[i])
+
+    def chain(self, ref: str) -> list[tuple[str, str, str]]:
+        """(name, operand, operand) of the FMAs that a value is the end of, first one first."""
+        found = []
+        while (i := self.defined.get(ref)) is not None:
+            line = self.lines[i]
+            if m := _FMA.search(line):
+                found.append((ref, m[1], m[2]))
+                ref = m[3]
+            elif m := _CAST.search(line):
+                ref = m[1]
+            else:
+                break
+        return found[::-1]
+
+    def finish(self, result: Result) -> None:
+        self.need(result.ref)
+        for old in result.old:
+            self.need(old)
+        self.out += result.store
+
+
+def is_plain(lines: Sequence[str]) -> bool:
+    """Whether the lines are values only: one basic block without effects."""
+    return all(line.startswith("  %t") and " call i1 " not in line and "atomic" not in line for line in lines)
+
+
+def ordered(lines: Sequence[str], results: Sequence[Result], others: Sequence[str], tile: tuple[int, int]) -> list[str]:
+    """The body and the stores of its results. others: names that must be there too. tile: rows and columns."""
+    body = _Body(lines)
+    chains = {r.ref: body.chain(r.ref) for r in results}
+    for ref in others:
+        body.need(ref)
+    for result in results:
+        if not chains[result.ref]:
+            body.finish(result)
+    for group in _tiles([r for r in results if chains[r.ref]], chains, tile):
+        for step in range(max(len(chains[r.ref]) for r in group)):
+            for result in group:
+                if step < len(chains[result.ref]):
+                    body.need(chains[result.ref][step][0])
+        for result in group:
+            body.finish(result)
+    return body.out
+
+
+def _tiles(
+    results: Sequence[Result], chains: dict[str, list[tuple[str, str, str]]], tile: tuple[int, int]
+) -> list[list[Result]]:
+    """Results by tiles of the graph of first operands; those that do not fit into one stand alone."""
+    edges: dict[tuple[str, str], list[Result]] = {}
+    neighbours: dict[str, dict[str, None]] = {}
+    for r in results:
+        _, a, b = chains[r.ref][0]
+        edges.setdefault((a, b) if a < b else (b, a), []).append(r)
+        neighbours.setdefault(a, {})[b] = None
+        neighbours.setdefault(b, {})[a] = None
+    side: dict[str, int] = {}
+    sides: list[tuple[list[str], list[str]]] = []
+    for node in neighbours:
+        if node in side:
+            continue
+        component: tuple[list[str], list[str]] = ([], [])
+        side[node] = 0
+        queue = [node]
+        for n in queue:
+            component[side[n]].append(n)
+            for other in neighbours[n]:
+                if other not in side:
+                    side[other] = 1 - side[n]
+                    queue.append(other)
+        sides.append(component)
+    groups = []
+    for few, many in ((min(c, key=len), max(c, key=len)) for c in sides):
+        for i in range(0, len(few), tile[0]):
+            for j in range(0, len(many), tile[1]):
+                group = [
+                    r
+                    for a in few[i : i + tile[0]]
+                    for b in many[j : j + tile[1]]
+                    for r in edges.pop((a, b) if a < b else (b, a), [])
+                ]
+                if group:
+                    groups.append(group)
+    # Edges within one side (a graph that has no two sides) come as they are.
+    return groups + [[r] for rest in edges.values() for r in rest]
