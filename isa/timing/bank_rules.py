@@ -7,7 +7,8 @@ between, or at the start of a basic block.
     previous-slot   SRC0 and SRC1: each bank serves one read a cycle; a register that the previous instruction read
                     through the same slot comes from the operand cache; SRC2 (the accumulator) has a port of its own.
                     The default: it gives about 1 cycle a pair for kernels whose pairs read four different banks.
-    previous-any    the same, but the cache serves a register whichever slot read it before
+    previous-place  as previous-slot, but X and Y of a VOPD have caches of their own
+    previous-any    as previous-slot, but the cache serves a register whichever slot read it before
     with-src2       as previous-slot, and the accumulators' reads count too
     no-cache        as previous-slot without any reuse
     free            operand reads never cost anything
@@ -36,6 +37,11 @@ def _previous_slot(before: Sequence[Source], now: Sequence[Source]) -> int:
     return _most({s.reg.index for s in now if s.slot != 2 and (s.slot, s.reg.index) not in held})
 
 
+def _previous_place(before: Sequence[Source], now: Sequence[Source]) -> int:
+    held = {(s.half, s.slot, s.reg.index) for s in before}
+    return _most({s.reg.index for s in now if s.slot != 2 and (s.half, s.slot, s.reg.index) not in held})
+
+
 def _previous_any(before: Sequence[Source], now: Sequence[Source]) -> int:
     held = {s.reg.index for s in before if s.slot != 2}
     return _most({s.reg.index for s in now if s.slot != 2 and s.reg.index not in held})
@@ -56,6 +62,7 @@ def _free(before: Sequence[Source], now: Sequence[Source]) -> int:
 
 RULES: dict[str, Rule] = {
     "previous-slot": _previous_slot,
+    "previous-place": _previous_place,
     "previous-any": _previous_any,
     "with-src2": _with_src2,
     "no-cache": _no_cache,

@@ -315,13 +315,13 @@ def run(code, rec, work, m, budget, events, samples):
                         pinned = at
                     else:
                         at = j - 1 if j - 1 < pinned else j
-                elif m_policy == ROUND_ROBIN:
+                elif m_policy >= ROUND_ROBIN:
                     at = j
                     if j == 0:
                         turn = 0
                         for k in range(count):
                             if order[s, k] == last_wave[s]:
-                                turn = k + 1
+                                turn = k + 1 if m_policy == ROUND_ROBIN else k
                     at = (j + turn) % count
                 else:
                     at = j

@@ -39,8 +39,8 @@ SCC = VGPRS + 128
 REGISTERS = VGPRS + 129
 """Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC. -1 is none."""
 
-OLDEST, STICKY, ROUND_ROBIN = range(3)
-POLICIES = ("oldest first", "greedy, then oldest", "round robin")
+OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
+POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
 
 
 class Code(NamedTuple):

@@ -31,10 +31,12 @@ _SLOTS = 385  # first bit of the scratch frame
 
 @dataclass(frozen=True)
 class Slice:
-    """needed: positions whose results matter. accesses: positions of vector memory accesses (address only).
-    slots: dwords of the scratch frame that a position reads or writes, for accesses at a fixed place."""
+    """needed: positions whose results matter -> what to run there: the instruction, or the one half of a VOPD.
+    accesses: positions of vector memory accesses (address only).
+    slots: dwords of the scratch frame that a position reads or writes, for accesses at a fixed place.
+    full: where EXEC is known to have all lanes on."""
 
-    needed: frozenset[int]
+    needed: dict[int, Instruction]
     accesses: frozenset[int]
     slots: dict[int, tuple[int, ...]]
     full: tuple[bool, ...]
@@ -65,7 +67,13 @@ def slice_of(cfg: Cfg) -> Slice:
                 masked[i] |= frame
             else:
                 uses[i] |= frame
-    needed: set[int] = set()
+    # A VOPD is two instructions that matter each for itself: (reads, writes) of X and of Y.
+    halves = {
+        i: [(regset.mask(half.reads()), regset.mask(half.writes())) for half in inst.halves]
+        for i, inst in enumerate(insts)
+        if inst.pair is not None
+    }
+    needed: dict[int, set[int]] = {}
     state: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
     work = list(range(len(cfg.blocks)))
     while work:
@@ -75,9 +83,10 @@ def slice_of(cfg: Cfg) -> Slice:
             on |= state[following][0]
             off |= state[following][1]
         for i in reversed(block.range):
-            matters = bool(defs[i] & (on | off))
-            if matters:
-                needed.add(i)
+            live = on | off
+            which = {k for k, (_, written) in enumerate(halves.get(i, [(uses[i], defs[i])])) if written & live}
+            if which:
+                needed.setdefault(i, set()).update(which)
             if lanes.change[i]:
                 on, off = exec_mask.backward(lanes.change[i], on, off)
             if lanes.full[i]:
@@ -85,14 +94,14 @@ def slice_of(cfg: Cfg) -> Slice:
             on &= ~defs[i]
             off &= ~(defs[i] & ~masked[i])
             on |= roots[i]
-            if matters:
-                on |= uses[i]
-                if regset.across_lanes(insts[i]) and not lanes.full[i]:
-                    off |= uses[i] & regset.VGPRS
+            for k in needed.get(i, ()):
+                on |= halves[i][k][0] if i in halves else uses[i]
+            if which and regset.across_lanes(insts[i]) and not lanes.full[i]:
+                off |= uses[i] & regset.VGPRS
         if (on, off) != state[block.index]:
             state[block.index] = on, off
             work.extend(block.predecessors)
-    for i in sorted(needed & accesses):
+    for i in sorted(needed.keys() & accesses):
         access = insts[i].desc.access
         assert access is not None
         if i not in slots:
@@ -100,7 +109,11 @@ def slice_of(cfg: Cfg) -> Slice:
                 f"an address or a branch depends on data from {access.space} memory",
                 hint="its time can be told only from a launch with real data",
             )
-    return Slice(frozenset(needed), frozenset(accesses), slots, tuple(bool(f) for f in lanes.full))
+    run = {
+        i: insts[i] if len(which) == len(insts[i].halves) else insts[i].halves[min(which)]
+        for i, which in needed.items()
+    }
+    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full))
 
 
 def _address(inst: Instruction) -> int:

@@ -98,7 +98,7 @@ class _Emitter:
                 execute(self, inst)
             elif i in self.part.needed or inst.desc.effect == "branch":
                 self.position, self.discard = i, False
-                execute(self, inst)
+                execute(self, self.part.needed.get(i, inst))
         lines = self.code.lines
         for name in sorted(self.written):
             lines.append(f"{name} = {self._last(name)}")
