@@ -1,7 +1,8 @@
 """A card at a clock, with machine numbers -> `layout.Machine`: everything in cycles, shares taken for one CU.
 
 A share of a shared cache or memory is its bandwidth over the CUs that draw on it at once: all of them when the launch
-fills the chip. L1 is shared by a shader array, L2, L3 and VRAM by the chip.
+fills the chip. Latencies beyond L1 grow with the part of the chip that works. L1 is shared by a shader array, L2, L3
+and VRAM by the chip.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def machine(
     work at the same time."""
     ghz = clock_mhz / 1000
     line = numbers["line_bytes"]
-    factor = numbers["memory_load_factor"]
+    factor = 1 + (numbers["memory_load_factor"] - 1) * min(1.0, busy_cus / card.cus)
 
     def cycles(name: str) -> int:
         return round(numbers[f"{name}_ns"] * ghz)

@@ -102,7 +102,12 @@ NUMBERS: dict[str, Number] = {
         6, "cycles/dword", "L", "SQTT: two ds_store_b32 issued 1 apart complete 6 apart (33 and 38)", 2, 6
     ),
     "lds_wgp_share": _number(
-        1, "x 128 B/cycle", "M", "C&C: a workgroup over a whole WGP gets little over 128 of 256 B/cycle", 1, 1.2
+        1.08,
+        "x 128 B/cycle",
+        "L",
+        "C&C: a workgroup over a whole WGP gets little over 128 of 256 B/cycle; how little: fitted over kernels 1 to 8",
+        1,
+        1.2,
     ),
     "path_lds_load": _number(1, "cycles", "M", "SQTT: LDS_RD"),
     "path_lds_store": _number(2, "cycles", "M", "SQTT: LDS_WR_2; one more each further two dwords"),
@@ -137,12 +142,13 @@ NUMBERS: dict[str, Number] = {
     "l2_ways": _number(16, "ways", "M", "RDNA"),
     "store_ack_ns": _number(109, "ns", "M", "SQTT: 326 cycles at 3 GHz from store to s_endpgm, which waits for it"),
     "memory_load_factor": _number(
-        1,
+        1.5,
         "x",
         "assumed",
-        "latency of a loaded chip over an idle one, beyond the queues modelled here (fabric, other CUs)",
+        "latency of L2 and beyond under the load of all CUs over that of an idle chip, beyond the queues modelled here "
+        "(fabric, channels); fitted over kernels 1 to 8",
         1,
-        1.5,
+        2,
     ),
 }
 

@@ -58,11 +58,13 @@ class Recorder:
     _count: int = 0
     _order: np.ndarray = field(init=False)
     _second: bool = False
+    _pairs: list[bool] = field(init=False)
     _lds: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     _mem: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._blocks = [[] for _ in range(self.waves)]
+        self._pairs = [bool(inst.desc.access and inst.desc.access.pair) for inst in self.cfg.instructions]
         self._order = np.zeros(self.waves, np.int64)
 
     def block(self, wave: int, index: int) -> None:
@@ -73,11 +75,10 @@ class Recorder:
         """A memory instruction of some waves: byte addresses [waves, 32], active lanes as a bit mask [waves]. The
         two-address LDS forms call twice, once for each address, with nothing between."""
         self._pending.setdefault(position, []).append((waves, self._order[waves], addresses, masks))
-        access = self.cfg.instructions[position].desc.access
-        assert access is not None
-        self._second = bool(access.pair) and not self._second
-        if self._second:
-            return
+        if self._pairs[position]:
+            self._second = not self._second
+            if self._second:
+                return
         self._order[waves] += 1
         self._count += len(waves)
         if self._count >= _CHUNK:

@@ -8,15 +8,15 @@ need no care: nothing that flows through LDS is in the slice.
 Four workgroups run side by side: (0, 0), which is recorded, and the probes (1, 0), (0, 1) and the far corner, which
 show how addresses move with the grid.
 
-Limits: kernels whose path or addresses depend on loaded data are refused (`slicing`); scalar loads are served from the
-kernel arguments only. A workgroup of the probes that takes another path than (0, 0) makes the trace inexact, which it
-says.
+Limits: kernels whose path or addresses depend on loaded data are refused (`slicing`); scalar loads are served from
+`Launch.memory` only (kernel arguments, dispatch packet). A workgroup of the probes that takes another path than (0, 0)
+makes the trace inexact, which it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from isa.timing.slicing import Slice, slice_of
 from isa.timing.trace import Recorder, Trace
 from isa.values import Value
 
-KERNARG_BASE = 0x10_0000_0000
 _LANES = np.arange(32, dtype=np.uint32)[None, :]
 _POWERS = (1 << np.arange(32, dtype=np.uint64))[None, :]
 
@@ -44,18 +43,18 @@ class Launch:
     """How a kernel is started: what the hardware and the runtime put into registers and kernel arguments.
 
     grid: workgroups in x, y, z; block: work-items of a workgroup.
-    kernarg: the bytes of the kernel argument segment.
-    kernarg_sgpr: the first of the two SGPRs that point to it; None where the kernel does not ask for it.
-    workgroup_sgprs: SGPR of workgroup_id x, y, z where enabled.
+    sgprs: (number, value) of the SGPRs that are set before the first instruction.
+    workgroup_sgprs: (axis, SGPR) of the workgroup ids that the kernel asks for.
+    item_axes: how many of x, y, z are packed into v0.
+    memory: (address, bytes) that scalar loads may read.
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    kernarg: bytes = b""
-    kernarg_sgpr: int | None = 0
+    sgprs: tuple[tuple[int, int], ...] = ()
     workgroup_sgprs: tuple[tuple[str, int], ...] = ()
+    item_axes: int = 3
     memory: tuple[tuple[int, bytes], ...] = ()
-    sgprs: tuple[tuple[int, int], ...] = field(default=())
 
     @property
     def waves(self) -> int:
@@ -268,7 +267,11 @@ class _Run:
         self.cfg, self.part, self.launch, self.probes = cfg, part, launch, probes
         self.recorder = Recorder(cfg, launch.waves)
         self.functions: dict[int, Callable[..., Any]] = {}
-        self.moved: dict[int, list[np.ndarray]] = {}
+        self.moved: dict[int, np.ndarray] = {}
+        self._all_lanes = np.full(launch.waves, 0xFFFFFFFF, np.int64)
+        # Scratch lies elsewhere for each wave and LDS for each workgroup: only the rest moves with the grid.
+        spaces = [inst.desc.access.space if inst.desc.access else "" for inst in cfg.instructions]
+        self.probed = [space in ("global", "flat") and len(probes) > 1 for space in spaces]
         self.agreed = True
 
     def go(self) -> None:
@@ -312,13 +315,14 @@ class _Run:
         s: list[np.ndarray] = [zero] * 128
         item = np.arange(n * 32, dtype=np.uint32)
         bx, by, bz = launch.block
-        packed = item % bx | item // bx % by << 10 | item // (bx * by) << 20
+        packed = item % bx
+        if launch.item_axes > 1:
+            packed |= item // bx % by << 10
+        if launch.item_axes > 2:
+            packed |= item // (bx * by) << 20
         on = (item < bx * by * bz).reshape(n, 32)
         v[0] = np.tile(packed.reshape(n, 32), (len(self.probes), 1)).astype(np.uint32)
         s[EXEC_LO.index] = np.tile(_mask(on), (len(self.probes), 1))
-        if launch.kernarg_sgpr is not None:
-            s[launch.kernarg_sgpr] = zero + np.uint32(KERNARG_BASE & 0xFFFFFFFF)
-            s[launch.kernarg_sgpr + 1] = zero + np.uint32(KERNARG_BASE >> 32)
         for number, value in launch.sgprs:
             s[number] = zero + np.uint32(value)
         places = [(x, y % launch.grid[1], y // launch.grid[1]) for x, y in self.probes]
@@ -331,37 +335,39 @@ class _Run:
         first = int(address.flat[0])
         if not (address == address.flat[0]).all():
             raise IsaError("the tracer reads scalar memory at one address for all waves only")
-        for base, data in ((KERNARG_BASE, self.launch.kernarg), *self.launch.memory):
+        for base, data in self.launch.memory:
             if base <= first and first + 4 * count <= base + len(data):
                 words = np.frombuffer(data, np.uint32, count, first - base)
                 return [np.full((1, 1), word, np.uint32) for word in words]
         raise IsaError(
-            f"a scalar load of {4 * count} bytes at {first:#x} is outside the kernel arguments",
+            f"a scalar load of {4 * count} bytes at {first:#x} is outside of what is known before the launch",
             hint="the time of a kernel whose addresses depend on data can be told only from a launch",
         )
 
     def _record(self, position: int, address: np.ndarray, lanes: np.ndarray | None) -> None:
         n, rows = self.launch.waves, self._rows
-        wide = np.broadcast_to(address, (len(rows), 32)).astype(np.int64)
-        if lanes is None:
-            masks = np.full(len(rows), 0xFFFFFFFF, np.int64)
+        if len(rows) == n * len(self.probes):
+            own, together = n, True
         else:
-            masks = np.broadcast_to(_mask(lanes), (len(rows), 1))[:, 0].astype(np.int64)
-        own = int((rows < n).sum())
+            own, together = int((rows < n).sum()), False
         if own:
-            self.recorder.access(rows[:own], position, wide[:own], masks[:own])
-        access = self.cfg.instructions[position].desc.access
-        if access is None or access.space in ("lds", "scratch") or len(self.probes) == 1:
+            mine = address[:own] if len(address) == len(rows) else address
+            if mine.shape != (own, 32):
+                mine = np.broadcast_to(mine, (own, 32))
+            masks = self._all_lanes[:own] if lanes is None else _mask(lanes)[:own, 0]
+            if len(masks) != own:
+                masks = np.broadcast_to(masks, (own,))
+            self.recorder.access(rows[:own], position, mine, masks)
+        if not self.probed[position]:
             return
-        if len(rows) != n * len(self.probes):
+        if not together:
             self.agreed = False
             return
-        moved = wide.reshape(len(self.probes), n, 32) - wide[:n]
-        step = moved[:, :1, :1]
-        if not (moved == step).all():
-            self.agreed = False
-        known = self.moved.setdefault(position, [step[:, 0, 0]])
-        if not (known[0] == step[:, 0, 0]).all():
+        wide = np.broadcast_to(address, (len(rows), address.shape[1])).astype(np.int64)
+        moved = wide.reshape(len(self.probes), n, -1) - wide[:n]
+        step = moved[:, 0, 0]
+        known = self.moved.setdefault(position, step)
+        if not (moved == known[:, None, None]).all():
             self.agreed = False
 
     def shifts(self) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -369,7 +375,7 @@ class _Run:
         count = len(self.cfg)
         along = {"x": np.zeros(count, np.int64), "y": np.zeros(count, np.int64)}
         exact = self.agreed
-        for position, (step,) in self.moved.items():
+        for position, step in self.moved.items():
             by_probe = dict(zip(self.probes, step, strict=True))
             dx, dy = int(by_probe.get((1, 0), 0)), int(by_probe.get((0, 1), 0))
             for (x, y), moved in by_probe.items():

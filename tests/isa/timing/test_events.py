@@ -42,7 +42,8 @@ def played(
     """(wave, instruction) -> (issue, execution), with warm instruction cache and cold memory."""
     cfg = cfg_of(text)
     kernarg = np.array([0x7F0000000000, 0x7F0000010000, 0x7F0000020000], np.uint64).tobytes()
-    recorded = trace(cfg, Launch((1, 1, 1), (32 * waves, 1, 1), kernarg + bytes(64), 0))
+    at = 0x1000_0000
+    recorded = trace(cfg, Launch((1, 1, 1), (32 * waves, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),)))
     values = rdna3.values(icache_miss_ns=0, **numbers)
     code = decode(cfg, values)
     m = machine(values, card("7900 XTX"), clock_mhz=clock, cu_mode=True, waves=waves, slots=1, busy_cus=1)

@@ -1,0 +1,90 @@
+"""A prediction as text, as JSON and for a notebook. What is predicted is called so everywhere."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hipgemm.predict import Prediction
+
+
+def rows(p: Prediction) -> list[tuple[str, str]]:
+    """(what, value) lines, most wanted first."""
+    t = p.timing
+    low, high = t.low_s * 1e3, t.high_s * 1e3
+    fits = t.occupancy
+    lines = [
+        ("time", f"{t.time_s * 1e3:.4f} ms predicted, {low:.4f} to {high:.4f} over {len(t.runs)} runs of the model"),
+        ("speed", f"{p.tflops:.2f} TFLOP/s, {100 * p.peak_share:.1f} % of the card's peak"),
+        ("VALU", f"{100 * t.valu_utilisation:.1f} % of cycles"),
+        (
+            "occupancy",
+            f"{fits.waves:g} of 16 waves a SIMD, {fits.workgroups} workgroups a {'CU' if fits.simds == 2 else 'WGP'}; "
+            f"held by {', '.join(fits.binding)}",
+        ),
+        ("work", f"{t.workgroups} workgroups, {t.unit_workgroups} on the busiest {'CU' if fits.simds == 2 else 'WGP'}"),
+        ("card", f"{t.card.name} at {t.clock_mhz:g} MHz"),
+    ]
+    lines += [("", text) for text in fits.advice]
+    if t.played < 1:
+        lines.append(
+            ("note", f"{100 * t.played:.1f} % of the busiest unit's instructions were played, the rest follows")
+        )
+    if not t.exact:
+        lines.append(("note", "workgroups differ from each other; the first stands for all"))
+    return lines
+
+
+def text(p: Prediction) -> str:
+    """The whole as a table, with where the cycles went."""
+    lines = rows(p)
+    width = max(len(what) for what, _ in lines)
+    out = [f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"]
+    out += [f"  {what:<{width}}  {value}" for what, value in lines]
+    out += ["", "  where the cycles of a SIMD go"]
+    causes = [(name, share) for name, share in p.timing.causes.items() if share >= 0.0005]
+    width = max(len(name) for name, _ in causes)
+    for name, share in causes:
+        out.append(f"  {name:<{width}}  {100 * share:5.1f} %  {'#' * round(50 * share)}")
+    return "\n".join(out)
+
+
+def as_json(p: Prediction) -> dict[str, Any]:
+    """Everything, in SI units and fractions."""
+    t = p.timing
+    return {
+        "kernel": p.rung.name,
+        "m": p.m,
+        "n": p.n,
+        "k": p.k,
+        "card": t.card.name,
+        "clock_mhz": t.clock_mhz,
+        "time_kind": "predicted",
+        "time_ms": t.time_s * 1e3,
+        "low_ms": t.low_s * 1e3,
+        "high_ms": t.high_s * 1e3,
+        "tflops": p.tflops,
+        "peak_share": p.peak_share,
+        "valu_utilisation": t.valu_utilisation,
+        "waves_per_simd": t.occupancy.waves,
+        "occupancy_limits": list(t.occupancy.binding),
+        "workgroups": t.workgroups,
+        "busiest_unit_workgroups": t.unit_workgroups,
+        "played": t.played,
+        "exact": t.exact,
+        "causes": t.causes,
+    }
+
+
+def html(p: Prediction) -> str:
+    """A small table for a notebook."""
+    cells = "".join(f"<tr><th>{escape(what)}</th><td>{escape(value)}</td></tr>" for what, value in rows(p))
+    bars = "".join(
+        f"<tr><th>{escape(name)}</th><td><span style='display:inline-block;background:#4c78a8;height:.8em;"
+        f"width:{200 * share:.0f}px'></span> {100 * share:.1f} %</td></tr>"
+        for name, share in p.timing.causes.items()
+        if share >= 0.0005
+    )
+    title = f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"
+    return f"<table><caption>{escape(title)}</caption>{cells}{bars}</table>"

@@ -1,0 +1,71 @@
+"""The time of a launch from a code object: what `hipgemm time` and the simulated card's clock ask for.
+
+`launch_of` puts registers and kernel arguments together as the hardware and the runtime would (`isa.sim.arguments`);
+buffers are known by their addresses only, since nothing is read from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isa import code_object as objects
+from isa.analysis import cfg as control_flow
+from isa.analysis.cfg import Cfg
+from isa.parse import parse_disassembly
+from isa.sim import arguments
+from isa.timing import bank_rules
+from isa.timing.cards import Card
+from isa.timing.model import Prepared, Resources, prepare
+from isa.timing.tracer import Launch, trace
+
+Triple = tuple[int, int, int]
+_KERNARG = 0x10_0000_0000
+_PACKET = 0x10_1000_0000
+
+
+def cfg_of(code: objects.CodeObject, kernel: objects.Kernel) -> Cfg:
+    """The control flow of a kernel as it lies in its code object."""
+    entry = kernel.descriptor.entry
+    rows = objects.disassemble(code.read(entry, kernel.code_size), entry, code.arch)
+    return control_flow.of_instructions(parse_disassembly(rows, kernel.name), kernel.name)
+
+
+def launch_of(kernel: objects.Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> Launch:
+    """Registers and memory at the first instruction. kernarg: the explicit arguments."""
+    scratch = kernel.descriptor.scratch_bytes
+    segment = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)
+    packet = arguments.dispatch_packet(grid, block, scratch, kernel.descriptor.lds_bytes + dynamic_lds, _KERNARG)
+    registers, ids = arguments.scalar_registers(kernel, _KERNARG, _PACKET, scratch)
+    return Launch(
+        grid,
+        block,
+        sgprs=tuple((i, value) for i, value in enumerate(registers) if value),
+        workgroup_sgprs=tuple((axis, number) for axis, number in zip("xyz", ids, strict=True) if number != 124),
+        item_axes=kernel.descriptor.workitem_id + 1,
+        memory=((_KERNARG, segment), (_PACKET, packet)),
+    )
+
+
+def prepared(
+    code: objects.CodeObject,
+    name: str,
+    grid: Triple,
+    block: Triple,
+    kernarg: bytes,
+    on: Card,
+    *,
+    dynamic_lds: int = 0,
+    numbers: Mapping[str, float] | None = None,
+    bank_rule: str = bank_rules.DEFAULT,
+) -> Prepared:
+    """A launch made ready for `isa.timing.model.predict`. IsaError where it cannot be timed without running it."""
+    kernel = code.kernel(name)
+    cfg = cfg_of(code, kernel)
+    resources = Resources(
+        vgprs=max(kernel.vgprs, 1),
+        lds=kernel.descriptor.lds_bytes + dynamic_lds,
+        cu_mode=not kernel.descriptor.wgp_mode,
+    )
+    return prepare(
+        cfg, trace(cfg, launch_of(kernel, grid, block, kernarg, dynamic_lds)), resources, on, numbers, bank_rule
+    )
