@@ -12,16 +12,13 @@ Addresses in bytes:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from isa.describe import Access, Description, Role, width
 from isa.program import Imm, Instruction, Operand, Special
 from isa.registers import M0, Reg
+from isa.sim.engine import Engine
 from isa.sim.operands import Sources, join, value_type, write
 from isa.values import Value
-
-if TYPE_CHECKING:
-    from isa.sim.execute import Engine
 
 _Put = Callable[[], None]
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from isa.program import Instruction
+from isa.sim.engine import Engine
 from isa.values import Value, select
-
-if TYPE_CHECKING:
-    from isa.sim.execute import Engine
 
 
 def _quad(lane: Value, pick: tuple[int, ...]) -> Value:

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isa.describe import Description, Role, width
 from isa.program import Imm, Instruction, Modified, Operand, Special
 from isa.registers import M0, Reg
 from isa.sim.dpp import Dpp
+from isa.sim.engine import Engine
 from isa.values import Value, select
-
-if TYPE_CHECKING:
-    from isa.sim.execute import Engine
 
 _FLOAT_FORMAT = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _UNSIGNED_FORMAT = {16: "<H", 32: "<I", 64: "<Q"}
