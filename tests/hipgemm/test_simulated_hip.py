@@ -218,6 +218,8 @@ def test_ctrl_c_in_a_launch_reaches_the_program(run_program: Run) -> None:
     done = run_program(
         START
         + """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this may have it ignored
 try:
     launch(function("interrupt"))
     for _ in range(1000): pass

@@ -1,0 +1,59 @@
+"""hip-python 7.2, whose bindings differ from 10.0's: the whole ladder and the runtime's tests, in an environment of its
+own that pip makes (`pytest -m slow`; it downloads 300 MB)."""
+
+import json
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+OLDER = "hip-python==7.2.2.562.43"
+ELSEWHERE = ("hip-python", "hatchling", "ruff", "mypy")  # what this test does not need
+Python = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def pins() -> list[str]:
+    """The project's own pins of everything but hip-python."""
+    tomllib = pytest.importorskip("tomllib", reason="tomllib is there from Python 3.11 on")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    named = [*project["dependencies"], *extras["toolchain"], *extras["dev"]]
+    return [pin for pin in named if not pin.startswith(ELSEWHERE)]
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
+    folder = tmp_path_factory.mktemp("older")
+    venv.create(folder, with_pip=True)
+    program = str(folder / "bin" / "python")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    done = run("-m", "pip", "install", "--quiet", "--disable-pip-version-check", OLDER, *pins())
+    if done.returncode:
+        pytest.skip(f"{OLDER} cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
+    return run
+
+
+def test_the_whole_ladder(python: Python) -> None:
+    assert python("-c", "import hip.chip").returncode == 0, "this is the older one"
+    command = "from hipgemm.cli import main; main()"
+    done = python("-c", command, "bench", "-n", "256", "--beta", "0.5", "--device", "simulated", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    records = {record["kernel"]: record for record in map(json.loads, done.stdout.splitlines())}
+    assert [k for k, r in records.items() if r.get("correct")] == [f"kernel{i}" for i in range(1, 9)]
+    assert all(r["environment"]["hip_python"] == OLDER.split("==")[1] for r in records.values() if "correct" in r)
+
+
+@pytest.mark.parametrize("file", ["test_simulated_hip.py", "test_sgemm.py", "test_bench.py"])
+def test_everything_that_goes_through_hip_python(python: Python, file: str) -> None:
+    done = python("-m", "pytest", "-q", "-x", f"tests/hipgemm/{file}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout.splitlines()[-1], file=sys.stderr)
