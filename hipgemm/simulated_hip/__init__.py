@@ -5,7 +5,8 @@
 `install()` puts it in place. hip-python looks its library up at its first call and cannot change it afterwards, so
 `install` must come before that first call; it then makes one call and sees whether it arrives here. Any hip-python
 program runs on it unmodified: device memory is memory of this process, calls are answered with HIP's own codes, and a
-call that is declared nowhere in calls/ answers hipErrorNotSupported and prints its name.
+call that is declared nowhere in calls/ answers hipErrorNotSupported and prints its name. hiprtc is answered by the same
+library.
 
 A fault in a kernel is an error code for the program and a report for whoever asks `take_report()`.
 """
@@ -15,8 +16,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -62,20 +62,24 @@ def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str],
         return _runtime
     from hipgemm.simulated_hip import calls, library
 
-    binding = _binding()
-    known = {EXPORTED.get(n, n) for n in binding.__pyx_capi__ if n.startswith("hip")}
+    names = [n for binding in _bindings() for n in binding.__pyx_capi__]
+    known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
     folder = library.build(library.source(calls.CALLS, known))
     path = folder / "lib" / "libamdhip64.so"
     fresh = Runtime(make_card or _simulator, ARCH, say)
     ctypes.CDLL(str(path)).hipgemm_connect(fresh.callback)
-    with _found_at(path):
+    undo = _found_at(path)
+    try:
         _open()
-    if not fresh.calls:
-        raise LibraryTaken(
-            "hip-python opened another HIP library before the simulated card was asked for",
-            expected="no call of hip-python before hipgemm.simulated_hip.install()",
-            hint="start a new process, and install first",
-        )
+        if not fresh.calls:
+            raise LibraryTaken(
+                "hip-python opened another HIP library before the simulated card was asked for",
+                expected="no call of hip-python before hipgemm.simulated_hip.install()",
+                hint="start a new process, and install first",
+            )
+    except BaseException:
+        undo()
+        raise
     _runtime = fresh
     return fresh
 
@@ -85,14 +89,43 @@ def _simulator() -> Card:
     return card
 
 
-def _binding() -> ModuleType:
-    """hip-python's compiled binding module: rocm.bindings.cyhip since 7.14, hip.chip before."""
-    for name in ("rocm.bindings.cyhip", "hip.chip"):
+def _bindings() -> list[ModuleType]:
+    """hip-python's compiled binding modules of HIP and hiprtc: in rocm.bindings since 7.14, in hip before."""
+    for names in (("rocm.bindings.cyhip", "rocm.bindings.cyhiprtc"), ("hip.chip", "hip.chiprtc")):
         try:
-            return importlib.import_module(name)
+            return [importlib.import_module(name) for name in names]
         except ModuleNotFoundError:
             continue
     raise IsaError("hip-python is not installed", hint="pip install hip-python")
+
+
+def _found_at(path: Path) -> Callable[[], None]:
+    """Let hip-python find HIP and hiprtc at `path` from now on; the answer undoes it.
+
+    Since 7.14 it asks rocm.bindings.util.paths at a library's first call, which would look into a `rocm_sdk` package
+    before $ROCM_PATH, so the answer is put into its mouth; before, it opened what the bindings' `DLL` names.
+    """
+    name = os.fsencode(path)
+    try:
+        paths = importlib.import_module("rocm.bindings.util.paths")
+    except ModuleNotFoundError:
+        owners, what, value = _bindings(), "DLL", name
+    else:
+        found = paths.get_library_path
+
+        def answer(library: str, *more: Any, **named: Any) -> bytes:
+            return name if library in ("amdhip64", "hiprtc") else found(library, *more, **named)
+
+        owners, what, value = [paths], "get_library_path", answer  # type: ignore[assignment]
+    before = [getattr(owner, what) for owner in owners]
+    for owner in owners:
+        setattr(owner, what, value)
+
+    def undo() -> None:
+        for owner, old in zip(owners, before, strict=True):
+            setattr(owner, what, old)
+
+    return undo
 
 
 def _open() -> None:
@@ -106,24 +139,3 @@ def _open() -> None:
             f"hip-python has already looked for a HIP library and failed: {error}",
             hint="start a new process, and call hipgemm.simulated_hip.install() before any hip-python call",
         ) from error
-
-
-@contextmanager
-def _found_at(path: Path) -> Iterator[None]:
-    """While this lasts, hip-python finds its HIP library at `path`.
-
-    Since 7.14 it asks rocm.bindings.util.paths, which would look into a `rocm_sdk` package before $ROCM_PATH, so the
-    answer is put into its mouth; before, it opened what `hip.chip.DLL` names.
-    """
-    try:
-        owner: Any = importlib.import_module("rocm.bindings.util.paths")
-        name, answer = "get_library_path", lambda *_, **__: os.fsencode(path)
-    except ModuleNotFoundError:
-        owner = _binding()
-        name, answer = "DLL", os.fsencode(path)  # type: ignore[assignment]
-    before = getattr(owner, name)
-    setattr(owner, name, answer)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)

@@ -104,8 +104,8 @@ _WORDS = {
 class HipError(Exception):
     """A call's answer other than hipSuccess. `report` is what there is to say beyond the code."""
 
-    def __init__(self, code: Code, report: BaseException | None = None) -> None:
-        super().__init__(code.hip_name)
+    def __init__(self, code: IntEnum, report: BaseException | None = None) -> None:
+        super().__init__(code.name)
         self.code, self.report = code, report
 
 

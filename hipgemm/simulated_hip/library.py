@@ -1,8 +1,9 @@
 """The C library that hip-python opens: its text, made from the declared calls, and its compilation.
 
 `source` is shim.c followed by one exported function for each declared call, and by one that answers
-hipErrorNotSupported for each further call that hip-python knows. It is compiled once by the system's C compiler or by
-zig's, and kept in the cache by content; it lies there as lib/libamdhip64.so, as under a ROCm folder.
+hipErrorNotSupported (for hiprtc: its internal error) for each further call that hip-python knows. It is compiled once
+by the system's C compiler or by zig's, and kept in the cache by content; it lies there as lib/libamdhip64.so, as under
+a ROCm folder.
 """
 
 from __future__ import annotations
@@ -26,8 +27,13 @@ def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
     """
     shim = Path(__file__).with_name("shim.c").read_text()
     forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values())]
-    absent = [f'EXPORT int {name}(void) {{ return missing("{name}"); }}\n' for name in sorted(set(known) - set(calls))]
+    absent = [_absent(name) for name in sorted(set(known) - set(calls))]
     return shim + "".join(forwarded) + "\n" + "".join(absent)
+
+
+def _absent(name: str) -> str:
+    code = "HIPRTC_INTERNAL_ERROR" if name.startswith("hiprtc") else "HIP_NOT_SUPPORTED"
+    return f'EXPORT int {name}(void) {{ return missing("{name}", {code}); }}\n'
 
 
 def _forwarding(number: int, call: Call) -> str:

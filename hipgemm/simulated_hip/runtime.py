@@ -71,6 +71,17 @@ class Function:
     facts: KernelFacts
 
 
+@dataclass
+class RtcProgram:
+    """A hiprtc program. `headers`: name -> text. `code`: its code object once it is compiled."""
+
+    source: bytes
+    name: str
+    headers: dict[str, str]
+    code: bytes | None = None
+    log: str = ""
+
+
 class Runtime:
     """One process's HIP runtime with one simulated card behind it.
 
@@ -96,6 +107,7 @@ class Runtime:
         self.events: dict[int, Event] = {}
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, Function] = {}
+        self.programs: dict[int, RtcProgram] = {}
         self.callback = DISPATCHER(self.dispatch)  # C keeps its address: it must live as long as the library
 
     @property
@@ -149,7 +161,7 @@ class Runtime:
         except Answer as answer:
             return int(answer.code)
         except HipError as error:
-            return self._failed(error.code, error.report)
+            return self._failed(Code(error.code), error.report)
         except KeyboardInterrupt:
             return INTERRUPTED
         except BaseException as error:

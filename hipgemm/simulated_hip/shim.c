@@ -13,7 +13,7 @@
 #define POINTER(value) ((uint64_t)(uintptr_t)(value))
 #define NUMBER(value) ((uint64_t)(int64_t)(value))
 
-enum { HIP_NOT_INITIALIZED = 3, HIP_LAUNCH_FAILURE = 719, HIP_NOT_SUPPORTED = 801 };
+enum { HIP_NOT_INITIALIZED = 3, HIP_LAUNCH_FAILURE = 719, HIP_NOT_SUPPORTED = 801, HIPRTC_INTERNAL_ERROR = 11 };
 
 /* The answer by which Python says: the user pressed Ctrl-C while this call ran. */
 #define INTERRUPTED INT64_MIN
@@ -32,8 +32,8 @@ static int64_t forward(int32_t call, const uint64_t *arguments) {
     return HIP_LAUNCH_FAILURE;
 }
 
-static int missing(const char *name) {
+static int missing(const char *name, int code) {
     fprintf(stderr, "hipgemm: the simulated card does not have %s\n", name);
-    return HIP_NOT_SUPPORTED;
+    return code;
 }
 

@@ -128,18 +128,18 @@ def test_declarations_have_the_types_of_hips_headers(run_program: Run) -> None:
         START
         + """
 import re
-binding = simulated_hip._binding()
+signatures = {n: c for binding in simulated_hip._bindings() for n, c in binding.__pyx_capi__.items()}
 from hipgemm.simulated_hip.abi import CALLS
 def plain(text):
     text = text.replace("const ", "").strip()
-    if "*" in text or re.match(r"hip(Stream|Event|Module|Function|HostFn|StreamCallback)_t$", text):
+    if "*" in text or re.match(r"hip(rtcProgram|(Stream|Event|Module|Function|HostFn|StreamCallback)_t)$", text):
         return "pointer"
     if text.startswith("enum ") or text in ("hipDevice_t", "int"):
         return "int"
     return {"size_t": "unsigned long"}.get(text, text)
 checked = 0
 for name, call in CALLS.items():
-    capsule = binding.__pyx_capi__.get(name.replace("R0600", ""))
+    capsule = signatures.get(name.replace("R0600", ""))
     if capsule is None:
         continue  # an older hip-python knows fewer
     signature = re.search(r'"(.*)"', repr(capsule))[1]

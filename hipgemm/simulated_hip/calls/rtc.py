@@ -1,0 +1,184 @@
+"""hiprtc: HIP source to code objects while a program runs, by the compiler that builds the kernels.
+
+Real hiprtc is a library of its own, libhiprtc.so; here the same library answers, and hip-python is told so. A source
+is compiled as hiprtc does it: the HIP header is there without an include, -O3, no host code, one code object for the
+target of `--offload-arch` (the card's own if not given). What the compiler says is the program's log.
+
+Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Not simulated: bitcode and linking, name expressions
+(templates); device libraries are not there (printf, libm beyond the compiler's builtins).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from enum import IntEnum
+from pathlib import Path
+
+from hipgemm import cache
+from hipgemm.kernels import SOURCES
+from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Text, call, store
+from hipgemm.simulated_hip.host import is_mapped, read_text
+from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
+from isa import toolchain
+from isa.errors import IsaError
+
+INCLUDE = SOURCES / "include"
+FLAGS = ("-O3", "-include", "hip/hip_runtime.h")
+VERSION = (7, 2)
+ARCH_OPTIONS = ("--offload-arch=", "--gpu-architecture=")
+
+
+class Rtc(IntEnum):
+    """hiprtcResult: the codes that are given here, by their names without HIPRTC_."""
+
+    SUCCESS = 0
+    OUT_OF_MEMORY = 1
+    ERROR_PROGRAM_CREATION_FAILURE = 2
+    ERROR_INVALID_INPUT = 3
+    ERROR_INVALID_PROGRAM = 4
+    ERROR_INVALID_OPTION = 5
+    ERROR_COMPILATION = 6
+    ERROR_BUILTIN_OPERATION_FAILURE = 7
+    ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION = 8
+    ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION = 9
+    ERROR_NAME_EXPRESSION_NOT_VALID = 10
+    ERROR_INTERNAL_ERROR = 11
+    ERROR_LINKING = 100
+
+
+class RtcError(Answer):
+    """A hiprtc call's answer other than success; it is no HIP error, so hipGetLastError does not know it."""
+
+    def __init__(self, code: Rtc) -> None:
+        super().__init__(code)
+
+
+def _text(address: int) -> bytes:
+    found = read_text(address)
+    if found is None:
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    return found
+
+
+def _texts(address: int, count: int) -> list[str]:
+    if count and not is_mapped(address, 8 * count):
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    return [os.fsdecode(_text(ctypes.c_uint64.from_address(address + 8 * i).value)) for i in range(count)]
+
+
+def _program(rt: Runtime, handle: int) -> RtcProgram:
+    if handle not in rt.programs:
+        raise RtcError(Rtc.ERROR_INVALID_PROGRAM)
+    return rt.programs[handle]
+
+
+def _code(rt: Runtime, handle: int) -> bytes:
+    """The code object of a program that was compiled."""
+    code = _program(rt, handle).code
+    if code is None:
+        raise RtcError(Rtc.ERROR_INVALID_PROGRAM)
+    return code
+
+
+def _give(out: int, data: bytes) -> None:
+    """Write into a buffer whose size the program asked for before."""
+    if not is_mapped(out, len(data)):
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    ctypes.memmove(out, data, len(data))
+
+
+@call
+def hiprtcVersion(rt: Runtime, major: Pointer, minor: Pointer) -> None:
+    store(major, ctypes.c_int, VERSION[0])
+    store(minor, ctypes.c_int, VERSION[1])
+
+
+@call
+def hiprtcGetErrorString(rt: Runtime, code: Int) -> Text:
+    known = code in Rtc._value2member_map_
+    return f"HIPRTC_{Rtc(code).name}" if known else "Invalid HIPRTC error code"
+
+
+@call
+def hiprtcCreateProgram(
+    rt: Runtime, out: Pointer, source: Pointer, name: Pointer, count: Int, headers: Pointer, names: Pointer
+) -> None:
+    if not out or not source or count < 0:
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    included = dict(zip(_texts(names, count), _texts(headers, count), strict=True))
+    called = os.fsdecode(_text(name)) if name else ""
+    made = RtcProgram(_text(source), Path(called).name or "CompileSource", included)
+    store(out, ctypes.c_uint64, rt.handle(rt.programs, made))
+
+
+@call
+def hiprtcDestroyProgram(rt: Runtime, program: Pointer) -> None:
+    if not is_mapped(program, 8):
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    handle = ctypes.c_uint64.from_address(program)
+    _program(rt, handle.value)
+    del rt.programs[handle.value]
+    handle.value = 0
+
+
+@call
+def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Pointer) -> None:
+    """HIPRTC_ERROR_COMPILATION where the compiler refuses: the log says why."""
+    given, compiled = _program(rt, program), _texts(options, count)
+    archs = [o.split("=", 1)[1].split(":")[0] for o in compiled if o.startswith(ARCH_OPTIONS)]
+    flags = (*FLAGS, *(o for o in compiled if not o.startswith(ARCH_OPTIONS)))
+    try:
+        given.code, said = _compile(given, archs[-1] if archs else rt.arch, flags)
+    except toolchain.UnsupportedArch as error:
+        given.log = str(error)
+        raise RtcError(Rtc.ERROR_INVALID_OPTION) from error
+    except IsaError as error:
+        given.log = str(error)
+        raise RtcError(Rtc.ERROR_COMPILATION) from error
+    given.log = said
+
+
+def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
+    """The code object and what the compiler said; found in the cache if all of it was compiled before."""
+    tools = toolchain.find()
+    toolchain.check_arch(arch)
+
+    def fill(folder: Path) -> None:
+        for name, text in program.headers.items():
+            if (at := (folder / name).resolve()).is_relative_to(folder.resolve()):
+                at.parent.mkdir(parents=True, exist_ok=True)
+                at.write_text(text)
+        source, assembly, made = (folder / f"{program.name}{end}" for end in (".hip", ".s", ".o"))
+        source.write_bytes(program.source)
+        options = [f"-I{folder}", *flags]
+        said = [tools.compile(source, assembly, arch=arch, cu_mode=False, include=INCLUDE, flags=options)]
+        said.append(tools.assemble(assembly, made, arch=arch))
+        said.append(tools.link([made], folder / "code"))
+        (folder / "log").write_text("\n".join(filter(None, said)))
+
+    headers = (part for item in sorted(program.headers.items()) for part in item)
+    own = [f.read_bytes() for f in sorted(INCLUDE.rglob("*.h"))]
+    key = cache.key(program.source, program.name, *headers, "|", arch, *flags, tools.identity, *own)
+    folder = cache.make("hiprtc", key, fill)
+    return (folder / "code").read_bytes(), (folder / "log").read_text()
+
+
+@call
+def hiprtcGetProgramLogSize(rt: Runtime, program: Pointer, out: Pointer) -> None:
+    store(out, ctypes.c_size_t, len(_program(rt, program).log.encode()) + 1)
+
+
+@call
+def hiprtcGetProgramLog(rt: Runtime, program: Pointer, out: Pointer) -> None:
+    _give(out, _program(rt, program).log.encode() + b"\0")
+
+
+@call
+def hiprtcGetCodeSize(rt: Runtime, program: Pointer, out: Pointer) -> None:
+    store(out, ctypes.c_size_t, len(_code(rt, program)))
+
+
+@call
+def hiprtcGetCode(rt: Runtime, program: Pointer, out: Pointer) -> None:
+    _give(out, _code(rt, program))

@@ -1,0 +1,100 @@
+"""hiprtc on the simulated card: scripts that compile their kernels as they run, as hip-python's users write them."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+COMMAND = "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
+SCRIPT = '''
+import ctypes
+import numpy as np
+from hip import hip, hiprtc
+
+def check(answer):
+    code, *rest = answer
+    assert int(code) == 0, code
+    return rest[0] if len(rest) == 1 else rest
+
+def build(source, *options, headers=(), names=()):
+    program = check(hiprtc.hiprtcCreateProgram(source, b"axpy", len(headers), list(headers), list(names)))
+    code, = hiprtc.hiprtcCompileProgram(program, len(options), list(options))
+    log = bytearray(check(hiprtc.hiprtcGetProgramLogSize(program)))
+    check(hiprtc.hiprtcGetProgramLog(program, log))
+    return program, code, log.rstrip(bytes(1)).decode()
+
+def image(program):
+    code = bytearray(check(hiprtc.hiprtcGetCodeSize(program)))
+    check(hiprtc.hiprtcGetCode(program, code))
+    return code
+
+SOURCE = b"""
+#include "twice.h"
+extern "C" __global__ void axpy(float a, const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += TWICE(a) * x[i] + EXTRA;
+}
+"""
+R = hiprtc.hiprtcResult
+'''
+
+
+def run(run_program: Run, tmp_path: Path, text: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT + text)
+    return run_program(COMMAND, "simulate", str(script), code=code)
+
+
+def test_a_source_is_compiled_and_runs(run_program: Run, tmp_path: Path) -> None:
+    done = run(
+        run_program,
+        tmp_path,
+        """
+program, code, log = build(SOURCE, b"--offload-arch=gfx1100", b"-DEXTRA=0.5f",
+                           headers=[b"#define TWICE(v) (2 * (v))"], names=[b"twice.h"])
+assert code == R.HIPRTC_SUCCESS, log
+module = check(hip.hipModuleLoadData(image(program)))
+kernel = check(hip.hipModuleGetFunction(module, b"axpy"))
+n = 1000
+x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+dx, dy = (check(hip.hipMalloc(v.nbytes)) for v in (x, y))
+for d, v in ((dx, x), (dy, y)):
+    check(hip.hipMemcpy(d, v, v.nbytes, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+block = hip.dim3(x=64)
+grid = hip.dim3(x=-(-n // 64))
+check(hip.hipModuleLaunchKernel(kernel, *grid, *block, sharedMemBytes=0, stream=None, kernelParams=None,
+                                extra=(ctypes.c_float(1.5), dx, dy, ctypes.c_int(n))))
+check(hip.hipMemcpy(y, dy, y.nbytes, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+assert (y == 1 + 3 * x + 0.5).all()
+check(hip.hipModuleUnload(module))
+check(hiprtc.hiprtcDestroyProgram(program.createRef()))
+print(*check(hiprtc.hiprtcVersion()))
+""",
+    )
+    assert done.stdout == "7 2\n"
+
+
+def test_what_is_wrong_is_said(run_program: Run, tmp_path: Path) -> None:
+    done = run(
+        run_program,
+        tmp_path,
+        """
+program, code, log = build(b"__global__ void k() { nothing(); }")
+assert code == R.HIPRTC_ERROR_COMPILATION and "undeclared identifier 'nothing'" in log, log
+assert hiprtc.hiprtcGetCodeSize(program)[0] == R.HIPRTC_ERROR_INVALID_PROGRAM
+program, code, log = build(b"", b"--offload-arch=gfx90a")
+assert code == R.HIPRTC_ERROR_INVALID_OPTION and "gfx90a" in log
+assert hip.hipGetLastError()[0] == hip.hipError_t.hipSuccess
+handle = ctypes.c_void_p(int(program))
+check(hiprtc.hiprtcDestroyProgram(ctypes.addressof(handle)))
+assert hiprtc.hiprtcGetCodeSize(program)[0] == R.HIPRTC_ERROR_INVALID_PROGRAM
+assert "HIPRTC_ERROR_COMPILATION" in str(hiprtc.hiprtcGetErrorString(R.HIPRTC_ERROR_COMPILATION))
+assert hiprtc.hiprtcLinkDestroy(None)[0] == R.HIPRTC_ERROR_INTERNAL_ERROR
+# A program of another target of the family compiles, and is not for this card.
+program, code, log = build(b'extern "C" __global__ void k() {}', b"--offload-arch=gfx1101")
+assert code == R.HIPRTC_SUCCESS
+assert hip.hipModuleLoadData(image(program))[0] == hip.hipError_t.hipErrorNoBinaryForGpu
+""",
+    )
+    assert "the simulated card does not have hiprtcLinkDestroy" in done.stderr
