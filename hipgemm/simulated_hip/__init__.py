@@ -85,7 +85,7 @@ def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str],
 
 
 def _simulator() -> Card:
-    card: Card = importlib.import_module("isa.sim.card").Card()
+    card: Card = importlib.import_module("hipgemm.simulated_hip.clock").TimedCard()
     return card
 
 

@@ -48,10 +48,10 @@ class Stream:
 
 @dataclass
 class Event:
-    """`time_s`: the simulated clock when it was recorded, None before."""
+    """`at`: how many launches there were when it was recorded, None before."""
 
     flags: int = 0
-    time_s: float | None = None
+    at: int | None = None
 
 
 @dataclass
@@ -98,7 +98,8 @@ class Runtime:
         self._texts: dict[str, Any] = {}
         self._of_thread = threading.local()
         self.calls = 0
-        self.clock_s = 0.0
+        self.timed: list[LaunchReport] = []  # launches since the first event: their times are asked for by events
+        self.timing_asked = False
         self.report: BaseException | None = None
         self.last_launch: LaunchReport | None = None
         self.allocations: dict[int, Allocation] = {}

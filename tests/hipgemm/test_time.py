@@ -1,6 +1,8 @@
 """`hipgemm time`: a kernel that was built, through the cycle model, to text and JSON."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -54,3 +56,13 @@ def test_refusals(arguments: list[str], said: str) -> None:
     result = CliRunner().invoke(main, ["time", *arguments])
     assert result.exit_code == 2
     assert said in result.output
+
+
+def test_the_simulated_card_keeps_this_time() -> None:
+    """`hipgemm run` on the simulated card reports what `hipgemm time` predicts."""
+    predicted = json.loads(invoke("kernel5", "-n", "256", "--json"))["time_ms"]
+    code = "import hipgemm; r = hipgemm.run('kernel5', n=256, device='simulated'); print(r.time_kind, r.time_ms)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    kind, time_ms = done.stdout.split()
+    assert kind == "predicted"
+    assert float(time_ms) == pytest.approx(predicted, rel=1e-5)

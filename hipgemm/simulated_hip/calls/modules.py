@@ -192,7 +192,8 @@ def hipModuleLaunchKernel(
     except IsaError as error:
         raise HipError(_code_of_fault(error), error) from error
     rt.last_launch = report
-    rt.clock_s += report.time_s or 0.0
+    if rt.timing_asked:
+        rt.timed.append(report)
 
 
 @call

@@ -1,8 +1,8 @@
 """Streams and events.
 
 A call has run to its end before it answers, whatever its stream, so streams only exist and are found idle; an order
-of calls that is right on a card is kept. Events stamp the simulated clock. Elapsed time is what the card predicted for
-the launches between two events, and 0 where its launches come without a prediction.
+of calls that is right on a card is kept. An event remembers how many launches there were. Elapsed time is what the card
+predicts for the launches between two events, worked out when it is asked for, and 0 where it can predict none.
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ def hipEventDestroy(rt: Runtime, event: Pointer) -> None:
 @call(alias=("hipEventRecord_spt",))
 def hipEventRecord(rt: Runtime, event: Pointer, stream: Pointer) -> None:
     known_stream(rt, stream)
-    rt.find(rt.events, event).time_s = rt.clock_s
+    found = rt.find(rt.events, event)
+    rt.timing_asked |= not found.flags & DISABLE_TIMING
+    found.at = len(rt.timed)
 
 
 @call
@@ -138,6 +140,8 @@ def hipEventQuery(rt: Runtime, event: Pointer) -> None:
 @call
 def hipEventElapsedTime(rt: Runtime, out: Pointer, start: Pointer, stop: Pointer) -> None:
     first, last = rt.find(rt.events, start), rt.find(rt.events, stop)
-    if first.time_s is None or last.time_s is None or (first.flags | last.flags) & DISABLE_TIMING:
+    if first.at is None or last.at is None or (first.flags | last.flags) & DISABLE_TIMING:
         raise HipError(Code.InvalidHandle)
-    store(out, ctypes.c_float, (last.time_s - first.time_s) * 1e3)
+    begin, end = sorted((first.at, last.at))
+    seconds = sum(report.time_s or 0.0 for report in rt.timed[begin:end])
+    store(out, ctypes.c_float, seconds * 1e3 if first.at <= last.at else -seconds * 1e3)
