@@ -23,6 +23,7 @@ VERBS = {
     "list": "show the ladder",
     "simulate": "run any hip-python script on the simulated card",
     "lint": "check assembly or a code object for what an assembler does not",
+    "mutate": "put faults into kernels and see whether the checks find them",
     "doctor": "show what was found on this machine, and what is missing",
 }
 

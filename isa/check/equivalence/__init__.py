@@ -10,7 +10,7 @@ the same addresses of LDS and global memory between the same barriers, where val
 operations on the same operands in the same order, so that results agree bit for bit. If only the order of a sum
 changed, the statement says so. Integers are compared as polynomials modulo 2^32 and 2^64, so that addresses may be
 computed in another way. No register is read or overwritten while a load may still be filling it, and no LDS access is
-under way at a barrier.
+under way at a barrier. Descriptor and metadata agree but for register counts.
 
 Loops with a constant trip count are executed, so that a loop and its unrolled text compare; other loops are cut at
 their header and proved by induction. The parts:
@@ -19,6 +19,7 @@ their header and proved by induction. The parts:
     bounds      what sizes allow: ranges of terms                   machine    steps along paths, memory, waits
     symbolic    instruction bodies over terms                       induction  loops: what registers hold at the header
     witness     are two terms different or just not shown equal     compare    ends of paths held against each other
+    show        terms as text                                       settings   descriptor and metadata
 
 It knows nothing of how a pass works: no code is shared with `isa.passes`, only the description of the instructions.
 
@@ -32,6 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from isa.check.equivalence import settings
 from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
 from isa.check.equivalence.compare import Comparison, Difference, Differs, Place, products
 from isa.check.equivalence.decode import Beyond
@@ -80,17 +82,22 @@ def prove(
     kernel: str | None = None,
     rewritten_kernel: str | None = None,
     facts: Facts | None = None,
+    *,
+    thorough: bool = True,
 ) -> Proof:
     """Whether the rewritten kernel computes what the original does.
 
+    thorough: before values are called different, see whether they only have factors or summands in another order.
     kernel, rewritten_kernel: names; the only kernel, or the same name, where not given. Raises IsaError for a name that
     is not there or an instruction that nobody described; everything else that stops the proof is its verdict.
     """
     a = original.kernel(kernel)
     b = rewritten.kernel(rewritten_kernel or (kernel if kernel in rewritten.kernels else None))
     facts = facts or Facts()
+    if (setting := settings.difference(a, b)) is not None:
+        return _different(a, b, setting, facts)
     exact = _attempt(a, b, facts)
-    if exact.difference is None or exact.difference.kind not in ("value", "address"):
+    if not thorough or exact.difference is None or exact.difference.kind not in ("value", "address"):
         return exact
     commuted = _attempt(a, b, facts, commute=True)
     if commuted.proved:

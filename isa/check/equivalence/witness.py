@@ -17,7 +17,7 @@ from typing import Any
 from isa.check.equivalence.bounds import Bounds
 from isa.check.equivalence.terms import Term
 
-TRIALS = 24
+TRIALS = 40
 
 
 def told_apart(a: Term, b: Term, bounds: Bounds, seed: int = 1) -> bool:
@@ -94,7 +94,8 @@ class _Values:
                 for u in m:
                     c *= memo[u]
                 top += c
-            return self.rng.choice((0, max(0, top), self.rng.randint(0, max(0, top))))
+            top = max(0, top)
+            return self.rng.choice((0, top, max(0, top - 1), self.rng.randint(0, top)))
         if t.op in ("unknown", "counter"):
             return self.rng.getrandbits(t.width)
         if t.op == "bit":

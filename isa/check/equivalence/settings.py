@@ -1,0 +1,49 @@
+"""What a kernel's descriptor and metadata say beside register counts: both kernels must be started in the same way.
+
+Float modes, LDS and scratch sizes, preloaded registers and arguments are part of what a kernel computes. Register
+counts and instruction prefetch are not; whether they fit the code is `isa.check.verify`'s to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from isa.check.equivalence.compare import Difference, Place
+from isa.program import Kernel
+
+MAY_CHANGE = frozenset(
+    "next_free_vgpr next_free_sgpr reserve_vcc shared_vgpr_count inst_pref_size "
+    ".vgpr_count .sgpr_count .vgpr_spill_count .sgpr_spill_count .name .symbol .args".split()
+)
+
+
+def difference(a: Kernel, b: Kernel) -> Difference | None:
+    """The first setting in which two kernels differ."""
+    for kind, get in (("descriptor", _directive), ("metadata", _metadata)):
+        keys = [*getattr(a, kind), *(k for k in getattr(b, kind) if k not in getattr(a, kind))]
+        for key in keys:
+            if key not in MAY_CHANGE and (found := _compare(key, a, b, get)) is not None:
+                return found
+    return None
+
+
+def _compare(key: str, a: Kernel, b: Kernel, get: Callable[[Kernel, str], Place | None]) -> Difference | None:
+    x, y = get(a, key), get(b, key)
+    if (x.expression if x else None) == (y.expression if y else None):
+        return None
+    return Difference("setting", f"the kernels are started with another {key}", x, y)
+
+
+def _directive(kernel: Kernel, key: str) -> Place | None:
+    return _place(kernel, kernel.descriptor.get(key), " ")
+
+
+def _metadata(kernel: Kernel, key: str) -> Place | None:
+    return _place(kernel, kernel.metadata.get(key), ":")
+
+
+def _place(kernel: Kernel, number: int | None, separator: str) -> Place | None:
+    if number is None:
+        return None
+    text = kernel.program.lines[number].text.strip()
+    return Place(kernel.program.span(number), text, text.partition(separator)[2].strip())
