@@ -23,13 +23,13 @@ TRIALS = 40
 def told_apart(a: Term, b: Term, bounds: Bounds, seed: int = 1) -> bool:
     """Whether some trial gives the two terms different values."""
     for trial in range(TRIALS):
-        values = _Values(bounds, random.Random(seed * 1000 + trial))
+        values = Trial(bounds, random.Random(seed * 1000 + trial))
         if values.of(a) != values.of(b):
             return True
     return False
 
 
-class _Values:
+class Trial:
     """One trial: a value for every term that is asked for."""
 
     def __init__(self, bounds: Bounds, rng: random.Random) -> None:
@@ -100,7 +100,7 @@ class _Values:
             return self.rng.getrandbits(t.width)
         if t.op == "bit":
             return self.rng.getrandbits(1)
-        function = _FUNCTIONS.get(t.op)
+        function = FUNCTIONS.get(t.op)
         if function is not None:
             return function(*(memo[x] if isinstance(x, Term) else x for x in t.args)) & mask
         return self._random_function(t) & mask
@@ -127,7 +127,7 @@ def _signed(x: int, width: int = 32) -> int:
 
 
 _M32 = (1 << 32) - 1
-_FUNCTIONS: dict[str, Callable[..., int]] = {
+FUNCTIONS: dict[str, Callable[..., int]] = {
     "zext": lambda x: x & _M32,
     "sext": lambda x: _signed(x & _M32),
     "hi": lambda x: x >> 32 & _M32,
