@@ -15,7 +15,7 @@ under way at a barrier. Descriptor and metadata agree but for register counts.
 Loops with a constant trip count are executed, so that a loop and its unrolled text compare; other loops are cut at
 their header and proved by induction. The parts:
 
-    terms       values: interned polynomials and functions          decode     instructions -> steps
+    term, terms values: interned polynomials and functions          decode     instructions -> steps
     bounds      what sizes allow: ranges of terms                   machine    steps along paths, memory, waits
     symbolic    instruction bodies over terms                       induction  loops: what registers hold at the header
     witness     are two terms different or just not shown equal     compare    ends of paths held against each other
@@ -39,7 +39,8 @@ from isa.check.equivalence.compare import Comparison, Difference, Differs, Place
 from isa.check.equivalence.decode import Beyond
 from isa.check.equivalence.induction import Loop, solve
 from isa.check.equivalence.machine import Leaf, Machine, NeedCut
-from isa.check.equivalence.terms import Term, Terms
+from isa.check.equivalence.term import Term
+from isa.check.equivalence.terms import Terms
 from isa.program import Kernel, Program
 
 Verdict = Literal["proved", "different", "unproven"]
@@ -212,9 +213,8 @@ class _Session:
             self.seen.update((e.space, id(e.inst), e.address) for e in a.state.events)
             totals["paths"] += 1
             if (a.position is None) != (b.position is None):
-                raise Differs(
-                    Difference("end", f"one kernel ends where the other goes round a loop {where}", None, None)
-                )
+                what = f"one kernel ends where the other goes round a loop {where}"
+                raise Differs(Difference("end", what, None, None, False))
             if a.position is None or b.position is None:
                 continue
             positions = (a.position, b.position)

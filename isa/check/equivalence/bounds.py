@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd, prod
 
-from isa.check.equivalence.terms import Monomial, Term, Terms
+from isa.check.equivalence.term import Monomial, Term
+from isa.check.equivalence.terms import Terms
 
 Polynomial = tuple[int, Mapping[Monomial, int]]
 _MASK32 = (1 << 32) - 1

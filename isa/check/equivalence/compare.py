@@ -11,8 +11,8 @@ from isa.check.equivalence.induction import Loop
 from isa.check.equivalence.machine import Event, Leaf, Machine
 from isa.check.equivalence.show import show
 from isa.check.equivalence.symbolic import is_uniform
-from isa.check.equivalence.terms import Monomial, Term
-from isa.check.equivalence.witness import told_apart
+from isa.check.equivalence.term import Monomial, Term
+from isa.check.equivalence.witness import Outline, go_apart, told_apart
 from isa.errors import Span
 from isa.program import Instruction
 
@@ -77,7 +77,6 @@ class Comparison:
         keys = {frozenset(leaf.state.literals) for leaf in left}
         b = next((x for x in right if frozenset(x.state.literals) not in keys), None)
         places = []
-        terms: list[Term] = []
         for leaf, other in ((a, b), (b, a)):
             shared = set(other.state.literals) if other else set()
             place = Place(None, "", "no branch that depends on anything")
@@ -86,10 +85,9 @@ class Comparison:
                     if literal not in shared:
                         term, holds = literal
                         place = Place(inst.span, str(inst), f"{'' if holds else 'not '}{show(term)}")
-                        terms.append(term)
                         break
             places.append(place)
-        certain = len(terms) < 2 or told_apart(terms[0], terms[1], self.machines[0].terms.bounds)
+        certain = go_apart(_outlines(left), _outlines(right), self.machines[0].terms.bounds)
         raise Differs(Difference("branch", f"another branch condition {where}", places[0], places[1], certain))
 
     # --- events
@@ -247,6 +245,18 @@ class Comparison:
                         return loop.births[ancestors[parent]].value, loop.births[state].value
                     state = parent
         return None
+
+
+def _outlines(leaves: Sequence[Leaf]) -> list[Outline]:
+    """What can be seen of paths without looking at values: their conditions, how they end, barriers and addresses."""
+    return [
+        Outline(
+            leaf.state.literals,
+            leaf.position is None,
+            tuple((e.space, e.address) for e in leaf.state.events),
+        )
+        for leaf in leaves
+    ]
 
 
 def _products(t: Term) -> tuple[Term, list[tuple[Term, Term, Term]]]:

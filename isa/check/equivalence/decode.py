@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from isa.check.equivalence.symbolic import WIDTHS, Symbolic, ballot, float_bits, lanes, modulus
-from isa.check.equivalence.terms import Term, Terms
+from isa.check.equivalence.term import Term
+from isa.check.equivalence.terms import Terms
 from isa.describe import Description, Role, lookup, width
 from isa.errors import IsaError
 from isa.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol

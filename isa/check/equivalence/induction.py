@@ -27,7 +27,8 @@ from math import gcd
 from isa.check.equivalence.bounds import Polynomial
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, Beyond, name
 from isa.check.equivalence.machine import Leaf, Machine, State
-from isa.check.equivalence.terms import Monomial, Term, Terms
+from isa.check.equivalence.term import Monomial, Term
+from isa.check.equivalence.terms import Terms
 
 ROUNDS = 40
 

@@ -25,7 +25,8 @@ from dataclasses import dataclass, field, replace
 
 from isa.check.equivalence.bounds import Facts
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Registers, Step, decode, name
-from isa.check.equivalence.terms import Term, Terms
+from isa.check.equivalence.term import Term
+from isa.check.equivalence.terms import Terms
 from isa.errors import Finding
 from isa.program import Instruction, Kernel, Label
 

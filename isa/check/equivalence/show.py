@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isa.check.equivalence.terms import Monomial, Term
+from isa.check.equivalence.term import Monomial, Term
 
 LONGEST = 400
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from isa.check.equivalence.terms import Term, Terms
+from isa.check.equivalence.term import Term
+from isa.check.equivalence.terms import Terms
 from isa.values import Number, Value
 
 WIDTHS = {"b1": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "f16": 16, "bf16": 16, "u32": 32, "i32": 32, "f32": 32}

@@ -26,82 +26,13 @@ itself where `Bounds` shows that p does not wrap; else they are atoms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from isa.check.equivalence.term import NOTHING, Monomial, Term, ordered, times, truth_table
 
 if TYPE_CHECKING:
     from isa.check.equivalence.bounds import Bounds
-
-Monomial = tuple["Term", ...]
-_NOTHING: dict[Monomial, int] = {}
-
-
-class Term:
-    """One value. `op` names the function; `args` are Terms and plain Python values. See the module's docstring."""
-
-    __slots__ = ("args", "const", "id", "monomials", "op", "width")
-
-    def __init__(
-        self, number: int, op: str, args: tuple[Any, ...], width: int, const: int = 0, monomials: Any = None
-    ) -> None:
-        self.id, self.op, self.args, self.width = number, op, args, width
-        self.const = const
-        self.monomials: dict[Monomial, int] = {(self,): 1} if monomials is None else monomials
-
-    @property
-    def is_const(self) -> bool:
-        return not self.monomials
-
-    def children(self) -> Iterable[Term]:
-        """The terms that this one is made of."""
-        if self.op == "sum":
-            for monomial in self.monomials:
-                yield from monomial
-        for arg in self.args:
-            if isinstance(arg, Term):
-                yield arg
-            elif isinstance(arg, (frozenset, tuple)):
-                yield from _terms_in(arg)
-
-    def __repr__(self) -> str:
-        from isa.check.equivalence.show import show
-
-        return show(self)
-
-
-def _terms_in(container: Iterable[Any]) -> Iterable[Term]:
-    for item in container:
-        if isinstance(item, Term):
-            yield item
-        elif isinstance(item, (frozenset, tuple)):
-            yield from _terms_in(item)
-
-
-def _order(monomial: Iterable[Term]) -> Monomial:
-    return tuple(sorted(monomial, key=lambda t: t.id))
-
-
-def _times(a: Monomial, b: Monomial) -> Monomial:
-    """The product of two monomials; the square of a truth value is itself."""
-    if not a:
-        return b
-    if not b:
-        return a
-    extra = [t for t in b if t.width != 1 or t not in a]
-    return _order((*a, *extra)) if extra else a
-
-
-def _truth_table(a: Term) -> list[tuple[dict[Term, bool], int]] | None:
-    """The values of a sum of a few truth values for all that these can be; None where it is no such sum."""
-    atoms = {t for m in a.monomials for t in m}
-    if len(atoms) > 5 or any(t.width != 1 for t in atoms):
-        return None
-    rows = []
-    for choice in product((False, True), repeat=len(atoms)):
-        values = dict(zip(atoms, choice, strict=True))
-        rows.append((values, a.const + sum(c for m, c in a.monomials.items() if all(values[t] for t in m))))
-    return rows
 
 
 class Terms:
@@ -138,7 +69,7 @@ class Terms:
         key = (width, value)
         term = self._table.get(key)
         if term is None:
-            term = self._table[key] = Term(len(self._table), "sum", (), width, value, _NOTHING)
+            term = self._table[key] = Term(len(self._table), "sum", (), width, value, NOTHING)
         return term
 
     def sum(self, const: int, monomials: Mapping[Monomial, int], width: int) -> Term:
@@ -223,7 +154,7 @@ class Terms:
             right.append(((), b.const))
         for m, c in left:
             for n, d in right:
-                key = _times(m, n)
+                key = times(m, n)
                 result[key] = result.get(key, 0) + c * d
         return self.sum(result.pop((), 0), result, width)
 
@@ -305,7 +236,7 @@ class Terms:
 
     def is_truth(self, a: Term) -> bool:
         """Whether a sum of truth values is itself 0 or 1 only."""
-        rows = _truth_table(a)
+        rows = truth_table(a)
         return rows is not None and all(value in (0, 1) for _, value in rows)
 
     def select(self, c: Term, yes: Term, no: Term, width: int) -> Term:
@@ -347,7 +278,7 @@ class Terms:
         difference = self.sub(x, y, width)
         if difference.is_const:
             return self.truth(difference.const == 0)
-        rows = _truth_table(difference)
+        rows = truth_table(difference)
         if rows is not None:
             result = self.false
             for atoms, value in rows:
@@ -410,7 +341,7 @@ class Terms:
             return a
         if not self.bounds.support(a, width) & self.bounds.support(b, width):
             return self.const(0, width)
-        return self.atom("and", *_order((a, b)), width=width)
+        return self.atom("and", *ordered((a, b)), width=width)
 
     def bit_or(self, a: Term, b: Term, width: int) -> Term:
         return self._merge("or", a, b, width)
@@ -429,7 +360,7 @@ class Terms:
             return a if op == "or" else self.const(0, width)
         if not self.bounds.support(a, width) & self.bounds.support(b, width):
             return self.add(a, b, width)
-        return self.atom(op, *_order((a, b)), width=width)
+        return self.atom(op, *ordered((a, b)), width=width)
 
     def bit_not(self, a: Term, width: int) -> Term:
         return self.sub(self.const(-1, width), a, width)
@@ -468,7 +399,7 @@ class Terms:
             return self.atom("fma", a, b, c, kind, width=width)
         terms = list(c.args[0]) if c.op == "fsum" else [c]
         terms.append(self.atom("fmul", a, b, kind, width=width))
-        return self.atom("fsum", _order(terms), kind, width=width)
+        return self.atom("fsum", ordered(terms), kind, width=width)
 
     def opaque(self, op: str, *args: Hashable, width: int) -> Term:
         """A function that is not taken apart: equal only where all of it is equal."""

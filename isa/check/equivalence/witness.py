@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from isa.check.equivalence.bounds import Bounds
-from isa.check.equivalence.terms import Term
+from isa.check.equivalence.term import Term
 
 TRIALS = 40
 
@@ -27,6 +28,43 @@ def told_apart(a: Term, b: Term, bounds: Bounds, seed: int = 1) -> bool:
         if values.of(a) != values.of(b):
             return True
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One path of a program: the conditions under which it is taken, whether it ends the program, and its barriers and
+    stores as (space, address)."""
+
+    literals: tuple[tuple[Term, bool], ...]
+    ends: bool
+    events: tuple[tuple[str, Term | None], ...]
+
+
+def go_apart(left: Sequence[Outline], right: Sequence[Outline], bounds: Bounds, seed: int = 1) -> bool:
+    """Whether in some trial the two programs take paths of which one ends and the other does not, or that store at
+    other addresses or between other barriers."""
+    for trial in range(TRIALS):
+        values = Trial(bounds, random.Random(seed * 1000 + trial))
+        taken = [
+            [path for path in paths if all(bool(values.of(t)) is way for t, way in path.literals)]
+            for paths in (left, right)
+        ]
+        if len(taken[0]) == len(taken[1]) == 1:
+            a, b = taken[0][0], taken[1][0]
+            if a.ends is not b.ends or _seen(a, values) != _seen(b, values):
+                return True
+    return False
+
+
+def _seen(path: Outline, values: Trial) -> list[frozenset[tuple[str, int]]]:
+    """The stores of each epoch."""
+    epochs: list[set[tuple[str, int]]] = [set()]
+    for space, address in path.events:
+        if address is None:
+            epochs.append(set())
+        else:
+            epochs[-1].add((space, values.of(address)))
+    return [frozenset(e) for e in epochs]
 
 
 class Trial:

@@ -184,6 +184,13 @@ def test_passes_keep_what_kernel5_computes(ladder: dict[str, Program], name: str
     assert "bit for bit: 128 accumulators of 8 products" in proof.statement
 
 
+@pytest.mark.parametrize("pipeline", ["unroll", "unroll,batch-loads"])
+def test_other_legal_pipelines_too(pipeline: str) -> None:
+    *_, (_, last) = run_pipeline(kernel5(), pipeline)
+    proof = prove(kernel5(), last, facts=facts(2**30))
+    assert proof.proved, proof
+
+
 def test_batched_loads_wrap_beyond_their_limit(ladder: dict[str, Program]) -> None:
     """Kernel 8's 32-bit byte offsets are too small for 2^31 elements, and the prover knows."""
     proof = prove(kernel5(), ladder["batch-loads"], facts=facts(2**31))
@@ -242,6 +249,17 @@ def test_sources_swapped_between_the_halves_of_a_vopd() -> None:
     proof = prove(
         kernel5(), edited(kernel5(), line, old, old.replace(x, "X").replace(y, x).replace("X", y)), facts=facts()
     )
+    assert proof.verdict == "different", proof
+    assert f"mutant.s:{line + 1}:" in str(proof.difference)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [".amdhsa_float_denorm_mode_32 3", ".amdhsa_group_segment_fixed_size 8320", ".group_segment_fixed_size: 8320"],
+)
+def test_another_setting(setting: str) -> None:
+    line = next(i for i, x in enumerate(kernel5().lines) if setting in x.text)
+    proof = prove(kernel5(), edited(kernel5(), line, " " + setting.split()[-1], " 1"), facts=facts())
     assert proof.verdict == "different", proof
     assert f"mutant.s:{line + 1}:" in str(proof.difference)
 
