@@ -107,6 +107,8 @@ class CodeObject:
     kernels: Mapping[str, Kernel]
     segments: tuple[Segment, ...]
     symbols: Mapping[str, Symbol]
+    printf: tuple[str, ...] = ()
+    """The formats of printf, as the metadata's amdhsa.printf has them."""
 
     @property
     def extent(self) -> int:
@@ -263,7 +265,10 @@ def _read_elf(data: bytes) -> CodeObject:
     symbols = dict(_symbols(image, header))
     whole = CodeObject(header.arch, header.abi_version, {}, tuple(segments), symbols)
     kernels = {k.name: k for k in (_kernel(whole, m) for m in _list(metadata, "amdhsa.kernels"))}
-    return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols)
+    formats = metadata.get("amdhsa.printf", [])
+    if not isinstance(formats, list) or not all(isinstance(f, str) for f in formats):
+        raise CodeObjectError("the metadata's amdhsa.printf is not a list of texts", got=repr(formats)[:80])
+    return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats))
 
 
 def _refuse_relocations(image: _Image, offset: int, size: int) -> None:

@@ -65,10 +65,11 @@ class LoadedModule:
 
 @dataclass
 class Function:
-    """A kernel as the card holds it, and as its code object describes it."""
+    """A kernel as the card holds it, and as its code object describes it; formats: of its printf, by hash."""
 
     kernel: Kernel
     facts: KernelFacts
+    formats: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass

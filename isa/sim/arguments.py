@@ -18,8 +18,7 @@ PACKET_BYTES = 64
 
 
 def _hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
-    """Hidden argument -> its value. Those of services that a simulated card has not (printf, hostcall, heap, queues)
-    are 0, which a kernel sees as absent."""
+    """Hidden argument -> its value, but for services around a card (printf, hostcall, heap, queues)."""
     values: dict[str, int] = {
         "hidden_grid_dims": 3 if grid[2] * block[2] > 1 else 2 if grid[1] * block[1] > 1 else 1,
         "hidden_private_base": PRIVATE_APERTURE,
@@ -34,14 +33,15 @@ def _hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
     return values
 
 
-_ABSENT = frozenset(
+_SERVICES = frozenset(
     "hidden_none hidden_printf_buffer hidden_hostcall_buffer hidden_multigrid_sync_arg hidden_heap_v1 "
     "hidden_default_queue hidden_completion_action hidden_queue_ptr".split()
 )
 
 
 def kernarg_segment(kernel: Kernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int) -> bytes:
-    """The whole segment: the explicit arguments as given, the hidden ones filled in. LaunchError if they do not fit."""
+    """The whole segment: the explicit arguments as given, the hidden ones filled in; those of services stay what
+    `kernarg` has in their place, or 0, which a kernel sees as absent. LaunchError if the arguments do not fit."""
     size = max(kernel.descriptor.kernarg_bytes, len(kernarg))
     explicit = max((a.offset + a.size for a in kernel.args if not a.hidden), default=0)
     if len(kernarg) < explicit:
@@ -53,9 +53,11 @@ def kernarg_segment(kernel: Kernel, kernarg: bytes, grid: Triple, block: Triple,
     values = _hidden(grid, block, dynamic_lds)
     for argument in kernel.args:
         if argument.hidden:
-            value = values.get(argument.kind, 0)
-            if argument.kind not in values and argument.kind not in _ABSENT:
+            if argument.kind in _SERVICES:
+                continue
+            if argument.kind not in values:
                 raise LaunchError(f"kernel {kernel.name} asks for {argument.kind}, which is not simulated")
+            value = values[argument.kind]
             segment[argument.offset : argument.offset + argument.size] = value.to_bytes(argument.size, "little")
     return bytes(segment)
 

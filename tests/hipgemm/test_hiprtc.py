@@ -98,3 +98,44 @@ assert hip.hipModuleLoadData(image(program))[0] == hip.hipError_t.hipErrorNoBina
 """,
     )
     assert "the simulated card does not have hiprtcLinkDestroy" in done.stderr
+
+
+PRINTING = r"""
+extern "C" __global__ void say(float f, long long big, short small) {
+    if (threadIdx.x % 32 == 1)
+        printf("%d of %d|%5.2f|%-6s|%lld|%hd|%x|%c|%%|%p\n", (int)threadIdx.x, blockDim.x, f, "abc", big, small, 255u,
+               'z', (void *)16);
+    if (threadIdx.x == 40)
+        printf("once\n");
+}
+extern "C" __global__ void much(int n) {
+    for (int i = 0; i < n; ++i) printf("%d\n", i);
+}
+"""
+
+
+def test_a_kernel_prints(run_program: Run, tmp_path: Path) -> None:
+    (tmp_path / "printing.hip").write_text(PRINTING)
+    done = run(
+        run_program,
+        tmp_path,
+        """
+from pathlib import Path
+program, code, log = build(Path(__file__).with_name("printing.hip").read_bytes())
+assert code == R.HIPRTC_SUCCESS, log
+module = check(hip.hipModuleLoadData(image(program)))
+def launch(name, *arguments, threads=64):
+    kernel = check(hip.hipModuleGetFunction(module, name))
+    check(hip.hipModuleLaunchKernel(kernel, 1, 1, 1, threads, 1, 1, 0, None, None, arguments))
+launch(b"say", ctypes.c_float(2.5), ctypes.c_longlong(-1 << 40), ctypes.c_short(-3))
+print("--")
+launch(b"much", ctypes.c_int(3000), threads=32)
+""",
+    )
+    said, much = done.stdout.split("--\n")
+    line = "{} of 64| 2.50|abc   |-1099511627776|-3|ff|z|%|0x10"
+    assert sorted(said.splitlines()) == sorted([line.format(1), line.format(33), "once"])
+    numbers = [int(text) for text in much.splitlines()]
+    assert set(numbers) <= set(range(3000))
+    assert len(numbers) == (1 << 20) // 20, "a dword, the format's hash and one argument each"
+    assert "bytes of printf found no room" in done.stderr

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
+from hipgemm.simulated_hip import printf
 from hipgemm.simulated_hip.abi import Code, FuncAttributes, HipError, Int, LaunchConfig, Pointer, UInt, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.streams import known_stream
@@ -91,7 +94,8 @@ def hipModuleGetFunction(rt: Runtime, out: Pointer, module: Pointer, name: Point
         raise HipError(Code.NotFound)
     if wanted not in loaded.functions:
         loaded.functions[wanted] = rt.handle(
-            rt.functions, Function(loaded.module.kernels[wanted], loaded.code.kernel(wanted))
+            rt.functions,
+            Function(loaded.module.kernels[wanted], loaded.code.kernel(wanted), printf.formats(loaded.code.printf)),
         )
     store(out, ctypes.c_uint64, loaded.functions[wanted])
 
@@ -187,13 +191,32 @@ def hipModuleLaunchKernel(
         raise HipError(Code.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
     arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
-    try:
-        report = rt.card.launch(launched.kernel, grid, block, kernarg, dynamic_lds)
-    except IsaError as error:
-        raise HipError(_code_of_fault(error), error) from error
+    with _printing(rt, launched, kernarg) as segment:
+        try:
+            report = rt.card.launch(launched.kernel, grid, block, segment, dynamic_lds)
+        except IsaError as error:
+            raise HipError(_code_of_fault(error), error) from error
     rt.last_launch = report
     if rt.timing_asked:
         rt.timed.append(report)
+
+
+@contextmanager
+def _printing(rt: Runtime, launched: Function, kernarg: bytes) -> Iterator[bytes]:
+    """The kernarg bytes with a buffer for printf where the kernel prints; afterwards its text goes to stdout."""
+    hidden = next((a for a in launched.facts.args if a.kind == printf.ARGUMENT), None)
+    if hidden is None or not launched.formats:
+        yield kernarg
+        return
+    size = printf.HEADER.size + printf.ROOM
+    buffer = rt.card.memory.allocate(size)
+    try:
+        ctypes.memmove(buffer, printf.HEADER.pack(0, printf.ROOM), printf.HEADER.size)
+        yield kernarg.ljust(hidden.offset, b"\0") + buffer.to_bytes(8, "little")
+        for to_stderr, text in printf.lines(ctypes.string_at(buffer, size), launched.formats):
+            (sys.stderr if to_stderr else sys.stdout).write(text)
+    finally:
+        rt.card.memory.free(buffer)
 
 
 @call

@@ -5,7 +5,7 @@ is compiled as hiprtc does it: the HIP header is there without an include, -O3, 
 target of `--offload-arch` (the card's own if not given). What the compiler says is the program's log.
 
 Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Not simulated: bitcode and linking, name expressions
-(templates); device libraries are not there (printf, libm beyond the compiler's builtins).
+(templates); of the device libraries only printf is there, with no libm beyond the compiler's builtins.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from isa import toolchain
 from isa.errors import IsaError
 
 INCLUDE = SOURCES / "include"
-FLAGS = ("-O3", "-include", "hip/hip_runtime.h")
+PRINTF = Path(__file__).parents[1] / "hiprtc_printf.h"
+FLAGS = ("-O3", "-include", "hip/hip_runtime.h", "-include", str(PRINTF), "-mprintf-kind=buffered")
 VERSION = (7, 2)
 ARCH_OPTIONS = ("--offload-arch=", "--gpu-architecture=")
 
@@ -158,7 +159,7 @@ def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...]) -> tuple[by
         (folder / "log").write_text("\n".join(filter(None, said)))
 
     headers = (part for item in sorted(program.headers.items()) for part in item)
-    own = [f.read_bytes() for f in sorted(INCLUDE.rglob("*.h"))]
+    own = [f.read_bytes() for f in (*sorted(INCLUDE.rglob("*.h")), PRINTF)]
     key = cache.key(program.source, program.name, *headers, "|", arch, *flags, tools.identity, *own)
     folder = cache.make("hiprtc", key, fill)
     return (folder / "code").read_bytes(), (folder / "log").read_text()
