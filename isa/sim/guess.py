@@ -30,6 +30,12 @@ _ZERO: Pattern = (0,) * GRANULE
 _EXACT = 64
 
 
+def _signed(x: int, size: int) -> int:
+    """The low bits of a distance, as a number that may be negative."""
+    x &= (1 << size) - 1
+    return x - (1 << size) if x >> size - 1 else x
+
+
 class Guess(Value):
     """`d` None: nothing is known. `align`: U is a multiple of 2**align; 64 says that U is 0."""
 
@@ -130,6 +136,8 @@ class Guess(Value):
 
     def __lshift__(self, other: Number) -> Guess:
         n = self._other(other).constant
+        if n == 32 and self.size == 64 and self.d is None:
+            return Guess(self.type, _ZERO)  # the high word of a pair: it must not hide the low one
         if n is None or self.d is None:
             return self._any(other)
         return self._map(self._other(0), lambda a, _: a << n, min(_EXACT, self.align + n))
@@ -181,8 +189,10 @@ class Guess(Value):
         typed = yes if isinstance(yes, Guess) else no
         assert isinstance(typed, Guess)
         a, b = typed._other(yes), typed._other(no)
-        if not self.uniform or a.d is None or a.d != b.d:
+        if not self.uniform or a.d is None or b.d is None:
             return Guess(typed.type, None)
+        if a.d != b.d:
+            return Guess(typed.type, _ZERO if a.uniform and b.uniform else None)
         return Guess(typed.type, a.d, min(a.align, b.align))
 
     # --- conversion
@@ -196,7 +206,10 @@ class Guess(Value):
             return self._any(type_=type_)
         if self.constant is not None:
             return Guess(type_, (self.constant & (1 << int(type_[1:])) - 1,) * GRANULE, _EXACT)
-        return Guess(type_, self.d, self.align)
+        if self.d is None:
+            return Guess(type_, None)
+        size = int(type_[1:])
+        return Guess(type_, tuple(_signed(x, size) for x in self.d), self.align)
 
     def to_int(self, type_: str) -> Guess:
         return self._any(type_=type_)

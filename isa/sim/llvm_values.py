@@ -32,6 +32,8 @@ _LLVM = {
     "i64": "i64", "f16": "half", "f32": "float", "f64": "double", "bf16": "i16",
 }  # fmt: skip
 _SHORT = {"half": "f16", "float": "f32", "double": "f64"}
+# FloatMode's rounding -> the argument of llvm.set.rounding.
+_HOST_ROUNDING = (1, 2, 3, 0)
 _EXPONENT = {"f16": 0x7C00, "f32": 0x7F800000, "f64": 0x7FF0000000000000}
 
 
@@ -210,9 +212,42 @@ class LlvmValue(Value):
     def _arith(self, name: str, other: Number) -> LlvmValue:
         a, b = self._pair(other)
         a, b = a._flush(0), b._flush(0)
+        rounding = a.w.mode.rounding(a.type)
         if a.type == "f16":
-            return a.to("f32")._raw(name, b.to("f32"))._round_half()._flush(1)
-        return a._raw(name, b)._flush(1)
+            return a.to("f32")._in_mode(rounding, name, b.to("f32"))._round_half()._flush(1)
+        return a._in_mode(rounding, name, b)._flush(1)
+
+    def _in_mode(self, rounding: int, name: str, *others: LlvmValue, result: str = "") -> LlvmValue:
+        """An operation in one of the wave's rounding modes (FloatMode).
+
+        To nearest even it is the plain one. Otherwise the processor's own mode is set for this one operation, which is
+        written as a constrained intrinsic, so that LLVM neither moves nor folds it.
+        """
+        type_ = result or self.type
+        target = llvm_type(type_, self.lanes_)
+        if not rounding:
+            if name in ("fma", "sqrt"):
+                return self._intrinsic(name, self, *others)
+            if name in ("fptrunc", "sitofp", "uitofp"):
+                return self._emit(type_, self.lanes_, f"{name} {self.llvm} {self.ref} to {target}")
+            return self._raw(name, *others)
+        w, lanes = self.w, self.lanes_
+        symbol = f"llvm.experimental.constrained.{name}.{_suffix(type_, lanes)}"
+        if type_ != self.type:
+            symbol += f".{_suffix(self.type, lanes)}"
+        types = ", ".join(a.llvm for a in (self, *others))
+        w.function.declare("declare void @llvm.set.rounding(i32)")
+        w.function.declare(f"declare {target} @{symbol}({types}, metadata, metadata)")
+        region = w.at(lanes)
+        region.line(f"call void @llvm.set.rounding(i32 {_HOST_ROUNDING[rounding]})")
+        operands = ", ".join(repr(a) for a in (self, *others))
+        value = self._emit(
+            type_,
+            lanes,
+            f'call {target} @{symbol}({operands}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp',
+        )
+        region.line(f"call void @llvm.set.rounding(i32 {_HOST_ROUNDING[0]})")
+        return value
 
     def _raw(self, name: str, b: LlvmValue) -> LlvmValue:
         if self.constant is not None and b.constant is not None and (fold := _FOLDS.get(name)) and not self.is_float:
@@ -222,7 +257,7 @@ class LlvmValue(Value):
         return self._same(f"{name} {self.llvm} {self.ref}, {b.ref}")
 
     def _round_half(self) -> LlvmValue:
-        """f32 or f64 -> f16, to nearest even, rounded once."""
+        """f32 or f64 -> f16, in the wave's mode, rounded once."""
         a = self
         if a.type == "f64":
             # Round to odd into f32 first: then the second rounding, to 11 bits, sees where the value really was.
@@ -233,7 +268,7 @@ class LlvmValue(Value):
             assert isinstance(odd64, LlvmValue)
             a = odd64._emit("f32", a.lanes_, f"fptrunc {a.llvm} {odd64.ref} to {llvm_type('f32', a.lanes_)}")
         if a.w.native_half:
-            return a._emit("f16", a.lanes_, f"fptrunc {a.llvm} {a.ref} to {llvm_type('f16', a.lanes_)}")
+            return a._in_mode(a.w.mode.rounding("f16"), "fptrunc", result="f16")
         return _half_from_float(a)
 
     # --- arithmetic
@@ -282,8 +317,9 @@ class LlvmValue(Value):
         if x.type == "f16":
             # f64 holds the product exactly, and the sum well enough for one rounding to 11 bits.
             wide = x.to("f64")
-            return wide._intrinsic("fma", wide, y.to("f64"), z.to("f64"))._round_half()._flush(1)
-        return x._intrinsic("fma", x, y, z)._flush(1)
+            rounded = wide._in_mode(x.w.mode.rounding("f16"), "fma", y.to("f64"), z.to("f64"))
+            return rounded._round_half()._flush(1)
+        return x._in_mode(x.w.mode.rounding(x.type), "fma", y, z)._flush(1)
 
     def div(self, other: Number) -> LlvmValue:
         if self.is_float:
@@ -438,6 +474,7 @@ class LlvmValue(Value):
             if type_ == "f16":
                 return self.to("f32").to("f16")
             name = "sitofp" if self.type[0] == "i" else "uitofp"
+            return self._in_mode(self.w.mode.rounding(type_), name, result=type_)
         else:
             size, old = int(type_[1:]), int(self.type[1:])
             if size == old:
@@ -454,8 +491,9 @@ class LlvmValue(Value):
             return a._round_half()._flush(1)
         if a.type == "f16" and not a.w.native_half:
             return _float_from_half(a).to(type_)
-        name = "fpext" if int(type_[1:]) > int(a.type[1:]) else "fptrunc"
-        return a._emit(type_, a.lanes_, f"{name} {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}")._flush(1)
+        if int(type_[1:]) < int(a.type[1:]):
+            return a._in_mode(a.w.mode.rounding(type_), "fptrunc", result=type_)._flush(1)
+        return a._emit(type_, a.lanes_, f"fpext {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}")._flush(1)
 
     def to_b1(self) -> LlvmValue:
         """Bit 0 of an integer."""
@@ -487,7 +525,11 @@ class LlvmValue(Value):
         return self._unary("rint")
 
     def sqrt(self) -> LlvmValue:
-        return self._unary("sqrt")
+        a = self._flush(0)
+        rounding = a.w.mode.rounding(a.type)
+        if a.type == "f16":
+            return a.to("f32")._in_mode(rounding, "sqrt")._round_half()
+        return a._in_mode(rounding, "sqrt")._flush(1)
 
     def call(self, name: str) -> LlvmValue:
         a = self._flush(0)

@@ -16,7 +16,8 @@ those of the results, and a result is stored only after the register's old value
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 _NAME = re.compile(r"%t\d+")
@@ -96,6 +97,8 @@ def ordered(lines: Sequence[str], results: Sequence[Result], others: Sequence[st
     for result in results:
         if not chains[result.ref]:
             body.finish(result)
+    for ref in _shared_less(chains.values()):
+        body.need(ref)
     for group in _tiles([r for r in results if chains[r.ref]], chains, tile):
         for step in range(max(len(chains[r.ref]) for r in group)):
             for result in group:
@@ -104,6 +107,13 @@ def ordered(lines: Sequence[str], results: Sequence[Result], others: Sequence[st
         for result in group:
             body.finish(result)
     return body.out
+
+
+def _shared_less(chains: Collection[list[tuple[str, str, str]]]) -> list[str]:
+    """Of each FMA's operands the one that fewer FMAs share: it comes from memory when it is used, so it is made before
+    all chains; the other is made when its first chain begins, and stays in a register over the chains that share it."""
+    uses = Counter(operand for chain in chains for _, *operands in chain for operand in operands)
+    return list(dict.fromkeys(min(a, b, key=uses.__getitem__) for chain in chains for _, a, b in chain))
 
 
 def _tiles(

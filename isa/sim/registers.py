@@ -59,6 +59,16 @@ class Scalars:
             region.line(f"store i32 {word.ref}, ptr {self._place(reg, region)}")
             self.w.scalar = scalar
 
+    def relative(self, index: int, relative: LlvmValue, limit: int) -> str:
+        """Place of SGPR index + relative, all registers being in memory; one beyond `limit` is the register itself.
+
+        Whatever was known of registers is forgotten, since the one at that place may be about to change.
+        """
+        self.flush(self.w.scalar)
+        kept = {reg: value for reg, value in self._known.items() if value.constant is not None and reg == EXEC_LO}
+        self._known, self._dirty = kept, {}
+        return dynamic_place(self.w, index, relative, limit, 0, 4)
+
     def snapshot(self) -> Scalars:
         """The registers as they are now, to be flushed elsewhere."""
         copy = Scalars(self.w, False)
@@ -118,15 +128,36 @@ class Whole:
             parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr {place}, align {4 * strip}"))
         return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
 
-    def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
+    def read_relative(self, index: int, relative: LlvmValue) -> LlvmValue:
+        """VGPR index + relative; the register itself where that is beyond the wave's registers."""
         f, strip = self.w.function, self.strip
+        parts = []
+        for number in range(LANES // strip):
+            place = self._relative_place(index, relative, number)
+            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr {place}, align {4 * strip}"))
+        return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
+
+    def write_relative(self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: LlvmValue) -> None:
+        if mask is not None:
+            value = mask.select(value, self.read_relative(index, relative))
+        self._store(value.vector(LANES), lambda number: self._relative_place(index, relative, number))
+
+    def _relative_place(self, index: int, relative: LlvmValue, number: int) -> str:
+        size = 4 * self.strip
+        return dynamic_place(self.w, index, relative, self.vgprs, VGPRS + size * number * self.vgprs, size)
+
+    def write(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None:
         value = value.vector(LANES)
         if mask is not None:
             value = mask.select(value, self.read(index))
+        self._store(value, lambda number: self._place(index, number))
+
+    def _store(self, value: LlvmValue, place_of: Callable[[int], str]) -> None:
+        f, strip = self.w.function, self.strip
         for number in range(LANES // strip):
             lanes = ", ".join(f"i32 {number * strip + i}" for i in range(strip))
             part = f.emit(self.w.scalar, f"shufflevector {value!r}, {value.llvm} poison, <{strip} x i32> <{lanes}>")
-            place = self._place(index, number)
+            place = place_of(number)
             self.w.scalar.line(f"store <{strip} x i32> {part}, ptr {place}, align {4 * strip}")
 
     def numbers(self) -> LlvmValue:
@@ -198,7 +229,7 @@ class Strips:
         if not self.stores and is_plain(body.lines):
             others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
             others += [self._first.ref] if self._first is not None else []
-            tile = (4, 4) if self.lanes * 32 == 512 else (2, 4)
+            tile = (4, 4) if self.lanes * 32 == 512 else (1, 1)
             body.lines = ordered(body.lines, results, others, tile)
         else:
             for result in results:
@@ -298,6 +329,19 @@ class Strips:
 def lane_numbers(writer: Writer, lanes: int) -> LlvmValue:
     text = "<" + ", ".join(f"i32 {i}" for i in range(lanes)) + ">"
     return LlvmValue(writer, "u32", lanes, text)
+
+
+def dynamic_place(writer: Writer, index: int, relative: LlvmValue, limit: int, offset: int, size: int) -> str:
+    """Address in the wave of register index + relative, `size` bytes each from `offset`. A number that is not below
+    `limit` is `index` instead (undefined on the card; here it must not leave the wave)."""
+    f, region = writer.function, writer.scalar
+    number = f.emit(region, f"add i32 {relative.ref}, {index}")
+    inside = f.emit(region, f"icmp ult i32 {number}, {limit}")
+    safe = f.emit(region, f"select i1 {inside}, i32 {number}, i32 {index}")
+    wide = f.emit(region, f"zext i32 {safe} to i64")
+    skip = f.emit(region, f"mul i64 {wide}, {size}")
+    at = f.emit(region, f"add i64 {skip}, {offset}")
+    return f.emit(region, f"getelementptr i8, ptr %w, i64 {at}")
 
 
 def concatenate(f: Function, region: Region, parts: list[str], lanes: int, element: str) -> str:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from isa.describe import Access
 from isa.program import Instruction
-from isa.registers import EXEC_LO, SCC, Reg, s
+from isa.registers import EXEC_LO, SCC, SGPR_LIMIT, Reg, s
 from isa.sim import lane_access as memory
 from isa.sim.cfg import Block, jumps_indirectly, writes_exec
 from isa.sim.execute import execute
@@ -66,7 +66,7 @@ class Translator:
         self.bails: set[int] = set()
         self._guesses = guess(blocks) if fast and facts.patterns else {}
         self.symbol = "fast" if fast else "plain"
-        self.f = Function(f"i32 @{self.symbol}(ptr noalias %w, ptr noalias %c)")
+        self.f = Function(f"i32 @{self.symbol}(ptr noalias %w, ptr noalias %c) alignstack(64)")
         sites = (
             inst for b in blocks for inst in b.instructions if inst.desc.access is not None or jumps_indirectly(inst)
         )
@@ -145,7 +145,9 @@ class Translator:
             self._lanes: Lanes | None = None
             if desc.effect == "wait":
                 return  # a simulated access is done when it is issued
-            if self.strips is not None and (desc.effect or self._touches_open_masks(inst) or self._orders(inst)):
+            if self.strips is not None and (
+                desc.effect or desc.relative or self._touches_open_masks(inst) or self._orders(inst)
+            ):
                 self._close()
             execute(self, inst)
             return
@@ -350,20 +352,25 @@ class Translator:
         return self._lanes.active()
 
     def read_vgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
-        if relative is not None:
-            raise self.inst.error("v_movrel is not translated")
         assert self._lanes is not None
         self._check_vgpr(index)
-        return self._lanes.read(index)
+        if relative is None:
+            return self._lanes.read(index)
+        assert isinstance(relative, LlvmValue)
+        assert self._whole is not None
+        return self._whole.read_relative(index, relative)
 
     def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
-        if relative is not None:
-            raise self.inst.error("v_movrel is not translated")
         assert isinstance(value, LlvmValue)
         assert mask is None or isinstance(mask, LlvmValue)
         assert self._lanes is not None
         self._check_vgpr(index)
-        self._lanes.write(index, value, mask)
+        if relative is None:
+            self._lanes.write(index, value, mask)
+        else:
+            assert isinstance(relative, LlvmValue)
+            assert self._whole is not None
+            self._whole.write_relative(index, value, mask, relative)
 
     def _check_vgpr(self, index: int) -> None:
         if index >= self.facts.vgprs:
@@ -374,7 +381,9 @@ class Translator:
 
     def read_sgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
         if relative is not None:
-            raise self.inst.error("s_movrel is not translated")
+            assert isinstance(relative, LlvmValue)
+            place = self.scalars.relative(index, relative, SGPR_LIMIT)
+            return LlvmValue(self.writer, "u32", 0, self.f.emit(self.writer.scalar, f"load i32, ptr {place}"))
         reg = s(index)
         if reg.is_null:
             return self.constant("u32", 0)
@@ -384,7 +393,11 @@ class Translator:
 
     def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
         if relative is not None:
-            raise self.inst.error("s_movrel is not translated")
+            assert isinstance(relative, LlvmValue)
+            assert isinstance(value, LlvmValue)
+            place = self.scalars.relative(index, relative, SGPR_LIMIT)
+            self.writer.scalar.line(f"store i32 {value.ref}, ptr {place}")
+            return
         reg = s(index)
         if reg.is_null:
             return

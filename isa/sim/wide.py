@@ -222,6 +222,7 @@ class WideAccess:
     index: str
     _pointers: dict[tuple[object, int], str] = field(default_factory=dict)
     _chunks: dict[tuple[object, int, int, int], str] = field(default_factory=dict)
+    _transposed: dict[tuple[object, int, int], list[str]] = field(default_factory=dict)
 
     def pointer(self, key: object, granule: int) -> str:
         """Host pointer to a base."""
@@ -287,6 +288,10 @@ class WideAccess:
         """words: each lane's first word. Reads whole vectors of n words and picks from them."""
         n, span = self.guards.granule, max(words) + count
         lds = self.guards.ranges[key].space == "lds"
+        if n == 8 and words == [4 * i for i in range(8)]:
+            skip = constant % 16 // 4 if lds and constant % 4 == 0 else 0
+            if skip + count <= 4 and (lds or count == 4):
+                return self._columns(key, granule, constant - 4 * skip)[skip : skip + count]
         if span < n and not lds:
             width = span
             starts = [0]
@@ -308,6 +313,31 @@ class WideAccess:
             results.append(_pick(f, self.body, chunks, width, picks))
         return results
 
+    def _columns(self, key: object, granule: int, offset: int) -> list[str]:
+        """Eight lanes with four words each, side by side: 8 x 4 words transposed into one vector a word."""
+        at = (key, granule, offset)
+        if at in self._transposed:
+            return self._transposed[at]
+        f, body = self.writer.function, self.body
+
+        def two(a: str, b: str, order: tuple[int, ...], width: int = 8) -> str:
+            picks = ", ".join(f"i32 {i}" for i in order)
+            type_ = f"<{width} x i32>"
+            return f.emit(body, f"shufflevector {type_} {a}, {type_} {b}, <{len(order)} x i32> <{picks}>")
+
+        cells = [
+            f.emit(body, f"load <4 x i32>, ptr {self._at(key, granule, offset + 16 * lane)}, align 4")
+            for lane in range(8)
+        ]
+        # Lane i below lane i + 4, so that all further shuffles stay within 128 bits.
+        rows = [two(cells[i], cells[i + 4], (0, 1, 2, 3, 4, 5, 6, 7), 4) for i in range(4)]
+        low = [two(rows[i], rows[i + 1], (0, 8, 1, 9, 4, 12, 5, 13)) for i in (0, 2)]
+        high = [two(rows[i], rows[i + 1], (2, 10, 3, 11, 6, 14, 7, 15)) for i in (0, 2)]
+        first, second = (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)
+        columns = [two(a, b, order) for a, b in (low, high) for order in (first, second)]
+        self._transposed[at] = columns
+        return columns
+
     def _chunk(self, key: object, granule: int, offset: int, width: int) -> str:
         at = (key, granule, offset, width)
         if at not in self._chunks:
@@ -318,6 +348,7 @@ class WideAccess:
     def store(self, key: object, constant: int, pattern: Pattern, element: str, data: Sequence[LlvmValue]) -> None:
         """The reverse; where lanes meet at one address the last one's value stays."""
         self._chunks.clear()
+        self._transposed.clear()
         f, n, size = self.writer.function, self.guards.granule, element_bytes(element)
         distances = [d - pattern[0] for d in pattern[:n]]
         count = max(1, size // 4)

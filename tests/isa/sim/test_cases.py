@@ -117,7 +117,7 @@ def _store(after):
 
 @pytest.fixture(scope="module")
 def native():
-    """Case -> {register: its 32 lanes} that native code leaves. Registers relative to M0 are not translated."""
+    """Case -> {register: its 32 lanes} that native code leaves."""
     sys.path.insert(0, str(Path(__file__).parent))
     import programs
 
@@ -125,8 +125,6 @@ def native():
     rows = []
     for case in (param.values[0] for param in CASES):
         before, code, after = _split(case)
-        if any(parse_instruction(text).desc.relative for text in code):
-            continue
         lines += [*_set_up(before, code), *code, *_store(after)]
         rows += [(case, name) for name, _ in _words(after)]
     image = programs.assembled("\n".join([*lines, "s_endpgm"]), scratch=64, vgprs=256)
@@ -142,14 +140,7 @@ def native():
 
 @pytest.mark.parametrize("case", CASES)
 def test_native_code(case, native):
-    if case not in native:
-        pytest.xfail("registers relative to M0 are not translated")
-    before, code, after = _split(case)
-    try:
-        for name, values in _words(after):
-            row = native[case][name]
-            _check(name, row[: len(values)] if len(values) > 1 else row, values)
-    except AssertionError:
-        if dict(_words(before)).get("mode", [0])[0] & 15 or "s_round_mode" in code[0] or "HW_REG_MODE, 0" in code[0]:
-            pytest.xfail("native code rounds to nearest even in every mode")
-        raise
+    *_, after = _split(case)
+    for name, values in _words(after):
+        row = native[case][name]
+        _check(name, row[: len(values)] if len(values) > 1 else row, values)
