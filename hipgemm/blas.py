@@ -12,6 +12,7 @@ kernel 0, and what was published of it stands in its place, marked.
 from __future__ import annotations
 
 import ctypes
+import ctypes.util
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from hipgemm.problem import Problem
 from isa.errors import IsaError
 
 NAME = "kernel0"
+ROCBLAS = "librocblas.so"
 NO_TRANSPOSE = 111  # rocblas_operation_none and HIPBLAS_OP_N
 Gemm = Callable[[Problem, Sequence[Buffer], Any], None]
 
@@ -53,7 +55,7 @@ def subject(made_by: str, gemm: Gemm, problem: Problem) -> Subject:
 
 def rocblas(file: Path | None = None) -> tuple[str, Gemm]:
     """rocBLAS by its C interface (rocblas-functions.h): what it is called, and its SGEMM. file: the library itself."""
-    library, path = _load("librocblas.so", file)
+    library, path = _load(ROCBLAS, file)
     pointer, number = ctypes.c_void_p, ctypes.c_int
     library.rocblas_set_stream.argtypes = (pointer, pointer)
     library.rocblas_sgemm.argtypes = (
@@ -97,6 +99,12 @@ def _sgemm(call: Callable[..., Any], handle: Any, as_it_is: Any, problem: Proble
     alpha, beta = ctypes.c_float(problem.alpha), ctypes.c_float(problem.beta)
     scalars = ctypes.addressof(alpha), ctypes.addressof(beta)
     return call(handle, as_it_is, as_it_is, n, m, k, scalars[0], b, n, a, k, scalars[1], c, n)
+
+
+def rocblas_file() -> Path | str | None:
+    """Where rocBLAS is, without opening it; None if nothing is found."""
+    found = (p for p in _candidates(ROCBLAS) if p.is_absolute())
+    return next(found, None) or ctypes.util.find_library("rocblas")
 
 
 def _load(name: str, file: Path | None) -> tuple[ctypes.CDLL, str]:

@@ -35,18 +35,19 @@ def environment(device: Device) -> dict[str, str]:
     }
     if not device.simulated:
         found["card"] = f"{device.name}, PCI {device.pci}"
-        found |= {name: text for name, text in (("driver", _driver()), ("rocm", _rocm())) if text}
+        found |= {name: text for name, text in (("driver", driver()), ("rocm", rocm())) if text}
     return found
 
 
-def _driver(module: Path = AMDGPU) -> str | None:
+def driver(module: Path = AMDGPU) -> str | None:
     """Drivers from AMD's packages carry a version; the kernel's own has the kernel's."""
     if not module.is_dir():
         return None
     return _line(module / "version") or f"amdgpu of Linux {platform.release()}"
 
 
-def _rocm() -> str | None:
+def rocm() -> str | None:
+    """The version of the ROCm that $ROCM_PATH, $ROCM_HOME or /opt/rocm names."""
     roots = [os.environ.get("ROCM_PATH"), os.environ.get("ROCM_HOME"), "/opt/rocm"]
     return next((text for r in roots if r and (text := _line(Path(r) / ".info" / "version"))), None)
 

@@ -33,7 +33,7 @@ def command(hipcc: Path | None, as_json: bool) -> None:
     """
     from isa import toolchain
 
-    facts = [*toolchain.doctor(hipcc), *_packages(), _disassembler(), _device()]
+    facts = [*toolchain.doctor(hipcc), *_packages(), _disassembler(), _device(), *_beside_a_card()]
     needed = {"build with", "disassembler", "device", *PACKAGES}
     broken = [f for f in facts if not f.found and f.name in needed]
     if as_json:
@@ -67,6 +67,24 @@ def _disassembler() -> Fact:
         return Fact("disassembler", True, "LLVM's, through rocm-llvm-python")
     except Exception as error:
         return Fact("disassembler", False, f"{type(error).__name__}: {error}", PACKAGES["rocm-llvm-python"])
+
+
+def _beside_a_card() -> list[Fact]:
+    """What measurements on a card use besides."""
+    from hipgemm.blas import rocblas_file
+    from hipgemm.environment import driver, rocm
+
+    library = rocblas_file()
+    try:
+        smi = importlib.metadata.version("amdsmi")
+    except importlib.metadata.PackageNotFoundError:
+        smi = ""
+    return [
+        Fact("driver", bool(found := driver()), found or "no amdgpu in /sys/module", "only for a card"),
+        Fact("ROCm", bool(found := rocm()), found or "none in $ROCM_PATH or /opt/rocm", "only for a card"),
+        Fact("rocBLAS", library is not None, str(library or "not found"), "only for kernel 0 on a card"),
+        Fact("amdsmi", bool(smi), smi or "not installed", "only for a card's clock and power"),
+    ]
 
 
 def _device() -> Fact:

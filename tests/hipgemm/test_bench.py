@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hipgemm import records
+from hipgemm import blas, environment, records
 from hipgemm.bench import Refusal
 from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS
 from hipgemm.records import BadRecord
@@ -282,3 +282,18 @@ def test_without_readings_there_are_none(module: types.ModuleType | None, monkey
     with Telemetry("0000:0c:00.0") as seen:
         pass
     assert seen.clock_mhz is seen.power_w is None
+
+
+def test_driver_and_rocm_by_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert environment.driver(tmp_path / "amdgpu") is None
+    (tmp_path / "amdgpu").mkdir()
+    assert str(environment.driver(tmp_path / "amdgpu")).startswith("amdgpu of Linux")
+    (tmp_path / "amdgpu" / "version").write_text("6.12.12\n")
+    assert environment.driver(tmp_path / "amdgpu") == "6.12.12"
+    (tmp_path / ".info").mkdir()
+    (tmp_path / ".info" / "version").write_text("6.4.1-83\n")
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path))
+    assert environment.rocm() == "6.4.1-83"
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "librocblas.so").write_text("")
+    assert blas.rocblas_file() == tmp_path / "lib" / "librocblas.so"

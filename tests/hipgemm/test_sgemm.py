@@ -245,6 +245,22 @@ except IsaError as error:
     )
 
 
+def test_kernel8_and_its_padding_on_the_simulator(run_program: Run) -> None:
+    run_program(
+        """
+import numpy as np
+import hipgemm
+rng = np.random.default_rng(0)
+for m, n, k in ((130, 257, 17), (1, 300, 40), (1, 1, 1)):
+    a, b = rng.standard_normal((m, k), dtype=np.float32), rng.standard_normal((n, k), dtype=np.float32).T
+    c = rng.standard_normal((m, n), dtype=np.float32)
+    wanted = 1.5 * (a @ b) - 0.5 * c
+    assert hipgemm.sgemm(a, b, c, 1.5, -0.5, device="simulated") is c
+    np.testing.assert_allclose(c, wanted, rtol=1e-4, atol=1e-4)
+"""
+    )
+
+
 @pytest.fixture(scope="module")
 def host_copy(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """kernels_hip/strided_copy.hip as plain C++ on the host."""
