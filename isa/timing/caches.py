@@ -1,15 +1,19 @@
 """Where L0 misses are served: the address streams of all resident workgroups -> shares of L1, L2, L3 and VRAM.
 
 The engine plays one CU or WGP with its own L0; the caches behind it are shared with CUs that it does not play. Here all
-CUs of the chip run the memory accesses of the first round of workgroups in lockstep, one access of each wave in turn,
-through L0 (a CU), L1 (a shader array), L2 and L3, all with LRU. Each instruction's loads that miss L0 are counted by
-the level that had the line; the engine then draws from these shares.
+CUs of the chip run the memory accesses of a round of workgroups in lockstep, one access of each wave in turn, through
+L0 (a CU), L1 (a shader array), L2 and L3, all with LRU. Each instruction's loads that miss L0 are counted by the level
+that had the line; the engine then draws from these shares.
 
-Workgroup i of the grid starts on CU i mod CUs (WGP i mod WGPs in WGP mode, its waves on both CUs), CU c belongs to
-shader array c mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
+Two rounds are played: the first from cold caches, the second with what the first left in L3; it stands for all later
+ones. Workgroup i of the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u
+belongs to shader array u mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
 
-Limits: only the first round, and of it the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs
-hits where a cache is nearly too small); other rounds are taken to be like the first.
+The set of a line is a hash of its number, here and in the engine: by the plain low bits all rows of a matrix whose
+stride is a power of two would fall into one set (assumed; nobody published the hash).
+
+Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
+cache is nearly too small).
 """
 
 from __future__ import annotations
@@ -30,10 +34,7 @@ LIMIT = 3_000_000
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def _touch(tags, used, cache, line, now):
     """Look a line up in one of several equal caches and put it there. True where it was there."""
-    sets = tags.shape[1]
-    s = line % sets
-    if s < 0:
-        s += sets
+    s = ((line ^ (line >> 7) ^ (line >> 14)) & 0x7FFFFFFF) % tags.shape[1]
     victim = 0
     for way in range(tags.shape[2]):
         if tags[cache, s, way] == line:
@@ -48,16 +49,17 @@ def _touch(tags, used, cache, line, now):
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def _play(
-    mem_at, sector_at, sectors, op, is_load, shift_x, shift_y, private, grid_x, total, waves, resident, cus_a_unit,
-    units, arrays, limit, t0, u0, t1, u1, t2, u2, t3, u3, found,
+    mem_at, sector_at, sectors, op, is_load, shift_x, shift_y, private, grid_x, total, waves, first, resident,
+    cus_a_unit, units, arrays, limit, t0, u0, t1, u1, t2, u2, t3, u3, found,
 ):  # fmt: skip
-    """Fills found[n, 5]: loads of each instruction served by L0, L1, L2, L3, VRAM."""
+    """Fills found[n, 5]: loads of each instruction served by L0, L1, L2, L3, VRAM, in `resident` workgroups from
+    `first`. Returns (lines asked for, accesses of a wave that were played)."""
     now = 0
     index = 0
     going = True
     while going and now < limit:
         going = False
-        for g in range(resident):
+        for g in range(first, min(first + resident, total)):
             unit = g % units
             x = g % grid_x
             y = g // grid_x
@@ -83,7 +85,7 @@ def _play(
                         continue
                     if _touch(t0, u0, cu, line, now):
                         found[i, 0] += 1
-                    elif _touch(t1, u1, cu % arrays, line, now):
+                    elif _touch(t1, u1, unit % arrays, line, now):
                         found[i, 1] += 1
                     elif _touch(t2, u2, 0, line, now):
                         found[i, 2] += 1
@@ -92,6 +94,7 @@ def _play(
                     else:
                         found[i, 4] += 1
         index += 1
+    return now, index
 
 
 def positions(trace: Trace, code: Code) -> np.ndarray:
@@ -108,7 +111,7 @@ def positions(trace: Trace, code: Code) -> np.ndarray:
 def served(
     trace: Trace, code: Code, card: Card, numbers: Mapping[str, float], *, cu_mode: bool, slots: int
 ) -> np.ndarray:
-    """int64[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM served, chip-wide."""
+    """float[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip."""
     line = numbers["line_bytes"]
     cus_a_unit = 1 if cu_mode else 2
     units = card.cus // cus_a_unit
@@ -117,19 +120,35 @@ def served(
         shape = (count, max(1, int(size / line / ways)), int(ways))
         return np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
 
-    found = np.zeros((len(code.kind), 5), np.int64)
     r = trace.recorded
-    _play(
-        r.mem_at, r.sector_at, r.sectors, positions(trace, code), code.kind == layout.LOAD, trace.shift_x,
-        trace.shift_y, code.private, trace.grid[0], trace.workgroups, trace.waves,
-        min(trace.workgroups, units * slots), cus_a_unit, units, card.shader_arrays, LIMIT,
-        *cache(card.cus, numbers["l0_bytes"], numbers["l0_ways"]),
-        *cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
-        *cache(1, card.l2_bytes, numbers["l2_ways"]),
-        *cache(1, card.l3_bytes, 16),
-        found,
-    )  # fmt: skip
-    return found
+    resident = min(trace.workgroups, units * slots)
+    rounds = -(-trace.workgroups // resident)
+    l3 = cache(1, card.l3_bytes, 16)
+
+    def play(first: int) -> tuple[np.ndarray, float]:
+        """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
+        found = np.zeros((len(code.kind), 5), np.int64)
+        _, seen = _play(
+            r.mem_at, r.sector_at, r.sectors, positions(trace, code), code.kind == layout.LOAD, trace.shift_x,
+            trace.shift_y, code.private, trace.grid[0], trace.workgroups, trace.waves, first, resident, cus_a_unit,
+            units, card.shader_arrays, LIMIT,
+            *cache(card.cus, numbers["l0_bytes"], numbers["l0_ways"]),
+            *cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
+            *cache(1, card.l2_bytes, numbers["l2_ways"]),
+            *l3,
+            found,
+        )  # fmt: skip
+        return found, min(1.0, seen / max(1, int(np.diff(r.mem_at).max())))
+
+    first, part = play(0)
+    if rounds == 1:
+        return first.astype(float)
+    # A round leaves in L3 what the next one finds again, if the whole round, not only what was played, fits there.
+    fits = first[:, 4].sum() / part * line <= card.l3_bytes
+    if not fits:
+        l3[0][:] = -1
+    later, _ = play(resident if trace.workgroups >= 2 * resident else trace.workgroups - resident)
+    return (first + (rounds - 1) * later) / rounds
 
 
 def levels(found: np.ndarray) -> np.ndarray:

@@ -24,8 +24,8 @@ import numba as nb
 import numpy as np
 
 from isa.timing import layout as L
+from isa.timing.state import KEEP, NEVER, fresh
 
-_BIG = 1 << 60
 VALU, SALU, SMEM, LDS_LOAD, LDS_STORE, LOAD, STORE = L.VALU, L.SALU, L.SMEM, L.LDS_LOAD, L.LDS_STORE, L.LOAD, L.STORE
 WAIT, BARRIER, BRANCH, INTERNAL, END, PRIO = L.WAIT, L.BARRIER, L.BRANCH, L.INTERNAL, L.END, L.PRIO
 BUSY, BANK, DEPENDENCY, LDS_WAIT, LDS_BANDWIDTH, GMEM = (
@@ -35,7 +35,7 @@ BARRIER_WAIT, BRANCH_COST, DRAIN, SCALAR, FETCH, ISSUE, TAIL = (
     L.BARRIER_WAIT, L.BRANCH_COST, L.DRAIN, L.SCALAR, L.FETCH, L.ISSUE, L.TAIL,
 )  # fmt: skip
 STICKY, ROUND_ROBIN, REGISTERS, VGPRS = L.STICKY, L.ROUND_ROBIN, L.REGISTERS, L.VGPRS
-_KEEP = 64  # completions remembered a counter: the counters have 6 bits
+_BIG, _KEEP = NEVER, KEEP
 
 # Columns of the queues' state `free`: when each is free again. Of a CU:
 _PATH, _TA, _FILL, _L1, _L2, _L3, _VRAM, _RETURN = range(8)
@@ -44,9 +44,7 @@ _PATH, _TA, _FILL, _L1, _L2, _L3, _VRAM, _RETURN = range(8)
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def _line_ready(line, start, cu, i, level, m, free, tags, used, filled, counts, random):
     """When one 128-byte line asked for at `start` has arrived from L0, or from the level beyond that holds it."""
-    s = line % m.l0_sets
-    if s < 0:
-        s += m.l0_sets
+    s = ((line ^ (line >> 7) ^ (line >> 14)) & 0x7FFFFFFF) % m.l0_sets
     victim = 0
     for way in range(m.l0_ways):
         if tags[cu, s, way] == line:
@@ -86,23 +84,13 @@ def _line_ready(line, start, cu, i, level, m, free, tags, used, filled, counts, 
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def run(code, rec, work, m, budget, events, samples):
-    """Play `work` on machine `m`.
-
-    budget: stop after this many issued instructions.
-    events: int64[e, 5], filled with (cycle, SIMD, wave slot, instruction, cycle of execution) of the first e issues.
-    samples: int64[k, 2], filled with (cycle, issued) at k even steps of `budget`.
-
-    Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], latency[n], lines[5] served by L0, L1, L2
-    and beyond, L3 and beyond, VRAM, number of events).
-    """
+def _run(code, rec, work, m, state, budget, events, samples):
+    """`run` on fresh `state`."""
     # Plain locals: each access to a field of a tuple costs compile time.
     m_simds = m.simds
     m_slots = m.slots
     m_waves = m.waves
     m_lds_units = m.lds_units
-    m_l0_sets = m.l0_sets
-    m_l0_ways = m.l0_ways
     m_icache_lines = m.icache_lines
     m_seed = m.seed
     m_dispatch_gap = m.dispatch_gap
@@ -161,72 +149,63 @@ def run(code, rec, work, m, budget, events, samples):
     rec_sector_at = rec.sector_at
     rec_sectors = rec.sectors
     n_simd, n_slots, n_waves = m_simds, m_slots, m_waves
-    n_cu = max(1, n_simd // 2)
-    n_rows = n_slots * n_waves
     n_work = work_record.shape[0]
-    n_code = code_kind.shape[0]
 
-    # Waves: row = slot * waves + index in its workgroup.
-    live = np.zeros(n_rows, np.bool_)
-    wake = np.full(n_rows, _BIG, np.int64)
-    pc = np.zeros(n_rows, np.int64)
-    block_pos = np.zeros(n_rows, np.int64)
-    block_end = np.zeros(n_rows, np.int64)
-    op_end = np.zeros(n_rows, np.int64)
-    lds_pos = np.zeros(n_rows, np.int64)
-    mem_pos = np.zeros(n_rows, np.int64)
-    wg = np.zeros(n_rows, np.int64)
-    home = np.zeros(n_rows, np.int64)
-    prio = np.zeros(n_rows, np.int64)
-    age = np.zeros(n_rows, np.int64)
-    ready = np.zeros((n_rows, REGISTERS), np.int64)  # when a VALU may execute with it
-    scalar_ready = np.zeros((n_rows, REGISTERS - VGPRS), np.int64)  # when a scalar instruction may issue with it
-    written = np.zeros(n_rows, np.int64)  # execution of the last VALU instruction that writes a VGPR
-    history = np.zeros((n_rows, 8), np.int64)  # results of the last VALU instructions, for s_delay_alu
-    history_n = np.zeros(n_rows, np.int64)
-    trans = np.zeros((n_rows, 8), np.int64)
-    trans_n = np.zeros(n_rows, np.int64)
-    done = np.zeros((n_rows, 3, _KEEP), np.int64)
-    queued = np.zeros((n_rows, _KEEP), np.int64)  # of lgkm: cycles spent in queues
-    scalar_load = np.zeros((n_rows, _KEEP), np.bool_)
-    issued_n = np.zeros((n_rows, 3), np.int64)
-    last_op = np.full(n_rows, -1, np.int64)
-    last_t = np.zeros(n_rows, np.int64)
-    stall_n = np.zeros(n_rows, np.int64)
-    stall_cause = np.full(n_rows, TAIL, np.int64)
-    fetched = np.full(n_rows, -1, np.int64)
-    # Workgroups
-    arrived = np.zeros(n_slots, np.int64)
-    alive = np.zeros(n_slots, np.int64)
-    # SIMDs
-    order = np.zeros((n_simd, n_rows), np.int64)
-    order_n = np.zeros(n_simd, np.int64)
-    simd_wake = np.zeros(n_simd, np.int64)
-    valu_free = np.zeros(n_simd, np.int64)
-    begun = np.zeros((n_simd, 32), np.int64)
-    begun_n = np.zeros(n_simd, np.int64)
-    last_wave = np.full(n_simd, -1, np.int64)  # whose turn it was, for the policy
-    bank_wave = np.full(n_simd, -1, np.int64)  # whose operands the operand caches hold
-    return_free = np.zeros(n_simd)
-    store_free = np.zeros(n_simd)
-    # CUs and caches
-    free = np.zeros((n_cu, 8))
-    lds_free = np.zeros(m_lds_units)
-    tags = np.full((n_cu, m_l0_sets, m_l0_ways), -1, np.int64)
-    used = np.full((n_cu, m_l0_sets, m_l0_ways), -1, np.int64)
-    filled = np.zeros((n_cu, m_l0_sets, m_l0_ways), np.int64)
-    n_fetch = 2
-    for i in range(n_code):
-        n_fetch = max(n_fetch, code_fetch[i] + 2)
-    fetch_ready = np.full(n_fetch, -1, np.int64)  # when a line of the code is there; -1 where nobody asked
-    cache_ring = np.full(m_icache_lines, -1, np.int64)
+    # The state of waves, workgroups, SIMDs, CUs and caches: see `isa.timing.state`.
+    live = state.live
+    wake = state.wake
+    pc = state.pc
+    block_pos = state.block_pos
+    block_end = state.block_end
+    op_end = state.op_end
+    lds_pos = state.lds_pos
+    mem_pos = state.mem_pos
+    wg = state.wg
+    home = state.home
+    prio = state.prio
+    age = state.age
+    ready = state.ready
+    scalar_ready = state.scalar_ready
+    written = state.written
+    history = state.history
+    history_n = state.history_n
+    trans = state.trans
+    trans_n = state.trans_n
+    done = state.done
+    queued = state.queued
+    scalar_load = state.scalar_load
+    issued_n = state.issued_n
+    last_op = state.last_op
+    last_t = state.last_t
+    stall_n = state.stall_n
+    stall_cause = state.stall_cause
+    fetched = state.fetched
+    arrived = state.arrived
+    alive = state.alive
+    order = state.order
+    order_n = state.order_n
+    simd_wake = state.simd_wake
+    valu_free = state.valu_free
+    begun = state.begun
+    begun_n = state.begun_n
+    last_wave = state.last_wave
+    bank_wave = state.bank_wave
+    return_free = state.return_free
+    store_free = state.store_free
+    free = state.free
+    lds_free = state.lds_free
+    tags = state.tags
+    used = state.used
+    filled = state.filled
+    fetch_ready = state.fetch_ready
+    cache_ring = state.cache_ring
+    causes = state.causes
+    hits = state.hits
+    latency = state.latency
+    counts = state.counts
+    random = state.random
+    slot_start = state.slot_start
     cache_n = 0
-    # Results
-    causes = np.zeros((n_simd, 13), np.int64)
-    hits = np.zeros(n_code, np.int64)
-    latency = np.zeros(n_code, np.int64)
-    counts = np.zeros(5, np.int64)
-    random = np.zeros(1, np.int64)
     random[0] = m_seed + 88172645463325252
 
     t = np.int64(0)
@@ -236,7 +215,6 @@ def run(code, rec, work, m, budget, events, samples):
     births = 0
     n_events = 0
     n_samples = 0
-    slot_start = np.full(n_slots, -1, np.int64)
     for slot in range(min(n_slots, n_work)):
         slot_start[slot] = slot * m_dispatch_gap
 
@@ -683,4 +661,27 @@ def run(code, rec, work, m, budget, events, samples):
         for k in range(13):
             total += causes[s, k]
         causes[s, TAIL] += max(np.int64(0), end - total)
-    return end, issued, finished, causes, hits, latency, counts, n_events
+    return end, issued, finished, n_events
+
+
+def run(
+    code: L.Code,
+    rec: L.Recorded,
+    work: L.Work,
+    m: L.Machine,
+    budget: int,
+    events: np.ndarray,
+    samples: np.ndarray,
+) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    """Play `work` on machine `m`.
+
+    budget: stop after this many issued instructions.
+    events: int64[e, 5], filled with (cycle, SIMD, wave slot, instruction, cycle of execution) of the first e issues.
+    samples: int64[k, 2], filled with (cycle, issued) at k even steps of `budget`.
+
+    Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], latency[n], lines[5] served by L0, L1, L2
+    and beyond, L3 and beyond, VRAM, number of events).
+    """
+    state = fresh(code, m)
+    cycles, issued, finished, n_events = _run(code, rec, work, m, state, budget, events, samples)
+    return cycles, issued, finished, state.causes, state.hits, state.latency, state.counts, n_events

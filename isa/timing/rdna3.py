@@ -142,13 +142,13 @@ NUMBERS: dict[str, Number] = {
     "l2_ways": _number(16, "ways", "M", "RDNA"),
     "store_ack_ns": _number(109, "ns", "M", "SQTT: 326 cycles at 3 GHz from store to s_endpgm, which waits for it"),
     "memory_load_factor": _number(
-        1.5,
+        1.3,
         "x",
         "assumed",
         "latency of L2 and beyond under the load of all CUs over that of an idle chip, beyond the queues modelled here "
         "(fabric, channels); fitted over kernels 1 to 8",
         1,
-        2,
+        1.6,
     ),
 }
 
