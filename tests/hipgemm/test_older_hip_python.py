@@ -2,6 +2,7 @@
 own that pip makes (`pytest -m slow`; it downloads 300 MB)."""
 
 import json
+import os
 import subprocess
 import sys
 import venv
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from isa.toolchain import build_host_library
 
 pytestmark = pytest.mark.slow
 
@@ -33,8 +36,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
     venv.create(folder, with_pip=True)
     program = str(folder / "bin" / "python")
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        given = {**os.environ, **environment}
+        return subprocess.run([program, *arguments], cwd=ROOT, env=given, capture_output=True, text=True, check=False)
 
     done = run("-m", "pip", "install", "--quiet", "--disable-pip-version-check", OLDER, *pins())
     if done.returncode:
@@ -57,3 +61,43 @@ def test_everything_that_goes_through_hip_python(python: Python, file: str) -> N
     done = python("-m", "pytest", "-q", "-x", f"tests/hipgemm/{file}")
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout.splitlines()[-1], file=sys.stderr)
+
+
+HIPBLAS = """
+#include <stddef.h>
+static void *made = &made, *stream_set;
+int hipblasCreate(void **handle) { *handle = made; return 0; }
+int hipblasSetStream(void *handle, void *stream) { stream_set = stream; return handle != made; }
+int hipblasSgemm(void *handle, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda,
+                 const float *b, int ldb, const float *beta, float *c, int ldc) {
+    if (handle != made || ta != 111 || tb != 111 || !stream_set) return 7;
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i) {
+            float sum = 0;
+            for (int p = 0; p < k; ++p) sum += a[i + (size_t)p * lda] * b[p + (size_t)j * ldb];
+            c[i + (size_t)j * ldc] = *alpha * sum + *beta * c[i + (size_t)j * ldc];
+        }
+    return 0;
+}
+"""
+KERNEL0 = """
+from hipgemm import blas
+from hipgemm.device import Device
+from hipgemm.measure import measure_subject
+from hipgemm.problem import Problem
+device, problem = Device.open("simulated"), Problem(5, 7, 3, 1.5, -0.5)
+result = measure_subject(blas.subject(*blas.hipblas(), problem), problem, device).result
+assert result.correct, result
+print(result.made_by)
+"""
+
+
+def test_kernel0_through_hipblas(python: Python, tmp_path: Path) -> None:
+    """hipBLAS's binding is part of the older hip-python; the library under it is a small one."""
+    (tmp_path / "hipblas.c").write_text(HIPBLAS)
+    build_host_library(tmp_path / "hipblas.c", tmp_path / "libhipblas.so")
+    done = python("-c", KERNEL0, LD_LIBRARY_PATH=str(tmp_path))
+    assert done.stdout == "hipBLAS through hip-python\n", done.stderr
+    missing = python("-c", KERNEL0, LD_LIBRARY_PATH="")
+    if missing.returncode:
+        assert "no hipBLAS through hip-python" in missing.stderr
