@@ -1,8 +1,8 @@
 """What addresses probably look like: each vector value as "the same for some neighbouring lanes, plus a pattern".
 
 In:  blocks of code.
-Out: for each memory instruction, patterns of the VGPRs that it reads: d[0..7] such that in each run of `GRANULE` lanes
-     lane i holds U + d[i], U being anything. A VGPR of which nothing is known has no entry.
+Out: for each vector instruction, patterns of the VGPRs before it: d[0..7] such that in each run of `GRANULE` lanes lane
+     i holds U + d[i], U being anything. A VGPR of which nothing is known has no entry.
 
 How: the bodies of the instructions are run once more, on values that know only d and how many low bits of U are zero.
 v0 begins as work-item numbers: U + 0..7 with three zero bits. Blocks are taken in the order of their addresses; where
@@ -322,7 +322,7 @@ class _Machine:
 
 
 def guess(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:
-    """Address of a memory instruction -> {VGPR that it reads: pattern}."""
+    """Address of a vector instruction -> {VGPR: its pattern before that instruction}."""
     found: dict[int, dict[int, Pattern]] = {}
     entries: dict[int, tuple[dict[int, Guess], dict[int, Guess]]] = {}
     machine = _Machine()
@@ -331,9 +331,8 @@ def guess(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:
         vgprs, scalars = entries.get(block.number, ({}, {}))
         machine.vgprs, machine.scalars = dict(vgprs), dict(scalars)
         for inst in block.instructions:
-            if inst.desc.access is not None and inst.address is not None:
-                known = ((r.index, machine.vgprs.get(r.index)) for r in inst.reads() if r.is_vgpr)
-                found[inst.address] = {i: g.d for i, g in known if g is not None and g.d is not None}
+            if inst.address is not None and inst.desc.exec_masked:
+                found[inst.address] = {i: g.d for i, g in machine.vgprs.items() if g.d is not None}
             try:
                 execute(machine, inst)
             except IsaError:

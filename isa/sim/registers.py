@@ -209,6 +209,8 @@ class Strips:
         self._bits: dict[str, LlvmValue] = {}
         self._first: LlvmValue | None = None
         self.checks_faults = False
+        self.required: list[str] = []  # truth values that must hold, or control goes to `otherwise` instead
+        self.otherwise = ""
         self.loads: set[str] = set()
         self.stores: set[str] = set()
 
@@ -310,7 +312,13 @@ class Strips:
         more = f.emit(self.body, f"icmp ult i64 {next_}, {LANES // self.lanes}")
         label = self.head.block
         self.body.line(f"br i1 {more}, label %{label}, label %{self.after.block}")
-        self.before.line(f"br label %{self.name}.guard")
+        if self.required:
+            region, every = self.before, self.required[0]
+            for other in self.required[1:]:
+                every = f.emit(region, f"and i1 {every}, {other}")
+            region.line(f"br i1 {every}, label %{self.name}.guard, label %{self.otherwise}")
+        else:
+            self.before.line(f"br label %{self.name}.guard")
         if self.guards:
             bail = f.region(f"{self.name}.bail")
             self.guards.write(f, self.guard, bail.block)

@@ -37,6 +37,9 @@ from isa.values import Value
 
 BAILS = 64
 """How often a wave may fall out of the fast version because a guess was wrong, before it stays with the plain one."""
+ROUNDS = 8
+UNROLLED = 1200
+"""Instructions that an unrolled loop may have."""
 _LANE_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 _across: set[str] = set()
 """Instructions seen to work across lanes."""
@@ -52,6 +55,23 @@ class Facts:
     strip: int = 8
     patterns: bool = True
     native_half: bool = True
+
+
+def may_repeat(block: Block) -> bool:
+    """Whether a block is a loop by itself whose rounds differ in registers only: vector memory is read, never written,
+    and nothing else happens."""
+    middle = block.instructions[:-1]
+    return (
+        block.target == block.number
+        and block.next >= 0
+        and all(not i.desc.effect or i.desc.effect == "wait" for i in middle)
+        and all((a := i.desc.access) is None or (a.kind == "load" and a.space in ("lds", "global")) for i in middle)
+    )
+
+
+def rounds_of(block: Block) -> int:
+    """How many rounds are written as one: eight where that stays of bearable size."""
+    return max(2, min(ROUNDS, UNROLLED // len(block.instructions)))
 
 
 class Translator:
@@ -72,7 +92,8 @@ class Translator:
         )
         self._sites = {inst.address: number for number, inst in enumerate(sites)}
         self._modes: dict[int, FloatMode] = {}
-        self._edges = 0
+        self._rounds = 1
+        self._conditions: list[LlvmValue] | None = None  # of the rounds of a loop that is being unrolled
         self.strips: Strips | None = None
         self._whole: Whole | None = None
         self._open: bool = False
@@ -125,19 +146,52 @@ class Translator:
         return self.f.emit(region, field_pointer(which, name))
 
     def _write_block(self, block: Block) -> None:
-        region = self.f.region(f"b{block.number}")
+        unrolled = self.fast and may_repeat(block) and self._write_unrolled(block)
+        self._begin(block, f"b{block.number}.once" if unrolled else f"b{block.number}")
+        for inst in block.instructions:
+            self.inst = inst
+            self._write(inst)
+        if self._open:
+            self._fall_through()
+
+    def _write_unrolled(self, block: Block) -> bool:
+        """A block that is a loop by itself, several rounds at once; False, and nothing written, where that cannot be.
+
+        Whether there are so many rounds left is known before: the scalar part of all rounds comes in front of the one
+        loop over strips that holds their vector part. If there are not, the block is run once, as it is.
+        """
+        rounds, regions = rounds_of(block), len(self.f.regions)
+        self._begin(block, f"b{block.number}")
+        self._conditions = []
+        try:
+            for _ in range(rounds):
+                for inst in block.instructions:
+                    self.inst = inst
+                    self._write(inst)
+            strips, conditions = self.strips, self._conditions
+            if strips is None or self._loops != 1 or strips.checks_faults or strips.stores:
+                raise NeedsClosedLoop
+        except NeedsClosedLoop:
+            del self.f.regions[regions:]
+            return False
+        finally:
+            self._conditions = None
+        strips.required = [c.ref for c in conditions[:-1]]
+        strips.otherwise = f"b{block.number}.once"
+        self._rounds = rounds
+        self.branch(block.last, conditions[-1])
+        self._rounds = 1
+        return True
+
+    def _begin(self, block: Block, label: str) -> None:
+        region = self.f.region(label)
         self.block = block
         if block.number not in self._modes:
             self._modes[block.number] = self.facts.mode  # reached only through an indirect jump
         self.writer = Writer(self.f, region, region, self._modes[block.number], self.facts.native_half)
         self.scalars = Scalars(self.writer, self.fast)
         self._whole = Whole(self.scalars, self.facts.strip, self.facts.vgprs)
-        self.strips, self._open = None, True
-        for inst in block.instructions:
-            self.inst = inst
-            self._write(inst)
-        if self._open:
-            self._fall_through()
+        self.strips, self._open, self._loops = None, True, 0
 
     def _write(self, inst: Instruction) -> None:
         desc = inst.desc
@@ -145,8 +199,13 @@ class Translator:
             self._lanes: Lanes | None = None
             if desc.effect == "wait":
                 return  # a simulated access is done when it is issued
+            if self._conditions is not None and (self.strips and self._touches_open_masks(inst)):
+                raise NeedsClosedLoop
             if self.strips is not None and (
-                desc.effect or desc.relative or self._touches_open_masks(inst) or self._orders(inst)
+                (desc.effect and self._conditions is None)
+                or desc.relative
+                or self._touches_open_masks(inst)
+                or self._orders(inst)
             ):
                 self._close()
             execute(self, inst)
@@ -198,6 +257,7 @@ class Translator:
 
     def _open_strips(self) -> Strips:
         if self.strips is None:
+            self._loops += 1
             self.strips = Strips(self.scalars, self.facts.strip, self.facts.vgprs, self.inst)
         return self.strips
 
@@ -279,7 +339,7 @@ class Translator:
         region = f.region(name)
         if backward:
             length = (self.block.last.address or 0) - target.address
-            self._check_budget(region, number, max(1, length // 8))
+            self._check_budget(region, number, max(1, length // 8) * self._rounds)
         if returns:
             self._maybe_fast(region, number)
         region.line(f"br label %b{number}")
@@ -435,16 +495,17 @@ class Translator:
 
     def _planned(self, access: Access, address: LlvmValue, size: int, site: int) -> tuple[object, Pattern] | None:
         """How to do this access by wide moves, None where no pattern is known."""
-        known = self._guesses.get(self.inst.address or 0)
-        if not known or not address.lanes_ or access.space not in ("lds", "global", "flat"):
+        if not self._guesses or not address.lanes_ or access.space not in ("lds", "global", "flat"):
             return None
         assert self.strips is not None
         if address.form is not None:
+            known = self._guesses.get(self.strips.first.address or 0, {})
             plan = self.strips.guards.plan(access.space, address.form, known, size, site)
             if plan is not None:
                 self.strips.note(access)
                 return plan
         # The address was computed in this very loop: a new one, which begins with it, may rely on a guess.
+        known = self._guesses.get(self.inst.address or 0, {})
         registers = [r for o in self.inst.operands for r in self._vgprs(o) if r.index in known]
         if registers and self.strips.first is not self.inst:
             raise NeedsClosedLoop
@@ -543,6 +604,10 @@ class Translator:
         return old.bits(kind)
 
     def branch(self, inst: Instruction, condition: Value | None) -> None:
+        if self._conditions is not None:
+            assert isinstance(condition, LlvmValue)
+            self._conditions.append(condition)
+            return
         self._close()
         if condition is None:
             region = self._finish()

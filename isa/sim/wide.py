@@ -80,7 +80,8 @@ class Guards:
         ):
             return None  # strips shorter than a granule would differ
         key = (space, form.key, pattern)
-        low, high = form.constant, form.constant + max(pattern) + size
+        spread = max(pattern[:n])
+        low, high = form.constant, form.constant + spread + size
         if not -(1 << 30) < low < 1 << 30:
             return None
         for v in form.vgprs:
@@ -89,7 +90,7 @@ class Guards:
             r = self.ranges[key]
             r.low, r.high = min(r.low, low), max(r.high, high)
         else:
-            self.ranges[key] = Range(space, form, max(pattern), site, low, high)
+            self.ranges[key] = Range(space, form, spread, site, low, high)
         return key, pattern
 
     def base(self, f: Function, region: Region, strip: str, form: Form, granule: int) -> str:
