@@ -1,8 +1,11 @@
 """The simulated card runs code objects: right results, launches as the descriptor asks, faults that tell where."""
 
 import ctypes
+import signal
 import struct
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -214,3 +217,24 @@ def test_memory_is_counted_and_given_back(card):
     assert first % 256 == 0
     assert card.memory.find(first + size - 1) == (first, size)
     assert card.memory.find(first + size) is None
+
+
+def test_ctrl_c_ends_a_launch(tmp_path):
+    image = tmp_path / "endless.hsaco"
+    image.write_bytes(programs.assembled(".Lagain:\ns_nop 0\ns_branch .Lagain\ns_endpgm"))
+    code = (
+        "import pathlib, sys\nfrom isa.sim.card import Card\ncard = Card()\n"
+        "kernel = card.load(pathlib.Path(sys.argv[1]).read_bytes()).kernels['test']\n"
+        "kernel.version(card.target, fast=True, switches=True)\nprint('ready', flush=True)\n"
+        "card.launch(kernel, (4, 1, 1), (32, 1, 1), bytes(8))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(image)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=10)
+    assert "KeyboardInterrupt" in errors
+    assert time.monotonic() - start < 3

@@ -1,0 +1,179 @@
+"""The fast and the plain version of a kernel leave the same bits: on programs whose lanes part ways, on addresses that
+no guess foresees, on loops that are run several rounds at once, and on every kind of host processor."""
+
+import ctypes
+import random
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.sim.card import Card
+from isa.sim.faults import KernelFault
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+
+REGISTERS = 12
+LANE_OPERATIONS = [
+    "v_add_nc_u32 {d}, {a}, {b}",
+    "v_sub_nc_u32 {d}, {a}, {b}",
+    "v_mul_lo_u32 {d}, {a}, {b}",
+    "v_xor_b32 {d}, {a}, {b}",
+    "v_lshl_add_u32 {d}, {a}, 3, {b}",
+    "v_alignbit_b32 {d}, {a}, {b}, 7",
+    "v_fmac_f32 {d}, {a}, {b}",
+    "v_add_f32 {d}, {a}, {b}",
+    "v_mul_f32 {d}, {a}, {b}",
+    "v_cvt_f32_i32 {d}, {a}",
+    "v_add_co_u32 {d}, vcc_lo, {a}, {b}\nv_add_co_ci_u32 {c}, vcc_lo, {a}, {c}, vcc_lo",
+    "v_cmp_lt_i32 vcc_lo, {a}, {b}\nv_cndmask_b32 {d}, {a}, {b}, vcc_lo",
+    "v_cmp_gt_u32 s20, {a}, {b}\ns_bcnt1_i32_b32 s21, s20\nv_add_nc_u32 {d}, s21, {a}",
+    "v_dual_fmac_f32 v5, v1, v2 :: v_dual_mul_f32 v6, v3, v4",
+    "v_readlane_b32 s22, {a}, 5\nv_add_nc_u32 {d}, s22, {b}",
+    "v_mov_b32_dpp {d}, {a} quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+    "v_and_b32 v30, 0x7c, {a}\nds_store_b32 v30, {b}\nds_load_b32 {d}, v30 offset:64",
+    "v_lshlrev_b32 v30, 2, v0\nds_store_b32 v30, {b} offset:128\nds_load_b32 {d}, v30 offset:132",
+    "v_lshlrev_b32 v30, 4, v0\nds_load_b128 v[31:34], v30\nv_add_nc_u32 {d}, v32, v34",
+]
+EXEC_OPERATIONS = [
+    "v_cmpx_lt_i32 {a}, {b}",
+    "v_cmp_gt_i32 vcc_lo, {a}, {b}\ns_and_saveexec_b32 s23, vcc_lo",
+    "s_mov_b32 exec_lo, -1",
+    "s_mov_b32 exec_lo, 0x0ff0f00f",
+    "s_not_b32 exec_lo, exec_lo",
+]
+
+
+def random_program(seed):
+    """A kernel that mixes registers v1 to v12, changes EXEC on the way, and stores all registers at the end."""
+    pick = random.Random(seed)
+    lines = ["s_load_b64 s[4:5], s[0:1], 0x0", "v_mov_b32 v40, v0"]
+    for i in range(1, REGISTERS + 1):
+        lines += [f"v_mul_lo_u32 v{i}, v0, {pick.getrandbits(31)}", f"v_xor_b32 v{i}, {pick.getrandbits(31)}, v{i}"]
+    for step in range(40):
+        words = {k: f"v{pick.randint(1, REGISTERS)}" for k in "abcd"}
+        kind = EXEC_OPERATIONS if pick.random() < 0.2 else LANE_OPERATIONS
+        lines += pick.choice(kind).format(**words).split("\n")
+        if pick.random() < 0.1:
+            lines += [f"s_cbranch_execz .Lskip{step}", "v_add_nc_u32 v1, 1, v1", f".Lskip{step}:"]
+    lines += ["s_mov_b32 exec_lo, -1", "v_lshlrev_b32 v40, 2, v40", "s_waitcnt lgkmcnt(0)"]
+    lines += [f"global_store_b32 v40, v{i}, s[4:5] offset:{128 * (i - 1)}" for i in range(1, REGISTERS + 1)]
+    return "\n".join([*lines, "s_endpgm"])
+
+
+def outputs(card, image, size, block=(32, 1, 1), **options):
+    buffer = card.memory.allocate(size)
+    ctypes.memset(buffer, 0, size)
+    module = card.load(image)
+    report = card.launch(module.kernels["test"], (1, 1, 1), block, struct.pack("<Q", buffer), **options)
+    return ctypes.string_at(buffer, size), report
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_with_divergent_lanes(seed):
+    card = Card(capacity=1 << 26)
+    image = programs.assembled(random_program(seed), lds=2048, vgprs=48)
+    fast, _ = outputs(card, image, 128 * REGISTERS)
+    plain, _ = outputs(card, image, 128 * REGISTERS, fast=False)
+    # NaNs are compared as they are: both versions compute with the same instructions of the host.
+    assert fast == plain
+
+
+PERMUTED = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_xor_b32 v2, 31, v0
+    v_mul_lo_u32 v2, v2, {factor}
+    v_and_b32 v2, 31, v2
+    v_lshlrev_b32 v2, 2, v2
+    ds_store_b32 v1, v2
+    s_waitcnt lgkmcnt(0)
+    ds_load_b32 v3, v1
+    v_lshlrev_b32 v4, {shift}, v0
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    ds_store_b32 v3, v0
+    ds_load_b32 v5, v4
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v1, v5, s[4:5]
+    s_endpgm
+"""
+
+
+@pytest.mark.parametrize("factor", [1, 5, 7])
+@pytest.mark.parametrize("shift", [0, 1, 2, 3, 4])
+def test_addresses_of_any_pattern(factor, shift):
+    card = Card(capacity=1 << 26)
+    image = programs.assembled(PERMUTED.format(factor=factor, shift=shift), lds=1024)
+    (fast, _), (plain, _) = (outputs(card, image, 128, fast=f) for f in (True, False))
+    assert fast == plain
+
+
+ROUNDS = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_mov_b32 v3, 0
+    s_mov_b32 s6, 0
+    v_cvt_f32_u32 v2, v0
+    ds_store_b32 v1, v2
+    ds_store_b32 v1, v2 offset:128
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    v_mov_b32 v4, v1
+.Lround:
+    ds_load_b32 v5, v4
+    v_add_nc_u32 v4, 4, v4
+    s_add_u32 s6, s6, 1
+    s_waitcnt lgkmcnt(0)
+    v_fmac_f32 v3, v5, v5
+    s_cmp_lt_u32 s6, {count}
+    s_cbranch_scc1 .Lround
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v1, v3, s[4:5]
+    s_endpgm
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 16, 31])
+def test_a_loop_of_any_length(count):
+    card = Card(capacity=1 << 26)
+    image = programs.assembled(ROUNDS.format(count=count), lds=256)
+    (fast, report), (plain, _) = (outputs(card, image, 128, fast=f) for f in (True, False))
+    lanes = np.concatenate([np.arange(32), np.arange(32)]).astype(np.float64) ** 2
+    want = [lanes[i : i + count].sum() for i in range(32)]
+    assert np.frombuffer(fast, np.float32).tolist() == want
+    assert fast == plain
+    assert not report.plain, "every guess held"
+
+
+def test_a_loop_that_leaves_the_lds_is_a_fault_in_its_round():
+    card = Card(capacity=1 << 26)
+    with pytest.raises(KernelFault) as caught:
+        outputs(card, programs.assembled(ROUNDS.format(count=40), lds=256), 128)
+    assert (caught.value.place.lane, caught.value.address) == (31, 256)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_plain_processor_gives_the_same_bits(seed):
+    """Without AVX and FMA: strips of four lanes, fma from the C library."""
+    image = programs.assembled(random_program(seed), lds=2048, vgprs=48)
+    here, there = (outputs(Card(cpu=cpu, capacity=1 << 26), image, 128 * REGISTERS)[0] for cpu in ("", "x86-64"))
+    a, b = (np.frombuffer(x, np.float32) for x in (here, there))
+    assert ((a.view(np.uint32) == b.view(np.uint32)) | (np.isnan(a) & np.isnan(b))).all()
+
+
+def test_the_last_wave_of_a_block_may_be_partial():
+    body = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_add_nc_u32 v2, 1, v0
+    s_waitcnt lgkmcnt(0)
+    global_store_b32 v1, v2, s[4:5]
+    s_endpgm
+    """
+    out, report = outputs(Card(capacity=1 << 26), programs.assembled(body), 4 * 40, block=(40, 1, 1))
+    assert np.frombuffer(out, np.uint32).tolist() == list(range(1, 41))
+    assert report.plain
