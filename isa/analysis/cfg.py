@@ -30,7 +30,7 @@ from functools import cached_property
 
 from isa.analysis import regset
 from isa.errors import IsaError
-from isa.program import Imm, Instruction, Kernel, Label, Symbol
+from isa.program import Imm, Instruction, Kernel, Label, Program, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,17 +237,22 @@ def is_indirect_jump(inst: Instruction) -> bool:
 
 def of_kernel(kernel: Kernel) -> Cfg:
     """The control flow of a kernel of a program that was read from text."""
+    return of_text(kernel.program, kernel.name, kernel.start, kernel.end)
+
+
+def of_text(program: Program, name: str = "", start: int = 0, end: int | None = None) -> Cfg:
+    """The control flow of the lines from `start` to before `end` (all, if not given), which need be no kernel."""
     instructions: list[Instruction] = []
     lines: list[int] = []
     labels: dict[str, int] = {}
-    for number in range(kernel.start, kernel.end):
-        node = kernel.program.lines[number].node
+    for number in range(start, len(program.lines) if end is None else end):
+        node = program.lines[number].node
         if isinstance(node, Label):
             labels[node.name] = len(instructions)
         elif isinstance(node, Instruction):
             instructions.append(node)
             lines.append(number)
-    return _build(kernel.name, instructions, lines, labels)
+    return _build(name or program.file, instructions, lines, labels)
 
 
 def of_instructions(instructions: Sequence[Instruction], name: str = "") -> Cfg:

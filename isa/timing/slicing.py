@@ -27,6 +27,8 @@ from isa.program import Instruction, Special
 from isa.registers import EXEC_LO, Reg
 
 _SLOTS = 385  # first bit of the scratch frame
+_LOW_FROM_LOW = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64"})
+"""64-bit instructions whose low result depends on low halves only: compilers leave anything in the high ones."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,9 @@ def slice_of(cfg: Cfg) -> Slice:
         for i, inst in enumerate(insts)
         if inst.pair is not None
     }
+    # So is a spill of several registers: each goes to its own dword of the frame.
+    halves.update({i: _moves(insts[i], frame) for i, frame in slots.items()})
+    halves.update({i: _low_and_high(inst) for i, inst in enumerate(insts) if inst.desc.name in _LOW_FROM_LOW})
     needed: dict[int, set[int]] = {}
     state: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
     work = list(range(len(cfg.blocks)))
@@ -110,7 +115,7 @@ def slice_of(cfg: Cfg) -> Slice:
                 hint="its time can be told only from a launch with real data",
             )
     run = {
-        i: insts[i] if len(which) == len(insts[i].halves) else insts[i].halves[min(which)]
+        i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
     return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full))
@@ -126,6 +131,30 @@ def _address(inst: Instruction) -> int:
             bits |= regset.mask([operand])
         first = False
     return bits
+
+
+def _low_and_high(inst: Instruction) -> list[tuple[int, int]]:
+    """(reads, writes) of the low half of a 64-bit result, and of the rest."""
+    reads, writes = regset.mask(inst.reads()), regset.mask(inst.writes())
+    high, low_result = 0, 0
+    for role, operand in inst.desc.roles_of(inst):
+        if isinstance(operand, Reg) and width(role.type) == 2:
+            if role.written:
+                low_result |= 1 << regset.bit(operand.sub(0))
+            else:
+                high |= 1 << regset.bit(operand.sub(1))
+    return [(reads & ~high, low_result), (reads, writes & ~low_result)]
+
+
+def _moves(inst: Instruction, frame: tuple[int, ...]) -> list[tuple[int, int]]:
+    """(reads, writes) of each dword that a scratch access at a fixed place moves."""
+    access = inst.desc.access
+    load = access is not None and access.kind == "load"
+    data = next(
+        o for role, o in inst.desc.roles_of(inst) if isinstance(o, Reg) and role.kind == "v" and role.written == load
+    )
+    moves = [(1 << regset.bit(data.sub(k)), 1 << _SLOTS + slot) for k, slot in enumerate(frame)]
+    return [(slot, reg) for reg, slot in moves] if load else moves
 
 
 def _fixed_slots(inst: Instruction) -> tuple[int, ...] | None:

@@ -15,7 +15,6 @@ import pytest
 
 from isa.analysis import cfg as control_flow
 from isa.parse import parse
-from isa.program import Instruction, Label
 from isa.timing import engine, layout, rdna3
 from isa.timing.cards import card
 from isa.timing.decode import decode
@@ -25,22 +24,11 @@ from isa.timing.tracer import Launch, trace
 CASES = sorted((Path(__file__).parent / "events").glob("*.s"))
 
 
-def cfg_of(text: str) -> control_flow.Cfg:
-    insts: list[Instruction] = []
-    labels: dict[str, int] = {}
-    for line in parse(text).lines:
-        if isinstance(line.node, Label):
-            labels[line.node.name] = len(insts)
-        elif line.instruction is not None:
-            insts.append(line.instruction)
-    return control_flow._build("case", insts, [], labels)
-
-
 def played(
     text: str, *, waves: int, simds: int, clock: int, **numbers: float
 ) -> dict[tuple[int, int], tuple[int, int]]:
     """(wave, instruction) -> (issue, execution), with warm instruction cache and cold memory."""
-    cfg = cfg_of(text)
+    cfg = control_flow.of_text(parse(text))
     kernarg = np.array([0x7F0000000000, 0x7F0000010000, 0x7F0000020000], np.uint64).tobytes()
     at = 0x1000_0000
     recorded = trace(cfg, Launch((1, 1, 1), (32 * waves, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),)))

@@ -1,0 +1,138 @@
+"""Slices and traces of small programs, and what addresses cost, against numbers worked out by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isa.analysis.cfg import Cfg, of_text
+from isa.errors import IsaError
+from isa.parse import parse
+from isa.timing import collapse
+from isa.timing.slicing import slice_of
+from isa.timing.tracer import Launch, trace
+
+
+def cfg_of(text: str) -> Cfg:
+    return of_text(parse(text))
+
+
+LOOP = """
+v_lshlrev_b32_e32 v1, 4, v0
+s_mov_b32 s2, 3
+.Lagain:
+ds_load_b128 v[4:7], v1
+global_load_b32 v8, v1, s[0:1]
+v_fmac_f32_e32 v9, v4, v8
+v_add_nc_u32_e32 v1, 0x200, v1
+s_add_i32 s2, s2, -1
+s_cmp_lg_u32 s2, 0
+s_cbranch_scc1 .Lagain
+global_store_b32 v1, v9, s[0:1]
+s_endpgm
+"""
+
+
+def test_data_stays_out_of_the_slice() -> None:
+    cfg = cfg_of(LOOP)
+    names = [cfg.instructions[i].mnemonic for i in sorted(slice_of(cfg).needed)]
+    assert names == ["v_lshlrev_b32_e32", "s_mov_b32", "v_add_nc_u32_e32", "s_add_i32", "s_cmp_lg_u32"]
+
+
+def test_a_loop_is_followed_with_its_addresses() -> None:
+    found = trace(cfg_of(LOOP), Launch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x1000),))).recorded
+    assert found.blocks.tolist() == [0, 1, 1, 1, 2]
+    assert found.lds.tolist() == [4, 4, 4]
+    first = [found.sectors[found.sector_at[m]] * 32 for m in range(4)]
+    assert first == [0x1000, 0x1200, 0x1400, 0x1600]
+    assert np.diff(found.sector_at).tolist() == [16] * 4  # 32 lanes, 16 bytes apart
+
+
+def test_waves_part_and_each_goes_its_way() -> None:
+    text = """
+    v_readfirstlane_b32 s3, v0
+    s_cmp_lg_u32 s3, 0
+    s_cbranch_scc1 .Lother
+    ds_load_b32 v2, v0
+    .Lother:
+    s_endpgm
+    """
+    found = trace(cfg_of(text), Launch((1, 1, 1), (64, 1, 1))).recorded
+    assert found.blocks[found.block_at[0] : found.block_at[1]].tolist() == [0, 1, 2]
+    assert found.blocks[found.block_at[1] : found.block_at[2]].tolist() == [0, 2]
+    assert found.lds_at.tolist() == [0, 1, 1]
+
+
+def test_workgroups_move_their_addresses() -> None:
+    text = """
+    s_lshl_b32 s4, s2, 9
+    s_lshl_b32 s5, s3, 12
+    s_add_i32 s4, s4, s5
+    v_lshl_add_u32 v1, v0, 2, s4
+    global_load_b32 v2, v1, s[0:1]
+    s_endpgm
+    """
+    launch = Launch((4, 4, 1), (32, 1, 1), sgprs=((0, 0x8000),), workgroup_sgprs=(("x", 2), ("y", 3)))
+    found = trace(cfg_of(text), launch)
+    assert found.exact
+    assert (found.shift_x[4], found.shift_y[4]) == (512 // 32, 4096 // 32)
+
+
+def test_one_half_of_a_pair_and_the_low_half_of_a_product_are_enough() -> None:
+    text = """
+    ds_load_b32 v9, v0
+    v_mad_u64_u32 v[2:3], null, v0, 4, v[8:9]
+    v_dual_mul_f32 v5, v9, v9 :: v_dual_add_nc_u32 v4, v2, v2
+    global_load_b32 v6, v4, s[0:1]
+    s_endpgm
+    """
+    cfg = cfg_of(text)
+    needed = slice_of(cfg).needed
+    assert sorted(needed) == [1, 2]
+    assert needed[2].mnemonic == "v_dual_add_nc_u32"
+
+
+def test_spilled_addresses_come_back_and_spilled_data_stays_out() -> None:
+    text = """
+    v_lshlrev_b32_e32 v1, 2, v0
+    scratch_store_b32 off, v1, off
+    ds_load_b32 v2, v1
+    scratch_store_b32 off, v2, off offset:4
+    v_mov_b32_e32 v1, 0
+    scratch_load_b64 v[4:5], off, off
+    global_load_b32 v6, v4, s[0:1]
+    s_endpgm
+    """
+    found = trace(cfg_of(text), Launch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x2000),))).recorded
+    assert found.sectors[found.sector_at[-2] : found.sector_at[-1]].tolist() == [0x2000 // 32 + k for k in range(4)]
+
+
+def test_an_address_from_memory_is_refused_with_its_place() -> None:
+    with pytest.raises(IsaError, match="depends on data from global memory") as refused:
+        slice_of(cfg_of("global_load_b32 v1, v0, s[0:1]\nglobal_load_b32 v2, v1, s[0:1]\ns_endpgm\n"))
+    assert refused.value.span is not None
+    assert refused.value.span.line == 1
+
+
+def cycles(addresses: np.ndarray, dwords: int, mask: int = 0xFFFFFFFF) -> int:
+    return int(collapse.lds_cycles(addresses.astype(np.int64)[None, :], np.array([mask], np.int64), dwords)[0])
+
+
+@pytest.mark.parametrize(("stride", "expected"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32)])
+def test_lds_strides(stride: int, expected: int) -> None:
+    assert cycles(np.arange(32) * 4 * stride, 1) == expected
+
+
+@given(st.lists(st.integers(0, 1023), min_size=32, max_size=32), st.integers(0, 2**32 - 1))
+def test_lds_cycles_are_the_fullest_bank(words: list[int], mask: int) -> None:
+    on = [w for lane, w in enumerate(words) if mask >> lane & 1]
+    fullest = max((len({w for w in on if w % 32 == bank}) for bank in range(32)), default=0)
+    assert cycles(np.array(words) * 4, 1, mask) == max(1, fullest)
+
+
+@given(st.lists(st.integers(0, 1 << 20), min_size=32, max_size=32), st.integers(0, 2**32 - 1), st.sampled_from([4, 16]))
+def test_sectors_are_those_touched(places: list[int], mask: int, size: int) -> None:
+    counts, found = collapse.sectors(np.array([places], np.int64), np.array([mask], np.int64), size)
+    bytes_ = {p + k for lane, p in enumerate(places) if mask >> lane & 1 for k in range(size)}
+    assert found.tolist() == sorted({b // 32 for b in bytes_})
+    assert counts.tolist() == [len(found)]
