@@ -18,11 +18,11 @@ from isa.errors import IsaError
 VERBS = {
     "run": "build a kernel, run it, check its answer",
     "bench": "measure the ladder, as a table beside the published one",
-    "inspect": "show registers, occupancy, instruction mix and VGPR banks of a kernel",
     "time": "predict how long a kernel takes on a card, and where its cycles go",
     "report": "show results from a file again",
     "list": "show the ladder",
     "simulate": "run any hip-python script on the simulated card",
+    "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
     "lint": "check assembly or a code object for what an assembler does not",
     "mutate": "put faults into kernels and see whether the checks find them",
     "doctor": "show what was found on this machine, and what is missing",

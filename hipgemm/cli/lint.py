@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from isa.errors import Finding, IsaError
+from isa.errors import Finding
 
 
 @click.command("lint")
@@ -37,30 +37,14 @@ def command(what: str, name: str | None, faults_only: bool, hipcc: Path | None, 
 
 
 def _findings(what: str, name: str | None, hipcc: Path | None, notes: bool) -> list[Finding]:
-    from hipgemm.kernels import LADDER
+    from hipgemm.cli import inputs
     from isa.check.lint import lint_code_object, lint_program
-    from isa.code_object import load
-    from isa.parse import parse
+    from isa.program import Program
 
-    if what in LADDER and not Path(what).exists():
-        from hipgemm.build import build
-
-        built = build(what, hipcc=hipcc)
-        return lint_program(parse(built.assembly.read_text(), str(built.assembly)), name, notes=notes)
-    try:
-        data = sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
-    except OSError as error:
-        raise IsaError(
-            f"{what}: {error.strerror}",
-            expected=f"an assembly file, a code object, or one of {', '.join(LADDER)}",
-        ) from error
-    if data.startswith((b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")):
-        return lint_code_object(load(data), what, name, notes=notes)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise IsaError(f"{what} is neither assembly nor a code object", hint="is it a file for gfx11?") from error
-    return lint_program(parse(text, "<stdin>" if what == "-" else what), name, notes=notes)
+    given = inputs.read(what, hipcc)
+    if isinstance(given, Program):
+        return lint_program(given, name, notes=notes)
+    return lint_code_object(given, what, name, notes=notes)
 
 
 def _as_json(finding: Finding) -> dict[str, object]:

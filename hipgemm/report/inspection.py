@@ -1,129 +1,192 @@
-"""An inspection as text for a terminal and as an HTML page; the bank table in the published study's colours."""
+"""An `Inspection` for a terminal, as text and as HTML. The bank table has the published study's colours: bank 0 yellow,
+1 orange, 2 red, 3 blue, what an operand cache serves green."""
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from hipgemm.inspection import KINDS, VALU, Inspection, Row
+from hipgemm.report.pages import part, percent, render
 from isa.analysis.banks import COLUMNS
 
 if TYPE_CHECKING:
-    from hipgemm.inspect import Inspection
+    from rich.console import Console
+    from rich.table import Table
 
-_ANSI = {"0": "33", "1": "38;5;208", "2": "31", "3": "34"}
-_LINES = 64  # rows of the bank table in a terminal
+BANK_STYLES = ("black on #ffe08a", "black on #ffb870", "black on #ff9d94", "black on #9cc7ff")
+CACHE_STYLE = "black on #a5e0ad"
+ROWS = 24
+"""How many rows of the bank table a terminal shows unless asked for all."""
+WIDTH = 150
+"""Columns that the tables want: cells that wrap are no table."""
 
 
-def rows(i: Inspection) -> list[tuple[str, str]]:
-    """(what, value) lines."""
-    fits, loop = i.occupancy, i.loop
-    unit = "CU" if i.cu_mode else "WGP"
-    fma = loop.dual + loop.single
+def facts(i: Inspection) -> list[tuple[str, str]]:
+    """(what, value) lines, most wanted first."""
+    fits = i.occupancy
+    unit = "CU" if fits.simds == 2 else "WGP"
+    limits = ", ".join(f"{name} {n}" for name, n in fits.limits.items())
+    spilled = f"; {i.vgpr_spills} VGPRs and {i.sgpr_spills} SGPRs spilled" if i.vgpr_spills or i.sgpr_spills else ""
     lines = [
-        ("registers", f"{i.vgprs} VGPRs, {i.sgprs} SGPRs"),
-        ("LDS", f"{i.lds} bytes a workgroup of {i.threads} threads, {unit} mode"),
-        ("occupancy", f"{fits.waves:g} of 16 waves a SIMD, {fits.workgroups} workgroups a {unit}"),
-        ("held by", ", ".join(f"{n} ({fits.limits[n]} workgroups)" for n in fits.binding)),
-        *[("next step", advice) for advice in fits.advice],
-        ("instructions", f"{i.instructions}, {loop.instructions} in the main loop"),
-        ("FMAs there", f"{loop.dual} dual, {loop.single} single" + (f": {_share(loop.dual, fma)} dual" if fma else "")),
-        ("operands", f"{loop.bank_reads} reads from banks, {loop.cache_reads} from operand caches"),
-        ("mix", ", ".join(f"{count} {unit}" for unit, count in i.mix.items())),
+        ("registers", f"{i.vgprs} VGPRs, {i.sgprs} SGPRs{spilled}"),
+        (
+            "LDS",
+            f"{i.lds} bytes a workgroup of {i.threads} threads"
+            + (f", {i.scratch} bytes of scratch a thread" if i.scratch else ""),
+        ),
+        (
+            "occupancy",
+            f"{fits.waves:g} of 16 waves a SIMD: {_count(fits.workgroups, 'workgroup')} a {unit} ({i.mode} mode)",
+        ),
+        ("held by", f"{', '.join(fits.binding)}; workgroups that each alone would let in a {unit}: {limits}"),
     ]
-    if i.scratch:
-        lines.insert(2, ("scratch", f"{i.scratch} bytes a thread: registers were spilled"))
+    if fits.advice:
+        joined = ", and ".join(text.partition(" would ")[0] for text in fits.advice)
+        waves = fits.waves * (fits.workgroups + 1) / fits.workgroups
+        lines.append(("next step", f"{joined}: {fits.workgroups + 1} workgroups a {unit}, {waves:g} waves a SIMD"))
+    elif fits.waves < 16:
+        lines.append(("next step", "none by registers or LDS: the workgroup's size does not divide the wave slots"))
+    if i.loop:
+        lines += [
+            (
+                "dual issue",
+                f"{percent(i.loop.dual_share)} of the main loop's VALU instructions and {percent(i.loop.fma_share)} of "
+                f"its multiply-adds; {percent(i.mix.dual_share)} and {percent(i.mix.fma_share)} in the whole kernel",
+            ),
+            (
+                "operands",
+                f"{_count(i.bank_reads, 'read')} of VGPR banks, {i.cache_reads} from operand caches (SRC0 and SRC1)",
+            ),
+            ("clashes", _clashes(i.rows)),
+        ]
+    else:
+        lines.append(("main loop", "none: no loop of this kernel has a multiply-add"))
     return lines
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %"
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")
 
 
-def text(i: Inspection, *, colour: bool = False, table: bool = False) -> str:
-    """As lines. table: with the bank table of the main loop."""
-    lines = rows(i)
+def _clashes(rows: Sequence[Row]) -> str:
+    n = sum(row.clashes > 0 for row in rows)
+    faults = sum(bool(row.faults) for row in rows)
+    text = f"{_count(n, 'instruction')} of the main loop {'reads' if n == 1 else 'read'} one bank more than once"
+    return text + (f"; {_count(faults, 'pair')} with sources of one bank or parity" if faults else "")
+
+
+def style(cell: str) -> str:
+    """The rich style of a cell of the bank table."""
+    if not cell:
+        return ""
+    return CACHE_STYLE if cell.startswith("Cache") else BANK_STYLES[int(cell[-1])]
+
+
+def css_class(cell: str) -> str:
+    """The CSS class of a cell of the bank table."""
+    return "" if not cell else "cache" if cell.startswith("Cache") else f"bank{cell[-1]}"
+
+
+def show(i: Inspection, console: Console, rows: int | None = ROWS) -> None:
+    """Print it. rows: of the bank table, None for all."""
+    lines = facts(i)
     width = max(len(what) for what, _ in lines)
-    out = [i.name, *(f"  {what:<{width}}  {value}" for what, value in lines)]
-    if table:
-        out += ["", "  " + "".join(f"{c:<8}" for c in COLUMNS)]
-        for name, cells in i.table[:_LINES]:
-            out.append("  " + "".join(_painted(cell, colour) for cell in cells) + "  " + name)
-        if len(i.table) > _LINES:
-            out.append(f"  ... {len(i.table) - _LINES} more: see --html")
-    return "\n".join(out)
+    console.print(f"{i.kernel} ({i.source})", style="bold", markup=False, highlight=False)
+    for what, value in lines:
+        console.print(f"  {what:<{width}}  {value}", markup=False, highlight=False, soft_wrap=True)
+    console.print(_mix_table(i))
+    if i.rows:
+        every = valu(i)
+        console.print(_bank_table(every[:rows]))
+        if rows is not None and len(every) > rows:
+            console.print(f"  and {len(every) - rows} more: --all", markup=False, highlight=False)
 
 
-def _painted(cell: str, colour: bool) -> str:
-    padded = f"{cell:<8}"
-    if not colour or not cell:
-        return padded
-    code = "32" if cell.startswith("Cache") else _ANSI[cell[-1]]
-    return f"\x1b[{code}m{padded}\x1b[0m"
+def valu(i: Inspection) -> list[Row]:
+    """The rows of the bank table: the main loop's VALU instructions."""
+    return [row for row in i.rows if row.kind in VALU]
 
 
-def as_json(i: Inspection) -> dict[str, Any]:
-    """Everything as numbers and lists."""
+def text(i: Inspection, rows: int | None = ROWS) -> str:
+    """What `show` prints, without colours."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    show(i, Console(file=out, width=WIDTH, color_system=None), rows)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _mix_table(i: Inspection) -> Table:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE)
+    table.add_column("instructions", no_wrap=True)
+    table.add_column("main loop", justify="right")
+    table.add_column("kernel", justify="right")
+    table.add_column("what", no_wrap=True)
+    for name, count in i.mix.counts.items():
+        if count:
+            table.add_row(name, str(i.loop.counts[name]) if i.loop else "", str(count), KINDS[name])
+    table.add_row("all", str(i.loop.total) if i.loop else "", str(i.mix.total), "")
+    return table
+
+
+def _bank_table(rows: Sequence[Row]) -> Table:
+    from rich.box import SIMPLE
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        box=SIMPLE,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        caption="R: read from a bank; Cache: served by its operand cache; W: written, one row below its instruction; "
+        "clash: reads beyond the first of one bank, caches apart",
+        caption_justify="left",
+    )
+    table.add_column("line", justify="right", no_wrap=True, min_width=max(4, *(len(row.place) for row in rows)))
+    for name in COLUMNS:
+        table.add_column(name, justify="center", no_wrap=True, min_width=6)
+    table.add_column("clash", justify="right", no_wrap=True, min_width=5)
+    faults = any(row.faults for row in rows)
+    if faults:
+        table.add_column("fault", no_wrap=True, style="red")
+    table.add_column("instruction", no_wrap=True)
+    for row in rows:
+        cells = [Text(f"{cell:^6}", style(cell)) for cell in row.cells]
+        said = ["; ".join(row.faults)] if faults else []
+        table.add_row(row.place, *cells, str(row.clashes or ""), *said, Text(row.text))
+    return table
+
+
+def view(i: Inspection) -> dict[str, object]:
+    """What the templates need of it."""
+    most = max(i.mix.counts.values(), default=1) or 1
     return {
-        "kernel": i.name,
-        "vgprs": i.vgprs,
-        "sgprs": i.sgprs,
-        "lds_bytes": i.lds,
-        "scratch_bytes": i.scratch,
-        "cu_mode": i.cu_mode,
-        "threads": i.threads,
-        "waves_per_simd": i.occupancy.waves,
-        "workgroups": i.occupancy.workgroups,
-        "limits": dict(i.occupancy.limits),
-        "binding": list(i.occupancy.binding),
-        "advice": list(i.occupancy.advice),
-        "instructions": i.instructions,
-        "main_loop": {"instructions": i.loop.instructions, "dual": i.loop.dual, "single": i.loop.single},
-        "bank_reads": i.loop.bank_reads,
-        "cache_reads": i.loop.cache_reads,
-        "mix": i.mix,
-        "banks": [{"instruction": name, **dict(zip(COLUMNS, cells, strict=True))} for name, cells in i.table],
+        "title": i.kernel,
+        "source": i.source,
+        "facts": facts(i),
+        "mix": [
+            (name, i.loop.counts[name] if i.loop else None, n, KINDS[name], n / most)
+            for name, n in i.mix.counts.items()
+            if n
+        ],
+        "totals": (i.loop.total if i.loop else None, i.mix.total),
+        "columns": COLUMNS,
+        "faults": any(row.faults for row in i.rows),
+        "rows": [(row, [(cell, css_class(cell)) for cell in row.cells]) for row in valu(i)],
     }
 
 
-_STYLE = """
-:root { color-scheme: light dark; --fg: #1d2330; --bg: #ffffff; --line: #d5d9e0; --mute: #5b6474; }
-@media (prefers-color-scheme: dark) { :root { --fg: #e4e7ee; --bg: #14171d; --line: #343b48; --mute: #9aa3b2; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--fg); background: var(--bg); margin: 2rem auto;
-  max-width: 72rem; padding: 0 1.5rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-.facts th { text-align: left; font-weight: 500; color: var(--mute); padding: .15rem 1.5rem .15rem 0;
-  vertical-align: top; white-space: nowrap; }
-.banks { border-collapse: collapse; font: 13px/1.5 ui-monospace, monospace; }
-.banks th { position: sticky; top: 0; background: var(--bg); text-align: left; padding: .2rem .6rem;
-  border-bottom: 1px solid var(--line); }
-.banks td { padding: 0 .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
-.b0 { background: #f2c94c; color: #222; } .b1 { background: #f2994a; color: #222; }
-.b2 { background: #d9534f; color: #fff; } .b3 { background: #3b7dd8; color: #fff; }
-.cache { background: #3d9a5f; color: #fff; }
-"""
-
-
 def fragment(i: Inspection) -> str:
-    """The facts as an HTML table."""
-    cells = "".join(f"<tr><th>{escape(what)}</th><td>{escape(value)}</td></tr>" for what, value in rows(i))
-    return f"<table class='facts'>{cells}</table>"
+    """For a notebook."""
+    return part("inspection", view(i))
 
 
 def page(i: Inspection) -> str:
-    """A self-contained HTML page."""
-    head = "".join(f"<th>{c}</th>" for c in (*COLUMNS, "instruction"))
-    lines = []
-    for name, cells in i.table:
-        tds = "".join(f"<td class='{_class(cell)}'>{cell}</td>" for cell in cells)
-        lines.append(f"<tr>{tds}<td>{escape(name)}</td></tr>")
-    return (
-        f"<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
-        f"<title>{escape(i.name)}</title><style>{_STYLE}</style><h1>{escape(i.name)}</h1>{fragment(i)}"
-        f"<h2>VGPR banks in the main loop</h2><p>R and W: a read from and a write to that bank, a write one row below "
-        f"its instruction; Cache: a read that the bank's operand cache serves. SRC2 is not shown.</p>"
-        f"<table class='banks'><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></html>\n"
-    )
-
-
-def _class(cell: str) -> str:
-    return "" if not cell else "cache" if cell.startswith("Cache") else f"b{cell[-1]}"
+    """One self-contained HTML page."""
+    return render("inspection.html.j2", i=view(i))

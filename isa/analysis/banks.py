@@ -25,6 +25,8 @@ from isa.describe import lookup
 from isa.program import Instruction, Modified
 from isa.registers import Reg
 
+_VALU = ("valu", "valu64", "trans")
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -40,7 +42,7 @@ def sources(inst: Instruction) -> list[Source]:
     found = []
     for name, half in zip("XY", inst.halves, strict=False):
         desc = lookup(half)
-        if desc.unit not in ("valu", "valu64", "trans"):
+        if desc.unit not in _VALU:
             continue
         slot = 0
         for role, operand in desc.roles_of(half):
@@ -90,22 +92,25 @@ COLUMNS = ("DSTX", "SRC0X", "SRC1X", "DSTY", "SRC0Y", "SRC1Y")
 
 def cache_table(instructions: Iterable[Instruction]) -> Iterator[tuple[str, ...]]:
     """One row of six cells (`COLUMNS`) an instruction, as the published study prints them: `R2` a read from bank 2,
-    `Cache2` one served by its cache, `W1` a write to bank 1, empty where there is none. Writes stand one row below
-    their instruction, since they happen a cycle later. SRC2 is not shown."""
+    `Cache2` one served by its cache, `W1` a write to bank 1, empty where there is none. Writes stand at the next VALU
+    instruction, since they happen a cycle later. SRC2 is not shown, nor are writes of other units."""
     cache: dict[tuple[int, int], Reg] = {}
     written: list[str] = ["", ""]
     for inst in instructions:
         cells = dict.fromkeys(COLUMNS, "")
-        cells["DSTX"], cells["DSTY"] = written
+        is_valu = lookup(inst.halves[0]).unit in _VALU
+        if is_valu:
+            cells["DSTX"], cells["DSTY"] = written
+            written = ["", ""]
         for s in sources(inst):
             key = (s.reg.bank, s.slot)
             if s.slot < 2:
                 cells[f"SRC{s.slot}{s.half}"] = f"{'Cache' if cache.get(key) == s.reg else 'R'}{s.reg.bank}"
         for s in sources(inst):
             cache[s.reg.bank, s.slot] = s.reg
-        written = ["", ""]
         for k, reg in enumerate(destinations(inst)[:2]):
-            written[k] = f"W{reg.bank}"
+            if is_valu:
+                written[k] = f"W{reg.bank}"
             cache = {key: held for key, held in cache.items() if held not in set(reg.units())}
         yield tuple(cells.values())
 

@@ -1,59 +1,130 @@
-"""`hipgemm inspect`: the same facts from a rung, its code object and its assembly."""
+"""`hipgemm inspect`: the facts of a kernel, the same from its text and from its code object."""
 
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build
+from hipgemm.build import Build, build
 from hipgemm.cli import main
+from hipgemm.inspection import Inspection, inspect
+from hipgemm.report import inspection as shown
 from isa import toolchain
+from isa.analysis.banks import COLUMNS
+from isa.parse import parse
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 
-
-def invoke(*arguments: str) -> str:
-    result = CliRunner().invoke(main, ["inspect", *arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
+VOID = {"meta", "link", "br", "img", "hr", "input"}
 
 
-def test_rung_code_object_and_assembly_agree() -> None:
-    made = build("kernel6")
-    rung, code, text = (json.loads(invoke(w, "--json")) for w in ("kernel6", str(made.hsaco), str(made.assembly)))
-    assert rung == code
-    assert rung["main_loop"] == text["main_loop"]
-    assert rung["banks"] == text["banks"]
-    assert rung["threads"] == text["threads"] == 128
-    assert rung["waves_per_simd"] == text["waves_per_simd"]
+class Page(HTMLParser):
+    """Fails on tags that do not nest; collects what a page would ask a server for, and its cells by class."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.requests: list[str] = []
+        self.classes: list[str] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open += [] if tag in VOID else [tag]
+        given = dict(attrs)
+        self.classes += (given.get("class") or "").split()
+        self.requests += [tag] if tag in ("script", "iframe", "object") else []
+        for name in ("src", "href"):
+            if (value := given.get(name)) and not value.startswith(("data:", "#")):
+                self.requests.append(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
 
 
-def test_every_pair_of_kernel_6_reads_four_banks_or_their_caches() -> None:
-    found = json.loads(invoke("kernel6", "--json"))
-    pairs = [row for row in found["banks"] if "v_dual_fmac" in row["instruction"]]
+@pytest.fixture(scope="module")
+def kernel8() -> Build:
+    return build("kernel8")
+
+
+@pytest.fixture(scope="module")
+def found(kernel8: Build) -> Inspection:
+    return inspect(parse(kernel8.assembly.read_text(), "kernel8.s"), "kernel8")
+
+
+def test_kernel8_fits_six_waves_and_says_what_the_seventh_needs(found: Inspection) -> None:
+    assert (found.mode, found.threads, found.occupancy.waves) == ("CU", 128, 6)
+    assert found.occupancy.binding == ("VGPRs",)
+    assert dict(shown.facts(found))["next step"] == "at most 192 VGPRs: 4 workgroups a CU, 8 waves a SIMD"
+
+
+def test_kernel8s_main_loop_holds_dual_multiply_adds_only(found: Inspection) -> None:
+    assert found.loop is not None
+    assert (found.loop.counts["dual FMA"], found.loop.counts["single FMA"], found.loop.fma_share) == (512, 0, 1)
+    assert sum(found.loop.counts.values()) == found.loop.total == len(found.rows)
+    assert not any(row.clashes or row.faults for row in found.rows)
+
+
+def test_the_code_object_says_what_the_text_says(kernel8: Build, found: Inspection) -> None:
+    binary = inspect(kernel8.code_object(), "kernel8")
+    for name in ("vgprs", "sgprs", "lds", "scratch", "mode", "threads", "occupancy", "bank_reads", "cache_reads"):
+        assert getattr(binary, name) == getattr(found, name), name
+    assert (binary.loop, binary.mix.counts["dual FMA"]) == (found.loop, found.mix.counts["dual FMA"])
+    assert [(row.cells, row.kind) for row in binary.rows] == [(row.cells, row.kind) for row in found.rows]
+
+
+def test_the_page_shows_every_pair_in_its_colours_and_asks_nobody(found: Inspection) -> None:
+    page = Page(shown.page(found))
+    assert page.requests == []
+    cells = [cell for row in found.rows for cell in row.cells if cell]
+    assert page.classes.count("cache") - 1 == sum(cell.startswith("Cache") for cell in cells)  # 1: the legend's
+    for bank in range(4):
+        assert page.classes.count(f"bank{bank}") - 1 == sum(cell in (f"R{bank}", f"W{bank}") for cell in cells)
+
+
+def test_every_pair_of_kernel6_reads_four_banks_or_their_caches() -> None:
+    told = json.loads(CliRunner().invoke(main, ["inspect", "kernel6", "--json"]).stdout)
+    pairs = [row for row in told["rows"] if row["kind"] == "dual FMA"]
     assert len(pairs) == 64
     for row in pairs:
-        assert {row[c][-1] for c in ("SRC0X", "SRC1X", "SRC0Y", "SRC1Y")} == set("0123"), row
+        assert {row["cells"][COLUMNS.index(c)][-1] for c in ("SRC0X", "SRC1X", "SRC0Y", "SRC1Y")} == set("0123"), row
 
 
-def test_occupancy_says_what_would_raise_it() -> None:
-    found = json.loads(invoke("kernel5", "--json"))
-    assert found["binding"] == ["VGPRs"]
-    assert any("192 VGPRs would let 4 workgroups in" in advice for advice in found["advice"])
+def test_a_notebook_shows_the_same(found: Inspection) -> None:
+    assert Page(found._repr_html_()).requests == []
+    assert "99.6 %" in repr(found)
 
 
-def test_the_page_stands_alone(tmp_path: Path) -> None:
-    page = tmp_path / "kernel8.html"
-    invoke("kernel8", "--html", str(page))
-    html = page.read_text()
-    assert html.count("<tr>") > 500
-    assert "http" not in html
+def test_verbs_text_json_and_file(kernel8: Build, tmp_path: Path) -> None:
+    text = CliRunner().invoke(main, ["inspect", str(kernel8.hsaco)])
+    assert "next step" in text.stdout
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(main, ["inspect", "-", "--html", str(page), "--json"], input=kernel8.assembly.read_text())
+    assert json.loads(done.stdout)["occupancy"]["waves"] == 6
+    assert page.read_text().startswith("<!doctype html>")
 
 
-def test_a_file_that_is_nothing(tmp_path: Path) -> None:
-    odd = tmp_path / "odd.bin"
-    odd.write_bytes(b"\xff\xfe\x00")
-    result = CliRunner().invoke(main, ["inspect", str(odd)])
-    assert result.exit_code == 2
-    assert "neither assembly nor a code object" in result.output
+def test_threads_move_the_occupancy(kernel8: Build) -> None:
+    done = CliRunner().invoke(main, ["inspect", str(kernel8.hsaco), "--threads", "32", "--json"])
+    occupancy = json.loads(done.stdout)["occupancy"]
+    assert (occupancy["binding"], occupancy["workgroups"], occupancy["waves"]) == (["LDS"], 7, 3.5)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--kernel", "nobody"], "nobody"),
+        (["--html", "/nowhere/at/all.html"], "cannot write"),
+    ],
+)
+def test_what_cannot_be_done_is_said(kernel8: Build, more: list[str], words: str) -> None:
+    done = CliRunner().invoke(main, ["inspect", str(kernel8.hsaco), *more])
+    assert (done.exit_code, words in done.stderr) == (2, True)
+
+
+def test_wave64_is_refused(kernel8: Build) -> None:
+    text = kernel8.assembly.read_text().replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
+    done = CliRunner().invoke(main, ["inspect", "-"], input=text)
+    assert (done.exit_code, "waves of 64" in done.stderr) == (2, True)

@@ -1,0 +1,64 @@
+"""What a verb was given (assembly, a code object, or a kernel of the ladder, which is built first), and where its
+page goes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.build import Build
+    from isa.code_object import CodeObject
+    from isa.program import Program
+
+
+def built(what: str, hipcc: Path | None = None) -> Build | None:
+    """The build of a rung; None where `what` is no rung's name, or there is a file of that name."""
+    from hipgemm.kernels import LADDER
+
+    if what not in LADDER or Path(what).exists():
+        return None
+    from hipgemm.build import build
+
+    return build(what, hipcc=hipcc)
+
+
+def read(what: str, hipcc: Path | None = None) -> Program | CodeObject:
+    """The Program of an assembly file, of stdin ("-") or of a rung as it was assembled; a code object as it is.
+
+    IsaError where it cannot be read.
+    """
+    from hipgemm.kernels import LADDER
+    from isa.code_object import load
+    from isa.parse import parse
+
+    if (made := built(what, hipcc)) is not None:
+        return parse(made.assembly.read_text(), str(made.assembly))
+    try:
+        data = sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
+    except OSError as error:
+        raise IsaError(
+            f"{what}: {error.strerror}",
+            expected=f"an assembly file, a code object, or one of {', '.join(LADDER)}",
+        ) from error
+    if data.startswith((b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")):
+        return load(data)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise IsaError(f"{what} is neither assembly nor a code object", hint="is it a file for gfx11?") from error
+    return parse(text, "<stdin>" if what == "-" else what)
+
+
+def write(file: Path, text: str) -> None:
+    """Writes a page, and says so on stderr. IsaError where it cannot be written."""
+    import click
+
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise IsaError(f"cannot write {file}: {error.strerror}") from error
+    click.echo(f"wrote {file}", err=True)

@@ -1,0 +1,256 @@
+"""What a kernel is made of, read from its code alone: resources, occupancy, instruction mix, banks of its main loop.
+
+In: a `Program` (text) or a `CodeObject`. Out: an `Inspection`, plain data that `hipgemm.report.inspection` shows.
+Nothing is launched or predicted. Registers and LDS are as metadata and descriptor state them, since the hardware goes
+by those.
+
+The main loop is the one with the most fp32 multiply-adds (isa.analysis.inner). Its bank table is that of the published
+study: which bank each source is read from, what the operand caches serve, which bank is written (isa.analysis.banks).
+
+Limits: a kernel's callees are not counted in; wave64 is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from isa.analysis import banks, inner
+from isa.analysis import cfg as control_flow
+from isa.analysis.cfg import Cfg
+from isa.analysis.resources import Occupancy, occupancy
+from isa.check import counts
+from isa.code_object import CodeObject, disassemble
+from isa.errors import IsaError
+from isa.parse import parse_disassembly
+from isa.program import Instruction, Program
+
+KINDS = {
+    "dual FMA": "VOPD of two fp32 multiply-adds",
+    "single FMA": "one fp32 multiply-add, alone or beside something else",
+    "other VOPD": "VOPD without a multiply-add",
+    "other VALU": "vector arithmetic, moves, compares",
+    "LDS": "ds_*",
+    "global": "global_*, flat_*, buffer_*",
+    "scratch": "scratch_*: spilled registers and arrays",
+    "SMEM": "s_load_*",
+    "SALU": "scalar arithmetic",
+    "branch": "s_branch, s_cbranch_*, calls",
+    "barrier": "s_barrier",
+    "wait": "s_waitcnt and its kind",
+    "other": "s_delay_alu, s_clause, s_nop, s_endpgm and their kind",
+}
+"""The kinds of the instruction mix, in the order in which they are shown."""
+VALU = ("dual FMA", "single FMA", "other VOPD", "other VALU")
+
+_UNITS = {
+    "lds": "LDS",
+    "vmem": "global",
+    "flat": "global",
+    "scratch": "scratch",
+    "smem": "SMEM",
+    "salu": "SALU",
+    "branch": "branch",
+    "barrier": "barrier",
+    "wait": "wait",
+    "internal": "other",
+}
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How many instructions of each of KINDS; a VOPD counts once.
+
+    dual_share: VOPDs among VALU instructions; fma_share: multiply-adds that are done in pairs. None where there is
+    nothing to take a share of.
+    """
+
+    counts: Mapping[str, int]
+    total: int
+    dual_share: float | None
+    fma_share: float | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One instruction of the main loop. kind: one of KINDS. place: its line in the text, or its address. cells: see
+    `isa.analysis.banks.COLUMNS`. clashes: reads beyond the first of one bank, caches apart, SRC0 and SRC1. faults: in
+    words, where X and Y of a VOPD read one bank through a slot (forbidden), or one parity (can lose an interlock)."""
+
+    place: str
+    text: str
+    kind: str
+    cells: tuple[str, ...]
+    clashes: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Everything about one kernel. Sizes in bytes: lds of a workgroup, scratch of a thread. threads: of the workgroup
+    that the occupancy is for. rows, loop: the main loop, empty and None where no loop has a multiply-add."""
+
+    kernel: str
+    source: str
+    mode: str
+    vgprs: int
+    sgprs: int
+    lds: int
+    scratch: int
+    vgpr_spills: int
+    sgpr_spills: int
+    threads: int
+    occupancy: Occupancy
+    mix: Mix
+    loop: Mix | None
+    rows: tuple[Row, ...]
+    bank_reads: int
+    cache_reads: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        return dataclasses.asdict(self)
+
+    def _repr_html_(self) -> str:
+        from hipgemm.report import inspection
+
+        return inspection.fragment(self)
+
+    def __repr__(self) -> str:
+        from hipgemm.report import inspection
+
+        return inspection.text(self)
+
+
+def inspect(
+    given: Program | CodeObject, source: str, name: str | None = None, threads: int | None = None
+) -> Inspection:
+    """Looks at kernel `name`, or the only one. source: what to call the input.
+
+    threads: of a workgroup; by default the largest that the metadata allows. IsaError where there is no such kernel,
+    where it cannot be analysed, and for wave64.
+    """
+    if isinstance(given, Program):
+        return _of_program(given, source, name, threads)
+    if name is None and len(given.kernels) != 1:
+        raise IsaError(f"{source}: which kernel?", expected="one of " + ", ".join(given.kernels), hint="--kernel NAME")
+    kernel = given.kernel(name or next(iter(given.kernels)))
+    found = kernel.descriptor
+    if not found.wave32:
+        raise _wave64(source, kernel.name)
+    rows = disassemble(given.code(kernel.name), found.entry, given.arch)
+    flow = control_flow.of_instructions(parse_disassembly(rows, source), kernel.name)
+    stated = {
+        "vgprs": kernel.vgprs,
+        "sgprs": kernel.sgprs,
+        "lds": found.lds_bytes,
+        "scratch": found.scratch_bytes,
+        "vgpr_spills": kernel.vgpr_spills,
+        "sgpr_spills": kernel.sgpr_spills,
+    }
+    return _inspection(flow, source, stated, threads or kernel.max_workgroup, wgp_mode=found.wgp_mode)
+
+
+def _of_program(program: Program, source: str, name: str | None, threads: int | None) -> Inspection:
+    kernel = program.kernel(name)
+    if counts.directive(kernel, "wavefront_size32") == 0:
+        raise _wave64(source, kernel.name)
+
+    def stated(key: str, directive: str | None, default: int | None = None) -> int:
+        value = counts.metadata(kernel, key)
+        if value is None and directive:
+            value = counts.directive(kernel, directive)
+        value = default if value is None else value
+        if value is None:
+            raise IsaError(
+                f"kernel {kernel.name} does not say its {key}",
+                span=program.span(kernel.start),
+                expected=f"{key} in the metadata" + (f", or .amdhsa_{directive}" if directive else ""),
+                hint="read a .s that the compiler wrote with -S",
+            )
+        return value
+
+    resources = {
+        "vgprs": stated(".vgpr_count", "next_free_vgpr"),
+        "sgprs": stated(".sgpr_count", "next_free_sgpr"),
+        "lds": stated(".group_segment_fixed_size", "group_segment_fixed_size", 0),
+        "scratch": stated(".private_segment_fixed_size", "private_segment_fixed_size", 0),
+        "vgpr_spills": stated(".vgpr_spill_count", None, 0),
+        "sgpr_spills": stated(".sgpr_spill_count", None, 0),
+    }
+    threads = threads or stated(".max_flat_workgroup_size", None)
+    wgp = counts.directive(kernel, "workgroup_processor_mode") != 0  # LLVM's default on GFX10 and later is 1
+    return _inspection(control_flow.of_kernel(kernel), source, resources, threads, wgp_mode=wgp)
+
+
+def _inspection(flow: Cfg, source: str, stated: Mapping[str, int], threads: int, *, wgp_mode: bool) -> Inspection:
+    main = inner.main_loop(flow)
+    positions = flow.positions(main) if main else []
+    body = [flow.instructions[i] for i in positions]
+    reads, cached = banks.bank_reads(body)
+    return Inspection(
+        kernel=flow.name,
+        source=source,
+        mode="WGP" if wgp_mode else "CU",
+        threads=threads,
+        occupancy=occupancy(stated["vgprs"], stated["lds"], threads, cu_mode=not wgp_mode),
+        mix=mix(flow.instructions),
+        loop=mix(body) if main else None,
+        rows=tuple(_rows(flow, positions)),
+        bank_reads=reads,
+        cache_reads=cached,
+        **stated,
+    )
+
+
+def kind(inst: Instruction) -> str:
+    """Which of KINDS an instruction is."""
+    unit = inst.desc.unit
+    if unit not in ("valu", "valu64", "trans"):
+        return _UNITS[unit]
+    fmas = inner.fmas(inst)
+    if fmas:
+        return "dual FMA" if fmas == 2 else "single FMA"
+    return "other VOPD" if inst.pair else "other VALU"
+
+
+def mix(instructions: Iterable[Instruction]) -> Mix:
+    """The instruction mix of a run of code."""
+    row = list(instructions)
+    found = Counter(map(kind, row))
+    valu = sum(found[name] for name in VALU)
+    dual = sum(inst.pair is not None for inst in row)
+    fmas = 2 * found["dual FMA"] + found["single FMA"]
+    return Mix(
+        {name: found[name] for name in KINDS},
+        len(row),
+        dual / valu if valu else None,
+        2 * found["dual FMA"] / fmas if fmas else None,
+    )
+
+
+def _rows(flow: Cfg, positions: list[int]) -> Iterable[Row]:
+    body = [flow.instructions[i] for i in positions]
+    for inst, cells in zip(body, banks.cache_table(body), strict=True):
+        address = f"{inst.address:#x}" if inst.address is not None else ""
+        faults = [f"SRC{slot}: one bank" for slot in banks.same_bank(inst)]
+        faults += [f"SRC{slot}: one parity" for slot in banks.same_parity(inst) if slot not in banks.same_bank(inst)]
+        yield Row(
+            str(inst.span.line) if inst.span and inst.address is None else address,
+            str(inst),
+            kind(inst),
+            cells,
+            banks.clashes(inst) if banks.sources(inst) else 0,
+            tuple(faults),
+        )
+
+
+def _wave64(source: str, kernel: str) -> IsaError:
+    return IsaError(
+        f"{source}: kernel {kernel} runs in waves of 64",
+        expected="wave32",
+        hint="compile with -mno-wavefrontsize64",
+    )
