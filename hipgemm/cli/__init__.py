@@ -18,6 +18,7 @@ from isa.errors import IsaError
 VERBS = {
     "run": "build a kernel, run it, check its answer",
     "bench": "measure the ladder, as a table beside the published one",
+    "timeline": "show what the waves of a kernel do over time, by the cycle model",
     "time": "predict how long a kernel takes on a card, and where its cycles go",
     "report": "show results from a file again",
     "list": "show the ladder",
