@@ -7,10 +7,10 @@ store, address, branch or wait that differs, with both expressions and both inst
 What is proved. One generic work-item of one generic workgroup runs both kernels symbolically, for all sizes that the
 facts admit. Both take the same branches under the same conditions, pass the same barriers, and store the same values at
 the same addresses of LDS and global memory between the same barriers, where values are the same terms: the same float
-operations on the same operands in the same order, so that results agree bit for bit. If only the order of a sum
-changed, the statement says so. Integers are compared as polynomials modulo 2^32 and 2^64, so that addresses may be
-computed in another way. No register is read or overwritten while a load may still be filling it, and no LDS access is
-under way at a barrier. Descriptor and metadata agree but for register counts.
+operations on the same operands in the same order, so that results agree bit for bit; the rewritten one loads from
+nowhere else. If only the order of a sum changed, the statement says so. Integers are compared as polynomials modulo
+2^32 and 2^64, so that addresses may be computed in another way. No register is read or overwritten while a load may
+still be filling it, and no LDS access is under way at a barrier. Descriptor and metadata agree but for register counts.
 
 Loops with a constant trip count are executed, so that a loop and its unrolled text compare; other loops are cut at
 their header and proved by induction. The parts:

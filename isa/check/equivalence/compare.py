@@ -35,7 +35,7 @@ class Place:
 class Difference:
     """What differs first.
 
-    kind:    "branch", "barrier", "address", "value", "order" (of stores), "wait", "setting" or "end".
+    kind:    "branch", "barrier", "address", "value", "order" (of stores), "load", "wait", "setting" or "end".
     what:    one sentence.
     certain: values were found for which the two differ; else the prover only failed to show them equal.
     """
@@ -92,7 +92,7 @@ class Comparison:
 
     # --- events
     def ends(self, where: str, left: Leaf, right: Leaf) -> None:
-        """The same stores and barriers on a path of both."""
+        """The same stores and barriers on a path of both, and no load of what the original does not load."""
         epochs = [_epochs(leaf.state.events) for leaf in (left, right)]
         if len(epochs[0]) != len(epochs[1]):
             shorter = 0 if len(epochs[0]) < len(epochs[1]) else 1
@@ -103,6 +103,16 @@ class Comparison:
             raise Differs(Difference("barrier", what, *((None, place) if shorter == 0 else (place, None))))
         for number, (a, b) in enumerate(zip(*epochs, strict=True)):
             self._stores(f"{where}, after {number} barriers", a, b)
+
+        self._loads(where, left, right)
+
+    def _loads(self, where: str, left: Leaf, right: Leaf) -> None:
+        """A load too many may read outside of its buffer, whatever becomes of its value; nobody claims that it does."""
+        for load, inst in right.state.loads.items():
+            if load not in left.state.loads:
+                place = Place(inst.span, str(inst), show(load))
+                what = f"a load that the original does not make {where}"
+                raise Differs(Difference("load", what, None, place, False))
 
     def _stores(self, where: str, left: list[Event], right: list[Event]) -> None:
         """The same dwords stored, in an order that leaves the same behind."""

@@ -92,6 +92,7 @@ def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
     """Find the forms; on return they are proved. Beyond where they cannot be found."""
     terms = machines[0].terms
     loop.under_way = [state.under_way() for state in loop.entry]
+    faults = [dict(machine.faults) for machine in machines]
     inside = [machines[i].reaches(loop.positions[i]) for i in (0, 1)]
     for _ in range(ROUNDS):
         for side, machine in enumerate(machines):
@@ -106,6 +107,8 @@ def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
         changed |= _merge_under_way(loop)
         if not changed:
             _confirm_bound(loop, terms)
+            for machine, before in zip(machines, faults, strict=True):
+                machine.faults = before  # what the rounds found may not hold with the final forms; they run once more
             return
     raise Beyond(f"the loop at {loop.label} did not settle in {ROUNDS} rounds")
 

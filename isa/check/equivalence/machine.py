@@ -64,6 +64,7 @@ class Event:
 class State:
     """All that a wave's generic work-item has in hand at one point. Copied where paths part.
 
+    loads:    what was loaded, and by which instruction; kernel arguments apart.
     pending:  register -> (queue, number) of the load that may still be filling it.
     issued:   queue -> number of its last access.  lds_busy: number of the last LDS access that no wait covered.
     arrivals: position -> branches decided when control last came there.
@@ -77,6 +78,7 @@ class State:
     literals: tuple[tuple[Term, bool], ...] = ()
     branches: tuple[Instruction, ...] = ()
     events: list[Event] = field(default_factory=list)
+    loads: dict[Term, Instruction] = field(default_factory=dict)
     pending: dict[int, tuple[str, int]] = field(default_factory=dict)
     issued: dict[str, int] = field(default_factory=lambda: {"vm": 0, "lds": 0, "smem": 0})
     lds_busy: int | None = None
@@ -93,6 +95,7 @@ class State:
             self,
             regs=list(self.regs),
             events=list(self.events),
+            loads=dict(self.loads),
             pending=dict(self.pending),
             issued=dict(self.issued),
             arrivals=dict(self.arrivals),
@@ -328,6 +331,7 @@ class Machine:
             else:
                 where = terms.add(address, terms.const(dword.offset, bits), bits)
                 value = terms.atom("load", "lds" if space == "lds" else "global", version, where)
+                state.loads.setdefault(value, step.inst)
                 self.origin.setdefault(value, step.inst)
             state.regs[dword.register] = value
             state.pending[dword.register] = ticket
