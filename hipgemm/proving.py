@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hipgemm.kernels import LARGEST_INT, Rung, Source
+from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Rung, Source
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.errors import IsaError
 from isa.program import Program
@@ -23,9 +23,10 @@ def facts(kernel: Source) -> Facts:
     if not isinstance(kernel, Rung):
         return Facts()
     rows, columns = kernel.block_tile
+    largest = (min(LARGEST_INT, LARGEST_GRID_Y * rows), LARGEST_INT, LARGEST_INT)
     sizes = [
-        Argument(letter, 24 + 4 * i, multiple=multiple, minimum=multiple, maximum=LARGEST_INT)
-        for i, (letter, multiple) in enumerate(zip("MNK", kernel.tile, strict=True))
+        Argument(letter, 24 + 4 * i, multiple=multiple, minimum=multiple, maximum=top)
+        for i, (letter, multiple, top) in enumerate(zip("MNK", kernel.tile, largest, strict=True))
     ]
     pointers = [Argument(letter, 8 * i, size=8) for i, letter in enumerate("ABC")]
     return Facts(

@@ -12,9 +12,9 @@
 A mutant keeps the line numbers of the original; it may be illegal.
 
 A `Judge` says what becomes of one. Found: the linter has a fault to report that it does not report of the original, or
-the proof that the mutant computes what the compiler wrote finds a difference. Equivalent: the proof goes through, bit
-for bit and with all waits in place on all paths, and the linter has nothing new to say; nobody decides that by hand.
-Missed: neither.
+the proof that the mutant computes what the compiler wrote finds a difference, or a mutant runs over the prover's budget
+of instructions where the original does not. Equivalent: the proof goes through, bit for bit and with all waits in place
+on all paths, and the linter has nothing new to say; nobody decides that by hand. Missed: neither.
 """
 
 from __future__ import annotations
@@ -96,8 +96,7 @@ class Judge:
             proof = prove(self.compiled, mutant.program, self.kernel, facts=self.facts, thorough=thorough)
         except IsaError as error:
             return Judgement("found", lint, f"refused: {error.message}")
-        if proof.verdict == "different":
-            assert proof.difference is not None
+        if proof.difference is not None and (proof.verdict == "different" or proof.difference.kind == "budget"):
             return Judgement("found", lint, proof.difference.kind)
         if lint:
             return Judgement("found", lint)

@@ -37,8 +37,8 @@ from isa.check.equivalence import settings
 from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
 from isa.check.equivalence.compare import Comparison, Difference, Differs, Place, products
 from isa.check.equivalence.decode import Beyond
-from isa.check.equivalence.induction import Loop, solve
-from isa.check.equivalence.machine import Leaf, Machine, NeedCut
+from isa.check.equivalence.induction import Loop, endless, solve
+from isa.check.equivalence.machine import STEP_LIMIT, Leaf, Machine, ManyTrips, NeedCut, OverBudget
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.program import Kernel, Program
@@ -123,7 +123,14 @@ def _attempt(a: Kernel, b: Kernel, facts: Facts, *, commute: bool = False, reass
             except NeedCut as cut:
                 cut.machine.cuts.add(cut.position)
                 session = _Session(machines)
+            except ManyTrips as loop:
+                if endless(loop.machine, loop.position, loop.state):
+                    _never_ends(loop.machine, loop.position)
+                loop.machine.ending.add(loop.position)
+                session = _Session(machines)
         session.check_waits()
+    except OverBudget as over:
+        return _different(a, b, _over_budget(over), facts)
     except Differs as differs:
         return _different(a, b, differs.difference, facts)
     except Beyond as beyond:
@@ -132,6 +139,22 @@ def _attempt(a: Kernel, b: Kernel, facts: Facts, *, commute: bool = False, reass
         text = f"unproven: {second} against {first}: {beyond.message}{where}"
         return Proof("unproven", text, facts.sentences())
     return Proof("proved", _statement(a, b, counts, reassociate), _assumptions(facts), counts=counts)
+
+
+def _never_ends(machine: Machine, position: int) -> None:
+    """Raises Differs for the rewritten kernel, Beyond for the original."""
+    inst = machine.step(position).inst
+    what = f"the loop at {machine.position_labels.get(position, inst)} never ends"
+    if machine.tag == "original":
+        raise Beyond(f"the original itself is wrong: {what}", span=inst.span)
+    raise Differs(Difference("end", what, None, Place(inst.span, str(inst), "is reached again and again")))
+
+
+def _over_budget(over: OverBudget) -> Difference:
+    place = Place(over.inst.span, str(over.inst), "is where it stopped")
+    original, rewritten = (place, None) if over.machine.tag == "original" else (None, place)
+    what = f"the {over.machine.tag} runs more than {STEP_LIMIT} instructions"
+    return Difference("budget", what, original, rewritten, certain=False)
 
 
 def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Proof:

@@ -35,7 +35,7 @@ class Place:
 class Difference:
     """What differs first.
 
-    kind:    "branch", "barrier", "address", "value", "order" (of stores), "load", "wait", "setting" or "end".
+    kind:    "branch", "barrier", "address", "value", "order" (of stores), "load", "wait", "setting", "end" or "budget".
     what:    one sentence.
     certain: values were found for which the two differ; else the prover only failed to show them equal.
     """

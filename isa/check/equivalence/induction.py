@@ -26,7 +26,7 @@ from math import gcd
 
 from isa.check.equivalence.bounds import Polynomial
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, Beyond, name
-from isa.check.equivalence.machine import Leaf, Machine, State
+from isa.check.equivalence.machine import Leaf, Machine, NeedCut, OverBudget, State
 from isa.check.equivalence.term import Monomial, Term
 from isa.check.equivalence.terms import Terms
 
@@ -111,6 +111,26 @@ def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
                 machine.faults = before  # what the rounds found may not hold with the final forms; they run once more
             return
     raise Beyond(f"the loop at {loop.label} did not settle in {ROUNDS} rounds")
+
+
+def endless(machine: Machine, position: int, state: State) -> bool:
+    """Whether a loop that was entered with this state is proved never to be left.
+
+    It is cut at its header and solved as a loop of two equal programs; a way out that the forms leave open means that
+    nothing is known.
+    """
+    label = machine.position_labels.get(position, f"instruction {position}")
+    counter = machine.terms.atom("counter", f"endless {label}", width=64)
+    loop = Loop(f"{label} for ever", 0, (position, position), (state.copy(), state.copy()), counter)
+    machine.cuts.add(position)
+    try:
+        solve(loop, (machine, machine))
+        leaves = list(machine.run(loop.header(0, machine.terms), position))
+    except (Beyond, NeedCut, OverBudget):
+        return False
+    finally:
+        machine.cuts.discard(position)
+    return all(leaf.position == position for leaf in leaves)
 
 
 def _check_back(leaf: Leaf, loop: Loop, side: int, machine: Machine) -> None:

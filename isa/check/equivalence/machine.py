@@ -30,7 +30,8 @@ from isa.check.equivalence.terms import Terms
 from isa.errors import Finding
 from isa.program import Instruction, Kernel, Label
 
-STEP_LIMIT = 400_000
+STEP_LIMIT = 100_000
+TRIP_LIMIT = 500
 EXEC_LO = SGPR0 + 126
 # What the descriptor can ask to be preloaded, in this order, and how many SGPRs it takes (LLVM AMDGPUUsage, "Initial
 # Kernel Execution State").
@@ -41,6 +42,20 @@ _USER_SGPRS = (
     ("dispatch_id", 2),
     ("private_segment_size", 1),
 )
+
+
+class OverBudget(Exception):
+    """A path of more than STEP_LIMIT instructions."""
+
+    def __init__(self, machine: Machine, inst: Instruction) -> None:
+        self.machine, self.inst = machine, inst
+
+
+class ManyTrips(Exception):
+    """A loop went round very often, each time on a condition that is a constant: does it ever end?"""
+
+    def __init__(self, machine: Machine, position: int, state: State) -> None:
+        self.machine, self.position, self.state = machine, position, state
 
 
 class NeedCut(Exception):
@@ -112,7 +127,8 @@ class Leaf:
 
 class Machine:
     """One kernel, decoded. `faults` collects what was found wrong with waits; `origin` says which instruction first
-    made a term; `executed` counts instructions."""
+    made a term; `executed` counts instructions; `ending` are loops that go round often but were seen not to go round
+    for ever."""
 
     def __init__(self, kernel: Kernel, terms: Terms, unknowns: dict[str, Term], facts: Facts, tag: str) -> None:
         self.kernel, self.terms, self.unknowns, self.facts, self.tag = kernel, terms, unknowns, facts, tag
@@ -120,6 +136,7 @@ class Machine:
         self.origin: dict[Term, Instruction] = {}
         self.executed = 0
         self.cuts: set[int] = set()
+        self.ending: set[int] = set()
         self._lines: list[Instruction] = []
         self._steps: dict[int, Step] = {}
         self.labels: dict[str, int] = {}
@@ -242,7 +259,7 @@ class Machine:
         self, state: State, position: int, first: bool, stack: list[tuple[State, int, bool]], towards: set[int] | None
     ) -> Leaf | None:
         """Run one path; the other sides of branches go on the stack. None where it leaves `towards`."""
-        regs, budget = state.regs, STEP_LIMIT
+        regs, budget, trips = state.regs, STEP_LIMIT, dict[int, int]()
         while True:
             if position in self._heads:
                 if position in self.cuts and not first:
@@ -251,12 +268,15 @@ class Machine:
                 if state.arrivals.get(position, decided) != decided:
                     raise NeedCut(self, position)
                 state.arrivals[position] = decided
+                trips[position] = trips.get(position, 0) + 1
+                if trips[position] > TRIP_LIMIT and position not in self.ending:
+                    raise ManyTrips(self, position, state)
             first = False
             step = self.step(position)
             self.executed += 1
             budget -= 1
             if budget == 0:
-                raise Beyond(f"a path of more than {STEP_LIMIT} instructions", span=step.inst.span)
+                raise OverBudget(self, step.inst)
             if state.pending:
                 self._check_pending(state, step)
             kind = step.kind

@@ -27,6 +27,7 @@ itself where `Bounds` shows that p does not wrap; else they are atoms.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from math import gcd
 from typing import TYPE_CHECKING
 
 from isa.check.equivalence.term import NOTHING, Monomial, Term, ordered, times, truth_table
@@ -255,10 +256,41 @@ class Terms:
             return self.truth((x.const & mask) < (y.const & mask))
         if x.is_const and x.const == 0:
             return self.invert(self.equal(y, x, width))
-        known = self.bounds.compare(x, y, 0, (1 << width) - 1) if width == 32 else None
+        if width == 64:
+            return self.atom("ult64", x, y, width=1)
+        known = self.bounds.compare(x, y, 0, (1 << width) - 1)
         if known is not None:
             return self.truth(known)
-        return self.atom("ult" if width == 32 else "ult64", x, y, width=1)
+        return self._plain_less(x, y) or self.atom("ult", x, y, width=1)
+
+    def _plain_less(self, x: Term, y: Term) -> Term | None:
+        """x < y as the same term however it was written, where nothing wraps; None where something may.
+
+        It is then a question of x - y alone, whose unknowns are a multiple of some g, so that the constant can be
+        rounded: 8*t + 9 < K is 8*t + 8 < K. And it is the opposite of y - g < x: one of the two stands for both, that
+        which has the first unknown on the right.
+        """
+        half = (1 << 31) - 1
+        if not (self.bounds.within(x, 0, half) and self.bounds.within(y, 0, half)):
+            return None
+        difference = dict(x.monomials)
+        for m, c in y.monomials.items():
+            difference[m] = difference.get(m, 0) - c
+        difference = {m: c for m, c in difference.items() if c}
+        if not difference:
+            return None
+        g = gcd(*difference.values())
+        const = -g * ((y.const - x.const - 1) // g + 1)
+        first = min(difference, key=lambda m: tuple(t.id for t in m))
+        opposite = difference[first] > 0
+        if opposite:
+            const, difference = -const - g, {m: -c for m, c in difference.items()}
+        left = self.sum(max(const, 0), {m: c for m, c in difference.items() if c > 0}, 32)
+        right = self.sum(max(-const, 0), {m: -c for m, c in difference.items() if c < 0}, 32)
+        if not all(self.bounds.within(side, 0, half) for side in (left, right)):
+            return None
+        less = self.atom("ult", left, right, width=1)
+        return self.invert(less) if opposite else less
 
     def slt(self, x: Term, y: Term, width: int) -> Term:
         """x < y with sign. Where neither can be negative this is `ult`, so that both ways of asking agree."""
@@ -288,6 +320,8 @@ class Terms:
                         row = self.both(row, atom if holds else self.invert(atom))
                     result = self.add(result, row, 64)
             return result
+        if difference.const % gcd(1 << width, *difference.monomials.values()):
+            return self.false  # the rest is a multiple of that, modulo 2**width too
         other = self.neg(difference, width)
         first = min((difference, other), key=lambda t: t.id)
         return self.atom("zero" if width == 32 else "zero64", first, width=1)

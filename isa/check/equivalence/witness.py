@@ -18,7 +18,7 @@ from typing import Any
 from isa.check.equivalence.bounds import Bounds
 from isa.check.equivalence.term import Term
 
-TRIALS = 40
+TRIALS = 200
 
 
 def told_apart(a: Term, b: Term, bounds: Bounds, seed: int = 1) -> bool:
@@ -73,6 +73,7 @@ class Trial:
     def __init__(self, bounds: Bounds, rng: random.Random) -> None:
         self.bounds, self.rng, self.seed = bounds, rng, rng.getrandbits(64)
         self.memo: dict[Term, int] = {}
+        self.extreme = rng.random() < 0.5  # only least and largest sizes and ids: what wraps, wraps there
         self._sizes()
 
     def _sizes(self) -> None:
@@ -87,13 +88,10 @@ class Trial:
                     others = list(factors)
                     others.remove(t)
                     high = min(high, limit // prod(self.memo.get(u, bounds.lower.get(u, 1)) for u in others))
-            span = max(1, high // low)
-            self.memo[t] = self.rng.choice(
-                (low, high, min(high, low * self.rng.randint(1, 8)), self._scaled(low, span))
-            )
-
-    def _scaled(self, low: int, span: int) -> int:
-        return low * (1 << self.rng.randrange(span.bit_length()))
+            corners = [low, high]
+            doublings = self.rng.randrange(max(1, high // low).bit_length())
+            between = [min(high, low * self.rng.randint(1, 8)), low << doublings]
+            self.memo[t] = self.rng.choice(corners if self.extreme else corners + between)
 
     def of(self, term: Term) -> int:
         """The value, as an unsigned number of the term's width; computed without recursion, for long sums."""
@@ -133,7 +131,8 @@ class Trial:
                     c *= memo[u]
                 top += c
             top = max(0, top)
-            return self.rng.choice((0, top, max(0, top - 1), self.rng.randint(0, top)))
+            corners = [0, top, max(0, top - 1)]
+            return self.rng.choice(corners if self.extreme else [*corners, self.rng.randint(0, top)])
         if t.op in ("unknown", "counter"):
             return self.rng.getrandbits(t.width)
         if t.op == "bit":
