@@ -5,11 +5,13 @@ All start with the argument pointer in s[0:1], workgroup x and y in s2 and s3, a
 v0. The arguments are those of the GEMM kernels.
 """
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import isa
 from isa.check.equivalence import Argument, Facts, prove
 from isa.parse import parse
 from isa.program import Program
@@ -54,3 +56,13 @@ def show(source: str) -> str:
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.s")), ids=lambda p: p.stem)
 def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None]) -> None:
     text_case(path, show)
+
+
+def test_prover_and_passes_share_nothing() -> None:
+    root = Path(isa.__file__).parent
+    for package, other in (("check/equivalence", "isa.passes"), ("passes", "isa.check.equivalence")):
+        for path in (root / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                assert not any(name.startswith(other) for name in names), path
