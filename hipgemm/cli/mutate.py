@@ -14,9 +14,10 @@ _INTRODUCTION = """\
 
 Made by `hipgemm mutate -o docs/mutations.md`. One thing at a time is changed in the assembly of a kernel after its last
 pass; the linter (`hipgemm lint`) looks at the mutant, and the prover (`isa.check.equivalence`) tries to show that it
-still computes what the compiler wrote for kernel 5. *Found* is what either of them objects to, *equivalent* what is
-proved to be the same bit for bit, with all waits in place, *missed* the rest. What is changed is told at the top of
-`isa/check/mutate.py`.
+still computes what the compiler wrote for kernel 5. *Found* is what either of them objects to: a fault that the linter
+does not find in the original, a difference that the prover names, or more instructions on a path than the prover
+follows where the original has few. *Equivalent* is what is proved to be the same bit for bit, with all waits in place,
+and *missed* the rest. What is changed is told at the top of `isa/check/mutate.py`.
 """
 
 
