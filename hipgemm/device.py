@@ -162,16 +162,16 @@ class Device:
         if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not supported)):
             simulated_hip.install(make_card)
             return Device(_hip(), 0, simulated=True)
-        if simulated_hip.installed():
-            raise DeviceError(
-                "this process already uses the simulated card", hint="open the card first, or in a process of its own"
-            )
         if index >= len(supported):
             raise DeviceError(
                 "there is no such card",
                 expected=f"an AMD GPU of {', '.join(ARCHS)}, number {index}",
                 got=", ".join(c.arch for c in present) or "no AMD GPU in /sys/class/kfd",
                 hint="--device simulated",
+            )
+        if simulated_hip.installed():
+            raise DeviceError(
+                "this process already uses the simulated card", hint="open the card first, or in a process of its own"
             )
         return _open_card(index)
 
