@@ -34,12 +34,20 @@ class KernelFault(IsaError):
         super().__init__(f"{place}: {message}", expected=expected, got=f"{address:#x}", hint=hint)
 
 
+class MemoryFault(KernelFault):
+    """An address outside every allocation."""
+
+
 class LdsFault(KernelFault):
     """An LDS address beyond the workgroup's LDS."""
 
 
 class BudgetSpent(IsaError):
-    """A launch ran more instructions than it was allowed to."""
+    """A launch ran more instructions than it was allowed to. `loop` is the first instruction of the loop it was in."""
+
+    def __init__(self, message: str, loop: Instruction, *, hint: str) -> None:
+        self.loop = loop
+        super().__init__(message, hint=hint)
 
 
 class LaunchError(IsaError):

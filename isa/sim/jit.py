@@ -73,8 +73,11 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def compile_ir(text: str, target: Target) -> Native:
-    """Native code for a module. The text is the project's own: an error in it is a bug, and raises RuntimeError."""
+def compile_ir(text: str, target: Target, *, optimise: bool = False) -> Native:
+    """Native code for a module. The text is the project's own: an error in it is a bug, and raises RuntimeError.
+
+    optimise: also run LLVM's passes, which the code of kernels does not need and which take long.
+    """
     import llvmlite.binding as llvm
 
     with _lock:
@@ -84,6 +87,9 @@ def compile_ir(text: str, target: Target) -> Native:
         machine = llvm.Target.from_default_triple().create_target_machine(
             cpu=target.name, features=target.features, opt=OPT_LEVEL
         )
+        if optimise:
+            passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+            passes.getModulePassManager().run(module, passes)
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()
     return Native(engine)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from isa.errors import IsaError
 from isa.sim import arguments
 from isa.sim.compiled import Kernel, Version
-from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, Place
+from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place
 from isa.sim.jit import NEED_PLAIN, RUN, Target
 from isa.sim.llvm_values import LANES
 from isa.sim.memory import Memory
@@ -75,7 +75,7 @@ class Launch:
         self._check(dynamic_lds)
         self.lds_bytes = descriptor.lds_bytes + dynamic_lds
         self.scratch_bytes = -(-descriptor.scratch_bytes // 16) * 16 + (STACK_BYTES if descriptor.dynamic_stack else 0)
-        self.version = kernel.version(target, fast=fast, switches=fast)
+        self.version = self._compiled(fast)
         segment = arguments.kernarg_segment(facts, kernarg, grid, block, dynamic_lds)
         self._arguments = memory.allocate(len(segment) + arguments.PACKET_BYTES)
         packet_at = self._arguments + len(segment)
@@ -134,6 +134,13 @@ class Launch:
             raise self._errors[0]
         return LaunchReport(count, self._plain is not None)
 
+    def _compiled(self, fast: bool) -> Version:
+        return self.kernel.version(self.target, fast=fast, switches=self.fast)
+
+    def _prepare(self, c: Context) -> object:
+        """More for one thread's context, where a kind of launch needs it; what comes back is kept as long as it."""
+        return None
+
     def _work(self) -> None:
         try:
             waves = len(self._execs)
@@ -157,7 +164,9 @@ class Launch:
             for i in range(waves):
                 wave = Wave.from_address(state.address + i * wave_bytes)
                 wave.scratch = scratch.address + i * scratch_of_wave
+            kept = self._prepare(c)
             stop = RUN(self.version.run)(ctypes.addressof(c))
+            del kept
             if stop != Stop.END:
                 self._abort.value = 1
                 if (error := self._error(Stop(stop), c)) is not None:
@@ -169,7 +178,7 @@ class Launch:
     def _compile_plain(self) -> int:
         """Called by native code where a wave first needs the plain version."""
         try:
-            self._plain = self.kernel.version(self.target, fast=False, switches=True)
+            self._plain = self._compiled(False)
             return self._plain.wave
         except BaseException as error:
             self._errors.append(error)
@@ -186,6 +195,7 @@ class Launch:
             return BudgetSpent(
                 f"kernel {self.kernel.name}: {self.budget} instructions were run on one core and workgroup {workgroup} "
                 f"is not done; it is in the loop at {at.address:#x} `{at.instructions[0]}`",
+                at.instructions[0],
                 hint="is there a way out of that loop? or allow more",
             )
         if stop is not Stop.FAULT:
@@ -208,7 +218,7 @@ class Launch:
                 "a jump to where no code of this kernel begins", place, c.fault_address, expected="a known function"
             )
         near = self.memory.nearest(c.fault_address)
-        return KernelFault(
+        return MemoryFault(
             f"an access of {what} is outside every allocation",
             place, c.fault_address, expected=f"for instance the nearest one, {near}" if near else "there is none",
         )  # fmt: skip

@@ -133,10 +133,15 @@ class Memory:
         return min(near, key=lambda a: max(a.base - address, address - a.end), default=None)
 
     @property
+    def allocations(self) -> list[Allocation]:
+        """By rising address."""
+        return [Allocation(b, self._sizes[b]) for b in self._bases]
+
+    @property
     def table(self) -> Table:
         """The allocations as they are now. Whoever uses it keeps it, so that later changes do not reach it."""
         if self._table is None:
-            self._table = Table([Allocation(b, self._sizes[b]) for b in self._bases])
+            self._table = Table(self.allocations)
         return self._table
 
     def _insert(self, base: int, size: int) -> None:

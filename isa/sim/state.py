@@ -30,6 +30,7 @@ class Stop(IntEnum):
     FAULT = 3
     ABORT = 4
     BUDGET = 5
+    YIELD = 6  # another wave's turn; only under observers
 
 
 class FaultKind(IntEnum):
@@ -52,7 +53,8 @@ class Wave(ctypes.Structure):
         ("done", _U32),
         ("bails", _U32),
         ("scratch", _PTR),
-        ("pad", _U32 * 24),
+        ("watch", _PTR),  # what observers know of it: isa.sim.watch.state.Watched
+        ("pad", _U32 * 22),
     )
 
 
@@ -76,6 +78,7 @@ class Context(ctypes.Structure):
         ("need_plain", _PTR),  # Python: compiles the plain version, gives its address or 0
         ("code", _U64),  # where the code object lies, for s_getpc
         ("budget", ctypes.c_int64),  # instructions that may still be run
+        ("watch", _PTR),  # what observers of this thread know: isa.sim.watch.state.Thread
         ("fault_address", _U64),
         ("group", _U64),
         ("lds_bytes", _U32),

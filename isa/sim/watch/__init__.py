@@ -1,0 +1,18 @@
+"""The dynamic checker: a launch under observers, in native code.
+
+    findings = check_launch(card, kernel, grid, block, kernarg)
+
+The same bodies of instructions run as in a plain launch, with observers between them, and say what the hardware lets
+pass or answers at random:
+
+    registers   read or overwritten while a load still fills them; read and never written
+    LDS         races between waves within one barrier epoch, by byte; reads of what nobody wrote
+    memory      races between workgroups, and between waves without a barrier; reads of what nobody wrote; accesses
+                outside allocations; misaligned accesses
+    barriers    waves that ended or wait elsewhere while others wait; LDS stores still in flight; a partial EXEC
+    order       results that differ between schedules: workgroups and waves in another order, other time slices
+"""
+
+from isa.sim.watch.check import check_launch
+
+__all__ = ["check_launch"]

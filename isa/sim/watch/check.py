@@ -1,0 +1,142 @@
+"""`check_launch`: a launch in several schedules under observers -> findings.
+
+Each schedule starts from the same memory. What the observers see depends little on the order, since they ask what is
+ordered and not what came first; results that differ show what they do not follow, such as atomics whose order counts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+
+from isa.errors import Finding, IsaError
+from isa.program import Program
+from isa.sim.card import Card
+from isa.sim.compiled import Kernel
+from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault
+from isa.sim.memory import Allocation, Memory
+from isa.sim.watch.launch import Schedule, Sighting, WatchedLaunch
+from isa.sim.watch.report import Lines, finding
+from isa.sim.watch.state import Event
+
+OUTSIDE = "access outside allocations"
+ENDLESS = "no end in sight"
+ORDER = "result depends on the order of waves"
+
+
+def check_launch(
+    card: Card,
+    kernel: Kernel,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    kernarg: bytes,
+    dynamic_lds: int = 0,
+    *,
+    schedules: int = 3,
+    seed: int = 0,
+    threads: int | None = None,
+    budget: int | None = None,
+    program: Program | None = None,
+    names: Mapping[int, str] | None = None,
+    unwritten: Sequence[tuple[int, int]] = (),
+) -> list[Finding]:
+    """Launch under observers; see `Card.launch` for what a launch takes.
+
+    schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
+    made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
+    (address, bytes) of memory that nobody wrote before the launch.
+
+    Memory holds afterwards what the first schedule left. LaunchError where the launch cannot begin; IsaError where an
+    instruction is not described. A fault and a spent budget are findings.
+    """
+    if schedules < 1:
+        raise IsaError("a check needs at least one schedule", got=str(schedules))
+    memory = card.memory
+    lines = Lines([i for b in kernel.blocks for i in b.instructions], program, kernel.name)
+    seen: dict[tuple[Event, int, int], Sighting] = {}
+    found: list[Finding] = []
+    before = _contents(memory, memory.allocations)
+    after: dict[int, bytes] = {}
+    for number in range(schedules):
+        if number:
+            _restore(before)
+        launch = WatchedLaunch(
+            kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten
+        )
+        try:
+            launch.run(threads)
+        except (KernelFault, BudgetSpent) as error:
+            found.append(_stopped(error, kernel.name, lines, memory, names or {}))
+        for key, sighting in launch.sightings.items():
+            seen.setdefault(key, sighting)
+        if found:
+            break  # what memory holds after a fault is nobody's result
+        now = _contents(memory, memory.allocations)
+        if number == 0:
+            after = now
+        elif now != after and not found:
+            found.append(_differs(kernel.name, number, after, now, memory, names or {}))
+    if after:
+        _restore(after)
+    shape = {"x": grid[0], "y": grid[1]}
+    observed = [
+        finding(s, kernel.name, lines, lambda address: _named(memory, names or {}, address), shape)
+        for s in sorted(seen.values(), key=lambda s: (s.instruction.address or 0, s.event, s.register))
+    ]
+    return observed + found
+
+
+def _contents(memory: Memory, allocations: Sequence[Allocation]) -> dict[int, bytes]:
+    return {a.base: ctypes.string_at(a.base, a.size) for a in allocations}
+
+
+def _restore(contents: Mapping[int, bytes]) -> None:
+    for base, data in contents.items():
+        ctypes.memmove(base, data, len(data))
+
+
+def _named(memory: Memory, names: Mapping[int, str], address: int) -> str:
+    """An address as an offset in the allocation that it lies in, or lies next to."""
+    near = memory.nearest(address)
+    if near is None:
+        return f"{address:#x}"
+    name = names.get(near.base, f"the allocation at {near.base:#x}")
+    if near.base <= address < near.end:
+        return f"byte {address - near.base:#x} of {name} ({near.size} bytes)"
+    if address < near.base:
+        return f"{near.base - address} bytes before {name} ({near.size} bytes)"
+    return f"{address - near.end} bytes behind the end of {name} ({near.size} bytes)"
+
+
+def _stopped(
+    error: KernelFault | BudgetSpent, kernel: str, lines: Lines, memory: Memory, names: Mapping[int, str]
+) -> Finding:
+    if isinstance(error, BudgetSpent):
+        return Finding(ENDLESS, error.message, lines.of(error.loop), error.hint)
+    place, inst = error.place, error.place.instruction
+    who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
+    message = error.message.removeprefix(f"{place}: ")
+    got = _named(memory, names, error.address) if isinstance(error, MemoryFault) else f"{error.address:#x}"
+    return Finding(
+        OUTSIDE, f"{who}: {message}", lines.of(inst), error.hint, error.expected, got, "",
+        where=f"{kernel}+{inst.address or 0:#x} `{inst}`",
+    )  # fmt: skip
+
+
+def _differs(
+    kernel: str, number: int, first: Mapping[int, bytes], now: Mapping[int, bytes], memory: Memory,
+    names: Mapping[int, str],
+) -> Finding:  # fmt: skip
+    base, offset = next(
+        (base, next(i for i, (a, b) in enumerate(zip(data, now[base], strict=True)) if a != b))
+        for base, data in first.items()
+        if data != now[base]
+    )
+    word = offset - offset % 4
+    was, is_ = (int.from_bytes(side[base][word : word + 4], "little") for side in (first, now))
+    place = _named(memory, names, base + word)
+    message = f"schedule {number} leaves other results than schedule 0, first at {place}"
+    return Finding(
+        ORDER, message, None, "floating-point atomics may do so; else something is not ordered",
+        f"{was:#010x}, as in schedule 0", f"{is_:#010x}", where=kernel,
+    )  # fmt: skip

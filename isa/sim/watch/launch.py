@@ -1,0 +1,282 @@
+"""An observed launch: the kernel's code compiled with observers, shadows of all allocations, threads as in any launch.
+
+What observers report comes back as `Sighting`s, one for each event at one place, its lanes drawn together.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import mmap
+import random
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from isa.analysis import regset
+from isa.program import Instruction
+from isa.registers import EXEC, M0, Reg, s
+from isa.sim import arguments
+from isa.sim.compiled import Kernel, Version
+from isa.sim.faults import LaunchError
+from isa.sim.jit import Native, Target, compile_ir
+from isa.sim.launch import Launch
+from isa.sim.memory import Memory
+from isa.sim.mode import FloatMode
+from isa.sim.runtime import runtime_text
+from isa.sim.state import Context, Wave
+from isa.sim.translate import Facts
+from isa.sim.watch import observers
+from isa.sim.watch.native import compile_functions
+from isa.sim.watch.segments import Segment, segments_of
+from isa.sim.watch.state import (
+    ALL_LANES,
+    NO_WAVE,
+    SERIALS,
+    UNIT_MASK,
+    UNWRITTEN,
+    WORDS,
+    WRITES,
+    Event,
+    Row,
+    Thread,
+    Watched,
+)  # fmt: skip
+from isa.sim.watch.translate import Observers, WatchedTranslator
+
+_REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
+_MOST_SITES = 0xFFFF
+_ALWAYS_GIVEN = (EXEC, M0, Reg("s", 108, 17), Reg("v", 0))  # those of traps and NULL among them
+
+
+@dataclass
+class Sighting:
+    """One event. instruction: where it was seen; other: the earlier access or the load, where there is one; register:
+    its number in `regset`, -1 for none; workgroup, wave, lanes, address: of the first time; others: what `other` was
+    done by, as (workgroup, wave) with -1 for several, or None."""
+
+    event: Event
+    instruction: Instruction
+    other: Instruction | None
+    register: int
+    workgroup: tuple[int, int, int]
+    wave: int
+    lanes: int
+    address: int
+    others: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """An order of waves and workgroups. number 0: as they come, each wave runs until it waits. Others follow from the
+    seed."""
+
+    number: int
+    seed: int
+
+
+@dataclass(eq=False)
+class WatchedCode:
+    """A kernel compiled with observers, for one target."""
+
+    kernel: Kernel
+    target: Target
+    segments: dict[int, Segment] = field(default_factory=dict)
+    shift: int = 2
+    _versions: dict[bool, Version] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        blocks = self.kernel.blocks
+        self.segments = segments_of(blocks)
+        self.by_number = {segment.number: segment for segment in self.segments.values()}
+        if self.kernel.sites > _MOST_SITES:
+            raise LaunchError(f"kernel {self.kernel.name} has too many memory accesses to observe")
+        accesses = (half.desc.access for b in blocks for i in b.instructions for half in i.halves)
+        if any(a is not None and a.element[1:] in ("8", "16") for a in accesses):
+            self.shift = 0
+
+    @property
+    def sites(self) -> int:
+        """How many numbers places have: accesses, segments or blocks."""
+        return max(self.kernel.sites, len(self.segments), len(self.kernel.blocks)) + 1
+
+    def version(self, fast: bool) -> Version:
+        with self._lock:
+            if fast not in self._versions:
+                self._versions[fast] = self._compile(fast)
+            return self._versions[fast]
+
+    def _compile(self, fast: bool) -> Version:
+        descriptor = self.kernel.facts.descriptor
+        mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+        vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
+        facts = Facts(vgprs, mode, self.target.strip, patterns=False, native_half=self.target.native_half)
+        native = observing(self.target)
+        against = Observers({f.__name__: native.address(f.__name__) for f in observers.FUNCTIONS}, self.segments)
+        translator = WatchedTranslator(self.kernel.blocks, facts, against, fast=fast, dwords=self.shift == 2)
+        made = compile_ir(runtime_text(facts.strip) + translator.text(), self.target)
+        return Version(made, made.address(translator.symbol), native.address("run"), frozenset())
+
+
+@functools.cache
+def observing(target: Target) -> Native:
+    """The observers' native code."""
+    return compile_functions(observers.FUNCTIONS, target)
+
+
+_compiled: weakref.WeakKeyDictionary[Kernel, dict[Target, WatchedCode]] = weakref.WeakKeyDictionary()
+
+
+def watched_code(kernel: Kernel, target: Target) -> WatchedCode:
+    """The kernel with observers, compiled once."""
+    known = _compiled.setdefault(kernel, {})
+    if target not in known:
+        known[target] = WatchedCode(kernel, target)
+    return known[target]
+
+
+class Shadow:
+    """What is known of all allocations of one launch. `unwritten`: (address, bytes) that nobody wrote."""
+
+    def __init__(self, memory: Memory, shift: int, unwritten: Sequence[tuple[int, int]]) -> None:
+        allocations = memory.allocations
+        self.rows = (Row * max(1, len(allocations)))()
+        self.count = len(allocations)
+        self._maps: list[mmap.mmap] = []
+        for row, a in zip(self.rows, allocations, strict=False):
+            granules = (a.size >> shift) + 1
+            row.base, row.size = a.base, a.size
+            row.writer, row.reader = self._room(4 * granules), self._room(4 * granules)
+            row.writer_site, row.reader_site = self._room(2 * granules), self._room(2 * granules)
+            for address, size in unwritten:
+                start, end = max(address, a.base), min(address + size, a.end)
+                if start < end:
+                    first, last = (start - a.base) >> shift, (end - a.base) >> shift
+                    ctypes.memset(row.writer + 4 * first, UNWRITTEN & 0xFF, 4 * (last - first))
+        self.owners = self._room(4 * SERIALS)
+        self.serials = ctypes.c_uint64(1)
+
+    def _room(self, size: int) -> int:
+        """The address of so many zeros, which take host memory only where they are touched."""
+        room = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
+        self._maps.append(room)
+        return ctypes.addressof(ctypes.c_char.from_buffer(room))
+
+
+class WatchedLaunch(Launch):
+    """One launch under observers. After `run`, also after one that raised, `sightings` holds what they reported."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        memory: Memory,
+        target: Target,
+        grid: arguments.Triple,
+        block: arguments.Triple,
+        kernarg: bytes,
+        dynamic_lds: int,
+        budget: int | None,
+        schedule: Schedule,
+        unwritten: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        self.watched = watched_code(kernel, target)
+        self.schedule = schedule
+        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
+        self.shadow = Shadow(memory, self.watched.shift, unwritten)
+        self.sightings: dict[tuple[Event, int, int], Sighting] = {}
+        self._lock = threading.Lock()
+        self._callback = _REPORT(self._report)
+        self._threads = 0
+        chosen = random.Random(schedule.seed << 16 | schedule.number)
+        self._stride, self._offset = 1, 0
+        if schedule.number:
+            strides = (n for n in iter(lambda: chosen.randrange(1, self.total + 1), 0))
+            self._stride = next(n for n in strides if math.gcd(n, self.total) == 1)
+            self._offset = chosen.randrange(self.total)
+        self._random = chosen.getrandbits(63) | 1
+
+    def _compiled(self, fast: bool) -> Version:
+        return self.watched.version(fast)
+
+    def _prepare(self, c: Context) -> object:
+        code, waves = self.watched, c.wave_count
+        watched = (Watched * waves)()
+        for i in range(waves):
+            Wave.from_address(c.waves + i * c.wave_bytes).watch = ctypes.addressof(watched[i])
+        cells = (self.lds_bytes >> code.shift) + 1
+        room = cells + 4  # lanes that are off have a cell of their own behind the others
+        lds = ctypes.create_string_buffer(6 * room)
+        seen = ctypes.create_string_buffer(len(Event) * code.sites)
+        cache = (ctypes.c_uint64 * (code.sites + 1))()
+        at = ctypes.addressof(lds)
+        with self._lock:
+            number = self._threads
+            self._threads += 1
+        native = self._compiled(True).native
+        t = Thread(
+            watched=ctypes.addressof(watched), seen=ctypes.addressof(seen), sites=code.sites,
+            report=ctypes.cast(self._callback, ctypes.c_void_p).value,
+            start_group=native.address("watch_start_group"), run_wave=native.address("watch_run_wave"),
+            given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_writer=at + 4 * room,
+            lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
+            row_count=self.shadow.count, cache=ctypes.addressof(cache),
+            serials=ctypes.addressof(self.shadow.serials), owners=self.shadow.owners,
+            random=self._random + 2 * number, slice=0 if self.schedule.number == 0 else 8,
+            shuffles=int(self.schedule.number > 0), stride=self._stride, offset=self._offset,
+        )  # fmt: skip
+        c.watch = ctypes.addressof(t)
+        return t, watched, lds, seen, cache
+
+    def _given(self) -> ctypes.Array[ctypes.c_uint64]:
+        descriptor = self.kernel.facts.descriptor
+        user = [s(i) for i in (*range(descriptor.user_sgpr_count), *descriptor.system_sgprs.values())]
+        bits = regset.mask([*_ALWAYS_GIVEN, *user])
+        return (ctypes.c_uint64 * WORDS)(*(bits >> 64 * i & (1 << 64) - 1 for i in range(WORDS)))
+
+    def _report(
+        self, context: int, event: int, site: int, wave: int, lanes: int, address: int, other: int, other_site: int
+    ) -> int:
+        """Called by native code."""
+        kind = Event(event)
+        c = Context.from_address(context)
+        group = c.current[0], c.current[1], c.current[2]
+        key = (kind, site, address & UNIT_MASK if kind <= Event.WRITE_IN_FLIGHT else 0)
+        with self._lock:
+            known = self.sightings.get(key)
+            if known is None:
+                self.sightings[key] = self._sighting(kind, site, group, wave, lanes, address, other, other_site)
+            elif (known.workgroup, known.wave) == (group, wave):
+                known.lanes |= lanes
+        return 0
+
+    def _sighting(
+        self, event: Event, site: int, group: tuple[int, int, int], wave: int, lanes: int, address: int, other: int,
+        other_site: int,
+    ) -> Sighting:  # fmt: skip
+        access, register, others = self.kernel.site, -1, None
+        earlier: Instruction | None = None
+        if event <= Event.WRITE_IN_FLIGHT:
+            register = address & UNIT_MASK
+            if address & WRITES:
+                inst = access(site)
+            else:
+                inst = self.watched.by_number[site].first(register, writes=event is Event.WRITE_IN_FLIGHT)
+            earlier = access(other_site) if event is not Event.UNINITIALISED else None
+            address = 0
+        elif event >= Event.BARRIER_STORE:
+            inst = self.kernel.blocks[site].last
+            if event is Event.BARRIER_STORE:
+                earlier = access(other_site)
+            elif event is Event.BARRIER_APART:
+                earlier, others = self.kernel.blocks[other_site].last, (-1, other)
+        else:
+            inst = access(site)
+            if event in (Event.LDS_READ_AFTER_WRITE, Event.LDS_WRITE_AFTER_READ, Event.LDS_WRITE_AFTER_WRITE):
+                earlier, others = access(other_site), (-1, other if other < 32 else -1)
+            elif Event.GLOBAL_READ_AFTER_WRITE <= event <= Event.GLOBAL_WRITE_AFTER_WRITE:
+                earlier = access(other_site)
+                others = (other >> 16, other & NO_WAVE) if other != NO_WAVE else (-1, -1)
+        return Sighting(event, inst, earlier, register, group, wave, lanes & ALL_LANES, address, others)

@@ -1,0 +1,12 @@
+"""The observers: what a kernel's code calls between its instructions, compiled by `isa.sim.watch.native`."""
+
+import inspect
+
+from isa.sim.watch.observers import common, lds, memory, registers, turns
+
+FUNCTIONS = tuple(
+    function
+    for module in (common, registers, lds, memory, turns)
+    for function in vars(module).values()
+    if inspect.isfunction(function) and function.__module__ == module.__name__
+)

@@ -1,0 +1,153 @@
+"""Sightings -> findings: in words, with the line of the source where it is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from isa.analysis import regset
+from isa.describe import base_name
+from isa.errors import Finding, Span
+from isa.program import Instruction, Program
+from isa.sim.watch.launch import Sighting
+from isa.sim.watch.state import Event
+
+_MODEL = "LLVM AMDGPUUsage, memory model gfx11"
+_WAITS = "RDNA3 ISA guide 5.6"
+RULES: dict[Event, tuple[str, str]] = {
+    Event.UNINITIALISED: (
+        "read of a register that nobody wrote",
+        "LLVM AMDGPUUsage, Initial Kernel Execution State",
+    ),
+    Event.READ_IN_FLIGHT: ("register read while a load fills it", _WAITS),
+    Event.WRITE_IN_FLIGHT: ("register written while a load fills it", _WAITS),
+    Event.LDS_UNWRITTEN: ("read of LDS that nobody wrote", "RDNA3 ISA guide 12"),
+    Event.LDS_READ_AFTER_WRITE: ("LDS race", _MODEL),
+    Event.LDS_WRITE_AFTER_READ: ("LDS race", _MODEL),
+    Event.LDS_WRITE_AFTER_WRITE: ("LDS race", _MODEL),
+    Event.GLOBAL_UNWRITTEN: ("read of memory that nobody wrote", "hipMalloc gives memory as it is"),
+    Event.GLOBAL_READ_AFTER_WRITE: ("memory race", _MODEL),
+    Event.GLOBAL_WRITE_AFTER_READ: ("memory race", _MODEL),
+    Event.GLOBAL_WRITE_AFTER_WRITE: ("memory race", _MODEL),
+    Event.LDS_MISALIGNED: ("misaligned LDS access", "RDNA3 ISA guide 12"),
+    Event.GLOBAL_MISALIGNED: ("misaligned memory access", "RDNA3 ISA guide 11"),
+    Event.BARRIER_STORE: ("LDS store in flight at a barrier", _MODEL),
+    Event.BARRIER_EXEC: ("barrier with lanes off", "HIP: __syncthreads is for all threads"),
+    Event.BARRIER_ENDED: ("waves missing at a barrier", "HIP: __syncthreads is for all threads"),
+    Event.BARRIER_APART: ("waves at different barriers", "HIP: __syncthreads is for all threads"),
+}
+"""Event -> (rule, its source)."""
+_NOTES = frozenset({Event.BARRIER_EXEC})
+_RACES = {
+    Event.LDS_READ_AFTER_WRITE: ("reads", "wrote"), Event.GLOBAL_READ_AFTER_WRITE: ("reads", "wrote"),
+    Event.LDS_WRITE_AFTER_READ: ("writes", "read"), Event.GLOBAL_WRITE_AFTER_READ: ("writes", "read"),
+    Event.LDS_WRITE_AFTER_WRITE: ("writes", "wrote"), Event.GLOBAL_WRITE_AFTER_WRITE: ("writes", "wrote"),
+}  # fmt: skip
+
+
+class Lines:
+    """Where the instructions of a kernel stand in its assembly: address -> place."""
+
+    def __init__(self, instructions: Sequence[Instruction], program: Program | None, kernel: str) -> None:
+        self._spans: dict[int, Span] = {}
+        if program is None or kernel not in program.kernels:
+            return
+        written = [inst for _, inst in program.kernel(kernel).instructions()]
+        # The assembler keeps order and number; padding behind the end is not written.
+        if len(written) > len(instructions):
+            return
+        for inst, made in zip(written, instructions, strict=False):
+            if base_name(inst.mnemonic) != base_name(made.mnemonic):
+                self._spans.clear()
+                return
+            if inst.span is not None and made.address is not None:
+                self._spans[made.address] = inst.span
+
+    def of(self, inst: Instruction) -> Span | None:
+        return self._spans.get(inst.address or -1)
+
+    def place(self, inst: Instruction) -> str:
+        """An instruction, and where it is."""
+        span = self.of(inst)
+        return f"`{inst}` ({f'line {span.line}' if span else f'at {inst.address or 0:#x}'})"
+
+
+def finding(
+    s: Sighting, kernel: str, lines: Lines, allocation: Callable[[int], str], shape: Mapping[str, int]
+) -> Finding:
+    """One sighting in words. allocation: an address -> the allocation that it lies in, named; shape: waves of a
+    workgroup, and how many workgroups are in a row and in a plane of the grid."""
+    rule, source = RULES[s.event]
+    message, expected, hint = _say(s, lines, allocation, shape)
+    where = f"workgroup {s.workgroup}, wave {s.wave}{lanes_text(s.lanes)}"
+    return Finding(
+        rule, f"{where}: {message}", lines.of(s.instruction), hint, expected, None, source,
+        "note" if s.event in _NOTES else "fault", f"{kernel}+{s.instruction.address or 0:#x} `{s.instruction}`",
+    )  # fmt: skip
+
+
+def _say(
+    s: Sighting, lines: Lines, allocation: Callable[[int], str], shape: Mapping[str, int]
+) -> tuple[str, str | None, str | None]:
+    """(message, expected, what to do)."""
+    name = s.instruction.mnemonic
+    register = regset.names(1 << s.register) if s.register >= 0 else ""
+    other = lines.place(s.other) if s.other is not None else ""
+    if s.event is Event.UNINITIALISED:
+        return f"{name} reads {register}, which nothing has written", None, "set it first"
+    if s.event in (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT):
+        verb = "reads" if s.event is Event.READ_IN_FLIGHT else "writes"
+        counter = s.other.desc.counters[0] if s.other is not None else "its counter"
+        return f"{name} {verb} {register} while {other} may still fill it", f"an s_waitcnt {counter} between them", None
+    if s.event is Event.LDS_UNWRITTEN:
+        return f"{name} reads LDS byte {s.address:#x}, which nothing has written", None, None
+    if s.event is Event.GLOBAL_UNWRITTEN:
+        return f"{name} reads {allocation(s.address)}, which nothing has written", None, None
+    if s.event in _RACES:
+        verb, did = _RACES[s.event]
+        lds = s.event <= Event.LDS_WRITE_AFTER_WRITE
+        what = f"LDS byte {s.address:#x}" if lds else allocation(s.address)
+        by, others_group = _by(s, shape)
+        message = f"{name} {verb} {what}, which {by} {did} with {other}"
+        if others_group:
+            return message, "memory that one workgroup writes is left alone by others until the kernel has ended", None
+        return message, "a barrier between them", None
+    if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
+        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_MISALIGNED else allocation(s.address)
+        return f"{name} at {what}", "an address that is a multiple of the element, at most of 4", None
+    if s.event is Event.BARRIER_STORE:
+        return f"{other} may still be in flight", "s_waitcnt lgkmcnt(0) between the store and the barrier", None
+    if s.event is Event.BARRIER_EXEC:
+        return "the wave arrives with some of its lanes off", None, "is it in a branch that not all threads take?"
+    if s.event is Event.BARRIER_ENDED:
+        gone = ", ".join(str(i) for i in range(32) if s.address >> i & 1)
+        return f"waits here, and will not be joined by wave {gone}, which has ended", "all waves at each barrier", None
+    assert s.event is Event.BARRIER_APART
+    assert s.others is not None
+    return f"waits here, wave {s.others[1]} at {other}", "all waves at one barrier", None
+
+
+def _by(s: Sighting, shape: Mapping[str, int]) -> tuple[str, bool]:
+    """(who the earlier access was made by, whether that is another workgroup)."""
+    assert s.others is not None
+    group, wave = s.others
+    if group < 0:
+        lds = s.event <= Event.LDS_WRITE_AFTER_WRITE
+        return ("several waves" if wave < 0 else f"wave {wave}") if lds else "several workgroups", not lds
+    at = (group % shape["x"], group // shape["x"] % shape["y"], group // shape["x"] // shape["y"])
+    if at == s.workgroup:
+        return f"wave {wave}", False
+    return f"workgroup {at}, wave {wave}", True
+
+
+def lanes_text(lanes: int) -> str:
+    """`, lanes 0-3 8`; nothing for none, and for all."""
+    if lanes in (0, 0xFFFFFFFF):
+        return ", all lanes" if lanes else ""
+    runs: list[list[int]] = []
+    for lane in (i for i in range(32) if lanes >> i & 1):
+        if runs and runs[-1][1] == lane - 1:
+            runs[-1][1] = lane
+        else:
+            runs.append([lane, lane])
+    text = " ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return f", lane {text}" if runs[0][0] == runs[0][1] and len(runs) == 1 else f", lanes {text}"

@@ -1,0 +1,143 @@
+"""What observers know, as native code and Python both see it.
+
+A register's number is that of `isa.analysis.regset`: VGPRs from 0, scalar registers from 256, SCC 384. A register is
+ready in the lanes in which it was written and no load may still fill it; scalar registers are ready in all lanes or in
+none.
+
+Memory has a shadow in cells, one for each granule (a dword, or a byte where the kernel accesses less): who wrote it
+last, and who read it since.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+
+_U32, _U64 = ctypes.c_uint32, ctypes.c_uint64
+UNITS = 385
+WORDS = 7  # of 64 bits, to hold a bit for each register
+ALL_LANES = 0xFFFFFFFF
+RING = 64  # what a counter of 6 bits can count
+VM, LDS, SMEM = 0, 1, 2  # streams: loads of one stream complete in order, but SMEM's
+
+# Entries of a segment's table: a register's number and how it is touched.
+UNIT_MASK = 0x1FF
+WRITES = 1 << 9
+ANY_LANE = 1 << 10  # a read that may be of another lane
+MAY_BE_EMPTY = 1 << 11  # a read that only keeps a value somewhere else
+EVERY_LANE = 1 << 12  # EXEC does not matter
+SOURCE_SHIFT = 16  # a write that is ready only where the register (its number + 1) in these bits is
+
+# LDS cells, a byte each. A writer: the wave's number + 1, with flags. A reader: the same, or SEVERAL.
+WRITTEN, ATOMIC, WAVE_MASK, SEVERAL = 0x80, 0x40, 0x3F, 0xFF
+SEVERAL_ATOMICS = 0x3F
+
+# Global cells, 32 bits: the serial number of a workgroup's epoch, a flag, the wave. 0: nobody.
+SERIAL_SHIFT, FLAG, GLOBAL_WAVE = 6, 1 << 5, 31
+EVERYBODY = 0xFFFFFFFF  # readers: more than one workgroup; writers: atomics of more than one wave
+UNWRITTEN = 0xFEFEFEFE
+SERIALS = (1 << 26) - (1 << 21)  # below those that the special cells look like
+NO_WAVE = 0xFFFF
+
+# Kinds of access, in their low bits, and spaces.
+LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
+LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE = 0, 4, 8
+
+
+class Event(IntEnum):
+    """What an observer reports. `site` of registers: a segment; of memory: an access; of barriers: a block."""
+
+    UNINITIALISED = 0
+    READ_IN_FLIGHT = 1
+    WRITE_IN_FLIGHT = 2
+    LDS_UNWRITTEN = 3
+    LDS_READ_AFTER_WRITE = 4
+    LDS_WRITE_AFTER_READ = 5
+    LDS_WRITE_AFTER_WRITE = 6
+    GLOBAL_UNWRITTEN = 7
+    GLOBAL_READ_AFTER_WRITE = 8
+    GLOBAL_WRITE_AFTER_READ = 9
+    GLOBAL_WRITE_AFTER_WRITE = 10
+    LDS_MISALIGNED = 11
+    GLOBAL_MISALIGNED = 12
+    BARRIER_STORE = 13
+    BARRIER_EXEC = 14
+    BARRIER_ENDED = 15
+    BARRIER_APART = 16
+
+
+REPORTS = 64
+"""How often one event at one site is reported: enough to tell its lanes."""
+
+
+class Thread(ctypes.Structure):
+    """What one thread needs to observe. Pointers are addresses."""
+
+    _fields_ = (
+        ("watched", _U64),  # Watched of wave 0
+        ("seen", _U64),  # u8[event][site]: how often it was reported
+        ("sites", _U64),
+        ("report", _U64),  # Python: (context, event, site, wave, lanes, address, other, other's site)
+        ("start_group", _U64),  # native code of the kernel's module
+        ("run_wave", _U64),
+        ("given", _U64 * WORDS),  # registers that hold something when a wave begins
+        ("lds_writer", _U64),  # u8[cells]
+        ("lds_reader", _U64),
+        ("lds_writer_site", _U64),  # u16[cells]
+        ("lds_reader_site", _U64),
+        ("cells", _U64),
+        ("shift", _U64),  # of addresses, to get granules
+        ("rows", _U64),  # Row[count], by rising base
+        ("row_count", _U64),
+        ("cache", _U64),  # u64[site]: the row that each site met last
+        ("serials", _U64),  # u64 of all threads: the next serial number
+        ("owners", _U64),  # u32[serial]: which workgroup, + 1
+        ("serial", _U64),  # of the epoch that is running
+        ("mine", _U64),  # the workgroup that is running, + 1
+        ("muted", _U64),  # serial numbers are spent
+        ("random", _U64),
+        ("slice", _U64),  # branches backward in a wave's turn, at most; 0: as many as it likes
+        ("shuffles", _U64),  # whether the order of waves changes
+        ("stride", _U64),  # workgroup i of the order is (i * stride + offset) % count
+        ("offset", _U64),
+    )
+
+
+class Row(ctypes.Structure):
+    """An allocation and its shadow."""
+
+    _fields_ = (
+        ("base", _U64),
+        ("size", _U64),
+        ("writer", _U64),  # u32[granules]
+        ("reader", _U64),
+        ("writer_site", _U64),  # u16[granules]
+        ("reader_site", _U64),
+    )
+
+
+class Watched(ctypes.Structure):
+    """One wave."""
+
+    _fields_ = (
+        ("full", _U64 * (WORDS + 1)),  # a bit for each register that is ready in all lanes
+        ("issued", _U64 * 3),  # by streams
+        ("done", _U64 * 3),
+        ("number", _U64),  # of the last load that was issued
+        ("slice", _U64),  # what is left of its turn
+        ("waiting", _U32),  # at a barrier
+        ("barrier", _U32),  # which
+        ("lanes", _U32),  # that exist
+        ("ready", _U32 * (UNITS + 1)),  # lanes
+        ("pending", _U32 * (UNITS + 1)),  # lanes
+        ("load", _U32 * (UNITS + 1)),  # the site that fills it, its stream << 16
+        ("latest", _U64 * (UNITS + 1)),  # number of the load that fills it
+        # What is in flight: rings by streams.
+        ("first", _U32 * (3 * RING)),  # registers that it fills
+        ("count", _U32 * (3 * RING)),
+        ("filled", _U32 * (3 * RING)),  # lanes
+        ("site", _U32 * (3 * RING)),
+        ("writes", _U32 * (3 * RING)),  # 1: changes memory
+        ("partner", _U64 * (3 * RING)),  # where it stands in the other stream, for flat loads; 0 for none
+        ("entry", _U64 * (3 * RING)),  # its number
+    )

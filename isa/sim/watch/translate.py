@@ -1,0 +1,292 @@
+"""The translator with observers: the same instructions, with calls to `observers.py` between them.
+
+Before each segment (`segments.py`) a test of bits says whether all its registers are ready; only if not, `touch` looks
+closer. Loads and waits are told as they come. Each access to LDS or memory first gives its addresses, a strip of lanes
+at a time, to `access`. Accesses have loops over strips of their own, so that those which compute stay free of effects.
+
+Calls go to absolute addresses: the observers are compiled once a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from isa.analysis import regset
+from isa.analysis.waits import parse_wait
+from isa.describe import Access
+from isa.program import Instruction
+from isa.registers import EXEC_LO
+from isa.sim import lane_access as memory
+from isa.sim.cfg import Block
+from isa.sim.ir import Region
+from isa.sim.llvm_values import LlvmValue
+from isa.sim.state import Stop
+from isa.sim.translate import Facts, Translator
+from isa.sim.watch.quick import Quick, prepare
+from isa.sim.watch.segments import Segment, fills
+from isa.sim.watch.state import (
+    ATOMIC_ACCESS,
+    FLAT_SPACE,
+    GLOBAL_SPACE,
+    LDS_SPACE,
+    LOAD,
+    SHARED_LOAD,
+    STORE,
+    WORDS,
+    Watched,
+)  # fmt: skip
+from isa.values import Value
+
+_NOT_AWAITED = 64
+_KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
+_SPACES = {"lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE}
+_STREAMS = {"vmem": 1, "scratch": 1, "lds": 2, "flat": 3, "smem": 4}
+WRAPPERS = """
+define i64 @watch_start_group(i64 %c.int, i64 %number) {
+  %c = inttoptr i64 %c.int to ptr
+  call void @start_group(ptr %c, i64 %number)
+  ret i64 0
+}
+
+define i64 @watch_run_wave(i64 %w.int, i64 %c.int) {
+  %w = inttoptr i64 %w.int to ptr
+  %c = inttoptr i64 %c.int to ptr
+  %stop = call i32 @run_wave(ptr %w, ptr %c)
+  %wide = zext i32 %stop to i64
+  ret i64 %wide
+}
+"""
+"""The kernel's own runtime, as the observers call it."""
+
+
+@dataclass(frozen=True)
+class Observers:
+    """What code is compiled against. addresses: observer -> its native address; segments by their first address."""
+
+    addresses: Mapping[str, int]
+    segments: Mapping[int, Segment]
+
+
+class WatchedTranslator(Translator):
+    """Writes one version of a kernel, observed. dwords: cells of the shadow stand for dwords."""
+
+    def __init__(
+        self, blocks: Sequence[Block], facts: Facts, observers: Observers, *, fast: bool, dwords: bool
+    ) -> None:
+        super().__init__(blocks, facts, fast=fast, entries=frozenset(b.address for b in blocks))
+        self.observers, self.dwords = observers, dwords
+        self._tables: list[str] = []
+        self._for_access = False
+
+    def text(self) -> str:
+        return super().text() + "\n" + "\n".join(self._tables) + WRAPPERS
+
+    def _load_bases(self, region: Region) -> None:
+        super()._load_bases(region)
+        region.line("%w.int = ptrtoint ptr %w to i64")
+        region.line("%c.int = ptrtoint ptr %c to i64")
+        watch = self.f.emit(region, f"load i64, ptr {self._field(region, 'W', 'watch')}")
+        region.line(f"%watched = inttoptr i64 {watch} to ptr")
+        prepare(self.f, region, self.facts.strip)
+
+    def _call(self, region: Region, name: str, *arguments: str | int) -> None:
+        listed = ", ".join(f"i64 {a}" for a in arguments)
+        self.f.emit(region, f"call i64 inttoptr (i64 {self.observers.addresses[name]} to ptr)({listed})")
+
+    # --- registers
+
+    def _write(self, inst: Instruction) -> None:
+        assert inst.address is not None
+        segment = self.observers.segments.get(inst.address)
+        if segment is not None:
+            self._check(segment)
+        if inst.desc.effect == "wait":
+            counters = parse_wait(inst)
+            if "vmcnt" in counters or "lgkmcnt" in counters:
+                numbers = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt"))
+                self._call(self.writer.scalar, "wait", "%w.int", *numbers)
+            return
+        accesses = inst.desc.access is not None
+        if self.strips is not None and self._for_access != accesses:
+            self._close()
+        self._for_access = accesses
+        super()._write(inst)
+        if _STREAMS.get(inst.desc.unit) and (inst.desc.counters and inst.operands):
+            self._issue(inst)
+
+    def _exec(self, region: Region) -> str:
+        """EXEC as i64."""
+        exec_ = self.scalars[EXEC_LO]
+        if exec_.constant is not None:
+            return str(int(exec_.constant) & 0xFFFFFFFF)
+        return self.f.emit(region, f"zext i32 {exec_.ref} to i64")
+
+    def _check(self, segment: Segment) -> None:
+        region, f = self.writer.scalar, self.f
+        missing = None
+        for word in range(WORDS):
+            bits = segment.units >> 64 * word & (1 << 64) - 1
+            if not bits:
+                continue
+            at = Watched.full.offset + 8 * word
+            place = f.emit(region, f"getelementptr i8, ptr %watched, i64 {at}")
+            full = f.emit(region, f"load i64, ptr {place}")
+            lacks = f.emit(region, f"and i64 {f.emit(region, f'xor i64 {full}, -1')}, {_signed(bits)}")
+            missing = lacks if missing is None else f.emit(region, f"or i64 {missing}, {lacks}")
+        clean = f.emit(region, f"icmp eq i64 {missing}, 0")
+        exec_ = self._exec(region)
+        name = f.name("touch")
+        region.line(f"br i1 {clean}, label %{name}.ready, label %{name}")
+        region.label(name)
+        table = f"@{self.symbol}.segment{segment.number}"
+        words = ", ".join(f"i32 {entry}" for entry in segment.entries)
+        count = len(segment.entries)
+        self._tables.append(f"{table} = internal constant [{count} x i32] [{words}]")
+        pointer = f.emit(region, f"ptrtoint ptr {table} to i64")
+        self._call(region, "touch", "%w.int", "%c.int", pointer, count, exec_, segment.number)
+        region.line(f"br label %{name}.ready")
+        region.label(f"{name}.ready")
+
+    def _issue(self, inst: Instruction) -> None:
+        region, reg, access = self.writer.scalar, fills(inst), inst.desc.access
+        streams = _STREAMS[inst.desc.unit]
+        if reg is None and not streams & 2:
+            return  # nothing waits for it but vscnt
+        first, count = (regset.bit(reg.sub(0)), reg.count) if reg is not None else (0, 0)
+        site = self._sites.get(inst.address, 0)
+        writes = int(access is not None and access.kind != "load")
+        self._call(region, "issue", "%w.int", "%c.int", streams, first, count, self._exec(region), site, writes)
+
+    # --- memory
+
+    def _observe(
+        self, inst: Instruction, access: Access, address: LlvmValue, size: int, mask: LlvmValue | None
+    ) -> list[str]:
+        """Tell an access to LDS or memory. Gives the host's pointer of each lane; none is outside."""
+        f, site, scalar = self.f, self._sites[self.inst.address], access.space == "scalar"
+        region = self.writer.scalar if scalar else self.writer.vector
+        lanes = 1 if scalar or self.strips is None else self.strips.lanes
+        kind = SHARED_LOAD if access.kind == "load" and inst.has("glc") else _KINDS[access.kind]
+        what = site << 32 | size << 16 | lanes << 8 | _SPACES[access.space] | kind
+        first, bits = "0", str((1 << lanes) - 1)
+        if not scalar:
+            address = address.vector(lanes)
+            first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
+        usual, name = "", f.name("access")
+        if self.dwords and size in (4, 8, 16):
+            quick = Quick(f, region, lanes, address, mask, size, site, kind == STORE)
+            if access.space == "lds" and kind in (LOAD, STORE):
+                usual = quick.lds(f"{name}.slow")
+            elif access.space == "global" and kind == LOAD:
+                usual = quick.memory(f"{name}.slow")
+        if usual:
+            region.line(f"br label %{name}.done")
+            before = region.block
+            region.label(f"{name}.slow")
+        if mask is not None:
+            narrow = f.emit(region, f"bitcast {mask!r} to i{lanes}")
+            bits = f.emit(region, f"zext i{lanes} {narrow} to i64")
+        wide = address.to("u64") if address.type != "u64" else address
+        slot = f.alloca(wide.llvm, 64)
+        region.line(f"store {wide!r}, ptr {slot}")
+        pointer = f.emit(region, f"ptrtoint ptr {slot} to i64")
+        self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
+        if scalar:
+            return [f.emit(region, f"load ptr, ptr {slot}")]
+        type_ = f"<{lanes} x ptr>"
+        pointers = f.emit(region, f"load {type_}, ptr {slot}")
+        if usual:
+            region.line(f"br label %{name}.done")
+            after = region.block
+            region.label(f"{name}.done")
+            pointers = f.emit(region, f"phi {type_} [{usual}, %{before}], [{pointers}, %{after}]")
+        return [f.emit(region, f"extractelement {type_} {pointers}, i32 {lane}") for lane in range(lanes)]
+
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[LlvmValue, ...]:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        if access.space not in _SPACES:
+            return super().load(inst, access, address, element, mask)
+        w, f = self.writer, self.f
+        pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
+        if access.space == "scalar":
+            words = memory.load_words(w, w.scalar, pointers[0], element)
+            self._stop_on_fault()
+            return tuple(LlvmValue(w, "u32", 0, word) for word in words)
+        lanes, region = len(pointers), w.vector
+        vectors: list[str] = []
+        for lane, pointer in enumerate(pointers):
+            words = memory.load_words(w, region, pointer, element)
+            vectors = vectors or ["poison"] * len(words)
+            vectors = [
+                f.emit(region, f"insertelement <{lanes} x i32> {vector}, i32 {word}, i32 {lane}")
+                for vector, word in zip(vectors, words, strict=True)
+            ]
+        return tuple(LlvmValue(w, "u32", lanes, vector) for vector in vectors)
+
+    def store(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        element: str,
+        values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        if access.space not in _SPACES:
+            super().store(inst, access, address, element, values, mask)
+            return
+        w, f = self.writer, self.f
+        pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
+        region = w.vector
+        data = [v.vector(len(pointers)) for v in values if isinstance(v, LlvmValue)]
+        for lane, pointer in enumerate(pointers):
+            words = [f.emit(region, f"extractelement {v!r}, i32 {lane}") for v in data]
+            memory.store_words(w, region, pointer, element, words)
+
+    def atomic(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        body: Callable[..., Value],
+        data: tuple[Value, ...],
+        mask: Value | None,
+    ) -> LlvmValue:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        if access.space in _SPACES:
+            self._observe(inst, access, address, memory.element_bytes(access.element), mask)
+        return super().atomic(inst, access, address, body, data, mask)
+
+    # --- turns
+
+    def barrier(self) -> None:
+        self._close()
+        region = self.writer.scalar
+        self.scalars.flush(region)
+        self._call(region, "arrive", "%w.int", "%c.int", self.block.number)
+        super().barrier()
+
+    def _check_budget(self, region: Region, number: int, instructions: int) -> None:
+        """Also the end of a wave's turn."""
+        super()._check_budget(region, number, instructions)
+        f = self.f
+        place = f.emit(region, f"getelementptr i8, ptr %watched, i64 {Watched.slice.offset}")
+        left = f.emit(region, f"sub i64 {f.emit(region, f'load i64, ptr {place}')}, 1")
+        region.line(f"store i64 {left}, ptr {place}")
+        over = f.emit(region, f"icmp eq i64 {left}, 0")
+        name = f.name("turn")
+        region.line(f"br i1 {over}, label %{name}, label %{name}.goes.on")
+        region.label(name)
+        self._leave(region, number, Stop.YIELD)
+        region.label(f"{name}.goes.on")
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
