@@ -48,7 +48,7 @@ class Lines:
     """Where the instructions of a kernel stand in its assembly: address -> place."""
 
     def __init__(self, instructions: Sequence[Instruction], program: Program | None, kernel: str) -> None:
-        self._spans: dict[int, Span] = {}
+        self._written: dict[int, Instruction] = {}
         if program is None or kernel not in program.kernels:
             return
         written = [inst for _, inst in program.kernel(kernel).instructions()]
@@ -57,18 +57,22 @@ class Lines:
             return
         for inst, made in zip(written, instructions, strict=False):
             if base_name(inst.mnemonic) != base_name(made.mnemonic):
-                self._spans.clear()
+                self._written.clear()
                 return
-            if inst.span is not None and made.address is not None:
-                self._spans[made.address] = inst.span
+            if made.address is not None:
+                self._written[made.address] = inst
 
     def of(self, inst: Instruction) -> Span | None:
-        return self._spans.get(inst.address or -1)
+        return self.written(inst).span
+
+    def written(self, inst: Instruction) -> Instruction:
+        """As it stands in the assembly; as it was disassembled, where that is not known."""
+        return self._written.get(inst.address or -1, inst)
 
     def place(self, inst: Instruction) -> str:
         """An instruction, and where it is."""
         span = self.of(inst)
-        return f"`{inst}` ({f'line {span.line}' if span else f'at {inst.address or 0:#x}'})"
+        return f"`{self.written(inst)}` ({f'line {span.line}' if span else f'at {inst.address or 0:#x}'})"
 
 
 def finding(
@@ -89,7 +93,7 @@ def _say(
     s: Sighting, lines: Lines, allocation: Callable[[int], str], shape: Mapping[str, int]
 ) -> tuple[str, str | None, str | None]:
     """(message, expected, what to do)."""
-    name = s.instruction.mnemonic
+    name = lines.written(s.instruction).mnemonic
     register = regset.names(1 << s.register) if s.register >= 0 else ""
     other = lines.place(s.other) if s.other is not None else ""
     if s.event is Event.UNINITIALISED:

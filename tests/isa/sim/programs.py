@@ -63,10 +63,22 @@ def assembled(
 ) -> bytes:
     """The code object of a kernel `test(buffer)`: s[0:1] is the kernarg pointer, s2 and s3 the workgroup, v0 the
     work-item (x in bits 9:0, y in bits 19:10)."""
-    text = _KERNEL.format(
+    return linked(source(body, functions, lds, scratch, vgprs, denormals))
+
+
+def source(
+    body: str, functions: str = "", lds: int = 1024, scratch: int = 0, vgprs: int = 32, denormals: int = 3
+) -> str:
+    """The assembly of such a kernel."""
+    return _KERNEL.format(
         name="test", body=body, functions=functions, lds=lds, scratch=scratch, vgprs=vgprs, denormals=denormals,
         kernarg=8, uses_scratch=int(scratch > 0),
     )  # fmt: skip
+
+
+@functools.cache
+def linked(text: str) -> bytes:
+    """The code object of an assembly file."""
     tools = toolchain.find()
     with tempfile.TemporaryDirectory() as folder:
         source, obj, out = (Path(folder) / f"test.{end}" for end in ("s", "o", "hsaco"))

@@ -1,0 +1,64 @@
+"""The dynamic checker on the small kernels of cases.txt: each finding, its line, and nothing else."""
+
+import re
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from isa.parse import parse
+from isa.sim.card import Card
+from isa.sim.watch import check_launch
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import programs
+
+TEXT = Path(__file__).with_name("cases.txt").read_text()
+ARG = "s_load_b64 s[4:5], s[0:1], 0x0\n    s_waitcnt lgkmcnt(0)"
+SIZE = 4096
+
+
+def cases():
+    """(body, launch options, expected lines) of each."""
+    for chunk in TEXT.split("\n=== ")[1:]:
+        head, _, rest = chunk.partition("\n")
+        body, _, expected = rest.partition("->")
+        name, _, launch = head.rpartition(": ") if re.search(r": (grid|block|unwritten|budget)", head) else (head, "", "")
+        options = dict(re.findall(r"(grid|block|budget) (\d+)", launch))
+        options["unwritten"] = "unwritten" in launch
+        yield pytest.param(body, options, [line for line in expected.strip().splitlines() if line], id=name)
+
+
+def findings(body, options):
+    """`rule | line | message` of each, lines counted from the body's first."""
+    source = programs.source(body.strip("\n").replace("ARG", ARG))
+    first = source.splitlines().index("test:") + 1 + ("ARG" in body)  # it stands for two lines, the first ones
+    card = Card(capacity=1 << 26)
+    buffer = card.memory.allocate(SIZE)
+    kernel = card.load(programs.linked(source)).kernels["test"]
+    grid, block = int(options.get("grid", 1)), int(options.get("block", 32))
+    found = check_launch(
+        card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=1,
+        budget=int(options["budget"]) if "budget" in options else None, names={buffer: "the buffer"},
+        program=parse(source, "test.s"), unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
+    )  # fmt: skip
+    return first, found
+
+
+@pytest.mark.parametrize(("body", "options", "expected"), list(cases()))
+def test_case(body, options, expected):
+    first, found = findings(body, options)
+    said = []
+    for f in found:
+        line = f.span.line - first if f.span else 0
+        message = re.sub(r"\(line (\d+)\)", lambda m: f"(line {int(m[1]) - first})", f.message)
+        message = re.sub(r"^workgroup \(.*?\), wave \d+(, all lanes)?(, )?(: )?", "", message)
+        message = re.sub(r"schedule [1-9]", "schedule N", message)
+        if f.rule == "access outside allocations":
+            message += f"; {f.got}"
+        if f.rule == "no end in sight":
+            assert re.search(r"it is in the loop at 0x\w+ `s_add_i32 s6, s6, 1`", message)
+            message = "instructions were run and the loop goes on"
+        said.append(f"{f.rule} | {line} | {message}")
+    assert said == expected
