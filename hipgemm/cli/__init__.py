@@ -26,6 +26,7 @@ VERBS = {
     "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
     "lint": "check assembly or a code object for what an assembler does not",
     "mutate": "put faults into kernels and see whether the checks find them",
+    "check": "run a kernel under observers: registers in flight, races, accesses outside, schedules",
     "doctor": "show what was found on this machine, and what is missing",
 }
 

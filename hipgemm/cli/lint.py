@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from hipgemm.cli.findings import as_object
 from isa.errors import Finding
 
 
@@ -28,7 +29,7 @@ def command(what: str, name: str | None, faults_only: bool, hipcc: Path | None, 
     found = _findings(what, name, hipcc, not faults_only)
     faults = sum(f.severity == "fault" for f in found)
     if as_json:
-        click.echo(json.dumps({"input": what, "faults": faults, "findings": [_as_json(f) for f in found]}))
+        click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f) for f in found]}))
     else:
         for finding in found:
             click.echo(f"{finding}\n")
@@ -45,19 +46,3 @@ def _findings(what: str, name: str | None, hipcc: Path | None, notes: bool) -> l
     if isinstance(given, Program):
         return lint_program(given, name, notes=notes)
     return lint_code_object(given, what, name, notes=notes)
-
-
-def _as_json(finding: Finding) -> dict[str, object]:
-    span = finding.span
-    place = {"file": span.file, "line": span.line, "col": span.col, "text": span.text} if span else None
-    return {
-        "severity": finding.severity,
-        "rule": finding.rule,
-        "source": finding.source,
-        "message": finding.message,
-        "place": place,
-        "where": str(span) if span else finding.where,
-        "expected": finding.expected,
-        "found": finding.got,
-        "next": finding.hint,
-    }

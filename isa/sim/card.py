@@ -9,10 +9,12 @@ card.launch(module.kernels["f"], (1, 1, 1), (256, 1, 1), struct.pack("<Q", buffe
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from isa import code_object
+from isa.code_object import CodeObject
 from isa.sim.compiled import Kernel
 from isa.sim.jit import Target
 from isa.sim.launch import Launch, LaunchReport
@@ -37,9 +39,10 @@ class Card:
         self.memory = Memory(capacity)
         self.target = Target(cpu)
 
-    def load(self, image: bytes) -> Module:
-        """Put a code object (ELF or offload bundle) into memory. CodeObjectError if it cannot be read."""
-        loaded = code_object.load(image)
+    def load(self, image: bytes | CodeObject) -> Module:
+        """Put a code object (ELF, offload bundle, or what was read of one) into memory. CodeObjectError if it cannot be
+        read."""
+        loaded = image if isinstance(image, CodeObject) else code_object.load(image)
         base = self.memory.allocate(loaded.extent)
         ctypes.memset(base, 0, loaded.extent)
         for segment in loaded.segments:
@@ -67,14 +70,25 @@ class Card:
         threads: int | None = None,
         fast: bool = True,
         budget: int | None = None,
+        check: bool = False,
     ) -> LaunchReport:
         """Run `grid` workgroups of `block` work-items to the end.
 
         kernarg: the explicit arguments as they lie in the kernarg segment. dynamic_lds: bytes of LDS after the static
         ones. threads: how many to use; all cores if not given. fast=False: only the plain version of the code, which
-        gives the same bits. budget: instructions, roughly, that a thread may run.
+        gives the same bits. budget: instructions, roughly, that a thread may run. check: run under
+        observers in several schedules, which is slower, and report their findings (`isa.sim.watch`); a fault is raised
+        as ever.
 
         Raises KernelFault, BudgetSpent, LaunchError (isa.sim.faults), and IsaError for an instruction that is not
         described. A launch that failed may have written to memory.
         """
+        if check:
+            from isa.sim.watch import observe
+
+            seen = observe(self, kernel, grid, block, kernarg, dynamic_lds, threads=threads, budget=budget)
+            if seen.stopped is not None:
+                raise seen.stopped
+            assert seen.report is not None
+            return dataclasses.replace(seen.report, findings=seen.findings)
         return Launch(kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget).run(threads)

@@ -13,6 +13,6 @@ pass or answers at random:
     order       results that differ between schedules: workgroups and waves in another order, other time slices
 """
 
-from isa.sim.watch.check import check_launch
+from isa.sim.watch.check import Observation, check_launch, observe
 
-__all__ = ["check_launch"]
+__all__ = ["Observation", "check_launch", "observe"]

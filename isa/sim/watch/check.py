@@ -8,20 +8,36 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from isa.errors import Finding, IsaError
 from isa.program import Program
-from isa.sim.card import Card
 from isa.sim.compiled import Kernel
 from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault
+from isa.sim.launch import LaunchReport
 from isa.sim.memory import Allocation, Memory
 from isa.sim.watch.launch import Schedule, Sighting, WatchedLaunch
 from isa.sim.watch.report import Lines, finding
 from isa.sim.watch.state import Event
 
+if TYPE_CHECKING:
+    from isa.sim.card import Card
+
 OUTSIDE = "access outside allocations"
 ENDLESS = "no end in sight"
 ORDER = "result depends on the order of waves"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """findings: faults first as they stand in the code, then what stopped the launch or differs between schedules.
+    stopped: the fault or the spent budget that ended it early, which is among the findings too. report: of the first
+    schedule, None where that was stopped."""
+
+    findings: tuple[Finding, ...]
+    stopped: KernelFault | BudgetSpent | None
+    report: LaunchReport | None
 
 
 def check_launch(
@@ -40,7 +56,7 @@ def check_launch(
     names: Mapping[int, str] | None = None,
     unwritten: Sequence[tuple[int, int]] = (),
 ) -> list[Finding]:
-    """Launch under observers; see `Card.launch` for what a launch takes.
+    """Launch under observers; see `Card.launch` for what a launch takes. Gives what they found.
 
     schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
     made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
@@ -49,12 +65,39 @@ def check_launch(
     Memory holds afterwards what the first schedule left. LaunchError where the launch cannot begin; IsaError where an
     instruction is not described. A fault and a spent budget are findings.
     """
+    return list(
+        observe(
+            card, kernel, grid, block, kernarg, dynamic_lds, schedules=schedules, seed=seed, threads=threads,
+            budget=budget, program=program, names=names, unwritten=unwritten,
+        ).findings
+    )  # fmt: skip
+
+
+def observe(
+    card: Card,
+    kernel: Kernel,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    kernarg: bytes,
+    dynamic_lds: int = 0,
+    *,
+    schedules: int = 3,
+    seed: int = 0,
+    threads: int | None = None,
+    budget: int | None = None,
+    program: Program | None = None,
+    names: Mapping[int, str] | None = None,
+    unwritten: Sequence[tuple[int, int]] = (),
+) -> Observation:
+    """As `check_launch`, with what stopped the launch."""
     if schedules < 1:
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
     lines = Lines([i for b in kernel.blocks for i in b.instructions], program, kernel.name)
     seen: dict[tuple[Event, int, int], Sighting] = {}
     found: list[Finding] = []
+    stopped: KernelFault | BudgetSpent | None = None
+    first: LaunchReport | None = None
     before = _contents(memory, memory.allocations)
     after: dict[int, bytes] = {}
     for number in range(schedules):
@@ -64,26 +107,28 @@ def check_launch(
             kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten
         )
         try:
-            launch.run(threads)
+            report = launch.run(threads)
+            first = first or report
         except (KernelFault, BudgetSpent) as error:
+            stopped = error
             found.append(_stopped(error, kernel.name, lines, memory, names or {}))
         for key, sighting in launch.sightings.items():
             seen.setdefault(key, sighting)
-        if found:
+        if stopped is not None:
             break  # what memory holds after a fault is nobody's result
         now = _contents(memory, memory.allocations)
         if number == 0:
             after = now
         elif now != after and not found:
             found.append(_differs(kernel.name, number, after, now, memory, names or {}))
-    if after:
+    if after and stopped is None:
         _restore(after)
     shape = {"x": grid[0], "y": grid[1]}
     observed = [
         finding(s, kernel.name, lines, lambda address: _named(memory, names or {}, address), shape)
         for s in sorted(seen.values(), key=lambda s: (s.instruction.address or 0, s.event, s.register))
     ]
-    return observed + found
+    return Observation((*observed, *found), stopped, first)
 
 
 def _contents(memory: Memory, allocations: Sequence[Allocation]) -> dict[int, bytes]:

@@ -20,7 +20,7 @@ from isa.analysis import regset
 from isa.analysis.waits import parse_wait
 from isa.describe import IMPLICIT, Role, lookup
 from isa.program import Instruction, Operand
-from isa.registers import EXEC, Reg
+from isa.registers import EXEC, SGPR_LIMIT, Reg
 from isa.sim.cfg import Block
 from isa.sim.watch.state import ANY_LANE, EVERY_LANE, MAY_BE_EMPTY, SOURCE_SHIFT, UNIT_MASK, WRITES
 
@@ -51,6 +51,9 @@ class Segment:
                 if entry & UNIT_MASK == unit and bool(entry & WRITES) == writes:
                     return inst
         return self.instructions[0]
+
+
+_LAST = {"v": 256, "s": 256 + SGPR_LIMIT}
 
 
 def segments_of(blocks: Sequence[Block]) -> dict[int, Segment]:
@@ -126,7 +129,11 @@ def _entries(inst: Instruction) -> Iterator[int]:
         source = _high_source(rows) if entry.name in LOW_FREE_OF_HIGH else -1
         for number, (role, operand) in enumerate(rows):
             reg = getattr(operand, "operand", operand)
-            if not isinstance(reg, Reg) or reg.is_null or number in entry.relative:
+            if not isinstance(reg, Reg) or reg.is_null:
+                continue
+            if number in entry.relative:  # any register from there on
+                last = _LAST[reg.file] if role.written else 0
+                yield from (bit | WRITES for bit in range(regset.bit(reg), last))
                 continue
             for place, unit in enumerate(reg.units()):
                 bit = regset.bit(unit)

@@ -94,6 +94,10 @@ class WatchedTranslator(Translator):
         listed = ", ".join(f"i64 {a}" for a in arguments)
         self.f.emit(region, f"call i64 inttoptr (i64 {self.observers.addresses[name]} to ptr)({listed})")
 
+    def _write_unrolled(self, block: Block) -> bool:
+        """Rounds are observed one by one."""
+        return False
+
     # --- registers
 
     def _write(self, inst: Instruction) -> None:

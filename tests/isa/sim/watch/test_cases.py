@@ -24,7 +24,9 @@ def cases():
     for chunk in TEXT.split("\n=== ")[1:]:
         head, _, rest = chunk.partition("\n")
         body, _, expected = rest.partition("->")
-        name, _, launch = head.rpartition(": ") if re.search(r": (grid|block|unwritten|budget)", head) else (head, "", "")
+        name, _, launch = (
+            head.rpartition(": ") if re.search(r": (grid|block|unwritten|budget)", head) else (head, "", "")
+        )
         options = dict(re.findall(r"(grid|block|budget) (\d+)", launch))
         options["unwritten"] = "unwritten" in launch
         yield pytest.param(body, options, [line for line in expected.strip().splitlines() if line], id=name)

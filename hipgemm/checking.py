@@ -1,0 +1,167 @@
+"""The dynamic checker on GEMM kernels and on any kernel: what to launch, and what came out.
+
+`check_gemm` launches a kernel of the ladder, or one with its name and signature, on a problem; beside what the
+observers see, an answer that is not the reference's is a finding. `check_kernel` launches any kernel with arguments in
+words (`Given`). Each uses a simulated card of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hipgemm.kernels import Rung
+from hipgemm.problem import Problem
+from isa.code_object import CodeObject
+from isa.errors import Finding, IsaError
+from isa.program import Program
+from isa.sim.card import Card
+from isa.sim.watch import check_launch
+
+WRONG = "wrong result"
+CAPACITY = 8 << 30
+_SCALARS = {"i32": "<i", "u32": "<I", "i64": "<q", "u64": "<Q", "f32": "<f", "f64": "<d"}
+_FILLS = ("zero", "random", "unwritten")
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Schedules:
+    """How thoroughly: orders of waves and workgroups, the seed they follow from, threads of the host (None: all), and
+    instructions that one of them may run (None: no limit)."""
+
+    count: int = 3
+    seed: int = 0
+    threads: int | None = None
+    budget: int | None = None
+
+
+def check_gemm(
+    row: Rung,
+    image: bytes | CodeObject,
+    problem: Problem,
+    *,
+    program: Program | None = None,
+    schedules: Schedules = Schedules(),
+) -> list[Finding]:  # fmt: skip
+    """Check the kernel `row.name` of a code object on a problem. program: its assembly, for the lines.
+
+    Raises hipgemm.kernels.SizeError, and IsaError for a code object that cannot be read or run.
+    """
+    row.check_size(problem.m, problem.n, problem.k)
+    card = Card(capacity=CAPACITY)
+    kernel = card.load(image).kernels.get(row.name)
+    if kernel is None:
+        raise IsaError(f"there is no kernel {row.name} in this code object")
+    matrices = problem.matrices()
+    addresses = []
+    for matrix in matrices:
+        at = card.memory.allocate(matrix.nbytes)
+        ctypes.memmove(at, matrix.ctypes.data, matrix.nbytes)
+        addresses.append(at)
+    kernarg = struct.pack(
+        "<QQQiiiff", *addresses, problem.m, problem.n, problem.k, problem.alpha, problem.beta
+    )  # fmt: skip
+    a, b, c = matrices
+    found = check_launch(
+        card, kernel, row.grid(problem.m, problem.n), row.block, kernarg,
+        schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
+        program=program, names=dict(zip(addresses, "ABC", strict=True)),
+        unwritten=[] if problem.beta else [(addresses[2], c.nbytes)],
+    )  # fmt: skip
+    answer = c.copy()
+    ctypes.memmove(answer.ctypes.data, addresses[2], c.nbytes)
+    verdict = problem.judge(a, b, c, answer)
+    if not verdict.correct and verdict.worst is not None:
+        i, j, got, expected = verdict.worst
+        found.append(
+            Finding(
+                WRONG, f"{verdict.wrong} elements of C are wrong, most of all C[{i}, {j}]", None, None,
+                f"{expected:.9g} within {verdict.tolerance:.3g}", f"{got:.9g}", "hipgemm.problem", where=row.name,
+            )
+        )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True)
+class Given:
+    """One argument. type: "buffer" or a scalar's; value: a buffer's bytes, or the scalar; fill: what a buffer holds."""
+
+    type: str
+    value: float
+    fill: str = "random"
+
+    @staticmethod
+    def read(text: str) -> Given:
+        """From words: `i32:5`, `f32:1.5`, `buffer:4096`, `buffer:4096:zero` (or random, unwritten)."""
+        match = re.fullmatch(r"(\w+):([-+.\w]+)(?::(\w+))?", text)
+        kind, number, fill = match.groups() if match else ("", "", None)
+        try:
+            if kind == "buffer" and fill in (None, *_FILLS):
+                return Given(kind, int(number, 0), fill or "random")
+            if kind in _SCALARS and fill is None:
+                return Given(kind, float(number) if kind[0] == "f" else int(number, 0))
+        except ValueError:
+            pass
+        raise IsaError(
+            f"{text!r} is no argument",
+            expected=f"buffer:BYTES, buffer:BYTES:{'|'.join(_FILLS)}, or one of {', '.join(_SCALARS)} as i32:5",
+        )
+
+
+def check_kernel(
+    image: bytes | CodeObject,
+    name: str | None,
+    grid: Triple,
+    block: Triple,
+    given: Sequence[Given],
+    *,
+    program: Program | None = None,
+    schedules: Schedules = Schedules(),
+) -> list[Finding]:  # fmt: skip
+    """Check one kernel of a code object; `name` may be None where it has only one. IsaError where the arguments are
+    not the kernel's."""
+    import random
+
+    card = Card(capacity=CAPACITY)
+    kernels = card.load(image).kernels
+    if name is None and len(kernels) != 1:
+        raise IsaError("which kernel?", expected="the name of one", got=", ".join(kernels) or "no kernel at all")
+    kernel = kernels.get(name or next(iter(kernels)))
+    if kernel is None:
+        raise IsaError(f"there is no kernel {name}", got=", ".join(kernels))
+    explicit = [a for a in kernel.facts.args if not a.hidden]
+    if len(explicit) != len(given):
+        kinds = ", ".join(f"{a.name or a.kind} ({a.size} bytes)" for a in explicit) or "none"
+        raise IsaError(f"kernel {kernel.name} takes other arguments", expected=kinds, got=f"{len(given)}")
+    kernarg = bytearray(max((a.offset + a.size for a in explicit), default=0))
+    names, unwritten = {}, []
+    for i, (argument, value) in enumerate(zip(explicit, given, strict=True)):
+        if value.type == "buffer":
+            size = int(value.value)
+            at = card.memory.allocate(size)
+            ctypes.memset(at, 0, size)
+            if value.fill == "random":
+                ctypes.memmove(at, random.Random(i).randbytes(size), size)
+            elif value.fill == "unwritten":
+                unwritten.append((at, size))
+            names[at] = argument.name or f"argument {i}"
+            data = struct.pack("<Q", at)
+        else:
+            try:
+                data = struct.pack(_SCALARS[value.type], value.value)
+            except struct.error as error:
+                raise IsaError(f"{value.value} is no {value.type}") from error
+        if len(data) != argument.size:
+            raise IsaError(
+                f"argument {i} of kernel {kernel.name} has another size",
+                expected=f"{argument.size} bytes", got=f"{value.type}, {len(data)} bytes",
+            )  # fmt: skip
+        kernarg[argument.offset : argument.offset + argument.size] = data
+    return check_launch(
+        card, kernel, grid, block, bytes(kernarg), schedules=schedules.count, seed=schedules.seed,
+        threads=schedules.threads, budget=schedules.budget, program=program, names=names, unwritten=unwritten,
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""`hipgemm check KERNEL|FILE ...`: a launch on the simulated card, under observers."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hipgemm.cli.findings import as_object
+from isa.errors import Finding, IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.checking import Schedules
+    from hipgemm.problem import Problem
+    from isa.code_object import CodeObject
+    from isa.program import Program
+
+
+class _Triple(click.ParamType):
+    """X, X,Y or X,Y,Z."""
+
+    name = "X,Y,Z"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int, int]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            x, y, z = ([int(part) for part in str(value).split(",")] + [1, 1])[:3]
+        except ValueError:
+            self.fail(f"{value!r} is not X, X,Y or X,Y,Z", param, ctx)
+        return x, y, z
+
+
+@click.command("check")
+@click.argument("what", metavar="KERNEL|FILE...", nargs=-1, required=True)
+@click.option("-n", "n", type=int, default=256, show_default=True, help="Columns of B and C.")
+@click.option("-m", "m", type=int, default=None, help="Rows of A and C.  [default: N]")
+@click.option("-k", "k", type=int, default=None, help="Columns of A, rows of B.  [default: N]")
+@click.option("--alpha", type=float, default=1.0, show_default=True)
+@click.option("--beta", type=float, default=0.0, show_default=True)
+@click.option("--schedules", "count", type=click.IntRange(min=1), default=3, show_default=True,
+              help="Orders of waves and workgroups.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which orders, and which data.")
+@click.option("--budget", type=click.IntRange(min=1), default=None, help="Instructions after which it is stopped.")
+@click.option("--kernel", "name", default=None, help="The kernel in FILE, where it has more than one.")
+@click.option("--grid", type=_Triple(), default=None, help="Workgroups; for a FILE whose kernel is not of the ladder.")
+@click.option("--block", type=_Triple(), default=None, help="Work-items of a workgroup.")
+@click.option("--arg", "arguments", multiple=True, metavar="TYPE:VALUE",
+              help="An argument: i32:5, f32:1.5, buffer:BYTES, buffer:BYTES:zero|random|unwritten.")  # fmt: skip
+@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    what: tuple[str, ...], n: int, m: int | None, k: int | None, alpha: float, beta: float, count: int, seed: int,
+    budget: int | None, name: str | None, grid: tuple[int, int, int] | None, block: tuple[int, int, int] | None,
+    arguments: tuple[str, ...], hipcc: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Launch kernels of the ladder, or of assembly files and code objects, and report what a card would let pass.
+
+    Registers used while a load still fills them, races in LDS and memory, reads of what nobody wrote, accesses outside
+    or misaligned, barriers that not all waves reach, results that depend on the order of waves.
+
+    A kernel with a name of the ladder gets its launch on an M x N x K problem. Any other needs --grid, --block, and an
+    --arg for each of its arguments.
+
+    Exit status 0 without faults, 1 with faults, 2 where the input cannot be taken.
+    """
+    from hipgemm.checking import Schedules
+    from hipgemm.problem import Problem
+
+    problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, "random", seed)
+    schedules = Schedules(count, seed, None, budget)
+    shape = (grid, block) if grid and block else None
+    if (grid is None) != (block is None):
+        raise IsaError("a launch needs both --grid and --block")
+    found: list[tuple[str, list[Finding]]] = []
+    for one in what:
+        code, program, of = _read(one, hipcc)
+        found.append((one, _check(code, program, of or name, problem, schedules, shape, arguments)))
+        if not as_json:
+            _show(*found[-1])
+    faults = sum(f.severity == "fault" for _, findings in found for f in findings)
+    if as_json:
+        rows = [{"input": one, "findings": [as_object(f) for f in findings]} for one, findings in found]
+        click.echo(json.dumps({"faults": faults, "schedules": count, "seed": seed, "checked": rows}))
+    sys.exit(1 if faults else 0)
+
+
+def _show(what: str, findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        click.echo(f"{finding}\n")
+    faults = sum(f.severity == "fault" for f in findings)
+    click.echo(f"{what}: {faults} faults, {len(findings) - faults} notes", err=True)
+
+
+def _check(
+    code: CodeObject, program: Program | None, name: str | None, problem: Problem, schedules: Schedules,
+    shape: tuple[tuple[int, int, int], tuple[int, int, int]] | None, arguments: Sequence[str],
+) -> list[Finding]:  # fmt: skip
+    from hipgemm.checking import Given, check_gemm, check_kernel
+    from hipgemm.kernels import LADDER
+
+    if shape is not None:
+        given = [Given.read(text) for text in arguments]
+        return check_kernel(code, name, *shape, given, program=program, schedules=schedules)
+    names = [name] if name else list(code.kernels)
+    if len(names) != 1 or names[0] not in LADDER:
+        raise IsaError(
+            f"how is {' or '.join(names) or 'it'} launched?",
+            expected="--kernel with a name of the ladder, or --grid, --block and an --arg for each argument",
+        )
+    return check_gemm(LADDER[names[0]], code, problem, program=program, schedules=schedules)
+
+
+def _read(what: str, hipcc: Path | None) -> tuple[CodeObject, Program | None, str | None]:
+    """(code object, its assembly where that is known, the kernel's name where there is no choice)."""
+    from hipgemm.cli import inputs
+    from isa.code_object import CodeObject
+
+    built = inputs.built(what, hipcc)
+    given = inputs.read(what, hipcc)
+    if isinstance(given, CodeObject):
+        return given, None, None
+    if built is not None:
+        return built.code_object(), given, what
+    return _assembled(given, hipcc), given, None
+
+
+def _assembled(program: Program, hipcc: Path | None) -> CodeObject:
+    from isa import toolchain
+    from isa.code_object import load
+    from isa.emit import emit
+
+    tools = toolchain.find(hipcc)
+    with tempfile.TemporaryDirectory() as folder:
+        source, obj, out = (Path(folder) / f"kernel.{end}" for end in ("s", "o", "hsaco"))
+        source.write_text(emit(program))
+        tools.assemble(source, obj, arch="gfx1100")
+        tools.link([obj], out)
+        return load(out.read_bytes())

@@ -1,0 +1,192 @@
+"""`hipgemm check`: the ladder is clean, mutants of it are not, and what the command takes and exits with."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hipgemm.build import build
+from hipgemm.checking import Schedules, check_gemm
+from hipgemm.cli import main
+from hipgemm.kernels import LADDER, rung
+from hipgemm.problem import Problem
+from isa import toolchain
+from isa.errors import Finding
+from isa.parse import parse
+
+SIZES = [(128, 128, 128), (256, 256, 256), (384, 128, 64)]
+SPIN = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.text
+.globl spin
+.p2align 8
+.type spin,@function
+spin:
+    s_mov_b32 s4, 0
+.Lround:
+    s_add_i32 s4, s4, 1
+    s_branch .Lround
+.Lend:
+.size spin, .Lend-spin
+.amdhsa_kernel spin
+  .amdhsa_next_free_vgpr 1
+  .amdhsa_next_free_sgpr 8
+  .amdhsa_wavefront_size32 1
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: spin
+    .symbol: spin.kd
+    .kernarg_segment_size: 0
+    .kernarg_segment_align: 4
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .wavefront_size: 32
+    .sgpr_count: 8
+    .vgpr_count: 1
+    .max_flat_workgroup_size: 1024
+...
+.end_amdgpu_metadata
+"""
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("name", list(LADDER))
+def test_the_ladder_is_clean(name: str, size: tuple[int, int, int]) -> None:
+    built = build(name)
+    problem = Problem(*size, beta=0.5 if size == SIZES[2] else 0.0)
+    assert check_gemm(rung(name), built.code_object(), problem) == []
+
+
+# --- mutants: one line of kernel 8 or 5 changed
+
+
+def checked(name: str, text: str, tmp_path: Path, n: int = 128) -> list[Finding]:
+    tools = toolchain.find()
+    source, obj, out = (tmp_path / f"{name}.{end}" for end in ("s", "o", "hsaco"))
+    source.write_text(text)
+    tools.assemble(source, obj, arch="gfx1100")
+    tools.link([obj], out)
+    program = parse(text, str(source))
+    return check_gemm(rung(name), out.read_bytes(), Problem(n, n, n), program=program, schedules=Schedules(2))
+
+
+def changed(name: str, pattern: str, new: Callable[[re.Match[str]], str] | str, number: int = 0) -> tuple[str, int]:
+    """The kernel's assembly with the `number`-th line that matches replaced; and that line, from 1."""
+    lines = build(name).assembly.read_text().splitlines()
+    at = [i for i, line in enumerate(lines) if re.search(pattern, line)][number]
+    lines[at] = re.sub(pattern, new, lines[at])
+    return "\n".join(lines) + "\n", at + 1
+
+
+@pytest.mark.parametrize("name", ["kernel5", "kernel8"])
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_removed_barrier_is_a_race(name: str, number: int, tmp_path: Path) -> None:
+    text, _ = changed(name, r"^\ts_barrier.*", "", number)
+    assert "LDS race" in {f.rule for f in checked(name, text, tmp_path)}
+
+
+@pytest.mark.parametrize("counter", ["vmcnt", "lgkmcnt"])
+def test_a_removed_wait_is_a_register_in_flight(counter: str, tmp_path: Path) -> None:
+    text, _ = changed("kernel8", rf"^\ts_waitcnt {counter}\(\d+\).*", "", 1)
+    found = checked("kernel8", text, tmp_path)
+    assert found[0].rule == "register read while a load fills it"
+    assert found[0].span is not None
+    assert "may still fill it" in found[0].message
+
+
+def test_a_changed_lds_offset_is_found(tmp_path: Path) -> None:
+    text, _ = changed("kernel8", r"(ds_load_b\w+ .* offset:)(\d+)", lambda m: f"{m[1]}{int(m[2]) + 16}", 3)
+    rules = {f.rule for f in checked("kernel8", text, tmp_path)}
+    assert rules & {"wrong result", "read of LDS that nobody wrote", "LDS race"}
+
+
+def test_a_store_past_the_end_names_the_matrix(tmp_path: Path) -> None:
+    text, line = changed("kernel8", r"^(\tglobal_store_b128 .* off) offset:384", r"\1 offset:4080", -1)
+    last = checked("kernel8", text, tmp_path)[-2:]
+    assert [f.rule for f in last] == ["access outside allocations", "wrong result"]
+    assert last[0].span is not None
+    assert last[0].span.line == line
+    assert re.search(r"behind the end of C \(65536 bytes\)", last[0].got or "")
+
+
+def test_an_accumulator_that_nobody_cleared(tmp_path: Path) -> None:
+    text, _ = changed("kernel5", r"^\tv_dual_mov_b32 (v\d+), 0 :: v_dual_mov_b32 (v\d+), 0.*", "", 5)
+    assert "read of a register that nobody wrote" in {f.rule for f in checked("kernel5", text, tmp_path)}
+
+
+# --- the command
+
+
+def test_a_clean_kernel_exits_with_0() -> None:
+    done = CliRunner().invoke(main, ["check", "kernel1", "-n", "32"])
+    assert (done.exit_code, done.stdout) == (0, "")
+
+
+def test_findings_exit_with_1_and_are_json(tmp_path: Path) -> None:
+    file = tmp_path / "kernel5.s"
+    file.write_text(changed("kernel5", r"^\ts_barrier.*", "")[0])
+    done = CliRunner().invoke(main, ["check", str(file), "-n", "128", "--schedules", "1", "--json"])
+    told = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert told["faults"] == len(told["checked"][0]["findings"]) > 0
+    assert told["checked"][0]["findings"][0]["place"]["file"] == str(file)
+
+
+def test_any_kernel_with_its_launch_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "spin.s"
+    file.write_text(SPIN)
+    asked = ["check", str(file), "--grid", "1", "--block", "32", "--budget", "100000"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 1
+    assert "no end in sight" in done.stdout
+    assert f"{file}:10:" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["nowhere.s"],
+        ["kernel1", "--grid", "1"],
+        ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "i32:5"],
+        ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "what:5"],
+        ["kernel8", "-n", "100"],
+    ],
+)
+def test_what_cannot_be_taken_exits_with_2(asked: list[str]) -> None:
+    assert CliRunner().invoke(main, ["check", *asked]).exit_code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT")
+def test_ctrl_c_ends_a_check_within_a_second(tmp_path: Path) -> None:
+    file = tmp_path / "spin.s"
+    file.write_text(SPIN)
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import isa.sim.launch as launch; run = launch.Launch.run\n"
+        "def told(self, threads): print('running', flush=True); return run(self, threads)\n"
+        "launch.Launch.run = told\n"
+        f"from hipgemm.cli import main; main(['check', {str(file)!r}, '--grid', '1', '--block', '32'])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"running\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        child.wait(timeout=20)
+        assert time.monotonic() - start < 1.5
+        assert child.returncode != 0
