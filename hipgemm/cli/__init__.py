@@ -20,7 +20,7 @@ VERBS = {
     "bench": "measure the ladder, as a table beside the published one",
     "timeline": "show what the waves of a kernel do over time, by the cycle model",
     "time": "predict how long a kernel takes on a card, and where its cycles go",
-    "report": "show results from a file again",
+    "report": "show results again, or the whole ladder as a page",
     "list": "show the ladder",
     "simulate": "run any hip-python script on the simulated card",
     "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",

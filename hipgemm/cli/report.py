@@ -1,20 +1,70 @@
-"""`hipgemm report FILE`: results that were written by `hipgemm bench --out`, shown again."""
+"""`hipgemm report`: results shown again as text, or the whole ladder as one HTML page."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import IO
 
 import click
 
+from hipgemm.cli.progress import steps
+
 
 @click.command("report")
-@click.argument("file", type=click.File("r", encoding="utf-8"))
-def command(file: IO[str]) -> None:
-    """Show the results in FILE (JSON lines; - for stdin) as tables, one for each device and problem."""
-    from hipgemm import records
-    from hipgemm.report import table
+@click.argument("file", required=False, type=click.File("r", encoding="utf-8"))
+@click.option("-o", "--out", default=None, type=click.Path(path_type=Path, dir_okay=False), help="Write a page here.")
+@click.option("-n", default=4096, show_default=True, type=click.IntRange(1), help="Of the page: M = N = K.")
+@click.option(
+    "--card", "card_name", default="7900 XTX", show_default=True, help="Of the page: the card to predict for."
+)
+@click.option("--clock", default=None, type=click.FloatRange(1), help="Its clock in MHz.  [default: the card's]")
+@click.option("--kernels", default=None, help="Of the page: some of the ladder, with commas between.  [default: all]")
+@click.option("--no-predict", is_flag=True, help="Leave the cycle model out.")
+@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
+def command(
+    file: IO[str] | None,
+    out: Path | None,
+    n: int,
+    card_name: str,
+    clock: float | None,
+    kernels: str | None,
+    no_predict: bool,
+    hipcc: Path | None,
+) -> None:
+    """Show the results in FILE (what `hipgemm bench --out` wrote; - for stdin) as tables.
 
-    entries = records.load(file, getattr(file, "name", "-"))
-    if not entries:
+    With -o, write a page about the whole ladder instead: what the published study measured, what the cycle model
+    predicts for the code built here, and what FILE says was measured on a card, plainly told apart; with a roofline,
+    where the cycles go, and each kernel's registers, occupancy and banks.
+    """
+    from hipgemm import records
+
+    entries = records.load(file, getattr(file, "name", "-")) if file is not None else []
+    if file is not None and not entries:
         raise records.BadRecord("there are no results here", expected="what `hipgemm bench --out FILE` writes")
-    click.echo("\n\n".join(table.text(t) for t in table.tables(entries)))
+    if out is None:
+        if file is None:
+            raise click.UsageError("give a FILE of results, or -o PAGE.html for a page about the ladder")
+        from hipgemm.report import table
+
+        click.echo("\n\n".join(table.text(t) for t in table.tables(entries)))
+        return
+    from hipgemm.cli import inputs
+    from hipgemm.kernels import LADDER, rung
+    from hipgemm.overview import overview
+    from hipgemm.report import ladder
+    from isa.timing import cards
+
+    chosen = [rung(name.strip()).name for name in kernels.split(",")] if kernels else list(LADDER)
+    with steps() as step:
+        found = overview(
+            n,
+            cards.card(card_name),
+            clock_mhz=clock,
+            kernels=chosen,
+            records=entries,
+            predict=not no_predict,
+            hipcc=hipcc,
+            step=step,
+        )
+    inputs.write(out, ladder.page(found))

@@ -70,9 +70,14 @@ class Occupancy:
 
 def waves_by_vgprs(vgprs: int) -> int:
     """Waves a SIMD that so many VGPRs a wave allow: 216 -> 7. IsaError above 256."""
+    return min(WAVE_SLOTS, _waves_that_fit(vgprs))
+
+
+def _waves_that_fit(vgprs: int) -> int:
+    """As above, were there wave slots without end."""
     if not 0 <= vgprs <= VGPR_LIMIT:
         raise IsaError(f"a wave cannot have {vgprs} VGPRs", expected=f"0 to {VGPR_LIMIT}")
-    return min(WAVE_SLOTS, VGPRS_PER_SIMD // (_ceil(max(vgprs, 1), VGPR_GRANULE) * VGPR_GRANULE))
+    return VGPRS_PER_SIMD // (_ceil(max(vgprs, 1), VGPR_GRANULE) * VGPR_GRANULE)
 
 
 def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy:
@@ -87,7 +92,7 @@ def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy
         raise IsaError(f"a workgroup cannot have {lds} bytes of LDS", expected=f"0 to {LDS_PER_CU}")
     per_group = _ceil(threads, LANES)
     limits = {
-        "VGPRs": simds * waves_by_vgprs(vgprs) // per_group,
+        "VGPRs": simds * _waves_that_fit(vgprs) // per_group,
         "wave slots": simds * WAVE_SLOTS // per_group,
     }
     if lds:

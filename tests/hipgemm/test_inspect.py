@@ -1,8 +1,9 @@
 """`hipgemm inspect`: the facts of a kernel, the same from its text and from its code object."""
 
 import json
-from html.parser import HTMLParser
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,32 +17,7 @@ from isa.analysis.banks import COLUMNS
 from isa.parse import parse
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
-
-VOID = {"meta", "link", "br", "img", "hr", "input"}
-
-
-class Page(HTMLParser):
-    """Fails on tags that do not nest; collects what a page would ask a server for, and its cells by class."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.requests: list[str] = []
-        self.classes: list[str] = []
-        self.feed(text)
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.open += [] if tag in VOID else [tag]
-        given = dict(attrs)
-        self.classes += (given.get("class") or "").split()
-        self.requests += [tag] if tag in ("script", "iframe", "object") else []
-        for name in ("src", "href"):
-            if (value := given.get(name)) and not value.startswith(("data:", "#")):
-                self.requests.append(value)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+Read = Callable[[str], Any]
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +51,8 @@ def test_the_code_object_says_what_the_text_says(kernel8: Build, found: Inspecti
     assert [(row.cells, row.kind) for row in binary.rows] == [(row.cells, row.kind) for row in found.rows]
 
 
-def test_the_page_shows_every_pair_in_its_colours_and_asks_nobody(found: Inspection) -> None:
-    page = Page(shown.page(found))
+def test_the_page_shows_every_pair_in_its_colours_and_asks_nobody(found: Inspection, read_page: Read) -> None:
+    page = read_page(shown.page(found))
     assert page.requests == []
     cells = [cell for row in found.rows for cell in row.cells if cell]
     assert page.classes.count("cache") - 1 == sum(cell.startswith("Cache") for cell in cells)  # 1: the legend's
@@ -92,8 +68,8 @@ def test_every_pair_of_kernel6_reads_four_banks_or_their_caches() -> None:
         assert {row["cells"][COLUMNS.index(c)][-1] for c in ("SRC0X", "SRC1X", "SRC0Y", "SRC1Y")} == set("0123"), row
 
 
-def test_a_notebook_shows_the_same(found: Inspection) -> None:
-    assert Page(found._repr_html_()).requests == []
+def test_a_notebook_shows_the_same(found: Inspection, read_page: Read) -> None:
+    assert read_page(found._repr_html_()).requests == []
     assert "99.6 %" in repr(found)
 
 

@@ -117,8 +117,8 @@ def test_occupancy_as_the_study_states_it() -> None:
     ("vgprs", "lds", "threads", "cu_mode", "expected"),
     [
         (192, 0, 128, True, (8.0, 4, ("VGPRs",))),
-        (24, 0, 32, True, (16.0, 32, ("VGPRs", "wave slots"))),
-        (24, 0, 64, True, (16.0, 16, ("VGPRs", "wave slots", "barriers"))),
+        (24, 0, 32, True, (16.0, 32, ("wave slots",))),
+        (24, 0, 64, True, (16.0, 16, ("wave slots", "barriers"))),
         (64, 33 * 1024, 256, True, (4.0, 1, ("LDS",))),
         (64, 33 * 1024, 256, False, (6.0, 3, ("LDS",))),
     ],

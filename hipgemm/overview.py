@@ -1,0 +1,136 @@
+"""The ladder at one problem size, everything known of it together: what `hipgemm report -o` shows.
+
+Three kinds of figures that must never be mixed up: published (the study's, another compiler's code on its own card),
+predicted (this build's code, by the cycle model), measured (on a card, from records of `hipgemm bench --out`). What is
+not known is None, with the reason where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hipgemm import blas
+from hipgemm.bench import Refusal
+from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published, Rung
+from hipgemm.measure import Step
+from hipgemm.result import Result, flops
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.build import Build
+    from hipgemm.inspection import Inspection
+    from hipgemm.predict import Prediction
+    from isa.timing.cards import Card
+
+PUBLISHED_SIZE = 4096
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One kernel. published: None at sizes that nobody published. why: what kept it from being built or predicted."""
+
+    name: str
+    title: str
+    published: Published | None
+    inspection: Inspection | None
+    prediction: Prediction | None
+    measured: Result | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """M = N = K = n on `card` at `clock_mhz` (the predictions'). device: of the measurements, "" without any. notes:
+    what a reader must know besides."""
+
+    n: int
+    card: Card
+    clock_mhz: float
+    toolchain: str
+    device: str
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def flops(self) -> int:
+        return flops(self.n, self.n, self.n)
+
+
+def overview(
+    n: int,
+    on: Card,
+    *,
+    clock_mhz: float | None = None,
+    kernels: Sequence[str] = tuple(LADDER),
+    records: Sequence[Result | Refusal] = (),
+    predict: bool = True,
+    hipcc: Path | None = None,
+    step: Step | None = None,
+) -> Overview:
+    """Builds and inspects the ladder, predicts it, and puts records beside it.
+
+    records: those measured on a card with M = N = K = n are taken, the last of each kernel; a note counts the
+    rest. IsaError where they come from more than one device.
+    """
+    from hipgemm.build import build
+    from hipgemm.inspection import inspect
+    from isa.parse import parse
+
+    measured, notes = _measured(records, n)
+    devices = sorted({r.device for r in measured.values()})
+    if len(devices) > 1:
+        raise IsaError(
+            "these results come from more than one device", expected="one device a report", got=", ".join(devices)
+        )
+    entries = []
+    toolchain = ""
+    for name in kernels:
+        rung = LADDER[name]
+        inspection = prediction = None
+        why = ""
+        try:
+            if step:
+                step(f"building {name}")
+            made = build(name, arch=on.arch, hipcc=hipcc)
+            toolchain = made.toolchain
+            inspection = inspect(parse(made.assembly.read_text(), made.assembly.name), name)
+            if predict:
+                if step:
+                    step(f"predicting {name}")
+                prediction = _predict(rung, made, n, on, clock_mhz)
+        except IsaError as error:
+            why = error.message
+        published = rung.published if n == PUBLISHED_SIZE else None
+        entries.append(Entry(name, rung.title, published, inspection, prediction, measured.get(name), why))
+    rocblas = measured.get(blas.NAME)
+    if rocblas or n == PUBLISHED_SIZE:
+        published = PUBLISHED_ROCBLAS if n == PUBLISHED_SIZE else None
+        entries.insert(0, Entry(blas.NAME, "rocBLAS", published, None, None, rocblas))
+    clock = clock_mhz or on.clock_mhz
+    return Overview(n, on, clock, toolchain, devices[0] if devices else "", tuple(entries), tuple(notes))
+
+
+def _predict(rung: Rung, made: Build, n: int, on: Card, clock_mhz: float | None) -> Prediction:
+    from hipgemm.predict import Prediction, ready
+    from isa.timing import model
+
+    return Prediction(rung, n, n, n, model.predict(ready(made, n, n, n, on), clock_mhz))
+
+
+def _measured(records: Sequence[Result | Refusal], n: int) -> tuple[dict[str, Result], list[str]]:
+    taken = {}
+    left = 0
+    for r in records:
+        if isinstance(r, Result) and r.time_kind == "measured" and r.m == r.n == r.k == n:
+            taken[r.kernel] = r
+        else:
+            left += 1
+    notes = []
+    if left:
+        what = "record is" if left == 1 else "records are"
+        notes.append(f"{left} {what} left out: not measured on a card, or not at M = N = K = {n}")
+    notes += [f"{r.kernel} was WRONG in {r.wrong} of {r.m * r.n} elements" for r in taken.values() if not r.correct]
+    return taken, notes
