@@ -9,6 +9,7 @@ counter, a load for the VALU to drain), except after a barrier or a branch: thos
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,13 +33,26 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One instruction of the main loop: how often it issued, and the cycles that belong to it, on average."""
+    """One instruction of the main loop. hits: how often it issued, over all waves that were played.
+
+    stalls: cause -> cycles that a wave could not issue it, on average over its hits; a barrier's wait is the barrier's,
+    a branch's cost the branch's. Issuing takes one cycle more.
+    """
 
     position: int
     text: str
     kind: str
     hits: int
-    cycles: float
+    stalls: Mapping[str, float]
+
+    @property
+    def stall(self) -> float:
+        return sum(self.stalls.values())
+
+    @property
+    def cause(self) -> str:
+        """What stalls it most; "" where nothing does."""
+        return max(self.stalls, key=lambda name: self.stalls[name], default="")
 
 
 @dataclass(frozen=True)
@@ -68,13 +82,10 @@ def timeline(
     last = int(events[-1, 0])
     start = max(0, last - window)
     kinds = [layout.KIND_NAMES[k] for k in ready.code.kind]
-    hits, cycles = np.zeros(len(kinds)), np.zeros(len(kinds))
     issues = []
     for wave in np.unique(events[:, 2]):
         at, simds, _, positions, _ = events[events[:, 2] == wave].T
         begin, end = _owned(at, ready.code.kind[positions])
-        np.add.at(hits, positions, 1)
-        np.add.at(cycles, positions, end - begin)
         for k in np.flatnonzero((end > start) & (end > begin)):
             first = max(start, int(begin[k]))
             position = int(positions[k])
@@ -82,7 +93,17 @@ def timeline(
     loop = inner.main_loop(ready.cfg)
     shown = ready.cfg.positions(loop) if loop is not None else range(len(ready.cfg))
     lines = tuple(
-        Line(i, str(ready.cfg.instructions[i]), kinds[i], int(hits[i]), float(cycles[i] / max(1, hits[i])))
+        Line(
+            i,
+            str(ready.cfg.instructions[i]),
+            kinds[i],
+            int(played.hits[i]),
+            {
+                layout.CAUSES[c]: float(n / played.hits[i])
+                for c, n in enumerate(played.stalls[i])
+                if n and played.hits[i]
+            },
+        )
         for i in shown
     )
     return Timeline(name, clock_mhz, start, last, tuple(sorted(issues, key=lambda issue: issue.cycle)), lines)

@@ -23,6 +23,7 @@ def command(
 ) -> None:
     """Show what the waves of KERNEL's busiest CU or WGP do, by the cycle model; nothing is launched."""
     from hipgemm.build import build
+    from hipgemm.cli import inputs
     from hipgemm.predict import ready
     from hipgemm.report import timeline as shown
     from hipgemm.timeline import timeline
@@ -38,5 +39,5 @@ def command(
         prepared = ready(built, n, n, n, on)
         step("playing it")
         found = timeline(prepared, f"{kernel}, N = {n}, {on.name}", clock or on.clock_mhz, window=window)
-    out.write_text(shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
-    click.echo(f"{out}: cycles {found.start} to {found.end}, {len(found.issues)} instructions", err=True)
+    inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
+    click.echo(f"cycles {found.start} to {found.end}, {len(found.issues)} instructions", err=True)

@@ -180,6 +180,9 @@ def _run(code, rec, work, m, state, budget, events, samples):
     stall_n = state.stall_n
     stall_cause = state.stall_cause
     fetched = state.fetched
+    held_op = state.held_op
+    held_at = state.held_at
+    held_why = state.held_why
     arrived = state.arrived
     alive = state.alive
     order = state.order
@@ -202,6 +205,7 @@ def _run(code, rec, work, m, state, budget, events, samples):
     causes = state.causes
     hits = state.hits
     latency = state.latency
+    stalls = state.stalls
     counts = state.counts
     random = state.random
     slot_start = state.slot_start
@@ -215,6 +219,7 @@ def _run(code, rec, work, m, state, budget, events, samples):
     births = 0
     n_events = 0
     n_samples = 0
+    recording = events.shape[0] > 0
     for slot in range(min(n_slots, n_work)):
         slot_start[slot] = slot * m_dispatch_gap
 
@@ -270,6 +275,9 @@ def _run(code, rec, work, m, state, budget, events, samples):
                 stall_n[w] = 0
                 stall_cause[w] = TAIL
                 fetched[w] = -1
+                held_op[w] = pc[w]
+                held_at[w] = wake[w]
+                held_why[w] = ISSUE
                 order[s, order_n[s]] = w
                 order_n[s] += 1
                 simd_wake[s] = min(simd_wake[s], wake[w])
@@ -328,6 +336,9 @@ def _run(code, rec, work, m, state, budget, events, samples):
                         if wake[w] - t > stall_n[w]:
                             stall_n[w] = wake[w] - t
                             stall_cause[w] = FETCH
+                        if recording:
+                            stalls[held_op[w], held_why[w]] += t - held_at[w]
+                            held_op[w], held_at[w], held_why[w] = i, t, FETCH
                         continue
 
                 # One of a kind a cycle; kinds that share a unit share a bit
@@ -346,6 +357,10 @@ def _run(code, rec, work, m, state, budget, events, samples):
                     unit = 32
                 if taken_kinds & unit:
                     nearest = min(nearest, t + 1)
+                    if recording:
+                        stalls[held_op[w], held_why[w]] += t - held_at[w]
+                        held_op[w], held_at[w] = i, t
+                        held_why[w] = BUSY if kind == VALU else ISSUE
                     continue
 
                 until = t  # when it may issue; later than t holds the wave
@@ -423,6 +438,10 @@ def _run(code, rec, work, m, state, budget, events, samples):
                     if until - t > stall_n[w]:
                         stall_n[w] = until - t
                         stall_cause[w] = why
+                    if recording:
+                        stalls[held_op[w], held_why[w]] += t - held_at[w]
+                        held_op[w], held_at[w] = i, t
+                        held_why[w] = BUSY if kind == VALU and held else why
                     continue
 
                 # --- it issues
@@ -433,6 +452,8 @@ def _run(code, rec, work, m, state, budget, events, samples):
                     latency[last_op[w]] += t - last_t[w]
                 last_op[w] = i
                 last_t[w] = t
+                if recording:
+                    stalls[held_op[w], held_why[w]] += t - held_at[w]
                 if n_events < events.shape[0]:
                     events[n_events, 0] = t
                     events[n_events, 1] = s
@@ -628,6 +649,10 @@ def _run(code, rec, work, m, state, budget, events, samples):
                                 if next_at - t > stall_n[w]:
                                     stall_n[w] = next_at - t
                                     stall_cause[w] = BRANCH_COST
+                if recording:  # a barrier's wait and a branch's cost are its own, other cycles the next instruction's
+                    held_at[w] = t + 1
+                    held_op[w] = i if kind in (BARRIER, BRANCH) else pc[w]
+                    held_why[w] = BARRIER_WAIT if kind == BARRIER else BRANCH_COST if kind == BRANCH else ISSUE
                 wake[w] = next_at
                 nearest = min(nearest, next_at)
                 if kind == PRIO:  # keep the list by priority, then age
@@ -672,7 +697,7 @@ def run(
     budget: int,
     events: np.ndarray,
     samples: np.ndarray,
-) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Play `work` on machine `m`.
 
     budget: stop after this many issued instructions.
@@ -680,8 +705,10 @@ def run(
     samples: int64[k, 2], filled with (cycle, issued) at k even steps of `budget`.
 
     Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], latency[n], lines[5] served by L0, L1, L2
-    and beyond, L3 and beyond, VRAM, number of events).
+    and beyond, L3 and beyond, VRAM, stalls[n, 13], number of events). The stalls are kept only where there are events:
+    cycles that waves could not issue, by the instruction that they stood at (a barrier's wait is the barrier's, a
+    branch's cost the branch's) and the cause; "VALU busy" is a VALU taken by another wave, or full.
     """
     state = fresh(code, m)
     cycles, issued, finished, n_events = _run(code, rec, work, m, state, budget, events, samples)
-    return cycles, issued, finished, state.causes, state.hits, state.latency, state.counts, n_events
+    return cycles, issued, finished, state.causes, state.hits, state.latency, state.counts, state.stalls, n_events

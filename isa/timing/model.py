@@ -55,7 +55,8 @@ class Resources:
 @dataclass(frozen=True)
 class Run:
     """One run of the engine: cycles of the busiest unit (extrapolated where `played` < 1), cycles by cause summed over
-    its SIMDs for the part that was played, VALU instructions' share, and what each instruction took."""
+    its SIMDs for the part that was played, VALU instructions' share, and what each instruction took. stalls:
+    cycles [instruction, cause], all 0 unless events were recorded (see `engine.run`)."""
 
     cycles: float
     played: float
@@ -64,6 +65,7 @@ class Run:
     latency: np.ndarray
     lines: np.ndarray
     member: tuple[int, int]
+    stalls: np.ndarray
 
     @property
     def valu_utilisation(self) -> float:
@@ -198,7 +200,7 @@ def run(
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     samples = np.zeros((63, 2), np.int64)
-    cycles, issued, finished, causes, hits, latency, lines, _ = engine.run(
+    cycles, issued, finished, causes, hits, latency, lines, stalls, _ = engine.run(
         ready.code, ready.trace.recorded, work, m, budget, np.zeros((0, 5), np.int64) if events is None else events,
         samples,
     )  # fmt: skip
@@ -207,7 +209,7 @@ def run(
         middle = samples[len(samples) // 2]
         cycles = cycles + (total - issued) * (cycles - middle[0]) / max(1, issued - middle[1])
     by_cause = dict(zip(layout.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
-    return Run(float(cycles), min(1.0, issued / total), by_cause, hits, latency, lines, member)
+    return Run(float(cycles), min(1.0, issued / total), by_cause, hits, latency, lines, member, stalls)
 
 
 def predict(

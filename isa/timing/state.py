@@ -48,6 +48,9 @@ class State(NamedTuple):
     stall_n: Any
     stall_cause: Any
     fetched: Any
+    held_op: Any  # while events are recorded: which instruction's stall goes on, since when, and for which cause
+    held_at: Any
+    held_why: Any
     arrived: Any
     alive: Any
     order: Any
@@ -70,6 +73,7 @@ class State(NamedTuple):
     causes: Any
     hits: Any
     latency: Any
+    stalls: Any  # while events are recorded: cycles [instruction, cause]
     counts: Any
     random: Any
     slot_start: Any
@@ -111,6 +115,9 @@ def fresh(code: Code, m: Machine) -> State:
         stall_n=np.zeros(n_rows, np.int64),
         stall_cause=np.full(n_rows, TAIL, np.int64),
         fetched=np.full(n_rows, -1, np.int64),
+        held_op=np.zeros(n_rows, np.int64),
+        held_at=np.zeros(n_rows, np.int64),
+        held_why=np.zeros(n_rows, np.int64),
         arrived=np.zeros(n_slots, np.int64),
         alive=np.zeros(n_slots, np.int64),
         order=np.zeros((n_simd, n_rows), np.int64),
@@ -133,6 +140,7 @@ def fresh(code: Code, m: Machine) -> State:
         causes=np.zeros((n_simd, 13), np.int64),
         hits=np.zeros(n_code, np.int64),
         latency=np.zeros(n_code, np.int64),
+        stalls=np.zeros((n_code, 13), np.int64),
         counts=np.zeros(5, np.int64),
         random=np.zeros(1, np.int64),
         slot_start=np.full(n_slots, -1, np.int64),

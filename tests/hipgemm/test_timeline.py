@@ -2,13 +2,19 @@
 
 import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.predict import ready
 from isa import toolchain
+from isa.timing import cards, layout, model
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 
@@ -36,6 +42,33 @@ def test_the_page_stands_alone_and_says_what_it_is(tmp_path: Path) -> None:
     assert "v_dual_fmac_f32" in html
     assert "src=" not in html
     assert "http" not in html
+
+
+def test_stalls_are_the_cycles_between_the_issues_of_a_wave() -> None:
+    """Per instruction, what the engine says by cause sums to what its recorded issues leave between them; barriers,
+    branches and what follows them apart, and the first instruction, before which there is no issue."""
+    kernel = ready(build("kernel5"), 256, 256, 256, cards.card("7900 XTX"))
+    events = np.zeros((200_000, 5), np.int64)
+    played = model.run(kernel, 2500, events=events)
+    events = events[: played.hits.sum()]
+    kind = kernel.code.kind
+    between = np.zeros(len(kind))
+    apart = np.isin(kind, (layout.BARRIER, layout.BRANCH))
+    for wave in np.unique(events[:, 2]):
+        at, _, _, position, _ = events[events[:, 2] == wave].T
+        np.add.at(between, position[1:], at[1:] - at[:-1] - 1)
+    apart[1:] |= apart[:-1]  # what stands behind one
+    targets = [kernel.cfg.blocks[s].start for b in kernel.cfg.blocks for s in b.successors]
+    apart[[0, *targets]] = True
+    assert (~apart).sum() > 500
+    assert played.stalls.sum(axis=1)[~apart].tolist() == between[~apart].tolist()
+    assert played.stalls[kind == layout.BARRIER][:, layout.BARRIER_WAIT].sum() > 0
+
+
+def test_the_page_says_why_each_instruction_waits(tmp_path: Path, read_page: Callable[[str], Any]) -> None:
+    page = read_page(write(tmp_path / "t.html"))
+    assert page.requests == []
+    assert {"barrier", "LDS wait"} & set(page.words)
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
