@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from isa.analysis import regset
 from isa.analysis.waits import parse_wait
-from isa.describe import IMPLICIT, Role, lookup
+from isa.describe import IMPLICIT, Description, Role, lookup
 from isa.program import Instruction, Operand
 from isa.registers import EXEC, SGPR_LIMIT, Reg
 from isa.sim.cfg import Block
@@ -109,6 +109,11 @@ def fills(inst: Instruction) -> Reg | None:
     return None
 
 
+def _keeps(desc: Description) -> bool:
+    """Whether the destination is read only for what the instruction leaves alone: other lanes, the other half."""
+    return desc.name == "v_writelane_b32" or (desc.access is not None and bool(desc.access.half))
+
+
 def _high_source(rows: Sequence[tuple[Role, Operand]]) -> int:
     """The number of the high half of the 64-bit source; -1 where it is a constant."""
     for role, operand in rows:
@@ -139,7 +144,7 @@ def _entries(inst: Instruction) -> Iterator[int]:
                 bit = regset.bit(unit)
                 if bit in _EXEC:
                     continue
-                if role.read:
+                if role.read and not (role.written and _keeps(entry)):
                     yield bit | across | (saves if role.kind == "v" else MAY_BE_EMPTY if bit == source else 0)
                 if role.written and not desc.counters:
                     after = (source + 1) << SOURCE_SHIFT if role.type[1:] == "64" and place == 1 else 0
