@@ -5,21 +5,39 @@ from __future__ import annotations
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 
 @click.command("simulate", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--check", is_flag=True, help="Run each launch under observers; findings go to stderr.")
 @click.argument("script", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(script: Path, arguments: tuple[str, ...]) -> None:
+def command(check: bool, script: Path, arguments: tuple[str, ...]) -> None:
     """Run SCRIPT with ARGUMENTS, unmodified, on the simulated card.
 
-    A fault in a kernel is an error code for the script, and its report goes to stderr. Exit status is the script's.
+    A fault in a kernel is an error code for the script, and its report goes to stderr. Exit status is the script's;
+    with --check it is 1 where that would be 0 and there are faults.
     """
     from hipgemm import simulated_hip
 
-    simulated_hip.install(say=lambda text: click.echo(text, err=True))
+    checked: Any = None
+    if check:
+        from hipgemm.simulated_hip.checked import CheckedCard
+
+        checked = CheckedCard(_say)
+    simulated_hip.install((lambda: checked) if check else None, say=_say)
     sys.argv = [str(script), *arguments]
     sys.path[0] = str(script.resolve().parent)
-    runpy.run_path(str(script), run_name="__main__")
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as leaving:
+        if leaving.code or checked is None:
+            raise
+    if checked is not None and checked.faults:
+        sys.exit(1)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

@@ -190,3 +190,45 @@ def test_ctrl_c_ends_a_check_within_a_second(tmp_path: Path) -> None:
         child.wait(timeout=20)
         assert time.monotonic() - start < 1.5
         assert child.returncode != 0
+
+
+SCRIPT = """
+import ctypes, sys
+from hip import hip
+
+def check(answer):
+    assert answer[0] == 0, answer
+    return answer[1] if len(answer) > 1 else None
+
+image = open(sys.argv[1], 'rb').read()
+module = check(hip.hipModuleLoadData(image))
+function = check(hip.hipModuleGetFunction(module, b'kernel5'))
+a, b, c = (check(hip.hipMalloc(4 * 128 * 128)) for _ in range(3))
+for matrix in (a, b)[: int(sys.argv[2])]:
+    check(hip.hipMemset(matrix, 0, 4 * 128 * 128))
+check(hip.hipModuleLaunchKernel(
+    function, 1, 1, 1, 128, 1, 1, 0, None, None,
+    extra=(a, b, c, *(ctypes.c_int(128) for _ in range(3)), ctypes.c_float(1), ctypes.c_float(0)),
+))
+sys.exit(0)
+"""
+
+
+@pytest.mark.parametrize(("barrier", "written"), [(True, 2), (False, 2), (True, 1)])
+def test_simulate_checks_each_launch(barrier: bool, written: int, tmp_path: Path) -> None:
+    """A kernel without its barrier, and one whose B nobody wrote."""
+    image = build("kernel5").hsaco
+    if not barrier:
+        text, _ = changed("kernel5", r"^\ts_barrier.*", "")
+        checked("kernel5", text, tmp_path)
+        image = tmp_path / "kernel5.hsaco"
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    program = "import sys; from hipgemm.cli import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "simulate", "--check", str(script), str(image), str(written)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == int(not barrier or written < 2), done.stderr
+    assert ("LDS race" in done.stderr) != barrier
+    assert ("read of memory that nobody wrote" in done.stderr) == (written < 2)

@@ -11,6 +11,14 @@ pass or answers at random:
                 outside allocations; misaligned accesses
     barriers    waves that ended or wait elsewhere while others wait; LDS stores still in flight; a partial EXEC
     order       results that differ between schedules: workgroups and waves in another order, other time slices
+
+Limits: a race is one of waves, not of lanes of a wave. What one workgroup publishes to another through atomics and
+fences is not followed: their plain accesses are reported as races. A barrier orders all of a workgroup's accesses to
+global memory, also where in WGP mode a wait would be needed before it. Scratch is not looked into. On gfx11 a store
+reads its data as it issues, so that its registers are free at once (LLVM GCNSubtarget.h, vmemWriteNeedsExpWaitcnt).
+
+Files: state (what is known), observers/ (native code that keeps it), native (how that is compiled), segments and quick
+(what of it stands in the kernel's own code), translate, launch, report, check.
 """
 
 from isa.sim.watch.check import Observation, check_launch, observe

@@ -113,7 +113,8 @@ def _say(
         by, others_group = _by(s, shape)
         message = f"{name} {verb} {what}, which {by} {did} with {other}"
         if others_group:
-            return message, "memory that one workgroup writes is left alone by others until the kernel has ended", None
+            expected = "memory that one workgroup writes is left alone by others until the kernel has ended"
+            return message, expected, "a flag in memory that orders them would not be seen here"
         return message, "a barrier between them", None
     if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
         what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_MISALIGNED else allocation(s.address)

@@ -34,7 +34,7 @@ SEVERAL_ATOMICS = 0x3F
 
 # Global cells, 32 bits: the serial number of a workgroup's epoch, a flag, the wave. 0: nobody.
 SERIAL_SHIFT, FLAG, GLOBAL_WAVE = 6, 1 << 5, 31
-EVERYBODY = 0xFFFFFFFF  # readers: more than one workgroup; writers: atomics of more than one wave
+EVERYBODY = 0xFFFFFFFF  # readers of more than one workgroup; writers: atomics of more than one
 UNWRITTEN = 0xFEFEFEFE
 SERIALS = (1 << 26) - (1 << 21)  # below those that the special cells look like
 NO_WAVE = 0xFFFF

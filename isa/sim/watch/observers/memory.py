@@ -99,10 +99,10 @@ def global_write(
             u16[row.reader_site + 2 * granule],
         )  # fmt: skip
     if kind == ATOMIC_ACCESS:
-        if atomics and (writer == EVERYBODY or writer >> SERIAL_SHIFT != t.serial or writer & GLOBAL_WAVE != w.index):
-            u32[place] = EVERYBODY
-        else:
-            u32[place] = me | FLAG
+        mark = me | FLAG
+        if atomics and (writer == EVERYBODY or u32[t.owners + 4 * (writer >> SERIAL_SHIFT)] != t.mine):
+            mark = EVERYBODY
+        u32[place] = mark
     else:
         u32[place] = me
     u16[row.writer_site + 2 * granule] = site

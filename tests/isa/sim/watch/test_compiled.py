@@ -11,8 +11,8 @@ from isa.sim.card import Card
 from isa.sim.watch import check_launch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-import programs  # noqa: E402
-from test_compiled import INCLUDE, KERNELS, SOURCE, _kernarg  # noqa: E402
+import programs
+from test_compiled import INCLUDE, KERNELS, SOURCE, _kernarg
 
 
 def _prepare(image, name):

@@ -1,0 +1,83 @@
+"""The simulated card under observers: each launch is checked, and what is found is said once.
+
+A HIP program writes device memory in many ways, and the runtime just copies. To know what nobody wrote, new memory is
+filled with 16 random bytes over and over: where they still stand at a launch, nobody has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from isa.sim.card import Card, Kernel, LaunchReport
+from isa.sim.memory import Allocation, Memory
+from isa.sim.watch import observe
+
+Triple = tuple[int, int, int]
+_UNIT = 16
+
+
+class _MarkedMemory(Memory):
+    """Memory that knows which of its bytes nobody has written, by 16."""
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__(capacity)
+        self._mark = os.urandom(_UNIT)
+
+    def allocate(self, size: int) -> int:
+        address = super().allocate(size)
+        piece = self._mark * (1 << 12)
+        for at in range(0, size, len(piece)):
+            ctypes.memmove(address + at, piece, min(len(piece), size - at))
+        return address
+
+    def unwritten(self) -> Iterator[tuple[int, int]]:
+        """(address, bytes) of each run."""
+        import numpy as np
+
+        for a in self.allocations:
+            units = a.size // _UNIT
+            if not units:
+                continue
+            words = np.ctypeslib.as_array((ctypes.c_uint64 * (2 * units)).from_address(a.base))
+            low, high = np.frombuffer(self._mark, np.uint64)
+            clean = np.zeros(units + 2, np.bool_)
+            clean[1:-1] = (words[::2] == low) & (words[1::2] == high)
+            edges = np.flatnonzero(clean[1:] != clean[:-1])
+            for first, last in edges.reshape(-1, 2).tolist():
+                yield a.base + first * _UNIT, self._end(a, last * _UNIT) - first * _UNIT
+
+    def _end(self, a: Allocation, end: int) -> int:
+        """A run that reaches the last whole unit reaches the end, if the rest is marked too."""
+        rest = a.size - end
+        whole = 0 < rest < _UNIT and ctypes.string_at(a.base + end, rest) == self._mark[:rest]
+        return a.size if whole else end
+
+
+class CheckedCard(Card):
+    """As the simulator's card, without a clock. say: told each new finding; `faults`: how many there were."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self.memory: _MarkedMemory = _MarkedMemory(self.memory.capacity)
+        self._say = say
+        self._said: set[str] = set()
+        self.faults = 0
+
+    def launch(
+        self, kernel: Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
+    ) -> LaunchReport:
+        """As `Card.launch`, in several schedules."""
+        unwritten = list(self.memory.unwritten())
+        seen = observe(self, kernel, grid, block, kernarg, dynamic_lds, unwritten=unwritten)
+        for finding in seen.findings:
+            if str(finding) not in self._said:
+                self._said.add(str(finding))
+                self.faults += finding.severity == "fault"
+                self._say(str(finding))
+        if seen.stopped is not None:
+            raise seen.stopped
+        assert seen.report is not None
+        return seen.report
