@@ -19,7 +19,7 @@ from isa.sim.card import Card
 from isa.sim.watch import check_launch
 
 GUARD = bytes(range(256)) * 256
-MEMORY = 4 << 30
+MEMORY = 2 << 30
 
 
 def mutate(image: bytes, chosen: random.Random, places: list[tuple[int, int]]) -> bytes:
@@ -66,6 +66,9 @@ def main(seed: int, count: int, files: list[str]) -> None:
         card = Card(capacity=1 << 24)
         try:
             module = card.load(image)
+            if not module.kernels:
+                ended["no kernel"] += 1
+                continue
             kernel = chosen.choice(list(module.kernels.values()))
             buffers = [card.memory.allocate(4096) for _ in range(4)]
             for buffer in buffers:
