@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import isa
-from hipgemm import cache, proving
+from hipgemm import proving
 from hipgemm.kernels import SOURCES, Source, rung
 from hipgemm.stages import Shape, Stage, shape
-from isa import toolchain
+from isa import cache, toolchain
 from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import IsaError

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from hipgemm import cache
 from hipgemm.simulated_hip.abi import Call
-from isa import toolchain
+from isa import cache, toolchain
 
 FLAGS = ("-O1", "-fvisibility=hidden", "-Wl,-soname,libamdhip64.so")
 

@@ -1,34 +1,53 @@
-"""A kernel of a loaded code object, and its native versions."""
+"""A kernel of a loaded code object, and its native versions.
+
+A version is made once in a process for all code objects with the same code, and at all only if `isa.sim.translations`
+has none on disk. Where one is found, the code is not even disassembled: that waits until a fault has to be explained.
+"""
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from isa.code_object import CodeObject, disassemble
 from isa.code_object import Kernel as KernelFacts
 from isa.program import Instruction
+from isa.sim import translations
 from isa.sim.cfg import Block, blocks_of, jumps_indirectly
-from isa.sim.jit import Native, Target, compile_ir
+from isa.sim.jit import Native, Target, compile_ir, load_object
 from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
 from isa.sim.translate import Facts, Translator
+from isa.sim.translations import Translated
 
 
 @dataclass(frozen=True)
 class Version:
     """One native version of a kernel: addresses of its wave function and of the loop over workgroups.
 
+    sites: how many access sites it has (see Kernel.site).
     bails: addresses of instructions at which it may hand over to the plain version, beside the blocks' starts.
     """
 
     native: Native
     wave: int
     run: int
+    sites: int
     bails: frozenset[int]
+
+    @staticmethod
+    def of(translated: Translated, symbol: str, target: Target) -> Version:
+        native = load_object(translated.code, target)
+        return Version(native, native.address(symbol), native.address("run"), translated.sites, translated.bails)
+
+
+# The versions that were used last, by their key, for modules that are loaded again. Kernels hold theirs besides.
+_RECENT = 64
+_recent: OrderedDict[str, Version] = OrderedDict()
 
 
 @dataclass(eq=False)
@@ -89,17 +108,44 @@ class Kernel:
             return self._versions[key]
 
     def _compile(self, target: Target, fast: bool, switches: bool) -> Version:
+        """From the memory of this process, else from the disk, else translated."""
+        # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
+        more = self._versions[target, True, True].bails if switches and not fast else frozenset()
         descriptor = self.facts.descriptor
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, self.facts.vgprs)
         facts = Facts(vgprs, mode, target.strip, native_half=target.native_half)
-        blocks, entries = self.blocks, frozenset(b.address for b in self.blocks) if switches else None
-        if switches and not fast:
-            # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
-            blocks = blocks_of(self._functions, self._versions[target, True, True].bails)
-        translator = Translator(blocks, facts, fast=fast, entries=entries)
-        native = compile_ir(runtime_text(facts.strip) + translator.text(), target)
-        return Version(native, native.address(translator.symbol), native.address("run"), frozenset(translator.bails))
+        symbol = "fast" if fast else "plain"
+
+        def translate() -> Translated:
+            blocks = blocks_of(self._functions, more) if more else self.blocks
+            entries = frozenset(b.address for b in self.blocks) if switches else None
+            translator = Translator(blocks, facts, fast=fast, entries=entries)
+            code = compile_ir(runtime_text(facts.strip) + translator.text(), target)
+            return Translated(code, self.sites, frozenset(translator.bails))
+
+        key = translations.key(
+            (symbol, switches, sorted(more), facts, target.name, target.features, descriptor.entry),
+            self.code_object.arch,
+            self.code_object.read(descriptor.entry, self.facts.code_size),
+            *self._callable,
+        )
+        version = _recent.pop(key, None)
+        if version is None:
+            version = Version.of(translations.find_or_make(key, translate), symbol, target)
+        _recent[key] = version
+        while len(_recent) > _RECENT:
+            _recent.popitem(last=False)
+        return version
+
+    @property
+    def _callable(self) -> Iterator[bytes]:
+        """Place and code of each function that the kernel may call."""
+        entries = {kernel.descriptor.entry for kernel in self.code_object.kernels.values()}
+        for symbol in self.code_object.symbols.values():
+            if symbol.kind == "func" and symbol.size and symbol.address not in entries:
+                yield f"{symbol.address} {symbol.size}".encode()
+                yield self.code_object.read(symbol.address, symbol.size)
 
     def site(self, number: int) -> Instruction:
         """The instruction of an access site: memory instructions and indirect jumps are counted in code order."""

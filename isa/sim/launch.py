@@ -167,7 +167,7 @@ class Launch:
             state = _Buffer(waves * wave_bytes)
             scratch_of_wave = self.scratch_bytes * LANES
             lds, scratch = _Buffer(self.lds_bytes + 2 * LDS_PADDING), _Buffer(max(1, waves * scratch_of_wave))
-            sites = (ctypes.c_uint64 * (2 * self.kernel.sites + 2))()
+            sites = (ctypes.c_uint64 * (2 * self.version.sites + 2))()
             c = Context(
                 abort=ctypes.addressof(self._abort), counter=ctypes.addressof(self._counter), total=self.total,
                 table=self._table.address, lds=lds.address + LDS_PADDING, waves=state.address, wave_bytes=wave_bytes,

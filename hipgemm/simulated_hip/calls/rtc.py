@@ -15,12 +15,11 @@ import os
 from enum import IntEnum
 from pathlib import Path
 
-from hipgemm import cache
 from hipgemm.kernels import SOURCES
 from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
-from isa import toolchain
+from isa import cache, toolchain
 from isa.errors import IsaError
 
 INCLUDE = SOURCES / "include"

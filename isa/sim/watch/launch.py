@@ -21,7 +21,7 @@ from isa.registers import EXEC, M0, Reg, s
 from isa.sim import arguments
 from isa.sim.compiled import Kernel, Version
 from isa.sim.faults import LaunchError
-from isa.sim.jit import Native, Target, compile_ir
+from isa.sim.jit import Native, Target, compile_ir, load_object
 from isa.sim.launch import Launch
 from isa.sim.memory import Memory
 from isa.sim.mode import FloatMode
@@ -117,8 +117,8 @@ class WatchedCode:
         native = observing(self.target)
         against = Observers({f.__name__: native.address(f.__name__) for f in observers.FUNCTIONS}, self.segments)
         translator = WatchedTranslator(self.kernel.blocks, facts, against, fast=fast, dwords=self.shift == 2)
-        made = compile_ir(runtime_text(facts.strip) + translator.text(), self.target)
-        return Version(made, made.address(translator.symbol), native.address("run"), frozenset())
+        made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), self.target), self.target)
+        return Version(made, made.address(translator.symbol), native.address("run"), self.kernel.sites, frozenset())
 
 
 @functools.cache

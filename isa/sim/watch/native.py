@@ -27,7 +27,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from isa.sim.jit import Native, Target, compile_ir
+from isa.sim.jit import Native, Target, compile_ir, load_object
 
 _BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "udiv", ast.Mod: "urem", ast.BitAnd: "and",
@@ -76,7 +76,7 @@ def compile_functions(functions: Sequence[Callable[..., Any]], target: Target) -
     """Native code with each function under its own name. A function that uses anything else raises SyntaxError."""
     names = {f.__name__ for f in functions}
     text = "\n".join(_Function(f, names).text() for f in functions)
-    return compile_ir(text, target, optimise=True)
+    return load_object(compile_ir(text, target, optimise=True), target)
 
 
 class _Function:

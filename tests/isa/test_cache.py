@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import cache
+from isa import cache
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 SUMS = "SHA256SUMS"
@@ -58,6 +59,22 @@ def make(kind: str, name: str, fill: Callable[[Path], None]) -> Path:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return parent / name
+
+
+def prune(kind: str, most: int) -> None:
+    """Drop the entries that were used longest ago (`use`), so that no more than `most` are left."""
+    entries = []
+    for folder in (root() / kind).iterdir():
+        with suppress(OSError):  # another process drops it too
+            entries.append((folder.stat().st_mtime, folder))
+    for _, folder in sorted(entries, reverse=True)[most:]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def use(folder: Path) -> None:
+    """Note that an entry was used now."""
+    with suppress(OSError):
+        os.utime(folder)
 
 
 def _swap_in(fresh: Path, final: Path) -> None:

@@ -1,0 +1,78 @@
+"""Translated kernels on disk: one entry of `isa.cache` each, with the object file and what goes with it.
+
+The key is everything that translation reads: the code and what calls may reach, the facts of the kernel's descriptor
+that enter, the host processor with its features, and the translator itself, which is a hash of the sources it consists
+of and the version of llvmlite. A damaged entry fails its checksum and is made again. Where the disk takes nothing, the
+translation is used and not kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import isa
+from isa import cache
+
+KIND = "simulator"
+MOST = 400
+"""Entries that are kept; kernel 8's has 0.3 MB."""
+_ELSEWHERE = ("analysis", "check", "emit.py", "passes", "timing", "toolchain.py")
+"""What of isa has no say in a translation."""
+
+
+@dataclass(frozen=True)
+class Translated:
+    """code: an object file; sites, bails: as in `isa.sim.compiled.Version`."""
+
+    code: bytes
+    sites: int
+    bails: frozenset[int]
+
+
+def key(facts: tuple[Any, ...], *parts: str | bytes) -> str:
+    """The name of what translating `parts` under `facts` gives; facts are told apart by their repr."""
+    return cache.key(_engine(), repr(facts), *parts)
+
+
+def find_or_make(name: str, translate: Callable[[], Translated]) -> Translated:
+    """The translation called `name`, from the disk or made."""
+    try:
+        return _read(name)
+    except (OSError, LookupError):
+        made = translate()
+    try:
+        cache.make(KIND, name, lambda folder: _write(folder, made))
+        cache.prune(KIND, MOST)
+    except OSError:
+        pass
+    return made
+
+
+def _read(name: str) -> Translated:
+    folder = cache.find(KIND, name)
+    if folder is None:
+        raise LookupError(name)
+    facts = json.loads((folder / "facts.json").read_text())
+    code = (folder / "code.o").read_bytes()
+    cache.use(folder)
+    return Translated(code, facts["sites"], frozenset(facts["bails"]))
+
+
+def _write(folder: Path, made: Translated) -> None:
+    (folder / "code.o").write_bytes(made.code)
+    (folder / "facts.json").write_text(json.dumps({"sites": made.sites, "bails": sorted(made.bails)}))
+
+
+@functools.cache
+def _engine() -> str:
+    """What the translator is made of."""
+    import llvmlite
+
+    root = Path(isa.__file__).parent
+    files = sorted(p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in _ELSEWHERE)
+    return cache.key(llvmlite.__version__, *(p.read_bytes() for p in files))

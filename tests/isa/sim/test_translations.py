@@ -1,0 +1,64 @@
+"""Translations are kept on disk and in the process, and a damaged one is made again."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from isa.errors import IsaError
+from isa.sim import compiled, translations
+from isa.sim.card import Card
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """How often something was translated, from empty caches on."""
+    count = []
+    real = compiled.Translator
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(compiled, "Translator", lambda *a, **k: count.append(1) or real(*a, **k))
+    compiled._recent.clear()
+    return count
+
+
+def version(text="v_mov_b32 v1, v0\ns_endpgm", cpu=""):
+    card = Card(cpu=cpu, capacity=1 << 24)
+    kernel = card.load(programs.assembled(text)).kernels["test"]
+    return kernel.version(card.target, fast=True, switches=True)
+
+
+def test_the_same_code_is_translated_once_in_a_process_and_once_on_disk(made):
+    first = version()
+    assert version() is first
+    assert len(made) == 1
+    compiled._recent.clear()
+    again = version()
+    assert len(made) == 1
+    assert (again.sites, again.bails) == (first.sites, first.bails)
+
+
+def test_other_code_and_another_processor_are_other_translations(made):
+    version()
+    version("v_mov_b32 v2, v0\ns_endpgm")
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("file", ["code.o", "facts.json"])
+def test_a_damaged_entry_is_made_again(made, tmp_path, file):
+    version()
+    for path in (tmp_path / "hipgemm" / translations.KIND).glob(f"*/{file}"):
+        path.write_bytes(path.read_bytes()[:-9])
+    compiled._recent.clear()
+    version()
+    assert len(made) == 2
+    compiled._recent.clear()
+    version()
+    assert len(made) == 2
+
+
+def test_a_processor_that_llvm_might_not_know_is_refused():
+    with pytest.raises(IsaError, match="host processor 'nonsense'"):
+        Card(cpu="nonsense")
