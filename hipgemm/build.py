@@ -4,7 +4,7 @@ Each step leaves its file in the kernel's stage folder, and one Stage that tells
 
     kernel8/  kernel5_lds-hip-amdgcn-...   the compiler's temps
               kernel8.0-compiled.s         what it made of the source
-              kernel8.1-bank-balance.s     after the first pass, and so on
+              kernel8.1-bank-balance.s     after the first pass, and so on; a pass that changed nothing leaves no file
               kernel8.proof.txt            that the last .s computes what the first does
               kernel8.o, kernel8.hsaco     assembled from the last .s, and linked
               build.json                   what built it, and the stages
@@ -37,6 +37,8 @@ from isa.program import Program
 from isa.toolchain import Toolchain
 
 FLAGS = ("-O3",)
+LAST = "vopd-interlock"
+"""The pass that runs behind each pipeline, empty ones too: compilers emit what it takes apart."""
 INCLUDE = SOURCES / "include"
 OnStage = Callable[[Stage, Shape | None], None]
 """Called after each step with its stage and the shape of the code before it."""
@@ -140,25 +142,33 @@ def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], f
     first = parse(compiled.read_text(), compiled.name)
     yield _assembly_stage("compile", first, name, start, said)
 
-    last = compiled
+    last = first
     steps = []
     start = time.perf_counter()
-    for pass_name, program in run_pipeline(first, kernel.pipeline, lambda k, after: f"{name}.{k}-{after}.s"):
-        last = folder / program.file
-        last.write_text(emit(program))
-        steps.append((pass_name, program))
-        yield _assembly_stage(pass_name, program, name, start)
+    for pass_name, program in run_pipeline(first, pipeline(kernel), lambda k, after: f"{name}.{k}-{after}.s"):
+        if program is last:
+            yield Stage(pass_name, last.file, time.perf_counter() - start, note="nothing to do")
+        else:
+            last = program
+            (folder / last.file).write_text(emit(last))
+            steps.append((pass_name, last))
+            yield _assembly_stage(pass_name, last, name, start)
         start = time.perf_counter()
     if steps:
         yield _proof_stage(kernel, first, steps, folder / f"{name}.proof.txt")
 
     start = time.perf_counter()
-    said = tools.assemble(last, object_file, arch=arch)
+    said = tools.assemble(folder / last.file, object_file, arch=arch)
     yield Stage("assemble", object_file.name, time.perf_counter() - start, said=said)
 
     start = time.perf_counter()
     said = tools.link([object_file], hsaco)
     yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
+
+
+def pipeline(kernel: Source) -> str:
+    """All passes that a build of `kernel` runs."""
+    return ",".join(filter(None, (kernel.pipeline, LAST)))
 
 
 def _proof_stage(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]], file: Path) -> Stage:

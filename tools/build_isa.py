@@ -16,7 +16,7 @@ import click
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout, installed or not
 
-from hipgemm.build import Build, build  # noqa: E402
+from hipgemm.build import Build, build, pipeline  # noqa: E402
 from hipgemm.kernels import LADDER, rung  # noqa: E402
 from hipgemm.stages import Shape, Stage  # noqa: E402
 from isa.errors import IsaError  # noqa: E402
@@ -53,10 +53,9 @@ def main(
 
 
 def _check_pass(name: str, print_after: str | None) -> None:
-    passes = rung(name).pipeline.split(",") if rung(name).pipeline else []
+    passes = pipeline(rung(name)).split(",")
     if print_after not in (None, "all", *passes):
-        expected = ", ".join(["all", *passes]) if passes else "nothing: it is not rewritten"
-        raise IsaError(f"no pass {print_after!r} in its pipeline", expected=expected)
+        raise IsaError(f"no pass {print_after!r} in its pipeline", expected=", ".join(["all", *passes]))
 
 
 def _finish(made: Build, print_after: str | None) -> None:

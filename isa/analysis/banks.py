@@ -12,8 +12,8 @@ The cache model is the one with which the published study explains its tables: e
 read last, and a read that finds its register there costs no read of the bank. A write of a register drops it from the
 caches (not documented; the study's tables hold no such case).
 
-Source parity: on GFX11 a VOPD whose X and Y src0, or src1, are both even or both odd can lose the interlock of an
-earlier write (LLVM pull request 220348). Assemblers accept such pairs, so `same_parity` finds them.
+Source parity: whether X and Y read src0, or src1, from registers both even or both odd decides whether GFX11 can read
+one of them too early; see `isa.analysis.valu_writes`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def same_bank(inst: Instruction) -> list[int]:
 
 
 def same_parity(inst: Instruction) -> list[int]:
-    """The slots 0 and 1 in which X and Y of a VOPD read registers of one parity: the GFX11 hazard."""
+    """The slots 0 and 1 in which X and Y of a VOPD read registers of one parity."""
     return [slot for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None and p[0].parity == p[1].parity]
 
 

@@ -4,7 +4,7 @@ In: a Program, or a CodeObject. Out: findings in the order of the code: faults (
 what it does not do) and notes (it could be better). Each names its place, its rule and the rule's source.
 
     verify        operands, VOPD, counters, counts                    faults   isa.check.verify
-    parity        VOPD sources of one parity (GFX11 hazard)           faults   isa.check.vopd
+    parity        VOPDs that can miss a VALU write (GFX11 hazard)     faults   isa.check.vopd
     waits         registers used before their load landed; LDS stores faults   isa.check.wait_rules
                   in flight at a barrier; waits too strict            notes
     LDS           writes and reads with no barrier between            faults   isa.check.lds_rules
@@ -23,7 +23,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from isa.analysis import cfg as control_flow
-from isa.analysis import regset, resources, waits
+from isa.analysis import regset, resources, valu_writes, waits
 from isa.analysis.cfg import Cfg
 from isa.check import counts, hint_rules, lds_rules, value_rules, verify, vopd, wait_rules
 from isa.check.rules import Rule
@@ -118,8 +118,7 @@ def _common(flow: Cfg, sgprs: int, threads: int | None, notes: bool) -> Iterator
     None if not known."""
     given = value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
     flight, values = waits.analyse(flow), value_rules.Values.of(flow, given)
-    for inst in flow.instructions:
-        yield from vopd.parity(inst)
+    yield from vopd.parity(valu_writes.analyse(flow))
     yield from wait_rules.faults(flight)
     yield from lds_rules.faults(flow, threads)
     yield from value_rules.faults(values)

@@ -7,8 +7,9 @@
     destination one even, one odd, which also keeps the halves from writing one register
     scalars     at most two of SGPRs, VCC (which CNDMASK reads) and literals; one literal, which both halves may share
 
-Beyond the guide, `parity` finds the pairs whose interlock GFX11 can lose: no assembler reports them, and compilers emit
-them, so they are the linter's to report and no reason to refuse a program.
+Beyond the guide, `parity` finds the pairs at which GFX11 can lose the interlock of a VALU write under way: no assembler
+reports them, and compilers emit them, so they are the linter's to report and no reason to refuse a program. The pass
+`vopd-interlock` repairs them.
 
 Sources: the guide; LLVM GCNVOPDUtils.cpp `checkVOPDRegConstraints` and AMDGPUBaseInfo.h `VOPD_VGPR_BANK_MASKS`.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.analysis import banks
+from isa.analysis.valu_writes import ValuWrites
 from isa.check.rules import LITERAL_AT, Rule, is_literal, literal_value, number_text, register
 from isa.describe import lookup
 from isa.errors import Finding
@@ -59,21 +61,17 @@ def check(inst: Instruction) -> Iterator[Finding]:
         yield DESTINATIONS.broken(inst, "the destinations of X and Y must be one even, one odd", got=f"{x} and {y}")
 
 
-def parity(inst: Instruction) -> Iterator[Finding]:
-    """The source pairs of one parity: the GFX11 hazard that assemblers accept."""
-    for slot in banks.same_parity(inst):
-        pair = banks.slot_pair(inst, slot)
-        assert pair is not None
-        x, y = pair
-        if x.bank != y.bank:
-            yield PARITY.broken(
-                inst,
-                f"{_NAMES[slot]} of X and Y are both {'odd' if x.parity else 'even'}: GFX11 can lose the interlock of "
-                "an earlier write",
-                expected="one even, one odd",
-                got=f"{x} and {y}",
-                hint=_swap_hint(inst),
-            )
+def parity(writes: ValuWrites) -> Iterator[Finding]:
+    """The pairs of one parity whose interlock GFX11 can lose while it matters (`isa.analysis.valu_writes`)."""
+    for risk in writes.risks():
+        yield PARITY.broken(
+            writes.cfg.instructions[risk.position],
+            f"{_NAMES[risk.slot]} of X and Y are both {'odd' if risk.x.parity else 'even'}, and a VALU write of "
+            f"{risk.written} may be under way: GFX11 can read the old value",
+            expected="one even, one odd; or s_waitcnt_depctr depctr_va_vdst(0) before it",
+            got=f"{risk.x} and {risk.y}",
+            hint="make two instructions of the pair, as LLVM does since pull request 220348, or rename a register",
+        )
 
 
 def _halves(inst: Instruction) -> Iterator[Finding]:

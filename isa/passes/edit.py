@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from isa.analysis import cfg as flow_graph
 from isa.analysis import defuse
+from isa.check.rules import LITERAL_AT
 from isa.describe import lookup
 from isa.emit import instruction_line, set_directives
 from isa.parse import parse_line
@@ -179,7 +180,7 @@ def remove_dead(kernel: Kernel) -> Program:
     edit = Edit(kernel)
     for i, both in enumerate(halves):
         kept = [half for h, half in enumerate(both) if (i, h) in needed]
-        alone = _by_itself(kept[0]) if len(kept) < len(both) and kept else None
+        alone = by_itself(kept[0]) if len(kept) < len(both) and kept else None
         if alone or not kept:
             edit.remove([graph.lines[i]])
         if alone:
@@ -187,12 +188,14 @@ def remove_dead(kernel: Kernel) -> Program:
     return edit.apply()
 
 
-def _by_itself(half: Instruction) -> Instruction | None:
-    """Half of a VOPD as an instruction of its own (VOP1 or VOP2); None where that is not only a change of name."""
+def by_itself(half: Instruction) -> Instruction | None:
+    """Half of a VOPD as an instruction of its own (VOP1 or VOP2); None where no encoding computes just that."""
     name = lookup(half).name
-    if len(half.operands) != len(lookup(half).roles) or name.startswith(("v_fmaak", "v_fmamk", "v_dot2")):
+    if name.startswith("v_dot2"):
         return None
-    return dataclasses.replace(half, mnemonic=f"{name}_e32")
+    operands = tuple(operand for _, operand in lookup(half).roles_of(half))
+    mnemonic = name if name in LITERAL_AT else f"{name}_e32"
+    return dataclasses.replace(half, mnemonic=mnemonic, operands=operands)
 
 
 def _only_computes(inst: Instruction) -> bool:

@@ -22,6 +22,7 @@ from isa.parse import parse
 from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
 from isa.passes.unroll import Unroll
+from isa.passes.vopd_interlock import VopdInterlock
 from isa.program import Program
 
 
@@ -33,7 +34,7 @@ class Pass(Protocol):
     def run(self, program: Program) -> Program: ...
 
 
-PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads)}
+PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads, VopdInterlock)}
 NameFile = Callable[[int, str], str]
 """(number from 1, name of a pass) -> the file name of the text that it leaves."""
 _ITEM = re.compile(r"\s*([\w-]*)\s*(?:\{([^{}]*)\})?\s*(,|$)")
@@ -86,7 +87,8 @@ def _error(text: str, at: int, message: str, **details: str) -> IsaError:
 
 
 def run_pipeline(program: Program, text: str, name_file: NameFile | None = None) -> Iterator[tuple[str, Program]]:
-    """Yields (name of the pass, the verified program after it) for each pass of the pipeline `text`.
+    """Yields (name of the pass, the verified program after it) for each pass of the pipeline `text`; the very program
+    that the pass got where it left it alone.
 
     name_file gives each program its file name; default: "<file> after <pass>". Raises IsaError: a pipeline that cannot
     be read, a program that has not the shape a pass needs, or what a pass broke.
@@ -94,8 +96,10 @@ def run_pipeline(program: Program, text: str, name_file: NameFile | None = None)
     origin = program.file
     for number, step in enumerate(parse_pipeline(text), start=1):
         file = name_file(number, step.name) if name_file else f"{origin} after {step.name}"
-        program = parse(emit(step.run(program)), file)
-        _verify(step.name, program)
+        changed = step.run(program)
+        if changed is not program:
+            program = parse(emit(changed), file)
+            _verify(step.name, program)
         yield step.name, program
 
 

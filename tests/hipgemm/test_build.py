@@ -100,9 +100,10 @@ def test_a_stage_folder(tmp_path: Path) -> None:
     assert made.folder == tmp_path / "out" / "kernel5"
     names = {p.name for p in made.folder.iterdir()}
     assert {"kernel5.0-compiled.s", "kernel5.o", "kernel5.hsaco", "build.json"} <= names
+    assert "kernel5.1-vopd-interlock.s" not in names  # a pass that changes nothing leaves no file
     assert any(name.endswith(".bc") for name in names)
-    assert [name for name, _ in told] == ["compile", "assemble", "link"]
-    assert [before is None for _, before in told] == [True, False, False]
+    assert [name for name, _ in told] == ["compile", "vopd-interlock", "assemble", "link"]
+    assert [before is None for _, before in told] == [True, False, False, False]
     assert json.loads((made.folder / "build.json").read_text())["arch"] == "gfx1100"
 
 
@@ -245,4 +246,4 @@ def test_the_script(tmp_path: Path) -> None:
     assert "cannot build for 'gfx90a'" in text
     code, text = run("kernel1", "--print-after", "unroll")
     assert code == 1
-    assert "not rewritten" in text
+    assert "expected: all, vopd-interlock" in text

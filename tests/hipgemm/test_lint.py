@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.kernels import LADDER
+from isa import toolchain
+from isa.check.lint import lint_code_object, lint_program
+from isa.parse import parse
 
 CASES = Path(__file__).parents[1] / "isa" / "check" / "cases" / "lint"
 
@@ -39,6 +44,15 @@ def test_stdin_and_a_clean_file() -> None:
 
 def test_a_kernel_is_built_and_checked() -> None:
     assert CliRunner().invoke(main, ["lint", "kernel1"]).exit_code == 0
+
+
+@pytest.mark.parametrize("tools", [t for t in toolchain.available() if t.kind != "hipcc"], ids=str)
+def test_no_rung_has_a_fault_with_any_compiler(tools: toolchain.Toolchain) -> None:
+    """What `hipgemm lint kernelN` looks at, and the code object that HIP loads."""
+    for name in LADDER:
+        made = build(name, tools=tools)
+        assert lint_program(parse(made.assembly.read_text(), made.assembly.name), notes=False) == []
+        assert lint_code_object(made.code_object(), name, notes=False) == []
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\x00", b"\x7fELF and no more", b"%what is this\n"])

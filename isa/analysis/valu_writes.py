@@ -1,0 +1,138 @@
+"""What the vector ALU has yet to write: a `Cfg` -> at each instruction, the VGPRs whose last VALU result may not have
+landed in the register file.
+
+A VALU result stands in a destination buffer for some cycles before it is in its VGPR; the hardware counts such writes
+(VA_VDST) and holds back whoever reads the register. That interlock is invisible but where the hardware loses it, and
+then it matters whether a write can be under way at all.
+
+It can lose it on GFX11 at a VOPD whose X and Y read their src0 (or both their src1) from VGPRs of one parity: both go
+through the same gather, and the wait for one of them may be forgotten (LLVM pull request 220348). Assemblers accept
+such pairs and compilers emit them; LLVM's remedies were to wait for va_vdst(0), or not to form the pair. So a pair is
+at risk only where one of the two registers can have a VALU write under way; what a load filled has waited for the load.
+
+Forward data flow over all paths, a write being under way
+
+    until a memory instruction (vector memory, FLAT, scratch, LDS) or export: these issue at VA_VDST = 0;
+    until `s_waitcnt_depctr depctr_va_vdst(n)` has n or more VALU instructions behind the write;
+    until 15 VALU instructions stand behind it, which complete in order. Transcendental ones run beside the others, so
+    from one of them on nothing is counted.
+
+Sources: LLVM GCNHazardRecognizer.cpp, `fixLdsDirectVALUHazard` (what brings VA_VDST to 0, 15 wait states, the mixture
+with transcendentals); AMDGPUBaseInfo.cpp, `DepCtr` (VA_VDST is bits 15 to 12).
+
+Limits: nothing is under way at the entry; after a call everything is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isa.analysis import banks, regset
+from isa.analysis.cfg import Cfg
+from isa.describe import base_name
+from isa.program import Fields, Imm, Instruction
+from isa.registers import Reg
+
+WINDOW = 15
+_FIELD = "depctr_va_vdst"
+_ALU = frozenset({"valu", "valu64", "trans"})
+_DRAIN = frozenset({"vmem", "flat", "scratch", "lds"})
+
+# The VGPRs that the last VALU instruction writes, the one before it, ...; last, those of which no count is kept.
+_State = tuple[int, ...]
+_NOTHING: _State = (0,) * (WINDOW + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """A VOPD that may read an old value: X and Y read `x` and `y`, of one parity, through source `slot` (0 or 1), and
+    `written` is one of the two whose VALU write may be under way."""
+
+    position: int
+    slot: int
+    x: Reg
+    y: Reg
+    written: Reg
+
+
+@dataclass(frozen=True)
+class ValuWrites:
+    """pending[i]: VGPRs with a VALU write that may be under way before position i (`regset` bits)."""
+
+    cfg: Cfg
+    pending: tuple[int, ...]
+
+    def risks(self) -> Iterator[Risk]:
+        """The sources that GFX11 may read too early, in the order of the code."""
+        for i, inst in enumerate(self.cfg.instructions):
+            for slot in banks.same_parity(inst) if inst.pair is not None and self.pending[i] else ():
+                pair = banks.slot_pair(inst, slot)
+                assert pair is not None
+                if hit := regset.members(self.pending[i] & regset.mask(pair)):
+                    yield Risk(i, slot, *pair, hit[0])
+
+
+def waits_for(inst: Instruction) -> int | None:
+    """How many VALU writes `s_waitcnt_depctr` leaves under way; None where it does not wait for them."""
+    if base_name(inst.mnemonic) != "s_waitcnt_depctr":
+        return None
+    (operand,) = inst.operands
+    if isinstance(operand, Imm):
+        number = int(operand.value) >> 12 & 15
+    else:
+        fields = dict(operand.items) if isinstance(operand, Fields) else {}
+        try:
+            number = int(fields.get(_FIELD, ("15",))[0], 0)
+        except (IndexError, ValueError):
+            raise inst.error(f"{_FIELD} needs a number", operand=0) from None
+    return number if number < WINDOW else None
+
+
+def analyse(cfg: Cfg) -> ValuWrites:
+    """The VALU writes that may be under way before each position."""
+    calls = frozenset(cfg.calls)
+    entry: dict[int, _State] = {0: _NOTHING}
+    work = [0]
+    while work:
+        block = cfg.blocks[work.pop()]
+        state = entry[block.index]
+        for i in block.range:
+            state = _step(cfg, i, state, calls)
+        for s in block.successors:
+            old = entry.get(s)
+            new = state if old is None else tuple(a | b for a, b in zip(old, state, strict=True))
+            if new != old:
+                entry[s] = new
+                work.append(s)
+    pending = [0] * len(cfg)
+    for index, state in entry.items():
+        for i in cfg.blocks[index].range:
+            pending[i] = _all(state)
+            state = _step(cfg, i, state, calls)
+    return ValuWrites(cfg, tuple(pending))
+
+
+def _step(cfg: Cfg, i: int, state: _State, calls: frozenset[int]) -> _State:
+    inst = cfg.instructions[i]
+    unit = inst.desc.unit
+    if i in calls:
+        return (*_NOTHING[:-1], regset.VGPRS)
+    if unit in _DRAIN:
+        return _NOTHING
+    if unit in _ALU:
+        written = cfg.defs[i] & regset.VGPRS
+        if unit == "trans":
+            return (*_NOTHING[:-1], _all(state) | written)
+        return (written, *state[: WINDOW - 1], state[-1])
+    number = waits_for(inst)
+    if number is None:
+        return state
+    return (*state[:number], *_NOTHING[number:-1], state[-1] if number else 0)
+
+
+def _all(state: _State) -> int:
+    bits = 0
+    for level in state:
+        bits |= level
+    return bits
