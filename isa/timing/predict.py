@@ -21,6 +21,9 @@ from isa.timing.tracer import Launch, trace
 Triple = tuple[int, int, int]
 _KERNARG = 0x10_0000_0000
 _PACKET = 0x10_1000_0000
+_KERNARG_ALIGNMENT = 16
+"""Of the segment in memory, and so what a compiler may read behind the last argument: clang's s_load_b128 does (AMDGPU
+backend guide, "Kernarg segment": 16 bytes at least)."""
 
 
 def cfg_of(code: objects.CodeObject, kernel: objects.Kernel) -> Cfg:
@@ -34,6 +37,7 @@ def launch_of(kernel: objects.Kernel, grid: Triple, block: Triple, kernarg: byte
     """Registers and memory at the first instruction. kernarg: the explicit arguments."""
     scratch = kernel.descriptor.scratch_bytes
     segment = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)
+    segment += bytes(-len(segment) % _KERNARG_ALIGNMENT)
     packet = arguments.dispatch_packet(grid, block, scratch, kernel.descriptor.lds_bytes + dynamic_lds, _KERNARG)
     registers, ids = arguments.scalar_registers(kernel, _KERNARG, _PACKET, scratch)
     return Launch(
