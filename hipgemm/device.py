@@ -14,11 +14,13 @@ import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from isa.errors import IsaError
+from isa.sim.jit import NATIVE, Target
 from isa.toolchain import ARCHS
 
 if TYPE_CHECKING:
@@ -145,14 +147,15 @@ class Device:
         return filled
 
     @staticmethod
-    def open(prefer: str | None = None, *, make_card: Callable[[], Card] | None = None) -> Device:
+    def open(prefer: str | None = None, *, cpu: str = NATIVE, make_card: Callable[[], Card] | None = None) -> Device:
         """Open a device.
 
         prefer: "card" or "card:N" for a card that the ladder is made for (gfx1100 to gfx1103; N counts them from 0),
                 "simulated", or None for a card where there is one and else the simulated one.
+        cpu:    the host processor that the simulated card compiles kernels for: "native" or a level of x86-64.
         make_card: another card behind the simulated runtime, for tests.
 
-        Raises DeviceError where it is not there.
+        Raises DeviceError where it is not there, IsaError for a processor that is not known or cannot run here.
         """
         from hipgemm import simulated_hip
 
@@ -160,8 +163,18 @@ class Device:
         present = cards_present()
         supported = [c for c in present if c.supported]
         if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not supported)):
-            simulated_hip.install(make_card)
+            if cpu != NATIVE:
+                Target(cpu).check_host()
+                make_card = make_card or partial(simulated_hip.simulator, cpu)
+            runtime = simulated_hip.install(make_card)
+            if cpu != NATIVE and getattr(runtime.card, "target", None) != Target(cpu):
+                raise DeviceError(
+                    f"this process's simulated card is there already, and does not compile for {cpu!r}",
+                    hint="open it in a process of its own",
+                )
             return Device(_hip(), 0, simulated=True)
+        if cpu != NATIVE:
+            raise DeviceError("a host processor is chosen for the simulated card", got=cpu, hint="--device simulated")
         if index >= len(supported):
             raise DeviceError(
                 "there is no such card",

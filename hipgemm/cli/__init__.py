@@ -18,6 +18,7 @@ from isa.errors import IsaError
 VERBS = {
     "run": "build a kernel, run it, check its answer",
     "bench": "measure the ladder, as a table beside the published one",
+    "bench-sim": "measure the simulator itself, against NumPy on the same cores",
     "timeline": "show what the waves of a kernel do over time, by the cycle model",
     "time": "predict how long a kernel takes on a card, and where its cycles go",
     "report": "show results again, or the whole ladder as a page",
@@ -40,7 +41,7 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"hipgemm.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"hipgemm.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from hipgemm.cli.options import device_option
+from hipgemm.cli.options import cpu_option, device_option
 from hipgemm.cli.progress import steps
 from hipgemm.problem import DATA
 
@@ -23,6 +23,7 @@ from hipgemm.problem import DATA
 @click.option("--repeats", default=None, type=int, help="Timed launches.  [default: 16; 1 on the simulated card]")
 @click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache.")
 @device_option
+@cpu_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     kernel: str,
@@ -36,12 +37,14 @@ def command(
     repeats: int | None,
     cold: bool,
     device: str | None,
+    cpu: str,
     as_json: bool,
 ) -> None:
     """Build KERNEL (kernel1 to kernel8), run it and check its answer: C = alpha A B + beta C.
 
     Exit status 1 if the answer is wrong.
     """
+    from hipgemm.device import Device
     from hipgemm.measure import run
 
     with steps() as step:
@@ -54,7 +57,7 @@ def command(
             beta=beta,
             data=data,
             seed=seed,
-            device=device,
+            device=Device.open(device, cpu=cpu),
             repeats=repeats,
             cold=cold,
             step=step,

@@ -24,6 +24,7 @@ from typing import Any
 from hipgemm.simulated_hip.card import Card
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.errors import IsaError
+from isa.sim.jit import NATIVE
 
 ARCH = "gfx1100"
 # hip-python knows some calls by another name than the library exports (#define in hip_runtime_api.h).
@@ -66,7 +67,7 @@ def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str],
     known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
     folder = library.build(library.source(calls.CALLS, known))
     path = folder / "lib" / "libamdhip64.so"
-    fresh = Runtime(make_card or _simulator, ARCH, say)
+    fresh = Runtime(make_card or simulator, ARCH, say)
     ctypes.CDLL(str(path)).hipgemm_connect(fresh.callback)
     undo = _found_at(path)
     try:
@@ -84,8 +85,9 @@ def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str],
     return fresh
 
 
-def _simulator() -> Card:
-    card: Card = importlib.import_module("hipgemm.simulated_hip.clock").TimedCard()
+def simulator(cpu: str = NATIVE) -> Card:
+    """The simulator of `isa.sim`. cpu: the host processor that it compiles kernels for."""
+    card: Card = importlib.import_module("hipgemm.simulated_hip.clock").TimedCard(cpu=cpu)
     return card
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from isa.errors import IsaError
 from isa.sim.card import Card, Kernel, LaunchReport
+from isa.sim.jit import NATIVE
 
 if TYPE_CHECKING:
     from isa.timing.cards import Card as CardFacts
@@ -69,8 +70,8 @@ class TimedReport:
 class TimedCard(Card):
     """The simulator's card, whose reports know their time."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, cpu: str = NATIVE) -> None:
+        super().__init__(cpu=cpu)
         self._known: dict[Any, Timing | None] = {}
 
     def launch(  # type: ignore[override]

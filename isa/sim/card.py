@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from isa import code_object
 from isa.code_object import CodeObject
 from isa.sim.compiled import Kernel
-from isa.sim.jit import Target
+from isa.sim.jit import NATIVE, Target
 from isa.sim.launch import Launch, LaunchReport
 from isa.sim.memory import CAPACITY, Memory
 
@@ -33,11 +33,14 @@ class Module:
 
 
 class Card:
-    """A gfx11 card. cpu: the host processor to compile for, by LLVM's name; "" for this one. capacity: bytes."""
+    """A gfx11 card. cpu: the host processor to compile for (`isa.sim.jit.Target`). capacity: bytes.
 
-    def __init__(self, *, cpu: str = "", capacity: int = CAPACITY) -> None:
-        self.memory = Memory(capacity)
+    IsaError for a processor that is not known, or whose code this machine cannot run."""
+
+    def __init__(self, *, cpu: str = NATIVE, capacity: int = CAPACITY) -> None:
         self.target = Target(cpu)
+        self.target.check_host()
+        self.memory = Memory(capacity)
 
     def load(self, image: bytes | CodeObject) -> Module:
         """Put a code object (ELF, offload bundle, or what was read of one) into memory. CodeObjectError if it cannot be

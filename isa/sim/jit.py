@@ -1,13 +1,14 @@
 """LLVM IR text -> an object file -> native code in this process.
 
-The processor and its features come from the host, or from `Target.cpu` ("x86-64" for a plain one). The width of its
-vectors decides how many lanes a strip has.
+The processor and its features are the host's, or those of a level of x86-64 chosen by name. The width of its vectors
+decides how many lanes a strip has.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import platform
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -15,45 +16,79 @@ from typing import Any
 from isa.errors import IsaError
 
 OPT_LEVEL = 1
-LEVELS = {"x86-64": (4, False), "x86-64-v2": (4, False), "x86-64-v3": (8, True), "x86-64-v4": (16, True)}
-"""Processors that can be chosen by name (levels of the x86-64 psABI): lanes of a vector register, and whether
-f16 is converted in hardware. LLVM tells neither for a name, and ends the process at a name that it does not know."""
+NATIVE = "native"
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Target:
-    """A processor to compile for. cpu: one of LEVELS; "" for this one. IsaError for any other."""
+class Level:
+    """What LLVM does not tell of a processor by its name: lanes of a vector register, whether it converts f16 in
+    hardware, and the features that code for it uses, by LLVM's names."""
 
-    cpu: str = ""
+    lanes: int
+    native_half: bool
+    needs: frozenset[str]
+
+
+_V2 = frozenset("cx16 popcnt sahf sse3 ssse3 sse4.1 sse4.2".split())
+_V3 = _V2 | frozenset("avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave".split())
+_V4 = _V3 | frozenset("avx512f avx512bw avx512cd avx512dq avx512vl".split())
+LEVELS = {
+    "x86-64": Level(4, False, frozenset()),
+    "x86-64-v2": Level(4, False, _V2),
+    "x86-64-v3": Level(8, True, _V3),
+    "x86-64-v4": Level(16, True, _V4),
+}
+"""Processors that can be chosen by name: levels of the x86-64 psABI ("Micro-Architecture Levels"). LLVM ends the
+process at a name that it does not know."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor to compile for. cpu: NATIVE, which is this one, or one of LEVELS; IsaError for any other."""
+
+    cpu: str = NATIVE
 
     @functools.cached_property
     def features(self) -> str:
         import llvmlite.binding as llvm
 
-        return str(llvm.get_host_cpu_features().flatten()) if not self.cpu else ""
+        return str(llvm.get_host_cpu_features().flatten()) if self.cpu == NATIVE else ""
 
     @functools.cached_property
     def name(self) -> str:
         import llvmlite.binding as llvm
 
-        return self.cpu or str(llvm.get_host_cpu_name())
+        return str(llvm.get_host_cpu_name()) if self.cpu == NATIVE else self.cpu
 
     def __post_init__(self) -> None:
-        import platform
-
-        if self.cpu and (self.cpu not in LEVELS or platform.machine().lower() not in ("x86_64", "amd64")):
+        if self.cpu != NATIVE and (self.cpu not in LEVELS or not _is_x86()):
+            known = [NATIVE, *LEVELS] if _is_x86() else [NATIVE]
             raise IsaError(
                 f"cannot compile for a host processor {self.cpu!r}",
-                expected=f"one of {', '.join(LEVELS)}, on such a machine",
-                got=f"{self.cpu!r} on {platform.machine()}",
+                expected=f"one of {', '.join(known)} on {platform.machine()}",
+            )
+
+    def check_host(self) -> None:
+        """IsaError if this machine cannot run code for the target, which would end the process."""
+        if self.cpu == NATIVE:
+            return
+        import llvmlite.binding as llvm
+
+        have = llvm.get_host_cpu_features()
+        if missing := sorted(f for f in LEVELS[self.cpu].needs if not have.get(f)):
+            able = [name for name, level in LEVELS.items() if all(have.get(f) for f in level.needs)]
+            raise IsaError(
+                f"this machine cannot run code for a host processor {self.cpu!r}",
+                expected=", ".join([NATIVE, *able]),
+                got=f"a processor without {', '.join(missing)}",
             )
 
     @property
     def strip(self) -> int:
         """Lanes of 32 bits in one vector register, at least 4."""
-        if self.cpu:
-            return LEVELS[self.cpu][0]
+        if self.cpu != NATIVE:
+            return LEVELS[self.cpu].lanes
         have = self.features.split(",")
         if "+avx512f" in have:
             return 16
@@ -62,14 +97,16 @@ class Target:
     @property
     def native_half(self) -> bool:
         """Whether it converts f16 in hardware."""
-        import platform
-
-        if self.cpu:
-            return LEVELS[self.cpu][1]
+        if self.cpu != NATIVE:
+            return LEVELS[self.cpu].native_half
         return "+f16c" in self.features.split(",") or platform.machine() in ("aarch64", "arm64")
 
     def __hash__(self) -> int:
         return hash(self.cpu)
+
+
+def _is_x86() -> bool:
+    return platform.machine().lower() in ("x86_64", "amd64")
 
 
 @dataclass(eq=False)

@@ -1,5 +1,6 @@
 """Finding a card in the driver's topology, and refusing what is not there. No HIP library is opened here."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,25 @@ def test_the_number_of_a_card_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> 
         Device.open("card:1")
     assert "number 1" in str(caught.value)
     assert "gfx1101" in str(caught.value)
+
+
+def test_a_host_processor_is_for_the_simulated_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "cards_present", lambda: [device.CardFound(1, "gfx1100")])
+    with pytest.raises(DeviceError, match="for the simulated card"):
+        Device.open(cpu="x86-64")
+
+
+def test_one_process_has_one_simulated_card(run_program: Callable[..., object]) -> None:
+    run_program("""
+from hipgemm.device import Device, DeviceError
+import hipgemm
+plain = Device.open("simulated", cpu="x86-64")
+assert hipgemm.run("kernel1", 32, device=plain).correct
+assert Device.open("simulated", cpu="x86-64").simulated
+try:
+    Device.open("simulated", cpu="x86-64-v2")
+except DeviceError as error:
+    assert "'x86-64-v2'" in str(error)
+else:
+    raise AssertionError
+""")

@@ -24,7 +24,7 @@ def made(tmp_path, monkeypatch):
     return count
 
 
-def version(text="v_mov_b32 v1, v0\ns_endpgm", cpu=""):
+def version(text="v_mov_b32 v1, v0\ns_endpgm", cpu="native"):
     card = Card(cpu=cpu, capacity=1 << 24)
     kernel = card.load(programs.assembled(text)).kernels["test"]
     return kernel.version(card.target, fast=True, switches=True)
@@ -62,3 +62,16 @@ def test_a_damaged_entry_is_made_again(made, tmp_path, file):
 def test_a_processor_that_llvm_might_not_know_is_refused():
     with pytest.raises(IsaError, match="host processor 'nonsense'"):
         Card(cpu="nonsense")
+
+
+def test_a_processor_that_this_machine_cannot_stand_for_is_refused(monkeypatch):
+    """Its code would end the process at the first instruction that is missing."""
+    import llvmlite.binding as llvm
+
+    have = {**dict.fromkeys("cx16 popcnt sahf sse3 ssse3 sse4.1 sse4.2".split(), True), "avx": False}
+    monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: have)
+    Card(cpu="x86-64-v2", capacity=1 << 24)
+    with pytest.raises(IsaError) as caught:
+        Card(cpu="x86-64-v3")
+    assert "without avx, avx2" in str(caught.value)
+    assert "native, x86-64, x86-64-v2\n" in str(caught.value)

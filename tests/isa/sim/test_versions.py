@@ -160,7 +160,7 @@ def test_a_loop_that_leaves_the_lds_is_a_fault_in_its_round():
 def test_a_plain_processor_gives_the_same_bits(seed):
     """Without AVX and FMA: strips of four lanes, fma from the C library."""
     image = programs.assembled(random_program(seed), lds=2048, vgprs=48)
-    here, there = (outputs(Card(cpu=cpu, capacity=1 << 26), image, 128 * REGISTERS)[0] for cpu in ("", "x86-64"))
+    here, there = (outputs(Card(cpu=cpu, capacity=1 << 26), image, 128 * REGISTERS)[0] for cpu in ("native", "x86-64"))
     a, b = (np.frombuffer(x, np.float32) for x in (here, there))
     assert ((a.view(np.uint32) == b.view(np.uint32)) | (np.isnan(a) & np.isnan(b))).all()
 
