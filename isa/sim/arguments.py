@@ -10,8 +10,7 @@ import struct
 
 from isa.code_object import Kernel
 from isa.sim.faults import LaunchError
-from isa.sim.llvm_values import LANES
-from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
+from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE
 
 Triple = tuple[int, int, int]
 PACKET_BYTES = 64

@@ -1,7 +1,8 @@
 """A kernel of a loaded code object, and its native versions.
 
 A version is made once in a process for all code objects with the same code, and at all only if `isa.sim.translations`
-has none on disk. Where one is found, the code is not even disassembled: that waits until a fault has to be explained.
+has none on disk. Where one is found, the code is not even disassembled: that waits until a fault has to be explained,
+and what translates is not imported.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isa.code_object import CodeObject, disassemble
 from isa.code_object import Kernel as KernelFacts
-from isa.program import Instruction
 from isa.sim import translations
-from isa.sim.cfg import Block, blocks_of, jumps_indirectly
 from isa.sim.jit import Native, Target, compile_ir, load_object
 from isa.sim.mode import FloatMode
-from isa.sim.runtime import runtime_text
-from isa.sim.translate import Facts, Translator
-from isa.sim.translations import Translated
+from isa.sim.translations import Facts, Translated
+
+if TYPE_CHECKING:
+    from isa.program import Instruction
+    from isa.sim.cfg import Block
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,16 @@ class Kernel:
     @property
     def blocks(self) -> Sequence[Block]:
         """The kernel's code and, where it makes calls, that of all functions beside it; no kernel calls a kernel."""
+        from isa.sim.cfg import blocks_of
+
         if self._blocks is None:
             self._blocks = blocks_of(self._functions)
         return self._blocks
 
     @functools.cached_property
     def _functions(self) -> list[list[Instruction]]:
+        from isa.sim.cfg import jumps_indirectly
+
         entries = {kernel.descriptor.entry for kernel in self.code_object.kernels.values()}
         entry = self._instructions(self.facts.descriptor.entry, self.facts.code_size)
         functions = [entry]
@@ -118,6 +123,10 @@ class Kernel:
         symbol = "fast" if fast else "plain"
 
         def translate() -> Translated:
+            from isa.sim.cfg import blocks_of
+            from isa.sim.runtime import runtime_text
+            from isa.sim.translate import Translator
+
             blocks = blocks_of(self._functions, more) if more else self.blocks
             entries = frozenset(b.address for b in self.blocks) if switches else None
             translator = Translator(blocks, facts, fast=fast, entries=entries)
@@ -157,4 +166,6 @@ class Kernel:
 
 
 def is_site(inst: Instruction) -> bool:
+    from isa.sim.cfg import jumps_indirectly
+
     return inst.desc.access is not None or jumps_indirectly(inst)

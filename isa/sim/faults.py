@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from isa.errors import IsaError
-from isa.program import Instruction
+
+if TYPE_CHECKING:
+    from isa.program import Instruction
 
 
 @dataclass(frozen=True, slots=True)

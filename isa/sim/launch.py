@@ -20,10 +20,8 @@ from isa.sim import arguments
 from isa.sim.compiled import Kernel, Version
 from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place
 from isa.sim.jit import NEED_PLAIN, RUN, Target
-from isa.sim.llvm_values import LANES
 from isa.sim.memory import Memory
-from isa.sim.state import VGPRS, Context, FaultKind, Stop, Wave
-from isa.sim.wide import LDS_PADDING
+from isa.sim.state import LANES, LDS_PADDING, VGPRS, Context, FaultKind, Stop, Wave
 
 LDS_LIMIT = 64 << 10
 WORK_ITEMS_LIMIT = 1024

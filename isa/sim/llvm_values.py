@@ -24,9 +24,9 @@ from typing import Any
 from isa.sim.forms import Form
 from isa.sim.ir import Function, Region, splat_constant
 from isa.sim.mode import FloatMode
+from isa.sim.state import LANES
 from isa.values import Number, Value
 
-LANES = 32
 _LLVM = {
     "b1": "i1", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16", "u32": "i32", "i32": "i32", "u64": "i64",
     "i64": "i64", "f16": "half", "f32": "float", "f64": "double", "bf16": "i16",

@@ -20,9 +20,9 @@ from isa.program import Instruction
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.sim.forms import Form
 from isa.sim.ir import Function, Region
-from isa.sim.llvm_values import LANES, LlvmValue, StripMask, Writer
+from isa.sim.llvm_values import LlvmValue, StripMask, Writer
 from isa.sim.order import Result, is_plain, ordered
-from isa.sim.state import VGPRS, scalar_offset
+from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.wide import Guards, WideAccess
 
 FULL = 0xFFFFFFFF

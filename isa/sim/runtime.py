@@ -10,8 +10,7 @@ from __future__ import annotations
 import ctypes
 import re
 
-from isa.sim.llvm_values import LANES
-from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, SINK_BYTES, VGPRS, Context, FaultKind, Stop, Wave
+from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, SINK_BYTES, VGPRS, Context, FaultKind, Stop, Wave
 
 _TEXT = """
 define internal i1 @find(i64 %table.int, i64 %address, ptr %site) noinline {

@@ -14,7 +14,10 @@ from enum import IntEnum
 from isa.registers import Reg
 
 _U32, _U64, _PTR = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
+LANES = 32
 SINK_BYTES = 64
+LDS_PADDING = 128
+"""Bytes before and behind LDS that may be read (and are not used)."""
 SHARED_APERTURE = 0x1000_0000
 """High half of a flat address that means LDS; no host address begins so."""
 PRIVATE_APERTURE = 0x2000_0000

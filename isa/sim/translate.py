@@ -18,7 +18,6 @@ Backward branches check the launch's abort flag and its budget of instructions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
 
 from isa.describe import Access
 from isa.program import Instruction
@@ -33,6 +32,7 @@ from isa.sim.mode import FloatMode
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.runtime import field_pointer
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
+from isa.sim.translations import Facts
 from isa.values import Value
 
 BAILS = 64
@@ -43,18 +43,6 @@ UNROLLED = 1200
 _LANE_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 _across: set[str] = set()
 """Instructions seen to work across lanes."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start;
-    patterns: addresses may be guessed to follow from work-item numbers."""
-
-    vgprs: int
-    mode: FloatMode
-    strip: int = 8
-    patterns: bool = True
-    native_half: bool = True
 
 
 def may_repeat(block: Block) -> bool:

@@ -17,12 +17,25 @@ from typing import Any
 
 import isa
 from isa import cache
+from isa.sim.mode import FloatMode
 
 KIND = "simulator"
 MOST = 400
 """Entries that are kept; kernel 8's has 0.3 MB."""
 _ELSEWHERE = ("analysis", "check", "emit.py", "passes", "timing", "toolchain.py")
 """What of isa has no say in a translation."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start;
+    patterns: addresses may be guessed to follow from work-item numbers."""
+
+    vgprs: int
+    mode: FloatMode
+    strip: int = 8
+    patterns: bool = True
+    native_half: bool = True
 
 
 @dataclass(frozen=True)

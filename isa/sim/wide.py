@@ -24,12 +24,10 @@ from isa.sim.forms import Form
 from isa.sim.guess import GRANULE, Pattern
 from isa.sim.ir import Function, Region
 from isa.sim.lane_access import element_bytes, load_words, store_words
-from isa.sim.llvm_values import LANES, LlvmValue, Writer
+from isa.sim.llvm_values import LlvmValue, Writer
 from isa.sim.runtime import field_pointer
-from isa.sim.state import VGPRS
+from isa.sim.state import LANES, VGPRS
 
-LDS_PADDING = 128
-"""Bytes before and behind LDS that may be read (and are not used)."""
 _WINDOW = 4 * GRANULE
 """Words that the lanes of a granule may be apart for vector loads."""
 

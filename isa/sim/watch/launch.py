@@ -27,7 +27,7 @@ from isa.sim.memory import Memory
 from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
 from isa.sim.state import Context, Wave
-from isa.sim.translate import Facts
+from isa.sim.translations import Facts
 from isa.sim.watch import observers
 from isa.sim.watch.native import compile_functions
 from isa.sim.watch.segments import Segment, segments_of

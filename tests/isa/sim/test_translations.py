@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from isa.errors import IsaError
-from isa.sim import compiled, translations
+from isa.sim import compiled, translate, translations
 from isa.sim.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -17,9 +17,9 @@ import programs
 def made(tmp_path, monkeypatch):
     """How often something was translated, from empty caches on."""
     count = []
-    real = compiled.Translator
+    real = translate.Translator
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(compiled, "Translator", lambda *a, **k: count.append(1) or real(*a, **k))
+    monkeypatch.setattr(translate, "Translator", lambda *a, **k: count.append(1) or real(*a, **k))
     compiled._recent.clear()
     return count
 
