@@ -269,11 +269,12 @@ def _find(hipcc: Path | None, rocm_path: str | None, path: str | None) -> Toolch
 
 
 def build_host_library(source: Path, out: Path, flags: Sequence[str] = ("-O2",)) -> str:
-    """C `source` to a shared library for this machine: `cc`, `gcc` or `clang` if there is one, else the ziglang wheel.
+    """C `source` to a shared library for this machine: by `cc`, `gcc`, `clang`, a clang that builds kernels, or zig.
 
     Returns the compiler's warnings; ToolchainMissing where there is no C compiler, ToolError where it refuses.
     """
     system = next((p for p in map(shutil.which, ("cc", "gcc", "clang")) if p), None)
+    system = system or next((c.compiler[0] for c in _clangs()), None)
     zig = _zig()
     if system is None and zig is None:
         raise ToolchainMissing(

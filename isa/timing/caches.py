@@ -20,81 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numba as nb
 import numpy as np
 
-from isa.timing import layout
+from isa.timing import layout, native
 from isa.timing.cards import Card
-from isa.timing.layout import Code
+from isa.timing.layout import Cache, Code, Round
 from isa.timing.trace import Trace
 
 LIMIT = 3_000_000
-
-
-@nb.njit(cache=True, nogil=True, error_model="numpy")
-def _touch(tags, used, cache, line, now):
-    """Look a line up in one of several equal caches and put it there. True where it was there."""
-    s = ((line ^ (line >> 7) ^ (line >> 14)) & 0x7FFFFFFF) % tags.shape[1]
-    victim = 0
-    for way in range(tags.shape[2]):
-        if tags[cache, s, way] == line:
-            used[cache, s, way] = now
-            return True
-        if used[cache, s, way] < used[cache, s, victim]:
-            victim = way
-    tags[cache, s, victim] = line
-    used[cache, s, victim] = now
-    return False
-
-
-@nb.njit(cache=True, nogil=True, error_model="numpy")
-def _play(
-    mem_at, sector_at, sectors, op, is_load, shift_x, shift_y, private, grid_x, total, waves, first, resident,
-    cus_a_unit, units, arrays, limit, t0, u0, t1, u1, t2, u2, t3, u3, found,
-):  # fmt: skip
-    """Fills found[n, 5]: loads of each instruction served by L0, L1, L2, L3, VRAM, in `resident` workgroups from
-    `first`. Returns (lines asked for, accesses of a wave that were played)."""
-    now = 0
-    index = 0
-    going = True
-    while going and now < limit:
-        going = False
-        for g in range(first, min(first + resident, total)):
-            unit = g % units
-            x = g % grid_x
-            y = g // grid_x
-            for w in range(waves):
-                m = mem_at[w] + index
-                if m >= mem_at[w + 1]:
-                    continue
-                going = True
-                cu = unit * cus_a_unit + w % cus_a_unit
-                i = op[m]
-                shift = x * shift_x[i] + y * shift_y[i]
-                if private[i]:
-                    shift = (g * waves + w + 1) << 24
-                previous = -1
-                for k in range(sector_at[m], sector_at[m + 1]):
-                    line = (sectors[k] + shift) >> 2
-                    if line == previous:
-                        continue
-                    previous = line
-                    now += 1
-                    if not is_load[i]:
-                        _touch(t2, u2, 0, line, now)
-                        continue
-                    if _touch(t0, u0, cu, line, now):
-                        found[i, 0] += 1
-                    elif _touch(t1, u1, unit % arrays, line, now):
-                        found[i, 1] += 1
-                    elif _touch(t2, u2, 0, line, now):
-                        found[i, 2] += 1
-                    elif _touch(t3, u3, 0, line, now):
-                        found[i, 3] += 1
-                    else:
-                        found[i, 4] += 1
-        index += 1
-    return now, index
 
 
 def positions(trace: Trace, code: Code) -> np.ndarray:
@@ -116,11 +49,13 @@ def served(
     cus_a_unit = 1 if cu_mode else 2
     units = card.cus // cus_a_unit
 
-    def cache(count: int, size: float, ways: float) -> tuple[np.ndarray, np.ndarray]:
-        shape = (count, max(1, int(size / line / ways)), int(ways))
-        return np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
+    def cache(count: int, size: float, ways: float) -> Cache:
+        sets = max(1, int(size / line / ways))
+        shape = (count, sets, int(ways))
+        return Cache(sets, int(ways), np.full(shape, -1, np.int64), np.zeros(shape, np.int64))
 
     r = trace.recorded
+    op = positions(trace, code)
     resident = min(trace.workgroups, units * slots)
     rounds = -(-trace.workgroups // resident)
     l3 = cache(1, card.l3_bytes, 16)
@@ -128,14 +63,16 @@ def served(
     def play(first: int) -> tuple[np.ndarray, float]:
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
         found = np.zeros((len(code.kind), 5), np.int64)
-        _, seen = _play(
-            r.mem_at, r.sector_at, r.sectors, positions(trace, code), code.kind == layout.LOAD, trace.shift_x,
-            trace.shift_y, code.private, trace.grid[0], trace.workgroups, trace.waves, first, resident, cus_a_unit,
-            units, card.shader_arrays, LIMIT,
-            *cache(card.cus, numbers["l0_bytes"], numbers["l0_ways"]),
-            *cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
-            *cache(1, card.l2_bytes, numbers["l2_ways"]),
-            *l3,
+        this = Round(
+            first, resident, trace.grid[0], trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
+            trace.shift_x, trace.shift_y,
+        )  # fmt: skip
+        seen = native.call(
+            "caches_play", code, r, op, this,
+            cache(card.cus, numbers["l0_bytes"], numbers["l0_ways"]),
+            cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
+            cache(1, card.l2_bytes, numbers["l2_ways"]),
+            l3,
             found,
         )  # fmt: skip
         return found, min(1.0, seen / max(1, int(np.diff(r.mem_at).max())))
@@ -146,7 +83,7 @@ def served(
     # A round leaves in L3 what the next one finds again, if the whole round, not only what was played, fits there.
     fits = first[:, 4].sum() / part * line <= card.l3_bytes
     if not fits:
-        l3[0][:] = -1
+        l3.tags[:] = -1
     later, _ = play(resident if trace.workgroups >= 2 * resident else trace.workgroups - resident)
     return (first + (rounds - 1) * later) / rounds
 

@@ -8,11 +8,11 @@ goes to one of them at a time.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
-SECTOR = 32
-BANKS = 32
+from isa.timing import native
+from isa.timing.layout import LANES, SECTOR
+
 _B128 = [*range(0, 4), *range(20, 24), *range(4, 8), *range(16, 20), *range(8, 12), *range(28, 32), *range(12, 16),
          *range(24, 28)]  # fmt: skip
 PHASES: dict[int, tuple[int, tuple[int, ...]]] = {
@@ -25,69 +25,11 @@ PHASES: dict[int, tuple[int, tuple[int, ...]]] = {
 is taken as b128."""
 
 
-@nb.njit(cache=True, nogil=True, error_model="numpy")
-def _lds(addresses, masks, dwords, group, lanes, out):
-    words = np.zeros(128, np.int64)
-    load = np.zeros(BANKS, np.int64)
-    for n in range(addresses.shape[0]):
-        total = 0
-        for begin in range(0, 32, group):
-            count = 0
-            for k in range(begin, begin + group):
-                lane = lanes[k]
-                if not (masks[n] >> lane) & 1:
-                    continue
-                for d in range(dwords):
-                    word = addresses[n, lane] // 4 + d
-                    known = False
-                    for j in range(count):
-                        if words[j] == word:
-                            known = True
-                            break
-                    if not known:
-                        words[count] = word
-                        count += 1
-            most = 0
-            for j in range(BANKS):
-                load[j] = 0
-            for j in range(count):
-                bank = words[j] % BANKS
-                load[bank] += 1
-                if load[bank] > most:
-                    most = load[bank]
-            total += most
-        out[n] = total if total > 1 else 1
-
-
-@nb.njit(cache=True, nogil=True, error_model="numpy")
-def _sectors(addresses, masks, nbytes, counts, out):
-    total = 0
-    for n in range(addresses.shape[0]):
-        first = total
-        for lane in range(32):
-            if not (masks[n] >> lane) & 1:
-                continue
-            low = addresses[n, lane] // SECTOR
-            high = (addresses[n, lane] + nbytes - 1) // SECTOR
-            for sector in range(low, high + 1):
-                at = total  # insert in order, once
-                while at > first and out[at - 1] > sector:
-                    at -= 1
-                if at > first and out[at - 1] == sector:
-                    continue
-                for j in range(total, at, -1):
-                    out[j] = out[j - 1]
-                out[at] = sector
-                total += 1
-        counts[n] = total - first
-    return total
-
-
 def lds_cycles(addresses: np.ndarray, masks: np.ndarray, dwords: int) -> np.ndarray:
-    """int32[n] cycles of n accesses: byte addresses int64[n, 32], active lanes int64[n], `dwords` a lane."""
+    """int64[n] cycles of n accesses: byte addresses int64[n, 32], active lanes int64[n], `dwords` a lane."""
     group, lanes = PHASES[dwords]
-    out = np.zeros(len(addresses), np.int32)
-    _lds(addresses, masks, dwords, group, np.array(lanes, np.int64), out)
+    out = np.zeros(len(addresses), np.int64)
+    native.call("collapse_lds", addresses, masks, len(out), dwords, group, np.array(lanes, np.int64), out)
     return out
 
 
@@ -95,5 +37,6 @@ def sectors(addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> tuple[np.n
     """(counts int64[n], sectors int64[sum of counts]): the distinct sectors of n accesses of `nbytes` a lane, each
     access's in ascending order."""
     counts = np.zeros(len(addresses), np.int64)
-    out = np.zeros(len(addresses) * 32 * (2 + (nbytes - 1) // SECTOR), np.int64)
-    return counts, out[: _sectors(addresses, masks, nbytes, counts, out)].copy()
+    out = np.empty(len(addresses) * LANES * (2 + (nbytes - 1) // SECTOR), np.int64)
+    total = native.call("collapse_sectors", addresses, masks, len(counts), nbytes, counts, out)
+    return counts, out[:total].copy()

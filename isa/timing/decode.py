@@ -72,6 +72,8 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
                 now = sources(insts[i])
                 bank_reuse[i], bank_cold[i] = rule(before, now), rule((), now)
                 before = now
+    src_at, src = _registers([inst.reads() for inst in insts], kind)
+    dst_at, dst = _registers([inst.writes() for inst in insts], kind)
     return Code(
         kind=kind,
         block_first=np.array([b.start for b in cfg.blocks] + [n], np.int64),
@@ -79,8 +81,10 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         bank_reuse=bank_reuse,
         bank_cold=bank_cold,
         latency=latency,
-        src=_registers([inst.reads() for inst in insts], kind),
-        dst=_registers([inst.writes() for inst in insts], kind),
+        src_at=src_at,
+        src=src,
+        dst_at=dst_at,
+        dst=dst,
         delay=delay,
         wait=wait,
         path=path,
@@ -192,18 +196,15 @@ def _attach(delay: np.ndarray, insts: Sequence[Instruction], at: int) -> None:
         delay[target, free : free + 2] = code, int(m[2])
 
 
-def _registers(sets: Sequence[frozenset[Reg]], kind: np.ndarray) -> np.ndarray:
-    """Sorted register numbers, -1 filled. Memory and scalar instructions keep the scalar ones only: their VGPRs are
-    covered by the drain of the VALU and by wait counters."""
+def _registers(sets: Sequence[frozenset[Reg]], kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the registers of each instruction begin, and their numbers, ascending. Memory and scalar instructions keep
+    the scalar ones only: their VGPRs are covered by the drain of the VALU and by wait counters."""
     rows = []
     for regs, k in zip(sets, kind, strict=True):
         numbers = sorted(number_of(r) for r in regs if not r.is_null)
         rows.append(numbers if k == layout.VALU else [r for r in numbers if r >= layout.VGPRS])
-    columns = max(1, max(map(len, rows), default=1))
-    out = np.full((len(rows), columns), -1, np.int64)
-    for i, row in enumerate(rows):
-        out[i, : len(row)] = row
-    return out
+    at = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    return at.astype(np.int64), np.array([r for row in rows for r in row], np.int64)
 
 
 def _addresses(insts: Sequence[Instruction]) -> np.ndarray:

@@ -1,12 +1,21 @@
-"""The arrays between the Python side of the cycle model and its native engine: names, shapes, and codes.
+"""What passes between the Python side of the cycle model and its native code: names, shapes, and codes.
 
 `Code` is the kernel, one entry per static instruction. `Recorded` is what waves executed (see `isa.timing.trace`).
-`Work` is what one unit (a CU in CU mode, a WGP in WGP mode) has to do. Engines see nothing else of a program.
+`Work` is what one unit (a CU in CU mode, a WGP in WGP mode) has to do. The engine sees nothing else of a program.
+
+`isa.timing.native` makes the C header from this module: the tuples of STRUCTS become structures, `Ints` and `Floats`
+in them pointers followed by their length (`kind`, `kind_n`), and the names of CONSTANTS an enumeration.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 VALU, SALU, SMEM, LDS_LOAD, LDS_STORE, LOAD, STORE, WAIT, BARRIER, BRANCH, INTERNAL, END, PRIO = range(13)
 """What an instruction is for the issue logic. INTERNAL: s_nop, s_clause and their kind, which need no unit."""
@@ -37,7 +46,10 @@ CAUSES = (
 VGPRS = 256
 SCC = VGPRS + 128
 REGISTERS = VGPRS + 129
-"""Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC. -1 is none."""
+"""Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC."""
+
+LANES, BANKS, SECTOR = 32, 32, 32
+"""Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
 
 OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
@@ -49,7 +61,7 @@ class Code(NamedTuple):
     kind[n]; block_first[b + 1], the first instruction of each block;
     passes[n] cycles on the VALU; bank_reuse[n], bank_cold[n] extra cycles for operand reads, with and without what the
     previous instruction left in the operand caches; latency[n] of a VALU result;
-    src[n, 12], dst[n, 8] registers, -1 filled;
+    src_at[n + 1] into src[], dst_at[n + 1] into dst[]: the registers that each reads and writes, ascending;
     delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles;
     wait[n, 3]: s_waitcnt limits for vmcnt, lgkmcnt, vscnt, -1 where it does not wait;
     path[n] cycles of the request path; dwords[n] a lane; counter[n] which counter a memory access raises;
@@ -57,22 +69,24 @@ class Code(NamedTuple):
     fetch[n]: 64-byte line of the code.
     """
 
-    kind: Any
-    block_first: Any
-    passes: Any
-    bank_reuse: Any
-    bank_cold: Any
-    latency: Any
-    src: Any
-    dst: Any
-    delay: Any
-    wait: Any
-    path: Any
-    dwords: Any
-    counter: Any
-    private: Any
-    value: Any
-    fetch: Any
+    kind: Ints
+    block_first: Ints
+    passes: Ints
+    bank_reuse: Ints
+    bank_cold: Ints
+    latency: Ints
+    src_at: Ints
+    src: Ints
+    dst_at: Ints
+    dst: Ints
+    delay: Ints
+    wait: Ints
+    path: Ints
+    dwords: Ints
+    counter: Ints
+    private: Ints
+    value: Ints
+    fetch: Ints
 
 
 class Recorded(NamedTuple):
@@ -84,13 +98,13 @@ class Recorded(NamedTuple):
     32-byte sectors that it touches, ascending and distinct.
     """
 
-    block_at: Any
-    blocks: Any
-    lds_at: Any
-    lds: Any
-    mem_at: Any
-    sector_at: Any
-    sectors: Any
+    block_at: Ints
+    blocks: Ints
+    lds_at: Ints
+    lds: Ints
+    mem_at: Ints
+    sector_at: Ints
+    sectors: Ints
 
 
 class Work(NamedTuple):
@@ -101,12 +115,12 @@ class Work(NamedTuple):
     level[n, 3]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3.
     """
 
-    record: Any
-    x: Any
-    y: Any
-    shift_x: Any
-    shift_y: Any
-    level: Any
+    record: Ints
+    x: Ints
+    y: Ints
+    shift_x: Ints
+    shift_y: Ints
+    level: Floats
 
 
 class Machine(NamedTuple):
@@ -155,3 +169,56 @@ class Machine(NamedTuple):
     l3_line: float
     vram_line: float
     store_ack: int
+
+
+class Played(NamedTuple):
+    """What one run of the engine fills.
+
+    totals[3]: cycles, instructions issued, workgroups finished; the rest as in `engine.run`.
+    """
+
+    totals: Ints
+    causes: Ints
+    hits: Ints
+    latency: Ints
+    lines: Ints
+    stalls: Ints
+    events: Ints
+    samples: Ints
+
+
+class Round(NamedTuple):
+    """Workgroups `first` to `first + resident` of a launch, on the units of the chip (see `isa.timing.caches`).
+
+    grid_x, workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
+    arrays; limit: line accesses that are played; shift_x, shift_y: as in `Work`.
+    """
+
+    first: int
+    resident: int
+    grid_x: int
+    workgroups: int
+    waves: int
+    units: int
+    cus_a_unit: int
+    arrays: int
+    limit: int
+    shift_x: Ints
+    shift_y: Ints
+
+
+class Cache(NamedTuple):
+    """Equal caches: tags[caches, sets, ways] are numbers of lines, -1 for none; used: when each was asked for last."""
+
+    sets: int
+    ways: int
+    tags: Ints
+    used: Ints
+
+
+STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
+CONSTANTS = (
+    *KIND_NAMES,
+    *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
+    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR".split(),
+)

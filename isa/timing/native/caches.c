@@ -1,0 +1,68 @@
+/* The caches of the whole chip under one round of workgroups; see isa/timing/caches.py. */
+
+/* The set of a line: a hash of its number. */
+static inline int64_t cache_set(int64_t line, int64_t sets)
+{
+    return (uint32_t)((line ^ (line >> 7) ^ (line >> 14)) & INT32_MAX) % (uint32_t)sets;
+}
+
+/* Look a line up in cache number `which` of a kind and put it there. True where it was there. */
+static bool touch(const struct cache *c, int64_t which, int64_t line, int64_t now)
+{
+    int64_t first = (which * c->sets + cache_set(line, c->sets)) * c->ways;
+    int64_t *tags = c->tags + first, *used = c->used + first, victim = 0;
+    for (int64_t way = 0; way < c->ways; way++) {
+        if (tags[way] == line) {
+            used[way] = now;
+            return true;
+        }
+        if (used[way] < used[victim])
+            victim = way;
+    }
+    tags[victim] = line;
+    used[victim] = now;
+    return false;
+}
+
+/* Fills found[n][5]: line loads of each instruction that L0, L1, L2, L3 and VRAM serve. op: the instruction of each
+ * access of the recording. Returns how many accesses of a wave were played. */
+EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, const int64_t *op,
+                           const struct round *r, const struct cache *l0, const struct cache *l1,
+                           const struct cache *l2, const struct cache *l3, int64_t *found)
+{
+    int64_t now = 0, index = 0;
+    for (bool going = true; going && now < r->limit; index++) {
+        going = false;
+        for (int64_t g = r->first; g < least(r->first + r->resident, r->workgroups); g++) {
+            int64_t unit = g % r->units, x = g % r->grid_x, y = g / r->grid_x;
+            for (int64_t w = 0; w < r->waves; w++) {
+                int64_t access = rec->mem_at[w] + index;
+                if (access >= rec->mem_at[w + 1])
+                    continue;
+                going = true;
+                int64_t i = op[access], cu = unit * r->cus_a_unit + w % r->cus_a_unit, previous = -1;
+                int64_t shift = x * r->shift_x[i] + y * r->shift_y[i];
+                if (code->private[i])
+                    shift = (g * r->waves + w + 1) << 24;
+                for (int64_t k = rec->sector_at[access]; k < rec->sector_at[access + 1]; k++) {
+                    int64_t line = (rec->sectors[k] + shift) >> 2;
+                    if (line == previous)
+                        continue;
+                    previous = line;
+                    now++;
+                    if (code->kind[i] != LOAD) {
+                        touch(l2, 0, line, now);
+                        continue;
+                    }
+                    int level = touch(l0, cu, line, now)                ? 0
+                                : touch(l1, unit % r->arrays, line, now) ? 1
+                                : touch(l2, 0, line, now)                ? 2
+                                : touch(l3, 0, line, now)                ? 3
+                                                                         : 4;
+                    found[5 * i + level]++;
+                }
+            }
+        }
+    }
+    return index;
+}

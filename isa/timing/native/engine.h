@@ -1,0 +1,133 @@
+/* What the cycle engine keeps while it plays: waves, slots, SIMDs, CUs.
+ *
+ * `struct code`, `recorded`, `work`, `machine`, `played` and the names of kinds, causes and policies come from
+ * isa/timing/layout.py. Times are cycles of the shader clock since the launch: whole ones where something is issued or
+ * waited for, fractions where a queue serves less or more than one a cycle.
+ */
+
+enum {
+    KEEP = 64,   /* completions remembered a counter: the counters have 6 bits */
+    DEPTH = 8,   /* results of VALU instructions remembered for s_delay_alu, which looks back at most 4 */
+    BEGUN = 32,  /* VALU instructions of a SIMD whose begin is remembered; more than fit into its queue */
+    COUNTERS = 3 /* vmcnt, lgkmcnt, vscnt */
+};
+#define LGKM 1
+#define NEVER ((int64_t)1 << 60)
+
+/* One resident wave. Waves of the workgroup in slot i are i * waves, i * waves + 1, ... */
+struct wave {
+    bool live;
+    int64_t pc;                          /* instruction that it issues next */
+    int64_t block_pos, block_end;        /* of its recording: the block after this one, and behind the last */
+    int64_t op_end;                      /* behind the last instruction of this block */
+    int64_t lds_pos, mem_pos;            /* of its recording: the next LDS access, the next memory access */
+    int64_t workgroup, simd;
+    int64_t priority, age;
+    int64_t line;                        /* of code, fetched last */
+    int64_t ready[REGISTERS];            /* when a VALU may execute with it */
+    int64_t scalar_ready[REGISTERS - VGPRS]; /* when a scalar instruction may issue with it */
+    int64_t written;                     /* execution of the last VALU instruction that writes a VGPR */
+    int64_t history[DEPTH], history_n;   /* results of the last VALU instructions */
+    int64_t trans[DEPTH], trans_n;       /* and of the transcendental ones among them */
+    int64_t issued_n[COUNTERS];          /* accesses that raised a counter */
+    int64_t done[COUNTERS][KEEP];        /* when each of the last ones is complete, and those before it */
+    int64_t queued[KEEP];                /* of lgkmcnt: cycles that it spent in queues */
+    bool scalar_load[KEEP];              /* of lgkmcnt: it is a scalar load */
+    int64_t last_op, last_t;             /* the last instruction, -1 before the first, and when it issued */
+    int64_t stall_n, stall_cause;        /* its longest stall since its last VALU instruction */
+    int64_t held_op, held_at, held_why;  /* while stalls are recorded: whose goes on, since when, for which cause */
+};
+
+struct slot {
+    int64_t start;   /* when its next workgroup begins, -1 where none is on its way */
+    int64_t alive;   /* waves that have not ended */
+    int64_t arrived; /* of them, at the barrier */
+};
+
+struct simd {
+    int64_t wake;               /* nothing happens before */
+    int64_t *order, count;      /* its waves: by priority, then age */
+    int64_t valu_free;
+    int64_t begun[BEGUN], begun_n; /* execution of the last VALU instructions */
+    int64_t last_wave;          /* whose turn it was, for the policy */
+    int64_t bank_wave;          /* whose operands the operand caches hold */
+    double return_free, store_free; /* buses between LDS and VGPRs */
+};
+
+/* One 128-byte line of L0. */
+struct line {
+    int64_t tag;    /* number of the line, -1 for none */
+    int64_t used;   /* when it was asked for last */
+    int64_t filled; /* when it is there */
+};
+
+struct cu {
+    double path, ta, fill, l1, l2, l3, vram, bus; /* when each queue is free again */
+    struct line *l0; /* [l0_sets][l0_ways] */
+};
+
+struct engine {
+    const struct code *code;
+    const struct recorded *rec;
+    const struct work *work;
+    const struct machine *m;
+    const struct played *out;
+    int64_t t; /* now */
+    struct wave *waves;
+    int64_t rows;  /* of them */
+    int64_t *wake; /* [rows]: when each looks for its next instruction; apart, since it is read most */
+    struct slot *slots;
+    struct simd *simds;
+    int64_t *orders; /* [simds][rows] */
+    struct cu *cus;
+    int64_t cus_n;
+    struct line *l0; /* [cus][l0_sets][l0_ways] */
+    double *lds_free;
+    int64_t *fetch_ready, fetch_n; /* when a line of the code is there; -1 where nobody asked */
+    int64_t *cache_ring, cache_n; /* lines in the instruction cache, in the order they came */
+    int64_t issued, started, finished, births, n_events;
+    uint64_t random;
+    bool recording; /* of events and stalls */
+};
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline double later(double a, double b) { return a > b ? a : b; }
+
+/* The first whole number that is not below x. */
+static inline int64_t whole(double x)
+{
+    int64_t n = (int64_t)x;
+    return n + ((double)n < x);
+}
+
+/* `why` holds the wave for `cycles`: remembered if that is its longest stall since its last VALU instruction. */
+static inline void stalled(struct wave *w, int64_t cycles, int64_t why)
+{
+    if (cycles > w->stall_n) {
+        w->stall_n = cycles;
+        w->stall_cause = why;
+    }
+}
+
+/* While stalls are recorded: what held the wave until now goes to its instruction, and from now on `op` waits. */
+static inline void charge(struct engine *e, struct wave *w, int64_t op, int64_t why)
+{
+    if (!e->recording)
+        return;
+    e->out->stalls[w->held_op * CAUSES + w->held_why] += e->t - w->held_at;
+    w->held_op = op;
+    w->held_at = e->t;
+    w->held_why = why;
+}
+
+/* An access that raises `counter` is complete at `finish`, and not before those that were issued before it. */
+static inline void completes(struct wave *w, int64_t counter, int64_t finish, int64_t queued, bool scalar_load)
+{
+    int64_t n = w->issued_n[counter]++;
+    w->done[counter][n & (KEEP - 1)] = most(finish, w->done[counter][(n - 1) & (KEEP - 1)]);
+    if (counter == LGKM) {
+        w->queued[n & (KEEP - 1)] = queued;
+        w->scalar_load[n & (KEEP - 1)] = scalar_load;
+    }
+}

@@ -1,0 +1,90 @@
+/* A global or scratch access: request path -> address unit -> L0 (real addresses, LRU) -> L1, L2, L3 or VRAM by the
+ * shares that isa.timing.caches found for this instruction, each with this CU's share of the bandwidth. */
+
+/* Of an equal distribution over [0, 1): a linear congruential generator, 43 of its bits. */
+static double dice(struct engine *e)
+{
+    e->random = (e->random * 6364136223846793005u + 1442695040888963407u) & INT64_MAX;
+    return (double)(e->random >> 20) / (double)((int64_t)1 << 43);
+}
+
+/* A line goes through a queue that takes `cycles` a line; returns when it has arrived there, and later than `from`. */
+static double through(double *queue, double from, double cycles)
+{
+    double at = later(from, *queue);
+    *queue = at + cycles;
+    return at;
+}
+
+/* When one 128-byte line asked for at `start` has arrived from L0, or from the level beyond that holds it. */
+static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t start, int64_t i)
+{
+    const struct machine *m = e->m;
+    const double *level = &e->work->level[3 * i];
+    int64_t *served = e->out->lines;
+    struct line *set = &cu->l0[cache_set(line, m->l0_sets) * m->l0_ways], *victim = set;
+    for (struct line *way = set; way < set + m->l0_ways; way++) {
+        if (way->tag == line) {
+            way->used = start;
+            served[0]++;
+            return most(start + m->l0_latency, way->filled);
+        }
+        if (way->used < victim->used)
+            victim = way;
+    }
+    double begin = through(&cu->fill, (double)start, m->fill), chance = dice(e), ready;
+    if (chance < level[0]) {
+        ready = through(&cu->l1, begin, m->l1_line) + m->l1_latency;
+        served[1]++;
+    } else {
+        double at = through(&cu->l2, begin, m->l2_line);
+        ready = at + m->l2_latency;
+        served[2]++;
+        if (chance >= level[1]) {
+            at = through(&cu->l3, at, m->l3_line);
+            ready = at + m->l3_latency;
+            served[3]++;
+            if (chance >= level[2]) {
+                ready = through(&cu->vram, at, m->vram_line) + m->vram_latency;
+                served[4]++;
+            }
+        }
+    }
+    *victim = (struct line){line, start, (int64_t)ready};
+    return (int64_t)ready;
+}
+
+static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row, int64_t i, bool load)
+{
+    const struct machine *m = e->m;
+    const struct work *work = e->work;
+    double begin_path = later((double)e->t, cu->path);
+    cu->path = begin_path + e->code->path[i];
+    int64_t first = e->rec->sector_at[w->mem_pos], last = e->rec->sector_at[w->mem_pos + 1];
+    w->mem_pos++;
+    int64_t shift = work->x[w->workgroup] * work->shift_x[i] + work->y[w->workgroup] * work->shift_y[i];
+    if (e->code->private[i])
+        shift = (row + 1) << 32;
+    double begin_ta = later(begin_path, cu->ta);
+    int64_t lines = 0, previous = -1, finish = (int64_t)begin_ta;
+    for (int64_t k = first; k < last; k++) {
+        int64_t line = (e->rec->sectors[k] + shift) >> 2;
+        if (line == previous)
+            continue;
+        previous = line;
+        lines++;
+        if (load)
+            finish = most(finish, line_ready(e, cu, line, (int64_t)begin_ta + lines - 1, i));
+    }
+    cu->ta = begin_ta + most(m->ta_cycles, lines);
+    if (load) {
+        double begin_bus = later((double)finish, cu->bus);
+        cu->bus = begin_bus + e->code->dwords[i];
+        finish = whole(begin_bus + e->code->dwords[i] - 1);
+    } else {
+        double begin_l2 = later(begin_ta, cu->l2);
+        cu->l2 = begin_l2 + (last - first) * m->l2_line * 0.25; /* a store moves sectors, a quarter of a line each */
+        finish = (int64_t)begin_l2 + m->store_ack;
+    }
+    completes(w, e->code->counter[i], finish, 0, false);
+}

@@ -1,0 +1,55 @@
+/* Execution in the VALU and the scalar ALU.
+ *
+ * The VALU is served in order: an instruction executes `issue_to_execute` after its issue at the earliest, and not
+ * before its operands are ready, which holds up whatever was issued behind it. Whenever the VALU stands still between
+ * two instructions, the gap belongs to what held up the wave that ended it.
+ */
+
+/* Returns the cycle in which it executes. */
+static int64_t valu(struct engine *e, int64_t number, struct wave *w, int64_t row, int64_t i)
+{
+    const struct code *code = e->code;
+    const struct machine *m = e->m;
+    struct simd *s = &e->simds[number];
+    int64_t *causes = &e->out->causes[number * CAUSES];
+    int64_t nominal = e->t + m->issue_to_execute;
+    int64_t begin = most(nominal, s->valu_free), execute = begin;
+    for (int64_t k = code->src_at[i]; k < code->src_at[i + 1]; k++)
+        execute = most(execute, w->ready[code->src[k]]);
+    int64_t bank = s->bank_wave == row ? code->bank_reuse[i] : code->bank_cold[i];
+    s->bank_wave = row;
+    causes[BUSY] += code->passes[i];
+    causes[BANK] += bank;
+    causes[DEPENDENCY] += execute - begin;
+    if (nominal > s->valu_free)
+        causes[w->stall_cause] += nominal - s->valu_free;
+    w->stall_n = 0;
+    w->stall_cause = ISSUE;
+
+    int64_t start = execute + bank, result = start + code->passes[i] - 1 + code->latency[i];
+    s->valu_free = start + code->passes[i];
+    s->begun[s->begun_n++ & (BEGUN - 1)] = start;
+    w->history[w->history_n++ & (DEPTH - 1)] = result;
+    if (code->value[i] == 1)
+        w->trans[w->trans_n++ & (DEPTH - 1)] = result;
+    for (int64_t k = code->dst_at[i]; k < code->dst_at[i + 1]; k++) {
+        int64_t r = code->dst[k];
+        w->ready[r] = result;
+        if (r >= VGPRS)
+            w->scalar_ready[r - VGPRS] = start + m->to_scalar - m->issue_to_execute;
+        else
+            w->written = start + code->passes[i] - 1;
+    }
+    return start;
+}
+
+static void salu(struct engine *e, struct wave *w, int64_t i)
+{
+    for (int64_t k = e->code->dst_at[i]; k < e->code->dst_at[i + 1]; k++) {
+        int64_t r = e->code->dst[k];
+        if (r < VGPRS)
+            continue;
+        w->scalar_ready[r - VGPRS] = e->t + e->m->salu_latency;
+        w->ready[r] = e->t + e->m->salu_to_valu + e->m->issue_to_execute;
+    }
+}

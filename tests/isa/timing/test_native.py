@@ -1,0 +1,100 @@
+"""The native code of the cycle model: it compiles without a warning, and says the same whoever compiled it."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa import toolchain
+from isa.analysis import cfg as control_flow
+from isa.parse import parse
+from isa.timing import engine, layout, native, rdna3
+from isa.timing.cards import card
+from isa.timing.decode import decode
+from isa.timing.machine import machine
+from isa.timing.tracer import Launch, trace
+
+TEXT = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    s_mov_b32 s6, 40
+    s_waitcnt lgkmcnt(0)
+.Lloop:
+    global_load_b32 v2, v1, s[4:5]
+    s_waitcnt vmcnt(0)
+    ds_store_b32 v1, v2
+    s_barrier
+    ds_load_b128 v[4:7], v1
+    s_waitcnt lgkmcnt(0)
+    v_sqrt_f32 v8, v4
+    v_fma_f32 v9, v8, v5, v6
+    v_add_nc_u32 v1, 0x80, v1
+    s_sub_u32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 .Lloop
+    global_store_b32 v1, v9, s[4:5]
+    s_endpgm
+"""
+
+
+def played() -> tuple[list[int], bytes]:
+    """(cycles, instructions issued, workgroups finished) of 5 workgroups in 2 slots, and everything else."""
+    cfg = control_flow.of_text(parse(TEXT))
+    at = 0x1000_0000
+    kernarg = np.array([0x7F0000000000], np.uint64).tobytes()
+    launch = Launch((5, 1, 1), (128, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),))
+    recorded = trace(cfg, launch)
+    numbers = rdna3.values()
+    code = decode(cfg, numbers)
+    m = machine(numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=True, waves=4, slots=2, busy_cus=1)
+    five, none = np.arange(5), np.zeros(len(cfg), np.int64)
+    work = layout.Work(0 * five, five, 0 * five, none + 7, none, np.tile([0.3, 0.6, 0.9], (len(cfg), 1)))
+    events = np.zeros((100, 5), np.int64)
+    out = engine.run(code, recorded.recorded, work, m, 10**6, events, np.zeros((3, 2), np.int64))
+    arrays = b"".join(np.ascontiguousarray(x).tobytes() for x in (events, *out[3:8]))
+    return list(out[:3]), arrays
+
+
+COMPILERS = {name: path for name in ("gcc", "clang", "clang-22") if (path := shutil.which(name))}
+if zig := toolchain._zig():
+    COMPILERS["zig"] = zig
+
+
+@pytest.mark.parametrize("name", COMPILERS)
+def test_every_compiler_gives_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "timing.c").write_text(native.source())
+    command = [COMPILERS[name], *(["cc"] if name == "zig" else [])]
+    flags = [*native.FLAGS, "-Wall", "-Wextra", "-shared", "-fPIC"]
+    said = toolchain._run([*command, *flags, str(tmp_path / "timing.c"), "-o", str(tmp_path / "timing.so")], "compile")
+    assert said == ""
+    expected = played()
+    assert expected[0][1:] == [5 * 4 * (5 + 40 * 12 + 1), 5]
+    library = ctypes.CDLL(str(tmp_path / "timing.so"))
+    monkeypatch.setattr(native, "_library", lambda: library)
+    assert played() == expected
+
+
+def test_structures_are_those_of_the_header(tmp_path: Path) -> None:
+    """What ctypes lays out is as large as what the C compiler does, and ends in the same field."""
+    checks = []
+    for struct in layout.STRUCTS:
+        name, last = struct.__name__.lower(), list(native.STRUCTURES[struct]._fields_)[-1][0]
+        checks += [f"sizeof(struct {name})", f"__builtin_offsetof(struct {name}, {last})"]
+    text = f"{native.source()}\nEXPORT int64_t sizes[] = {{{', '.join(checks)}}};\n"
+    (tmp_path / "sizes.c").write_text(text)
+    toolchain.build_host_library(tmp_path / "sizes.c", tmp_path / "sizes.so", native.FLAGS)
+    found = list((ctypes.c_int64 * len(checks)).in_dll(ctypes.CDLL(str(tmp_path / "sizes.so")), "sizes"))
+    wanted = []
+    for struct in layout.STRUCTS:
+        made = native.STRUCTURES[struct]
+        wanted += [ctypes.sizeof(made), getattr(made, list(made._fields_)[-1][0]).offset]
+    assert found == wanted
+
+
+def test_an_array_of_another_type_is_refused() -> None:
+    with pytest.raises(AssertionError, match="record is int32"):
+        native._structure(layout.Work(*[np.zeros(1, np.int32)] * 5, np.zeros((1, 3))))
