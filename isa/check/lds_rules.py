@@ -1,21 +1,29 @@
-"""LDS shared between waves: a write and a read with no barrier between them on some path.
+"""LDS shared between waves: a write and a read of the same bytes with no barrier between them on some path.
 
 Waves of a workgroup run in any order, so what one writes to LDS another may read only behind a barrier that both pass,
 and may overwrite only behind one that the reader has passed. Forward data flow: the LDS reads and writes since the last
-barrier, over all paths through loops. A pair of one read and one write of them is a finding, once for each instruction.
+barrier, over all paths through loops. A pair of one read and one write of them that can reach the same bytes is a
+finding, once for each instruction.
+
+Which bytes an access can reach is told by `isa.analysis.lds_ranges`, for each state of the address registers by itself:
+so two buffers that are exchanged from round to round, one written while the other is read, need one barrier a round.
 
 What is left out, because the waves need no barrier: workgroups of one wave (at most 32 threads); atomics against each
 other; and a pair in one block through one address register that nothing writes between, where the later range lies
 within the earlier: each thread then comes back to its own bytes.
 
-Limits: addresses are not compared otherwise. Waves that keep to parts of LDS of their own are reported too.
+Limits: ranges are those of all work-items together. Waves that keep to parts of their own within a range are reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.analysis import lds_ranges
 from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import DefUse
+from isa.analysis.exec_mask import ExecMask
+from isa.analysis.lds_ranges import Bytes, Node
 from isa.check.rules import Rule, register
 from isa.errors import Finding
 from isa.program import Instruction
@@ -23,32 +31,42 @@ from isa.registers import Reg
 
 RACE = Rule("LDS access without a barrier", "RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11")
 
+_Access = tuple[int, int]
+"""An access in one state: (number of the node, position)."""
 
-def faults(cfg: Cfg, threads: int | None) -> Iterator[Finding]:
-    """LDS reads and writes of different waves that no barrier orders. `threads`: the largest workgroup, None if not
-    known."""
+
+def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1) -> Iterator[Finding]:
+    """LDS reads and writes of different waves that no barrier orders. threads: the largest workgroup, None if not
+    known; dimensions: how many numbers of the work-item v0 holds."""
     if threads is not None and threads <= 32:
         return
     kinds = [_kind(inst) for inst in cfg.instructions]
     if not {"load", "store"} <= set(kinds) and "atomic" not in kinds:
         return
-    entry: dict[int, frozenset[int]] = {0: frozenset()}
+    nodes = lds_ranges.analyse(cfg, chains, lanes, threads, dimensions)
+    stops = {
+        b.index: [i for i in b.range if kinds[i] or cfg.instructions[i].desc.effect == "barrier"] for b in cfg.blocks
+    }
+    entry: dict[int, frozenset[_Access]] = {0: frozenset()}
     work = [0]
     while work:
-        block = cfg.blocks[work.pop()]
-        since = entry[block.index]
-        for i in block.range:
-            since = _step(cfg, kinds, i, since)
-        for s in block.successors:
+        number = work.pop()
+        node, since = nodes[number], entry[number]
+        for i in stops[node.block]:
+            since = since | {(number, i)} if kinds[i] else frozenset()
+        for s in node.successors:
             new = entry.get(s, frozenset()) | since
             if s not in entry or new != entry[s]:
                 entry[s] = new
                 work.append(s)
-    for index in sorted(entry):
-        since = entry[index]
-        for i in cfg.blocks[index].range:
-            yield from _pairs(cfg, kinds, i, since)
-            since = _step(cfg, kinds, i, since)
+    found: dict[int, Finding] = {}
+    for number in sorted(entry, key=lambda n: (nodes[n].block, n)):
+        since = entry[number]
+        for i in stops[nodes[number].block]:
+            if kinds[i] and i not in found and (other := _conflict(cfg, kinds, nodes, (number, i), since)):
+                found[i] = _finding(cfg, kinds, nodes, (number, i), other)
+            since = since | {(number, i)} if kinds[i] else frozenset()
+    yield from (found[i] for i in sorted(found))
 
 
 def _kind(inst: Instruction) -> str:
@@ -56,28 +74,39 @@ def _kind(inst: Instruction) -> str:
     return access.kind if access is not None and access.space == "lds" else ""
 
 
-def _step(cfg: Cfg, kinds: list[str], i: int, since: frozenset[int]) -> frozenset[int]:
-    if cfg.instructions[i].desc.effect == "barrier":
-        return frozenset()
-    return since | {i} if kinds[i] else since
-
-
-def _pairs(cfg: Cfg, kinds: list[str], i: int, since: frozenset[int]) -> Iterator[Finding]:
-    if not kinds[i]:
-        return
-    for other in sorted(since):
-        if kinds[other] == kinds[i] or _own_bytes(cfg, other, i):
+def _conflict(
+    cfg: Cfg, kinds: list[str], nodes: list[Node], access: _Access, since: frozenset[_Access]
+) -> _Access | None:
+    """The first access since the barrier that this one can collide with."""
+    mine = nodes[access[0]].accesses[access[1]]
+    for other in sorted(since, key=lambda a: (a[1], a[0])):
+        if kinds[other[1]] == kinds[access[1]] or _own_bytes(cfg, other[1], access[1]):
             continue
-        before, after = ("writes", "reads") if kinds[i] == "load" else ("reads", "writes")
-        inst, first = cfg.instructions[i], cfg.instructions[other]
-        line = f"line {first.span.line}" if first.span and first.address is None else f"{first.address or other:#x}"
-        yield RACE.broken(
-            inst,
-            f"{first} ({line}) {before} LDS, this {after} it, and a path between them has no barrier",
-            expected="s_barrier between what one wave writes and another reads",
-            hint="nothing to do where each wave keeps to its own bytes",
-        )
-        return
+        its = nodes[other[0]].accesses[other[1]]
+        if mine is None or its is None or not all(a.apart(b) for a in mine for b in its):
+            return other
+    return None
+
+
+def _finding(cfg: Cfg, kinds: list[str], nodes: list[Node], access: _Access, other: _Access) -> Finding:
+    inst, first = cfg.instructions[access[1]], cfg.instructions[other[1]]
+    before, after = ("writes", "reads") if kinds[access[1]] == "load" else ("reads", "writes")
+    line = f"line {first.span.line}" if first.span and first.address is None else f"{first.address or other[1]:#x}"
+    return RACE.broken(
+        inst,
+        f"{first} ({line}) {before} LDS, this {after} it, and a path between them has no barrier",
+        expected="s_barrier between what one wave writes and another reads",
+        got=_told(nodes[other[0]].accesses[other[1]], nodes[access[0]].accesses[access[1]]),
+        hint="nothing to do where each wave keeps to its own bytes",
+    )
+
+
+def _told(first: tuple[Bytes, ...] | None, second: tuple[Bytes, ...] | None) -> str | None:
+    """Both ranges, where they are narrower than LDS is large."""
+    if not all(a is not None and all(b.first.high < 1 << 16 for b in a) for a in (first, second)):
+        return None
+    texts = (" and ".join(map(str, a)) for a in (first, second) if a)
+    return "bytes {}, then {}".format(*texts)
 
 
 def _own_bytes(cfg: Cfg, first: int, second: int) -> bool:

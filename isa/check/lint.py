@@ -7,13 +7,13 @@ what it does not do) and notes (it could be better). Each names its place, its r
     parity        VOPDs that can miss a VALU write (GFX11 hazard)     faults   isa.check.vopd
     waits         registers used before their load landed; LDS stores faults   isa.check.wait_rules
                   in flight at a barrier; waits too strict            notes
-    LDS           writes and reads with no barrier between            faults   isa.check.lds_rules
+    LDS           writes and reads of one byte, no barrier between    faults   isa.check.lds_rules
     values        reads of what nobody wrote                          faults   isa.check.value_rules
                   values nobody reads; unreachable code               notes
     hints         s_clause                                            faults   isa.check.hint_rules
                   s_delay_alu                                         notes
 
-Limits: what depends on values is not seen here (addresses out of bounds, races within one barrier epoch by address);
+Limits: what depends on data is not seen here (addresses out of bounds, which work-item reaches which byte);
 functions that a kernel calls are not looked into.
 """
 
@@ -92,7 +92,7 @@ def _binary_findings(code: CodeObject, name: str, file: str, notes: bool) -> Ite
         message = f"the code uses {used.vgprs} VGPRs, the descriptor gives {kernel.descriptor.vgprs}"
         yield Finding(counts.COUNTS.name, message, source=counts.COUNTS.source)
     sgprs = kernel.descriptor.user_sgpr_count + len(kernel.descriptor.system_sgprs)
-    yield from _common(flow, sgprs, kernel.max_workgroup or None, notes)
+    yield from _common(flow, sgprs, kernel.max_workgroup or None, kernel.descriptor.workitem_id + 1, notes)
 
 
 def _text_findings(kernel: Kernel, notes: bool) -> Iterator[Finding]:
@@ -110,17 +110,18 @@ def _text_findings(kernel: Kernel, notes: bool) -> Iterator[Finding]:
     for name, default in _SYSTEM.items():
         value = counts.directive(kernel, name)
         user += default if value is None else value
-    yield from _common(flow, user, counts.metadata(kernel, ".max_flat_workgroup_size"), notes)
+    threads = counts.metadata(kernel, ".max_flat_workgroup_size")
+    yield from _common(flow, user, threads, (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1, notes)
 
 
-def _common(flow: Cfg, sgprs: int, threads: int | None, notes: bool) -> Iterator[Finding]:
+def _common(flow: Cfg, sgprs: int, threads: int | None, dimensions: int, notes: bool) -> Iterator[Finding]:
     """The rules that text and code objects share. sgprs: how many the hardware sets; threads: the largest workgroup,
-    None if not known."""
+    None if not known; dimensions: how many numbers of the work-item v0 holds."""
     given = value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
     flight, values = waits.analyse(flow), value_rules.Values.of(flow, given)
     yield from vopd.parity(valu_writes.analyse(flow))
     yield from wait_rules.faults(flight)
-    yield from lds_rules.faults(flow, threads)
+    yield from lds_rules.faults(flow, values.chains, values.lanes, threads, dimensions)
     yield from value_rules.faults(values)
     yield from hint_rules.faults(flow)
     if not notes:

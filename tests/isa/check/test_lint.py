@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from isa import code_object, toolchain
-from isa.analysis import cfg, waits
+from isa.analysis import cfg, defuse, exec_mask, waits
 from isa.check import lds_rules, wait_rules
 from isa.check.lint import lint_code_object, lint_program
 from isa.check.vopd import PARITY
@@ -86,9 +86,13 @@ def mutants(program: Program) -> Iterator[tuple[str, Program]]:
 def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled: tuple[Path, Path]) -> None:
     """Only the rules that can see them are run, to keep the test short; the linter runs them all."""
 
+    def lds(flow: cfg.Cfg) -> Iterator[Finding]:
+        lanes = exec_mask.analyse(flow)
+        return lds_rules.faults(flow, defuse.analyse(flow, lanes), lanes, None)
+
     def rules(p: Program) -> set[tuple[str, str]]:
         flow = cfg.of_kernel(p.kernel())
-        return {(f.rule, f.message) for f in (*wait_rules.faults(waits.analyse(flow)), *lds_rules.faults(flow, None))}
+        return {(f.rule, f.message) for f in (*wait_rules.faults(waits.analyse(flow)), *lds(flow))}
 
     program = parse(compiled[0].read_text(), "k.s")
     assert not rules(program)

@@ -52,6 +52,7 @@ case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path
     	ds_load_b32 v6, v2
     	^
   expected: s_barrier between what one wave writes and another reads
+  found: bytes 0 to 511, then 0 to 511
   next: nothing to do where each wave keeps to its own bytes
 note: case.s:14:2: nothing needs what lgkmcnt(0) waits for [wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)

@@ -1,0 +1,322 @@
+"""How large an integer can be: `Span`, a `Value` that is only known to lie in a range, with some of its bits fixed.
+
+The bodies of `isa.instructions` run on spans and give what their results can be: the address `(v0 & 127) * 4 ^ 0x1000`
+lies in 0x1000..0x11fc and ends in two zeros. A span is a range low..high of the number as unsigned bits, and a mask of
+fixed bits with their values; each sharpens the other. An operation that the two cannot follow gives any number, floats
+always do. A vector's span is that of all its lanes together.
+
+Exact for numbers that are known; otherwise too large and never too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from isa.describe import Role, lookup, width
+from isa.program import Imm, Instruction, Operand
+from isa.values import Number, Value
+
+_BITS = {"mask": 32, "f16h": 16, "bf16": 16}
+_IMPLICIT = {"scc": "b1", "vcc64": "u64", "exec64": "u64"}
+
+
+def _width(type_: str) -> int:
+    return _BITS.get(type_) or int(type_.lstrip("abcdefghijklmnopqrstuvwxyz_"))
+
+
+def _integer(type_: str) -> bool:
+    return type_[0] in "uib" and type_ != "bf16"
+
+
+class Span(Value):
+    """Bits of `type` as an unsigned number: low <= number <= high, and number & fixed == bits."""
+
+    __slots__ = ("bits_", "fixed", "high", "low", "type")
+
+    def __init__(self, type_: str, low: int, high: int, fixed: int = 0, bits: int = 0) -> None:
+        full = (1 << _width(type_)) - 1
+        same = ~((1 << (low ^ high).bit_length()) - 1) & full  # above the first bit in which the ends differ
+        fixed, bits = fixed & full | same, bits & fixed & full | low & same
+        self.type, self.fixed, self.bits_ = type_, fixed, bits
+        self.low, self.high = max(low, bits), min(high, bits | full & ~fixed)
+        if self.low > self.high:  # only where no number fits, which code that runs cannot reach
+            self.low, self.high, self.fixed, self.bits_ = 0, full, 0, 0
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """What makes two spans the same."""
+        return self.low, self.high, self.fixed, self.bits_
+
+    @property
+    def number(self) -> int | None:
+        """The number, where it is known."""
+        return self.low if self.low == self.high else None
+
+    def __repr__(self) -> str:
+        return f"{self.type} {self.low:#x}..{self.high:#x} ({self.bits_:#x} of {self.fixed:#x})"
+
+    # --- helpers
+    @property
+    def _full(self) -> int:
+        return (1 << _width(self.type)) - 1
+
+    def _other(self, other: Number) -> Span:
+        if isinstance(other, Span):
+            return other
+        return constant(self.type, other) if isinstance(other, int) else anything(self.type)
+
+    def _any(self) -> Span:
+        return anything(self.type)
+
+    def _trailing(self) -> int:
+        """How many low bits are fixed."""
+        return (~self.fixed & (self.fixed + 1)).bit_length() - 1
+
+    def _make(self, low: int, high: int, fixed: int = 0, bits: int = 0) -> Span:
+        """A result before it wraps; what it wraps to is known only where both ends wrap alike."""
+        size = self._full + 1
+        if low // size != high // size:
+            low, high = 0, size - 1
+        return Span(self.type, low % size, high % size, fixed, bits & (size - 1))
+
+    def _low_bits(self, other: Span, result: int) -> tuple[int, int]:
+        """Of a sum, difference or product: the low bits that follow from low bits which both sides have fixed."""
+        mask = (1 << min(self._trailing(), other._trailing())) - 1
+        return mask, result & mask
+
+    # --- arithmetic
+    def __add__(self, other: Number) -> Span:
+        b = self._other(other)
+        if not _integer(self.type):
+            return self._any()
+        fixed, bits = self._low_bits(b, self.bits_ + b.bits_)
+        if not self._possible & b._possible:  # nothing carries
+            fixed, bits = fixed | self._or(b)[0], bits | self._or(b)[1]
+        return self._make(self.low + b.low, self.high + b.high, fixed, bits)
+
+    def __sub__(self, other: Number) -> Span:
+        b = self._other(other)
+        if not _integer(self.type):
+            return self._any()
+        return self._make(self.low - b.high, self.high - b.low, *self._low_bits(b, self.bits_ - b.bits_))
+
+    def __rsub__(self, other: Number) -> Span:
+        return self._other(other) - self
+
+    def __mul__(self, other: Number) -> Span:
+        b = self._other(other)
+        if not _integer(self.type):
+            return self._any()
+        fixed, bits = self._low_bits(b, self.bits_ * b.bits_)
+        zeros = self._zeros() + b._zeros()
+        return self._make(self.low * b.low, self.high * b.high, fixed | (1 << zeros) - 1, bits)
+
+    def __neg__(self) -> Span:
+        return constant(self.type, 0) - self if _integer(self.type) else self._any()
+
+    def mulhi(self, other: Number) -> Span:
+        b = self._other(other)
+        size = _width(self.type)
+        if self.type[0] != "u":
+            return self._any()
+        return Span(self.type, self.low * b.low >> size, self.high * b.high >> size)
+
+    # --- bits
+    @property
+    def _possible(self) -> int:
+        """The bits that can be set."""
+        return (~self.fixed | self.bits_) & self._full & (1 << self.high.bit_length()) - 1
+
+    def _zeros(self) -> int:
+        """How many low bits are 0."""
+        return min((self._possible & -self._possible).bit_length() - 1, 64) if self._possible else _width(self.type)
+
+    def _or(self, b: Span) -> tuple[int, int]:
+        ones = self.fixed & self.bits_ | b.fixed & b.bits_
+        return self.fixed & b.fixed | ones, self.bits_ | b.bits_
+
+    def __and__(self, other: Number) -> Span:
+        b = self._other(other)
+        zeros = self.fixed & ~self.bits_ | b.fixed & ~b.bits_
+        fixed = self.fixed & b.fixed | zeros
+        return Span(self.type, 0, min(self.high, b.high), fixed, self.bits_ & b.bits_ & ~zeros)
+
+    def __or__(self, other: Number) -> Span:
+        b = self._other(other)
+        if not self._possible & b._possible:
+            return self + b
+        most = (1 << max(self.high, b.high).bit_length()) - 1
+        return Span(self.type, max(self.low, b.low), most, *self._or(b))
+
+    def __xor__(self, other: Number) -> Span:
+        b = self._other(other)
+        if not self._possible & b._possible:
+            return self + b
+        most = (1 << max(self.high, b.high).bit_length()) - 1
+        return Span(self.type, 0, most, self.fixed & b.fixed, self.bits_ ^ b.bits_)
+
+    def __invert__(self) -> Span:
+        return Span(self.type, self._full - self.high, self._full - self.low, self.fixed, ~self.bits_ & self.fixed)
+
+    def __lshift__(self, other: Number) -> Span:
+        n = self._other(other)
+        if n.number is not None:
+            return self * (1 << n.number) if n.number < _width(self.type) else self._any()
+        return self._make(self.low << n.low, self.high << n.high) if n.high < _width(self.type) else self._any()
+
+    def __rshift__(self, other: Number) -> Span:
+        n = self._other(other)
+        negative = self.type[0] == "i" and self.high >> (_width(self.type) - 1)
+        if negative or n.high >= _width(self.type):
+            return self._any()
+        if n.number is None:
+            return Span(self.type, self.low >> n.high, self.high >> n.low)
+        above = self._full & ~(self._full >> n.number)
+        fixed, bits = self.fixed >> n.number | above, self.bits_ >> n.number
+        return Span(self.type, self.low >> n.number, self.high >> n.number, fixed, bits)
+
+    # --- comparison
+    def _truth(self, yes: bool, no: bool) -> Span:
+        return Span("b1", int(yes), int(not no))
+
+    def _compare(self, other: Number) -> tuple[Span, bool]:
+        """The other side, and whether the order of the bits is that of the numbers."""
+        b = self._other(other)
+        half = (self._full + 1) // 2
+        return b, self.type[0] == "u" or (self.type[0] == "i" and max(self.high, b.high) < half)
+
+    def __eq__(self, other: Any) -> Span:  # type: ignore[override]
+        b = self._other(other)
+        apart = self.high < b.low or b.high < self.low or bool(self.fixed & b.fixed & (self.bits_ ^ b.bits_))
+        return self._truth(_integer(self.type) and self.number is not None and self.number == b.number, apart)
+
+    def __ne__(self, other: Any) -> Span:  # type: ignore[override]
+        return ~(self == other)
+
+    def __lt__(self, other: Number) -> Span:
+        b, ordered = self._compare(other)
+        return self._truth(ordered and self.high < b.low, ordered and self.low >= b.high)
+
+    def __gt__(self, other: Number) -> Span:
+        b, ordered = self._compare(other)
+        return self._truth(ordered and self.low > b.high, ordered and self.high <= b.low)
+
+    def __le__(self, other: Number) -> Span:
+        return ~(self > other)
+
+    def __ge__(self, other: Number) -> Span:
+        return ~(self < other)
+
+    __hash__ = None
+
+    def select(self, yes: Number, no: Number) -> Span:
+        shape = yes if isinstance(yes, Span) else no if isinstance(no, Span) else anything("u32")
+        a, b = shape._other(yes), shape._other(no)
+        return a if self.low else b if not self.high else join(a, b)
+
+    # --- conversion
+    def bits(self, type_: str) -> Span:
+        return Span(type_, *self.key)
+
+    def to(self, type_: str) -> Span:
+        old, new = _width(self.type), _width(type_)
+        if not (_integer(self.type) and _integer(type_)):
+            return anything(type_)
+        if new > old:
+            signed = self.type[0] == "i" and self.high >> (old - 1)
+            above = (1 << new) - (1 << old)
+            return anything(type_) if signed else Span(type_, self.low, self.high, self.fixed | above, self.bits_)
+        whole = self.low >> new == self.high >> new
+        mask = (1 << new) - 1
+        low, high = (self.low & mask, self.high & mask) if whole else (0, mask)
+        return Span(type_, low, high, self.fixed & mask, self.bits_ & mask)
+
+    def to_int(self, type_: str) -> Span:
+        return anything(type_)
+
+    # --- lanes
+    def lane(self, index: Number) -> Span:
+        return self
+
+    def with_lane(self, index: Number, value: Number) -> Span:
+        return join(self, self._other(value))
+
+    def shuffle(self, index: Value) -> Span:
+        return self
+
+    def mask(self) -> Span:
+        return anything("u32")
+
+    def lanes(self) -> Span:
+        return anything("b1")
+
+    # --- the rest of what a body may ask
+    def _unknown(self, *_: Any) -> Span:
+        return anything(self.type)
+
+    popcount = clz = ctz = bitreverse = floor = ceil = trunc = rint = sqrt = _unknown
+    fma = div = call = _unknown  # type: ignore[assignment]
+
+
+def anything(type_: str) -> Span:
+    """No number is ruled out."""
+    return Span(type_, 0, (1 << _width(type_)) - 1)
+
+
+def constant(type_: str, number: int) -> Span:
+    """One number; it wraps into the type."""
+    number &= (1 << _width(type_)) - 1
+    return Span(type_, number, number)
+
+
+def join(a: Span, b: Span) -> Span:
+    """Either of two."""
+    fixed = a.fixed & b.fixed & ~(a.bits_ ^ b.bits_)
+    return Span(a.type, min(a.low, b.low), max(a.high, b.high), fixed, a.bits_ & fixed)
+
+
+def widen(a: Span, b: Span) -> Span:
+    """Either of two, by their fixed bits alone: joined again and again, it changes no more often than it has bits."""
+    if a.key == b.key:
+        return a
+    fixed = a.fixed & b.fixed & ~(a.bits_ ^ b.bits_)
+    bits = a.bits_ & fixed
+    return Span(a.type, bits, bits | ((1 << _width(a.type)) - 1) & ~fixed, fixed, bits)
+
+
+def results(half: Instruction, read: Callable[[Operand, str], Span]) -> list[tuple[Operand, Span]]:
+    """(operand, its span) of what one instruction, or half of a VOPD, writes into its operands, as unsigned numbers of
+    their width; an operand that is left out can hold anything. read(operand, type): the span of one that is no number.
+    """
+    desc = lookup(half)
+    if desc.body is None or desc.access is not None or desc.relative or half.modifiers or desc.unit == "branch":
+        return []
+    rows = desc.roles_of(half)
+    arguments: list[Span | int] = [_argument(role, operand, read) for role, operand in rows if role.read]
+    arguments += [anything(_IMPLICIT.get(name, "u32")) for name in desc.implicit_reads]
+    arguments += [0] * len(desc.fields)
+    try:
+        result = desc.body(*arguments)
+    except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, IndexError):
+        return []  # the body asked a span for something that it does not have
+    values = result if isinstance(result, tuple) else (result,)
+    found = []
+    for (role, operand), value in zip([row for row in rows if row[0].written], values, strict=False):
+        type_ = f"u{32 * width(role.type)}"
+        if isinstance(value, int):
+            found.append((operand, constant(type_, value)))
+        elif isinstance(value, Span) and _integer(role.type) and role.kind != "m" and _width(role.type) >= 32:
+            found.append((operand, value.to(type_)))
+    return found
+
+
+def _argument(role: Role, operand: Operand, read: Callable[[Operand, str], Span]) -> Span:
+    if role.kind == "m":
+        return anything("b1")
+    type_ = role.type.replace("b", "u") if role.type[0] == "b" else role.type
+    if not _integer(type_) or _width(type_) not in (8, 16, 32, 64):
+        return anything("f32")
+    if isinstance(operand, Imm) and isinstance(operand.value, int):
+        return constant(type_, operand.value)
+    return read(operand, f"u{32 * width(role.type)}").to(f"u{_width(type_)}").bits(type_)

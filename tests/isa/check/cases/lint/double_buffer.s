@@ -1,0 +1,58 @@
+; Two LDS buffers that change places each round: one is read, the other written, one barrier a round.
+k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_xor_b32_e32 v2, 0x7c, v1
+	s_mov_b32 s2, 0
+	v_mov_b32_e32 v4, 0
+	s_waitcnt lgkmcnt(0)
+	global_load_b32 v3, v1, s[4:5]
+	s_waitcnt vmcnt(0)
+	ds_store_b32 v1, v3
+	v_xor_b32_e32 v1, 0x1000, v1
+	s_waitcnt lgkmcnt(0)
+	s_barrier
+again:
+	global_load_b32 v3, v0, s[4:5]
+	ds_load_b32 v5, v2
+	ds_load_b32 v6, v2 offset:512
+	s_waitcnt vmcnt(0)
+	ds_store_b32 v1, v3
+	ds_store_b32 v1, v3 offset:512
+	s_waitcnt lgkmcnt(0)
+	v_fmac_f32_e32 v4, v5, v6
+	v_xor_b32_e32 v1, 0x1000, v1
+	v_xor_b32_e32 v2, 0x1000, v2
+	s_barrier
+	s_add_i32 s2, s2, 1
+	s_cmp_lg_u32 s2, 64
+	s_cbranch_scc1 again
+	global_store_b32 v0, v4, s[4:5]
+	s_endpgm
+	.section	.rodata
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 16384
+		.amdhsa_private_segment_fixed_size 0
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_next_free_vgpr 16
+		.amdhsa_next_free_sgpr 16
+		.amdhsa_reserve_vcc 1
+	.end_amdhsa_kernel
+	.text
+.Lfunc_end0:
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .offset:         0
+    .group_segment_fixed_size: 16384
+    .max_flat_workgroup_size: 128
+    .name:           k
+    .private_segment_fixed_size: 0
+    .sgpr_count:     18
+    .vgpr_count:     16
+...
+	.end_amdgpu_metadata
+;; expect
+clean
