@@ -39,6 +39,7 @@ ARCHS = ("gfx1100", "gfx1101", "gfx1102", "gfx1103")
 _CODE_OBJECT = "-mcode-object-version=5"
 # Without this, clang puts a symbol whose name depends on the path of the source into each code object.
 _NO_CUID = "-fuse-cuid=none"
+_FREESTANDING = ("-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID)
 
 
 class ToolchainMissing(IsaError):
@@ -132,10 +133,8 @@ class Toolchain:
                 )
             shutil.copyfile(temps[0], out)
             return said
-        freestanding = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID]
-        if include:
-            freestanding.append(f"-I{include.resolve()}")
-        command = [*self.compiler, *freestanding, *target, "-save-temps=obj", "-S", str(source), "-o", str(out)]
+        freestanding = [*_FREESTANDING, *([f"-I{include.resolve()}"] if include else [])]
+        command = [*self.compiler, "-x", "hip", "--cuda-device-only", *freestanding, *target, "-save-temps=obj", "-S", str(source), "-o", str(out)]
         return _run(command, f"compile {source.name}", cwd=out.parent)
 
     def assemble(self, source: Path, out: Path, *, arch: str) -> str:
@@ -144,6 +143,24 @@ class Toolchain:
         language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
         command = [*self.compiler, *target, "-c", *language, str(source), "-o", str(out)]
         return _run(command, f"assemble {source.name}")
+
+    def bitcode(
+        self, source: Path, out: Path, *, arch: str, include: Path | None = None, flags: Sequence[str] = ()
+    ) -> str:
+        """HIP C++, or LLVM's IR as text (`.ll`), to bitcode that `link_bitcode` takes. Returns what was said."""
+        target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
+        if source.suffix != ".ll":
+            target = ["-x", "hip", "--cuda-device-only", f"--offload-arch={arch}", "-fgpu-rdc"]
+            target += [*_FREESTANDING, *([f"-I{include.resolve()}"] if include else [])]
+        command = [*self.compiler, *target, *flags, "-emit-llvm", "-c", str(source), "-o", str(out)]
+        return _run(command, f"compile {source.name}")
+
+    def link_bitcode(self, parts: Sequence[Path], out: Path, *, arch: str) -> str:
+        """Bitcode to a code object, all of it as one module: what only its own kernels call is inlined or dropped."""
+        options = ["-shared", "--no-undefined"]
+        for option in (f"mcpu={check_arch(arch)}", "-amdgpu-internalize-symbols", "O3"):
+            options.append(f"-plugin-opt={option}")
+        return _run([*self.linker, *options, *map(str, parts), "-o", str(out)], f"link {out.name}")
 
     def link(self, objects: Sequence[Path], out: Path) -> str:
         """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""

@@ -69,6 +69,7 @@ class Code(IntEnum):
     HostMemoryAlreadyRegistered = 712
     HostMemoryNotRegistered = 713
     LaunchFailure = 719
+    CooperativeLaunchTooLarge = 720
     NotSupported = 801
     Unknown = 999
 
@@ -96,6 +97,7 @@ _WORDS = {
     Code.NotFound: "named symbol not found",
     Code.IllegalAddress: "an illegal memory access was encountered",
     Code.LaunchFailure: "unspecified launch failure",
+    Code.CooperativeLaunchTooLarge: "too many blocks in cooperative launch",
     Code.NotSupported: "operation not supported",
     Code.Unknown: "unknown error",
 }

@@ -91,10 +91,14 @@ class Card(Protocol):
         block: tuple[int, int, int],
         kernarg: bytes,
         dynamic_lds: int = 0,
+        *,
+        threads: int | None = None,
     ) -> LaunchReport:
         """Run `grid` workgroups of `block` work-items to the end.
 
         kernarg:     the explicit arguments as they lie in the kernarg segment; the card fills the hidden ones.
         dynamic_lds: bytes of LDS after the static ones.
+        threads:     how many workgroups must be on their way at a time, where they wait for one another; else the
+                     card's to choose.
         """
         ...

@@ -69,7 +69,10 @@ class CheckedCard(Card):
     def launch(
         self, kernel: Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
     ) -> LaunchReport:
-        """As `Card.launch`, in several schedules."""
+        """As `Card.launch`, in several schedules. LaunchError for workgroups that wait for one another: what orders them
+        is beyond the observers, which would call it a race."""
+        if options.get("threads"):
+            raise LaunchError(f"kernel {kernel.facts.name}: a cooperative launch cannot be checked")
         unwritten = list(self.memory.unwritten())
         seen = observe(self, kernel, grid, block, kernarg, dynamic_lds, unwritten=unwritten)
         for finding in seen.findings:

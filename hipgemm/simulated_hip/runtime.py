@@ -74,13 +74,22 @@ class Function:
 
 @dataclass
 class RtcProgram:
-    """A hiprtc program. `headers`: name -> text. `code`: its code object once it is compiled."""
+    """A hiprtc program. `headers`: name -> text. Once compiled it has `code`, its code object, or `bitcode`."""
 
     source: bytes
     name: str
     headers: dict[str, str]
     code: bytes | None = None
+    bitcode: bytes | None = None
     log: str = ""
+
+
+@dataclass
+class RtcLink:
+    """What a program links with hiprtc: `parts` (name, bitcode or IR as text), and the code object made of them."""
+
+    parts: list[tuple[str, bytes]] = field(default_factory=list)
+    code: Any = None
 
 
 class Runtime:
@@ -110,6 +119,7 @@ class Runtime:
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, Function] = {}
         self.programs: dict[int, RtcProgram] = {}
+        self.links: dict[int, RtcLink] = {}
         self.callback = DISPATCHER(self.dispatch)  # C keeps its address: it must live as long as the library
 
     @property

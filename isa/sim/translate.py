@@ -328,10 +328,19 @@ class Translator:
         if backward:
             length = (self.block.last.address or 0) - target.address
             self._check_budget(region, number, max(1, length // 8) * self._rounds)
+            if self._waits(target.address):
+                f.declare("declare i32 @sched_yield()")
+                f.emit(region, "call i32 @sched_yield()")
         if returns:
             self._maybe_fast(region, number)
         region.line(f"br label %b{number}")
         return name
+
+    def _waits(self, first: int) -> bool:
+        """Whether the loop from this address to the end of this block may wait for what another workgroup does: it
+        sleeps or looks at memory anew, without a barrier. The host's other threads go on sooner if it lets them."""
+        names = {i.mnemonic for b in self.blocks if first <= b.address <= self.block.address for i in b.instructions}
+        return not names.isdisjoint(("s_sleep", "buffer_gl0_inv")) and "s_barrier" not in names
 
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:
         f = self.f

@@ -1,6 +1,6 @@
 """The HIP calls that the simulated runtime answers, by subject. Importing this package declares them all."""
 
 from hipgemm.simulated_hip.abi import CALLS
-from hipgemm.simulated_hip.calls import device, errors, memory, modules, occupancy, rtc, streams
+from hipgemm.simulated_hip.calls import cooperative, device, errors, memory, modules, occupancy, rtc, rtc_link, streams
 
-__all__ = ["CALLS", "device", "errors", "memory", "modules", "occupancy", "rtc", "streams"]
+__all__ = ["CALLS", "cooperative", "device", "errors", "memory", "modules", "occupancy", "rtc", "rtc_link", "streams"]

@@ -56,6 +56,7 @@ PROPERTIES: dict[str, Any] = {
     "sharedMemPerMultiprocessor": LDS_OF_WGP,
     "regsPerMultiprocessor": VGPRS_OF_SIMD * WAVE * SIMDS_OF_WGP,
     "managedMemory": 1,
+    "cooperativeLaunch": 1,
     "sharedMemPerBlockOptin": LDS_OF_WORKGROUP,
     "maxBlocksPerMultiProcessor": 32,
     "gcnArchName": b"gfx1100",

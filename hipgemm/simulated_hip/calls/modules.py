@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from hipgemm.simulated_hip import printf
 from hipgemm.simulated_hip.abi import Code, FuncAttributes, HipError, Int, LaunchConfig, Pointer, UInt, call, store
@@ -23,6 +24,7 @@ from isa import code_object
 from isa.code_object import Argument, Kernel
 from isa.errors import IsaError
 
+Triple: TypeAlias = tuple[int, int, int]
 BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
 
 
@@ -183,9 +185,24 @@ def hipModuleLaunchKernel(
     extra: Pointer,
 ) -> None:
     """Grid in workgroups, block in work-items. A fault is hipErrorIllegalAddress or hipErrorLaunchFailure."""
+    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    launch(rt, handle, grid, block, dynamic_lds, stream, parameters, extra)
+
+
+def launch(
+    rt: Runtime,
+    handle: int,
+    grid: Triple,
+    block: Triple,
+    dynamic_lds: int,
+    stream: int,
+    parameters: int,
+    extra: int,
+    **options: int,
+) -> None:
+    """Check a launch as HIP does, run it, and keep its report. `options` go to the card's `launch`."""
     launched = function(rt, handle)
     known_stream(rt, stream)
-    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
     _check_shape(launched.facts, grid, block, dynamic_lds)
     if parameters and extra:
         raise HipError(Code.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
@@ -193,7 +210,7 @@ def hipModuleLaunchKernel(
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
     with _printing(rt, launched, kernarg) as segment:
         try:
-            report = rt.card.launch(launched.kernel, grid, block, segment, dynamic_lds)
+            report = rt.card.launch(launched.kernel, grid, block, segment, dynamic_lds, **options)
         except IsaError as error:
             raise HipError(_code_of_fault(error), error) from error
     rt.last_launch = report
@@ -227,12 +244,11 @@ def hipDrvLaunchKernelEx(rt: Runtime, config: Pointer, handle: Pointer, paramete
     given = LaunchConfig.from_address(config)
     if given.attributes:
         raise HipError(Code.NotSupported, IsaError("the simulated card knows no attributes of a launch"))
-    hipModuleLaunchKernel(
-        rt, handle, *given.grid, *given.block, given.dynamic_lds, given.stream or 0, parameters, extra
-    )
+    grid, block = tuple(given.grid), tuple(given.block)
+    launch(rt, handle, grid, block, given.dynamic_lds, given.stream or 0, parameters, extra)
 
 
-def _check_shape(kernel: Kernel, grid: tuple[int, ...], block: tuple[int, ...], dynamic_lds: int) -> None:
+def _check_shape(kernel: Kernel, grid: Triple, block: Triple, dynamic_lds: int) -> None:
     """Refuse what the card cannot start: more work-items than the kernel was compiled for is hipErrorLaunchFailure, LDS
     that does not fit beside the kernel's own hipErrorOutOfMemory, anything else hipErrorInvalidValue."""
     threads = block[0] * block[1] * block[2]

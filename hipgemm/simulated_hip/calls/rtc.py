@@ -2,10 +2,11 @@
 
 Real hiprtc is a library of its own, libhiprtc.so; here the same library answers, and hip-python is told so. A source
 is compiled as hiprtc does it: the HIP header is there without an include, -O3, no host code, one code object for the
-target of `--offload-arch` (the card's own if not given). What the compiler says is the program's log.
+target of `--offload-arch` (the card's own if not given). With -fgpu-rdc it becomes bitcode instead, for `rtc_link`.
+What the compiler says is the program's log.
 
-Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Not simulated: bitcode and linking, name expressions
-(templates); of the device libraries only printf is there, with no libm beyond the compiler's builtins.
+Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Not simulated: name expressions (templates); of the
+device libraries only printf is there, with no libm beyond the compiler's builtins.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ INCLUDE = SOURCES / "include"
 PRINTF = Path(__file__).parents[1] / "hiprtc_printf.h"
 FLAGS = ("-O3", "-include", "hip/hip_runtime.h", "-include", str(PRINTF), "-mprintf-kind=buffered")
 VERSION = (7, 2)
+RELOCATABLE = "-fgpu-rdc"
 ARCH_OPTIONS = ("--offload-arch=", "--gpu-architecture=")
 
 
@@ -73,12 +75,11 @@ def _program(rt: Runtime, handle: int) -> RtcProgram:
     return rt.programs[handle]
 
 
-def _code(rt: Runtime, handle: int) -> bytes:
-    """The code object of a program that was compiled."""
-    code = _program(rt, handle).code
-    if code is None:
+def _made(made: bytes | None) -> bytes:
+    """What a program was compiled to, the one or the other."""
+    if made is None:
         raise RtcError(Rtc.ERROR_INVALID_PROGRAM)
-    return code
+    return made
 
 
 def _give(out: int, data: bytes) -> None:
@@ -127,22 +128,29 @@ def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Poi
     """HIPRTC_ERROR_COMPILATION where the compiler refuses: the log says why."""
     given, compiled = _program(rt, program), _texts(options, count)
     archs = [o.split("=", 1)[1].split(":")[0] for o in compiled if o.startswith(ARCH_OPTIONS)]
-    flags = (*FLAGS, *(o for o in compiled if not o.startswith(ARCH_OPTIONS)))
+    flags = (*FLAGS, *(o for o in compiled if not o.startswith(ARCH_OPTIONS) and o != RELOCATABLE))
+    relocatable = RELOCATABLE in compiled
+    given.code = given.bitcode = None
     try:
-        given.code, said = _compile(given, archs[-1] if archs else rt.arch, flags)
+        made, given.log = _compile(given, archs[-1] if archs else rt.arch, flags, relocatable)
     except toolchain.UnsupportedArch as error:
         given.log = str(error)
         raise RtcError(Rtc.ERROR_INVALID_OPTION) from error
     except IsaError as error:
         given.log = str(error)
         raise RtcError(Rtc.ERROR_COMPILATION) from error
-    given.log = said
+    given.code, given.bitcode = (None, made) if relocatable else (made, None)
 
 
-def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
-    """The code object and what the compiler said; found in the cache if all of it was compiled before."""
+def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable: bool) -> tuple[bytes, str]:
+    """The code object, or the bitcode if it is to be linked later, and what the compiler said; found in the cache if
+    all of it was compiled before."""
     tools = toolchain.find()
     toolchain.check_arch(arch)
+    headers = (part for item in sorted(program.headers.items()) for part in item)
+    own = [f.read_bytes() for f in (*sorted(INCLUDE.rglob("*.h")), PRINTF)]
+    mode = RELOCATABLE if relocatable else "|"
+    key = cache.key(program.source, program.name, *headers, mode, arch, *flags, tools.identity, *own)
 
     def fill(folder: Path) -> None:
         for name, text in program.headers.items():
@@ -152,14 +160,15 @@ def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...]) -> tuple[by
         source, assembly, made = (folder / f"{program.name}{end}" for end in (".hip", ".s", ".o"))
         source.write_bytes(program.source)
         options = [f"-I{folder}", *flags]
-        said = [tools.compile(source, assembly, arch=arch, cu_mode=False, include=INCLUDE, flags=options)]
-        said.append(tools.assemble(assembly, made, arch=arch))
-        said.append(tools.link([made], folder / "code"))
+        if relocatable:  # each unit defines a symbol by its compilation's id, so units that are linked need different ones
+            options.append(f"-cuid={key[:16]}")
+            said = [tools.bitcode(source, folder / "code", arch=arch, include=INCLUDE, flags=options)]
+        else:
+            said = [tools.compile(source, assembly, arch=arch, cu_mode=False, include=INCLUDE, flags=options)]
+            said.append(tools.assemble(assembly, made, arch=arch))
+            said.append(tools.link([made], folder / "code"))
         (folder / "log").write_text("\n".join(filter(None, said)))
 
-    headers = (part for item in sorted(program.headers.items()) for part in item)
-    own = [f.read_bytes() for f in (*sorted(INCLUDE.rglob("*.h")), PRINTF)]
-    key = cache.key(program.source, program.name, *headers, "|", arch, *flags, tools.identity, *own)
     folder = cache.make("hiprtc", key, fill)
     return (folder / "code").read_bytes(), (folder / "log").read_text()
 
@@ -176,9 +185,19 @@ def hiprtcGetProgramLog(rt: Runtime, program: Pointer, out: Pointer) -> None:
 
 @call
 def hiprtcGetCodeSize(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_size_t, len(_code(rt, program)))
+    store(out, ctypes.c_size_t, len(_made(_program(rt, program).code)))
 
 
 @call
 def hiprtcGetCode(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    _give(out, _code(rt, program))
+    _give(out, _made(_program(rt, program).code))
+
+
+@call
+def hiprtcGetBitcodeSize(rt: Runtime, program: Pointer, out: Pointer) -> None:
+    store(out, ctypes.c_size_t, len(_made(_program(rt, program).bitcode)))
+
+
+@call
+def hiprtcGetBitcode(rt: Runtime, program: Pointer, out: Pointer) -> None:
+    _give(out, _made(_program(rt, program).bitcode))

@@ -1,0 +1,45 @@
+"""Cooperative launches: every workgroup of the grid is on the card at once, so that they may wait for one another.
+
+The simulated card then gives each workgroup a thread of the host, and a grid barrier that a kernel makes of atomics in
+global memory works as on a card (slowly: who spins takes the host's cores from those that are waited for). As on a
+card, a grid that does not fit is refused: hipErrorCooperativeLaunchTooLarge. What ROCm's cooperative_groups.h makes of
+`grid.sync()` is `ds_gws_barrier`, which nobody described: a kernel that holds one is refused by name.
+
+Source: ROCm/clr, hipamd/src/hip_module.cpp (ihipModuleLaunchKernel).
+"""
+
+from __future__ import annotations
+
+from hipgemm.simulated_hip.abi import Code, HipError, Pointer, UInt, call
+from hipgemm.simulated_hip.calls import device
+from hipgemm.simulated_hip.calls.modules import function, launch
+from hipgemm.simulated_hip.calls.occupancy import workgroups_of_wgp
+from hipgemm.simulated_hip.runtime import Runtime
+from isa.errors import IsaError
+
+
+@call
+def hipModuleLaunchCooperativeKernel(
+    rt: Runtime,
+    handle: Pointer,
+    grid_x: UInt,
+    grid_y: UInt,
+    grid_z: UInt,
+    block_x: UInt,
+    block_y: UInt,
+    block_z: UInt,
+    dynamic_lds: UInt,
+    stream: Pointer,
+    parameters: Pointer,
+) -> None:
+    """As hipModuleLaunchKernel, without `extra`."""
+    kernel = function(rt, handle).facts
+    total, threads = grid_x * grid_y * grid_z, block_x * block_y * block_z
+    room = device.WGPS * workgroups_of_wgp(kernel, threads, dynamic_lds) if threads else total
+    if total > room:
+        raise HipError(
+            Code.CooperativeLaunchTooLarge,
+            IsaError(f"{kernel.name}: the card does not hold this grid at once", expected=f"{room}", got=f"{total}"),
+        )
+    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    launch(rt, handle, grid, block, dynamic_lds, stream, parameters, 0, threads=total)

@@ -1,0 +1,126 @@
+"""Linking in hiprtc: bitcode of several programs to one code object.
+
+Parts are what `hiprtcGetBitcode` gave of programs compiled with -fgpu-rdc, or LLVM IR of the program's own, as bitcode
+or as text. They become one module by the linker of the toolchain that compiles (link-time optimisation), for the card's
+own target. What the linker refuses is HIPRTC_ERROR_LINKING and its words go to stderr. Options (of the just-in-time
+compiler) have no effect here. Not simulated: bundled bitcode, archives, SPIR-V.
+
+Sources: ROCm/clr, hipamd/src/hiprtc/hiprtcInternal.cpp; numbers of input types from hip_runtime_api.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+from hipgemm.simulated_hip.abi import Int, Pointer, Size, UInt, call, store
+from hipgemm.simulated_hip.calls.rtc import Rtc, RtcError
+from hipgemm.simulated_hip.host import is_mapped, read, read_text
+from hipgemm.simulated_hip.runtime import RtcLink, Runtime
+from isa import cache, toolchain
+from isa.errors import IsaError
+
+BITCODE = 100  # hipJitInputLLVMBitcode
+MAGIC = b"BC\xc0\xde"
+
+
+def _link(rt: Runtime, handle: int) -> RtcLink:
+    if handle not in rt.links:
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    return rt.links[handle]
+
+
+def _refuse(rt: Runtime, code: Rtc, error: IsaError) -> RtcError:
+    """An answer with words: hiprtc has no other place for them than the log of a program."""
+    if rt.say is not None:
+        rt.say(f"hipgemm: HIPRTC_{code.name}\n{error}")
+    return RtcError(code)
+
+
+def _add(rt: Runtime, state: int, kind: int, name: str, data: bytes) -> None:
+    if kind != BITCODE:
+        raise _refuse(
+            rt,
+            Rtc.ERROR_INVALID_INPUT,
+            IsaError(f"{name} cannot be linked", expected=f"LLVM bitcode or IR, type {BITCODE}", got=f"type {kind}"),
+        )
+    _link(rt, state).parts.append((name, data))
+
+
+@call
+def hiprtcLinkCreate(rt: Runtime, count: UInt, options: Pointer, values: Pointer, out: Pointer) -> None:
+    if not is_mapped(out, 8):
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    store(out, ctypes.c_uint64, rt.handle(rt.links, RtcLink()))
+
+
+@call
+def hiprtcLinkAddData(
+    rt: Runtime,
+    state: Pointer,
+    kind: Int,
+    image: Pointer,
+    size: Size,
+    name: Pointer,
+    count: UInt,
+    options: Pointer,
+    values: Pointer,
+) -> None:
+    if not size or not is_mapped(image, size):
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    _add(rt, state, kind, os.fsdecode(read_text(name) or b"LLVM bitcode"), read(image, size))
+
+
+@call
+def hiprtcLinkAddFile(
+    rt: Runtime, state: Pointer, kind: Int, file: Pointer, count: UInt, options: Pointer, values: Pointer
+) -> None:
+    name = os.fsdecode(read_text(file) or b"")
+    try:
+        data = Path(name).read_bytes()
+    except OSError as error:
+        raise _refuse(rt, Rtc.ERROR_INVALID_INPUT, IsaError(f"cannot read {name!r}: {error.strerror}")) from error
+    _add(rt, state, kind, name, data)
+
+
+@call
+def hiprtcLinkComplete(rt: Runtime, state: Pointer, out: Pointer, size: Pointer) -> None:
+    """The code object belongs to the link: it is gone with hiprtcLinkDestroy."""
+    link = _link(rt, state)
+    if not is_mapped(out, 8) or not is_mapped(size, 8):
+        raise RtcError(Rtc.ERROR_INVALID_INPUT)
+    try:
+        code = _code(link, rt.arch)
+    except IsaError as error:
+        raise _refuse(rt, Rtc.ERROR_LINKING, error) from error
+    link.code = ctypes.create_string_buffer(code, len(code))
+    store(out, ctypes.c_uint64, ctypes.addressof(link.code))
+    store(size, ctypes.c_size_t, len(code))
+
+
+@call
+def hiprtcLinkDestroy(rt: Runtime, state: Pointer) -> None:
+    _link(rt, state)
+    del rt.links[state]
+
+
+def _code(link: RtcLink, arch: str) -> bytes:
+    """The linked code object; found in the cache if the same parts were linked before."""
+    if not link.parts:
+        raise IsaError("there is nothing to link", hint="hiprtcLinkAddData")
+    tools = toolchain.find()
+
+    def fill(folder: Path) -> None:
+        parts = []
+        for i, (_, data) in enumerate(link.parts):
+            parts.append(folder / f"{i}.bc")
+            if data.startswith(MAGIC):
+                parts[-1].write_bytes(data)
+            else:
+                (folder / f"{i}.ll").write_bytes(data.rstrip(b"\0"))
+                tools.bitcode(folder / f"{i}.ll", parts[-1], arch=arch)
+        tools.link_bitcode(parts, folder / "code", arch=arch)
+
+    key = cache.key("link", arch, tools.identity, *(data for _, data in link.parts))
+    return (cache.make("hiprtc", key, fill) / "code").read_bytes()
