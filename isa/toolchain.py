@@ -39,7 +39,6 @@ ARCHS = ("gfx1100", "gfx1101", "gfx1102", "gfx1103")
 _CODE_OBJECT = "-mcode-object-version=5"
 # Without this, clang puts a symbol whose name depends on the path of the source into each code object.
 _NO_CUID = "-fuse-cuid=none"
-_FREESTANDING = ("-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID)
 
 
 class ToolchainMissing(IsaError):
@@ -133,8 +132,8 @@ class Toolchain:
                 )
             shutil.copyfile(temps[0], out)
             return said
-        freestanding = [*_FREESTANDING, *([f"-I{include.resolve()}"] if include else [])]
-        command = [*self.compiler, "-x", "hip", "--cuda-device-only", *freestanding, *target, "-save-temps=obj", "-S", str(source), "-o", str(out)]
+        command = [*self.compiler, *_freestanding(include), *target, "-save-temps=obj", "-S", str(source)]
+        command += ["-o", str(out)]
         return _run(command, f"compile {source.name}", cwd=out.parent)
 
     def assemble(self, source: Path, out: Path, *, arch: str) -> str:
@@ -148,10 +147,9 @@ class Toolchain:
         self, source: Path, out: Path, *, arch: str, include: Path | None = None, flags: Sequence[str] = ()
     ) -> str:
         """HIP C++, or LLVM's IR as text (`.ll`), to bitcode that `link_bitcode` takes. Returns what was said."""
-        target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
+        target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}", "-nogpulib"]
         if source.suffix != ".ll":
-            target = ["-x", "hip", "--cuda-device-only", f"--offload-arch={arch}", "-fgpu-rdc"]
-            target += [*_FREESTANDING, *([f"-I{include.resolve()}"] if include else [])]
+            target = [*_freestanding(include), f"--offload-arch={arch}", "-fgpu-rdc"]
         command = [*self.compiler, *target, *flags, "-emit-llvm", "-c", str(source), "-o", str(out)]
         return _run(command, f"compile {source.name}")
 
@@ -165,6 +163,12 @@ class Toolchain:
     def link(self, objects: Sequence[Path], out: Path) -> str:
         """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""
         return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
+
+
+def _freestanding(include: Path | None) -> list[str]:
+    """HIP C++ for the device alone, without ROCm; include: the folder of the freestanding hip/hip_runtime.h."""
+    options = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID]
+    return [*options, f"-I{include.resolve()}"] if include else options
 
 
 def _environment() -> dict[str, str]:

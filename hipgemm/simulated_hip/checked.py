@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from isa.sim.card import Card, Kernel, LaunchReport
+from isa.sim.faults import LaunchError
 from isa.sim.memory import Allocation, Memory
 from isa.sim.watch import observe
 
@@ -69,8 +70,8 @@ class CheckedCard(Card):
     def launch(
         self, kernel: Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
     ) -> LaunchReport:
-        """As `Card.launch`, in several schedules. LaunchError for workgroups that wait for one another: what orders them
-        is beyond the observers, which would call it a race."""
+        """As `Card.launch`, in several schedules. LaunchError for workgroups that wait for one another: what orders
+        them is beyond the observers, which would call it a race."""
         if options.get("threads"):
             raise LaunchError(f"kernel {kernel.facts.name}: a cooperative launch cannot be checked")
         unwritten = list(self.memory.unwritten())

@@ -18,6 +18,10 @@ from isa.program import Instruction
 from isa.registers import EXEC_LO
 from isa.sim.execute import branch_target
 
+ROUNDS = 8
+UNROLLED = 1200
+"""Instructions that an unrolled loop may have."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -107,3 +111,28 @@ def _reached(
 
 def _ends_block(inst: Instruction) -> bool:
     return inst.desc.terminator or inst.desc.effect in ("barrier", "end") or jumps_indirectly(inst) or writes_exec(inst)
+
+
+def may_repeat(block: Block) -> bool:
+    """Whether a block is a loop by itself whose rounds differ in registers only: vector memory is read, never written,
+    and nothing else happens."""
+    middle = block.instructions[:-1]
+    return (
+        block.target == block.number
+        and block.next >= 0
+        and all(not i.desc.effect or i.desc.effect == "wait" for i in middle)
+        and all((a := i.desc.access) is None or (a.kind == "load" and a.space in ("lds", "global")) for i in middle)
+    )
+
+
+def rounds_of(block: Block) -> int:
+    """How many rounds are written as one: eight where that stays of bearable size."""
+    return max(2, min(ROUNDS, UNROLLED // len(block.instructions)))
+
+
+def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
+    """Whether a loop, the blocks from one address to another, may wait for what another workgroup does: it sleeps or
+    looks at memory anew (buffer_gl0_inv), and no barrier of the workgroup is in it."""
+    inside = [i for b in blocks if first <= b.address <= last for i in b.instructions]
+    looks = any(i.mnemonic in ("s_sleep", "buffer_gl0_inv") for i in inside)
+    return looks and not any(i.desc.effect == "barrier" for i in inside)

@@ -4,9 +4,7 @@ Each thread has a `Context`, the waves of one workgroup and its LDS, and runs na
 shared counter; Python only waits. A thread that stops early (a fault, Ctrl-C, a spent budget) raises the abort flag,
 which the others see at their next backward branch.
 
-Workgroups run to their end one after the other on a thread. A kernel whose workgroups wait for one another needs as
-many of them at a time as there are threads; more than that never end, and Ctrl-C or the budget ends them.
-"""
+Workgroups run to their end one after the other on a thread. A kernel whose workgroups wait for one another needs XX"""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ There are two versions of each kernel:
 A version returns `Stop.SWITCH` where the other is to go on; since all registers lie in memory between blocks, nothing
 else has to be done. The plain version is compiled only when a wave first needs it.
 
-Backward branches check the launch's abort flag and its budget of instructions.
+Backward branches check the launch's abort flag and its budget of instructions. In a loop that waits for another
+workgroup they let the host's other threads go first.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from isa.describe import Access
 from isa.program import Instruction
 from isa.registers import EXEC_LO, SCC, SGPR_LIMIT, Reg, s
 from isa.sim import lane_access as memory
-from isa.sim.cfg import Block, jumps_indirectly, writes_exec
+from isa.sim.cfg import Block, jumps_indirectly, may_repeat, rounds_of, waits_for_others, writes_exec
 from isa.sim.execute import execute
 from isa.sim.guess import Pattern, guess
 from isa.sim.ir import Function, Region
@@ -37,29 +38,9 @@ from isa.values import Value
 
 BAILS = 64
 """How often a wave may fall out of the fast version because a guess was wrong, before it stays with the plain one."""
-ROUNDS = 8
-UNROLLED = 1200
-"""Instructions that an unrolled loop may have."""
 _LANE_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 _across: set[str] = set()
 """Instructions seen to work across lanes."""
-
-
-def may_repeat(block: Block) -> bool:
-    """Whether a block is a loop by itself whose rounds differ in registers only: vector memory is read, never written,
-    and nothing else happens."""
-    middle = block.instructions[:-1]
-    return (
-        block.target == block.number
-        and block.next >= 0
-        and all(not i.desc.effect or i.desc.effect == "wait" for i in middle)
-        and all((a := i.desc.access) is None or (a.kind == "load" and a.space in ("lds", "global")) for i in middle)
-    )
-
-
-def rounds_of(block: Block) -> int:
-    """How many rounds are written as one: eight where that stays of bearable size."""
-    return max(2, min(ROUNDS, UNROLLED // len(block.instructions)))
 
 
 class Translator:
@@ -328,19 +309,13 @@ class Translator:
         if backward:
             length = (self.block.last.address or 0) - target.address
             self._check_budget(region, number, max(1, length // 8) * self._rounds)
-            if self._waits(target.address):
+            if waits_for_others(self.blocks, target.address, self.block.address):
                 f.declare("declare i32 @sched_yield()")
                 f.emit(region, "call i32 @sched_yield()")
         if returns:
             self._maybe_fast(region, number)
         region.line(f"br label %b{number}")
         return name
-
-    def _waits(self, first: int) -> bool:
-        """Whether the loop from this address to the end of this block may wait for what another workgroup does: it
-        sleeps or looks at memory anew, without a barrier. The host's other threads go on sooner if it lets them."""
-        names = {i.mnemonic for b in self.blocks if first <= b.address <= self.block.address for i in b.instructions}
-        return not names.isdisjoint(("s_sleep", "buffer_gl0_inv")) and "s_barrier" not in names
 
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:
         f = self.f

@@ -90,14 +90,14 @@ handle = ctypes.c_void_p(int(program))
 check(hiprtc.hiprtcDestroyProgram(ctypes.addressof(handle)))
 assert hiprtc.hiprtcGetCodeSize(program)[0] == R.HIPRTC_ERROR_INVALID_PROGRAM
 assert "HIPRTC_ERROR_COMPILATION" in str(hiprtc.hiprtcGetErrorString(R.HIPRTC_ERROR_COMPILATION))
-assert hiprtc.hiprtcLinkDestroy(None)[0] == R.HIPRTC_ERROR_INTERNAL_ERROR
+assert hiprtc.hiprtcGetLoweredName(program, b"k")[0] == R.HIPRTC_ERROR_INTERNAL_ERROR
 # A program of another target of the family compiles, and is not for this card.
 program, code, log = build(b'extern "C" __global__ void k() {}', b"--offload-arch=gfx1101")
 assert code == R.HIPRTC_SUCCESS
 assert hip.hipModuleLoadData(image(program))[0] == hip.hipError_t.hipErrorNoBinaryForGpu
 """,
     )
-    assert "the simulated card does not have hiprtcLinkDestroy" in done.stderr
+    assert "the simulated card does not have hiprtcGetLoweredName" in done.stderr
 
 
 PRINTING = r"""
@@ -139,3 +139,134 @@ launch(b"much", ctypes.c_int(3000), threads=32)
     assert set(numbers) <= set(range(3000))
     assert len(numbers) == (1 << 20) // 20, "a dword, the format's hash and one argument each"
     assert "bytes of printf found no room" in done.stderr
+
+
+LINKING = '''
+kernel, code, log = build(b"__device__ float twice(float); __device__ float plus(float, float);"
+                          b'extern "C" __global__ void k(float *x) { x += threadIdx.x; *x = plus(twice(*x), 1); }',
+                          b"-fgpu-rdc")
+assert code == R.HIPRTC_SUCCESS, log
+helper, code, log = build(b'__device__ float twice(float v) { if (v == 3) printf("three%c", 10); return 2 * v; }',
+                          b"-fgpu-rdc")
+assert code == R.HIPRTC_SUCCESS, log
+IR = b"""
+target triple = "amdgcn-amd-amdhsa"
+define hidden float @_Z4plusff(float %a, float %b) { %s = fadd float %a, %b
+ ret float %s }
+"""
+T = getattr(hiprtc.hiprtcJITInputType, "hipJitInputLLVMBitcode", None) or \
+    hiprtc.hiprtcJITInputType.HIPRTC_JIT_INPUT_LLVM_BITCODE
+
+def bitcode(program):
+    data = bytearray(check(hiprtc.hiprtcGetBitcodeSize(program)))
+    check(hiprtc.hiprtcGetBitcode(program, data))
+    assert data[:2] == b"BC"
+    return bytes(data)
+
+def link(*parts):
+    state = check(hiprtc.hiprtcLinkCreate(0, None, None))
+    for part in parts:
+        check(hiprtc.hiprtcLinkAddData(state, T, part, len(part), b"a part", 0, None, None))
+    return state, hiprtc.hiprtcLinkComplete(state)
+'''
+
+
+def test_bitcode_and_ir_are_linked(run_program: Run, tmp_path: Path) -> None:
+    done = run(
+        run_program,
+        tmp_path,
+        LINKING
+        + """
+state, answer = link(bitcode(kernel), bitcode(helper), IR)
+image, size = check(answer)
+module = check(hip.hipModuleLoadData(image))
+f = check(hip.hipModuleGetFunction(module, b"k"))
+x = np.arange(32, dtype=np.float32)
+d = check(hip.hipMalloc(x.nbytes))
+check(hip.hipMemcpy(d, x, x.nbytes, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+check(hip.hipModuleLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, None, None, (d,)))
+y = np.empty_like(x)
+check(hip.hipMemcpy(y, d, x.nbytes, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+assert (y == 2 * x + 1).all(), y
+check(hiprtc.hiprtcLinkDestroy(state))
+""",
+    )
+    assert done.stdout == "three\n"
+
+
+def test_what_cannot_be_linked_is_said(run_program: Run, tmp_path: Path) -> None:
+    done = run(
+        run_program,
+        tmp_path,
+        LINKING
+        + """
+assert hiprtc.hiprtcGetCodeSize(kernel)[0] == R.HIPRTC_ERROR_INVALID_PROGRAM
+assert hiprtc.hiprtcGetBitcodeSize(build(b"")[0])[0] == R.HIPRTC_ERROR_INVALID_PROGRAM
+assert link(bitcode(kernel), IR)[1][0] == R.HIPRTC_ERROR_LINKING
+assert link()[1][0] == R.HIPRTC_ERROR_LINKING
+assert link(bitcode(kernel), IR.replace(b"ret float %s", b"ret i32 %s"))[1][0] == R.HIPRTC_ERROR_LINKING
+state = check(hiprtc.hiprtcLinkCreate(0, None, None))
+other = list(hiprtc.hiprtcJITInputType)[0]
+assert hiprtc.hiprtcLinkAddData(state, other, IR, len(IR), b"odd", 0, None, None)[0] == R.HIPRTC_ERROR_INVALID_INPUT
+assert hiprtc.hiprtcLinkAddFile(state, T, b"/nowhere.bc", 0, None, None)[0] == R.HIPRTC_ERROR_INVALID_INPUT
+check(hiprtc.hiprtcLinkDestroy(state))
+assert hiprtc.hiprtcLinkDestroy(state)[0] == R.HIPRTC_ERROR_INVALID_INPUT
+""",
+    )
+    assert "undefined hidden symbol: twice(float)" in done.stderr
+    assert "odd cannot be linked" in done.stderr
+    assert "cannot read '/nowhere.bc'" in done.stderr
+    assert "there is nothing to link" in done.stderr
+
+
+ROUNDS = """
+// Each round, every workgroup writes a number, waits for all of them, and reads its neighbour's.
+extern "C" __global__ void rounds(unsigned *arrived, unsigned *cells, unsigned *sums, int count) {
+    unsigned me = blockIdx.x, all = gridDim.x, sum = 0;
+    for (int wait = 0; wait < 2 * count; ++wait) {
+        if (threadIdx.x == 0 && wait % 2 == 0) cells[me] = me * 100 + wait / 2;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __scoped_atomic_fetch_add(arrived, 1u, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_DEVICE);
+            while (__scoped_atomic_load_n(arrived, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE) < (wait + 1) * all)
+                ;
+        }
+        __syncthreads();
+        if (wait % 2 == 0) sum += cells[(me + 1) % all];
+    }
+    if (threadIdx.x == 0) sums[me] = sum;
+}
+"""
+
+
+def test_workgroups_of_a_cooperative_launch_wait_for_one_another(run_program: Run, tmp_path: Path) -> None:
+    """More workgroups than the host has threads to spare, and a barrier for the whole grid made of atomics."""
+    (tmp_path / "rounds.hip").write_text(ROUNDS)
+    script = """
+from pathlib import Path
+program, code, log = build(Path(__file__).with_name("rounds.hip").read_bytes())
+assert code == R.HIPRTC_SUCCESS, log
+f = check(hip.hipModuleGetFunction(check(hip.hipModuleLoadData(image(program))), b"rounds"))
+n, count = 100, 3
+arrived, cells, sums = (check(hip.hipMalloc(4 * n)) for _ in range(3))
+check(hip.hipMemset(arrived, 0, 4 * n))
+values = [ctypes.c_void_p(int(p)) for p in (arrived, cells, sums)] + [ctypes.c_int(count)]
+parameters = (ctypes.c_void_p * 4)(*map(ctypes.addressof, values))
+def launch(groups, threads=64):
+    where = ctypes.addressof(parameters)
+    return hip.hipModuleLaunchCooperativeKernel(f, groups, 1, 1, threads, 1, 1, 0, None, where)[0]
+E = hip.hipError_t
+print(launch(n).name)
+got = np.zeros(n, np.uint32)
+check(hip.hipMemcpy(got, sums, got.nbytes, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+neighbour = (np.arange(n) + 1) % n
+print((got == count * 100 * neighbour + 3).all())
+print(launch(1_000_000).name, launch(0).name, launch(1, 0).name)
+"""
+    done = run(run_program, tmp_path, script)
+    first, right, refused = done.stdout.splitlines()
+    assert (first, right) == ("hipSuccess", "True")
+    assert refused == "hipErrorCooperativeLaunchTooLarge hipErrorInvalidValue hipErrorInvalidValue"
+    assert "the card does not hold this grid at once" in done.stderr
+    checked = run_program(COMMAND, "simulate", "--check", str(tmp_path / "script.py"))
+    assert "a cooperative launch cannot be checked" in checked.stderr

@@ -160,7 +160,8 @@ def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable
         source, assembly, made = (folder / f"{program.name}{end}" for end in (".hip", ".s", ".o"))
         source.write_bytes(program.source)
         options = [f"-I{folder}", *flags]
-        if relocatable:  # each unit defines a symbol by its compilation's id, so units that are linked need different ones
+        if relocatable:
+            # Each unit defines a symbol that is called after this id: units that are linked need different ones.
             options.append(f"-cuid={key[:16]}")
             said = [tools.bitcode(source, folder / "code", arch=arch, include=INCLUDE, flags=options)]
         else:
