@@ -56,7 +56,7 @@ def test_the_whole_ladder(python: Python) -> None:
     assert all(r["environment"]["hip_python"] == OLDER.split("==")[1] for r in records.values() if "correct" in r)
 
 
-@pytest.mark.parametrize("file", ["test_simulated_hip.py", "test_sgemm.py", "test_bench.py"])
+@pytest.mark.parametrize("file", ["test_simulated_hip.py", "test_hiprtc.py", "test_sgemm.py", "test_bench.py"])
 def test_everything_that_goes_through_hip_python(python: Python, file: str) -> None:
     done = python("-m", "pytest", "-q", "-x", f"tests/hipgemm/{file}")
     assert done.returncode == 0, done.stdout + done.stderr
