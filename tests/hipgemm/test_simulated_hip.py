@@ -132,7 +132,8 @@ signatures = {n: c for binding in simulated_hip._bindings() for n, c in binding.
 from hipgemm.simulated_hip.abi import CALLS
 def plain(text):
     text = text.replace("const ", "").strip()
-    if "*" in text or re.match(r"hip(rtcProgram|rtcLinkState|(Stream|Event|Module|Function|HostFn|StreamCallback)_t)$", text):
+    handles = r"hip(rtcProgram|rtcLinkState|(Stream|Event|Module|Function|HostFn|StreamCallback)_t)$"
+    if "*" in text or re.match(handles, text):
         return "pointer"
     if text.startswith("enum ") or text in ("hipDevice_t", "int"):
         return "int"
