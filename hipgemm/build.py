@@ -17,6 +17,7 @@ made, except the times.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -197,9 +198,18 @@ def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> No
 def _key(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
     """A hash of everything that goes into the stage folder."""
     own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
-    files = [kernel.path, *sorted(INCLUDE.rglob("*.h")), *own, *_isa_code()]
+    files = [*_with_includes(kernel.path), *sorted(INCLUDE.rglob("*.h")), *own, *_isa_code()]
     mode = [kernel.name, kernel.function, kernel.mode, kernel.pipeline, arch, tools.identity, *flags]
     return cache.key(*mode, *(f.read_bytes() for f in files))
+
+
+def _with_includes(source: Path) -> list[Path]:
+    """A source and what it includes by a name in quotes, which is looked for beside it."""
+    found = [source]
+    for file in found:
+        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(), re.M)
+        found += [path for name in names if (path := (file.parent / name).resolve()) not in found]
+    return found
 
 
 def _isa_code() -> list[Path]:

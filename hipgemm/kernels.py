@@ -82,8 +82,8 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Rung(Source):
-    """One kernel of the ladder.
+class Gemm(Source):
+    """A GEMM kernel with the ladder's signature.
 
     tile:     what (M, N, K) must be multiples of.
     block_tile: rows and columns of C that a workgroup computes.
@@ -94,8 +94,7 @@ class Rung(Source):
     tile: tuple[int, int, int]
     block_tile: tuple[int, int]
     block: tuple[int, int, int]
-    published: Published
-    max_elements: int = 2**62
+    max_elements: int = field(default=2**62, kw_only=True)
 
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Workgroups in (x, y, z): x runs along the columns of C, y along its rows."""
@@ -130,6 +129,13 @@ class Rung(Source):
                     expected=f"{letters} of at most {self.max_elements}",
                     hint="kernel2 computes 64-bit addresses",
                 )
+
+
+@dataclass(frozen=True)
+class Rung(Gemm):
+    """One kernel of the ladder, with what the study measured of its own."""
+
+    published: Published
 
 
 def _tiled(number: int, title: str, source: str, threads: int, published: Published, pipeline: str = "") -> Rung:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.device import Buffer, Device, gemm_arguments
 from hipgemm.environment import environment
-from hipgemm.kernels import Rung, rung
+from hipgemm.kernels import Gemm, rung
 from hipgemm.problem import Problem, ProblemError, Verdict
 from hipgemm.result import Result
 from hipgemm.telemetry import Telemetry
@@ -90,7 +90,7 @@ def run(
 
 
 def measure(
-    row: Rung,
+    row: Gemm,
     problem: Problem,
     *,
     device: Device | str | None = None,
@@ -122,7 +122,7 @@ def measure(
 
 def measure_image(
     image: bytes,
-    row: Rung,
+    row: Gemm,
     problem: Problem,
     device: Device,
     *,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.build import Build
-from hipgemm.kernels import Rung
+from hipgemm.kernels import Gemm
 
 if TYPE_CHECKING:
     from isa.timing.cards import Card
@@ -22,7 +22,7 @@ _A, _B, _C = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000
 class Prediction:
     """A rung, the problem's size (C is m x n, k is the sum's length), and what the cycle model says of it."""
 
-    rung: Rung
+    rung: Gemm
     m: int
     n: int
     k: int
@@ -64,7 +64,7 @@ def ready(
     from isa.timing import bank_rules, predict
 
     rung = built.rung
-    assert isinstance(rung, Rung)
+    assert isinstance(rung, Gemm)
     rung.check_size(m, n, k)
     kernarg = struct.pack("<QQQiiiff", _A, _B, _C, m, n, k, 1.0, beta)
     return predict.prepared(

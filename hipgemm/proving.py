@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Rung, Source
+from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Gemm, Source
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.errors import IsaError
 from isa.program import Program
@@ -19,8 +19,8 @@ class Disproved(IsaError):
 
 
 def facts(kernel: Source) -> Facts:
-    """What is true of each launch of a rung (see Rung.check_size); of other sources nothing is known."""
-    if not isinstance(kernel, Rung):
+    """What is true of each launch of a GEMM kernel (see Gemm.check_size); of other sources nothing is known."""
+    if not isinstance(kernel, Gemm):
         return Facts()
     rows, columns = kernel.block_tile
     largest = (min(LARGEST_INT, LARGEST_GRID_Y * rows), LARGEST_INT, LARGEST_INT)

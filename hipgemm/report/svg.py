@@ -41,10 +41,63 @@ class Point:
     rate: float
 
 
-def bars(groups: Sequence[tuple[str, Sequence[Bar]]], unit: str, title: str) -> str:
-    """Horizontal bars on one linear scale from 0, grouped under their names."""
-    left, right, thick, gap = 90, 150, 15, 12
-    width, inner = 1152, 1152 - 90 - 150
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chart: (x, y) by rising x."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+def lines(series: Sequence[Line], across: str, up: str, title: str, *, doubling: bool = False) -> str:
+    """Lines over one linear x axis, each point a mark; colours --s0, --s1, ... in turn. The y axis is linear from 0, or
+    with `doubling` logarithmic from 1."""
+    left, right, top, bottom, width, height = 60, 110, 24, 44, 1152, 400
+    points = [point for line in series for point in line.points]
+    lowest, highest = min(x for x, _ in points), max(x for x, _ in points)
+    most = max(y for _, y in points) or 1
+    step = _step(most / 6)
+    ticks = [k * step for k in range(int(most / step) + 1)]
+    if doubling:
+        ticks = [2.0**k for k in range(math.ceil(math.log2(max(most, 2)) - 0.01) + 1)]
+        most = ticks[-1]
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        share = (x - lowest) / ((highest - lowest) or 1)
+        rise = math.log2(y) / math.log2(most) if doubling else y / most
+        return left + share * (width - left - right), height - bottom - rise * (height - top - bottom)
+
+    out = []
+    for tick in ticks:
+        _, y = at(lowest, tick)
+        out.append(f'<line class="grid" x1="{left}" x2="{width - right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        out.append(_text(left - 8, y + 4, f"{tick:g}", anchor="end", muted=True))
+    between = _step((highest - lowest) / 20)
+    for value in sorted({x for x, _ in points if x % between == 0} | {lowest}):
+        out.append(_text(at(value, 1)[0], height - bottom + 18, f"{value:g}", anchor="middle", muted=True))
+    out.append(_text(width - right, height - 6, across, anchor="end", muted=True))
+    out.append(_text(left - 8, top - 10, up, anchor="end", muted=True))
+    ends = {}
+    for k, line in enumerate(series):
+        places = [at(x, y) for x, y in line.points]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        out.append(f'<path d="M{path}" fill="none" style="stroke:var(--s{k})" stroke-width="1.5"/>')
+        for (x, y), (px, py) in zip(line.points, places, strict=True):
+            mark = f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3.5" style="fill:var(--s{k})">'
+            out.append(f"{mark}<title>{escape(line.name)}: {across} {x:g}, {y:.4g} {up}</title></circle>")
+        ends[line.name] = places[-1]
+    for name, _, (x, y) in _spread(ends):
+        colour = next(k for k, line in enumerate(series) if line.name == name)
+        out.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" style="fill:var(--s{colour})">{escape(name)}</text>')
+    return _svg(width, height, title, "".join(out))
+
+
+def bars(
+    groups: Sequence[tuple[str, Sequence[Bar]]], unit: str, title: str, *, left: int = 90, right: int = 150
+) -> str:
+    """Horizontal bars on one linear scale from 0, grouped under their names. left, right: room for names and labels."""
+    thick, gap = 15, 12
+    width, inner = 1152, 1152 - left - right
     most = max((max(bar.value, bar.high or 0) for _, row in groups for bar in row), default=1) or 1
     step = _step(most / 5)
     top = 8

@@ -40,3 +40,14 @@ def sectors(addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> tuple[np.n
     out = np.empty(len(addresses) * LANES * (2 + (nbytes - 1) // SECTOR), np.int64)
     total = native.call("collapse_sectors", addresses, masks, len(counts), nbytes, counts, out)
     return counts, out[:total].copy()
+
+
+def scratch_sectors(addresses: np.ndarray, masks: np.ndarray, dwords: int) -> tuple[np.ndarray, np.ndarray]:
+    """As `sectors`, for scratch: int64[n, 32] are offsets in each lane's own frame, `dwords` a lane.
+
+    The same dword of all 32 lanes lies together (LLVM AMDGPUUsage, "Address Spaces": private memory is interleaved by
+    dword), so that a dword is a line of 128 bytes and a wide access as many lines. Sectors ascend within each dword."""
+    first = (addresses >> 2)[:, None, :] + np.arange(dwords)[None, :, None]
+    swizzled = (first * 32 + np.arange(32)) * 4
+    counts, flat = sectors(swizzled.reshape(-1, 32), np.repeat(masks, dwords), 4)
+    return counts.reshape(-1, dwords).sum(axis=1), flat

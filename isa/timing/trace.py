@@ -94,6 +94,8 @@ class Recorder:
             size = max(1, width(access.element))
             if access.space == "lds":
                 self._lds.append((waves, order, collapse.lds_cycles(addresses, masks, size)))
+            elif access.space == "scratch":
+                self._mem.append((waves, order, *collapse.scratch_sectors(addresses, masks, size)))
             else:
                 self._mem.append((waves, order, *collapse.sectors(addresses, masks, 4 * size)))
         self._pending.clear()

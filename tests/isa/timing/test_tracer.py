@@ -136,3 +136,11 @@ def test_sectors_are_those_touched(places: list[int], mask: int, size: int) -> N
     bytes_ = {p + k for lane, p in enumerate(places) if mask >> lane & 1 for k in range(size)}
     assert found.tolist() == sorted({b // 32 for b in bytes_})
     assert counts.tolist() == [len(found)]
+
+
+def test_a_dword_of_scratch_is_a_line_of_its_own() -> None:
+    """Private memory is interleaved by dword: 32 lanes' dwords at one offset fill 128 bytes, a b64 access two lines."""
+    text = "scratch_store_b64 off, v[2:3], off offset:8\nscratch_load_b32 v4, off, off offset:12\ns_endpgm\n"
+    found = trace(cfg_of(text), Launch((1, 1, 1), (32, 1, 1))).recorded
+    assert found.sector_at.tolist() == [0, 8, 12]
+    assert found.sectors.tolist() == [*range(8, 16), *range(12, 16)]

@@ -1,0 +1,52 @@
+"""`hipgemm lab [NAME]`: run one of the small experiments and show its table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from hipgemm.cli.options import device_option
+from hipgemm.cli.progress import steps
+from isa.errors import IsaError
+
+_FORMATS = (".svg", ".html")
+
+
+@click.command("lab")
+@click.argument("name", required=False)
+@click.option("-n", default=None, type=click.IntRange(1), help="M = N = K.  [default: the experiment's own size]")
+@click.option("-o", "out", default=None, type=click.Path(path_type=Path), help="Plot: FILE.svg; whole page: FILE.html.")
+@device_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(name: str | None, n: int | None, out: Path | None, device: str | None, as_json: bool) -> None:
+    """Run the experiment NAME, check every kernel's answers, and show the table; without NAME, list what there is.
+
+    Times are measured on a card and predicted by the cycle model where there is none. Exit status 1 if an answer is
+    wrong.
+    """
+    from hipgemm import lab
+
+    if name is None:
+        width = max(map(len, lab.EXPERIMENTS))
+        click.echo("\n".join(f"{known:<{width}}  {what}" for known, what in lab.EXPERIMENTS.items()))
+        return
+    chosen = lab.experiment(name)
+    if out is not None and out.suffix not in _FORMATS:
+        raise IsaError(f"{out}: which format?", expected="a name that ends in " + " or ".join(_FORMATS))
+    from hipgemm.cli import inputs
+    from hipgemm.device import Device
+    from hipgemm.lab.frame import study
+    from hipgemm.report import lab as shown
+
+    with steps() as step:
+        found = study(chosen, Device.open(device), n, step=step)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), allow_nan=False))
+    else:
+        click.echo(shown.text(found))
+    if out is not None:
+        inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.drawing(found))
+    sys.exit(0 if found.correct else 1)

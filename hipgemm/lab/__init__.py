@@ -1,0 +1,40 @@
+"""The lab: small experiments, each about one thing that decides how fast a kernel is.
+
+An experiment builds its kernels, runs every one of them on a device and checks its answers, and makes a `Study`: a
+table, a paragraph that explains it, and plots. The code path is that of `hipgemm run`: on a card the times are
+measured, on the simulated card they are predicted by the cycle model, and each row says which.
+
+    frame      what an experiment is, and what it leaves
+    bench      building, running, checking and timing one kernel; counting what its waves execute
+    one module an experiment; EXPERIMENTS lists them
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.lab.frame import Experiment
+
+EXPERIMENTS = {
+    "tiles": "what a thread computes: from 1 x 1 to 16 x 8 elements of C",
+    "registers": "kernel 5 under a cap on its VGPRs",
+    "banks": "which registers a dual FMA reads its operands from",
+    "lds": "strides of 1 to 32 between the lanes of an LDS load",
+}
+"""Name of an experiment and of its module -> what it varies."""
+
+
+class UnknownExperiment(IsaError):
+    """There is no experiment of that name."""
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of that name, or UnknownExperiment with the names there are."""
+    if name not in EXPERIMENTS:
+        raise UnknownExperiment(f"there is no experiment {name!r}", expected=", ".join(EXPERIMENTS), hint="hipgemm lab")
+    found: Experiment = importlib.import_module(f"hipgemm.lab.{name}").EXPERIMENT
+    return found

@@ -1,0 +1,143 @@
+"""What an experiment is, and what it leaves: rows under columns, a paragraph, plots.
+
+An experiment is a small frozen object: its fields say what it varies, so that a test can vary less. `study` runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hipgemm.lab.bench import Bench
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.device import Device
+
+Row = Mapping[str, Any]
+"""Column's key -> its value: text, a number, or None where it is not known. "correct" says whether the answer was, and
+"time_kind" whether a time was measured or predicted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """key: in rows and JSON; title and unit: in its head; digits: behind the point; what: a sentence about it."""
+
+    key: str
+    title: str
+    unit: str = ""
+    digits: int = 0
+    what: str = ""
+
+    def text(self, row: Row) -> str:
+        """A cell as people read it."""
+        value = row.get(self.key)
+        if value is None:
+            return "not known"
+        return value if isinstance(value, str) else f"{value:.{self.digits}f}"
+
+    @property
+    def head(self) -> str:
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A drawing (a fragment of `hipgemm.report.svg`) and a line below it."""
+
+    caption: str
+    drawing: str
+
+
+class Experiment(Protocol):
+    """name: as in EXPERIMENTS. title: one line. paragraph: what is varied, why, and what to look for. size: of its
+    matrices by default, None where it has none. columns: of its table."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def paragraph(self) -> str: ...
+    @property
+    def size(self) -> int | None: ...
+    @property
+    def columns(self) -> Sequence[Column]: ...
+
+    def run(self, bench: Bench, n: int) -> Iterator[Row]:
+        """One row after another. n: M = N = K, 0 where it has no size."""
+        ...
+
+    def plots(self, rows: Sequence[Row]) -> list[Plot]:
+        """The table as pictures."""
+        ...
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment that was run. conditions: (what, value) that hold for all rows."""
+
+    name: str
+    title: str
+    paragraph: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    conditions: tuple[tuple[str, str], ...]
+    plots: tuple[Plot, ...]
+
+    @property
+    def correct(self) -> bool:
+        """Whether every kernel computed what it should."""
+        return all(row["correct"] for row in self.rows)
+
+    @property
+    def time_kind(self) -> str:
+        """ "measured", "predicted", or both where rows differ."""
+        return " and ".join(sorted({row["time_kind"] for row in self.rows}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the plots, as JSON can hold it. Units stand with the columns."""
+        columns = [{"key": c.key, "title": c.title, "unit": c.unit, "what": c.what} for c in self.columns]
+        return {
+            "experiment": self.name,
+            "title": self.title,
+            "conditions": dict(self.conditions),
+            "correct": self.correct,
+            "columns": columns,
+            "rows": [dict(row) for row in self.rows],
+        }
+
+    def __repr__(self) -> str:
+        from hipgemm.report import lab
+
+        return lab.text(self)
+
+    def _repr_html_(self) -> str:
+        from hipgemm.report import lab
+
+        return lab.fragment(self)
+
+
+def study(
+    experiment: Experiment, device: Device, n: int | None = None, *, step: Callable[[str], None] | None = None
+) -> Study:
+    """Run an experiment on a device. n: M = N = K, the experiment's own size if not given. IsaError for a size that it
+    cannot take, and for what cannot be built or run."""
+    if n is not None and experiment.size is None:
+        raise IsaError(f"the experiment {experiment.name} has no size", got=f"n = {n}", hint="leave -n out")
+    size = n if n is not None else experiment.size or 0
+    bench = Bench(device, step or (lambda _: None))
+    rows = tuple(experiment.run(bench, size))
+    conditions = [("device", f"{device.name} ({device.arch})")]
+    conditions += [("size", f"M = N = K = {size}")] if size else []
+    conditions += [("built by", bench.toolchain)]
+    return Study(
+        experiment.name,
+        experiment.title,
+        experiment.paragraph,
+        tuple(experiment.columns),
+        rows,
+        tuple(conditions),
+        tuple(experiment.plots(rows)),
+    )

@@ -1,0 +1,63 @@
+"""The GEMM kernel of `kernels_hip/lab/gemm.hip` with its choices as an object: what experiments vary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hipgemm.kernels import Gemm
+from hipgemm.lab.bench import Bench, Trial
+
+SIDE = 16
+_PAD = 4
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """tm, tn: elements of C of a thread. bk: depth of a tile. gw, lw: floats that a load from global memory, from LDS
+    moves. nested: three loops that read both factors from LDS at each step. guard: any M. level: of optimisation."""
+
+    tm: int = 4
+    tn: int = 4
+    bk: int = 16
+    gw: int = 1
+    lw: int = 1
+    nested: bool = False
+    guard: bool = False
+    level: str = "-O3"
+
+    @property
+    def name(self) -> str:
+        marks = f"{'_nested' * self.nested}{'_guard' * self.guard}{self.level.replace('-', '_')}"
+        return f"lab_{self.tm}x{self.tn}x{self.bk}_{self.gw}_{self.lw}{marks}"
+
+    @property
+    def lds_bytes(self) -> int:
+        """Of the tiles of A and B."""
+        return 4 * self.bk * (SIDE * (self.tm + self.tn) + _PAD)
+
+    @property
+    def row(self) -> Gemm:
+        rows, columns = SIDE * self.tm, SIDE * self.tn
+        return Gemm(
+            name=self.name,
+            title=self.name,
+            source="lab/gemm.hip",
+            function="lab_gemm",
+            cu_mode=True,
+            tile=(1, self.gw, self.gw) if self.guard else (rows, columns, self.bk),
+            block_tile=(rows, columns),
+            block=(SIDE * SIDE, 1, 1),
+            max_elements=2**31,
+        )
+
+    @property
+    def flags(self) -> list[str]:
+        values = {
+            "TM": self.tm, "TN": self.tn, "BK": self.bk, "GW": self.gw, "LW": self.lw, "NESTED": int(self.nested),
+            "GUARD": int(self.guard),
+        }  # fmt: skip
+        return [self.level, *(f"-D{name}={value}" for name, value in values.items())]
+
+    def tried(self, bench: Bench, n: int) -> Trial:
+        """Built, run, checked and timed at M = N = K = n."""
+        return bench.gemm(self.row, self.flags, n)

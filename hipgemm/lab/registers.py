@@ -1,0 +1,83 @@
+"""`registers`: the same kernel with fewer and fewer VGPRs, until it spills."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hipgemm.kernels import Gemm, rung
+from hipgemm.lab.bench import Bench
+from hipgemm.lab.frame import Column, Plot, Row
+from hipgemm.report import svg
+
+
+@dataclass(frozen=True)
+class Registers:
+    """caps: the most VGPRs that the compiler may use."""
+
+    caps: Sequence[int] = (256, 192, 184, 176, 168, 144, 128, 96, 80, 64, 48)
+    name: str = "registers"
+    title: str = "Registers: occupancy against spills"
+    size: int | None = 2048
+    paragraph: str = (
+        "Kernel 5 keeps 128 accumulators, a column and a row of its tiles in VGPRs. A SIMD has 1536 VGPRs, given out "
+        "in granules of 24, so that fewer a wave let more waves in, which hide each other's waits. Below what the "
+        "kernel needs the compiler spills to scratch: memory, reached through the same path as A and B, a dword of "
+        "each lane at a time. Occupancy is a means to hide latency and no aim: the cap pays as long as it takes "
+        "registers that hold nothing, and costs more than any occupancy can give back as soon as accumulators move to "
+        "memory in the inner loop."
+    )
+    columns: tuple[Column, ...] = (
+        Column("cap", "cap", "VGPRs", what="what the compiler may use"),
+        Column("vgprs", "used", "VGPRs", what="what it uses"),
+        Column("waves", "waves", "a SIMD", 1, "that fit, of 16"),
+        Column("spills", "spilled", "VGPRs", what="as the compiler counts them"),
+        Column("scratch", "scratch", "B", what="bytes of scratch of a thread"),
+        Column("scratch_ops", "scratch accesses", "a k", 2, "scratch_load and scratch_store of a wave for one k"),
+        Column("dual_share", "dual", "of FMAs", 2, "share of the multiply-adds that are done in pairs"),
+        Column("time_ms", "time", "ms", 4, "of one launch"),
+        Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time"),
+    )
+
+    def run(self, bench: Bench, n: int) -> Iterator[Row]:
+        fields = {f.name: getattr(rung("kernel5"), f.name) for f in dataclasses.fields(Gemm)}
+        for cap in self.caps:
+            name = f"lab_capped_{cap}"
+            changes = {"name": name, "title": name, "source": "lab/capped.hip", "function": "lab_capped"}
+            row = Gemm(**(fields | changes))
+            trial = bench.gemm(row, ["-O3", f"-DVGPRS={cap}"], n)
+            found, result = trial.inspection, trial.result
+            yield {
+                "cap": cap,
+                "vgprs": found.vgprs,
+                "waves": found.occupancy.waves,
+                "spills": found.vgpr_spills,
+                "scratch": found.scratch,
+                "scratch_ops": trial.count("scratch"),
+                "dual_share": trial.dual_share,
+                "time_ms": result.time_ms,
+                "tflops": result.tflops,
+                "time_kind": result.time_kind,
+                "correct": result.correct,
+            }
+
+    def plots(self, rows: Sequence[Row]) -> list[Plot]:
+        groups = [
+            (
+                f"{row['cap']}",
+                [
+                    svg.Bar(
+                        row["time_kind"],
+                        row["time_ms"],
+                        f"{row['time_ms']:.3f}: {row['waves']:g} waves, {row['scratch']} B scratch",
+                    )
+                ],
+            )
+            for row in rows
+            if row["time_ms"]
+        ]
+        return [Plot("Time by VGPR cap", svg.bars(groups, "ms", "Time by VGPR cap", right=240))]
+
+
+EXPERIMENT = Registers()

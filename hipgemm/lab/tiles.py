@@ -1,0 +1,83 @@
+"""`tiles`: how much of C a thread computes, and how deep the tiles in LDS are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hipgemm.lab.bench import Bench
+from hipgemm.lab.frame import Column, Plot, Row
+from hipgemm.lab.gemms import SIDE, Tiled
+from hipgemm.report import svg
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """tiles: (TM, TN) of a thread; depths: BK."""
+
+    tiles: Sequence[tuple[int, int]] = ((1, 1), (2, 2), (4, 4), (8, 8), (16, 8))
+    depths: Sequence[int] = (8, 32)
+    name: str = "tiles"
+    title: str = "Thread tiles: work a value that was read once"
+    size: int | None = 2048
+    paragraph: str = (
+        "A thread that computes TM x TN elements of C reads TM + TN values of LDS for TM TN multiply-adds: the larger "
+        "its tile, the more arithmetic stands behind each access, to LDS and to memory alike, and the fewer "
+        "instructions are anything but FMAs. It pays with registers (TM TN accumulators) and with LDS (16 (TM + TN) BK "
+        "values a workgroup of 256), and either of them lets fewer workgroups onto a CU. A deeper tile (BK) means "
+        "fewer barriers and takes more LDS for the same intensity. Where the grid has fewer workgroups than the card "
+        "has CUs, large tiles leave CUs idle: that is a matter of the matrices' size, not of the tile."
+    )
+    columns: tuple[Column, ...] = (
+        Column("tile", "tile", what="TM x TN of a thread"),
+        Column("bk", "BK", what="columns of A and rows of B in LDS at a time"),
+        Column("lds", "LDS", "B", what="bytes of LDS of a workgroup"),
+        Column("vgprs", "VGPRs", what="of a wave"),
+        Column("waves", "waves", "a SIMD", 1, "that fit, of 16"),
+        Column("held_by", "held by", what="what keeps more from fitting"),
+        Column("lds_loads", "LDS loads", "a k", 2, "ds_load instructions of a wave for one k"),
+        Column("fmas", "FMAs", "a k", 0, "multiply-adds of a lane for one k"),
+        Column("intensity", "FLOP/B", "", 1, "operations for each byte that a workgroup loads from global memory"),
+        Column("workgroups", "workgroups", "", 0, "of the launch"),
+        Column("time_ms", "time", "ms", 4, "of one launch"),
+        Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time"),
+    )
+
+    def run(self, bench: Bench, n: int) -> Iterator[Row]:
+        for tm, tn in self.tiles:
+            for bk in self.depths:
+                kernel = Tiled(tm, tn, bk)
+                trial = kernel.tried(bench, n)
+                found, result = trial.inspection, trial.result
+                x, y, _ = kernel.row.grid(n, n)
+                yield {
+                    "tile": f"{tm} x {tn}",
+                    "bk": bk,
+                    "lds": found.lds,
+                    "vgprs": found.vgprs,
+                    "waves": found.occupancy.waves,
+                    "held_by": ", ".join(found.occupancy.binding),
+                    "lds_loads": trial.lds_loads,
+                    "fmas": trial.fmas,
+                    # 2 * rows * columns operations and 4 * (rows + columns) bytes for each k
+                    "intensity": SIDE * tm * tn / (2 * (tm + tn)),
+                    "workgroups": x * y,
+                    "time_ms": result.time_ms,
+                    "tflops": result.tflops,
+                    "time_kind": result.time_kind,
+                    "correct": result.correct,
+                }
+
+    def plots(self, rows: Sequence[Row]) -> list[Plot]:
+        groups = [
+            (
+                f"{row['tile']}, BK {row['bk']}",
+                [svg.Bar(row["time_kind"], row["tflops"], f"{row['tflops']:.2f}, {row['waves']:g} waves a SIMD")],
+            )
+            for row in rows
+            if row["tflops"]
+        ]
+        return [Plot("Speed by thread tile", svg.bars(groups, "TFLOP/s", "Speed by thread tile", left=130))]
+
+
+EXPERIMENT = Tiles()

@@ -1,0 +1,158 @@
+"""The lab's experiments at a small size: what they must show, whatever the machine numbers are."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from math import gcd
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from hipgemm.cli import main
+from hipgemm.lab import EXPERIMENTS, experiment
+from hipgemm.lab.banks import PATTERNS, by_rules
+from hipgemm.lab.frame import Column, Plot, Study
+from hipgemm.lab.lds import closed_form
+from hipgemm.report import lab, svg
+from isa import toolchain
+from isa.timing import collapse
+
+needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def study(run_program: Run) -> Callable[[str, str, int | None], dict[str, Any]]:
+    """Runs an experiment, written as Python, in a process of its own."""
+
+    def run(module: str, expression: str, n: int | None = None) -> dict[str, Any]:
+        done = run_program(
+            f"import json; from hipgemm.device import Device; from hipgemm.lab.{module} import *\n"
+            "from hipgemm.lab.frame import study\n"
+            f"print(json.dumps(study({expression}, Device.open('simulated'), {n}).to_dict()))"
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert found["correct"]
+        assert {row["time_kind"] for row in found["rows"]} == {"predicted"}
+        keys = {column["key"] for column in found["columns"]}
+        assert all(keys <= set(row) for row in found["rows"])
+        return found
+
+    return run
+
+
+def column(found: dict[str, Any], key: str) -> list[Any]:
+    return [row[key] for row in found["rows"]]
+
+
+@needs_compiler
+def test_larger_tiles_do_more_with_what_they_load(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("tiles", "Tiles(((1, 1), (4, 4), (8, 8)), (8,))", 256)
+    assert column(found, "intensity") == [4, 16, 32]
+    assert column(found, "fmas") == [1, 16, 64]
+    assert column(found, "lds_loads") == sorted(column(found, "lds_loads"))
+    each = [loads / fmas for loads, fmas in zip(column(found, "lds_loads"), column(found, "fmas"), strict=True)]
+    assert each == sorted(each, reverse=True)
+    assert column(found, "waves")[0] == 16
+    assert column(found, "lds") == [4 * 8 * (16 * 2 * t + 4) for t in (1, 4, 8)]
+
+
+@needs_compiler
+def test_a_falling_cap_first_gives_occupancy_and_then_takes_time(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("registers", "Registers((256, 192, 128, 64))", 128)
+    assert all(used <= cap for used, cap in zip(column(found, "vgprs"), (256, 192, 128, 64), strict=True))
+    assert column(found, "waves") == sorted(column(found, "waves"))
+    assert column(found, "scratch")[0] == 0
+    assert column(found, "scratch_ops") == sorted(column(found, "scratch_ops"))
+    assert column(found, "scratch_ops")[-1] > 50
+    assert column(found, "time_ms")[-1] > 5 * column(found, "time_ms")[0]
+
+
+@needs_compiler
+def test_conflict_free_pairs_take_one_cycle_and_two_way_ones_two(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("banks", "EXPERIMENT")
+    for row in found["rows"]:
+        assert row["cycles"] == pytest.approx(row["previous-place"], rel=0.06), row["pattern"]
+    cycles = dict(zip(column(found, "pattern"), column(found, "cycles"), strict=True))
+    assert min(cycles, key=lambda name: cycles[name]) in ("conflict-free", "same register")
+    assert cycles["two-way"] > 1.9 * cycles["conflict-free"]
+    assert cycles["reuse of both"] < 1.1
+
+
+@needs_compiler
+def test_an_lds_load_takes_what_its_stride_says(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("lds", "Lds((1, 2, 7, 16, 32), (1, 4))")
+    for row in found["rows"]:
+        for width in ("b32", "b128"):
+            assert row[f"{width}_32"] <= row[width] + 0.01
+            if row["stride"] % 2 == 0:  # the LDS alone decides
+                assert row[width] == pytest.approx(row[f"{width}_32"], rel=0.02)
+    assert max(column(found, "b32")) == column(found, "b32")[-1] == pytest.approx(32, rel=0.01)
+    assert column(found, "b32")[0] == column(found, "b32")[2] < 1.3
+
+
+@pytest.mark.parametrize("dwords", [1, 2, 4])
+def test_the_closed_form_is_what_phases_and_banks_give(dwords: int) -> None:
+    for stride in range(1, 65):
+        addresses = np.arange(32, dtype=np.int64)[None, :] * stride * dwords * 4
+        masks = np.array([0xFFFFFFFF], np.int64)
+        assert collapse.lds_cycles(addresses, masks, dwords)[0] == closed_form(stride, dwords)
+    assert [closed_form(s, 1) for s in range(1, 33)] == [gcd(s, 32) for s in range(1, 33)]
+
+
+def test_some_pattern_tells_each_two_bank_rules_apart() -> None:
+    rules = [tuple(by_rules(p)[name] for p in PATTERNS) for name in by_rules(PATTERNS[0])]
+    assert len(set(rules)) == len(rules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tile"], ", ".join(EXPERIMENTS)),
+        (["banks", "-o", "plot.png"], ".svg or .html"),
+        (["banks", "-n", "0"], "-n"),
+        (["banks", "--device", "toaster"], "card:N"),
+        (["banks", "--loud"], "--loud"),
+    ],
+)
+def test_a_bad_name_and_bad_options_are_refused_with_what_there_is(arguments: list[str], said: str) -> None:
+    done = CliRunner().invoke(main, ["lab", *arguments])
+    assert (done.exit_code, said in done.output) == (2, True), done.output
+
+
+def test_without_a_name_it_lists_them() -> None:
+    done = CliRunner().invoke(main, ["lab"])
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.output.splitlines()] == list(EXPERIMENTS)
+    for name in EXPERIMENTS:
+        assert experiment(name).name == name
+
+
+@needs_compiler
+def test_the_verb_prints_a_table_and_writes_its_plot(run_program: Run, tmp_path: Path, read_page: Any) -> None:
+    verb = "from hipgemm.cli import main; main(['lab', 'banks', *sys.argv[1:], '--device', 'simulated'])"
+    done = run_program(verb, "-o", str(tmp_path / "banks.svg"))
+    assert "conflict-free" in done.stdout
+    assert "times: predicted" in done.stdout
+    root = ElementTree.fromstring((tmp_path / "banks.svg").read_text())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    run_program(verb, "-o", str(tmp_path / "banks.html"))
+    page = read_page((tmp_path / "banks.html").read_text())
+    assert page.requests == []
+    assert "predicted" in page.words
+    assert "has no size" in run_program(verb, "-n", "64", code=2).stderr
+
+
+def test_a_wrong_answer_is_said() -> None:
+    rows = ({"x": 1.25, "correct": False, "time_kind": "predicted"}, {"x": None, "correct": True, "time_kind": "none"})
+    drawing = svg.lines([svg.Line("a", [(1, 2.0), (3, 4.0)])], "x", "y", "t")
+    found = Study("s", "A study", "Why.", (Column("x", "x", "ms", 1),), rows, (), (Plot("p", drawing),))
+    assert not found.correct
+    assert "WRONG in 1 of 2 rows" in lab.text(found)
+    assert "not known" in lab.text(found)
+    assert "1.2" in repr(found)
+    assert "<table>" in found._repr_html_()
