@@ -137,6 +137,7 @@ class Machine(NamedTuple):
     to_lds: int
     to_vmem: int
     to_scalar: int
+    carry: int
     salu_latency: int
     salu_to_valu: int
     smem_latency: int

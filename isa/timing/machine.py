@@ -51,6 +51,7 @@ def machine(
         to_lds=int(numbers["valu_to_lds"]),
         to_vmem=int(numbers["valu_to_vmem"]),
         to_scalar=int(numbers["valu_to_scalar"]),
+        carry=int(numbers["valu_carry"]),
         salu_latency=int(numbers["salu_latency"]),
         salu_to_valu=int(numbers["salu_to_valu"]),
         smem_latency=cycles("smem_latency"),

@@ -84,6 +84,7 @@ class Timing:
     clock_mhz: float
     occupancy: Occupancy
     workgroups: int
+    units: int
     unit_workgroups: int
     exact: bool
     runs: tuple[Run, ...]
@@ -111,7 +112,9 @@ class Timing:
 
     @property
     def valu_utilisation(self) -> float:
-        return statistics.median(run.valu_utilisation for run in self.runs)
+        """Over all SIMDs of the chip, as a profiler counts: the busiest unit's, scaled to the mean of workgroups."""
+        mean = self.workgroups / self.units
+        return statistics.median(run.valu_utilisation for run in self.runs) * mean / max(1, self.unit_workgroups)
 
     @property
     def played(self) -> float:
@@ -227,6 +230,7 @@ def predict(
         clock_mhz=clock,
         occupancy=ready.occupancy,
         workgroups=ready.trace.workgroups,
+        units=ready.units,
         unit_workgroups=-(-ready.trace.workgroups // ready.units),
         exact=ready.trace.exact,
         runs=runs,

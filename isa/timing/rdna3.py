@@ -67,6 +67,16 @@ NUMBERS: dict[str, Number] = {
     "valu_to_scalar": _number(
         17, "cycles", "H", "SQTT: v_cmpx to s_cbranch_execz 16 to 18; taken for any SGPR that the VALU writes", 16, 18
     ),
+    "valu_carry": _number(
+        1,
+        "cycles",
+        "L",
+        "a VALU that reads VCC or an SGPR which the VALU wrote; of the 1 to 5 that it may be, 1 fits kernels 5 to 8: "
+        "between 7 and 8 lie 117 cycles a wave and tile, 98 of them VALU; 24 carries at 5 cycles would add 96. LLVM 19 "
+        "puts no s_delay_alu between v_add_co and v_add_co_ci either",
+        1,
+        5,
+    ),
     # --- scalar side and control
     "salu_latency": _number(2, "cycles", "L", "LLVM GFX11SpeedModel: WriteSALU 2", 1, 4),
     "salu_to_valu": _number(

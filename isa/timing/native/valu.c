@@ -34,11 +34,13 @@ static int64_t valu(struct engine *e, int64_t number, struct wave *w, int64_t ro
         w->trans[w->trans_n++ & (DEPTH - 1)] = result;
     for (int64_t k = code->dst_at[i]; k < code->dst_at[i + 1]; k++) {
         int64_t r = code->dst[k];
-        w->ready[r] = result;
-        if (r >= VGPRS)
+        if (r >= VGPRS) {
+            w->ready[r] = start + m->carry;
             w->scalar_ready[r - VGPRS] = start + m->to_scalar - m->issue_to_execute;
-        else
+        } else {
+            w->ready[r] = result;
             w->written = start + code->passes[i] - 1;
+        }
     }
     return start;
 }
