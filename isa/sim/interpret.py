@@ -17,7 +17,7 @@ import numpy as np
 from isa.describe import Access
 from isa.errors import IsaError
 from isa.program import Instruction
-from isa.registers import EXEC_LO, NULL
+from isa.registers import EXEC_LO, NULL, SGPR_LIMIT, VGPR_LIMIT
 from isa.sim.execute import branch_target, execute
 from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import DTYPES, LANES, NumpyValue
@@ -124,22 +124,22 @@ class Wave:
         return self.read_sgpr(EXEC_LO.index).lanes()
 
     def read_vgpr(self, index: int, relative: Value | None = None) -> NumpyValue:
-        return NumpyValue("u32", self.vgprs[index + _number(relative)].copy(), self.mode)
+        return NumpyValue("u32", self.vgprs[_moved(index, relative, VGPR_LIMIT)].copy(), self.mode)
 
     def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
         assert isinstance(value, NumpyValue)
         assert value.type == "u32"
-        row = self.vgprs[index + _number(relative)]
+        row = self.vgprs[_moved(index, relative, VGPR_LIMIT)]
         row[:] = value.a if mask is None else np.where(_array(mask), value.a, row)
 
     def read_sgpr(self, index: int, relative: Value | None = None) -> NumpyValue:
-        return NumpyValue("u32", self.sgprs[index + _number(relative)].copy(), self.mode)
+        return NumpyValue("u32", self.sgprs[_moved(index, relative, SGPR_LIMIT)].copy(), self.mode)
 
     def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
         assert isinstance(value, NumpyValue)
         assert value.type == "u32"
         assert value.a.ndim == 0, "a vector cannot be written to an SGPR"
-        self.sgprs[index + _number(relative)] = value.a
+        self.sgprs[_moved(index, relative, SGPR_LIMIT)] = value.a
 
     def read_scc(self) -> NumpyValue:
         return NumpyValue("b1", self.scc, self.mode)
@@ -258,8 +258,10 @@ def _array(value: Value) -> np.ndarray:
     return array
 
 
-def _number(relative: Value | None) -> int:
-    return 0 if relative is None else int(_array(relative).view(np.int32))
+def _moved(index: int, relative: Value | None, limit: int) -> int:
+    """index + relative; a number that is not below `limit` is `index` instead (the card's answer is not defined)."""
+    number = index if relative is None else (index + int(_array(relative))) & 0xFFFFFFFF
+    return number if number < limit else index
 
 
 def run_workgroup(waves: Sequence[Wave]) -> None:

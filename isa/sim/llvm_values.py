@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isa.sim.forms import Form
+from isa.sim.halves import bfloat, float_from_half, round_half
 from isa.sim.ir import Function, Region, splat_constant
 from isa.sim.mode import FloatMode
 from isa.sim.state import LANES
@@ -214,7 +215,7 @@ class LlvmValue(Value):
         a, b = a._flush(0), b._flush(0)
         rounding = a.w.mode.rounding(a.type)
         if a.type == "f16":
-            return a.to("f32")._in_mode(rounding, name, b.to("f32"))._round_half()._flush(1)
+            return round_half(a.to("f32")._in_mode(rounding, name, b.to("f32")))._flush(1)
         return a._in_mode(rounding, name, b)._flush(1)
 
     def _in_mode(self, rounding: int, name: str, *others: LlvmValue, result: str = "") -> LlvmValue:
@@ -255,21 +256,6 @@ class LlvmValue(Value):
             number = fold(_wrap(self, size), _wrap(b, size), size) & (1 << size) - 1
             return self.w.constant(self.type, number).vector(self.lanes_)
         return self._same(f"{name} {self.llvm} {self.ref}, {b.ref}")
-
-    def _round_half(self) -> LlvmValue:
-        """f32 or f64 -> f16, in the wave's mode, rounded once."""
-        a = self
-        if a.type == "f64":
-            # Round to odd into f32 first: then the second rounding, to 11 bits, sees where the value really was.
-            word = a.bits("u64")
-            lost = word & 0x1FFFFFFF
-            odd = (word & ~0x1FFFFFFF & (1 << 64) - 1) | (lost != 0).select(word & 0 | 0x20000000, word & 0)
-            odd64 = odd.bits("f64")
-            assert isinstance(odd64, LlvmValue)
-            a = odd64._emit("f32", a.lanes_, f"fptrunc {a.llvm} {odd64.ref} to {llvm_type('f32', a.lanes_)}")
-        if a.w.native_half:
-            return a._in_mode(a.w.mode.rounding("f16"), "fptrunc", result="f16")
-        return _half_from_float(a)
 
     # --- arithmetic
     def __add__(self, other: Number) -> LlvmValue:
@@ -318,7 +304,7 @@ class LlvmValue(Value):
             # f64 holds the product exactly, and the sum well enough for one rounding to 11 bits.
             wide = x.to("f64")
             rounded = wide._in_mode(x.w.mode.rounding("f16"), "fma", y.to("f64"), z.to("f64"))
-            return rounded._round_half()._flush(1)
+            return round_half(rounded)._flush(1)
         return x._in_mode(x.w.mode.rounding(x.type), "fma", y, z)._flush(1)
 
     def div(self, other: Number) -> LlvmValue:
@@ -460,7 +446,7 @@ class LlvmValue(Value):
         if self.type == "bf16":
             return (self.bits("u16").to("u32") << 16).bits("f32").to(type_)
         if type_ == "bf16":
-            return _bfloat(self.to("f32"))
+            return bfloat(self.to("f32"))
         if self.constant is not None and not source_float and not target_float:
             number = int(self.constant) & (1 << int(self.type[1:])) - 1
             if self.type[0] == "i" and number >> int(self.type[1:]) - 1:
@@ -473,8 +459,11 @@ class LlvmValue(Value):
         if target_float:
             if type_ == "f16":
                 return self.to("f32").to("f16")
-            name = "sitofp" if self.type[0] == "i" else "uitofp"
-            return self._in_mode(self.w.mode.rounding(type_), name, result=type_)
+            if self.type[0] == "i":
+                return self._in_mode(self.w.mode.rounding(type_), "sitofp", result=type_)
+            result = self._in_mode(self.w.mode.rounding(type_), "uitofp", result=type_)
+            # Towards -inf the host finds a 0 as a difference, which is then -0.
+            return result if self.w.mode.rounding(type_) != 2 else (self == 0).select(0.0, result)
         else:
             size, old = int(type_[1:]), int(self.type[1:])
             if size == old:
@@ -488,9 +477,9 @@ class LlvmValue(Value):
     def _to_float(self, type_: str) -> LlvmValue:
         a = self._flush(0)
         if type_ == "f16":
-            return a._round_half()._flush(1)
+            return round_half(a)._flush(1)
         if a.type == "f16" and not a.w.native_half:
-            return _float_from_half(a).to(type_)
+            return float_from_half(a).to(type_)
         if int(type_[1:]) < int(a.type[1:]):
             return a._in_mode(a.w.mode.rounding(type_), "fptrunc", result=type_)._flush(1)
         return a._emit(type_, a.lanes_, f"fpext {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}")._flush(1)
@@ -509,7 +498,7 @@ class LlvmValue(Value):
         a = self._flush(0)
         if a.type == "f16":
             wide = a.to("f32")
-            return wide._intrinsic(name, wide)._round_half()
+            return round_half(wide._intrinsic(name, wide))
         return a._intrinsic(name, a)._flush(1)
 
     def floor(self) -> LlvmValue:
@@ -528,7 +517,7 @@ class LlvmValue(Value):
         a = self._flush(0)
         rounding = a.w.mode.rounding(a.type)
         if a.type == "f16":
-            return a.to("f32")._in_mode(rounding, "sqrt")._round_half()
+            return round_half(a.to("f32")._in_mode(rounding, "sqrt"))
         return a._in_mode(rounding, "sqrt")._flush(1)
 
     def call(self, name: str) -> LlvmValue:
@@ -544,18 +533,23 @@ class LlvmValue(Value):
             result = wide._turns(name)
         else:
             raise ValueError(f"no function {name!r}")
-        return result if a.type == "f64" else result.to(a.type)
+        return result._flush(1) if a.type == "f64" else result.to(a.type)
 
     def _turns(self, name: str) -> LlvmValue:
-        """sin or cos of so many turns, f64; the reduction to a quarter turn is exact, and so are the zeros."""
-        r = self - self._intrinsic("rint", self)
+        """sin or cos of so many turns, f64, to nearest in any mode; the reduction to a quarter turn is exact, and so
+        are the zeros."""
+
+        def number(x: float) -> LlvmValue:
+            return self.w.constant("f64", x).vector(self.lanes_)
+
+        r = self._raw("fsub", self._intrinsic("rint", self))
         size = r._intrinsic("fabs", r)
         if name == "cos":
-            r = r._other(0.25) - size
+            r = number(0.25)._raw("fsub", size)
         else:
-            folded = r._other(0.5) - size
+            folded = number(0.5)._raw("fsub", size)
             r = (size > 0.25).select((r < 0.0).select(-folded, folded), r)
-        angle = r * (2 * math.pi)
+        angle = r._raw("fmul", number(2 * math.pi))
         return angle._intrinsic("sin", angle)
 
     # --- lanes
@@ -645,34 +639,3 @@ class StripMask(LlvmValue):
 
     def vector(self, lanes: int) -> LlvmValue:
         raise NeedsClosedLoop
-
-
-def _bfloat(a: LlvmValue) -> LlvmValue:
-    """f32 -> bf16, to nearest even; a NaN stays one."""
-    word = a.bits("u32")
-    rounded = word + ((word >> 16) & 1) + 0x7FFF
-    nan = a != a
-    return (nan.select(word | 0x400000, rounded) >> 16).to("u16").bits("bf16")
-
-
-def _float_from_half(a: LlvmValue) -> LlvmValue:
-    """f16 -> f32 by integer arithmetic, for processors that cannot. Exact."""
-    word = a.bits("u16").to("u32")
-    sign, rest = (word & 0x8000) << 16, word & 0x7FFF
-    # Exponent and fraction moved into place, then scaled from f16's bias to f32's; denormals come out right.
-    magnitude = (rest << 13).bits("f32")._raw("fmul", a.w.constant("f32", 2.0**112).vector(a.lanes_))
-    big = (rest >= 0x7C00).select((rest << 13) | 0x7F800000, magnitude.bits("u32"))
-    return (big | sign).bits("f32")
-
-
-def _half_from_float(a: LlvmValue) -> LlvmValue:
-    """f32 -> f16 by integer arithmetic, to nearest even."""
-    word = a.bits("u32")
-    sign, rest = (word >> 16) & 0x8000, word & 0x7FFFFFFF
-    normal = (rest + 0xFFF + ((rest >> 13) & 1) - (112 << 23)) >> 13
-    # Below 2^-14: adding 0.5 makes the f32 adder round at f16's denormal grid.
-    grid = rest.bits("f32")._raw("fadd", a.w.constant("f32", 0.5).vector(a.lanes_)).bits("u32") - 0x3F000000
-    small = (rest < 113 << 23).select(grid, normal)
-    finite = (rest >= 0x477FF000).select(small & 0 | 0x7C00, small)
-    result = (rest > 0x7F800000).select((rest >> 13) & 0x3FF | 0x7E00, finite)
-    return (result | sign).to("u16").bits("f16")

@@ -271,7 +271,8 @@ class NumpyValue(Value):
     def to_int(self, type_: str) -> NumpyValue:
         info = np.iinfo(DTYPES[type_])
         assert info.bits <= 32
-        wide = np.trunc(self.a.astype(np.float64))
+        with np.errstate(invalid="ignore"):  # a signalling NaN is one all the same
+            wide = np.trunc(self.a.astype(np.float64))
         clipped = np.clip(np.where(np.isnan(wide), 0.0, wide), float(info.min), float(info.max))
         return self._new(type_, clipped.astype(np.int64).astype(DTYPES[type_]))
 
@@ -414,7 +415,7 @@ def _fraction_operation(a: float, b: float, kind: str, rounding: int) -> Fractio
 def _fraction_fma(a: float, b: float, c: float, rounding: int) -> Fraction | float:
     if not all(map(math.isfinite, (a, b, c))):
         if math.isfinite(a) and math.isfinite(b):
-            return c
+            return c + 0.0  # a signalling NaN becomes quiet
         with np.errstate(all="ignore"):
             return float(np.float64(a) * np.float64(b) + np.float64(c))
     product = Fraction(a) * Fraction(b)

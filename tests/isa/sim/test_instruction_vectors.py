@@ -1,0 +1,120 @@
+"""Every described instruction, on random and edge inputs, leaves the same bits on NumPy bodies and on native code.
+
+The forms of an instruction come from its description (`differential/forms.py`), what it begins with from the roles of
+its operands (`inputs.py`); `compare.py` says what equal means. Here each key of the table runs in its plain form, with
+every addressing, and with a few of its other forms, under all patterns of EXEC; the slow test takes all forms, more
+seeds and more modes.
+"""
+
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "differential"))
+import assembly
+import forms
+import run
+
+from isa.describe import table
+from isa.sim.jit import Target
+from isa.sim.mode import FloatMode
+
+GROUPS = 8
+# So many forms of a kind an instruction has here; all of them where nothing is said.
+FEW = {"scalar": 1, "overlap": 1, "vop3": 1, "halves": 1, "packed": 2, "dpp": 1, "vopd": 4}
+MODES = [
+    FloatMode(denormal32=0, denormal16_64=0, ieee=False, dx10_clamp=False),
+    FloatMode(round32=1, round16_64=2, denormal32=1, denormal16_64=2),
+    FloatMode(round32=2, round16_64=3, denormal32=2, denormal16_64=1, ieee=False),
+    FloatMode(round32=3, round16_64=1, denormal32=0, denormal16_64=3, dx10_clamp=False),
+]
+# Keys that neither engine takes, and why. What the assembler knows and the engines run must not stand here.
+NOT_DRIVEN = {
+    "s_sendmsg_rtn_b32": "what s_sendmsg_rtn_b32 computes is not described",
+    "s_sendmsg_rtn_b64": "what s_sendmsg_rtn_b64 computes is not described",
+    "s_setreg_b32": "MODE from an SGPR is not simulated",
+}
+
+
+def number_of(text):
+    return zlib.crc32(text.encode())
+
+
+def all_cases(group=None, kinds=None):
+    """The cases of a group's keys, and of `kinds` only where that is given."""
+    wanted = (f for f in forms.forms() if group is None or number_of(f.key) % GROUPS == group)
+    found, _ = assembly.cases([f for f in wanted if kinds is None or f.kind in kinds])
+    return found
+
+
+def thinned(cases, few=FEW):
+    """At most few[kind] cases of each key and kind, drawn by the key's name."""
+    rows = {}
+    for case in cases:
+        rows.setdefault((case.form.key, case.form.kind), []).append(case)
+    for (key, kind), row in rows.items():
+        start, count = number_of(key) % len(row), few.get(kind, len(row))
+        yield from (row[start:] + row[:start])[:count]
+
+
+def computes_floats(case):
+    return any(r.type in forms.FLOATS or r.type in ("pkf16", "b256") for r in table()[case.form.key].roles)
+
+
+def check(cases, seeds, mode):
+    tally = run.compare_cases(cases, seeds, mode, Target())
+    assert not tally.differ, "\n".join([f"{len(tally.differ)} differences", *tally.differ[:20]])
+    return tally
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_instructions(group):
+    tally = check(list(thinned(all_cases(group))), [0], FloatMode())
+    keys = {key for key in table() if number_of(key) % GROUPS == group}
+    assert set(tally.driven) >= keys - set(NOT_DRIVEN), "an instruction was not run"
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_floats_in_another_mode(group):
+    """Rounding, denormals, clamp and IEEE mode other than compilers choose."""
+    cases = [case for case in all_cases(group, {"plain", "vop3", "packed"}) if computes_floats(case)]
+    cases = [case for case in cases if "wmma" not in case.form.key]  # 512 sums each: their code takes long to make
+    check(list(thinned(cases, {"plain": 1, "vop3": 1, "packed": 1})), [1], MODES[group % len(MODES)])
+
+
+def test_what_cannot_be_driven_is_named():
+    """NOT_DRIVEN is neither too short nor too long, and every key has a form that the assembler takes."""
+    cases = list(thinned(all_cases(kinds={"plain", "halves", "vopd", "packed"}), {"halves": 1, "vopd": 1, "packed": 1}))
+    assert {case.form.key for case in cases} == set(table())
+    assert run.not_driven(cases) == NOT_DRIVEN
+    kinds = {form.kind for form in forms.forms()}
+    assert kinds == {"plain", "memory", "offset", "scalar", "overlap", "vop3", "halves", "packed", "dpp", "vopd"}
+
+
+def test_a_wrong_body_is_found(monkeypatch):
+    """The comparison can fail: native code made of another body than the reference's."""
+    case = next(c for c in all_cases(kinds={"plain"}) if c.form.key == "v_add3_u32")
+    native = run.Native
+
+    def wrong(cases, *rest):
+        object.__setattr__(table()["v_add3_u32"], "body", lambda a, b, c: a + b - c)
+        try:
+            return native(cases, *rest)
+        finally:
+            object.__setattr__(table()["v_add3_u32"], "body", right)
+
+    right = table()["v_add3_u32"].body
+    monkeypatch.setattr(run, "Native", wrong)
+    assert run.compare_cases([case], [0], FloatMode(), Target()).differ
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [FloatMode(), *MODES], ids=lambda m: f"{m.register:#x}")
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_all_forms(group, mode):
+    cases = all_cases(group)
+    if mode != FloatMode():
+        cases = [case for case in cases if computes_floats(case)]
+    check(cases, [2, 3], mode)
