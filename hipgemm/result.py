@@ -130,6 +130,12 @@ class Result:
         text += ", caches cold" if self.cold else ""
         return text
 
+    def _repr_html_(self) -> str:
+        """For a notebook: the same rows, in the look of the pages."""
+        from hipgemm.report.pages import part
+
+        return part("titled", self.kernel, self.rows(), not self.correct)
+
     def __repr__(self) -> str:
         rows = self.rows()
         width = max(len(what) for what, _ in rows)

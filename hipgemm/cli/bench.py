@@ -8,23 +8,13 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import device_option
+from hipgemm.cli.options import measure_options
 from hipgemm.cli.progress import steps
-from hipgemm.problem import DATA
 
 
 @click.command("bench")
 @click.argument("kernels", nargs=-1)
-@click.option("-n", default=4096, show_default=True, help="Columns of B and C.")
-@click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]")
-@click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]")
-@click.option("--alpha", default=1.0, show_default=True)
-@click.option("--beta", default=0.0, show_default=True)
-@click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I.")
-@click.option("--seed", default=0, show_default=True)
-@click.option("--repeats", default=None, type=int, help="Timed launches.  [default: 16; 1 on the simulated card]")
-@click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache.")
-@device_option
+@measure_options
 @click.option(
     "--out",
     default=None,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from hipgemm.device import CHOICES
+from hipgemm.problem import DATA
 from isa.sim.jit import LEVELS, NATIVE
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 device_option = click.option(
     "--device",
@@ -20,3 +26,34 @@ cpu_option = click.option(
     metavar="|".join((NATIVE, *LEVELS)),
     help="Host processor that the simulated card compiles kernels for.",
 )
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, shown in this order."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+size_options = together(
+    click.option("-n", default=4096, show_default=True, help="Columns of B and C."),
+    click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]"),
+    click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
+)
+"""`n`, and `m` and `k`, which are None if not given."""
+
+measure_options = together(
+    size_options,
+    click.option("--alpha", default=1.0, show_default=True),
+    click.option("--beta", default=0.0, show_default=True),
+    click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I."),
+    click.option("--seed", default=0, show_default=True),
+    click.option("--repeats", default=None, type=int, help="Timed launches.  [default: 16; 1 on the simulated card]"),
+    click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache."),
+    device_option,
+)
+"""What a launch is given that is checked and timed: size, scalars, data, how often, where."""

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
+from hipgemm.cli.options import size_options
 from hipgemm.cli.progress import steps
 
 
 @click.command("time")
 @click.argument("kernel")
-@click.option("-n", default=4096, show_default=True, help="Columns of B and C.")
-@click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]")
-@click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]")
+@size_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @click.option("--clock", default=None, type=click.FloatRange(1), help="Shader clock in MHz.  [default: the card's]")
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
@@ -48,7 +47,7 @@ def command(
     if rule not in bank_rules.RULES:
         raise IsaError(f"no bank rule {rule!r}", expected="one of " + ", ".join(bank_rules.RULES), got=rule)
     on = cards.card(card_name)
-    m, k = m or n, k or n
+    m, k = n if m is None else m, n if k is None else k
     rung(kernel).check_size(m, n, k)
     with steps() as step:
         step(f"building {kernel}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
+
+from hipgemm.report.pages import part
 
 if TYPE_CHECKING:
     from hipgemm.predict import Prediction
@@ -40,10 +41,10 @@ def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
     lines = rows(p)
     width = max(len(what) for what, _ in lines)
-    out = [f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"]
+    out = [_title(p)]
     out += [f"  {what:<{width}}  {value}" for what, value in lines]
     out += ["", "  where the cycles of a SIMD go"]
-    causes = [(name, share) for name, share in p.timing.causes.items() if share >= 0.0005]
+    causes = _causes(p)
     width = max(len(name) for name, _ in causes)
     for name, share in causes:
         out.append(f"  {name:<{width}}  {100 * share:5.1f} %  {'#' * round(50 * share)}")
@@ -78,13 +79,14 @@ def as_json(p: Prediction) -> dict[str, Any]:
 
 
 def html(p: Prediction) -> str:
-    """A small table for a notebook."""
-    cells = "".join(f"<tr><th>{escape(what)}</th><td>{escape(value)}</td></tr>" for what, value in rows(p))
-    bars = "".join(
-        f"<tr><th>{escape(name)}</th><td><span style='display:inline-block;background:#4c78a8;height:.8em;"
-        f"width:{200 * share:.0f}px'></span> {100 * share:.1f} %</td></tr>"
-        for name, share in p.timing.causes.items()
-        if share >= 0.0005
-    )
-    title = f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"
-    return f"<table><caption>{escape(title)}</caption>{cells}{bars}</table>"
+    """For a notebook."""
+    return part("prediction", _title(p), rows(p), _causes(p))
+
+
+def _title(p: Prediction) -> str:
+    return f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"
+
+
+def _causes(p: Prediction) -> list[tuple[str, float]]:
+    """What takes a share of the cycles that shows."""
+    return [(name, share) for name, share in p.timing.causes.items() if share >= 0.0005]

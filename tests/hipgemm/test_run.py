@@ -3,13 +3,17 @@
 The code objects are those that the build makes; what their kernels compute is the small card's to say.
 """
 
+import dataclasses
 import importlib.metadata
 import json
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+
+from hipgemm.result import Result
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -156,11 +160,20 @@ def test_importing_is_light() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
-def test_to_json_has_no_nan() -> None:
-    from hipgemm.result import Result
+WRONG = Result(
+    "kernel1", 1, 1, 1, 1.0, 0.0, "random", 0, "gfx1100", "<a card>", True, False, None, 1e-7, None, None, 1, "none",
+    None, 8, 16, 0, 0, None, 1, (0, 0, float("nan"), 0.5),
+)  # fmt: skip
 
-    result = Result(
-        "kernel1", 1, 1, 1, 1.0, 0.0, "random", 0, "gfx1100", "card", True, False, None, 1e-7, None, None, 1, "none",
-        None, 8, 16, 0, 0, None, 1, (0, 0, float("nan"), 0.5),
-    )  # fmt: skip
-    assert json.loads(result.to_json())["worst"] == [0, 0, "nan", 0.5]
+
+def test_to_json_has_no_nan() -> None:
+    assert json.loads(WRONG.to_json())["worst"] == [0, 0, "nan", 0.5]
+
+
+@pytest.mark.parametrize("result", [WRONG, dataclasses.replace(WRONG, correct=True, wrong=0, worst=None)])
+def test_a_notebook_shows_the_same_rows(result: Result, read_page: Callable[[str], Any]) -> None:
+    page = read_page(result._repr_html_())
+    assert page.requests == []
+    shown = iter(page.words[page.words.index("kernel1") + 1 :])
+    assert list(zip(shown, shown, strict=True)) == result.rows()
+    assert ("bad" in page.classes) is not result.correct

@@ -1,14 +1,22 @@
 """`hipgemm time`: a kernel that was built, through the cycle model, to text and JSON."""
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.kernels import rung
+from hipgemm.predict import Prediction, ready
+from hipgemm.report import timing
 from isa import toolchain
+from isa.timing import cards, model
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 
@@ -66,3 +74,13 @@ def test_the_simulated_card_keeps_this_time() -> None:
     kind, time_ms = done.stdout.split()
     assert kind == "predicted"
     assert float(time_ms) == pytest.approx(predicted, rel=1e-5)
+
+
+def test_a_notebook_shows_the_same_rows_and_causes(read_page: Callable[[str], Any]) -> None:
+    on = cards.card("7900 XTX")
+    prediction = Prediction(rung("kernel1"), 64, 64, 64, model.predict(ready(build("kernel1"), 64, 64, 64, on)))
+    page = read_page(prediction._repr_html_())
+    assert page.requests == []
+    assert {word for row in timing.rows(prediction) for word in row if word} <= set(page.words)
+    shares = [float(word.removesuffix(" %")) for word in page.words if re.fullmatch(r"[0-9.]+ %", word)]
+    assert sum(shares) == pytest.approx(100, abs=1)
