@@ -119,48 +119,6 @@ no:
   ret ptr %sink
 }
 
-define internal ptr @resolve_lds(ptr %w, ptr %c, i32 %address, i32 %bytes, i32 %number, i32 %lane) {
-  %size.ptr = {C.lds_bytes}
-  %size = load i32, ptr %size.ptr
-  %inside = icmp ult i32 %address, %size
-  %rest = sub i32 %size, %address
-  %enough = icmp uge i32 %rest, %bytes
-  %good = and i1 %inside, %enough
-  br i1 %good, label %yes, label %no
-yes:
-  %lds.ptr = {C.lds}
-  %lds.int = load i64, ptr %lds.ptr
-  %lds = inttoptr i64 %lds.int to ptr
-  %p = getelementptr i8, ptr %lds, i32 %address
-  ret ptr %p
-no:
-  %wide = zext i32 %address to i64
-  %sink = call ptr @fault(ptr %w, ptr %c, i32 {LDS}, i64 %wide, i32 %bytes, i32 %number, i32 %lane)
-  ret ptr %sink
-}
-
-define internal ptr @resolve_scratch(ptr %w, ptr %c, i32 %address, i32 %bytes, i32 %number, i32 %lane) {
-  %size.ptr = {C.scratch_bytes}
-  %size = load i32, ptr %size.ptr
-  %inside = icmp ult i32 %address, %size
-  %rest = sub i32 %size, %address
-  %enough = icmp uge i32 %rest, %bytes
-  %good = and i1 %inside, %enough
-  br i1 %good, label %yes, label %no
-yes:
-  %base.ptr = {W.scratch}
-  %base.int = load i64, ptr %base.ptr
-  %base = inttoptr i64 %base.int to ptr
-  %skip = mul i32 %lane, %size
-  %mine = getelementptr i8, ptr %base, i32 %skip
-  %p = getelementptr i8, ptr %mine, i32 %address
-  ret ptr %p
-no:
-  %wide = zext i32 %address to i64
-  %sink = call ptr @fault(ptr %w, ptr %c, i32 {SCRATCH}, i64 %wide, i32 %bytes, i32 %number, i32 %lane)
-  ret ptr %sink
-}
-
 define internal ptr @resolve_flat(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane) {
   %high = lshr i64 %address, 32
   %low = trunc i64 %address to i32
@@ -416,6 +374,36 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
+_WITHIN = """
+define internal ptr @resolve_%SPACE(ptr %w, ptr %c, i32 %address, i32 %bytes, i32 %number, i32 %lane) {
+  %size.ptr = {C.%SPACE_bytes}
+  %size = load i32, ptr %size.ptr
+  %inside = icmp ult i32 %address, %size
+  %rest = sub i32 %size, %address
+  %enough = icmp uge i32 %rest, %bytes
+  %good = and i1 %inside, %enough
+  br i1 %good, label %yes, label %no
+yes:
+  %base.ptr = {%BASE}
+  %base.int = load i64, ptr %base.ptr
+  %base = inttoptr i64 %base.int to ptr
+  %skip = mul i32 %size, %BEFORE
+  %mine = getelementptr i8, ptr %base, i32 %skip
+  %p = getelementptr i8, ptr %mine, i32 %address
+  ret ptr %p
+no:
+  %wide = zext i32 %address to i64
+  %sink = call ptr @fault(ptr %w, ptr %c, i32 {%KIND}, i64 %wide, i32 %bytes, i32 %number, i32 %lane)
+  ret ptr %sink
+}
+"""
+
+
+def _within(space: str, base: str, before: str) -> str:
+    """Checked addresses of a space of so many bytes, `before` times which lies before it from the base."""
+    text = _WITHIN.replace("%SPACE", space).replace("%KIND", space.upper())
+    return text.replace("%BASE", base).replace("%BEFORE", before)
+
 
 def runtime_text(strip: int) -> str:
     """The runtime's IR for waves whose VGPRs lie in strips of so many lanes."""
@@ -425,7 +413,8 @@ def runtime_text(strip: int) -> str:
         **{s.name: int(s) for s in Stop},
         **{k.name: int(k) for k in FaultKind},
     }  # fmt: skip
-    text = re.sub(r"\{([A-Z_]+)\}", lambda m: str(numbers[m[1]]), _TEXT)
+    text = _TEXT + _within("lds", "C.lds", "0") + _within("scratch", "W.scratch", "%lane")
+    text = re.sub(r"\{([A-Z_]+)\}", lambda m: str(numbers[m[1]]), text)
     return re.sub(r"\{([CW])\.(\w+)\}", lambda m: field_pointer(m[1], m[2]), text)
 
 

@@ -1,10 +1,9 @@
-"""Memory: the card's allocations, copies and fills.
+"""Memory: the card's allocations, and what is known of an address.
 
-Device, pinned and managed memory all come from the card and are memory of this process, so a copy is a `memmove`
-after both its ends were checked: an end that lies in an allocation must lie in it whole, an end that `kind` says is
-the device's must lie in one, any other end must be mapped in this process and not be the card's: memory that was freed
-is nobody's. Registered host memory is known, but the
-card cannot reach it unless its memory `ReachesHost`.
+Device, pinned and managed memory all come from the card and are memory of this process at its own address. What a call
+may touch `reachable` says: an end that lies in an allocation must lie in it whole; one that must be the device's must
+lie in one; any other must be mapped in this process and not be the card's, since memory that was freed is nobody's.
+Registered host memory is known, but the card cannot reach it unless its memory `ReachesHost`.
 """
 
 from __future__ import annotations
@@ -18,13 +17,11 @@ from hipgemm.simulated_hip.abi import (
     Pointer,
     PointerAttributes,
     Size,
-    UByte,
     UInt,
-    UShort,
     call,
     store,
 )
-from hipgemm.simulated_hip.calls.device import TOTAL_MEMORY, one
+from hipgemm.simulated_hip.calls.device import TOTAL_MEMORY
 from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.card import KnowsItsOwn, ReachesHost
 from hipgemm.simulated_hip.host import is_mapped
@@ -32,15 +29,6 @@ from hipgemm.simulated_hip.runtime import Allocation, Runtime
 from isa.errors import IsaError
 
 PITCH = 256
-HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, WITHOUT_CU = 0, 1, 2, 3, 4, 1024
-ON_DEVICE = {  # hipMemcpyKind -> whether (destination, source) must be the device's
-    HOST_TO_HOST: (False, False),
-    HOST_TO_DEVICE: (True, False),
-    DEVICE_TO_HOST: (False, True),
-    DEVICE_TO_DEVICE: (True, True),
-    DEFAULT: (False, False),
-    WITHOUT_CU: (True, True),
-}
 MEMORY_TYPE = {"host": 1, "device": 2, "managed": 3}
 
 
@@ -96,32 +84,6 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
                 hint="was it freed?" if freed else None,
             ),
         )
-
-
-def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> None:
-    if kind not in ON_DEVICE:
-        raise HipError(Code.InvalidMemcpyDirection)
-    to_device, from_device = ON_DEVICE[kind]
-    reachable(rt, destination, size, to_device)
-    reachable(rt, source, size, from_device)
-    ctypes.memmove(destination, source, size)
-
-
-def _fill(rt: Runtime, destination: int, value: int, size: int, ctype: type = ctypes.c_uint8) -> None:
-    """Set `size` elements of a C type."""
-    width = ctypes.sizeof(ctype)
-    reachable(rt, destination, size * width, on_device=True)
-    if width == 1:
-        ctypes.memset(destination, value & 0xFF, size)
-        return
-    # Doubling: each pass copies what is filled already.
-    if size:
-        ctypes.memmove(destination, (value & ((1 << 8 * width) - 1)).to_bytes(width, "little"), width)
-    done = 1
-    while done < size:
-        step = min(done, size - done)
-        ctypes.memmove(destination + done * width, destination, step * width)
-        done += step
 
 
 @call
@@ -278,140 +240,3 @@ def hipMemPrefetchAsync(rt: Runtime, address: Pointer, size: Size, device: Int, 
 @call
 def hipMemAdvise(rt: Runtime, address: Pointer, size: Size, advice: Int, device: Int) -> None:
     reachable(rt, address, size, on_device=True)
-
-
-@call(alias=("hipMemcpy_spt",))
-def hipMemcpy(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int) -> None:
-    _copy(rt, destination, source, size, kind)
-
-
-@call(alias=("hipMemcpyAsync_spt", "hipMemcpyWithStream"))
-def hipMemcpyAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int, stream: Pointer) -> None:
-    known_stream(rt, stream)
-    _copy(rt, destination, source, size, kind)
-
-
-@call
-def hipMemcpyHtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
-    _copy(rt, destination, source, size, HOST_TO_DEVICE)
-
-
-@call
-def hipMemcpyDtoH(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
-    _copy(rt, destination, source, size, DEVICE_TO_HOST)
-
-
-@call
-def hipMemcpyDtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
-    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
-
-
-@call
-def hipMemcpyHtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
-    hipMemcpyAsync(rt, destination, source, size, HOST_TO_DEVICE, stream)
-
-
-@call
-def hipMemcpyDtoHAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
-    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_HOST, stream)
-
-
-@call
-def hipMemcpyDtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
-    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_DEVICE, stream)
-
-
-@call
-def hipMemcpyPeer(
-    rt: Runtime, destination: Pointer, to_device: Int, source: Pointer, from_device: Int, size: Size
-) -> None:
-    one(to_device)
-    one(from_device)
-    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
-
-
-@call(alias=("hipMemcpy2D_spt",))
-def hipMemcpy2D(
-    rt: Runtime,
-    destination: Pointer,
-    to_pitch: Size,
-    source: Pointer,
-    from_pitch: Size,
-    width: Size,
-    height: Size,
-    kind: Int,
-) -> None:
-    if width > to_pitch or width > from_pitch:
-        raise HipError(Code.InvalidPitchValue)
-    if width and to_pitch == from_pitch == width:
-        _copy(rt, destination, source, width * height, kind)
-        return
-    for row in range(height if width else 0):
-        _copy(rt, destination + row * to_pitch, source + row * from_pitch, width, kind)
-
-
-@call(alias=("hipMemcpy2DAsync_spt",))
-def hipMemcpy2DAsync(
-    rt: Runtime,
-    destination: Pointer,
-    to_pitch: Size,
-    source: Pointer,
-    from_pitch: Size,
-    width: Size,
-    height: Size,
-    kind: Int,
-    stream: Pointer,
-) -> None:
-    known_stream(rt, stream)
-    hipMemcpy2D(rt, destination, to_pitch, source, from_pitch, width, height, kind)
-
-
-@call(alias=("hipMemset_spt",))
-def hipMemset(rt: Runtime, destination: Pointer, value: Int, size: Size) -> None:
-    _fill(rt, destination, value, size)
-
-
-@call(alias=("hipMemsetAsync_spt",))
-def hipMemsetAsync(rt: Runtime, destination: Pointer, value: Int, size: Size, stream: Pointer) -> None:
-    known_stream(rt, stream)
-    _fill(rt, destination, value, size)
-
-
-@call
-def hipMemsetD8(rt: Runtime, destination: Pointer, value: UByte, count: Size) -> None:
-    _fill(rt, destination, value, count)
-
-
-@call
-def hipMemsetD8Async(rt: Runtime, destination: Pointer, value: UByte, count: Size, stream: Pointer) -> None:
-    hipMemsetAsync(rt, destination, value, count, stream)
-
-
-@call
-def hipMemsetD16(rt: Runtime, destination: Pointer, value: UShort, count: Size) -> None:
-    _fill(rt, destination, value, count, ctypes.c_uint16)
-
-
-@call
-def hipMemsetD16Async(rt: Runtime, destination: Pointer, value: UShort, count: Size, stream: Pointer) -> None:
-    known_stream(rt, stream)
-    _fill(rt, destination, value, count, ctypes.c_uint16)
-
-
-@call
-def hipMemsetD32(rt: Runtime, destination: Pointer, value: Int, count: Size) -> None:
-    _fill(rt, destination, value, count, ctypes.c_uint32)
-
-
-@call
-def hipMemsetD32Async(rt: Runtime, destination: Pointer, value: Int, count: Size, stream: Pointer) -> None:
-    known_stream(rt, stream)
-    _fill(rt, destination, value, count, ctypes.c_uint32)
-
-
-@call(alias=("hipMemset2D_spt",))
-def hipMemset2D(rt: Runtime, destination: Pointer, pitch: Size, value: Int, width: Size, height: Size) -> None:
-    if width > pitch:
-        raise HipError(Code.InvalidPitchValue)
-    for row in range(height):
-        _fill(rt, destination + row * pitch, value, width)

@@ -1,0 +1,185 @@
+"""Copies and fills: `memmove` once both ends are known to be what the call says (see `memory.reachable`).
+
+A call has run to its end before it answers, also one that names a stream.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from hipgemm.simulated_hip.abi import Code, HipError, Int, Pointer, Size, UByte, UShort, call
+from hipgemm.simulated_hip.calls.device import one
+from hipgemm.simulated_hip.calls.memory import reachable
+from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.runtime import Runtime
+
+HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, WITHOUT_CU = 0, 1, 2, 3, 4, 1024
+ON_DEVICE = {  # hipMemcpyKind -> whether (destination, source) must be the device's
+    HOST_TO_HOST: (False, False),
+    HOST_TO_DEVICE: (True, False),
+    DEVICE_TO_HOST: (False, True),
+    DEVICE_TO_DEVICE: (True, True),
+    DEFAULT: (False, False),
+    WITHOUT_CU: (True, True),
+}
+
+
+def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> None:
+    if kind not in ON_DEVICE:
+        raise HipError(Code.InvalidMemcpyDirection)
+    to_device, from_device = ON_DEVICE[kind]
+    reachable(rt, destination, size, to_device)
+    reachable(rt, source, size, from_device)
+    ctypes.memmove(destination, source, size)
+
+
+def _fill(rt: Runtime, destination: int, value: int, size: int, ctype: type = ctypes.c_uint8, stream: int = 0) -> None:
+    """Set `size` elements of a C type."""
+    known_stream(rt, stream)
+    width = ctypes.sizeof(ctype)
+    reachable(rt, destination, size * width, on_device=True)
+    if width == 1:
+        ctypes.memset(destination, value & 0xFF, size)
+        return
+    # Doubling: each pass copies what is filled already.
+    if size:
+        ctypes.memmove(destination, (value & ((1 << 8 * width) - 1)).to_bytes(width, "little"), width)
+    done = 1
+    while done < size:
+        step = min(done, size - done)
+        ctypes.memmove(destination + done * width, destination, step * width)
+        done += step
+
+
+@call(alias=("hipMemcpy_spt",))
+def hipMemcpy(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int) -> None:
+    _copy(rt, destination, source, size, kind)
+
+
+@call(alias=("hipMemcpyAsync_spt", "hipMemcpyWithStream"))
+def hipMemcpyAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    _copy(rt, destination, source, size, kind)
+
+
+@call
+def hipMemcpyHtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
+    _copy(rt, destination, source, size, HOST_TO_DEVICE)
+
+
+@call
+def hipMemcpyDtoH(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
+    _copy(rt, destination, source, size, DEVICE_TO_HOST)
+
+
+@call
+def hipMemcpyDtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
+    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
+
+
+@call
+def hipMemcpyHtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
+    hipMemcpyAsync(rt, destination, source, size, HOST_TO_DEVICE, stream)
+
+
+@call
+def hipMemcpyDtoHAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
+    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_HOST, stream)
+
+
+@call
+def hipMemcpyDtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
+    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_DEVICE, stream)
+
+
+@call
+def hipMemcpyPeer(
+    rt: Runtime, destination: Pointer, to_device: Int, source: Pointer, from_device: Int, size: Size
+) -> None:
+    one(to_device)
+    one(from_device)
+    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
+
+
+@call(alias=("hipMemcpy2D_spt",))
+def hipMemcpy2D(
+    rt: Runtime,
+    destination: Pointer,
+    to_pitch: Size,
+    source: Pointer,
+    from_pitch: Size,
+    width: Size,
+    height: Size,
+    kind: Int,
+) -> None:
+    if width > to_pitch or width > from_pitch:
+        raise HipError(Code.InvalidPitchValue)
+    if width and to_pitch == from_pitch == width:
+        _copy(rt, destination, source, width * height, kind)
+        return
+    for row in range(height if width else 0):
+        _copy(rt, destination + row * to_pitch, source + row * from_pitch, width, kind)
+
+
+@call(alias=("hipMemcpy2DAsync_spt",))
+def hipMemcpy2DAsync(
+    rt: Runtime,
+    destination: Pointer,
+    to_pitch: Size,
+    source: Pointer,
+    from_pitch: Size,
+    width: Size,
+    height: Size,
+    kind: Int,
+    stream: Pointer,
+) -> None:
+    known_stream(rt, stream)
+    hipMemcpy2D(rt, destination, to_pitch, source, from_pitch, width, height, kind)
+
+
+@call(alias=("hipMemset_spt",))
+def hipMemset(rt: Runtime, destination: Pointer, value: Int, size: Size) -> None:
+    _fill(rt, destination, value, size)
+
+
+@call(alias=("hipMemsetAsync_spt",))
+def hipMemsetAsync(rt: Runtime, destination: Pointer, value: Int, size: Size, stream: Pointer) -> None:
+    _fill(rt, destination, value, size, stream=stream)
+
+
+@call
+def hipMemsetD8(rt: Runtime, destination: Pointer, value: UByte, count: Size) -> None:
+    _fill(rt, destination, value, count)
+
+
+@call
+def hipMemsetD8Async(rt: Runtime, destination: Pointer, value: UByte, count: Size, stream: Pointer) -> None:
+    hipMemsetAsync(rt, destination, value, count, stream)
+
+
+@call
+def hipMemsetD16(rt: Runtime, destination: Pointer, value: UShort, count: Size) -> None:
+    _fill(rt, destination, value, count, ctypes.c_uint16)
+
+
+@call
+def hipMemsetD16Async(rt: Runtime, destination: Pointer, value: UShort, count: Size, stream: Pointer) -> None:
+    _fill(rt, destination, value, count, ctypes.c_uint16, stream)
+
+
+@call
+def hipMemsetD32(rt: Runtime, destination: Pointer, value: Int, count: Size) -> None:
+    _fill(rt, destination, value, count, ctypes.c_uint32)
+
+
+@call
+def hipMemsetD32Async(rt: Runtime, destination: Pointer, value: Int, count: Size, stream: Pointer) -> None:
+    _fill(rt, destination, value, count, ctypes.c_uint32, stream)
+
+
+@call(alias=("hipMemset2D_spt",))
+def hipMemset2D(rt: Runtime, destination: Pointer, pitch: Size, value: Int, width: Size, height: Size) -> None:
+    if width > pitch:
+        raise HipError(Code.InvalidPitchValue)
+    for row in range(height):
+        _fill(rt, destination + row * pitch, value, width)
