@@ -264,6 +264,16 @@ class Program:
         """Label -> line number."""
         return {line.node.name: i for i, line in enumerate(self.lines) if isinstance(line.node, Label)}
 
+    def code_end(self, start: int) -> int:
+        """The line behind the last of the function that starts at line `start`."""
+        for i in range(start + 1, len(self.lines)):
+            node = self.lines[i].node
+            if isinstance(node, Label) and node.name.startswith(".Lfunc_end"):
+                return i
+            if isinstance(node, Directive) and node.name in (".section", ".amdhsa_kernel", ".size"):
+                return i
+        return len(self.lines)
+
     @cached_property
     def kernels(self) -> Mapping[str, Kernel]:
         """Kernel name -> view, in the order of their `.amdhsa_kernel` blocks."""
@@ -307,15 +317,7 @@ def _find_kernels(program: Program) -> Mapping[str, Kernel]:
                 expected=f"a label {name}:",
                 hint="is the .s whole?",
             )
-        end = next(
-            (
-                i
-                for i in range(start + 1, len(program.lines))
-                if (isinstance(n := program.lines[i].node, Label) and (n.name.startswith(".Lfunc_end")))
-                or (isinstance(n, Directive) and n.name in (".section", ".amdhsa_kernel", ".size"))
-            ),
-            len(program.lines),
-        )
+        end = program.code_end(start)
         kernels[name] = Kernel(program, name, start, end, MappingProxyType(descriptor), metadata.get(name, {}))
     return MappingProxyType(kernels)
 

@@ -263,7 +263,8 @@ def of_instructions(instructions: Sequence[Instruction], name: str = "") -> Cfg:
 def branch_target(
     inst: Instruction, position: int, labels: Mapping[str, int], by_address: Mapping[int, int]
 ) -> int | None:
-    """The position that a branch goes to; None for an instruction with no target. IsaError where there is no such."""
+    """The position that a branch goes to; None for an instruction with no target, and for a call of another function.
+    IsaError where there is no such position."""
     for k, (role, operand) in enumerate(inst.desc.roles_of(inst) if is_branch(inst) else ()):
         if role.kind != "l":
             continue
@@ -274,6 +275,8 @@ def branch_target(
             found = by_address.get(inst.address + inst.size + 4 * simm16)
             if found is not None:
                 return found
+        if is_call(inst):
+            return None
         raise inst.error(
             "the branch leaves the function",
             operand=k,

@@ -65,11 +65,10 @@ class Node:
 
 def analyse(cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1) -> list[Node]:
     """The nodes, the entry first. threads: the largest workgroup, None if not known; dimensions: how many numbers of
-    the work-item v0 holds, ten bits each."""
+    the work-item v0 holds, ten bits each; 0 where it holds something else."""
     explorer = _Explorer(cfg, lanes, _relevant(cfg, chains))
-    count = min(threads or _LARGEST, _LARGEST)
-    first = Span("u32", 0, count - 1 if dimensions == 1 else (1 << 10 * dimensions) - 1)
-    explorer.enter(0, {regset.bit(v(0)): first})
+    last = min(threads or _LARGEST, _LARGEST) - 1 if dimensions == 1 else (1 << 10 * dimensions) - 1
+    explorer.enter(0, {regset.bit(v(0)): Span("u32", 0, last)} if dimensions else {})
     return explorer.run()
 
 

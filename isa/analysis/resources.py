@@ -40,11 +40,12 @@ class Used:
     vcc: bool
 
 
-def used(cfg: Cfg) -> Used:
-    """The registers that a function's instructions read or write. Callees are not seen."""
+def used(*functions: Cfg) -> Used:
+    """The registers that the instructions of these functions read or write. What they call is not seen."""
     bits = 0
-    for read, written in zip(cfg.uses, cfg.defs, strict=True):
-        bits |= read | written
+    for cfg in functions:
+        for read, written in zip(cfg.uses, cfg.defs, strict=True):
+            bits |= read | written
     scalars = bits >> VGPR_LIMIT & (1 << SGPR_LIMIT) - 1
     return Used((bits & regset.VGPRS).bit_length(), scalars.bit_length(), bool(bits & regset.mask([VCC])))
 

@@ -20,13 +20,14 @@ Forward data flow over all paths, a write being under way
 Sources: LLVM GCNHazardRecognizer.cpp, `fixLdsDirectVALUHazard` (what brings VA_VDST to 0, 15 wait states, the mixture
 with transcendentals); AMDGPUBaseInfo.cpp, `DepCtr` (VA_VDST is bits 15 to 12).
 
-Limits: nothing is under way at the entry; after a call everything is.
+Limits: nothing is under way at the entry; after a call everything is that the function may write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from isa.analysis import banks, regset
 from isa.analysis.cfg import Cfg
@@ -89,9 +90,10 @@ def waits_for(inst: Instruction) -> int | None:
     return number if number < WINDOW else None
 
 
-def analyse(cfg: Cfg) -> ValuWrites:
-    """The VALU writes that may be under way before each position."""
-    calls = frozenset(cfg.calls)
+def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> ValuWrites:
+    """The VALU writes that may be under way before each position. written: position of a call -> what the function may
+    write (`regset`), where that is known."""
+    calls = {i: written.get(i, regset.ALL) & regset.VGPRS for i in cfg.calls}
     entry: dict[int, _State] = {0: _NOTHING}
     work = [0]
     while work:
@@ -113,11 +115,11 @@ def analyse(cfg: Cfg) -> ValuWrites:
     return ValuWrites(cfg, tuple(pending))
 
 
-def _step(cfg: Cfg, i: int, state: _State, calls: frozenset[int]) -> _State:
+def _step(cfg: Cfg, i: int, state: _State, calls: Mapping[int, int]) -> _State:
     inst = cfg.instructions[i]
     unit = inst.desc.unit
     if i in calls:
-        return (*_NOTHING[:-1], regset.VGPRS)
+        return (*_NOTHING[:-1], _all(state) | calls[i])
     if unit in _DRAIN:
         return _NOTHING
     if unit in _ALU:

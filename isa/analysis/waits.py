@@ -21,8 +21,9 @@ GCNSubtarget.h `hasFlatLgkmVMemCountInOrder`).
 A register is in flight while the load that fills it is. To read it is an error; to write it too, unless a load of the
 same ordered kind does, which lands later. Stores read their data as they issue: a store's registers are free at once.
 
-Limits: at the entry of a function nothing is in flight, and a call leaves nothing in flight: LLVM's functions wait for
-everything on entry, and before they return. A wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing.
+Limits: at the entry of a function nothing is in flight, and a call leaves nothing in flight, since LLVM's functions
+wait for everything on entry and before they return; of a call whose function is known to wait for less the caller can
+say so (`analyse`). A wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
@@ -94,15 +96,16 @@ class Hazard:
 @dataclass(frozen=True)
 class InFlight:
     """before[i]: event -> its least number of later events of its kind, for what may be in flight before position i.
-    waits[i]: counter -> number, for a position that waits."""
+    waits[i]: counter -> number, for a position that waits.  settled: see `analyse`."""
 
     cfg: Cfg
     before: tuple[Mapping[Event, int], ...]
     waits: tuple[Mapping[str, int], ...]
+    settled: Mapping[int, frozenset[str]]
 
     @cached_property
     def _machine(self) -> _Machine:
-        return _Machine(self.cfg)
+        return _Machine(self.cfg, self.settled)
 
     def registers(self, position: int) -> dict[Reg, set[int]]:
         """Single registers in flight before a position -> the loads that fill them."""
@@ -166,19 +169,19 @@ def _same_order(cfg: Cfg, load: int, writer: int, counter: str) -> bool:
 class _Machine:
     """How one instruction changes what is in flight."""
 
-    def __init__(self, cfg: Cfg) -> None:
+    def __init__(self, cfg: Cfg, settled: Mapping[int, frozenset[str]]) -> None:
         self.waits = [parse_wait(inst) for inst in cfg.instructions]
         self.raised = [
             [(counter, _kind(inst, counter)) for counter in inst.desc.counters if counter in BITS]
             for inst in cfg.instructions
         ]
         self.kinds = {(i, c): kind for i, row in enumerate(self.raised) for c, kind in row}
-        self.calls = frozenset(cfg.calls)
+        self.calls = {i: settled.get(i, frozenset(BITS)) for i in cfg.calls}
 
     def step(self, i: int, state: _State, *, issue: bool = True) -> _State:
         """`state` before position i -> behind it. Without `issue` what i itself puts in flight is left out."""
         if i in self.calls:
-            return {}
+            return {e: n for e, n in state.items() if e[1] not in self.calls[i]}
         if self.waits[i]:
             return {e: n for e, n in state.items() if n < self.waits[i].get(e[1], 1 << 30)}
         if not self.raised[i] or not (state or issue):
@@ -202,9 +205,10 @@ def _join(old: _State | None, new: _State) -> _State:
     return joined
 
 
-def analyse(cfg: Cfg) -> InFlight:
-    """What may be in flight before each position."""
-    machine = _Machine(cfg)
+def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({})) -> InFlight:
+    """What may be in flight before each position. settled: position of a call -> the counters that the function brings
+    to 0 before it returns, where that is not all of them."""
+    machine = _Machine(cfg, settled)
     entry: dict[int, _State] = {0: {}}
     work = [0]
     while work:
@@ -222,15 +226,16 @@ def analyse(cfg: Cfg) -> InFlight:
         for i in cfg.blocks[index].range:
             before[i] = state
             state = machine.step(i, state)
-    return InFlight(cfg, tuple(before), tuple(machine.waits))
+    return InFlight(cfg, tuple(before), tuple(machine.waits), settled)
 
 
 def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset[int], frozenset[int]]:
     """What one counter of a wait is needed for: the events that it covers are followed as if it were not there.
 
     Returns (events of which something uses a register before another wait covers them, events that may then be in
-    flight at a barrier), as positions.
+    flight at a barrier), as positions. A jump through a register uses all of them: it returns to code that reads them.
     """
+    returns = frozenset(flight.cfg.indirect_jumps)
     cfg, machine = flight.cfg, flight._machine
     number = flight.waits[position][counter]
     state = {e: n for e, n in flight.before[position].items() if e[1] == counter and n >= number}
@@ -241,7 +246,9 @@ def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset
         while i < end and state:
             touched = cfg.uses[i] | cfg.defs[i]
             for load, c in list(state):
-                if filled(cfg, load) & touched and (
+                if i in returns:
+                    used.add(load)
+                elif filled(cfg, load) & touched and (
                     filled(cfg, load) & cfg.uses[i] or not _same_order(cfg, load, i, c)
                 ):
                     used.add(load)

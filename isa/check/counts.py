@@ -10,13 +10,15 @@ other. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor" and "Code Object
     LDS      .amdhsa_group_segment_fixed_size = .group_segment_fixed_size, at most 64 KB
     scratch  .amdhsa_private_segment_fixed_size = .private_segment_fixed_size; scratch instructions need some
 
+A kernel that calls needs the registers of all functions that it reaches.
+
 Limits: where a count is an expression (LLVM writes `max(totalnumvgprs(f), ...)` for a kernel that calls) only numbers
-are compared, and a kernel that calls is not asked for its lower bounds, since its callees use registers too.
+are compared, and lower bounds are not asked for where a call could not be followed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from isa.analysis import resources
 from isa.analysis.cfg import Cfg
@@ -30,15 +32,17 @@ USER_SGPRS = 16
 COUNTS = Rule("counts", "LLVM AMDGPUUsage, Code Object Kernel Descriptor")
 
 
-def check(kernel: Kernel, cfg: Cfg) -> Iterator[Finding]:
-    """Disagreements between what a kernel uses, what its descriptor gives and what its metadata says."""
-    found = resources.used(cfg)
+def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Iterator[Finding]:
+    """Disagreements between what a kernel uses, what its descriptor gives and what its metadata says. callees: the
+    functions that it reaches; None where they are not all known."""
+    found = resources.used(cfg, *callees or ())
+    known = not cfg.calls or callees is not None
     vgprs, sgprs = directive(kernel, "next_free_vgpr"), directive(kernel, "next_free_sgpr")
     if vgprs is not None:
-        yield from _enough(kernel, "next_free_vgpr", vgprs, 0 if cfg.calls else found.vgprs, VGPR_LIMIT, "VGPRs")
+        yield from _enough(kernel, "next_free_vgpr", vgprs, found.vgprs if known else 0, VGPR_LIMIT, "VGPRs")
         yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}")
     if sgprs is not None:
-        yield from _enough(kernel, "next_free_sgpr", sgprs, 0 if cfg.calls else found.sgprs, SGPR_LIMIT, "SGPRs")
+        yield from _enough(kernel, "next_free_sgpr", sgprs, found.sgprs if known else 0, SGPR_LIMIT, "SGPRs")
         vcc = directive(kernel, "reserve_vcc")
         if vcc == 0 and found.vcc:
             yield _at(kernel, "reserve_vcc", "the code uses VCC", expected=".amdhsa_reserve_vcc 1", got="0")

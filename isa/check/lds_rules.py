@@ -24,7 +24,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.analysis.lds_ranges import Bytes, Node
-from isa.check.rules import Rule, register
+from isa.check.rules import Rule, place, register
 from isa.errors import Finding
 from isa.program import Instruction
 from isa.registers import Reg
@@ -91,10 +91,9 @@ def _conflict(
 def _finding(cfg: Cfg, kinds: list[str], nodes: list[Node], access: _Access, other: _Access) -> Finding:
     inst, first = cfg.instructions[access[1]], cfg.instructions[other[1]]
     before, after = ("writes", "reads") if kinds[access[1]] == "load" else ("reads", "writes")
-    line = f"line {first.span.line}" if first.span and first.address is None else f"{first.address or other[1]:#x}"
     return RACE.broken(
         inst,
-        f"{first} ({line}) {before} LDS, this {after} it, and a path between them has no barrier",
+        f"{first} ({place(first, other[1])}) {before} LDS, this {after} it, and a path between them has no barrier",
         expected="s_barrier between what one wave writes and another reads",
         got=_told(nodes[other[0]].accesses[other[1]], nodes[access[0]].accesses[access[1]]),
         hint="nothing to do where each wave keeps to its own bytes",

@@ -13,19 +13,26 @@ what it does not do) and notes (it could be better). Each names its place, its r
     hints         s_clause                                            faults   isa.check.hint_rules
                   s_delay_alu                                         notes
 
-Limits: what depends on data is not seen here (addresses out of bounds, which work-item reaches which byte);
-functions that a kernel calls are not looked into.
+    calls         loads in flight across them, return addresses       faults   isa.check.call_rules
+
+The functions that a kernel calls are looked into where `isa.analysis.calls` finds them, each once, by the same rules;
+a note names the calls that could not be followed.
+
+Limits: what depends on data is not seen here (addresses out of bounds, which work-item reaches which byte). The LDS
+accesses of a function are held against each other and not against its caller's.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isa.analysis import cfg as control_flow
 from isa.analysis import regset, resources, valu_writes, waits
+from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
-from isa.check import counts, hint_rules, lds_rules, value_rules, verify, vopd, wait_rules
+from isa.check import call_rules, counts, functions, hint_rules, lds_rules, value_rules, verify, vopd, wait_rules
+from isa.check.functions import Function, Start
 from isa.check.rules import Rule
 from isa.code_object import CodeObject
 from isa.disassembler import disassemble
@@ -53,57 +60,90 @@ _SYSTEM = {
 
 
 def lint_program(program: Program, name: str | None = None, *, notes: bool = True) -> list[Finding]:
-    """Findings in kernel `name` of an assembly file, or in all its kernels; faults only where `notes` is false.
-    IsaError where there is no kernel."""
+    """Findings in kernel `name` of an assembly file, or in all its kernels, and in the functions that they call; faults
+    only where `notes` is false. IsaError where there is no kernel."""
     kernels = [program.kernel(name)] if name else list(program.kernels.values())
     if not kernels:
         program.kernel()
     found: list[Finding] = []
+    seen: set[str] = set()
     for kernel in kernels:
-        found += _by_place(_text_findings(kernel, notes))
+        found += sorted(
+            _text_findings(kernel, notes, seen), key=lambda f: (f.span.line, f.span.col) if f.span else (0, 0)
+        )
     return found
 
 
 def lint_code_object(code: CodeObject, file: str, name: str | None = None, *, notes: bool = True) -> list[Finding]:
-    """Findings in kernel `name` of a code object, or in all its kernels; faults only where `notes` is false.
-    IsaError where it cannot be disassembled."""
-    found: list[Finding] = []
-    for kernel_name in [code.kernel(name).name] if name else code.kernels:
-        where = f"{file}:{kernel_name}"
-        found += [
-            dataclasses.replace(f, span=None, where=f"{where}+{f.where}" if f.where else where)
-            for f in _binary_findings(code, kernel_name, file, notes)
-        ]
-    return found
+    """Findings in kernel `name` of a code object, or in all its kernels, and in the functions that they call; faults
+    only where `notes` is false. IsaError where it cannot be disassembled."""
+    seen: set[str] = set()
+    return [
+        dataclasses.replace(f, span=None, where=f"{file}:{unit}+{f.where}" if f.where else f"{file}:{unit}")
+        for kernel in ([code.kernel(name).name] if name else code.kernels)
+        for unit, f in _binary_findings(code, kernel, file, notes, seen)
+    ]
 
 
-def _binary_findings(code: CodeObject, name: str, file: str, notes: bool) -> Iterator[Finding]:
+def _by_place(findings: Iterable[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda f: (f.span.line, f.span.col) if f.span else (0, 0))
+
+
+def _unanalysed(error: IsaError) -> Finding:
+    return Finding(UNANALYSED.name, error.message, error.span, error.hint, error.expected, error.got)
+
+
+def _binary_findings(
+    code: CodeObject, name: str, file: str, notes: bool, seen: set[str]
+) -> Iterator[tuple[str, Finding]]:
+    def flow_of(unit: str, start: int, data: bytes) -> Cfg:
+        return control_flow.of_instructions(parse_disassembly(disassemble(data, start), file), unit)
+
+    def find(target: Target) -> Cfg:
+        symbol = next((s for s in code.symbols.values() if s.address == target and s.kind == "func" and s.size), None)
+        if symbol is None:
+            raise IsaError(f"no function is known at {target:#x}" if isinstance(target, int) else f"{target}")
+        return flow_of(symbol.name, symbol.address, code.read(symbol.address, symbol.size))
+
     kernel = code.kernel(name)
-    rows = parse_disassembly(disassemble(code.code(name), kernel.descriptor.entry), file)
     try:
-        for inst in rows:
-            yield from verify.instruction(inst)
-        flow = control_flow.of_instructions(rows, name)
+        flow = flow_of(name, kernel.descriptor.entry, code.code(name))
+        for inst in flow.instructions:
+            for finding in verify.instruction(inst):
+                yield name, finding
     except IsaError as error:
-        yield Finding(UNANALYSED.name, error.message, None, error.hint, error.expected, error.got)
+        yield name, _unanalysed(error)
         return
-    used = resources.used(flow)
-    if kernel.descriptor.vgprs < used.vgprs and not flow.calls:
-        message = f"the code uses {used.vgprs} VGPRs, the descriptor gives {kernel.descriptor.vgprs}"
-        yield Finding(counts.COUNTS.name, message, source=counts.COUNTS.source)
     sgprs = kernel.descriptor.user_sgpr_count + len(kernel.descriptor.system_sgprs)
-    yield from _common(flow, sgprs, kernel.max_workgroup or None, kernel.descriptor.workitem_id + 1, notes)
+    start = Start(_given(sgprs), kernel.max_workgroup or None, kernel.descriptor.workitem_id + 1)
+    reached = functions.reach(flow, start, find)
+    used = resources.used(*(f.flow for f in reached))
+    if kernel.descriptor.vgprs < used.vgprs:
+        message = f"the code uses {used.vgprs} VGPRs, the descriptor gives {kernel.descriptor.vgprs}"
+        yield name, Finding(counts.COUNTS.name, message, source=counts.COUNTS.source)
+    for function in reached:
+        if function is reached[0] or function.name not in seen:
+            seen.add(function.name)
+            its = _function(function, notes, called=function is not reached[0])
+            yield from ((function.name, finding) for finding in _by_place(its))
 
 
-def _text_findings(kernel: Kernel, notes: bool) -> Iterator[Finding]:
+def _text_findings(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Finding]:
+    program = kernel.program
+
+    def find(target: Target) -> Cfg:
+        line = program.labels.get(str(target))
+        if line is None:
+            raise IsaError(f"{target} is not in this file")
+        return control_flow.of_text(program, str(target), line, program.code_end(line))
+
     try:
         for _, inst in kernel.instructions():
             yield from verify.instruction(inst)
         flow = control_flow.of_kernel(kernel)
     except IsaError as error:
-        yield Finding(UNANALYSED.name, error.message, error.span, error.hint, error.expected, error.got)
+        yield _unanalysed(error)
         return
-    yield from counts.check(kernel, flow)
     user = counts.directive(kernel, "user_sgpr_count")
     if user is None:
         user = sum(n for name, n in _SIZES.items() if counts.directive(kernel, f"user_sgpr_{name}"))
@@ -111,25 +151,38 @@ def _text_findings(kernel: Kernel, notes: bool) -> Iterator[Finding]:
         value = counts.directive(kernel, name)
         user += default if value is None else value
     threads = counts.metadata(kernel, ".max_flat_workgroup_size")
-    yield from _common(flow, user, threads, (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1, notes)
+    start = Start(_given(user), threads, (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1)
+    reached = functions.reach(flow, start, find)
+    yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
+    for function in reached:
+        if function is reached[0] or function.name not in seen:
+            seen.add(function.name)
+            yield from _function(function, notes, called=function is not reached[0])
 
 
-def _common(flow: Cfg, sgprs: int, threads: int | None, dimensions: int, notes: bool) -> Iterator[Finding]:
-    """The rules that text and code objects share. sgprs: how many the hardware sets; threads: the largest workgroup,
-    None if not known; dimensions: how many numbers of the work-item v0 holds."""
-    given = value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
-    flight, values = waits.analyse(flow), value_rules.Values.of(flow, given)
-    yield from vopd.parity(valu_writes.analyse(flow))
+def _given(sgprs: int) -> int:
+    """The registers that are set before a kernel's first instruction (`regset`)."""
+    return value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
+
+
+def _function(function: Function, notes: bool, called: bool) -> Iterator[Finding]:
+    """The rules that text and code objects, kernels and the functions that they call share."""
+    flow, values = function.flow, function.values
+    if called:
+        for inst in flow.instructions:
+            yield from verify.instruction(inst)
+    flight = waits.analyse(flow, function.settled)
+    yield from vopd.parity(valu_writes.analyse(flow, function.written))
     yield from wait_rules.faults(flight)
-    yield from lds_rules.faults(flow, values.chains, values.lanes, threads, dimensions)
+    yield from call_rules.at_calls(flight, function.callees)
+    if called:
+        yield from call_rules.at_returns(flight, values.chains, function.targets)
+    yield from lds_rules.faults(flow, values.chains, values.lanes, function.start.threads, function.start.dimensions)
     yield from value_rules.faults(values)
     yield from hint_rules.faults(flow)
     if not notes:
         return
-    yield from wait_rules.notes(flight)
+    yield from wait_rules.notes(flight, called)
     yield from value_rules.notes(values)
     yield from hint_rules.notes(flow)
-
-
-def _by_place(findings: Iterator[Finding]) -> list[Finding]:
-    return sorted(findings, key=lambda f: (f.span.line, f.span.col) if f.span else (0, 0))
+    yield from call_rules.not_followed(flow, function.unknown)

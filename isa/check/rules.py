@@ -82,3 +82,10 @@ def register(operand: Operand) -> Reg | None:
     """The register that an operand names, its modifiers apart."""
     value = operand.operand if isinstance(operand, Modified) else operand
     return value if isinstance(value, Reg) else None
+
+
+def place(inst: Instruction, position: int) -> str:
+    """Where another instruction stands, for a finding that names it."""
+    if inst.address is not None:
+        return f"at {inst.address:#x}"
+    return f"line {inst.span.line}" if inst.span is not None else f"position {position}"

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from isa.analysis import waits
 from isa.analysis.cfg import Cfg
 from isa.analysis.waits import Event, InFlight
-from isa.check.rules import Rule
+from isa.check.rules import Rule, place
 from isa.errors import Finding
 
 COVER = Rule("load not covered by a wait", "RDNA3 ISA guide 5.6")
@@ -37,24 +37,27 @@ def faults(flight: InFlight) -> Iterator[Finding]:
         yield COVER.broken(
             inst,
             f"{inst.mnemonic} {h.access}s {h.reg} while {load} may still be in flight",
-            expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({_place(cfg, h.load)})",
+            expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({place(load, h.load)})",
             got=_waits_between(cfg, flight, h.load, h.position, h.counter),
         )
     for i, event in _stores_at_barriers(cfg, flight):
+        store = cfg.instructions[event[0]]
         yield BARRIER.broken(
             cfg.instructions[i],
-            f"{cfg.instructions[event[0]]} ({_place(cfg, event[0])}) may still be in flight when the wave arrives",
+            f"{store} ({place(store, event[0])}) may still be in flight when the wave arrives",
             expected="s_waitcnt lgkmcnt(0) between the store and the barrier",
             hint="a barrier does not wait for memory: another wave may read the old value behind it",
         )
 
 
-def notes(flight: InFlight) -> Iterator[Finding]:
-    """Waits that cover nothing, and waits that a larger number would serve."""
+def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
+    """Waits that cover nothing, and waits that a larger number would serve. called: the code is a function's, whose
+    first waits are for what its caller has in flight."""
     cfg = flight.cfg
+    first = next((i for i in cfg.blocks[0].range if cfg.instructions[i].desc.counters), cfg.blocks[0].end)
     reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
     for i, numbers in enumerate(flight.waits):
-        if not numbers or i not in reachable:
+        if not numbers or i not in reachable or (called and i < first):
             continue
         inst, covered = cfg.instructions[i], flight.covered_by(i)
         if not any(covered.values()):
@@ -117,10 +120,3 @@ def _waits_between(cfg: Cfg, flight: InFlight, load: int, use: int, counter: str
         return "a path without one"
     found = [f"{counter}({n[counter]})" for n in flight.waits[load:use] if counter in n]
     return ", ".join(found) or "no wait between them"
-
-
-def _place(cfg: Cfg, position: int) -> str:
-    span, address = cfg.instructions[position].span, cfg.instructions[position].address
-    if address is not None:
-        return f"at {address:#x}"
-    return f"line {span.line}" if span is not None else f"position {position}"

@@ -9,7 +9,7 @@ import pytest
 
 from isa import code_object, toolchain
 from isa.analysis import cfg, defuse, exec_mask, waits
-from isa.check import lds_rules, wait_rules
+from isa.check import call_rules, lds_rules, wait_rules
 from isa.check.lint import lint_code_object, lint_program
 from isa.check.vopd import PARITY
 from isa.errors import Finding, IsaError
@@ -103,3 +103,35 @@ def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled: tu
             missed.append(name)
     assert count > 3
     assert not missed
+
+
+FUNCTIONS = """
+#include <hip/hip_runtime.h>
+__device__ __attribute__((noinline)) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+__device__ __attribute__((noinline)) static float leaf(float a, float b) { return a * b + 3.0f * a; }
+__device__ __attribute__((noinline)) static float deep(const float *p, int i) { return leaf(p[i], p[i + 1]); }
+extern "C" __global__ void calls(const float *p, float *q) {
+  int i = threadIdx.x;
+  q[i] = deep(p, i) + leaf(p[i], 1.0f) + fib(i);
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_compiled_functions_are_looked_into_and_clean(level: str, tmp_path: Path) -> None:
+    """Calls, calls at the end of a function (s_setpc_b64), recursion; loads in flight where a function is called."""
+    source, s, o, hsaco = (tmp_path / f"k.{suffix}" for suffix in ("hip", "s", "o", "hsaco"))
+    source.write_text(FUNCTIONS)
+    tools = toolchain.find()
+    include = Path(str(files("kernels_hip"))) / "include"
+    tools.compile(source, s, arch="gfx1100", cu_mode=True, include=include, flags=[level])
+    tools.assemble(s, o, arch="gfx1100")
+    tools.link([o], hsaco)
+    program, code = parse(s.read_text(), "k.s"), code_object.load(hsaco)
+    for found in (lint_program(program), lint_code_object(code, "k.hsaco")):
+        assert not faults(found)
+        assert level == "-O0" or not [f for f in found if f.rule == call_rules.UNKNOWN.name]
+    waiting = "\ts_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)"
+    first = next(i for i, line in enumerate(program.lines) if line.text.startswith(waiting))
+    without = program.with_lines([line for i, line in enumerate(program.lines) if i != first])
+    assert level == "-O0" or "register in flight at a call" in {f.rule for f in lint_program(without)}

@@ -1,0 +1,95 @@
+"""Calls: what is in flight when a function is called or returns, and whether it finds its way back.
+
+A caller may leave loads in flight at a call only where the function waits for them before it touches their registers;
+LLVM's functions begin with `s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)` (SIInsertWaitcnts.cpp), and wait again before they
+return, so that a caller need not know what they load. A function that calls overwrites the pair with its own return
+address and must have saved it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from isa.analysis import regset
+from isa.analysis.calls import Target
+from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import DefUse
+from isa.analysis.waits import InFlight, filled, parse_wait
+from isa.check.rules import Rule, place
+from isa.errors import Finding
+from isa.registers import Reg
+
+ENTRY = Rule("register in flight at a call", "RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp")
+RETURN = Rule("load in flight at a return", "RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp")
+LINK = Rule("return address overwritten", "LLVM AMDGPUUsage, Function Call Convention")
+UNKNOWN = Rule("call not followed", "limits of this check")
+
+
+def at_calls(flight: InFlight, callees: Mapping[int, Cfg]) -> Iterator[Finding]:
+    """Loads in flight at a call, or at a jump to another function, that the function does not wait for in time."""
+    for i, callee in sorted(callees.items()):
+        for counter in sorted({c for _, c in flight.before[i]}):
+            loads = [at for at, c in flight.before[i] if c == counter and filled(flight.cfg, at)]
+            for load in sorted(loads):
+                use = _touched_early(callee, filled(flight.cfg, load), counter)
+                if use is not None:
+                    inst, it = flight.cfg.instructions[load], callee.instructions[use]
+                    yield ENTRY.broken(
+                        flight.cfg.instructions[i],
+                        f"{inst} ({place(inst, load)}) may still be in flight when {callee.name} comes to {it} "
+                        f"({place(it, use)})",
+                        expected=f"s_waitcnt {counter}(0) before the call, or as the function begins",
+                    )
+                    break
+
+
+def _touched_early(callee: Cfg, registers: int, counter: str) -> int | None:
+    """The first position at which a function reads or writes one of these registers before it waits for the counter."""
+    work, seen = [0], {0}
+    while work:
+        block = callee.blocks[work.pop()]
+        for i in block.range:
+            if parse_wait(callee.instructions[i]).get(counter) == 0 or i in callee.calls:
+                break
+            if registers & (callee.uses[i] | callee.defs[i]):
+                return i
+        else:
+            work += [s for s in block.successors if s not in seen]
+            seen.update(block.successors)
+    return None
+
+
+def at_returns(flight: InFlight, chains: DefUse, targets: Mapping[int, Target | None]) -> Iterator[Finding]:
+    """What is wrong where a function returns."""
+    cfg = flight.cfg
+    for i in cfg.indirect_jumps:
+        inst, pair = cfg.instructions[i], cfg.instructions[i].operands[-1]
+        if targets.get(i) is not None or not isinstance(pair, Reg):
+            continue
+        for load in sorted({at for at, _ in flight.before[i] if filled(cfg, at)}):
+            yield RETURN.broken(
+                inst,
+                f"{cfg.instructions[load]} ({place(cfg.instructions[load], load)}) may still be in flight when the "
+                "function returns",
+                expected="a wait for it before the return",
+                hint="the caller cannot know what to wait for",
+            )
+        links = {
+            at
+            for unit in pair.units()
+            for at in chains.defs_of(i, unit)
+            if at in cfg.calls and regset.mask([unit]) & cfg.defs[at]
+        }
+        for call in sorted(links):
+            yield LINK.broken(
+                inst,
+                f"{pair} holds the return address of {cfg.instructions[call]} ({place(cfg.instructions[call], call)})",
+                expected="the address that the function was entered with",
+                hint="save it before the call, in a register that calls preserve or in memory, and bring it back",
+            )
+
+
+def not_followed(cfg: Cfg, unknown: Mapping[int, str]) -> Iterator[Finding]:
+    """Calls whose function is not looked into. unknown: position -> why."""
+    for i, why in sorted(unknown.items()):
+        yield UNKNOWN.broken(cfg.instructions[i], f"not looked into what runs behind this: {why}", severity="note")

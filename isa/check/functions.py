@@ -1,0 +1,103 @@
+"""A kernel and the functions that it reaches: what the rules ask of each.
+
+In: the kernel's control flow, what is set when it starts, and a way to find a function's code. Out: a `Function` for
+the kernel and for each function behind its calls and theirs, each once, the kernel first. Recursion is no trouble: what
+a function settles (`isa.analysis.calls.settled`) is the largest answer that all of them agree with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+
+from isa.analysis import calls, regset
+from isa.analysis.calls import Target
+from isa.analysis.cfg import Cfg
+from isa.analysis.waits import BITS
+from isa.check.value_rules import Values
+from isa.errors import IsaError
+
+_ALL = frozenset(BITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What is known when a function begins. given: registers that are set (`regset`); threads: the largest workgroup,
+    None if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else."""
+
+    given: int
+    threads: int | None
+    dimensions: int
+
+
+@dataclass
+class Function:
+    """One function. By position of a call, or of a jump through a register:
+
+    targets: where it goes, None where that is not known.  callees: the code of those that were found.
+    unknown: of those that were not, why.  settled: the counters that the function behind a call brings to 0.
+    written: the registers that it, and what it calls, may write (`regset`).
+    """
+
+    flow: Cfg
+    start: Start
+    values: Values
+    targets: Mapping[int, Target | None]
+    callees: dict[int, Cfg] = field(default_factory=dict)
+    unknown: dict[int, str] = field(default_factory=dict)
+    settled: dict[int, frozenset[str]] = field(default_factory=dict)
+    written: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.flow.name
+
+
+def reach(kernel: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Function]:
+    """All functions. find: the code behind a target; IsaError, whose message says why, where there is none."""
+    reached = [_function(kernel, start)]
+    by_target: dict[Target, Cfg | str] = {}
+    for function in reached:
+        for i, target in function.targets.items():
+            if target is None:
+                if function is reached[0] or i in function.flow.calls:  # else it is the function's return
+                    function.unknown[i] = "the address is not known here"
+                continue
+            if target not in by_target:
+                try:
+                    by_target[target] = code = find(target)
+                    reached.append(_function(code, Start(regset.ALL, start.threads, 0)))
+                except IsaError as error:
+                    by_target[target] = error.message
+            match by_target[target]:
+                case str(why):
+                    function.unknown[i] = why
+                case code:
+                    function.callees[i] = code
+    _settle(reached)
+    return reached
+
+
+def _function(flow: Cfg, start: Start) -> Function:
+    values = Values.of(flow, start.given)
+    return Function(flow, start, values, calls.targets(flow, values.chains))
+
+
+def _settle(reached: list[Function]) -> None:
+    """What calls settle, from the largest answer down, and write, from the smallest up, until nothing changes."""
+    settles = dict.fromkeys((f.name for f in reached), _ALL)
+    writes = {f.name: reduce(or_, f.flow.defs, 0) for f in reached}
+    changed = True
+    while changed:
+        changed = False
+        for function in reached:
+            known = {i: code.name for i, code in function.callees.items()}
+            function.settled = {i: settles[known[i]] if i in known else _ALL for i in function.flow.calls}
+            function.written = {i: writes[known[i]] if i in known else regset.ALL for i in function.flow.calls}
+            its = calls.settled(function.flow, function.settled)
+            all_ = reduce(or_, (writes[name] for name in known.values()), writes[function.name])
+            all_ = regset.ALL if any(i in function.unknown for i in function.flow.calls) else all_
+            changed = changed or (its, all_) != (settles[function.name], writes[function.name])
+            settles[function.name], writes[function.name] = its, all_
