@@ -1,8 +1,9 @@
 """The dynamic checker on GEMM kernels and on any kernel: what to launch, and what came out.
 
 `check_gemm` launches a kernel of the ladder, or one with its name and signature, on a problem; beside what the
-observers see, an answer that is not the reference's is a finding. `check_kernel` launches any kernel with arguments in
-words (`Given`). Each uses a simulated card of its own.
+observers see, an answer that is not the reference's is a finding. `first_fault` is the same for whoever only asks
+whether there is one. `check_kernel` launches any kernel with arguments in words (`Given`). Each uses a simulated card
+of its own.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from __future__ import annotations
 import ctypes
 import re
 import struct
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from hipgemm.kernels import Rung
 from hipgemm.problem import Problem
-from isa.code_object import CodeObject
+from isa import toolchain
+from isa.code_object import CodeObject, load
+from isa.emit import emit
 from isa.errors import Finding, IsaError
 from isa.program import Program
-from isa.sim.card import Card
+from isa.sim.card import Card, Kernel
 from isa.sim.watch import check_launch
 
 WRONG = "wrong result"
@@ -52,10 +57,41 @@ def check_gemm(
     Raises hipgemm.kernels.SizeError, and IsaError for a code object that cannot be read or run.
     """
     row.check_size(problem.m, problem.n, problem.k)
+    card, kernel = _loaded(row, image)
+    return _on_problem(card, kernel, row, problem, program, schedules)
+
+
+def first_fault(
+    row: Rung, image: bytes | CodeObject, problems: Sequence[Problem], schedules: Schedules = Schedules()
+) -> str:
+    """The rule of the first fault that `check_gemm` finds on one of the problems, "" for none."""
+    card, kernel = _loaded(row, image)
+    found = (f for p in problems for f in _on_problem(card, kernel, row, p, None, schedules) if f.severity == "fault")
+    return next((f.rule for f in found), "")
+
+
+def assembled(program: Program, hipcc: Path | None = None) -> CodeObject:
+    """Its code object, for gfx1100. ToolError where the assembler refuses it."""
+    tools = toolchain.find(hipcc)
+    with tempfile.TemporaryDirectory() as folder:
+        source, obj, out = (Path(folder) / f"kernel.{end}" for end in ("s", "o", "hsaco"))
+        source.write_text(emit(program))
+        tools.assemble(source, obj, arch="gfx1100")
+        tools.link([obj], out)
+        return load(out.read_bytes())
+
+
+def _loaded(row: Rung, image: bytes | CodeObject) -> tuple[Card, Kernel]:
     card = Card(capacity=CAPACITY)
     kernel = card.load(image).kernels.get(row.name)
     if kernel is None:
         raise IsaError(f"there is no kernel {row.name} in this code object")
+    return card, kernel
+
+
+def _on_problem(
+    card: Card, kernel: Kernel, row: Rung, problem: Problem, program: Program | None, schedules: Schedules
+) -> list[Finding]:
     matrices = problem.matrices()
     addresses = []
     for matrix in matrices:
@@ -83,6 +119,8 @@ def check_gemm(
                 f"{expected:.9g} within {verdict.tolerance:.3g}", f"{got:.9g}", "hipgemm.problem", where=row.name,
             )
         )  # fmt: skip
+    for address in addresses:
+        card.memory.free(address)
     return found
 
 

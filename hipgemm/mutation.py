@@ -1,8 +1,12 @@
 """The mutation table: faults put into kernels on purpose, and what finds them.
 
-For each kernel its .s after the last pass is changed in one place at a time (`isa.check.mutate`), and each mutant is
-held against the linter and against the proof that it computes what the compiler wrote for kernel 5. The table says how
-many there were, how many each found, and which are equivalent.
+For each kernel its .s after the last pass is changed in one place at a time (`isa.check.mutate`). Each mutant is held
+against the linter, against the proof that it computes what the compiler wrote for kernel 5, and against the dynamic
+checker: it is assembled and launched under observers on the problems of `PROBLEMS`, which take both ways at beta. The
+table says how many there were, how many each of the three found, and which are equivalent.
+
+The three are independent of one another. Equivalent is what the proof says is; if the dynamic checker finds a fault in
+such a mutant all the same, it counts as found, and the proof as wrong.
 """
 
 from __future__ import annotations
@@ -12,22 +16,32 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hipgemm import proving
 from hipgemm.build import build
+from hipgemm.checking import Schedules, assembled, first_fault
 from hipgemm.kernels import rung
+from hipgemm.problem import Problem
 from isa.check.lint import lint_program
 from isa.check.mutate import KINDS, Judge, mutants
+from isa.errors import IsaError
 from isa.parse import parse
 from isa.program import Program
 
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8")
+Checks = Literal["all", "missed", "none"]
+"""Which mutants are launched: all, those that neither linter nor proof found a fault in, none."""
+PROBLEMS = (Problem(256, 384, 40, 1.5, 0.0), Problem(256, 384, 40, 1.5, 0.5))
+"""Six workgroups, five rounds of the main loop; with and without a term of C."""
+SCHEDULES = Schedules(2, threads=1, budget=5_000_000)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One mutant and what became of it; the last four fields are those of isa.check.mutate.Judgement."""
+    """One mutant and what became of it. verdict, lint, proof, reason: as in isa.check.mutate.Judgement, but that the
+    verdict counts what the dynamic checker found, too. check: the first rule that is broken, "" for none, None where
+    the mutant was not launched."""
 
     kernel: str
     kind: str
@@ -36,6 +50,7 @@ class Outcome:
     verdict: str
     lint: str
     proof: str
+    check: str | None
     reason: str
 
 
@@ -44,11 +59,13 @@ class Table:
     """All outcomes, in the order of the mutants, and what the checks say of the originals.
 
     faults: kernel -> rule -> how many faults the linter finds in the original.  proofs: kernel -> statement.
+    checks: kernel -> what a launch of the original breaks, "" for nothing; empty where nothing was launched.
     """
 
     outcomes: tuple[Outcome, ...]
     faults: dict[str, dict[str, int]]
     proofs: dict[str, str]
+    checks: dict[str, str]
 
     @property
     def missed(self) -> tuple[Outcome, ...]:
@@ -63,15 +80,17 @@ def study(
     *,
     vopds: int = 16,
     every: int = 1,
+    checks: Checks = "all",
     jobs: int = 1,
     hipcc: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
-    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutate.mutants.
-    Raises what a build raises."""
+    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutate.mutants;
+    checks: which are launched, 2 to 3 s each. Raises what a build raises."""
     outcomes: list[tuple[int, int, Outcome]] = []
     faults: dict[str, dict[str, int]] = {}
     proofs: dict[str, str] = {}
+    launched: dict[str, str] = {}
     folders = {}
     for name in kernels:
         progress(f"building {name}")
@@ -80,18 +99,20 @@ def study(
         judge, original = _judge(name, *folders[name])
         faults[name] = dict(Counter(f.rule for f in lint_program(original, name, notes=False)))
         proofs[name] = proving.check(rung(name), judge.compiled, [("the original", original)]).statement
+        if checks != "none":
+            launched[name] = first_fault(rung(name), made.code_object(), PROBLEMS, SCHEDULES)
     with ProcessPoolExecutor(jobs) as pool:
         parts = [
-            pool.submit(_part, name, *folders[name], vopds, every, part, jobs * 4)
+            pool.submit(_part, name, *folders[name], hipcc, vopds, every, checks, part, jobs * 16)
             for name in kernels
-            for part in range(jobs * 4)
+            for part in range(jobs * 16)
         ]
         for part in as_completed(parts):
             outcomes += part.result()
             progress(f"{len(outcomes)} mutants judged")
     order = {name: i for i, name in enumerate(kernels)}
     outcomes.sort(key=lambda o: (order[o[2].kernel], o[1]))
-    return Table(tuple(o for _, _, o in outcomes), faults, proofs)
+    return Table(tuple(o for _, _, o in outcomes), faults, proofs, launched)
 
 
 def _judge(name: str, compiled: Path, assembly: Path) -> tuple[Judge, Program]:
@@ -101,8 +122,9 @@ def _judge(name: str, compiled: Path, assembly: Path) -> tuple[Judge, Program]:
 
 
 def _part(
-    name: str, compiled: Path, assembly: Path, vopds: int, every: int, part: int, parts: int
-) -> list[tuple[int, int, Outcome]]:
+    name: str, compiled: Path, assembly: Path, hipcc: Path | None, vopds: int, every: int, checks: Checks, part: int,
+    parts: int,
+) -> list[tuple[int, int, Outcome]]:  # fmt: skip
     """Every parts-th mutant of those wanted, from `part`."""
     judge, original = _judge(name, compiled, assembly)
     done = []
@@ -110,16 +132,28 @@ def _part(
         if number % every or number // every % parts != part:
             continue
         j = judge(mutant)
-        outcome = Outcome(name, mutant.kind, mutant.line + 1, mutant.what, j.verdict, j.lint, j.proof, j.reason)
+        check = None
+        if checks == "all" or (checks == "missed" and j.verdict != "found"):
+            check = _launched(name, mutant.program, hipcc)
+        verdict = "found" if check else j.verdict
+        outcome = Outcome(name, mutant.kind, mutant.line + 1, mutant.what, verdict, j.lint, j.proof, check, j.reason)
         done.append((part, number, outcome))
     return done
+
+
+def _launched(name: str, program: Program, hipcc: Path | None) -> str:
+    """What the dynamic checker says of a mutant: a rule, "" for nothing."""
+    try:
+        return first_fault(rung(name), assembled(program, hipcc), PROBLEMS, SCHEDULES)
+    except IsaError as error:
+        return f"refused: {error.message.splitlines()[0]}"
 
 
 # --- for people
 def markdown(table: Table) -> Iterator[str]:
     """The table, the equivalent mutants with their reasons, and what was missed, line by line."""
-    yield "| kernel | change | mutants | lint | proof | found | equivalent | missed |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| kernel | change | mutants | lint | proof | check | found | equivalent | missed |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for kernel in table.faults:
         mine = [o for o in table.outcomes if o.kernel == kernel]
         for kind in KINDS:
@@ -132,7 +166,19 @@ def markdown(table: Table) -> Iterator[str]:
     yield ""
     for kernel, found in table.faults.items():
         rules = ", ".join(f"{n} x {rule}" for rule, n in found.items()) or "none"
-        yield f"- {kernel}: faults that the linter finds: {rules}; {table.proofs[kernel]}"
+        launched = table.checks.get(kernel)
+        said = "not launched" if launched is None else f"in a launch: {launched or 'none'}"
+        yield f"- {kernel}: faults that the linter finds: {rules}; {said}; {table.proofs[kernel]}"
+    yield ""
+    yield "## What a launch finds"
+    yield ""
+    yield "| change | launched | the first fault |"
+    yield "|---|---|---|"
+    for kind in KINDS:
+        checks = [o.check for o in table.outcomes if o.kind == kind and o.check is not None]
+        if checks:
+            told = Counter(c.partition(":")[0] or "nothing" for c in checks).most_common()
+            yield f"| {kind} | {len(checks)} | {', '.join(f'{n} x {rule}' for rule, n in told)} |"
     yield ""
     yield "## Equivalent mutants"
     yield ""
@@ -146,7 +192,10 @@ def markdown(table: Table) -> Iterator[str]:
 def _row(kernel: str, kind: str, some: Sequence[Outcome]) -> str:
     verdicts = Counter(o.verdict for o in some)
     lint, proof = sum(bool(o.lint) for o in some), sum(bool(o.proof) for o in some)
-    cells = (kernel, kind, len(some), lint, proof, verdicts["found"], verdicts["equivalent"], verdicts["missed"])
+    launched = [o.check for o in some if o.check is not None]
+    check = f"{sum(map(bool, launched))}" + (f" of {len(launched)}" if len(launched) < len(some) else "")
+    ends = (verdicts["found"], verdicts["equivalent"], verdicts["missed"])
+    cells = (kernel, kind, len(some), lint, proof, check, *ends)
     return "| " + " | ".join(map(str, cells)) + " |"
 
 

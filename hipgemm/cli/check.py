@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,6 +117,7 @@ def _check(
 
 def _read(what: str, hipcc: Path | None) -> tuple[CodeObject, Program | None, str | None]:
     """(code object, its assembly where that is known, the kernel's name where there is no choice)."""
+    from hipgemm.checking import assembled
     from hipgemm.cli import inputs
     from isa.code_object import CodeObject
 
@@ -127,18 +127,4 @@ def _read(what: str, hipcc: Path | None) -> tuple[CodeObject, Program | None, st
         return given, None, None
     if built is not None:
         return built.code_object(), given, what
-    return _assembled(given, hipcc), given, None
-
-
-def _assembled(program: Program, hipcc: Path | None) -> CodeObject:
-    from isa import toolchain
-    from isa.code_object import load
-    from isa.emit import emit
-
-    tools = toolchain.find(hipcc)
-    with tempfile.TemporaryDirectory() as folder:
-        source, obj, out = (Path(folder) / f"kernel.{end}" for end in ("s", "o", "hsaco"))
-        source.write_text(emit(program))
-        tools.assemble(source, obj, arch="gfx1100")
-        tools.link([obj], out)
-        return load(out.read_bytes())
+    return assembled(given, hipcc), given, None
