@@ -24,7 +24,8 @@ from isa.emit import emit
 from isa.errors import Finding, IsaError
 from isa.program import Program
 from isa.sim.card import Card, Kernel
-from isa.sim.watch import check_launch
+from isa.sim.jit import Target
+from isa.sim.watch import check_launch, observe
 
 WRONG = "wrong result"
 CAPACITY = 8 << 30
@@ -64,9 +65,12 @@ def check_gemm(
 def first_fault(
     row: Rung, image: bytes | CodeObject, problems: Sequence[Problem], schedules: Schedules = Schedules()
 ) -> str:
-    """The rule of the first fault that `check_gemm` finds on one of the problems, "" for none."""
-    card, kernel = _loaded(row, image)
-    found = (f for p in problems for f in _on_problem(card, kernel, row, p, None, schedules) if f.severity == "fault")
+    """The rule of the first fault that `check_gemm` finds on one of the problems, "" for none. For small problems."""
+    card, kernel = _loaded(row, image, Target(hasty=True))
+    found = (
+        f for p in problems for f in _on_problem(card, kernel, row, p, None, schedules, briefly=True)
+        if f.severity == "fault"
+    )  # fmt: skip
     return next((f.rule for f in found), "")
 
 
@@ -81,8 +85,8 @@ def assembled(program: Program, hipcc: Path | None = None) -> CodeObject:
         return load(out.read_bytes())
 
 
-def _loaded(row: Rung, image: bytes | CodeObject) -> tuple[Card, Kernel]:
-    card = Card(capacity=CAPACITY)
+def _loaded(row: Rung, image: bytes | CodeObject, target: Target = Target()) -> tuple[Card, Kernel]:
+    card = Card(target, capacity=CAPACITY)
     kernel = card.load(image).kernels.get(row.name)
     if kernel is None:
         raise IsaError(f"there is no kernel {row.name} in this code object")
@@ -90,8 +94,9 @@ def _loaded(row: Rung, image: bytes | CodeObject) -> tuple[Card, Kernel]:
 
 
 def _on_problem(
-    card: Card, kernel: Kernel, row: Rung, problem: Problem, program: Program | None, schedules: Schedules
-) -> list[Finding]:
+    card: Card, kernel: Kernel, row: Rung, problem: Problem, program: Program | None, schedules: Schedules,
+    briefly: bool = False,
+) -> list[Finding]:  # fmt: skip
     matrices = problem.matrices()
     addresses = []
     for matrix in matrices:
@@ -102,12 +107,13 @@ def _on_problem(
         "<QQQiiiff", *addresses, problem.m, problem.n, problem.k, problem.alpha, problem.beta
     )  # fmt: skip
     a, b, c = matrices
-    found = check_launch(
-        card, kernel, row.grid(problem.m, problem.n), row.block, kernarg,
+    seen = observe(
+        card, kernel, row.grid(problem.m, problem.n), row.block, kernarg, briefly=briefly,
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
         program=program, names=dict(zip(addresses, "ABC", strict=True)),
         unwritten=[] if problem.beta else [(addresses[2], c.nbytes)],
     )  # fmt: skip
+    found = list(seen.findings)
     answer = c.copy()
     ctypes.memmove(answer.ctypes.data, addresses[2], c.nbytes)
     verdict = problem.judge(a, b, c, answer)

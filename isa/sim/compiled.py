@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,12 @@ class Kernel:
             self._blocks = blocks_of(self._functions)
         return self._blocks
 
+    def blocks_with(self, more: Set[int]) -> Sequence[Block]:
+        """The same with blocks that begin at these addresses, too."""
+        from isa.sim.cfg import blocks_of
+
+        return blocks_of(self._functions, more) if more else self.blocks
+
     @functools.cached_property
     def _functions(self) -> list[list[Instruction]]:
         from isa.sim.cfg import jumps_indirectly
@@ -123,11 +129,10 @@ class Kernel:
         symbol = "fast" if fast else "plain"
 
         def translate() -> Translated:
-            from isa.sim.cfg import blocks_of
             from isa.sim.runtime import runtime_text
             from isa.sim.translate import Translator
 
-            blocks = blocks_of(self._functions, more) if more else self.blocks
+            blocks = self.blocks_with(more)
             entries = frozenset(b.address for b in self.blocks) if switches else None
             translator = Translator(blocks, facts, fast=fast, entries=entries)
             code = compile_ir(runtime_text(facts.strip) + translator.text(), target)

@@ -213,6 +213,8 @@ class Strips:
         self.otherwise = ""
         self.loads: set[str] = set()
         self.stores: set[str] = set()
+        self.prepare: list[Callable[[Region], None]] = []
+        """What to write behind the guards, in front of the loop."""
 
     def _write_back(self) -> None:
         """Store the VGPRs that were written; where nothing forbids it, in an order that suits the host's registers."""
@@ -324,6 +326,8 @@ class Strips:
             self.guards.write(f, self.guard, bail.block)
             self.entry.flush(bail)
             leave(bail)
+        for write in self.prepare:
+            write(self.guard)
         self.guard.line(f"br label %{label}")
         self.head.line(f"{self.index} = phi i64 [0, %{self.guard.block}], [{next_}, %{self.body.block}]")
         for old, new in finals.values():

@@ -88,8 +88,9 @@ def observe(
     program: Program | None = None,
     names: Mapping[int, str] | None = None,
     unwritten: Sequence[tuple[int, int]] = (),
+    briefly: bool = False,
 ) -> Observation:
-    """As `check_launch`, with what stopped the launch."""
+    """As `check_launch`, with what stopped the launch. briefly: no more schedules once there is a finding."""
     if schedules < 1:
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
@@ -114,7 +115,7 @@ def observe(
             found.append(_stopped(error, kernel.name, lines, memory, names or {}))
         for key, sighting in launch.sightings.items():
             seen.setdefault(key, sighting)
-        if stopped is not None:
+        if stopped is not None or (briefly and seen):
             break  # what memory holds after a fault is nobody's result
         now = _contents(memory, memory.allocations)
         if number == 0:

@@ -30,7 +30,7 @@ from isa.sim.state import Context, Wave
 from isa.sim.translations import Facts
 from isa.sim.watch import observers
 from isa.sim.watch.native import compile_functions
-from isa.sim.watch.segments import Segment, segments_of
+from isa.sim.watch.segments import first, segments_of
 from isa.sim.watch.state import (
     ALL_LANES,
     NO_WAVE,
@@ -45,6 +45,7 @@ from isa.sim.watch.state import (
     Watched,
 )  # fmt: skip
 from isa.sim.watch.translate import Observers, WatchedTranslator
+from isa.sim.watch.windows import WIDEST, WIDEST_GLOBAL
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
 _MOST_SITES = 0xFFFF
@@ -83,25 +84,23 @@ class WatchedCode:
 
     kernel: Kernel
     target: Target
-    segments: dict[int, Segment] = field(default_factory=dict)
     shift: int = 2
     _versions: dict[bool, Version] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        blocks = self.kernel.blocks
-        self.segments = segments_of(blocks)
-        self.by_number = {segment.number: segment for segment in self.segments.values()}
+        self.instructions = [i for b in self.kernel.blocks for i in b.instructions]
+        self._numbers = {i.address or 0: number for number, i in enumerate(self.instructions)}
         if self.kernel.sites > _MOST_SITES:
             raise LaunchError(f"kernel {self.kernel.name} has too many memory accesses to observe")
-        accesses = (half.desc.access for b in blocks for i in b.instructions for half in i.halves)
+        accesses = (half.desc.access for i in self.instructions for half in i.halves)
         if any(a is not None and a.element[1:] in ("8", "16") for a in accesses):
             self.shift = 0
 
     @property
     def sites(self) -> int:
-        """How many numbers places have: accesses, segments or blocks."""
-        return max(self.kernel.sites, len(self.segments), len(self.kernel.blocks)) + 1
+        """How many numbers places have: accesses, or instructions where a segment begins or a barrier is."""
+        return len(self.instructions) + 1
 
     def version(self, fast: bool) -> Version:
         with self._lock:
@@ -113,18 +112,24 @@ class WatchedCode:
         descriptor = self.kernel.facts.descriptor
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
-        facts = Facts(vgprs, mode, self.target.strip, patterns=False, native_half=self.target.native_half)
-        native = observing(self.target)
-        against = Observers({f.__name__: native.address(f.__name__) for f in observers.FUNCTIONS}, self.segments)
-        translator = WatchedTranslator(self.kernel.blocks, facts, against, fast=fast, dwords=self.shift == 2)
+        facts = Facts(vgprs, mode, self.target.strip, native_half=self.target.native_half)
+        native = observing(self.target.cpu)
+        blocks = self.kernel.blocks if fast else self.kernel.blocks_with(self._versions[True].bails)
+        segments = segments_of(blocks, self._numbers)
+        against = Observers(
+            {f.__name__: native.address(f.__name__) for f in observers.FUNCTIONS}, self._numbers, segments
+        )
+        entries = frozenset(b.address for b in self.kernel.blocks)
+        translator = WatchedTranslator(blocks, facts, against, fast=fast, dwords=self.shift == 2, entries=entries)
         made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), self.target), self.target)
-        return Version(made, made.address(translator.symbol), native.address("run"), self.kernel.sites, frozenset())
+        bails = frozenset(translator.bails)
+        return Version(made, made.address(translator.symbol), native.address("run"), self.kernel.sites, bails)
 
 
 @functools.cache
-def observing(target: Target) -> Native:
-    """The observers' native code."""
-    return compile_functions(observers.FUNCTIONS, target)
+def observing(cpu: str) -> Native:
+    """The observers' native code for a processor."""
+    return compile_functions(observers.FUNCTIONS, Target(cpu))
 
 
 _compiled: weakref.WeakKeyDictionary[Kernel, dict[Target, WatchedCode]] = weakref.WeakKeyDictionary()
@@ -160,8 +165,9 @@ class Shadow:
         self.serials = ctypes.c_uint64(1)
 
     def _room(self, size: int) -> int:
-        """The address of so many zeros, which take host memory only where they are touched."""
-        room = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
+        """The address of so many zeros, which take host memory only where they are touched. A window may reach beyond
+        the last."""
+        room = mmap.mmap(-1, size + 4 * WIDEST_GLOBAL, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
         self._maps.append(room)
         return ctypes.addressof(ctypes.c_char.from_buffer(room))
 
@@ -207,7 +213,8 @@ class WatchedLaunch(Launch):
         for i in range(waves):
             Wave.from_address(c.waves + i * c.wave_bytes).watch = ctypes.addressof(watched[i])
         cells = (self.lds_bytes >> code.shift) + 1
-        room = cells + 4  # lanes that are off have a cell of their own behind the others
+        # Lanes that are off have a cell of their own behind the others, and windows may reach beyond the last.
+        room = cells + 4 + WIDEST
         lds = ctypes.create_string_buffer(6 * room)
         seen = ctypes.create_string_buffer(len(Event) * code.sites)
         cache = (ctypes.c_uint64 * (code.sites + 1))()
@@ -263,15 +270,15 @@ class WatchedLaunch(Launch):
             if address & WRITES:
                 inst = access(site)
             else:
-                inst = self.watched.by_number[site].first(register, writes=event is Event.WRITE_IN_FLIGHT)
+                inst = first(self.watched.instructions, site, register, writes=event is Event.WRITE_IN_FLIGHT)
             earlier = access(other_site) if event is not Event.UNINITIALISED else None
             address = 0
         elif event >= Event.BARRIER_STORE:
-            inst = self.kernel.blocks[site].last
+            inst = self.watched.instructions[site]
             if event is Event.BARRIER_STORE:
                 earlier = access(other_site)
             elif event is Event.BARRIER_APART:
-                earlier, others = self.kernel.blocks[other_site].last, (-1, other)
+                earlier, others = self.watched.instructions[other_site], (-1, other)
         else:
             inst = access(site)
             if event in (Event.LDS_READ_AFTER_WRITE, Event.LDS_WRITE_AFTER_READ, Event.LDS_WRITE_AFTER_WRITE):

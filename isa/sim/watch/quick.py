@@ -16,7 +16,7 @@ from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.runtime import field_pointer
 from isa.sim.state import SINK_BYTES, Context
-from isa.sim.watch.state import SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Thread
+from isa.sim.watch.state import FLAG, GLOBAL_WAVE, SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Thread, signed
 
 _CELLS = (1, 2, 4)
 
@@ -31,16 +31,21 @@ def prepare(f: Function, region: Region, lanes: int) -> None:
     index = f.emit(region, f"load i32, ptr {f.emit(region, field_pointer('W', 'index'))}")
     one = f.emit(region, f"add i32 {index}, 1")
     byte = f.emit(region, f"trunc i32 {one} to i8")
+    region.line(f"%me.byte = or i8 {byte}, 0")
+    region.line(f"%mine.byte = or i8 {byte}, {WRITTEN - 256}")
     for cells in _CELLS:
         n = lanes * cells
-        for name, value in (("me", byte), ("mine", f.emit(region, f"or i8 {byte}, {WRITTEN - 256}"))):
-            first = f.emit(region, f"insertelement <{n} x i8> poison, i8 {value}, i32 0")
+        for name in ("me", "mine"):
+            first = f.emit(region, f"insertelement <{n} x i8> poison, i8 %{name}.byte, i32 0")
             region.line(
                 f"%{name}{cells} = shufflevector <{n} x i8> {first}, <{n} x i8> poison, <{n} x i32> zeroinitializer"
             )
     serial = field(f, region, "%thread", Thread, "serial")
     narrow = f.emit(region, f"trunc i64 {f.emit(region, f'shl i64 {serial}, {SERIAL_SHIFT}')} to i32")
     region.line(f"%stamp = or i32 {narrow}, {index}")
+    oldest = field(f, region, "%thread", Thread, "oldest")
+    region.line(f"%oldest = trunc i64 {f.emit(region, f'shl i64 {oldest}, {SERIAL_SHIFT}')} to i32")
+    region.line(f"%shared = or i32 {narrow}, {FLAG | GLOBAL_WAVE}")
     region.line(f"%sink = getelementptr i8, ptr %c, i64 {Context.sink.offset}")
     assert SINK_BYTES >= 16
 
@@ -186,10 +191,11 @@ class Quick:
             place = self._emit(f"getelementptr i8, ptr {base}, i64 {index}")
             self.region.line(f"store {marks} {word}, ptr {place}, align 1")
             place = self._emit(f"getelementptr i16, ptr {sites}, i64 {index}")
-            self.region.line(f"store {places} splat (i16 {_i16(self.site)}), ptr {place}, align 1")
+            self.region.line(f"store {places} splat (i16 {signed(self.site, 16)}), ptr {place}, align 1")
 
     def memory(self, slow: str) -> str:
-        """The same for a load from global memory; it is usual where nobody wrote, and this wave or everybody read."""
+        """The same for a load from global memory; it is usual where nobody wrote, and only
+        this wave, everybody or earlier workgroups read."""
         f, lanes = self.f, self.lanes
         place = self._emit(f"getelementptr i64, ptr %cache, i64 {self.site}")
         row = self._emit(f"load i64, ptr {place}")
@@ -212,16 +218,19 @@ class Quick:
         offset = self._where_on("i64", offset, "zeroinitializer")
         at = [self._emit(f"extractelement {vector} {offset}, i32 {i}") for i in range(lanes)]
         words = self._vector("i32")
-        stamp = self._splat("i32", "%stamp")
+        stamp, shared, oldest = (self._splat("i32", f"%{n}") for n in ("stamp", "shared", "oldest"))
         trouble, fresh = "", ""
         for cell in range(self.cells):
             writers, readers = (self._cells(b, at, cell) for b in (writer, reader))
             clean = self._emit(f"icmp eq {words} {writers}, zeroinitializer")
             mine = self._emit(f"icmp eq {words} {readers}, {stamp}")
             everybody = self._emit(f"icmp eq {words} {readers}, splat (i32 -1)")
+            anyone = self._emit(f"or {words} {readers}, splat (i32 {GLOBAL_WAVE})")
+            ours = self._emit(f"icmp eq {words} {anyone}, {shared}")
             marked = self._emit(f"or {self._vector('i1')} {mine}, {everybody}")
+            marked = self._emit(f"or {self._vector('i1')} {marked}, {ours}")
             if self.mask is None:
-                unread = self._emit(f"icmp eq {words} {readers}, zeroinitializer")
+                unread = self._emit(f"icmp ult {words} {readers}, {oldest}")
                 marked = self._emit(f"or {self._vector('i1')} {marked}, {unread}")
                 fresh = self._emit(f"or {self._vector('i1')} {fresh}, {unread}") if fresh else unread
             good = self._emit(f"and {self._vector('i1')} {clean}, {marked}")
@@ -245,19 +254,26 @@ class Quick:
         return self._where_on("ptr", pointers, self._splat("ptr", "%sink"))
 
     def _mark_readers(self, base: str, sites: str, offsets: list[str]) -> None:
-        """Cells that nobody has read are this wave's; the others stay as they are."""
+        """Cells that nobody has read are this wave's, those that earlier workgroups have read everybody's; the others
+        stay as they are."""
         cells, places = self._emit(f"inttoptr i64 {base} to ptr"), self._emit(f"inttoptr i64 {sites} to ptr")
-        type_ = f"<{self.cells} x i32>"
-        one = self._emit(f"insertelement {type_} poison, i32 %stamp, i32 0")
-        stamp = self._emit(f"shufflevector {type_} {one}, {type_} poison, <{self.cells} x i32> zeroinitializer")
+        type_, bits = f"<{self.cells} x i32>", f"<{self.cells} x i1>"
+
+        def splat(value: str) -> str:
+            one = self._emit(f"insertelement {type_} poison, i32 {value}, i32 0")
+            return self._emit(f"shufflevector {type_} {one}, {type_} poison, <{self.cells} x i32> zeroinitializer")
+
+        stamp, oldest = splat("%stamp"), splat("%oldest")
         for offset in offsets:
             cell = self._emit(f"getelementptr i8, ptr {cells}, i64 {offset}")
             old = self._load(type_, cell)
+            earlier = self._emit(f"icmp ult {type_} {old}, {oldest}")
             empty = self._emit(f"icmp eq {type_} {old}, zeroinitializer")
-            new = self._emit(f"select <{self.cells} x i1> {empty}, {type_} {stamp}, {type_} {old}")
+            new = self._emit(f"select {bits} {earlier}, {type_} splat (i32 -1), {type_} {old}")
+            new = self._emit(f"select {bits} {empty}, {type_} {stamp}, {type_} {new}")
             self.region.line(f"store {type_} {new}, ptr {cell}, align 1")
             place = self._emit(f"getelementptr i8, ptr {places}, i64 {self._emit(f'lshr i64 {offset}, 1')}")
-            self.region.line(f"store <{self.cells} x i16> splat (i16 {_i16(self.site)}), ptr {place}, align 1")
+            self.region.line(f"store <{self.cells} x i16> splat (i16 {signed(self.site, 16)}), ptr {place}, align 1")
 
     def _cells(self, base: str, offsets: list[str], cell: int) -> str:
         pointer, vector, type_ = self._emit(f"inttoptr i64 {base} to ptr"), "poison", self._vector("i32")
@@ -267,7 +283,3 @@ class Quick:
             place = self._emit(f"getelementptr i8, ptr {place}, i64 {4 * cell}") if cell else place
             vector = self._emit(f"insertelement {type_} {vector}, i32 {self._load('i32', place)}, i32 {i}")
         return vector
-
-
-def _i16(number: int) -> int:
-    return number - 0x10000 if number >> 15 else number

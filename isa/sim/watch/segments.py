@@ -13,7 +13,7 @@ the result: the high half of the result holds something if it does. Such an inst
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.analysis import regset
@@ -30,10 +30,9 @@ _EXEC = frozenset(regset.bit(reg) for reg in EXEC.units())
 
 @dataclass(frozen=True)
 class Segment:
-    """`entries`: reads, then writes, as `state` encodes them."""
+    """`number`: of its first instruction; `entries`: reads, then writes, as `state` encodes them."""
 
     number: int
-    instructions: tuple[Instruction, ...]
     entries: tuple[int, ...]
 
     @property
@@ -44,20 +43,22 @@ class Segment:
             bits |= 1 << (entry & UNIT_MASK)
         return bits
 
-    def first(self, unit: int, *, writes: bool) -> Instruction:
-        """The first instruction that reads (writes) a register."""
-        for inst in self.instructions:
-            for entry in _entries(inst):
-                if entry & UNIT_MASK == unit and bool(entry & WRITES) == writes:
-                    return inst
-        return self.instructions[0]
+
+def first(instructions: Sequence[Instruction], number: int, unit: int, *, writes: bool) -> Instruction:
+    """The first instruction of a segment that reads (writes) a register. number: the segment's, in the code."""
+    for inst in instructions[number:]:
+        for entry in _entries(inst):
+            if entry & UNIT_MASK == unit and bool(entry & WRITES) == writes:
+                return inst
+    return instructions[number]
 
 
 _LAST = {"v": 256, "s": 256 + SGPR_LIMIT}
 
 
-def segments_of(blocks: Sequence[Block]) -> dict[int, Segment]:
-    """Address of a segment's first instruction -> segment."""
+def segments_of(blocks: Sequence[Block], numbers: Mapping[int, int]) -> dict[int, Segment]:
+    """Address of a segment's first instruction -> segment. numbers: address of an instruction -> its place in the
+    code."""
     found: dict[int, Segment] = {}
     for block in blocks:
         for run in _runs(block.instructions):
@@ -76,7 +77,7 @@ def segments_of(blocks: Sequence[Block]) -> dict[int, Segment]:
             if entries or writes:
                 address = run[0].address
                 assert address is not None
-                found[address] = Segment(len(found), tuple(run), (*entries, *writes))
+                found[address] = Segment(numbers[address], (*entries, *writes))
     return found
 
 

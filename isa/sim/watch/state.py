@@ -31,6 +31,7 @@ SOURCE_SHIFT = 16  # a write that is ready only where the register (its number +
 # LDS cells, a byte each. A writer: the wave's number + 1, with flags. A reader: the same, or SEVERAL.
 WRITTEN, ATOMIC, WAVE_MASK, SEVERAL = 0x80, 0x40, 0x3F, 0xFF
 SEVERAL_ATOMICS = 0x3F
+EIGHT_WRITTEN = WRITTEN * 0x0101010101010101
 
 # Global cells, 32 bits: the serial number of a workgroup's epoch, a flag, the wave. 0: nobody.
 SERIAL_SHIFT, FLAG, GLOBAL_WAVE = 6, 1 << 5, 31
@@ -66,6 +67,11 @@ class Event(IntEnum):
     BARRIER_APART = 16
 
 
+def signed(number: int, bits: int) -> int:
+    """The same bits as a signed number, as LLVM writes constants."""
+    return number - (1 << bits) if number >> bits - 1 else number
+
+
 REPORTS = 64
 """How often one event at one site is reported: enough to tell its lanes."""
 
@@ -93,6 +99,7 @@ class Thread(ctypes.Structure):
         ("serials", _U64),  # u64 of all threads: the next serial number
         ("owners", _U64),  # u32[serial]: which workgroup, + 1
         ("serial", _U64),  # of the epoch that is running
+        ("oldest", _U64),  # the workgroup's first serial number: smaller ones are of others
         ("mine", _U64),  # the workgroup that is running, + 1
         ("muted", _U64),  # serial numbers are spent
         ("random", _U64),

@@ -9,7 +9,7 @@ Calls go to absolute addresses: the observers are compiled once a process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from isa.analysis import regset
@@ -20,9 +20,10 @@ from isa.registers import EXEC_LO
 from isa.sim import lane_access as memory
 from isa.sim.cfg import Block
 from isa.sim.ir import Region
-from isa.sim.llvm_values import LlvmValue
+from isa.sim.llvm_values import LlvmValue, NeedsClosedLoop
 from isa.sim.state import Stop
 from isa.sim.translate import Facts, Translator
+from isa.sim.watch import windows_runtime
 from isa.sim.watch.quick import Quick, prepare
 from isa.sim.watch.segments import Segment, fills
 from isa.sim.watch.state import (
@@ -36,6 +37,7 @@ from isa.sim.watch.state import (
     WORDS,
     Watched,
 )  # fmt: skip
+from isa.sim.watch.windows import Checks, Planned, planned_space
 from isa.values import Value
 
 _NOT_AWAITED = 64
@@ -62,9 +64,11 @@ define i64 @watch_run_wave(i64 %w.int, i64 %c.int) {
 
 @dataclass(frozen=True)
 class Observers:
-    """What code is compiled against. addresses: observer -> its native address; segments by their first address."""
+    """What code is compiled against. addresses: observer -> its native address; numbers: address of an instruction ->
+    its place in the code, by which segments and barriers are told; segments by their first address."""
 
     addresses: Mapping[str, int]
+    numbers: Mapping[int, int]
     segments: Mapping[int, Segment]
 
 
@@ -72,15 +76,22 @@ class WatchedTranslator(Translator):
     """Writes one version of a kernel, observed. dwords: cells of the shadow stand for dwords."""
 
     def __init__(
-        self, blocks: Sequence[Block], facts: Facts, observers: Observers, *, fast: bool, dwords: bool
-    ) -> None:
-        super().__init__(blocks, facts, fast=fast, entries=frozenset(b.address for b in blocks))
+        self, blocks: Sequence[Block], facts: Facts, observers: Observers, *, fast: bool, dwords: bool,
+        entries: Set[int],
+    ) -> None:  # fmt: skip
+        super().__init__(blocks, facts, fast=fast, entries=entries)
         self.observers, self.dwords = observers, dwords
-        self._tables: list[str] = []
+        self._tables: dict[str, str] = {}
+        self._windows: list[str] = []
         self._for_access = False
+        self._planned_here: list[Planned] = []  # in the open loop
 
     def text(self) -> str:
-        return super().text() + "\n" + "\n".join(self._tables) + WRAPPERS
+        return (
+            super().text()
+            + "\n"
+            + "\n".join((*self._tables.values(), *self._windows, WRAPPERS, windows_runtime.runtime()))
+        )
 
     def _load_bases(self, region: Region) -> None:
         super()._load_bases(region)
@@ -94,10 +105,6 @@ class WatchedTranslator(Translator):
         listed = ", ".join(f"i64 {a}" for a in arguments)
         self.f.emit(region, f"call i64 inttoptr (i64 {self.observers.addresses[name]} to ptr)({listed})")
 
-    def _write_unrolled(self, block: Block) -> bool:
-        """Rounds are observed one by one."""
-        return False
-
     # --- registers
 
     def _write(self, inst: Instruction) -> None:
@@ -108,16 +115,35 @@ class WatchedTranslator(Translator):
         if inst.desc.effect == "wait":
             counters = parse_wait(inst)
             if "vmcnt" in counters or "lgkmcnt" in counters:
-                numbers = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt"))
-                self._call(self.writer.scalar, "wait", "%w.int", *numbers)
+                numbers = [counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt")]
+                self._tell_registers(lambda region: self._call(region, "wait", "%w.int", *numbers))
             return
-        accesses = inst.desc.access is not None
-        if self.strips is not None and self._for_access != accesses:
+        if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
-        self._for_access = accesses
         super()._write(inst)
         if _STREAMS.get(inst.desc.unit) and (inst.desc.counters and inst.operands):
             self._issue(inst)
+
+    def _tell_registers(self, write: Callable[[Region], None]) -> None:
+        """What happens to registers is told in front of the open loop, behind its guards: if one of them fails,
+        nothing has been told."""
+        if self.strips is None:
+            write(self.writer.scalar)
+        else:
+            self.strips.prepare.append(write)
+
+    def _close(self) -> None:
+        if self.strips is not None and self._planned_here:
+            accesses, guards = self._planned_here, self.strips.guards
+            self.strips.prepare.append(
+                lambda region: Checks(self.f, region, guards, self._tell_planned, self._windows).write(accesses)
+            )
+        self._planned_here, self._for_access = [], False
+        super()._close()
+
+    def _begin(self, block: Block, label: str) -> None:
+        super()._begin(block, label)
+        self._planned_here, self._for_access = [], False
 
     def _exec(self, region: Region) -> str:
         """EXEC as i64."""
@@ -127,8 +153,11 @@ class WatchedTranslator(Translator):
         return self.f.emit(region, f"zext i32 {exec_.ref} to i64")
 
     def _check(self, segment: Segment) -> None:
-        region, f = self.writer.scalar, self.f
-        missing = None
+        exec_ = self._exec(self.writer.scalar)
+        self._tell_registers(lambda region: self._write_check(region, segment, exec_))
+
+    def _write_check(self, region: Region, segment: Segment, exec_: str) -> None:
+        f, missing = self.f, None
         for word in range(WORDS):
             bits = segment.units >> 64 * word & (1 << 64) - 1
             if not bits:
@@ -139,28 +168,26 @@ class WatchedTranslator(Translator):
             lacks = f.emit(region, f"and i64 {f.emit(region, f'xor i64 {full}, -1')}, {_signed(bits)}")
             missing = lacks if missing is None else f.emit(region, f"or i64 {missing}, {lacks}")
         clean = f.emit(region, f"icmp eq i64 {missing}, 0")
-        exec_ = self._exec(region)
         name = f.name("touch")
         region.line(f"br i1 {clean}, label %{name}.ready, label %{name}")
         region.label(name)
         table = f"@{self.symbol}.segment{segment.number}"
         words = ", ".join(f"i32 {entry}" for entry in segment.entries)
         count = len(segment.entries)
-        self._tables.append(f"{table} = internal constant [{count} x i32] [{words}]")
+        self._tables[table] = f"{table} = internal constant [{count} x i32] [{words}]"
         pointer = f.emit(region, f"ptrtoint ptr {table} to i64")
         self._call(region, "touch", "%w.int", "%c.int", pointer, count, exec_, segment.number)
         region.line(f"br label %{name}.ready")
         region.label(f"{name}.ready")
 
     def _issue(self, inst: Instruction) -> None:
-        region, reg, access = self.writer.scalar, fills(inst), inst.desc.access
-        streams = _STREAMS[inst.desc.unit]
+        reg, access, streams = fills(inst), inst.desc.access, _STREAMS[inst.desc.unit]
         if reg is None and not streams & 2:
             return  # nothing waits for it but vscnt
         first, count = (regset.bit(reg.sub(0)), reg.count) if reg is not None else (0, 0)
-        site = self._sites.get(inst.address, 0)
-        writes = int(access is not None and access.kind != "load")
-        self._call(region, "issue", "%w.int", "%c.int", streams, first, count, self._exec(region), site, writes)
+        site, writes = self._sites.get(inst.address, 0), int(access is not None and access.kind != "load")
+        what = (streams, first, count, self._exec(self.writer.scalar), site, writes)
+        self._tell_registers(lambda region: self._call(region, "issue", "%w.int", "%c.int", *what))
 
     # --- memory
 
@@ -171,11 +198,12 @@ class WatchedTranslator(Translator):
         f, site, scalar = self.f, self._sites[self.inst.address], access.space == "scalar"
         region = self.writer.scalar if scalar else self.writer.vector
         lanes = 1 if scalar or self.strips is None else self.strips.lanes
-        kind = SHARED_LOAD if access.kind == "load" and inst.has("glc") else _KINDS[access.kind]
-        what = site << 32 | size << 16 | lanes << 8 | _SPACES[access.space] | kind
-        first, bits = "0", str((1 << lanes) - 1)
+        kind, bits, first = self._kind(inst, access), str((1 << lanes) - 1), "0"
         if not scalar:
             address = address.vector(lanes)
+            if self.strips is not None and self.strips.first is not inst and not self._for_access:
+                raise NeedsClosedLoop  # loops that compute stay free of effects
+            self._for_access = True
             first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
         usual, name = "", f.name("access")
         if self.dwords and size in (4, 8, 16):
@@ -194,8 +222,7 @@ class WatchedTranslator(Translator):
         wide = address.to("u64") if address.type != "u64" else address
         slot = f.alloca(wide.llvm, 64)
         region.line(f"store {wide!r}, ptr {slot}")
-        pointer = f.emit(region, f"ptrtoint ptr {slot} to i64")
-        self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
+        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind, first)
         if scalar:
             return [f.emit(region, f"load ptr, ptr {slot}")]
         type_ = f"<{lanes} x ptr>"
@@ -207,6 +234,34 @@ class WatchedTranslator(Translator):
             pointers = f.emit(region, f"phi {type_} [{usual}, %{before}], [{pointers}, %{after}]")
         return [f.emit(region, f"extractelement {type_} {pointers}, i32 {lane}") for lane in range(lanes)]
 
+    def _observe_planned(self, inst: Instruction, access: Access, address: LlvmValue, size: int) -> bool:
+        """Tell an access that will be done by wide moves. False, and nothing told, where it cannot be."""
+        site, space = self._sites[inst.address], planned_space(access.space)
+        known = self._planned(access, address, size, site) if space >= 0 else None
+        if known is None:
+            return False
+        (key, pattern), form = known, address.form
+        assert form is not None
+        kind = self._kind(inst, access)
+        self._planned_here.append(Planned(space, kind, key, form.constant, pattern, size, site, self.dwords))
+        return True
+
+    def _tell_planned(self, region: Region, slot: str, a: Planned, first: str) -> None:
+        lanes = self.facts.strip
+        self._tell(region, slot, str((1 << lanes) - 1), a.site, a.size, lanes, a.space | a.kind, first)
+
+    @staticmethod
+    def _kind(inst: Instruction, access: Access) -> int:
+        return SHARED_LOAD if access.kind == "load" and inst.has("glc") else _KINDS[access.kind]
+
+    def _tell(
+        self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str
+    ) -> None:
+        """Call the observer of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane."""
+        pointer = self.f.emit(region, f"ptrtoint ptr {slot} to i64")
+        what = site << 32 | size << 16 | lanes << 8 | how
+        self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
+
     def load(
         self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
     ) -> tuple[LlvmValue, ...]:
@@ -215,6 +270,8 @@ class WatchedTranslator(Translator):
         if access.space not in _SPACES:
             return super().load(inst, access, address, element, mask)
         w, f = self.writer, self.f
+        if self._observe_planned(inst, access, address, memory.element_bytes(element)):
+            return super().load(inst, access, address, element, mask)
         pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
         if access.space == "scalar":
             words = memory.load_words(w, w.scalar, pointers[0], element)
@@ -246,6 +303,9 @@ class WatchedTranslator(Translator):
             super().store(inst, access, address, element, values, mask)
             return
         w, f = self.writer, self.f
+        if self._observe_planned(inst, access, address, memory.element_bytes(element)):
+            super().store(inst, access, address, element, values, mask)
+            return
         pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
         region = w.vector
         data = [v.vector(len(pointers)) for v in values if isinstance(v, LlvmValue)]
@@ -274,7 +334,7 @@ class WatchedTranslator(Translator):
         self._close()
         region = self.writer.scalar
         self.scalars.flush(region)
-        self._call(region, "arrive", "%w.int", "%c.int", self.block.number)
+        self._call(region, "arrive", "%w.int", "%c.int", self.observers.numbers[self.inst.address or 0])
         super().barrier()
 
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:

@@ -7,11 +7,12 @@ still reads behind it.
 from __future__ import annotations
 
 from isa.sim.state import Context, FaultKind, Wave
-from isa.sim.watch.native import u8, u16, u32
+from isa.sim.watch.native import u8, u16, u32, u64
 from isa.sim.watch.observers.common import fault, report
 from isa.sim.watch.state import (
     ATOMIC,
     ATOMIC_ACCESS,
+    EIGHT_WRITTEN,
     LDS,
     LOAD,
     RING,
@@ -124,12 +125,17 @@ def next_epoch(c: Context, t: Thread) -> int:
         v: Watched = w.watch
         if v.issued[LDS] > v.done[LDS]:
             late = 1
+    if not late:
+        for word in range(t.cells // 8 + 1):  # there is room for a whole one at the end
+            u64[t.lds_writer + 8 * word] = u64[t.lds_writer + 8 * word] & EIGHT_WRITTEN
+            u64[t.lds_reader + 8 * word] = 0
+        return 0
     for cell in range(t.cells):
         u8[t.lds_writer + cell] = u8[t.lds_writer + cell] & WRITTEN
         reader = u8[t.lds_reader + cell]
         if reader:
             keep = 0
-            if late and reader != SEVERAL:
+            if reader != SEVERAL:
                 r: Wave = c.waves + (reader - 1) * c.wave_bytes
                 keep = still_reads(r.watch, u16[t.lds_reader_site + 2 * cell])
             if not keep:

@@ -109,6 +109,7 @@ def begin(c: Context, t: Thread, group: int) -> int:
     """Nothing is known of the workgroup's waves and LDS but what the hardware sets."""
     t.mine = group + 1
     new_serial(t)
+    t.oldest = t.serial
     for cell in range(t.cells):
         u8[t.lds_writer + cell] = 0
         u8[t.lds_reader + cell] = 0
