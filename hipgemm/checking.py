@@ -66,7 +66,7 @@ def first_fault(
     row: Rung, image: bytes | CodeObject, problems: Sequence[Problem], schedules: Schedules = Schedules()
 ) -> str:
     """The rule of the first fault that `check_gemm` finds on one of the problems, "" for none. For small problems."""
-    card, kernel = _loaded(row, image, Target(hasty=True))
+    card, kernel = _loaded(row, image, hasty=True)
     found = (
         f for p in problems for f in _on_problem(card, kernel, row, p, None, schedules, briefly=True)
         if f.severity == "fault"
@@ -85,8 +85,10 @@ def assembled(program: Program, hipcc: Path | None = None) -> CodeObject:
         return load(out.read_bytes())
 
 
-def _loaded(row: Rung, image: bytes | CodeObject, target: Target = Target()) -> tuple[Card, Kernel]:
-    card = Card(target, capacity=CAPACITY)
+def _loaded(row: Rung, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, Kernel]:
+    card = Card(capacity=CAPACITY)
+    if hasty:
+        card.target = Target(hasty=True)
     kernel = card.load(image).kernels.get(row.name)
     if kernel is None:
         raise IsaError(f"there is no kernel {row.name} in this code object")
