@@ -33,6 +33,8 @@ _PRELUDE = """\
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
 typedef __UINT32_TYPE__ uint32_t;
+typedef __INT32_TYPE__ int32_t;
+typedef __INT16_TYPE__ int16_t;
 typedef _Bool bool;
 enum { false, true };
 #define INT32_MAX __INT32_MAX__

@@ -14,9 +14,22 @@ enum {
 #define LGKM 1
 #define NEVER ((int64_t)1 << 60)
 
+/* What every issue needs of an instruction, close together: `struct code` has it array by array, with 64 bits a number,
+ * and an unrolled loop of that does not stay in the first cache. */
+struct op {
+    int32_t line; /* of the code */
+    int32_t value;
+    int16_t kind, unit, passes, bank_reuse, bank_cold, latency;
+    int16_t delay[4];
+    int16_t wait[COUNTERS];
+    int16_t reads, writes;
+    int32_t registers; /* where its reads begin in `engine.registers`; its writes follow */
+};
+
 /* One resident wave. Waves of the workgroup in slot i are i * waves, i * waves + 1, ... */
 struct wave {
     bool live;
+    bool looked;                         /* at the next instruction: its line is there */
     int64_t pc;                          /* instruction that it issues next */
     int64_t block_pos, block_end;        /* of its recording: the block after this one, and behind the last */
     int64_t op_end;                      /* behind the last instruction of this block */
@@ -49,7 +62,9 @@ struct simd {
     int64_t *order, count;      /* its waves: by priority, then age */
     int64_t valu_free;
     int64_t begun[BEGUN], begun_n; /* execution of the last VALU instructions */
-    int64_t last_wave;          /* whose turn it was, for the policy */
+    uint64_t awake;             /* positions in `order` of waves that may issue, but for what holds them */
+    int64_t next_wake;          /* when one of the others wakes */
+    int64_t last_wave, last_at; /* whose turn it was, for the policy, and its position then */
     int64_t bank_wave;          /* whose operands the operand caches hold */
     double return_free, store_free; /* buses between LDS and VGPRs */
 };
@@ -73,6 +88,8 @@ struct engine {
     const struct machine *m;
     const struct played *out;
     int64_t t; /* now */
+    struct op *ops;
+    int16_t *registers;
     struct wave *waves;
     int64_t rows;  /* of them */
     int64_t *wake; /* [rows]: when each looks for its next instruction; apart, since it is read most */

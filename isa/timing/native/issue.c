@@ -10,24 +10,9 @@ struct hold {
     bool unit;
 };
 
-/* Bit of the unit that an instruction takes for a cycle: kinds with one bit share a unit, 0 needs none. */
-static int unit_of(int64_t kind)
+/* When a line of the code is there. A new one brings the one behind it along. */
+static int64_t fetched(struct engine *e, struct wave *w, int64_t line)
 {
-    switch (kind) {
-    case VALU: return 1;
-    case SALU: return 2;
-    case SMEM: return 4;
-    case LDS_LOAD: case LDS_STORE: return 8;
-    case LOAD: case STORE: return 16;
-    case BRANCH: case BARRIER: return 32;
-    default: return 0;
-    }
-}
-
-/* When the line of code of instruction i is there. A new line brings the one behind it along. */
-static int64_t fetched(struct engine *e, struct wave *w, int64_t i)
-{
-    int64_t line = e->code->fetch[i];
     if (line == w->line)
         return e->t;
     w->line = line;
@@ -51,9 +36,10 @@ static void until(struct hold *h, int64_t when, int64_t why)
     }
 }
 
-static void delayed(const struct engine *e, const struct wave *w, int64_t i, struct hold *h)
+static void delayed(const struct engine *e, const struct wave *w, const struct op *op, struct hold *h)
 {
-    const int64_t *delay = &e->code->delay[4 * i], lead = e->m->issue_to_execute;
+    const int16_t *delay = op->delay;
+    const int64_t lead = e->m->issue_to_execute;
     for (int d = 0; d < 4 && delay[d]; d += 2) {
         int64_t back = delay[d + 1];
         if (delay[d] == 1 && w->history_n >= back)
@@ -65,19 +51,18 @@ static void delayed(const struct engine *e, const struct wave *w, int64_t i, str
     }
 }
 
-static void scalars(const struct engine *e, const struct wave *w, int64_t i, struct hold *h)
+static void scalars(const struct engine *e, const struct wave *w, const struct op *op, struct hold *h)
 {
-    for (int64_t k = e->code->src_at[i]; k < e->code->src_at[i + 1]; k++) {
-        int64_t r = e->code->src[k];
-        if (r >= VGPRS)
-            until(h, w->scalar_ready[r - VGPRS], SCALAR);
-    }
+    const int16_t *r = &e->registers[op->registers];
+    for (int k = 0; k < op->reads; k++)
+        if (r[k] >= VGPRS)
+            until(h, w->scalar_ready[r[k] - VGPRS], SCALAR);
 }
 
-static void counted(const struct engine *e, const struct wave *w, int64_t i, bool all, struct hold *h)
+static void counted(const struct engine *e, const struct wave *w, const struct op *op, struct hold *h)
 {
     for (int c = 0; c < COUNTERS; c++) {
-        int64_t limit = all ? 0 : e->code->wait[COUNTERS * i + c];
+        int64_t limit = op->kind == END ? 0 : op->wait[c];
         int64_t entry = w->issued_n[c] - limit;
         if (limit < 0 || entry <= 0)
             continue;
@@ -88,35 +73,36 @@ static void counted(const struct engine *e, const struct wave *w, int64_t i, boo
     }
 }
 
-/* What holds instruction i of the wave; until <= now where nothing does. */
-static struct hold held(const struct engine *e, const struct simd *s, const struct cu *cu, const struct wave *w,
-                        int64_t i, int64_t kind)
+/* What holds a wave that is at `op`; until <= now where nothing does. */
+static void held(const struct engine *e, const struct simd *s, const struct cu *cu, const struct wave *w,
+                 const struct op *op, struct hold *h)
 {
     const struct machine *m = e->m;
-    struct hold h = {e->t, ISSUE, false};
-    delayed(e, w, i, &h);
-    switch (kind) {
+    h->until = e->t;
+    h->why = ISSUE;
+    h->unit = false;
+    delayed(e, w, op, h);
+    switch (op->kind) {
     case VALU:
         if (s->begun_n >= m->queue && s->begun[(s->begun_n - m->queue) & (BEGUN - 1)] > e->t) {
-            h.until = most(h.until, s->begun[(s->begun_n - m->queue) & (BEGUN - 1)]);
-            h.unit = true;
+            h->until = most(h->until, s->begun[(s->begun_n - m->queue) & (BEGUN - 1)]);
+            h->unit = true;
         }
         break;
     case SALU: case BRANCH: case SMEM:
-        scalars(e, w, i, &h);
+        scalars(e, w, op, h);
         break;
     case LDS_LOAD: case LDS_STORE: case LOAD: case STORE:
-        until(&h, w->written + (kind < LOAD ? m->to_lds : m->to_vmem) - m->issue_to_execute, DRAIN);
-        scalars(e, w, i, &h);
-        if (cu->path - m->path_queue > h.until) {
-            h.until = whole(cu->path) - m->path_queue;
-            h.why = ISSUE;
-            h.unit = true;
+        until(h, w->written + (op->kind < LOAD ? m->to_lds : m->to_vmem) - m->issue_to_execute, DRAIN);
+        scalars(e, w, op, h);
+        if (cu->path - m->path_queue > h->until) {
+            h->until = whole(cu->path) - m->path_queue;
+            h->why = ISSUE;
+            h->unit = true;
         }
         break;
     case WAIT: case END:
-        counted(e, w, i, kind == END, &h);
+        counted(e, w, op, h);
         break;
     }
-    return h;
 }

@@ -1,26 +1,46 @@
 /* The clock: in each cycle each SIMD walks over its waves in the order of the arbitration policy; each wave may issue
  * one instruction, and each unit takes one. Cycles in which nothing can happen are skipped. */
 
-/* Where the walk of a SIMD begins: the position of the wave whose turn it is. */
-static int64_t turn_of(const struct simd *s, int64_t policy)
+/* The position of the wave whose turn it is: where the walk of a SIMD begins. */
+static int64_t turn_of(struct simd *s, int64_t policy)
 {
-    int64_t turn = 0;
-    if (policy == OLDEST)
-        return turn;
-    for (int64_t k = 0; k < s->count; k++)
-        if (s->order[k] == s->last_wave)
-            turn = policy == ROUND_ROBIN ? k + 1 : k;
-    return turn;
+    if (policy == OLDEST || s->last_wave < 0)
+        return 0;
+    if (s->last_at >= s->count || s->order[s->last_at] != s->last_wave) { /* the order has changed since */
+        s->last_at = 0;
+        for (int64_t k = 0; k < s->count; k++)
+            if (s->order[k] == s->last_wave)
+                s->last_at = k;
+        if (s->order[s->last_at] != s->last_wave)
+            return 0; /* it has ended */
+    }
+    return policy == ROUND_ROBIN ? s->last_at + 1 : s->last_at;
 }
 
-/* The j-th of `count` positions in a walk. */
-static int64_t position(int64_t policy, int64_t j, int64_t turn, int64_t count)
+/* Takes the next position of a walk out of `left`: those from the turn on, then the others. Only the one whose turn it
+ * is goes first where the policy is to stick to it. */
+static int64_t take_position(uint64_t *left, int64_t turn, int64_t policy)
 {
-    if (policy == OLDEST)
-        return j;
-    if (policy == STICKY) /* the one whose turn it is, then all others from the oldest on */
-        return j == 0 ? turn : j - 1 < turn ? j - 1 : j;
-    return (j + turn) % count;
+    uint64_t from = turn < 64 ? *left >> turn << turn : 0;
+    if (policy == STICKY)
+        from &= (uint64_t)1 << turn;
+    int64_t at = __builtin_ctzll(from ? from : *left);
+    *left &= ~((uint64_t)1 << at);
+    return at;
+}
+
+/* Which waves of a SIMD are awake now, and when the next one of the others wakes. */
+static void look_around(const struct engine *e, struct simd *s)
+{
+    s->awake = 0;
+    s->next_wake = NEVER;
+    for (int64_t at = 0; at < s->count; at++) {
+        int64_t wake = e->wake[s->order[at]];
+        if (wake <= e->t)
+            s->awake |= (uint64_t)1 << at;
+        else
+            s->next_wake = least(s->next_wake, wake);
+    }
 }
 
 static void note_issue(struct engine *e, int64_t simd, int64_t row, struct wave *w, int64_t i)
@@ -39,9 +59,11 @@ static void note_issue(struct engine *e, int64_t simd, int64_t row, struct wave 
 }
 
 /* Instruction i of a wave issues. `at`: the wave's position in its SIMD's order. Returns when it takes the next. */
-static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, int64_t i, int64_t kind)
+static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, int64_t i)
 {
     const struct machine *m = e->m;
+    const struct op *op = &e->ops[i];
+    const int64_t kind = op->kind;
     struct simd *s = &e->simds[simd];
     struct wave *w = &e->waves[row];
     struct cu *cu = &e->cus[simd / 2];
@@ -49,13 +71,13 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
     note_issue(e, simd, row, w, i);
     switch (kind) {
     case VALU: {
-        int64_t start = valu(e, simd, w, row, i);
+        int64_t start = valu(e, simd, w, row, op);
         if (e->n_events > known)
             e->out->events[5 * known + 4] = start;
         break;
     }
     case SALU:
-        salu(e, w, i);
+        salu(e, w, op);
         break;
     case SMEM:
         completes(w, LGKM, e->t + m->smem_latency, 0, true);
@@ -81,10 +103,10 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
         break;
     }
     case INTERNAL:
-        when = e->t + 1 + e->code->value[i];
+        when = e->t + 1 + op->value;
         break;
     case PRIO:
-        w->priority = e->code->value[i];
+        w->priority = op->value;
         break;
     case END:
         end(e, s, at, row);
@@ -99,59 +121,76 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
     return when;
 }
 
+/* The wave at a position wakes at `when`: in the next cycle it is still counted as awake. */
+static void sleeps(struct engine *e, struct simd *s, int64_t at, int64_t when)
+{
+    e->wake[s->order[at]] = when;
+    if (when <= e->t + 1)
+        return;
+    s->awake &= ~((uint64_t)1 << at);
+    s->next_wake = least(s->next_wake, when);
+}
+
 /* One cycle of a SIMD; returns when it has to look again. */
 static int64_t cycle(struct engine *e, int64_t number)
 {
     const int64_t t = e->t, policy = e->m->policy;
     struct simd *s = &e->simds[number];
     const struct cu *cu = &e->cus[number / 2];
-    int64_t nearest = NEVER, count = s->count, turn = turn_of(s, policy), valu_issuer = -1;
+    if (s->next_wake <= t)
+        look_around(e, s);
+    int64_t nearest = NEVER, turn = turn_of(s, policy);
     int taken = 0;
-    for (int64_t j = 0; j < count; j++) {
-        int64_t at = position(policy, j, turn, count), row = s->order[at];
-        if (e->wake[row] > t) {
-            nearest = least(nearest, e->wake[row]);
-            continue;
-        }
+    for (uint64_t left = s->awake; left;) {
+        int64_t at = take_position(&left, turn, policy), row = s->order[at];
         struct wave *w = &e->waves[row];
-        int64_t i = w->pc, kind = e->code->kind[i], line_at = fetched(e, w, i);
-        int unit = unit_of(kind);
-        if (line_at > t) {
-            e->wake[row] = line_at;
-            nearest = least(nearest, line_at);
-            stalled(w, line_at - t, FETCH);
-            charge(e, w, i, FETCH);
-            continue;
+        int64_t i = w->pc;
+        const struct op *op = &e->ops[i];
+        const int64_t kind = op->kind;
+        if (!w->looked) {
+            int64_t line_at = fetched(e, w, op->line);
+            if (line_at > t) {
+                sleeps(e, s, at, line_at);
+                nearest = least(nearest, line_at);
+                stalled(w, line_at - t, FETCH);
+                charge(e, w, i, FETCH);
+                continue;
+            }
+            w->looked = true;
         }
-        if (taken & unit) {
-            nearest = least(nearest, t + 1);
+        if (taken & op->unit) {
+            nearest = t + 1;
             charge(e, w, i, kind == VALU ? BUSY : ISSUE);
             continue;
         }
-        struct hold h = held(e, s, cu, w, i, kind);
+        struct hold h;
+        held(e, s, cu, w, op, &h);
         if (h.until > t) {
             if (!h.unit)
-                e->wake[row] = h.until;
+                sleeps(e, s, at, h.until);
             nearest = least(nearest, h.until);
             stalled(w, h.until - t, h.why);
             charge(e, w, i, kind == VALU && h.unit ? BUSY : h.why);
             continue;
         }
-        taken |= unit;
-        if (kind == VALU)
-            valu_issuer = row;
-        e->wake[row] = issue(e, number, at, row, i, kind);
-        nearest = least(nearest, e->wake[row]);
-        if (kind == PRIO)
-            sort(e, s);
-        if (kind == PRIO || kind == END) { /* the order has changed: the walk goes on in the next cycle */
-            nearest = t + 1;
-            break;
+        taken |= op->unit;
+        w->looked = false;
+        if (kind == VALU) {
+            s->last_wave = row;
+            s->last_at = at;
         }
+        int64_t when = issue(e, number, at, row, i);
+        if (kind == PRIO || kind == END) { /* the order changes: the walk goes on in the next cycle */
+            e->wake[row] = when;
+            if (kind == PRIO)
+                sort(e, s);
+            s->next_wake = 0;
+            return t + 1;
+        }
+        sleeps(e, s, at, when);
+        nearest = least(nearest, when);
     }
-    if (valu_issuer >= 0)
-        s->last_wave = valu_issuer;
-    return most(nearest, t + 1);
+    return most(least(nearest, s->next_wake), t + 1);
 }
 
 /* Plays `work`; see isa/timing/engine.py. Returns the number of events. */

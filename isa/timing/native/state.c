@@ -17,6 +17,8 @@ static int64_t lay_out(struct engine *e, uint64_t address)
     e->rows = waves;
     e->cus_n = most(1, m->simds / 2);
     e->fetch_n = e->code->fetch[e->code->fetch_n - 1] + 3; /* one is fetched ahead; one to spare */
+    e->ops = take(&memory, e->code->kind_n * sizeof *e->ops);
+    e->registers = take(&memory, (e->code->src_n + e->code->dst_n) * sizeof *e->registers);
     e->waves = take(&memory, waves * sizeof *e->waves);
     e->wake = take(&memory, waves * sizeof *e->wake);
     e->slots = take(&memory, m->slots * sizeof *e->slots);
@@ -30,11 +32,56 @@ static int64_t lay_out(struct engine *e, uint64_t address)
     return (int64_t)(memory - address);
 }
 
+/* Bit of the unit that an instruction takes for a cycle: kinds with one bit share a unit, 0 needs none. */
+static int16_t unit_of(int64_t kind)
+{
+    switch (kind) {
+    case VALU: return 1;
+    case SALU: return 2;
+    case SMEM: return 4;
+    case LDS_LOAD: case LDS_STORE: return 8;
+    case LOAD: case STORE: return 16;
+    case BRANCH: case BARRIER: return 32;
+    default: return 0;
+    }
+}
+
+static void pack(struct engine *e)
+{
+    const struct code *code = e->code;
+    int32_t end = 0;
+    for (int64_t i = 0; i < code->kind_n; i++) {
+        struct op *op = &e->ops[i];
+        *op = (struct op){
+            .line = (int32_t)code->fetch[i],
+            .value = (int32_t)code->value[i],
+            .kind = (int16_t)code->kind[i],
+            .unit = unit_of(code->kind[i]),
+            .passes = (int16_t)code->passes[i],
+            .bank_reuse = (int16_t)code->bank_reuse[i],
+            .bank_cold = (int16_t)code->bank_cold[i],
+            .latency = (int16_t)code->latency[i],
+            .reads = (int16_t)(code->src_at[i + 1] - code->src_at[i]),
+            .writes = (int16_t)(code->dst_at[i + 1] - code->dst_at[i]),
+            .registers = end,
+        };
+        for (int k = 0; k < 4; k++)
+            op->delay[k] = (int16_t)code->delay[4 * i + k];
+        for (int k = 0; k < COUNTERS; k++)
+            op->wait[k] = (int16_t)code->wait[COUNTERS * i + k];
+        for (int64_t k = 0; k < op->reads; k++)
+            e->registers[end++] = (int16_t)code->src[code->src_at[i] + k];
+        for (int64_t k = 0; k < op->writes; k++)
+            e->registers[end++] = (int16_t)code->dst[code->dst_at[i] + k];
+    }
+}
+
 /* The memory was all zero. */
 static void start(struct engine *e)
 {
     const struct machine *m = e->m;
     int64_t lines = m->l0_sets * m->l0_ways;
+    pack(e);
     for (int64_t k = 0; k < e->rows; k++)
         e->wake[k] = NEVER;
     for (int64_t k = 0; k < m->slots; k++)

@@ -6,19 +6,19 @@
  */
 
 /* Returns the cycle in which it executes. */
-static int64_t valu(struct engine *e, int64_t number, struct wave *w, int64_t row, int64_t i)
+static int64_t valu(struct engine *e, int64_t number, struct wave *w, int64_t row, const struct op *op)
 {
-    const struct code *code = e->code;
+    const int16_t *reads = &e->registers[op->registers], *writes = reads + op->reads;
     const struct machine *m = e->m;
     struct simd *s = &e->simds[number];
     int64_t *causes = &e->out->causes[number * CAUSES];
     int64_t nominal = e->t + m->issue_to_execute;
     int64_t begin = most(nominal, s->valu_free), execute = begin;
-    for (int64_t k = code->src_at[i]; k < code->src_at[i + 1]; k++)
-        execute = most(execute, w->ready[code->src[k]]);
-    int64_t bank = s->bank_wave == row ? code->bank_reuse[i] : code->bank_cold[i];
+    for (int k = 0; k < op->reads; k++)
+        execute = most(execute, w->ready[reads[k]]);
+    int64_t bank = s->bank_wave == row ? op->bank_reuse : op->bank_cold;
     s->bank_wave = row;
-    causes[BUSY] += code->passes[i];
+    causes[BUSY] += op->passes;
     causes[BANK] += bank;
     causes[DEPENDENCY] += execute - begin;
     if (nominal > s->valu_free)
@@ -26,29 +26,30 @@ static int64_t valu(struct engine *e, int64_t number, struct wave *w, int64_t ro
     w->stall_n = 0;
     w->stall_cause = ISSUE;
 
-    int64_t start = execute + bank, result = start + code->passes[i] - 1 + code->latency[i];
-    s->valu_free = start + code->passes[i];
+    int64_t start = execute + bank, result = start + op->passes - 1 + op->latency;
+    s->valu_free = start + op->passes;
     s->begun[s->begun_n++ & (BEGUN - 1)] = start;
     w->history[w->history_n++ & (DEPTH - 1)] = result;
-    if (code->value[i] == 1)
+    if (op->value == 1)
         w->trans[w->trans_n++ & (DEPTH - 1)] = result;
-    for (int64_t k = code->dst_at[i]; k < code->dst_at[i + 1]; k++) {
-        int64_t r = code->dst[k];
+    for (int k = 0; k < op->writes; k++) {
+        int r = writes[k];
         if (r >= VGPRS) {
             w->ready[r] = start + m->carry;
             w->scalar_ready[r - VGPRS] = start + m->to_scalar - m->issue_to_execute;
         } else {
             w->ready[r] = result;
-            w->written = start + code->passes[i] - 1;
+            w->written = start + op->passes - 1;
         }
     }
     return start;
 }
 
-static void salu(struct engine *e, struct wave *w, int64_t i)
+static void salu(struct engine *e, struct wave *w, const struct op *op)
 {
-    for (int64_t k = e->code->dst_at[i]; k < e->code->dst_at[i + 1]; k++) {
-        int64_t r = e->code->dst[k];
+    const int16_t *writes = &e->registers[op->registers + op->reads];
+    for (int k = 0; k < op->writes; k++) {
+        int r = writes[k];
         if (r < VGPRS)
             continue;
         w->scalar_ready[r - VGPRS] = e->t + e->m->salu_latency;

@@ -1,5 +1,12 @@
 /* The life of waves: workgroups that begin, barriers, the next instruction, the end. */
 
+/* A wave of the SIMD wakes at `when`. */
+static void wakes(struct simd *s, int64_t when)
+{
+    s->wake = least(s->wake, when);
+    s->next_wake = least(s->next_wake, when);
+}
+
 /* A workgroup begins in a slot: each wave goes to the SIMD with the fewest. */
 static void begin_workgroup(struct engine *e, int64_t number)
 {
@@ -35,7 +42,7 @@ static void begin_workgroup(struct engine *e, int64_t number)
             .held_why = ISSUE,
         };
         s->order[s->count++] = at;
-        s->wake = least(s->wake, e->wake[at]);
+        wakes(s, e->wake[at]);
     }
 }
 
@@ -49,7 +56,7 @@ static void release(struct engine *e, int64_t number, int64_t row, int64_t when)
             continue;
         e->wake[other] = when;
         stalled(w, when - w->last_t, BARRIER_WAIT);
-        e->simds[w->simd].wake = least(e->simds[w->simd].wake, when);
+        wakes(&e->simds[w->simd], when);
     }
 }
 
