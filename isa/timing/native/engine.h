@@ -94,6 +94,7 @@ struct engine {
     int64_t rows;  /* of them */
     int64_t *wake; /* [rows]: when each looks for its next instruction; apart, since it is read most */
     struct slot *slots;
+    int64_t next_start; /* the first of their workgroups that are on their way */
     struct simd *simds;
     int64_t *orders; /* [simds][rows] */
     struct cu *cus;

@@ -198,26 +198,25 @@ EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, c
                           const struct machine *m, int64_t budget, const struct played *out, void *memory)
 {
     struct engine e = {.code = code, .rec = rec, .work = work, .m = m, .out = out};
-    int64_t samples = 0;
+    int64_t samples = 0, next_sample = out->samples_n ? budget / (out->samples_n + 1) : NEVER;
     lay_out(&e, (uint64_t)memory);
     start(&e);
     while (e.finished < work->record_n && e.issued < budget) {
-        if (samples < out->samples_n && e.issued >= (samples + 1) * budget / (out->samples_n + 1)) {
+        if (e.issued >= next_sample) {
             out->samples[2 * samples] = e.t;
             out->samples[2 * samples++ + 1] = e.issued;
+            next_sample = samples < out->samples_n ? (samples + 1) * budget / (out->samples_n + 1) : NEVER;
         }
-        for (int64_t k = 0; k < m->slots; k++)
-            if (e.slots[k].start >= 0 && e.slots[k].start <= e.t)
-                begin_workgroup(&e, k);
-        for (int64_t k = 0; k < m->simds; k++)
+        if (e.next_start <= e.t)
+            begin_workgroups(&e);
+        int64_t soonest = NEVER;
+        for (int64_t k = 0; k < m->simds; k++) {
             if (e.simds[k].wake <= e.t)
                 e.simds[k].wake = cycle(&e, k);
-        int64_t soonest = NEVER;
-        for (int64_t k = 0; k < m->slots; k++)
-            if (e.slots[k].start >= 0)
-                soonest = least(soonest, e.slots[k].start);
+        }
         for (int64_t k = 0; k < m->simds; k++)
             soonest = least(soonest, e.simds[k].wake);
+        soonest = least(soonest, e.next_start);
         if (soonest >= NEVER)
             break; /* every wave waits at a barrier that cannot be met */
         e.t = most(e.t + 1, soonest);

@@ -46,6 +46,18 @@ static void begin_workgroup(struct engine *e, int64_t number)
     }
 }
 
+/* In every slot whose time has come. */
+static void begin_workgroups(struct engine *e)
+{
+    e->next_start = NEVER;
+    for (int64_t k = 0; k < e->m->slots; k++) {
+        if (e->slots[k].start > e->t)
+            e->next_start = least(e->next_start, e->slots[k].start);
+        else if (e->slots[k].start >= 0)
+            begin_workgroup(e, k);
+    }
+}
+
 /* All waves of the slot that have not ended have arrived at the barrier: the others go on at `when`. */
 static void release(struct engine *e, int64_t number, int64_t row, int64_t when)
 {
@@ -78,8 +90,10 @@ static void end(struct engine *e, struct simd *s, int64_t at, int64_t row)
     e->finished++;
     for (int64_t k = 0; k < e->m->slots; k++)
         pending += e->slots[k].start >= 0;
-    if (e->started + pending < e->work->record_n)
+    if (e->started + pending < e->work->record_n) {
         slot->start = e->t + e->m->launch;
+        e->next_start = least(e->next_start, slot->start);
+    }
 }
 
 /* On to the instruction behind i; returns when, which a branch decides. */
