@@ -12,13 +12,13 @@ import ctypes
 import re
 import struct
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hipgemm.kernels import Rung
 from hipgemm.problem import Problem
-from isa import toolchain
+from isa import code_object, toolchain
 from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import Finding, IsaError
@@ -158,6 +158,33 @@ class Given:
         )
 
 
+def packed(
+    kernel: code_object.Kernel, given: Sequence[Given], place: Callable[[int, code_object.Argument, Given], int]
+) -> bytes:
+    """The explicit arguments as they lie in memory. place: (number of a buffer's argument, the argument, what was
+    given) -> its address. IsaError where `given` are not the kernel's arguments."""
+    explicit = [a for a in kernel.args if not a.hidden]
+    if len(explicit) != len(given):
+        kinds = ", ".join(f"{a.name or a.kind} ({a.size} bytes)" for a in explicit) or "none"
+        raise IsaError(f"kernel {kernel.name} takes other arguments", expected=kinds, got=f"{len(given)}")
+    kernarg = bytearray(max((a.offset + a.size for a in explicit), default=0))
+    for i, (argument, value) in enumerate(zip(explicit, given, strict=True)):
+        if value.type == "buffer":
+            data = struct.pack("<Q", place(i, argument, value))
+        else:
+            try:
+                data = struct.pack(_SCALARS[value.type], value.value)
+            except struct.error as error:
+                raise IsaError(f"{value.value} is no {value.type}") from error
+        if len(data) != argument.size:
+            raise IsaError(
+                f"argument {i} of kernel {kernel.name} has another size",
+                expected=f"{argument.size} bytes", got=f"{value.type}, {len(data)} bytes",
+            )  # fmt: skip
+        kernarg[argument.offset : argument.offset + argument.size] = data
+    return bytes(kernarg)
+
+
 def check_kernel(
     image: bytes | CodeObject,
     name: str | None,
@@ -179,35 +206,21 @@ def check_kernel(
     kernel = kernels.get(name or next(iter(kernels)))
     if kernel is None:
         raise IsaError(f"there is no kernel {name}", got=", ".join(kernels))
-    explicit = [a for a in kernel.facts.args if not a.hidden]
-    if len(explicit) != len(given):
-        kinds = ", ".join(f"{a.name or a.kind} ({a.size} bytes)" for a in explicit) or "none"
-        raise IsaError(f"kernel {kernel.name} takes other arguments", expected=kinds, got=f"{len(given)}")
-    kernarg = bytearray(max((a.offset + a.size for a in explicit), default=0))
     names, unwritten = {}, []
-    for i, (argument, value) in enumerate(zip(explicit, given, strict=True)):
-        if value.type == "buffer":
-            size = int(value.value)
-            at = card.memory.allocate(size)
-            ctypes.memset(at, 0, size)
-            if value.fill == "random":
-                ctypes.memmove(at, random.Random(i).randbytes(size), size)
-            elif value.fill == "unwritten":
-                unwritten.append((at, size))
-            names[at] = argument.name or f"argument {i}"
-            data = struct.pack("<Q", at)
-        else:
-            try:
-                data = struct.pack(_SCALARS[value.type], value.value)
-            except struct.error as error:
-                raise IsaError(f"{value.value} is no {value.type}") from error
-        if len(data) != argument.size:
-            raise IsaError(
-                f"argument {i} of kernel {kernel.name} has another size",
-                expected=f"{argument.size} bytes", got=f"{value.type}, {len(data)} bytes",
-            )  # fmt: skip
-        kernarg[argument.offset : argument.offset + argument.size] = data
+
+    def place(i: int, argument: code_object.Argument, value: Given) -> int:
+        size = int(value.value)
+        at = card.memory.allocate(size)
+        ctypes.memset(at, 0, size)
+        if value.fill == "random":
+            ctypes.memmove(at, random.Random(i).randbytes(size), size)
+        elif value.fill == "unwritten":
+            unwritten.append((at, size))
+        names[at] = argument.name or f"argument {i}"
+        return at
+
+    kernarg = packed(kernel.facts, given, place)
     return check_launch(
-        card, kernel, grid, block, bytes(kernarg), schedules=schedules.count, seed=schedules.seed,
+        card, kernel, grid, block, kernarg, schedules=schedules.count, seed=schedules.seed,
         threads=schedules.threads, budget=schedules.budget, program=program, names=names, unwritten=unwritten,
     )  # fmt: skip

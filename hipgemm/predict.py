@@ -1,16 +1,19 @@
-"""The predicted time of a rung of the ladder, from its build and a problem size; nothing is launched."""
+"""The predicted time of a rung of the ladder, from its build and a problem size, or of any launch; nothing runs."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.build import Build
 from hipgemm.kernels import Gemm
+from isa.errors import IsaError
 
 if TYPE_CHECKING:
+    from hipgemm.checking import Given
+    from isa.code_object import CodeObject
     from isa.timing.cards import Card
     from isa.timing.model import Prepared, Timing
 
@@ -47,6 +50,42 @@ class Prediction:
         from hipgemm.report.timing import text
 
         return text(self)
+
+
+@dataclass(frozen=True)
+class LaunchPrediction:
+    """Any kernel's launch, and what the cycle model says of it. grid: in workgroups."""
+
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    timing: Timing
+
+
+def ready_launch(
+    code: CodeObject,
+    name: str | None,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    given: Sequence[Given],
+    on: Card,
+    *,
+    bank_rule: str | None = None,
+) -> tuple[str, Prepared]:
+    """(name of the kernel, its launch ready for the cycle model); `name` may be None where there is only one kernel.
+
+    Nothing is read from buffers; each lies apart from the others. IsaError where the arguments are not the kernel's, or
+    its addresses depend on data.
+    """
+    from hipgemm.checking import packed
+    from isa.timing import bank_rules, predict
+
+    if name is None and len(code.kernels) != 1:
+        raise IsaError("which kernel?", expected="--kernel with the name of one", got=", ".join(code.kernels) or "none")
+    kernel = code.kernel(name or next(iter(code.kernels)))
+    kernarg = packed(kernel, given, lambda i, argument, value: _A + i * (_B - _A))
+    rule = bank_rule or bank_rules.DEFAULT
+    return kernel.name, predict.prepared(code, kernel.name, grid, block, kernarg, on, bank_rule=rule)
 
 
 def ready(

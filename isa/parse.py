@@ -184,8 +184,8 @@ def _split(part: str, begin: int) -> Iterable[tuple[int, str]]:
 
 
 def _words(piece: str) -> list[tuple[int, str]]:
-    """(index, word) of the space-separated words; brackets hold a word together."""
-    return [(m.start(), m[0]) for m in re.finditer(r"(?:\[[^\]]*\]|\([^)]*\)|\S)+", piece)]
+    """(index, word) of the space-separated words; brackets and a colon (`offset: 8`) hold a word together."""
+    return [(m.start(), m[0]) for m in re.finditer(r"(?:\[[^\]]*\]|\([^)]*\)|:\s+|\S)+", piece)]
 
 
 def _is_modifier(word: str) -> bool:
@@ -238,6 +238,7 @@ def _inner(word: str, span: Span) -> Reg | Imm | Special | Symbol:
 
 def _parse_modifier(word: str, span: Span) -> tuple[str, ModifierValue]:
     name, colon, value = word.partition(":")
+    value = value.lstrip()
     if not colon:
         if name in _FLAGS:
             return name, None

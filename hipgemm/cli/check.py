@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli.findings import as_object
+from hipgemm.cli.options import launch_options
 from isa.errors import Finding, IsaError
 
 if TYPE_CHECKING:
@@ -18,21 +19,6 @@ if TYPE_CHECKING:
     from hipgemm.problem import Problem
     from isa.code_object import CodeObject
     from isa.program import Program
-
-
-class _Triple(click.ParamType):
-    """X, X,Y or X,Y,Z."""
-
-    name = "X,Y,Z"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int, int]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            x, y, z = ([int(part) for part in str(value).split(",")] + [1, 1])[:3]
-        except ValueError:
-            self.fail(f"{value!r} is not X, X,Y or X,Y,Z", param, ctx)
-        return x, y, z
 
 
 @click.command("check")
@@ -46,11 +32,7 @@ class _Triple(click.ParamType):
               help="Orders of waves and workgroups.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which orders, and which data.")
 @click.option("--budget", type=click.IntRange(min=1), default=None, help="Instructions after which it is stopped.")
-@click.option("--kernel", "name", default=None, help="The kernel in FILE, where it has more than one.")
-@click.option("--grid", type=_Triple(), default=None, help="Workgroups; for a FILE whose kernel is not of the ladder.")
-@click.option("--block", type=_Triple(), default=None, help="Work-items of a workgroup.")
-@click.option("--arg", "arguments", multiple=True, metavar="TYPE:VALUE",
-              help="An argument: i32:5, f32:1.5, buffer:BYTES, buffer:BYTES:zero|random|unwritten.")  # fmt: skip
+@launch_options
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(

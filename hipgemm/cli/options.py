@@ -28,6 +28,21 @@ cpu_option = click.option(
 )
 
 
+class Triple(click.ParamType):
+    """X, X,Y or X,Y,Z."""
+
+    name = "X,Y,Z"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int, int]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            x, y, z = ([int(part) for part in str(value).split(",")] + [1, 1])[:3]
+        except ValueError:
+            self.fail(f"{value!r} is not X, X,Y or X,Y,Z", param, ctx)
+        return x, y, z
+
+
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options as one decorator, shown in this order."""
 
@@ -45,6 +60,20 @@ size_options = together(
     click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
 )
 """`n`, and `m` and `k`, which are None if not given."""
+
+launch_options = together(
+    click.option("--kernel", "name", default=None, help="The kernel in FILE, where it has more than one."),
+    click.option("--grid", type=Triple(), default=None, help="Workgroups, for a kernel that is not of the ladder."),
+    click.option("--block", type=Triple(), default=None, help="Work-items of a workgroup."),
+    click.option(
+        "--arg",
+        "arguments",
+        multiple=True,
+        metavar="TYPE:VALUE",
+        help="An argument: i32:5, f32:1.5, buffer:BYTES, buffer:BYTES:zero|random|unwritten.",
+    ),
+)
+"""How a kernel that is not of the ladder is launched."""
 
 measure_options = together(
     size_options,

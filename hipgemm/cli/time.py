@@ -1,19 +1,30 @@
-"""`hipgemm time KERNEL`: how long a kernel would take on a card, and where its cycles go. Nothing is launched."""
+"""`hipgemm time KERNEL|FILE`: how long a kernel would take on a card, and where its cycles go. Nothing is launched."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import size_options
+from hipgemm.cli.options import launch_options, size_options
 from hipgemm.cli.progress import steps
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.predict import LaunchPrediction, Prediction
+    from isa.timing.cards import Card
+    from isa.timing.model import Prepared, Timing
+
+Triple = tuple[int, int, int]
 
 
 @click.command("time")
-@click.argument("kernel")
+@click.argument("what", metavar="KERNEL|FILE")
 @size_options
+@launch_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @click.option("--clock", default=None, type=click.FloatRange(1), help="Shader clock in MHz.  [default: the card's]")
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
@@ -21,46 +32,42 @@ from hipgemm.cli.progress import steps
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    kernel: str,
-    n: int,
-    m: int | None,
-    k: int | None,
-    card_name: str,
-    clock: float | None,
-    bank_rule: str | None,
-    sensitivity: bool,
-    hipcc: Path | None,
-    as_json: bool,
-) -> None:
-    """Predict the time of KERNEL (kernel1 to kernel8) by the cycle model: a median with its band, and the causes.
+    what: str, n: int, m: int | None, k: int | None, name: str | None, grid: tuple[int, int, int] | None,
+    block: tuple[int, int, int] | None, arguments: tuple[str, ...], card_name: str, clock: float | None,
+    bank_rule: str | None, sensitivity: bool, hipcc: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
+
+    A kernel of the ladder (kernel1 to kernel8) is built and gets an M x N x K problem. An assembly file (- for stdin)
+    or a code object needs --grid, --block, and an --arg for each argument of its kernel.
 
     The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.
     """
-    from hipgemm.build import build
-    from hipgemm.kernels import rung
-    from hipgemm.predict import Prediction, ready
+    from hipgemm.kernels import LADDER
     from hipgemm.report import timing as shown
-    from isa.errors import IsaError
     from isa.timing import bank_rules, cards, model, rdna3
 
     rule = bank_rule or bank_rules.DEFAULT
     if rule not in bank_rules.RULES:
         raise IsaError(f"no bank rule {rule!r}", expected="one of " + ", ".join(bank_rules.RULES), got=rule)
     on = cards.card(card_name)
-    m, k = n if m is None else m, n if k is None else k
-    rung(kernel).check_size(m, n, k)
+    shape = (grid, block) if grid and block else None
+    predicted: Callable[[Timing], Prediction | LaunchPrediction]
     with steps() as step:
-        step(f"building {kernel}")
-        built = build(kernel, arch=on.arch, hipcc=hipcc)
-        step("following its addresses")
-        prepared = ready(built, m, n, k, on, bank_rule=rule)
+        if what in LADDER and not Path(what).exists():
+            if grid or block or name or arguments:
+                raise IsaError(f"{what} has a launch of its own", hint="-n, -m and -k give its size")
+            sizes = n if m is None else m, n, n if k is None else k
+            prepared, predicted = _of_ladder(what, sizes, on, hipcc, rule, step)
+        else:
+            prepared, predicted = _of_file(what, name, shape, arguments, on, hipcc, rule, step)
         step("playing it")
         timing = model.predict(prepared, clock)
         ends = []
         if sensitivity:
             step("varying the machine")
             ends = model.sensitivity(prepared, timing.clock_mhz)
-    prediction = Prediction(rung(kernel), m, n, k, timing)
+    prediction = predicted(timing)
     if as_json:
         found = shown.as_json(prediction)
         if sensitivity:
@@ -76,3 +83,36 @@ def command(
                 f"  {name:<22} {number.low:g} to {number.high:g} {number.unit}: {100 * (low - 1):+.1f} % to "
                 f"{100 * (high - 1):+.1f} %  ({number.confidence})"
             )
+
+
+def _of_ladder(
+    what: str, sizes: tuple[int, int, int], on: Card, hipcc: Path | None, rule: str, step: Callable[[str], None]
+) -> tuple[Prepared, Callable[[Timing], Prediction]]:
+    from hipgemm.build import build
+    from hipgemm.kernels import rung
+    from hipgemm.predict import Prediction, ready
+
+    row = rung(what)
+    row.check_size(*sizes)
+    step(f"building {what}")
+    built = build(what, arch=on.arch, hipcc=hipcc)
+    step("following its addresses")
+    return ready(built, *sizes, on, bank_rule=rule), lambda timing: Prediction(row, *sizes, timing)
+
+
+def _of_file(
+    what: str, name: str | None, shape: tuple[Triple, Triple] | None, arguments: Sequence[str], on: Card,
+    hipcc: Path | None, rule: str, step: Callable[[str], None],
+) -> tuple[Prepared, Callable[[Timing], LaunchPrediction]]:  # fmt: skip
+    from hipgemm.checking import Given
+    from hipgemm.cli import inputs
+    from hipgemm.predict import LaunchPrediction, ready_launch
+
+    code = inputs.code_object(what, hipcc)
+    if shape is None:
+        raise IsaError(
+            f"how is {' or '.join(code.kernels)} launched?", expected="--grid, --block, and an --arg for each argument"
+        )
+    step("following its addresses")
+    kernel, prepared = ready_launch(code, name, *shape, [Given.read(text) for text in arguments], on, bank_rule=rule)
+    return prepared, lambda timing: LaunchPrediction(kernel, *shape, timing)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hipgemm.predict import LaunchPrediction, Prediction
 from hipgemm.report.pages import part
 
-if TYPE_CHECKING:
-    from hipgemm.predict import Prediction
 
-
-def rows(p: Prediction) -> list[tuple[str, str]]:
+def rows(p: Prediction | LaunchPrediction) -> list[tuple[str, str]]:
     """(what, value) lines, most wanted first."""
     t = p.timing
     low, high = t.low_s * 1e3, t.high_s * 1e3
     fits = t.occupancy
     lines = [
         ("time", f"{t.time_s * 1e3:.4f} ms predicted, {low:.4f} to {high:.4f} over {len(t.runs)} runs of the model"),
-        ("speed", f"{p.tflops:.2f} TFLOP/s, {100 * p.peak_share:.1f} % of the card's peak"),
+        *_speed(p),
         ("VALU", f"{100 * t.valu_utilisation:.1f} % of cycles"),
         (
             "occupancy",
@@ -37,7 +35,7 @@ def rows(p: Prediction) -> list[tuple[str, str]]:
     return lines
 
 
-def text(p: Prediction) -> str:
+def text(p: Prediction | LaunchPrediction) -> str:
     """The whole as a table, with where the cycles went."""
     lines = rows(p)
     width = max(len(what) for what, _ in lines)
@@ -51,22 +49,17 @@ def text(p: Prediction) -> str:
     return "\n".join(out)
 
 
-def as_json(p: Prediction) -> dict[str, Any]:
-    """Everything, in SI units and fractions."""
+def as_json(p: Prediction | LaunchPrediction) -> dict[str, Any]:
+    """Everything, in SI units and fractions; operations a second only where the kernel is known to be a GEMM."""
     t = p.timing
     return {
-        "kernel": p.rung.name,
-        "m": p.m,
-        "n": p.n,
-        "k": p.k,
+        **_launch(p),
         "card": t.card.name,
         "clock_mhz": t.clock_mhz,
         "time_kind": "predicted",
         "time_ms": t.time_s * 1e3,
         "low_ms": t.low_s * 1e3,
         "high_ms": t.high_s * 1e3,
-        "tflops": p.tflops,
-        "peak_share": p.peak_share,
         "valu_utilisation": t.valu_utilisation,
         "waves_per_simd": t.occupancy.waves,
         "occupancy_limits": list(t.occupancy.binding),
@@ -83,10 +76,26 @@ def html(p: Prediction) -> str:
     return part("prediction", _title(p), rows(p), _causes(p))
 
 
-def _title(p: Prediction) -> str:
-    return f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"
+def _title(p: Prediction | LaunchPrediction) -> str:
+    if isinstance(p, Prediction):
+        return f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"
+    grid, block = (" x ".join(map(str, size)) for size in (p.grid, p.block))
+    return f"{p.name}, {grid} workgroups of {block}"
 
 
-def _causes(p: Prediction) -> list[tuple[str, float]]:
+def _speed(p: Prediction | LaunchPrediction) -> list[tuple[str, str]]:
+    if not isinstance(p, Prediction):
+        return []
+    return [("speed", f"{p.tflops:.2f} TFLOP/s, {100 * p.peak_share:.1f} % of the card's peak")]
+
+
+def _launch(p: Prediction | LaunchPrediction) -> dict[str, Any]:
+    if not isinstance(p, Prediction):
+        return {"kernel": p.name, "grid": list(p.grid), "block": list(p.block)}
+    sizes = {"kernel": p.rung.name, "m": p.m, "n": p.n, "k": p.k}
+    return {**sizes, "tflops": p.tflops, "peak_share": p.peak_share}
+
+
+def _causes(p: Prediction | LaunchPrediction) -> list[tuple[str, float]]:
     """What takes a share of the cycles that shows."""
     return [(name, share) for name, share in p.timing.causes.items() if share >= 0.0005]

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,12 +59,87 @@ def test_text_names_what_it_is() -> None:
         (["kernel1", "--card", "RX 580"], "no card 'RX 580'"),
         (["kernel5", "-n", "100"], "a multiple of 128"),
         (["kernel1", "-n", "64", "--bank-rule", "magic"], "no bank rule 'magic'"),
+        (["kernel1", "--grid", "1", "--block", "32"], "kernel1 has a launch of its own"),
+        (["no-such-file.s"], "No such file"),
     ],
 )
 def test_refusals(arguments: list[str], said: str) -> None:
     result = CliRunner().invoke(main, ["time", *arguments])
     assert result.exit_code == 2
     assert said in result.output
+
+
+def _launch(m: int, n: int, k: int) -> list[str]:
+    words = [f"buffer:{4 * size}" for size in (m * k, k * n, m * n)]
+    words += [f"i32:{size}" for size in (m, n, k)] + ["f32:1", "f32:0"]
+    return [part for word in words for part in ("--arg", word)]
+
+
+@pytest.mark.parametrize("kind", ["assembly", "code object"])
+def test_a_file_takes_the_time_of_the_same_launch_of_the_ladder(kind: str) -> None:
+    built, row = build("kernel5"), rung("kernel5")
+    shape = [",".join(map(str, size)) for size in (row.grid(256, 512), row.block)]
+    file = built.assembly if kind == "assembly" else built.hsaco
+    found = json.loads(invoke(str(file), "--grid", shape[0], "--block", shape[1], *_launch(256, 512, 128), "--json"))
+    known = json.loads(invoke("kernel5", "-m", "256", "-n", "512", "-k", "128", "--json"))
+    assert found["grid"] == [4, 2, 1]
+    assert "tflops" not in found
+    assert {key: found[key] for key in ("kernel", "time_ms", "causes")} == {
+        key: known[key] for key in ("kernel", "time_ms", "causes")
+    }
+
+
+def test_a_compiler_may_read_behind_the_last_argument(tmp_path: Path) -> None:
+    """Kernels of the published study load 16 bytes where 12 are arguments."""
+    file = tmp_path / "wide.s"
+    file.write_text(WIDE)
+    shape = ("--grid", "1", "--block", "32", "--arg", "buffer:4", "--arg", "i32:7")
+    assert json.loads(invoke(str(file), *shape, "--json"))["kernel"] == "wide"
+
+
+WIDE = """
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+.text
+.globl wide
+.p2align 8
+.type wide,@function
+wide:
+s_load_b128 s[0:3], s[0:1], null
+s_waitcnt lgkmcnt(0)
+v_dual_mov_b32 v0, 0 :: v_dual_mov_b32 v1, s2
+global_store_b32 v0, v1, s[0:1]
+s_endpgm
+.size wide, .-wide
+.rodata
+.p2align 6
+.amdhsa_kernel wide
+.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.amdhsa_kernarg_size 12
+.amdhsa_wavefront_size32 1
+.amdhsa_next_free_vgpr 2
+.amdhsa_next_free_sgpr 8
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [ 1, 2 ]
+amdhsa.target: amdgcn-amd-amdhsa--gfx1100
+amdhsa.kernels:
+  - .name: wide
+    .symbol: wide.kd
+    .kernarg_segment_size: 12
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .wavefront_size: 32
+    .sgpr_count: 8
+    .vgpr_count: 2
+    .max_flat_workgroup_size: 32
+    .args:
+      - { .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
+      - { .offset: 8, .size: 4, .value_kind: by_value }
+...
+.end_amdgpu_metadata
+"""
 
 
 def test_the_simulated_card_keeps_this_time() -> None:

@@ -34,6 +34,12 @@ s_endpgm
 """.strip().splitlines()
 
 
+def test_a_space_may_follow_the_colon_of_a_modifier() -> None:
+    """As LLVM's assembler takes it; people write `offset: 8`."""
+    loose = parse_instruction("ds_load_b64 v[190:191], v183 offset: 8 gds")
+    assert loose.modifiers == parse_instruction("ds_load_b64 v[190:191], v183 offset:8 gds").modifiers
+
+
 @pytest.mark.parametrize("text", LINES)
 def test_an_instruction_formats_as_it_was_written(text: str) -> None:
     assert str(parse_instruction(text)) == text.replace("_mask:0xf", "_mask:15")
