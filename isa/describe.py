@@ -187,7 +187,8 @@ class Description:
                 # A 16-bit result leaves the other half of its register, DPP leaves lanes: the old value is read.
                 keeps = access == "r" and role.written and reg.is_vgpr and (merges or role.type in _HALVES)
                 if number in desc.relative:
-                    found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS[reg.file]))
+                    found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS.get(reg.file, 0)))
+                    found.update(reg.units())
                 elif keeps or access in role.access:
                     found.update(reg.units())
         for name in implicit:

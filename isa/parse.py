@@ -32,12 +32,17 @@ from isa.program import (
 )
 from isa.registers import Reg, parse_register
 
+# No pattern may match one text in many ways, or a hostile line takes forever; int() takes no more than 4300 digits.
+LONGEST_INSTRUCTION = 4096
+"""Characters of an instruction without its comment; LLVM's longest has under 300."""
+_DEEPEST = 3
+"""How far modifiers nest: neg(abs(lit(x)))."""
 _LABEL = re.compile(r"\s*([A-Za-z_.$][\w.$@]*):(?!:)")
 _MNEMONIC = re.compile(r"\s*([a-z][a-z0-9_]*)(?=\s|$)")
-_INT = re.compile(r"-?(0x[0-9a-fA-F]+|0b[01]+|\d+)$")
-_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?$")
+_INT = re.compile(r"-?(0x[0-9a-fA-F]{1,32}|0b[01]{1,128}|[0-9]{1,40})$")
+_FLOAT = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?$")
 _FIELD = re.compile(r"([A-Za-z_]\w*)\(([^()]*)\)")
-_SYMBOL = re.compile(r"[-+(]*[A-Za-z_.$][\w.$@]*([-+*)( ]*[\w.$@]+\)*)*$")
+_SYMBOL = re.compile(r"[-+(]*[A-Za-z_.$][\w.$@]*([-+*)( ]+[\w.$@]+)*\)*$")
 _SPECIAL = frozenset(
     "off src_shared_base src_shared_limit src_private_base src_private_limit src_pops_exiting_wave_id "
     "src_vccz src_execz lds_direct src_lds_direct".split()
@@ -104,6 +109,13 @@ def parse_line(raw: str, file: str = "<text>", number: int = 0) -> Line:
 def parse_instruction(raw: str, file: str = "<text>", number: int = 0) -> Instruction:
     """Read one instruction, a VOPD pair included."""
     code = _strip_comment(raw)
+    if len(code) > LONGEST_INSTRUCTION:
+        raise IsaError(
+            "an instruction of this length is none",
+            span=Span(file, number + 1, 1, raw[:80] + " ..."),
+            expected=f"at most {LONGEST_INSTRUCTION} characters",
+            got=str(len(code)),
+        )
     halves = []
     start = 0
     for part in code.split("::"):
@@ -196,30 +208,32 @@ def _parse_fields(piece: str) -> Fields:
     return Fields(tuple((m[1], tuple(a.strip() for a in m[2].split(","))) for m in _FIELD.finditer(piece)), piece)
 
 
-def _parse_operand(word: str, span: Span) -> Operand:
+def _parse_operand(word: str, span: Span, depth: int = 0) -> Operand:
+    if depth > _DEEPEST:
+        raise IsaError("modifiers are nested too deeply", span=span, expected=f"at most {_DEEPEST}, as in -abs(lit(x))")
     if (reg := parse_register(word)) is not None:
         return reg
     if _INT.match(word):
-        return Imm(int(word, 0) if not re.match(r"-?0\d", word) else int(word, 10), word)
+        return Imm(int(word, 0) if not re.match(r"-?0[0-9]", word) else int(word, 10), word)
     if _FLOAT.match(word):
         return Imm(float(word), word)
     if word in _SPECIAL:
         return Special(word)
     if m := re.match(r"(-?)\|(.+)\|$", word) or re.match(r"(-?)abs\((.+)\)$", word):
-        return Modified(_inner(m[2], span), neg=m[1] == "-", abs=True)
+        return Modified(_inner(m[2], span, depth), neg=m[1] == "-", abs=True)
     if m := re.match(r"sext\((.+)\)$", word):
-        return Modified(_inner(m[1], span), sext=True)
-    if m := re.match(r"-(?![\d.])(.+)$", word) or re.match(r"neg\((.+)\)$", word):
-        inner = _parse_operand(m[1], span)
+        return Modified(_inner(m[1], span, depth), sext=True)
+    if m := re.match(r"-(?![0-9.])(.+)$", word) or re.match(r"neg\((.+)\)$", word):
+        inner = _parse_operand(m[1], span, depth + 1)
         if isinstance(inner, Modified):
             return Modified(inner.operand, neg=True, abs=inner.abs, sext=inner.sext)
         if isinstance(inner, Reg | Imm | Special):
             return Modified(inner, neg=True)
     if m := re.match(r"(lit|lit64)\((.+)\)$", word):
-        return _parse_operand(m[2], span)
+        return _parse_operand(m[2], span, depth + 1)
     if _FIELD.fullmatch(word):
         return _parse_fields(word)
-    if _SYMBOL.match(word) and not re.match(r"[vs]\[|[vs]\d+$|ttmp", word):
+    if _SYMBOL.match(word) and not re.match(r"[vs]\[|[vs][0-9]+$|ttmp", word):
         return Symbol(word)
     raise IsaError(
         "not an operand",
@@ -229,8 +243,8 @@ def _parse_operand(word: str, span: Span) -> Operand:
     )
 
 
-def _inner(word: str, span: Span) -> Reg | Imm | Special | Symbol:
-    operand = _parse_operand(word, span)
+def _inner(word: str, span: Span, depth: int) -> Reg | Imm | Special | Symbol:
+    operand = _parse_operand(word, span, depth + 1)
     if isinstance(operand, Fields | Modified):
         raise IsaError("not a source that can be modified", span=span, expected="a register or a number", got=word)
     return operand

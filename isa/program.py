@@ -127,7 +127,10 @@ class Instruction:
     def offset(self) -> int:
         """The `offset:` modifier as a number, 0 where there is none."""
         value = self.modifier("offset", 0)
-        assert isinstance(value, int)
+        if not isinstance(value, int):
+            raise self.error(
+                f"the offset of {self.mnemonic} is not a number", expected="offset:16", got=f"offset:{value}"
+            )
         return value
 
     @cached_property

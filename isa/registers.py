@@ -33,8 +33,8 @@ _NAMED: dict[str, tuple[str, int, int]] = {
     "scc": ("scc", 0, 1),
 }
 _NAMES = {where: name for name, where in _NAMED.items() if name != "scc"}
-_SINGLE = re.compile(r"(v|s|ttmp)(\d+)(?:\.([lh]))?$")
-_RANGE = re.compile(r"(v|s|ttmp)\[(\d+)(?::(\d+))?\]$")
+_SINGLE = re.compile(r"(v|s|ttmp)([0-9]{1,9})(?:\.([lh]))?$")
+_RANGE = re.compile(r"(v|s|ttmp)\[([0-9]{1,9})(?::([0-9]{1,9}))?\]$")
 _TTMP_BASE = 108
 
 

@@ -16,27 +16,31 @@ from collections.abc import Iterable, Iterator
 HEADER = struct.Struct("<II")
 ROOM = 1 << 20
 ARGUMENT = "hidden_printf_buffer"
-_DIRECTIVE = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?(hh|h|ll|l|z|j|t)?([a-zA-Z%])")
+WIDEST = 1024
+"""Characters of one directive, at most: the width may be any number, which the device's memory does not pay for."""
+_HASH = re.compile(r"[0-9a-fA-F]{1,16}")
+_DIRECTIVE = re.compile(r"%([-+ #0]*)(\*|[0-9]{1,9})?(?:\.(\*|[0-9]{1,9})?)?(hh|h|ll|l|z|j|t)?([a-zA-Z%])")
 _BITS = {"hh": 8, "h": 16, "l": 64, "ll": 64, "z": 64, "j": 64, "t": 64, "": 32}
 
 
 def formats(entries: Iterable[str]) -> dict[int, str]:
-    """Hash -> format, of the metadata's entries."""
+    """Hash -> format, of the metadata's entries. One without a hash is as good as not there."""
     pairs = (entry.partition(",") for entry in entries)
-    return {int(head.rpartition(":")[2], 16): text for head, _, text in pairs}
+    hashes = ((head.rpartition(":")[2], text) for head, _, text in pairs)
+    return {int(number, 16): text for number, text in hashes if _HASH.fullmatch(number)}
 
 
 def lines(buffer: bytes, known: dict[int, str]) -> Iterator[tuple[bool, str]]:
     """(whether for stderr, text) of each printf in a buffer, in its order."""
     used, room = HEADER.unpack_from(buffer)
-    end = HEADER.size + min(used, room)
+    end = min(HEADER.size + min(used, room), len(buffer))  # a kernel may have written over the header
     at = HEADER.size
     while at + 4 <= end:
         (control,) = struct.unpack_from("<I", buffer, at)
         size = control >> 2
         if size < 4 or at + size > end:
             break  # the one that found no room any more
-        record = _Record(buffer[at + 4 : at + size])
+        record = Record(buffer[at + 4 : at + size])
         if control & 2:
             number = record.word("<Q")
             template = known.get(number, f"<printf format {number:#x}>\n")
@@ -48,7 +52,7 @@ def lines(buffer: bytes, known: dict[int, str]) -> Iterator[tuple[bool, str]]:
         yield True, f"hipgemm: {used - room} bytes of printf found no room\n"
 
 
-class _Record:
+class Record:
     """The arguments of one printf, taken one by one; 0 and "" where there are no more."""
 
     def __init__(self, data: bytes) -> None:
@@ -65,7 +69,7 @@ class _Record:
         return text.decode(errors="replace")
 
 
-def render(template: str, record: _Record) -> str:
+def render(template: str, record: Record) -> str:
     """C's printf: the template with its arguments in."""
 
     def directive(m: re.Match[str]) -> str:
@@ -76,7 +80,9 @@ def render(template: str, record: _Record) -> str:
             width = str(_signed(record.word("<Q"), 32))
         if precision == "*":
             precision = str(_signed(record.word("<Q"), 32))
-        head = "%" + flags + width + ("" if precision is None and "." not in m[0] else "." + (precision or ""))
+        width = str(max(-WIDEST, min(int(width), WIDEST))) if width else ""
+        exact = "." in m[0] and not (precision or "").startswith("-")  # a negative precision is none
+        head = "%" + flags + width + ("." + str(min(int(precision or 0), WIDEST)) if exact else "")
         if kind in "di":
             return (head + "d") % _signed(record.word("<Q"), _BITS[length])
         if kind in "uoxX":

@@ -40,7 +40,8 @@ _SERVICES = frozenset(
 
 def kernarg_segment(kernel: Kernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int) -> bytes:
     """The whole segment: the explicit arguments as given, the hidden ones filled in; those of services stay what
-    `kernarg` has in their place, or 0, which a kernel sees as absent. LaunchError if the arguments do not fit."""
+    `kernarg` has in their place, or 0, which a kernel sees as absent. LaunchError if the arguments do not fit, or if
+    the metadata gives a hidden one no place within the segment."""
     size = max(kernel.descriptor.kernarg_bytes, len(kernarg))
     explicit = max((a.offset + a.size for a in kernel.args if not a.hidden), default=0)
     if len(kernarg) < explicit:
@@ -57,6 +58,12 @@ def kernarg_segment(kernel: Kernel, kernarg: bytes, grid: Triple, block: Triple,
             if argument.kind not in values:
                 raise LaunchError(f"kernel {kernel.name} asks for {argument.kind}, which is not simulated")
             value = values[argument.kind]
+            if argument.offset + argument.size > size or value >> 8 * argument.size:
+                raise LaunchError(
+                    f"kernel {kernel.name}: the metadata gives {argument.kind} no place that holds it",
+                    expected=f"a place for {value:#x} within the {size} bytes of arguments",
+                    got=f"{argument.size} bytes at {argument.offset}",
+                )
             segment[argument.offset : argument.offset + argument.size] = value.to_bytes(argument.size, "little")
     return bytes(segment)
 

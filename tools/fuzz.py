@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Give readers damaged input: each ends in a result or an IsaError, never in a crash, a hang or growing memory.
+
+python tools/fuzz.py                                  # 30,000 inputs for each reader, two processes
+python tools/fuzz.py --reader assembly --count 1000 --seed 7
+python tools/fuzz.py --reader metadata --seed 7 --replay 123
+
+Each reader runs in a process of its own with a limit of address space and a watch on its processor time; the same
+seed gives the same inputs. Exit status 0: nothing found, 1: something was.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import faulthandler
+import json
+import os
+import random
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # runs from a checkout, installed or not
+
+from isa.errors import IsaError  # noqa: E402
+from tools import mutations  # noqa: E402
+
+ADDRESS_SPACE = 6 << 30
+GROWTH = 48 << 20
+"""Bytes by which a process may grow between the first fifth of its inputs and the last: caches fill, and no more."""
+SECONDS = 20
+"""Of processor time for one input; most take under 10 ms."""
+
+
+SHORT = 1024
+"""Bytes of code that all analyses read."""
+
+
+class Hang(BaseException):
+    """An input took more processor time than any may."""
+
+
+# --- what reads
+
+
+def read_assembly(source: str) -> None:
+    """All that reads assembly: the parser, the views on kernels, lint with all its analyses, inspect."""
+    from hipgemm.inspection import inspect
+    from isa.check.lint import lint_program
+    from isa.emit import emit
+    from isa.parse import parse
+
+    program = parse(source, "damaged.s")
+    assert emit(program) == source, "emit(parse(text)) is another text"
+    for name in program.kernels:
+        _in_turn(partial(lint_program, program, name), partial(inspect, program, "damaged.s", name))
+
+
+def read_container(data: bytes) -> None:
+    """What reads code objects, alone or in a bundle, without their code: the loader, and what a launch and printf take
+    from metadata."""
+    from hipgemm.simulated_hip import printf
+    from isa import code_object
+    from isa.sim import arguments
+
+    _in_turn(lambda: code_object.image_size(lambda offset, size: data[offset : offset + size]))
+    loaded = code_object.load(data)
+    _in_turn(lambda: [printf.render(text, printf.Record(bytes(64))) for text in printf.formats(loaded.printf).values()])
+    for kernel in loaded.kernels.values():
+        _in_turn(
+            partial(arguments.kernarg_segment, kernel, bytes(256), (2, 1, 1), (64, 1, 1), 0),
+            partial(arguments.scalar_registers, kernel, 1 << 32, 1 << 33, 64),
+        )
+
+
+def read_code(data: bytes) -> None:
+    """The same, and what reads code: the disassembler, lint with all its analyses, inspect. Long code is only loaded:
+    its analyses take long, and find in it what they find in short code."""
+    from hipgemm.inspection import inspect
+    from isa import code_object
+    from isa.check.lint import lint_code_object
+
+    read_container(data)
+    loaded = code_object.load(data)
+    for name, kernel in loaded.kernels.items():
+        if kernel.code_size <= SHORT:
+            _in_turn(
+                partial(lint_code_object, loaded, "damaged.hsaco", name),
+                partial(inspect, loaded, "damaged.hsaco", name),
+            )
+
+
+def read_printf(buffer: bytes) -> None:
+    """What turns the printf buffer of a kernel into text."""
+    from hipgemm.simulated_hip import printf
+
+    if len(buffer) >= printf.HEADER.size:
+        list(printf.lines(buffer, {1: "%d %s %f\n"}))
+
+
+def _in_turn(*steps: Callable[[], object]) -> None:
+    """Each step, whatever the one before said; the first error is raised at the end."""
+    first = None
+    for step in steps:
+        try:
+            step()
+        except IsaError as error:
+            first = first or error
+    if first is not None:
+        raise first
+
+
+READERS: dict[str, Callable[[Any], None]] = {
+    "assembly": read_assembly,
+    "code object": read_code,
+    "bundle": read_container,
+    "metadata": read_container,
+    "printf": read_printf,
+}
+
+
+def originals(reader: str) -> Sequence[Any]:
+    """The sound inputs that are damaged."""
+    from hipgemm.build import build
+
+    if reader == "printf":
+        text = b"%d of %s: %8.3f\n".ljust(24, b"\0") + bytes(8) + b"name\0\0\0\0" + struct.pack("<d", 1.5)
+        known = struct.pack("<IQQ", 20 << 2 | 2, 1, 7) + b"x" * 8
+        records = struct.pack("<I", (len(text) + 4) << 2) + text + known
+        return [struct.pack("<II", len(records), 1 << 12) + records]
+    builds = [build(name) for name in ("kernel1", "kernel2", "kernel5")]
+    if reader == "assembly":
+        cases = sorted((ROOT / "tests" / "isa" / "check" / "cases").glob("*/*.s"))
+        short = [file.read_text().partition(";; expect")[0] for file in cases]
+        return [*short, *(made.assembly.read_text() for made in builds[:2])]
+    elves = [made.hsaco.read_bytes() for made in builds]
+    return [mutations.Notes(elf).with_services() for elf in elves] if reader == "metadata" else elves
+
+
+def damaged(reader: str, sound: Sequence[Any], seed: int, number: int) -> Any:
+    """The input of that number."""
+    return mutations.MUTATE[reader](random.Random(f"{reader} {seed} {number}"), sound)
+
+
+# --- the process that reads
+
+
+def work(reader: str, seed: int, first: int, count: int, progress: Path) -> dict[str, Any]:
+    """Read `count` inputs. What is wrong with one is told by its number; `progress` holds the one that is read."""
+    sound = originals(reader)
+    read = READERS[reader]
+    ended: collections.Counter[str] = collections.Counter()
+    messages: set[str] = set()
+    wrong: list[str] = []
+    early = 0
+    with progress.open("w+") as place, _watch():
+        for number in range(first, first + count):
+            os.pwrite(place.fileno(), f"{number:<12}".encode(), 0)
+            source = damaged(reader, sound, seed, number)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            try:
+                read(source)
+                ended["result"] += 1
+            except IsaError as error:
+                ended["IsaError"] += 1
+                messages.add(re.sub(r"[^a-z ]+", "#", error.message))
+            except Hang:
+                wrong.append(f"{number}: more than {SECONDS} s")
+            except Exception as error:
+                wrong.append(f"{number}: {type(error).__name__}: {str(error)[:200]}")
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
+            if number == first + count // 5:
+                early = _resident()
+    grown = _resident() - early
+    if grown > GROWTH:
+        wrong.append(f"memory grew by {grown >> 20} MiB")
+    return {
+        **ended,
+        "messages": len(messages),
+        "wrong": wrong,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    }
+
+
+@contextlib.contextmanager
+def _watch() -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise Hang
+
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    faulthandler.enable()
+    before = signal.signal(signal.SIGPROF, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGPROF, before)
+
+
+def _resident() -> int:
+    import gc
+
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+# --- the command
+
+
+def run(reader: str, seed: int, count: int, jobs: int = 1, first: int = 0) -> dict[str, Any]:
+    """The readers' processes, and what they found together. A process that ends by itself is a finding."""
+    share = -(-count // jobs)
+    starts = range(first, first + count, share)
+    began = time.monotonic()
+    total: dict[str, Any] = {"reader": reader, "inputs": count, "result": 0, "IsaError": 0, "messages": 0, "wrong": []}
+    with tempfile.TemporaryDirectory() as folder:
+        children = []
+        for start in starts:
+            progress = Path(folder) / f"{start}"
+            progress.write_text(f"{start}")
+            arguments = (reader, str(seed), str(start), str(min(share, first + count - start)), str(progress))
+            command = [sys.executable, str(Path(__file__).resolve()), "--child", *arguments]
+            pipe = subprocess.PIPE
+            children.append((progress, subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)))
+        for progress, child in children:
+            said, complaint = child.communicate()
+            if child.returncode:
+                tail = complaint.strip()[-1500:]
+                total["wrong"].append(f"{progress.read_text().strip()}: the process ended ({child.returncode}): {tail}")
+                continue
+            found = json.loads(said)
+            total["peak"] = max(total.get("peak", 0), found["peak"])
+            for key in ("result", "IsaError", "wrong"):
+                total[key] += found.get(key, 0)
+            total["messages"] = max(total["messages"], found["messages"])
+    return {**total, "seconds": round(time.monotonic() - began, 1)}
+
+
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--reader", type=click.Choice(tuple(READERS)), help="One reader; all if not given.")
+@click.option("--count", default=30_000, show_default=True, help="Inputs for each reader.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--jobs", default=2, show_default=True, help="Processes at a time.")
+@click.option("--replay", type=int, metavar="NUMBER", help="Read this one input of --reader here, and show it.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a reader.")
+def main(reader: str | None, count: int, seed: int, jobs: int, replay: int | None, as_json: bool) -> None:
+    if replay is not None:
+        if reader is None:
+            raise click.UsageError("--replay needs --reader")
+        source = damaged(reader, originals(reader), seed, replay)
+        click.echo(source if isinstance(source, str) else source.hex())
+        READERS[reader](source)
+        return
+    failed = False
+    for name in [reader] if reader else READERS:
+        found = run(name, seed, count, jobs)
+        failed |= bool(found["wrong"])
+        if as_json:
+            click.echo(json.dumps(found))
+            continue
+        click.echo(
+            f"{name:12} {found['inputs']:7} inputs: {found['result']} read, {found['IsaError']} refused with "
+            f"{found['messages']} different messages, {len(found['wrong'])} wrong; {found['seconds']} s, "
+            f"{found.get('peak', 0) >> 10} MiB at most"
+        )
+        for wrong in found["wrong"][:20]:
+            click.echo(f"  {wrong}")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        name_, seed_, first_, count_, progress_ = sys.argv[2:]
+        print(json.dumps(work(name_, int(seed_), int(first_), int(count_), Path(progress_))))
+    else:
+        main()
