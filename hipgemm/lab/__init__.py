@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hipgemm.lab.frame import Experiment
 
 EXPERIMENTS = {
+    "ilp": "nested loops against values held in registers, at -O0 and optimised",
     "tiles": "what a thread computes: from 1 x 1 to 16 x 8 elements of C",
     "registers": "kernel 5 under a cap on its VGPRs",
     "banks": "which registers a dual FMA reads its operands from",

@@ -2,30 +2,33 @@
 
 Everything is what the rest of hipgemm does: `build` compiles (and caches by source, flags and toolchain), `measure`
 runs and judges, `inspection` reads registers, spills and occupancy from the code object. Counts come from the path that
-the waves of one workgroup take (`isa.timing.tracer`), which needs no data.
+the waves of one workgroup take (`isa.timing.tracer`), which needs no data. Where the path cannot be followed (code at
+-O0 keeps its addresses in memory) a workgroup is run and recorded instead (`isa.timing.recording`).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hipgemm.build import Build, build
 from hipgemm.kernels import Gemm
 from hipgemm.problem import Problem
 from isa import toolchain
+from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.device import Device
     from hipgemm.inspection import Inspection
     from hipgemm.result import Result
     from isa.analysis.cfg import Cfg
+    from isa.sim.card import Card, Kernel
     from isa.timing.trace import Trace
-
-_BUFFERS = (0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000)
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Trial:
 
     @property
     def lds_loads(self) -> float:
-        return sum(n for name, n in self.counts.items() if name.startswith("ds_load"))
+        """Loads from LDS, flat ones that went there among them."""
+        return self.counts["LDS load"]
 
     @property
     def fmas(self) -> float:
@@ -73,32 +77,93 @@ class Bench:
         self.step(f"building {row.title}")
         built = build(row, arch=self.device.arch, tools=toolchain.find(), flags=flags)
         self.toolchain = built.toolchain
-        measured = measure_image(
-            built.hsaco.read_bytes(),
-            row,
-            Problem(n, n, n),
-            self.device,
-            step=lambda _: self.step(f"running {row.title}"),
-        )
+        image = built.hsaco.read_bytes()
+        self.step(f"running {row.title}")
+        result = measure_image(image, row, Problem(n, n, n), self.device).result
+        paths = Paths(built, row)
+        if result.time_ms is None and self.device.simulated:
+            self.step(f"recording {row.title}")
+            time_ms = paths.predicted_ms(n)
+            tflops = result.flops / time_ms / 1e9
+            result = dataclasses.replace(result, time_ms=time_ms, time_kind="predicted", tflops=tflops)
         inspection = inspect(built.code_object(), row.name, threads=row.block[0] * row.block[1] * row.block[2])
-        return Trial(built, inspection, measured.result, per_step(built, row))
+        return Trial(built, inspection, result, paths.per_step())
 
 
-def per_step(built: Build, row: Gemm) -> Counter[str]:
-    """What a wave executes for one step of k: kind of instruction (`inspection.KINDS`) or mnemonic of a memory access
-    -> how often, averaged over the waves of a workgroup. From the difference of two launches whose K differ."""
-    rows, columns = row.block_tile
-    least = row.tile[2]
-    counts = [executed(*_path(built, row, rows, columns, k)) for k in (4 * least, 2 * least)]
-    return Counter({name: (counts[0][name] - counts[1][name]) / (2 * least) for name in counts[0]})
+class Paths:
+    """The way of workgroup (0, 0) through a GEMM kernel, followed where that goes, else recorded."""
+
+    def __init__(self, built: Build, row: Gemm) -> None:
+        from isa.timing import predict
+
+        self.row, self.code = row, built.code_object()
+        self.kernel = self.code.kernel(row.name)
+        self.cfg: Cfg = predict.cfg_of(self.code, self.kernel)
+
+    @cached_property
+    def _simulated(self) -> tuple[Card, Kernel]:
+        from isa.sim.card import Card
+
+        card = Card()
+        return card, card.load(self.code).kernels[self.row.name]
+
+    def trace(self, m: int, n: int, k: int) -> Trace:
+        """The path at a size. IsaError where it can be neither followed nor recorded."""
+        from isa.timing import predict, tracer
+
+        launch = predict.launch_of(self.kernel, self.row.grid(m, n), self.row.block, _arguments(_ANYWHERE, m, n, k))
+        try:
+            return tracer.trace(self.cfg, launch)
+        except IsaError:
+            return self._recorded(m, n, k)
+
+    def _recorded(self, m: int, n: int, k: int) -> Trace:
+        """From workgroups that are run, on matrices of zeros."""
+        from isa.timing import recording
+
+        card, kernel = self._simulated
+        matrices = [card.memory.allocate(4 * size) for size in (m * k, k * n, m * n)]
+        try:
+            return recording.record(
+                self.cfg, kernel, card.memory, card.target, self.row.grid(m, n), self.row.block,
+                _arguments(matrices, m, n, k),
+            )  # fmt: skip
+        finally:
+            for address in matrices:
+                card.memory.free(address)
+
+    def predicted_ms(self, n: int) -> float:
+        """The cycle model's time at M = N = K = n."""
+        from hipgemm.simulated_hip.clock import card_of_the_simulator
+        from isa.timing import model, predict
+
+        ready = model.prepare(
+            self.cfg, self.trace(n, n, n), predict.resources_of(self.kernel), card_of_the_simulator()
+        )  # fmt: skip
+        return model.predict(ready).time_s * 1e3
+
+    def per_step(self) -> Counter[str]:
+        """What a wave executes for one step of k: see `executed`. From the difference of two launches of one workgroup
+        whose K differ."""
+        rows, columns = self.row.block_tile
+        least = self.row.tile[2]
+        many, few = (executed(self.cfg, self.trace(rows, columns, k)) for k in (4 * least, 2 * least))
+        return Counter({name: (many[name] - few[name]) / (2 * least) for name in many})
+
+
+_ANYWHERE = (0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000)
+
+
+def _arguments(matrices: Sequence[int], m: int, n: int, k: int) -> bytes:
+    return struct.pack("<QQQiiiff", *matrices, m, n, k, 1.0, 0.0)
 
 
 def executed(cfg: Cfg, trace: Trace) -> Counter[str]:
-    """What a wave of a recorded workgroup executed, on average: kinds and, of memory accesses, mnemonics too."""
+    """What a wave of a recorded workgroup executed, on average: kinds of instructions (`inspection.KINDS`), and beside
+    them "LDS load", "global load", "scratch access", where flat ones count for the space that they went to."""
     import numpy as np
 
     from hipgemm.inspection import kind
-    from isa.describe import base_name
 
     entered = np.bincount(trace.recorded.blocks, minlength=len(cfg.blocks)) / trace.waves
     found: Counter[str] = Counter()
@@ -106,18 +171,11 @@ def executed(cfg: Cfg, trace: Trace) -> Counter[str]:
         for i in block.range:
             inst = cfg.instructions[i]
             found[kind(inst)] += times
-            if inst.desc.access is not None:
-                found[base_name(inst.mnemonic)] += times
+            found["all"] += times
+            if (access := inst.desc.access) is not None:
+                space = trace.spaces.get(i, access.space)
+                if space == "scratch":
+                    found["scratch access"] += times
+                elif access.kind == "load":
+                    found[f"{'LDS' if space == 'lds' else space} load"] += times
     return found
-
-
-def _path(built: Build, row: Gemm, m: int, n: int, k: int) -> tuple[Cfg, Trace]:
-    """The way of workgroup (0, 0) through a GEMM kernel."""
-    from isa.timing import predict
-    from isa.timing.tracer import trace
-
-    code = built.code_object()
-    kernel = code.kernel(row.name)
-    cfg = predict.cfg_of(code, kernel)
-    arguments = struct.pack("<QQQiiiff", *_BUFFERS, m, n, k, 1.0, 0.0)
-    return cfg, trace(cfg, predict.launch_of(kernel, row.grid(m, n), row.block, arguments))

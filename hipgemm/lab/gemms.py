@@ -14,21 +14,18 @@ _PAD = 4
 @dataclass(frozen=True)
 class Tiled:
     """tm, tn: elements of C of a thread. bk: depth of a tile. gw, lw: floats that a load from global memory, from LDS
-    moves. nested: three loops that read both factors from LDS at each step. guard: any M. level: of optimisation."""
+    moves. guard: any M."""
 
     tm: int = 4
     tn: int = 4
     bk: int = 16
     gw: int = 1
     lw: int = 1
-    nested: bool = False
     guard: bool = False
-    level: str = "-O3"
 
     @property
     def name(self) -> str:
-        marks = f"{'_nested' * self.nested}{'_guard' * self.guard}{self.level.replace('-', '_')}"
-        return f"lab_{self.tm}x{self.tn}x{self.bk}_{self.gw}_{self.lw}{marks}"
+        return f"lab_{self.tm}x{self.tn}x{self.bk}_{self.gw}_{self.lw}{'_guard' * self.guard}"
 
     @property
     def lds_bytes(self) -> int:
@@ -53,10 +50,9 @@ class Tiled:
     @property
     def flags(self) -> list[str]:
         values = {
-            "TM": self.tm, "TN": self.tn, "BK": self.bk, "GW": self.gw, "LW": self.lw, "NESTED": int(self.nested),
-            "GUARD": int(self.guard),
+            "TM": self.tm, "TN": self.tn, "BK": self.bk, "GW": self.gw, "LW": self.lw, "GUARD": int(self.guard)
         }  # fmt: skip
-        return [self.level, *(f"-D{name}={value}" for name, value in values.items())]
+        return ["-O3", *(f"-D{name}={value}" for name, value in values.items())]
 
     def tried(self, bench: Bench, n: int) -> Trial:
         """Built, run, checked and timed at M = N = K = n."""

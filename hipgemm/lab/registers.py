@@ -54,7 +54,7 @@ class Registers:
                 "waves": found.occupancy.waves,
                 "spills": found.vgpr_spills,
                 "scratch": found.scratch,
-                "scratch_ops": trial.count("scratch"),
+                "scratch_ops": trial.count("scratch access"),
                 "dual_share": trial.dual_share,
                 "time_ms": result.time_ms,
                 "tflops": result.tflops,

@@ -158,6 +158,17 @@ class Prepared:
         )
 
 
+def placed(code: Code, trace: Trace) -> Code:
+    """Flat instructions as loads and stores of the space that they went to."""
+    kind, private, counter = code.kind.copy(), code.private.copy(), code.counter.copy()
+    for i, space in trace.spaces.items():
+        private[i] = space == "scratch"
+        if space == "lds":
+            kind[i] = layout.LDS_LOAD if kind[i] == layout.LOAD else layout.LDS_STORE
+            counter[i] = 1
+    return code._replace(kind=kind, private=private, counter=counter)
+
+
 def prepare(
     cfg: Cfg,
     trace: Trace,
@@ -170,7 +181,7 @@ def prepare(
     from isa.timing import caches
 
     numbers = numbers or rdna3.values()
-    code = decode(cfg, numbers, bank_rule)
+    code = placed(decode(cfg, numbers, bank_rule), trace)
     fits = occupancy(resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode)
     found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups)
     return Prepared(cfg, code, trace, resources, numbers, on, fits, caches.levels(found))
@@ -247,7 +258,7 @@ def sensitivity(ready: Prepared, clock_mhz: float, budget: int = BUDGET) -> list
         ends = []
         for value in (number.low, number.high):
             numbers = {**ready.numbers, name: value}
-            changed = replace(ready, numbers=numbers, code=decode(ready.cfg, numbers))
+            changed = replace(ready, numbers=numbers, code=placed(decode(ready.cfg, numbers), ready.trace))
             ends.append(run(changed, clock_mhz, budget=budget).cycles / base)
         found.append((name, ends[0], ends[1]))
     return sorted(found, key=lambda item: -abs(item[2] - item[1]))

@@ -65,11 +65,14 @@ def prepared(
     """A launch made ready for `isa.timing.model.predict`. IsaError where it cannot be timed without running it."""
     kernel = code.kernel(name)
     cfg = cfg_of(code, kernel)
-    resources = Resources(
+    found = trace(cfg, launch_of(kernel, grid, block, kernarg, dynamic_lds))
+    return prepare(cfg, found, resources_of(kernel, dynamic_lds), on, numbers, bank_rule)
+
+
+def resources_of(kernel: objects.Kernel, dynamic_lds: int = 0) -> Resources:
+    """What a kernel takes, by its metadata and descriptor."""
+    return Resources(
         vgprs=max(kernel.vgprs, 1),
         lds=kernel.descriptor.lds_bytes + dynamic_lds,
         cu_mode=not kernel.descriptor.wgp_mode,
-    )
-    return prepare(
-        cfg, trace(cfg, launch_of(kernel, grid, block, kernarg, dynamic_lds)), resources, on, numbers, bank_rule
     )

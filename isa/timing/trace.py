@@ -15,6 +15,7 @@ and `exact` says whether each probe agreed in every access.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,6 +34,7 @@ class Trace:
 
     grid: workgroups in x and y (z folded into y); waves: of a workgroup.
     shift_x, shift_y: int64[n instructions], sectors.
+    spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
     """
 
     recorded: Recorded
@@ -41,6 +43,7 @@ class Trace:
     shift_x: np.ndarray
     shift_y: np.ndarray
     exact: bool
+    spaces: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def workgroups(self) -> int:
@@ -49,10 +52,11 @@ class Trace:
 
 @dataclass
 class Recorder:
-    """Collects what the waves of one workgroup execute."""
+    """Collects what the waves of one workgroup execute. spaces: where flat instructions go; known before they come."""
 
     cfg: Cfg
     waves: int
+    spaces: dict[int, str] = field(default_factory=dict)
     _blocks: list[list[int]] = field(init=False)
     _pending: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     _count: int = 0
@@ -70,6 +74,25 @@ class Recorder:
     def block(self, wave: int, index: int) -> None:
         """Wave `wave` enters basic block `index` of the kernel's `Cfg`."""
         self._blocks[wave].append(index)
+
+    def blocks(self, wave: int, indices: np.ndarray) -> None:
+        """Wave `wave` enters these blocks, in this order."""
+        self._blocks[wave].extend(indices.tolist())
+
+    def record(
+        self, waves: np.ndarray, positions: np.ndarray, second: np.ndarray, addresses: np.ndarray, masks: np.ndarray
+    ) -> None:
+        """Many accesses [n] as `access` takes them, each wave's in order. second: the other address of a two-address
+        LDS form."""
+        order = np.zeros(len(waves), np.int64)
+        for wave in np.unique(waves):
+            mine = waves == wave
+            order[mine] = self._order[wave] + np.cumsum(~second[mine]) - 1
+            self._order[wave] += int((~second[mine]).sum())
+        for position in np.unique(positions):
+            at = positions == position
+            self._pending.setdefault(int(position), []).append((waves[at], order[at], addresses[at], masks[at]))
+        self._collapse()
 
     def access(self, waves: np.ndarray, position: int, addresses: np.ndarray, masks: np.ndarray) -> None:
         """A memory instruction of some waves: byte addresses [waves, 32], active lanes as a bit mask [waves]. The
@@ -92,9 +115,10 @@ class Recorder:
                 np.concatenate([e[c] for e in entries]).astype(np.int64) for c in range(4)
             )
             size = max(1, width(access.element))
-            if access.space == "lds":
+            space = self.spaces.get(position, access.space)
+            if space == "lds":
                 self._lds.append((waves, order, collapse.lds_cycles(addresses, masks, size)))
-            elif access.space == "scratch":
+            elif space == "scratch":
                 self._mem.append((waves, order, *collapse.scratch_sectors(addresses, masks, size)))
             else:
                 self._mem.append((waves, order, *collapse.sectors(addresses, masks, 4 * size)))

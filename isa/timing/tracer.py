@@ -16,7 +16,7 @@ makes the trace inexact, which it says.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,8 @@ class Launch:
 def trace(cfg: Cfg, launch: Launch) -> Trace:
     """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
     part = slice_of(cfg)
+    if launch.block[0] * launch.block[1] * launch.block[2] % 32:  # the last wave never has all lanes on
+        part = replace(part, full=(False,) * len(cfg))
     gx, gy = launch.grid[0], launch.grid[1] * launch.grid[2]
     probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
     probes = [(x, y) for x, y in dict.fromkeys(probes) if x < gx and y < gy]
@@ -363,12 +365,14 @@ class _Run:
         if not together:
             self.agreed = False
             return
-        wide = np.broadcast_to(address, (len(rows), address.shape[1])).astype(np.int64)
-        moved = wide.reshape(len(self.probes), n, -1) - wide[:n]
-        step = moved[:, 0, 0]
-        known = self.moved.setdefault(position, step)
-        if not (moved == known[:, None, None]).all():
-            self.agreed = False
+        count = len(self.probes)
+        wide = np.broadcast_to(address, (len(rows), 32)).astype(np.int64).reshape(count, n, 32)
+        on = np.broadcast_to(True if lanes is None else lanes, (len(rows), 32)).reshape(count, n, 32)
+        self.agreed &= bool((on == on[0]).all())
+        moved = (wide - wide[0])[:, on[0]]  # [probe, lane that is on]
+        if moved.size:
+            known = self.moved.setdefault(position, moved[:, 0])
+            self.agreed &= bool((moved == known[:, None]).all())
 
     def shifts(self) -> tuple[np.ndarray, np.ndarray, bool]:
         """Sectors by which each instruction's addresses move with x and y, and whether the far corner agrees."""

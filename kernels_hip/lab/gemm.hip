@@ -4,8 +4,6 @@
 //   TM, TN   what a thread computes, TM x TN elements of C
 //   BK       the depth of a tile of A and B in LDS
 //   GW, LW   floats (1, 2 or 4) that one access moves: from global memory; from LDS to registers
-//   NESTED   three nested loops over rows, columns and depth, each step reading both factors from LDS; else a column of
-//            A and a row of B are first brought into registers and then multiplied with each other
 //   GUARD    any size: what lies outside of a matrix is read as 0 and not written (N and K multiples of GW)
 //
 // C = alpha * A * B + beta * C, row-major, A is M x K, B is K x N. Without GUARD M is a multiple of 16 TM, N of 16 TN,
@@ -26,9 +24,6 @@
 #endif
 #ifndef LW
 #define LW 1
-#endif
-#ifndef NESTED
-#define NESTED 0
 #endif
 #ifndef GUARD
 #define GUARD 0
@@ -85,12 +80,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
         }
         __syncthreads();
 
-#if NESTED
-        for (int m = 0; m < TM; ++m)
-            for (int n = 0; n < TN; ++n)
-                for (int k = 0; k < BK; ++k)
-                    c[m][n] += As[k][place(ty, m)] * Bs[k][place(tx, n)];
-#else
         for (int k = 0; k < BK; ++k) {
             float column[TM], row[TN];
 #pragma unroll
@@ -113,7 +102,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
                 for (int n = 0; n < TN; ++n)
                     c[m][n] += column[m] * row[n];
         }
-#endif
         __syncthreads();
     }
 

@@ -73,6 +73,21 @@ def test_a_falling_cap_first_gives_occupancy_and_then_takes_time(study: Callable
 
 
 @needs_compiler
+def test_without_the_optimiser_memory_is_all_that_counts(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("ilp", "Ilp(('-O0', '-O1'))", 64)
+    rows = {(row["source"], row["level"]): row for row in found["rows"]}
+    assert column(found, "fmas") == [8] * 4
+    assert rows["nested loops", "-O0"]["lds_loads"] == 16  # what the source says, and no more
+    assert rows["registers", "-O0"]["lds_loads"] == 6
+    for source in ("nested loops", "registers"):
+        assert rows[source, "-O0"]["scratch_ops"] > 100
+        assert rows[source, "-O1"]["scratch_ops"] == 0
+        assert rows[source, "-O0"]["time_ms"] > 5 * rows[source, "-O1"]["time_ms"]
+    assert rows["registers", "-O1"]["lds_loads"] <= 6
+    assert rows["nested loops", "-O1"]["time_ms"] > 1.5 * rows["registers", "-O1"]["time_ms"]
+
+
+@needs_compiler
 def test_conflict_free_pairs_take_one_cycle_and_two_way_ones_two(study: Callable[..., dict[str, Any]]) -> None:
     found = study("banks", "EXPERIMENT")
     for row in found["rows"]:

@@ -1,0 +1,349 @@
+"""What waves execute, recorded from a launch of the functional simulator: a `Trace` for kernels whose path or addresses
+depend on what they load, which `isa.timing.tracer` refuses. Code at -O0 is such: it keeps addresses in scratch.
+
+The kernel is translated with two kinds of notes between its instructions: a block was entered, an access has these
+addresses. Native code writes them into a log of rows of one length; whenever that is full Python takes it over, before
+the next block. Workgroup (0, 0) is recorded; the probes (1, 0), (0, 1) and the far corner show how addresses move with
+the grid, as in the tracer: `Trace.exact` says whether every address of an instruction moved by one distance, in sum.
+
+The workgroups really run, on the memory of a simulated card: what they store stays stored.
+
+A flat instruction goes where its addresses point (`Trace.spaces`), which must be one space for each instruction; the
+cycle model then takes it for a load or store of that space, with that space's counter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from isa.analysis.cfg import Cfg
+from isa.describe import Access
+from isa.errors import IsaError
+from isa.program import Instruction
+from isa.sim.cfg import Block
+from isa.sim.compiled import Kernel, Version, is_site
+from isa.sim.ir import Region
+from isa.sim.jit import Native, Target, compile_ir, load_object
+from isa.sim.launch import Launch
+from isa.sim.llvm_values import LlvmValue
+from isa.sim.memory import Memory
+from isa.sim.mode import FloatMode
+from isa.sim.runtime import runtime_text
+from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context, Wave
+from isa.sim.translate import Translator
+from isa.sim.translations import Facts
+from isa.sim.watch.native import call, compile_functions, struct, u64
+from isa.timing.trace import Recorder, Trace
+from isa.values import Value
+
+Triple = tuple[int, int, int]
+_ROWS = 1 << 17  # of the log, before Python takes it over
+_BLOCK, _SECOND, _FIRST, _WAVE = 47, 40, 32, 48  # where a row's head keeps what; the site or block in its low bits
+_DRAIN = ctypes.CFUNCTYPE(ctypes.c_uint64)
+
+
+class Log(ctypes.Structure):
+    """What native code writes to: a row is a head, a mask of lanes, and the addresses of a strip."""
+
+    _fields_ = (
+        ("at", ctypes.c_uint64),  # the next row
+        ("full", ctypes.c_uint64),  # from here on the log is to be taken over
+        ("row", ctypes.c_uint64),  # bytes
+        ("lanes", ctypes.c_uint64),  # of a strip
+        ("drain", ctypes.c_uint64),  # Python
+    )
+
+
+def enter(w: Wave, c: Context, number: int) -> int:
+    """A wave enters a block."""
+    log: Log = struct(c.watch)
+    if log.at >= log.full:
+        call(log.drain)
+    u64[log.at] = w.index << _WAVE | 1 << _BLOCK | number
+    log.at = log.at + log.row
+    return 0
+
+
+def note(w: Wave, c: Context, addresses: int, bits: int, what: int, first: int) -> int:
+    """A strip of lanes from `first` on accesses these addresses."""
+    log: Log = struct(c.watch)
+    place = log.at
+    u64[place] = w.index << _WAVE | first << _FIRST | what
+    u64[place + 8] = bits
+    for i in range(log.lanes):
+        u64[place + 16 + 8 * i] = u64[addresses + 8 * i]
+    log.at = place + log.row
+    return 0
+
+
+class RecordingTranslator(Translator):
+    """Writes the plain version of a kernel, with notes. addresses: of `enter` and `note`."""
+
+    def __init__(self, blocks: Sequence[Block], facts: Facts, addresses: tuple[int, int]) -> None:
+        super().__init__(blocks, facts, fast=False, entries=None)
+        self._enter, self._note_at = addresses
+        self._second = False
+
+    def _load_bases(self, region: Region) -> None:
+        super()._load_bases(region)
+        region.line("%w.int = ptrtoint ptr %w to i64")
+        region.line("%c.int = ptrtoint ptr %c to i64")
+
+    def _call(self, region: Region, address: int, *arguments: str | int) -> None:
+        listed = ", ".join(f"i64 {a}" for a in ("%w.int", "%c.int", *arguments))
+        self.f.emit(region, f"call i64 inttoptr (i64 {address} to ptr)({listed})")
+
+    def _begin(self, block: Block, label: str) -> None:
+        super()._begin(block, label)
+        self._call(self.writer.scalar, self._enter, block.number)
+
+    def _write(self, inst: Instruction) -> None:
+        """Each access has a loop over strips of its own, so that its rows follow each other."""
+        noted = inst.desc.access is not None and inst.desc.access.space != "scalar"
+        if noted:
+            self._close()
+        super()._write(inst)
+        if noted:
+            self._close()
+
+    def _open_strips(self):  # type: ignore[no-untyped-def]
+        self._second = False
+        return super()._open_strips()
+
+    def _note(self, access: Access, address: Value, mask: Value | None) -> None:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        if access.space == "scalar":
+            return
+        assert self.strips is not None
+        f, region, lanes = self.f, self.writer.vector, self.strips.lanes
+        address = address.vector(lanes)
+        first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
+        bits = str((1 << lanes) - 1)
+        if mask is not None:
+            narrow = f.emit(region, f"bitcast {mask.vector(lanes)!r} to i{lanes}")
+            bits = f.emit(region, f"zext i{lanes} {narrow} to i64")
+        wide = address.to("u64") if address.type != "u64" else address
+        slot = f.alloca(wide.llvm, 64)
+        region.line(f"store {wide!r}, ptr {slot}")
+        pointer = f.emit(region, f"ptrtoint ptr {slot} to i64")
+        what = int(self._second) << _SECOND | self._sites[self.inst.address]
+        self._call(region, self._note_at, pointer, bits, what, first)
+        self._second = not self._second
+
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[LlvmValue, ...]:
+        self._note(access, address, mask)
+        return super().load(inst, access, address, element, mask)
+
+    def store(
+        self, inst: Instruction, access: Access, address: Value, element: str, values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:  # fmt: skip
+        self._note(access, address, mask)
+        super().store(inst, access, address, element, values, mask)
+
+    def atomic(
+        self, inst: Instruction, access: Access, address: Value, body: Callable[..., Value],
+        data: tuple[Value, ...], mask: Value | None,
+    ) -> LlvmValue:  # fmt: skip
+        self._note(access, address, mask)
+        return super().atomic(inst, access, address, body, data, mask)
+
+
+@functools.cache
+def _notes(target: Target) -> Native:
+    """Native code of `enter` and `note`."""
+    return compile_functions([enter, note], target)
+
+
+_made: weakref.WeakKeyDictionary[Kernel, dict[Target, Version]] = weakref.WeakKeyDictionary()
+
+
+def _compiled(kernel: Kernel, target: Target) -> Version:
+    """The kernel with notes, compiled once."""
+    known = _made.setdefault(kernel, {})
+    if target not in known:
+        descriptor = kernel.facts.descriptor
+        mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+        vgprs = max(descriptor.vgprs, kernel.facts.vgprs)
+        facts = Facts(vgprs, mode, target.strip, patterns=False, native_half=target.native_half)
+        notes, once = _notes(target), replace(target, hasty=True)
+        translator = RecordingTranslator(kernel.blocks, facts, (notes.address("enter"), notes.address("note")))
+        made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), once), target)
+        address = made.address(translator.symbol)
+        known[target] = Version(made, address, made.address("run"), kernel.sites, frozenset())
+    return known[target]
+
+
+class _One(Launch):
+    """A launch of one workgroup. take: what is done with the rows of the log, an array [n, 2 + lanes of a strip]."""
+
+    def __init__(
+        self, version: Version, number: int, take: Callable[[np.ndarray], None], kernel: Kernel, memory: Memory,
+        target: Target, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int,
+    ) -> None:  # fmt: skip
+        self._made = version
+        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, False, None)
+        self._counter = ctypes.c_uint64(number)
+        self.total = number + 1
+        self.take = take
+        self._columns = 2 + target.strip
+
+    def _compiled(self, fast: bool) -> Version:
+        return self._made
+
+    def _prepare(self, c: Context) -> object:
+        strips = LANES // (self._columns - 2)
+        longest = max(sum(is_site(i) for i in b.instructions) for b in self.kernel.blocks)
+        rows = np.zeros((_ROWS + 2 * strips * longest + 1, self._columns), np.uint64)
+        begin, row = rows.ctypes.data, 8 * self._columns
+        drain = _DRAIN(self._drain)
+        log = Log(begin, begin + _ROWS * row, row, self._columns - 2, ctypes.cast(drain, ctypes.c_void_p).value or 0)
+        c.watch = ctypes.addressof(log)
+        self._log, self._rows = log, rows
+        return log, rows, drain
+
+    def _drain(self) -> int:
+        try:
+            count = (self._log.at - self._rows.ctypes.data) // (8 * self._columns)
+            self.take(self._rows[:count])
+        except BaseException as error:  # nothing may pass through native code
+            self._errors.append(error)
+            self._abort.value = 1
+        self._log.at = self._rows.ctypes.data
+        return 0
+
+    def follow(self) -> None:
+        """Run it, and take what is left in the log."""
+        self.run(1)
+        self._drain()
+        if self._errors:
+            raise self._errors[0]
+
+
+class _Taker:
+    """Rows of the log -> accesses and blocks of a `Cfg`."""
+
+    def __init__(self, cfg: Cfg, kernel: Kernel, recorder: Recorder | None) -> None:
+        self.cfg, self.recorder = cfg, recorder
+        at = {inst.address: i for i, inst in enumerate(cfg.instructions)}
+        sites = [i for b in kernel.blocks for i in b.instructions if is_site(i)]
+        self.position = np.array([at.get(inst.address, -1) for inst in sites] or [-1], np.int64)
+        starts = np.array([cfg.instructions[b.start].address for b in cfg.blocks])
+        # A block of the simulator may be several of the Cfg, or end where the Cfg's goes on: then it is none.
+        parts = [np.flatnonzero((starts >= b.address) & (starts <= (b.last.address or 0))) for b in kernel.blocks]
+        self.block_at = np.concatenate([[0], np.cumsum([len(p) for p in parts])])
+        self.block_parts = np.concatenate(parts)
+        self.spaces: dict[int, str] = {}
+        self.sums: dict[int, tuple[int, int]] = {}  # position -> (lanes, sum of their addresses), global memory
+
+    def take(self, rows: np.ndarray) -> None:
+        head = rows[:, 0]
+        is_block = (head >> np.uint64(_BLOCK) & np.uint64(1)).astype(bool)
+        if self.recorder is not None:
+            self._blocks(head[is_block])
+        self._accesses(rows[~is_block])
+
+    def _blocks(self, head: np.ndarray) -> None:
+        assert self.recorder is not None
+        waves = (head >> np.uint64(_WAVE)).astype(np.int64)
+        numbers = (head & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        for wave in np.unique(waves):
+            entered = numbers[waves == wave]
+            counts = np.diff(self.block_at)[entered]
+            begin = np.repeat(self.block_at[entered] - np.cumsum(counts) + counts, counts)
+            self.recorder.blocks(int(wave), self.block_parts[begin + np.arange(len(begin))])
+
+    def _accesses(self, rows: np.ndarray) -> None:
+        if not len(rows):
+            return
+        head, strip = rows[:, 0], rows.shape[1] - 2
+        first = (head >> np.uint64(_FIRST) & np.uint64(63)).astype(np.int64)
+        second = (head >> np.uint64(_SECOND) & np.uint64(1)).astype(np.int64)
+        which = np.cumsum((first == 0) & (second == 0))
+        order = np.lexsort((first, second, which))
+        rows = rows[order].reshape(-1, LANES // strip, strip + 2)
+        head = rows[:, 0, 0]
+        shifts = np.arange(0, LANES, strip, dtype=np.uint64)
+        masks = (rows[:, :, 1] << shifts).sum(axis=1).astype(np.int64)
+        addresses = np.ascontiguousarray(rows[:, :, 2:]).reshape(-1, LANES).astype(np.int64)
+        waves = (head >> np.uint64(_WAVE)).astype(np.int64)
+        positions = self.position[(head & np.uint64(0xFFFFFFFF)).astype(np.int64)]
+        if (positions < 0).any():
+            raise IsaError("the time of a kernel that calls functions cannot be told")
+        addresses = self._place(positions, addresses, masks)
+        if self.recorder is not None:
+            self.recorder.spaces.update(self.spaces)
+            self.recorder.record(
+                waves, positions, second[order].reshape(-1, LANES // strip)[:, 0] == 1, addresses, masks
+            )
+
+    def _place(self, positions: np.ndarray, addresses: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Addresses within their spaces; notes which space flat accesses go to, and sums of global addresses."""
+        on = (masks[:, None] >> np.arange(LANES)) & 1 == 1
+        high = addresses >> 32
+        for position in np.unique(positions):
+            inst = self.cfg.instructions[position]
+            assert inst.desc.access is not None
+            space, here = inst.desc.access.space, positions == position
+            if space == "flat":
+                used = np.unique(high[here][on[here]])
+                names = {{SHARED_APERTURE: "lds", PRIVATE_APERTURE: "scratch"}.get(int(h), "global") for h in used}
+                names |= {self.spaces[position]} if position in self.spaces else set()
+                if len(names) > 1:
+                    raise inst.error("a flat access goes to " + " and ".join(sorted(names)) + ": it cannot be timed")
+                if not names:
+                    continue
+                space = self.spaces[int(position)] = names.pop()
+                if space != "global":
+                    addresses[here] &= 0xFFFFFFFF
+            if space == "global":
+                lanes, total = self.sums.get(int(position), (0, 0))
+                self.sums[int(position)] = lanes + int(on[here].sum()), total + int(addresses[here][on[here]].sum())
+        return addresses
+
+
+def record(
+    cfg: Cfg, kernel: Kernel, memory: Memory, target: Target, grid: Triple, block: Triple, kernarg: bytes,
+    dynamic_lds: int = 0,
+) -> Trace:  # fmt: skip
+    """Run four workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by address
+    (`isa.timing.predict.cfg_of`). What `isa.sim.card.Card.launch` raises, and IsaError where a flat access goes to more
+    than one space."""
+    version = _compiled(kernel, target)
+    waves = -(-block[0] * block[1] * block[2] // LANES)
+    gx, gy = grid[0], grid[1] * grid[2]
+    probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
+    probes = [(x, y) for x, y in dict.fromkeys(probes) if x < gx and y < gy]
+    takers: list[_Taker] = []
+    for x, y in probes:
+        taker = _Taker(cfg, kernel, Recorder(cfg, waves) if not takers else None)
+        _One(
+            version, y * gx + x, taker.take, kernel, memory, target, grid, block, kernarg, dynamic_lds
+        ).follow()  # fmt: skip
+        takers.append(taker)
+    own = takers[0]
+    assert own.recorder is not None
+    along, exact = {"x": np.zeros(len(cfg), np.int64), "y": np.zeros(len(cfg), np.int64)}, True
+    for position, (lanes, total) in own.sums.items():
+        moved = []
+        for taker in takers:
+            count, there = taker.sums.get(position, (0, 0))
+            exact &= count == lanes and (there - total) % max(lanes, 1) == 0
+            moved.append((there - total) // max(lanes, 1) if count == lanes else 0)
+        by_probe = dict(zip(probes, moved, strict=True))
+        dx, dy = by_probe.get((1, 0), 0), by_probe.get((0, 1), 0)
+        exact &= all(step == x * dx + y * dy for (x, y), step in by_probe.items())
+        exact &= dx % 32 == 0 and dy % 32 == 0
+        along["x"][position], along["y"][position] = dx // 32, dy // 32
+    return Trace(
+        own.recorder.finish(), waves, (gx, gy), along["x"], along["y"], exact, dict(own.recorder.spaces)
+    )  # fmt: skip

@@ -1,0 +1,106 @@
+"""Recorded launches are what the tracer follows, where it can; and tell what it cannot."""
+
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa import code_object, toolchain
+from isa.errors import IsaError
+from isa.sim.card import Card
+from isa.timing import predict, recording
+from isa.timing.trace import Trace
+from isa.timing.tracer import trace
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
+import programs
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+
+SPACES = """
+s_load_b64 s[4:5], s[0:1], null
+v_and_b32 v0, 0x3ff, v0
+v_lshlrev_b32 v1, 2, v0
+s_lshl_b32 s6, s2, 8
+v_add_nc_u32 v2, s6, v1
+ds_store_b32 v1, v0
+s_waitcnt lgkmcnt(0)
+s_barrier
+ds_load_2addr_b32 v[4:5], v1 offset1:3
+scratch_store_b64 off, v[4:5], off offset:8
+s_mov_b32 s7, 3
+.Lagain:
+v_mul_u32_u24 v3, 12, v0
+ds_load_b32 v6, v3
+global_load_b32 v7, v2, s[4:5]
+s_add_i32 s7, s7, -1
+s_cmp_lg_u32 s7, 0
+s_cbranch_scc1 .Lagain
+v_cmpx_gt_u32 vcc_lo, 8, v0
+global_store_b32 v2, v0, s[4:5] offset:4
+s_endpgm
+""".replace("vcc_lo, 8", "8")
+
+THROUGH_MEMORY = """
+s_load_b64 s[4:5], s[0:1], null
+v_and_b32 v0, 0x3ff, v0
+v_lshlrev_b32 v1, 2, v0
+scratch_store_b32 off, v1, off
+v_mov_b32 v2, 0
+s_mov_b64 s[8:9], src_private_base
+v_mov_b32 v3, s9
+s_waitcnt vmcnt(0)
+flat_load_b32 v4, v[2:3]
+s_waitcnt vmcnt(0) lgkmcnt(0)
+global_load_b32 v5, v4, s[4:5]
+s_mov_b64 s[8:9], src_shared_base
+v_mov_b32 v5, s9
+flat_load_b32 v6, v[4:5]
+s_endpgm
+"""
+
+
+def recorded(body: str, grid: tuple[int, int, int], items: int) -> tuple[Trace, Trace | None]:
+    """The program's recording, and what the tracer says of it."""
+    image = code_object.load(programs.assembled(body, lds=4096, scratch=64))
+    card = Card()
+    kernel = card.load(image).kernels["test"]
+    facts = image.kernel("test")
+    cfg = predict.cfg_of(image, facts)
+    arguments = struct.pack("<Q", card.memory.allocate(1 << 16))
+    found = recording.record(cfg, kernel, card.memory, card.target, grid, (items, 1, 1), arguments)
+    try:
+        return found, trace(cfg, predict.launch_of(facts, grid, (items, 1, 1), arguments))
+    except IsaError:
+        return found, None
+
+
+@pytest.mark.parametrize(("grid", "items"), [((1, 1, 1), 32), ((3, 2, 1), 64), ((2, 1, 1), 80)])
+def test_the_recording_is_the_trace(grid: tuple[int, int, int], items: int) -> None:
+    found, followed = recorded(SPACES, grid, items)
+    assert followed is not None
+    for name, array in found.recorded._asdict().items():
+        assert np.array_equal(array, getattr(followed.recorded, name)), name
+    assert np.array_equal(found.shift_x, followed.shift_x)
+    assert np.array_equal(found.shift_y, followed.shift_y)
+    assert found.exact == followed.exact
+    assert found.spaces == {}
+
+
+def test_flat_accesses_go_where_their_addresses_point() -> None:
+    found, followed = recorded(THROUGH_MEMORY, (1, 1, 1), 32)
+    assert followed is None  # an address comes from memory
+    assert list(found.spaces.values()) == ["scratch", "lds"]
+    assert found.recorded.lds.tolist() == [1]
+    assert np.diff(found.recorded.sector_at).tolist() == [4, 4, 4]
+
+
+def test_a_flat_access_to_two_spaces_is_refused() -> None:
+    body = THROUGH_MEMORY.replace("v_mov_b32 v5, s9", "v_mov_b32 v5, s9\nv_cmp_gt_u32 vcc_lo, 16, v0\n").replace(
+        "flat_load_b32 v6", "s_mov_b64 s[8:9], src_private_base\nv_mov_b32 v7, s9\nv_cndmask_b32 v5, v7, v5, vcc_lo\n"
+        "v_and_b32 v4, 28, v4\nflat_load_b32 v6"
+    )  # fmt: skip
+    with pytest.raises(IsaError, match="goes to lds and scratch"):
+        recorded(body, (1, 1, 1), 32)
