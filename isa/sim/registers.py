@@ -64,10 +64,14 @@ class Scalars:
 
         Whatever was known of registers is forgotten, since the one at that place may be about to change.
         """
+        self.forget()
+        return dynamic_place(self.w, index, relative, limit, 0, 4)
+
+    def forget(self) -> None:
+        """All is in memory, where it may be about to change."""
         self.flush(self.w.scalar)
         kept = {reg: value for reg, value in self._known.items() if value.constant is not None and reg == EXEC_LO}
         self._known, self._dirty = kept, {}
-        return dynamic_place(self.w, index, relative, limit, 0, 4)
 
     def snapshot(self) -> Scalars:
         """The registers as they are now, to be flushed elsewhere."""

@@ -2,6 +2,10 @@
 
 Each schedule starts from the same memory. What the observers see depends little on the order, since they ask what is
 ordered and not what came first; results that differ show what they do not follow, such as atomics whose order counts.
+
+Loads are done when they are issued, which nothing can tell from a load that is done when it is awaited, as long as no
+register is touched in between. Where one is, the schedule is run again, and those behind it too, with results that
+appear no earlier than their waits: so memory holds afterwards what it may hold on a card.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 OUTSIDE = "access outside allocations"
 ENDLESS = "no end in sight"
 ORDER = "result depends on the order of waves"
+_EARLY = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT})
 
 
 @dataclass(frozen=True)
@@ -101,20 +106,28 @@ def observe(
     first: LaunchReport | None = None
     before = _contents(memory, memory.allocations)
     after: dict[int, bytes] = {}
-    for number in range(schedules):
-        if number:
+    number, late = 0, False
+    while number < schedules:
+        if number or late:
             _restore(before)
         launch = WatchedLaunch(
-            kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten
-        )
+            kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten,
+            late,
+        )  # fmt: skip
+        fault: KernelFault | BudgetSpent | None = None
         try:
             report = launch.run(threads)
             first = first or report
         except (KernelFault, BudgetSpent) as error:
-            stopped = error
-            found.append(_stopped(error, kernel.name, lines, memory, names or {}))
+            fault = error
         for key, sighting in launch.sightings.items():
             seen.setdefault(key, sighting)
+        if not late and not briefly and any(event in _EARLY for event, _, _ in seen):
+            late = True
+            continue
+        if fault is not None:
+            stopped = fault
+            found.append(_stopped(fault, kernel.name, lines, memory, names or {}))
         if stopped is not None or (briefly and seen):
             break  # what memory holds after a fault is nobody's result
         now = _contents(memory, memory.allocations)
@@ -122,6 +135,7 @@ def observe(
             after = now
         elif now != after and not found:
             found.append(_differs(kernel.name, number, after, now, memory, names or {}))
+        number += 1
     if after and stopped is None:
         _restore(after)
     shape = {"x": grid[0], "y": grid[1]}

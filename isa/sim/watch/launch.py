@@ -33,7 +33,9 @@ from isa.sim.watch.native import compile_functions
 from isa.sim.watch.segments import first, segments_of
 from isa.sim.watch.state import (
     ALL_LANES,
+    KEPT_WORDS,
     NO_WAVE,
+    RING,
     SERIALS,
     UNIT_MASK,
     UNWRITTEN,
@@ -80,10 +82,11 @@ class Schedule:
 
 @dataclass(eq=False)
 class WatchedCode:
-    """A kernel compiled with observers, for one target."""
+    """A kernel compiled with observers, for one target. late: results of loads appear no earlier than their waits."""
 
     kernel: Kernel
     target: Target
+    late: bool = False
     shift: int = 2
     _versions: dict[bool, Version] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -112,7 +115,7 @@ class WatchedCode:
         descriptor = self.kernel.facts.descriptor
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
-        facts = Facts(vgprs, mode, self.target.strip, native_half=self.target.native_half)
+        facts = Facts(vgprs, mode, self.target.strip, not self.late, self.target.native_half)
         native = observing(self.target.cpu)
         blocks = self.kernel.blocks if fast else self.kernel.blocks_with(self._versions[True].bails)
         segments = segments_of(blocks, self._numbers)
@@ -120,7 +123,9 @@ class WatchedCode:
             {f.__name__: native.address(f.__name__) for f in observers.FUNCTIONS}, self._numbers, segments
         )
         entries = frozenset(b.address for b in self.kernel.blocks)
-        translator = WatchedTranslator(blocks, facts, against, fast=fast, dwords=self.shift == 2, entries=entries)
+        translator = WatchedTranslator(
+            blocks, facts, against, fast=fast, dwords=self.shift == 2, entries=entries, late=self.late
+        )
         made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), self.target), self.target)
         bails = frozenset(translator.bails)
         return Version(made, made.address(translator.symbol), native.address("run"), self.kernel.sites, bails)
@@ -132,15 +137,15 @@ def observing(cpu: str) -> Native:
     return compile_functions(observers.FUNCTIONS, Target(cpu))
 
 
-_compiled: weakref.WeakKeyDictionary[Kernel, dict[Target, WatchedCode]] = weakref.WeakKeyDictionary()
+_compiled: weakref.WeakKeyDictionary[Kernel, dict[tuple[Target, bool], WatchedCode]] = weakref.WeakKeyDictionary()
 
 
-def watched_code(kernel: Kernel, target: Target) -> WatchedCode:
+def watched_code(kernel: Kernel, target: Target, late: bool = False) -> WatchedCode:
     """The kernel with observers, compiled once."""
     known = _compiled.setdefault(kernel, {})
-    if target not in known:
-        known[target] = WatchedCode(kernel, target)
-    return known[target]
+    if (target, late) not in known:
+        known[target, late] = WatchedCode(kernel, target, late)
+    return known[target, late]
 
 
 class Shadow:
@@ -173,7 +178,8 @@ class Shadow:
 
 
 class WatchedLaunch(Launch):
-    """One launch under observers. After `run`, also after one that raised, `sightings` holds what they reported."""
+    """One launch under observers. After `run`, also after one that raised, `sightings` holds what they reported. late:
+    results of loads appear no earlier than their waits."""
 
     def __init__(
         self,
@@ -187,8 +193,9 @@ class WatchedLaunch(Launch):
         budget: int | None,
         schedule: Schedule,
         unwritten: Sequence[tuple[int, int]] = (),
+        late: bool = False,
     ) -> None:
-        self.watched = watched_code(kernel, target)
+        self.watched = watched_code(kernel, target, late)
         self.schedule = schedule
         super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
         self.shadow = Shadow(memory, self.watched.shift, unwritten)
@@ -210,8 +217,13 @@ class WatchedLaunch(Launch):
     def _prepare(self, c: Context) -> object:
         code, waves = self.watched, c.wave_count
         watched = (Watched * waves)()
+        kept = (ctypes.c_uint32 * (3 * RING * KEPT_WORDS * waves if code.late else 0))()
         for i in range(waves):
             Wave.from_address(c.waves + i * c.wave_bytes).watch = ctypes.addressof(watched[i])
+            watched[i].strip = self.target.strip
+            watched[i].vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
+            if code.late:
+                watched[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
         cells = (self.lds_bytes >> code.shift) + 1
         # Lanes that are off have a cell of their own behind the others, and windows may reach beyond the last.
         room = cells + 4 + WIDEST
@@ -235,7 +247,7 @@ class WatchedLaunch(Launch):
             shuffles=int(self.schedule.number > 0), stride=self._stride, offset=self._offset,
         )  # fmt: skip
         c.watch = ctypes.addressof(t)
-        return t, watched, lds, seen, cache
+        return t, watched, kept, lds, seen, cache
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor

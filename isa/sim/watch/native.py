@@ -106,7 +106,7 @@ class _Function:
         head += [f"  store i64 %{name}, ptr %{name}.at" for name in parameters]
         signature = ", ".join(f"i64 %{name}" for name in parameters)
         return "\n".join(
-            [f"define i64 @{self.tree.name}({signature}) {{", "entry:", *head, *self.lines, "}"]
+            [f"define i64 @{self.tree.name}({signature}) {{", "entry.0:", *head, *self.lines, "}"]
         )  # fmt: skip
 
     # --- writing

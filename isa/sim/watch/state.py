@@ -18,6 +18,7 @@ UNITS = 385
 WORDS = 7  # of 64 bits, to hold a bit for each register
 ALL_LANES = 0xFFFFFFFF
 RING = 64  # what a counter of 6 bits can count
+KEPT_WORDS = 128  # what a load keeps of its registers: 32 lanes of 4
 VM, LDS, SMEM = 0, 1, 2  # streams: loads of one stream complete in order, but SMEM's
 
 # Entries of a segment's table: a register's number and how it is touched.
@@ -145,6 +146,11 @@ class Watched(ctypes.Structure):
         ("filled", _U32 * (3 * RING)),  # lanes
         ("site", _U32 * (3 * RING)),
         ("writes", _U32 * (3 * RING)),  # 1: changes memory
+        ("kept", _U32 * (3 * RING)),  # where in `late` it keeps what its registers held
+        ("swapped", _U32 * (3 * RING)),  # by places in `late`: registers that hold what was kept
+        ("late", _U64),  # u32[3 * RING][KEPT_WORDS]; 0 where loads are done when they are issued
+        ("strip", _U64),  # lanes of a strip
+        ("vgprs", _U64),  # of a wave
         ("partner", _U64 * (3 * RING)),  # where it stands in the other stream, for flat loads; 0 for none
         ("entry", _U64 * (3 * RING)),  # its number
     )

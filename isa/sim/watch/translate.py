@@ -73,14 +73,15 @@ class Observers:
 
 
 class WatchedTranslator(Translator):
-    """Writes one version of a kernel, observed. dwords: cells of the shadow stand for dwords."""
+    """Writes one version of a kernel, observed. dwords: cells of the shadow stand for dwords; late: results of loads
+    appear no earlier than their waits (`observers.late`)."""
 
     def __init__(
         self, blocks: Sequence[Block], facts: Facts, observers: Observers, *, fast: bool, dwords: bool,
-        entries: Set[int],
+        entries: Set[int], late: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(blocks, facts, fast=fast, entries=entries)
-        self.observers, self.dwords = observers, dwords
+        self.observers, self.dwords, self.late = observers, dwords, late
         self._tables: dict[str, str] = {}
         self._windows: list[str] = []
         self._for_access = False
@@ -110,6 +111,8 @@ class WatchedTranslator(Translator):
     def _write(self, inst: Instruction) -> None:
         assert inst.address is not None
         segment = self.observers.segments.get(inst.address)
+        if self.late and (segment is not None or inst.desc.effect == "wait" or inst.desc.access is not None):
+            self._settle()
         if segment is not None:
             self._check(segment)
         if inst.desc.effect == "wait":
@@ -120,9 +123,30 @@ class WatchedTranslator(Translator):
             return
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
-        super()._write(inst)
-        if _STREAMS.get(inst.desc.unit) and (inst.desc.counters and inst.operands):
+        if not _STREAMS.get(inst.desc.unit) or not inst.desc.counters or not inst.operands:
+            super()._write(inst)
+        elif self.late:
+            self._write_late(inst)
+        else:
+            super()._write(inst)
             self._issue(inst)
+
+    def _settle(self) -> None:
+        """All registers are in memory, where observers may change them."""
+        self._close()
+        self.scalars.forget()
+
+    def _write_late(self, inst: Instruction) -> None:
+        """A memory access that keeps what its registers held."""
+        if (reg := fills(inst)) is not None:
+            what = (_STREAMS[inst.desc.unit], regset.bit(reg.sub(0)), reg.count)
+            self._call(self.writer.scalar, "keep", "%w.int", *what)
+        super()._write(inst)
+        self._settle()
+        self._issue(inst)
+
+    def _write_unrolled(self, block: Block) -> bool:
+        return not self.late and super()._write_unrolled(block)
 
     def _tell_registers(self, write: Callable[[Region], None]) -> None:
         """What happens to registers is told in front of the open loop, behind its guards: if one of them fails,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from isa.sim.state import Context, Wave
 from isa.sim.watch.native import u32
 from isa.sim.watch.observers.common import report
+from isa.sim.watch.observers.late import arrive_late, is_postponed, postpone, stream_of
 from isa.sim.watch.state import (
     ALL_LANES,
     ANY_LANE,
@@ -52,6 +53,8 @@ def touch(w: Wave, c: Context, table: int, count: int, exec_: int, segment: int)
                 )
                 v.pending[unit] = 0
                 v.latest[unit] = 0
+                if v.late:
+                    postpone(w, v, unit)
             if entry >> SOURCE_SHIFT:
                 lacks = lanes & ~v.ready[(entry >> SOURCE_SHIFT) - 1]
                 v.ready[unit] &= ~lacks
@@ -68,19 +71,23 @@ def touch(w: Wave, c: Context, table: int, count: int, exec_: int, segment: int)
                     missing = missing & v.pending[unit]
                     report(c, Event.READ_IN_FLIGHT, segment, w.index, missing, unit, 0, v.load[unit] & 0xFFFF)
                     make_ready(v, unit, lanes)  # what follows from it is not told again
+                    if v.late:
+                        postpone(w, v, unit)
                 elif not entry & MAY_BE_EMPTY:
                     report(c, Event.UNINITIALISED, segment, w.index, missing, unit, 0, 0)
                     make_ready(v, unit, lanes)
     return 0
 
 
-def retire(v: Watched, stream: int) -> int:
+def retire(w: Wave, v: Watched, stream: int) -> int:
     """The oldest entry of a stream has completed."""
     slot = stream * RING + v.done[stream] % RING
     v.done[stream] += 1
     partner = v.partner[slot]
     if partner and v.done[1 - stream] < partner:
         return 0  # a flat load: the other stream will
+    if v.late:
+        arrive_late(w, v, slot)
     first = v.first[slot]
     for unit in range(first, first + v.count[slot]):
         if v.latest[unit] == v.entry[slot]:
@@ -90,9 +97,20 @@ def retire(v: Watched, stream: int) -> int:
     return 0
 
 
-def push(v: Watched, stream: int, first: int, count: int, lanes: int, site: int, writes: int, partner: int) -> int:
+def push(
+    w: Wave,
+    v: Watched,
+    stream: int,
+    first: int,
+    count: int,
+    lanes: int,
+    site: int,
+    writes: int,
+    partner: int,
+    kept: int,
+) -> int:
     if v.issued[stream] - v.done[stream] >= RING - 1:
-        retire(v, stream)  # the counter is full: issue waits
+        retire(w, v, stream)  # the counter is full: issue waits
     slot = stream * RING + v.issued[stream] % RING
     v.issued[stream] += 1
     v.first[slot] = first
@@ -101,6 +119,7 @@ def push(v: Watched, stream: int, first: int, count: int, lanes: int, site: int,
     v.site[slot] = site
     v.writes[slot] = writes
     v.partner[slot] = partner
+    v.kept[slot] = kept
     v.entry[slot] = v.number
     return 0
 
@@ -114,35 +133,38 @@ def issue(w: Wave, c: Context, streams: int, first: int, count: int, exec_: int,
     if lanes == 0:
         return 0
     v.number += 1
-    stream = VM
-    if streams & 1 == 0:
-        stream = LDS
-    if streams == 4:
-        stream = SMEM
+    stream = stream_of(streams)
+    overtaken = 0
     for unit in range(first, first + count):
         before = v.pending[unit]
         if before & lanes and (v.load[unit] >> 16 != stream or stream == SMEM):
             report(c, Event.WRITE_IN_FLIGHT, site, w.index, before & lanes, unit | WRITES, 0, v.load[unit] & 0xFFFF)
+            overtaken = 1
         v.pending[unit] = before | lanes
         v.load[unit] = site | stream << 16
         v.latest[unit] = v.number
         v.ready[unit] &= ~lanes
         v.full[unit >> 6] &= ~(1 << (unit & 63))
+    kept = stream * RING + v.issued[stream] % RING
     if streams == 3:
-        push(v, VM, first, count, lanes, site, writes, v.issued[LDS] + 1)
-        push(v, LDS, first, count, lanes, site, writes, v.issued[VM])
+        push(w, v, VM, first, count, lanes, site, writes, v.issued[LDS] + 1, kept)
+        push(w, v, LDS, first, count, lanes, site, writes, v.issued[VM], kept)
     else:
-        push(v, stream, first, count, lanes, site, writes, 0)
+        push(w, v, stream, first, count, lanes, site, writes, 0, kept)
+    if v.late:
+        for unit in range(first, first + count):
+            if overtaken or is_postponed(v, unit):
+                postpone(w, v, unit)
     return 0
 
 
 def wait(w: Wave, vm: int, lgkm: int) -> int:
     v: Watched = w.watch
     while v.issued[VM] > v.done[VM] + vm:
-        retire(v, VM)
+        retire(w, v, VM)
     while v.issued[LDS] > v.done[LDS] + lgkm:
-        retire(v, LDS)
+        retire(w, v, LDS)
     if lgkm == 0:
         while v.issued[SMEM] > v.done[SMEM]:
-            retire(v, SMEM)
+            retire(w, v, SMEM)
     return 0
