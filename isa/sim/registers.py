@@ -19,11 +19,12 @@ from isa.describe import Access
 from isa.program import Instruction
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.sim.forms import Form
+from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue, StripMask, Writer
 from isa.sim.order import Result, is_plain, ordered
 from isa.sim.state import LANES, VGPRS, scalar_offset
-from isa.sim.wide import Guards, WideAccess
+from isa.sim.wide import WideAccess
 
 FULL = 0xFFFFFFFF
 
@@ -234,14 +235,19 @@ class Strips:
                 Result(value.ref, stores, (*self._loaded.get(index, ()), *self.guards.first_lanes.get(index, ())))
             )
         body = self.body
+        ahead = self.wide.next_round({v: self._known[v].form for v in self._dirty})
         if not self.stores and is_plain(body.lines):
             others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
             others += [self._first.ref] if self._first is not None else []
+            others += ahead
             tile = (4, 4) if self.lanes * 32 == 512 else (1, 1)
             body.lines = ordered(body.lines, results, others, tile)
         else:
             for result in results:
                 body.lines += result.store
+        for place in ahead:
+            self.w.function.declarations.add("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+            body.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 2, i32 1)")  # to read, into L2
 
     def note(self, access: Access) -> None:
         """An access was added to the loop. Scratch is each lane's own, and needs no order between strips."""

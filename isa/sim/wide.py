@@ -1,224 +1,40 @@
 """Memory accesses whose addresses have a known pattern: a few wide loads and shuffles instead of one access a lane.
 
-The fast version of a kernel guesses patterns (`guess.py`) for VGPRs as they are when a loop over strips begins, and
-checks each guess, for all strips, in front of the loop (`Guards`):
+What a loop over strips may rely on stands in `guards.py`. Once it holds, an access is one of: the same address in each
+lane, a load and a broadcast; addresses close together, a few vector loads and shuffles of their words; otherwise a load
+a lane at a constant distance. LDS has room on both sides, so that whole vectors may be read there; nothing else is read
+beyond what was checked.
 
-    - the VGPR's lanes differ from the first lane of their granule as the guess says;
-    - what all accesses with one base reach lies inside the LDS, or inside one allocation.
-
-If a check fails the wave goes on in the plain version, from the instruction with which the loop begins, before anything
-was changed. If all hold, the addresses of an access are the base, which is computed by scalar arithmetic from the first
-lane, plus constants; no access in the loop is checked again.
-
-An access then is one of: the same address in each lane, a load and a broadcast; addresses close together, a few vector
-loads and shuffles of their words; otherwise a load a lane at a constant distance. LDS has room on both sides, so that
-whole vectors may be read there; nothing else is read beyond what was checked.
+A loop that moves its address registers on by scalars will read there in its next round, so the host is told to fetch
+that (`next_round`); it is a hint, which reads nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isa.sim.forms import Form
+from isa.sim.guards import Guards
 from isa.sim.guess import GRANULE, Pattern
 from isa.sim.ir import Function, Region
 from isa.sim.lane_access import element_bytes, load_words, store_words
 from isa.sim.llvm_values import LlvmValue, Writer
-from isa.sim.runtime import field_pointer
-from isa.sim.state import LANES, VGPRS
 
 _WINDOW = 4 * GRANULE
 """Words that the lanes of a granule may be apart for vector loads."""
 
 
 @dataclass
-class Range:
-    """What the accesses with one base reach: base + low .. base + high. `site` caches a global one's allocation."""
-
-    space: str
-    form: Form
-    spread: int
-    site: int
-    low: int
-    high: int
-
-
-@dataclass
-class Guards:
-    """What a loop over strips relies on. `strip`: lanes of a strip, `vgprs`: of a wave. `first_lanes`: names of values
-    that were loaded from each VGPR for a base, which must be done before the VGPR changes."""
-
-    strip: int
-    vgprs: int
-    patterns: dict[int, Pattern] = field(default_factory=dict)
-    ranges: dict[object, Range] = field(default_factory=dict)
-    first_lanes: dict[int, list[str]] = field(default_factory=dict)
-
-    @property
-    def granule(self) -> int:
-        return min(self.strip, GRANULE)
-
-    def __bool__(self) -> bool:
-        return bool(self.ranges)
-
-    def plan(
-        self, space: str, form: Form, known: dict[int, Pattern], size: int, site: int
-    ) -> tuple[object, Pattern] | None:
-        """Rely on `known` for an access of `size` bytes. Gives the key of its base and the distances of the lanes; None
-        where it is not to be had, or contradicts what was relied on before."""
-        if any(self.patterns.get(v, known.get(v)) != known.get(v) for v in form.vgprs):
-            return None
-        pattern = form.pattern(known)
-        if pattern is None or not form.vgprs:
-            return None
-        n = self.granule
-        if any(
-            p[i] - p[i // n * n] != p[i % n] - p[0] for p in map(known.__getitem__, form.vgprs) for i in range(GRANULE)
-        ):
-            return None  # strips shorter than a granule would differ
-        key = (space, form.key, pattern)
-        spread = max(pattern[:n])
-        low, high = form.constant, form.constant + spread + size
-        if not -(1 << 30) < low < 1 << 30:
-            return None
-        for v in form.vgprs:
-            self.patterns[v] = known[v]
-        if key in self.ranges:
-            r = self.ranges[key]
-            r.low, r.high = min(r.low, low), max(r.high, high)
-        else:
-            self.ranges[key] = Range(space, form, spread, site, low, high)
-        return key, pattern
-
-    def base(self, f: Function, region: Region, strip: str, form: Form, granule: int) -> str:
-        """i64: the first lane's address of a strip's granule, without the form's outer constant. strip: i64."""
-        if form.size == 32:
-            return f.emit(region, f"zext i32 {self._word(f, region, strip, form, granule, False)} to i64")
-        assert form.low is not None
-        low = self._word(f, region, strip, form.low, granule, True)
-        total = f.emit(region, f"zext i32 {low} to i64")
-        if form.high is not None:
-            high = self._word(f, region, strip, form.high, granule, True)
-            wide = f.emit(region, f"zext i32 {high} to i64")
-            moved = f.emit(region, f"shl i64 {wide}, 32")
-            total = f.emit(region, f"or i64 {total}, {moved}")
-        for scalar in form.scalars:
-            total = f.emit(region, f"add i64 {total}, {scalar.ref}")
-        return total
-
-    def _word(self, f: Function, region: Region, strip: str, form: Form, granule: int, whole: bool) -> str:
-        """i32: the first lane's value of a 32-bit form. whole: with its constant."""
-        total = str(form.constant) if whole and form.constant else ""
-        parts = []
-        for v, c in form.terms:
-            place = self.register(f, region, strip, v, granule)
-            lane = f.emit(region, f"load i32, ptr {place}")
-            self.first_lanes.setdefault(v, []).append(lane)
-            parts.append(lane if c == 1 else f.emit(region, f"mul i32 {lane}, {c}"))
-        parts += [s.ref for s in form.scalars]
-        for part in parts:
-            total = f.emit(region, f"add i32 {total}, {part}") if total else part
-        return total
-
-    def register(self, f: Function, region: Region, strip: str, index: int, granule: int) -> str:
-        """Address of a VGPR's first lane in a strip's granule."""
-        skip = f.emit(region, f"mul nuw nsw i64 {strip}, {4 * self.strip * self.vgprs}")
-        offset = VGPRS + 4 * (self.strip * index + self.granule * granule)
-        plus = f.emit(region, f"add nuw nsw i64 {skip}, {offset}")
-        return f.emit(region, f"getelementptr inbounds i8, ptr %w, i64 {plus}")
-
-    def write(self, f: Function, region: Region, bail: str) -> None:
-        """The checks, as a loop over strips that leaves to the label `bail` where one fails."""
-        name, before = f.name("guard"), region.block
-        strip = f"%{name}.strip"
-        region.line(f"br label %{name}")
-        region.label(name)
-        strip_phi = len(region.lines)
-        region.line("")
-        refilled = f"%{name}.refilled"
-        region.line("")
-        good = self._patterns_hold(f, region, strip)
-        bases = []
-        for granule in range(self.strip // self.granule):
-            for r in self.ranges.values():
-                base = self.base(f, region, strip, r.form, granule)
-                bases.append((r, base))
-                good = f.emit(region, f"and i1 {good}, {self._inside(f, region, r, base, strip, granule)}")
-        region.line(f"br i1 {good}, label %{name}.next, label %{name}.failed")
-        region.label(f"{name}.failed")
-        globals_ = [(r, base) for r, base in bases if r.space != "lds"]
-        if globals_:
-            # Perhaps the accesses have moved on to another allocation: look once.
-            region.line(f"br i1 {refilled}, label %{bail}, label %{name}.refill")
-            region.label(f"{name}.refill")
-            table = f.emit(region, f"load i64, ptr {f.emit(region, field_pointer('C', 'table'))}")
-            for r, base in globals_:
-                at = f.emit(region, f"add i64 {base}, {r.low}")
-                slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
-                f.emit(region, f"call i1 @find(i64 {table}, i64 {at}, ptr {slot})")
-            region.line(f"br label %{name}")
-            again = f", [{strip}, %{name}.refill]"
-            again_flag = f", [true, %{name}.refill]"
-        else:
-            region.line(f"br label %{bail}")
-            again = again_flag = ""
-        region.label(f"{name}.next")
-        next_ = f.emit(region, f"add nuw nsw i64 {strip}, 1")
-        more = f.emit(region, f"icmp ult i64 {next_}, {LANES // self.strip}")
-        region.line(f"br i1 {more}, label %{name}, label %{name}.done")
-        region.lines[strip_phi] = f"  {strip} = phi i64 [0, %{before}], [{next_}, %{name}.next]{again}"
-        region.lines[strip_phi + 1] = f"  {refilled} = phi i1 [false, %{before}], [false, %{name}.next]{again_flag}"
-        region.label(f"{name}.done")
-
-    def _patterns_hold(self, f: Function, region: Region, strip: str) -> str:
-        lanes = f"<{self.strip} x i32>"
-        firsts = ", ".join(f"i32 {i // self.granule * self.granule}" for i in range(self.strip))
-        every = None
-        for v, pattern in self.patterns.items():
-            place = self.register(f, region, strip, v, 0)
-            value = f.emit(region, f"load {lanes}, ptr {place}, align {4 * self.strip}")
-            first = f.emit(region, f"shufflevector {lanes} {value}, {lanes} poison, {lanes} <{firsts}>")
-            apart = f.emit(region, f"sub {lanes} {value}, {first}")
-            expected = ", ".join(f"i32 {pattern[i % self.granule] - pattern[0]}" for i in range(self.strip))
-            different = f.emit(region, f"xor {lanes} {apart}, <{expected}>")
-            every = f.emit(region, f"or {lanes} {every}, {different}") if every else different
-        bits = f.emit(region, f"bitcast {lanes} {every} to i{32 * self.strip}")
-        return f.emit(region, f"icmp eq i{32 * self.strip} {bits}, 0")
-
-    def _inside(self, f: Function, region: Region, r: Range, base: str, strip: str, granule: int) -> str:
-        if r.space == "lds":
-            # base is below 2**32 and the distances are small, so signed 64-bit arithmetic is exact.
-            high = f.emit(region, f"add nsw i64 {base}, {r.high}")
-            fits = f.emit(region, f"icmp sle i64 {high}, %lds.size")
-            low = f.emit(region, f"add nsw i64 {base}, {r.low}")
-            above = f.emit(region, f"icmp sge i64 {low}, 0")
-            return f.emit(region, f"and i1 {fits}, {above}")
-        at = f.emit(region, f"add i64 {base}, {r.low}")
-        slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
-        start = f.emit(region, f"load i64, ptr {slot}")
-        size = f.emit(region, f"load i64, ptr {f.emit(region, f'getelementptr i64, ptr {slot}, i64 1')}")
-        off = f.emit(region, f"sub i64 {at}, {start}")
-        reach = r.high - r.low
-        enough = f.emit(region, f"icmp uge i64 {size}, {reach}")
-        room = f.emit(region, f"sub i64 {size}, {reach}")
-        inside = f.emit(region, f"icmp ule i64 {off}, {room}")
-        both = f.emit(region, f"and i1 {enough}, {inside}")
-        assert r.form.low is not None
-        # The lanes' 32-bit sums must not wrap before they are extended (nor carry into a pair's high register).
-        low32 = self._word(f, region, strip, r.form.low, granule, True)
-        flat = f.emit(region, f"icmp ule i32 {low32}, {(1 << 32) - 1 - r.spread}")
-        return f.emit(region, f"and i1 {both}, {flat}")
-
-
-@dataclass
 class WideAccess:
-    """Writes accesses into the body of a loop over strips. index: the strip's number, i64."""
+    """Writes accesses into the body of a loop over strips. index: the strip's number, i64. far: base and constant of
+    each load that is not from LDS."""
 
     writer: Writer
     guards: Guards
     body: Region
     index: str
+    far: list[tuple[object, int]] = field(default_factory=list)
     _pointers: dict[tuple[object, int], str] = field(default_factory=dict)
     _chunks: dict[tuple[object, int, int, int], str] = field(default_factory=dict)
     _transposed: dict[tuple[object, int, int], list[str]] = field(default_factory=dict)
@@ -242,6 +58,8 @@ class WideAccess:
     def load(self, key: object, constant: int, pattern: Pattern, element: str) -> list[LlvmValue]:
         """The words of an element, one vector a register."""
         count = max(1, element_bytes(element) // 4)
+        if self.guards.ranges[key].space != "lds":
+            self.far.append((key, constant))
         strips = [self._load_granule(key, constant, pattern, element, g) for g in range(self._granules)]
         results = []
         for j in range(count):
@@ -249,6 +67,25 @@ class WideAccess:
             ref = parts[0] if len(parts) == 1 else self._concatenated(parts)
             results.append(LlvmValue(self.writer, "u32", self.guards.strip, ref))
         return results
+
+    def next_round(self, new: Mapping[int, Form | None]) -> list[str]:
+        """Where the loads of `far` will be in the loop's next round, as far as that is known. new: the form of each
+        VGPR that the loop writes, at its end."""
+        places = []
+        f = self.writer.function
+        for key, constant in self.far:
+            step = _step(self.guards.ranges[key].form, new)
+            if step is None:
+                continue
+            total = str(step.constant)
+            for scalar in step.scalars:
+                total = f.emit(self.body, f"add i32 {total}, {scalar.ref}")
+            wide = f.emit(self.body, f"sext i32 {total} to i64")
+            moved = f.emit(self.body, f"add i64 {wide}, {constant}")
+            for granule in range(self._granules):
+                at = self.pointer(key, granule)
+                places.append(f.emit(self.body, f"getelementptr i8, ptr {at}, i64 {moved}"))
+        return places
 
     @property
     def _granules(self) -> int:
@@ -373,6 +210,21 @@ class WideAccess:
             vector = _pick(f, self.body, refs, self.guards.strip, picks)
             place = self._at(key, granule, constant + 4 * n * chunk)
             self.body.line(f"store <{n} x i32> {vector}, ptr {place}, align 4")
+
+
+def _step(address: Form, new: Mapping[int, Form | None]) -> Form | None:
+    """By how much an address grows when its VGPRs become `new`; None if not at all, or not by scalars alone."""
+    step = Form(32)
+    for v, c in (address.low or address).terms:
+        was = Form(32, ((v, 1),))
+        now = new.get(v, was)
+        grown = now.plus(was.times(-1) or was) if now is not None and now.size == 32 else None
+        scaled = grown if grown is None or c == 1 else grown.times(c)
+        sum_ = step.plus(scaled) if scaled is not None and not scaled.terms else None
+        if sum_ is None:
+            return None
+        step = sum_
+    return step if step.scalars or step.constant else None
 
 
 def _pick(f: Function, region: Region, sources: list[str], width: int, picks: list[tuple[int, int]]) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from isa import code_object
+from isa.sim import interpret
 from isa.sim.card import Card
 from isa.sim.faults import KernelFault
 
@@ -17,6 +19,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import programs
 
 REGISTERS = 12
+MEMORY = 4096
+"""Bytes of the buffer: registers in front, from 2048 on what programs stored on their way."""
+BUFFER = 0x7000_0000_0000
 LANE_OPERATIONS = [
     "v_add_nc_u32 {d}, {a}, {b}",
     "v_sub_nc_u32 {d}, {a}, {b}",
@@ -37,6 +42,11 @@ LANE_OPERATIONS = [
     "v_and_b32 v30, 0x7c, {a}\nds_store_b32 v30, {b}\nds_load_b32 {d}, v30 offset:64",
     "v_lshlrev_b32 v30, 2, v0\nds_store_b32 v30, {b} offset:128\nds_load_b32 {d}, v30 offset:132",
     "v_lshlrev_b32 v30, 4, v0\nds_load_b128 v[31:34], v30\nv_add_nc_u32 {d}, v32, v34",
+    "v_and_b32 v30, 0x7c, {a}\nglobal_store_b32 v30, {b}, s[4:5] offset:2048\n"
+    "s_waitcnt_vscnt null, 0\nglobal_load_b32 {d}, v30, s[4:5] offset:2112\ns_waitcnt vmcnt(0)",
+    "v_lshlrev_b32 v30, 2, v0\nglobal_store_b32 v30, {b}, s[4:5] offset:2560\n"
+    "s_waitcnt_vscnt null, 0\nglobal_load_b64 v[31:32], v30, s[4:5] offset:2564\ns_waitcnt vmcnt(0)\n"
+    "v_xor_b32 {d}, v31, v32",
 ]
 EXEC_OPERATIONS = [
     "v_cmpx_lt_i32 {a}, {b}",
@@ -50,7 +60,7 @@ EXEC_OPERATIONS = [
 def random_program(seed):
     """A kernel that mixes registers v1 to v12, changes EXEC on the way, and stores all registers at the end."""
     pick = random.Random(seed)
-    lines = ["s_load_b64 s[4:5], s[0:1], 0x0", "v_mov_b32 v40, v0"]
+    lines = ["s_load_b64 s[4:5], s[0:1], 0x0", "v_mov_b32 v40, v0", "s_waitcnt lgkmcnt(0)"]
     for i in range(1, REGISTERS + 1):
         lines += [f"v_mul_lo_u32 v{i}, v0, {pick.getrandbits(31)}", f"v_xor_b32 v{i}, {pick.getrandbits(31)}, v{i}"]
     for step in range(40):
@@ -59,7 +69,7 @@ def random_program(seed):
         lines += pick.choice(kind).format(**words).split("\n")
         if pick.random() < 0.1:
             lines += [f"s_cbranch_execz .Lskip{step}", "v_add_nc_u32 v1, 1, v1", f".Lskip{step}:"]
-    lines += ["s_mov_b32 exec_lo, -1", "v_lshlrev_b32 v40, 2, v40", "s_waitcnt lgkmcnt(0)"]
+    lines += ["s_mov_b32 exec_lo, -1", "v_lshlrev_b32 v40, 2, v40"]
     lines += [f"global_store_b32 v40, v{i}, s[4:5] offset:{128 * (i - 1)}" for i in range(1, REGISTERS + 1)]
     return "\n".join([*lines, "s_endpgm"])
 
@@ -72,14 +82,30 @@ def outputs(card, image, size, block=(32, 1, 1), **options):
     return ctypes.string_at(buffer, size), report
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(24))
 def test_random_programs_with_divergent_lanes(seed):
+    """Fast, plain, and the reference, which shares no code with them but the instructions' bodies."""
     card = Card(capacity=1 << 26)
     image = programs.assembled(random_program(seed), lds=2048, vgprs=48)
-    fast, _ = outputs(card, image, 128 * REGISTERS)
-    plain, _ = outputs(card, image, 128 * REGISTERS, fast=False)
+    fast, _ = outputs(card, image, MEMORY)
+    plain, _ = outputs(card, image, MEMORY, fast=False)
     # NaNs are compared as they are: both versions compute with the same instructions of the host.
     assert fast == plain
+    assert alike(fast, reference(image, MEMORY))
+
+
+def reference(image, size):
+    """What the kernel leaves in its buffer when it is interpreted."""
+    memory, buffer = interpret.Memory(), bytearray(size)
+    memory.add(BUFFER, buffer)
+    interpret.launch(code_object.load(image), "test", memory, (1, 1, 1), (32, 1, 1), struct.pack("<Q", BUFFER))
+    return bytes(buffer)
+
+
+def alike(one, other):
+    """The same words; any NaN for any NaN, whose bits hosts choose."""
+    a, b = (np.frombuffer(x, np.float32) for x in (one, other))
+    return ((a.view(np.uint32) == b.view(np.uint32)) | (np.isnan(a) & np.isnan(b))).all()
 
 
 PERMUTED = """
@@ -160,9 +186,8 @@ def test_a_loop_that_leaves_the_lds_is_a_fault_in_its_round():
 def test_a_plain_processor_gives_the_same_bits(seed):
     """Without AVX and FMA: strips of four lanes, fma from the C library."""
     image = programs.assembled(random_program(seed), lds=2048, vgprs=48)
-    here, there = (outputs(Card(cpu=cpu, capacity=1 << 26), image, 128 * REGISTERS)[0] for cpu in ("native", "x86-64"))
-    a, b = (np.frombuffer(x, np.float32) for x in (here, there))
-    assert ((a.view(np.uint32) == b.view(np.uint32)) | (np.isnan(a) & np.isnan(b))).all()
+    here, there = (outputs(Card(cpu=cpu, capacity=1 << 26), image, MEMORY)[0] for cpu in ("native", "x86-64"))
+    assert alike(here, there)
 
 
 def test_the_last_wave_of_a_block_may_be_partial():
@@ -177,3 +202,38 @@ def test_the_last_wave_of_a_block_may_be_partial():
     out, report = outputs(Card(capacity=1 << 26), programs.assembled(body), 4 * 40, block=(40, 1, 1))
     assert np.frombuffer(out, np.uint32).tolist() == list(range(1, 41))
     assert report.plain
+
+
+ADVANCING = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_lshlrev_b32 v4, 2, v0
+    v_mov_b32 v3, 1
+    s_mov_b32 s6, 0
+    s_movk_i32 s7, 0x80
+    s_waitcnt lgkmcnt(0)
+.Lround:
+    global_load_b32 v5, v4, s[4:5]
+    s_add_u32 s6, s6, 1
+    v_add_nc_u32 v4, s7, v4
+    s_waitcnt vmcnt(0)
+    v_mad_u32_u24 v3, v3, 3, v5
+    s_cmp_lt_u32 s6, {rounds}
+    s_cbranch_scc1 .Lround
+    global_store_b32 v1, v3, s[4:5]
+    s_endpgm
+"""
+
+
+def test_what_is_fetched_ahead_is_not_accessed():
+    """A loop that reads to the very end of the buffer: its last round fetches ahead from behind the end."""
+    card = Card(capacity=1 << 26)
+    image = programs.assembled(ADVANCING.format(rounds=4))
+    (fast, report), (plain, _) = (outputs(card, image, 4 * 128, fast=f) for f in (True, False))
+    assert fast == plain
+    assert np.frombuffer(fast, np.uint32)[:32].tolist() == [81] * 32
+    assert not report.plain
+    with pytest.raises(KernelFault) as caught:
+        outputs(card, programs.assembled(ADVANCING.format(rounds=5)), 4 * 128)
+    assert caught.value.place.lane == 0
+    assert "global_load_b32" in str(caught.value)
