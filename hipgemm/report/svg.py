@@ -144,7 +144,7 @@ def stacked(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], names: Sequ
             if long > 42:
                 text = f"{100 * share:.0f} %"
                 out.append(
-                    f'<text x="{x + long / 2:.1f}" y="{y + 14.5}" text-anchor="middle" pointer-events="none" '
+                    f'<text x="{x + long / 2:.1f}" y="{y + 14.5}" text-anchor="middle" class="inside" pointer-events="none" '
                     f'style="fill:var(--bg)">{text}</text>'
                 )
             x += long
@@ -184,7 +184,7 @@ def roofline(
     for name, rate in roofs:
         (x0, y0), (x1, _) = at(max(lowest_x, rate / max(s for _, s in slopes)), rate), at(highest_x, rate)
         out.append(f'<line class="axis" x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y0:.1f}"/>')
-        out.append(_text(x0 + 8, y0 - 5, f"{name}: {rate / 1e12:.1f} TFLOP/s", muted=True))
+        out.append(_text(x0 + 16, y0 - 6, f"{name}: {rate / 1e12:.1f} TFLOP/s", muted=True))
     for name, slope in slopes:
         (x0, y0), (x1, y1) = at(lowest_x, lowest_x * slope), at(peak / slope, peak)
         out.append(
