@@ -121,8 +121,10 @@ def view(name: str, array: Any) -> View:
     try:
         if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
             kind, number = (int(x) for x in array.__dlpack_device__())
+            if getattr(array, "is_neg", bool)():  # PyTorch: the sign is kept beside the memory, and DLPack forgets it
+                raise ArrayTypeError(f"{name} is a view that negates", got=_type(array), hint=f"{name}.resolve_neg()")
             if kind in (dlpack.CPU, dlpack.ROCM_HOST, dlpack.CUDA_HOST):
-                return _host(name, module, np.from_dlpack(array))
+                return _host(name, module, _by_dlpack(array))
             if kind not in (dlpack.ROCM, dlpack.CUDA):
                 raise ArrayValueError(
                     f"{name} lies where HIP cannot reach it",
@@ -147,8 +149,25 @@ def view(name: str, array: Any) -> View:
     )
 
 
+def _by_dlpack(array: Any) -> np.ndarray:
+    """Another library's array on the host. What came by DLPack before version 1 NumPy calls read-only, since that has
+    no word for it; the library's own `__array__` knows."""
+    import numpy as np
+
+    seen = np.from_dlpack(array)
+    if not seen.flags.writeable and hasattr(array, "__array__"):
+        own = np.asarray(array)
+        if own.ctypes.data == seen.ctypes.data and own.strides == seen.strides:
+            return own
+    return seen
+
+
 def _host(name: str, module: str, array: np.ndarray) -> View:
-    _check(name, array.dtype.str.lstrip("=|"), array.shape)
+    import numpy as np
+
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArrayTypeError(f"{name} is a masked array", expected="one without a mask", hint=f"{name}.filled(...)")
+    _check(name, _named(array.dtype), array.shape)
     return View(name, module, array.shape, host=array, read_only=not array.flags.writeable)
 
 
@@ -158,7 +177,7 @@ def _cuda_array(name: str, module: str, array: Any, interface: dict[str, Any]) -
 
     shape = tuple(int(x) for x in interface["shape"])
     try:
-        dtype = np.dtype(interface["typestr"]).str
+        dtype = _named(np.dtype(interface["typestr"]))
     except TypeError:
         dtype = str(interface["typestr"])
     address, read_only = interface["data"]
@@ -197,10 +216,15 @@ def _on_device(
 
 
 def _check(name: str, dtype: str, shape: tuple[int, ...]) -> None:
-    if dtype not in ("<f4", "float32"):
+    if dtype != "float32":
         raise ArrayTypeError(f"{name} has the wrong dtype", expected="float32", got=dtype)
     if len(shape) != 2:
         raise ArrayValueError(f"{name} is no matrix", expected="2 dimensions", got=f"shape {tuple(shape)}")
+
+
+def _named(dtype: np.dtype) -> str:
+    """Its name; that of the other byte order with NumPy's letters, ">f4"."""
+    return dtype.name if dtype.isnative else f"{dtype.name} of the other byte order, {dtype.str!r}"
 
 
 def _type(array: Any) -> str:
@@ -225,7 +249,7 @@ class DeviceArray:
         """A copy of a NumPy matrix on the device."""
         import numpy as np
 
-        _check("array", array.dtype.str, array.shape)
+        _check("array", _named(array.dtype), array.shape)
         made = DeviceArray(device, array.shape)
         if array.size:
             made._buffer.upload(np.ascontiguousarray(array))

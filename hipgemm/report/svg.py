@@ -144,8 +144,8 @@ def stacked(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], names: Sequ
             if long > 42:
                 text = f"{100 * share:.0f} %"
                 out.append(
-                    f'<text x="{x + long / 2:.1f}" y="{y + 14.5}" text-anchor="middle" class="inside" pointer-events="none" '
-                    f'style="fill:var(--bg)">{text}</text>'
+                    f'<text x="{x + long / 2:.1f}" y="{y + 14.5}" text-anchor="middle" class="inside" '
+                    f'pointer-events="none" style="fill:var(--bg)">{text}</text>'
                 )
             x += long
     return _svg(1152, 8 + len(rows) * (thick + gap), title, "".join(out))

@@ -206,14 +206,16 @@ class OddStrides:
 class Other(DeviceArray):
     def __dlpack_device__(self): return (10, 1)
 cases = [
-    (TypeError, (f.astype(np.float64), f), "a has the wrong dtype", "float32", "<f8"),
+    (TypeError, (f.astype(np.float64), f), "a has the wrong dtype", "float32", "float64"),
     (TypeError, (f, f.astype(">f4")), "b has the wrong dtype", "float32", ">f4"),
-    (TypeError, (f, f.astype(int)), "b has the wrong dtype", "float32", "<i8"),
+    (TypeError, (f, f.astype(int)), "b has the wrong dtype", "float32", "int64"),
+    (TypeError, (np.ma.masked_less(f, 0), f), "a is a masked array"),
+    (TypeError, (f, f.view([("x", np.float32)])), "b has the wrong dtype", "float32"),
     (TypeError, ([[1.0]], f), "a is no array", "NumPy", "builtins.list"),
     (TypeError, (f, f, f, "one"), "alpha is no number", "real", "'one'"),
     (TypeError, (f, f, f, 1, 1j), "beta is no number", "real", "1j"),
     (TypeError, (Unwilling(), f), "a cannot be seen as an array: it requires grad"),
-    (TypeError, (Halves(), f), "a has the wrong dtype", "<f2"),
+    (TypeError, (Halves(), f), "a has the wrong dtype", "float16"),
     (ValueError, (f[0], f), "a is no matrix", "2 dimensions", "(4,)"),
     (ValueError, (f, random(3, 4)), "a and b do not fit", "as many columns of a as rows of b", "b (3, 4)"),
     (ValueError, (f, f, random(4, 5)), "c does not fit", "(4, 4)", "(4, 5)"),
