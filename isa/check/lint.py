@@ -10,6 +10,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
     LDS           writes and reads of one byte, no barrier between    faults   isa.check.lds_rules
     values        reads of what nobody wrote                          faults   isa.check.value_rules
                   values nobody reads; unreachable code               notes
+    clobbers      addresses, sums, comparisons, EXEC overwritten      faults   isa.check.clobber_rules
     hints         s_clause                                            faults   isa.check.hint_rules
                   s_delay_alu                                         notes
 
@@ -31,7 +32,18 @@ from isa.analysis import cfg as control_flow
 from isa.analysis import regset, resources, valu_writes, waits
 from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
-from isa.check import call_rules, counts, functions, hint_rules, lds_rules, value_rules, verify, vopd, wait_rules
+from isa.check import (
+    call_rules,
+    clobber_rules,
+    counts,
+    functions,
+    hint_rules,
+    lds_rules,
+    value_rules,
+    verify,
+    vopd,
+    wait_rules,
+)
 from isa.check.functions import Function, Start
 from isa.check.rules import Rule
 from isa.code_object import CodeObject
@@ -179,6 +191,7 @@ def _function(function: Function, notes: bool, called: bool) -> Iterator[Finding
         yield from call_rules.at_returns(flight, values.chains, function.targets)
     yield from lds_rules.faults(flow, values.chains, values.lanes, function.start.threads, function.start.dimensions)
     yield from value_rules.faults(values)
+    yield from clobber_rules.faults(values.chains)
     yield from hint_rules.faults(flow)
     if not notes:
         return

@@ -2,11 +2,11 @@
 waits:
 	s_waitcnt vmcnt(0) lgkmcnt(0)
 	global_load_b32 v2, v0, s[4:5]
-	v_add_f32_e32 v0, v0, v2
+	v_add_nc_u32_e32 v0, v0, v2
 	s_setpc_b64 s[30:31]
 .Lfunc_end1:
 careless:
-	v_add_f32_e32 v0, v0, v1
+	v_add_nc_u32_e32 v0, v0, v1
 	global_load_b32 v1, v0, s[4:5]
 	s_setpc_b64 s[30:31]
 .Lfunc_end2:
@@ -17,7 +17,7 @@ lost:
 	s_add_u32 s2, s2, careless@rel32@lo+4
 	s_addc_u32 s3, s3, careless@rel32@hi+12
 	s_swappc_b64 s[30:31], s[2:3]
-	v_add_f32_e32 v0, v0, v20
+	v_add_nc_u32_e32 v0, v0, v20
 	s_setpc_b64 s[30:31]
 .Lfunc_end3:
 k:
@@ -33,7 +33,7 @@ k:
 	s_add_u32 s2, s2, careless@rel32@lo+4
 	s_addc_u32 s3, s3, careless@rel32@hi+12
 	s_swappc_b64 s[30:31], s[2:3]
-	v_add_f32_e32 v0, v0, v1
+	v_add_nc_u32_e32 v0, v0, v1
 	s_waitcnt vmcnt(0)
 	s_getpc_b64 s[2:3]
 	s_add_u32 s2, s2, lost@rel32@lo+4
@@ -68,8 +68,8 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:5:2: v_add_f32_e32 reads v2 while global_load_b32 v2, v0, s[4:5] may still be in flight [load not covered by a wait; RDNA3 ISA guide 5.6]
-    	v_add_f32_e32 v0, v0, v2
+case.s:5:2: v_add_nc_u32_e32 reads v2 while global_load_b32 v2, v0, s[4:5] may still be in flight [load not covered by a wait; RDNA3 ISA guide 5.6]
+    	v_add_nc_u32_e32 v0, v0, v2
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 4)
   found: no wait between them
@@ -88,12 +88,12 @@ case.s:21:2: s[30:31] holds the return address of s_swappc_b64 s[30:31], s[2:3] 
     	^
   expected: the address that the function was entered with
   next: save it before the call, in a register that calls preserve or in memory, and bring it back
-case.s:35:2: global_load_b32 v1, v0, s[4:5] (line 31) may still be in flight when careless comes to v_add_f32_e32 v0, v0, v1 (line 9) [register in flight at a call; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
+case.s:35:2: global_load_b32 v1, v0, s[4:5] (line 31) may still be in flight when careless comes to v_add_nc_u32_e32 v0, v0, v1 (line 9) [register in flight at a call; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
     	s_swappc_b64 s[30:31], s[2:3]
     	^
   expected: s_waitcnt vmcnt(0) before the call, or as the function begins
-case.s:36:2: v_add_f32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may still be in flight [load not covered by a wait; RDNA3 ISA guide 5.6]
-    	v_add_f32_e32 v0, v0, v1
+case.s:36:2: v_add_nc_u32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may still be in flight [load not covered by a wait; RDNA3 ISA guide 5.6]
+    	v_add_nc_u32_e32 v0, v0, v1
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 31)
   found: a path without one

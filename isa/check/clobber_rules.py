@@ -1,0 +1,277 @@
+"""Clobbers: a register that still held something was overwritten, and what reads it can only have meant the old value.
+
+Which value a read was meant to see stands nowhere, so only that is reported which no intention explains:
+
+    address      a memory access takes its address from what is none: a float, a lane mask, a return address
+    half pair    one half of a 64-bit address comes from a value that was made whole (a load, a shift by 64 bits), the
+                 other from an instruction that has nothing to do with it; a constant high half extends a 32-bit value,
+                 and s_getpc_b64 gives the high half of short addresses
+    sum          what a multiply-add has added up is overwritten before anything reads it; in a loop: round for round,
+                 and nothing of the loop reads it
+    comparison   a comparison's result is overwritten by the by-product of an instruction that is none (SCC of s_add,
+                 VCC of a carry), and that is what is read
+    carry        s_addc or s_subb adds an SCC that is neither a carry nor a condition
+    EXEC         lanes are brought back (s_or_b32 exec_lo, exec_lo, s2) from a register that holds a number
+
+Values are followed through moves, over all paths. A register that a load in flight will overwrite is found by
+`isa.check.wait_rules`, a return address that a call overwrote by `isa.check.call_rules`.
+
+Limits: a number overwritten by another number of its kind is not seen; where the old value is then read by nobody, a
+note says so (`isa.check.value_rules`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import DefUse
+from isa.check.rules import Rule, place
+from isa.describe import lookup
+from isa.errors import Finding
+from isa.program import Imm, Instruction
+from isa.registers import EXEC_LO, SCC, Reg
+
+CLOBBER = Rule("clobbered register", "data flow")
+
+_MOVES = frozenset({"v_mov_b32", "s_mov_b32", "v_readfirstlane_b32"})
+_SUMS = ("v_fmac", "v_dot2acc", "v_pk_fmac")
+_CARRIES = ("s_add_u32", "s_sub_u32", "s_addc_u32", "s_subb_u32")
+_CONDITIONS = (
+    "s_cmp",
+    "s_bitcmp",
+    "s_and",
+    "s_or",
+    "s_xor",
+    "s_nand",
+    "s_nor",
+    "s_xnor",
+    "s_not",
+    "s_lshl1_add",
+    "s_lshl2_add",
+    "s_lshl3_add",
+    "s_lshl4_add",
+)
+
+
+def faults(chains: DefUse) -> Iterator[Finding]:
+    """Reads of what can only be there by mistake, and sums and comparisons that nothing reads, at the instruction that
+    overwrote the register."""
+    reached = {i for b in chains.cfg.order for i in chains.cfg.blocks[b].range}
+    for i, inst in enumerate(chains.cfg.instructions):
+        if i not in reached:
+            continue
+        name = inst.desc.name
+        if inst.desc.access is not None:
+            yield from _address(chains, i, inst)
+        elif name in _CARRIES[2:]:
+            yield from _carry(chains, i, inst)
+        elif name == "s_or_b32" and inst.operands[0] == EXEC_LO and EXEC_LO in inst.operands[1:]:
+            yield from _exec(chains, i, inst)
+        elif "_cmp_" in name or "bitcmp" in name:
+            yield from _comparison(chains, i, inst)
+    yield from _sums(chains)
+
+
+# --- what a definition leaves in a register
+def _origins(chains: DefUse, position: int, unit: Reg) -> list[tuple[int, Reg]]:
+    """The definitions that a read may see, behind moves, each with the register that it writes; what the function
+    starts with and what a called one leaves is not among them."""
+    work, seen = [(position, unit)], set()
+    found = []
+    while work:
+        at, reg = work.pop()
+        for site in sorted(chains.defs_of(at, reg)):
+            if site < 0 or site in chains.cfg.calls or (site, reg) in seen:
+                continue
+            seen.add((site, reg))
+            half = _writer(chains.cfg.instructions[site], reg)
+            source = half.operands[1] if half is not None and half.desc.name in _MOVES and not half.modifiers else None
+            if isinstance(source, Reg) and source.count == 1:
+                work.append((site, source))
+            else:
+                found.append((site, reg))
+    return sorted(found)
+
+
+def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
+    """The instruction, or the half of a VOPD, that writes a register through an operand."""
+    return next((half for half in inst.halves if unit in lookup(half).writes(half)), None)
+
+
+def _what(inst: Instruction, unit: Reg) -> str:
+    """What a register holds after an instruction, if that is certainly no address and no mask; else ""."""
+    half = _writer(inst, unit)
+    if half is None or half.desc.access is not None:
+        return ""
+    for role, operand in lookup(half).roles_of(half):
+        if role.written and isinstance(operand, Reg) and unit in operand.units():
+            if role.kind == "m":
+                return "a lane mask"
+            return "a float" if role.type[0] == "f" or role.type.startswith(("bf", "pkf")) else ""
+    return ""
+
+
+# --- rules
+def _address(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
+    for reg in _address_registers(inst):
+        bad = False
+        for site, unit in (origin for part in reg.units() for origin in _origins(chains, position, part)):
+            if what := _what(chains.cfg.instructions[site], unit):
+                bad = True
+                it = chains.cfg.instructions[site]
+                yield _broken(it, unit, f"leaves {what} in {unit}", inst, position, "takes its address from it")
+        if reg.count == 2 and not bad:
+            yield from _half_pair(chains, position, inst, reg)
+
+
+def _address_registers(inst: Instruction) -> Iterator[Reg]:
+    """The registers that a memory access gets its address from."""
+    sources = [(role, operand) for role, operand in inst.desc.roles_of(inst) if role.read and not role.written]
+    for n, (role, operand) in enumerate(sources):
+        if isinstance(operand, Reg) and not operand.is_null and (n == 0 or role.kind == "sa"):
+            yield operand
+
+
+def _half_pair(chains: DefUse, position: int, inst: Instruction, pair: Reg) -> Iterator[Finding]:
+    cfg = chains.cfg
+    low, high = pair.units()
+    sites = {unit: {s for s in chains.defs_of(position, unit) if s >= 0 and s not in cfg.calls} for unit in (low, high)}
+    for kept, lost in ((high, low), (low, high)):
+        for whole in sorted(sites[kept] - sites[lost]):
+            both = regset.mask([pair])
+            if cfg.defs[whole] & both != both or cfg.instructions[whole].desc.name == "s_getpc_b64":
+                continue
+            for site in sorted(sites[lost]):
+                it = cfg.instructions[site]
+                extends = lost == high and _is_constant(it)
+                if not extends and not _depends(chains, site, whole):
+                    made = f"{cfg.instructions[whole]} ({place(cfg.instructions[whole], whole)}) made {pair}, and this"
+                    what = f"overwrites {lost} alone"
+                    yield _broken(it, lost, what, inst, position, f"takes {pair} for an address", made)
+
+
+def _is_constant(inst: Instruction) -> bool:
+    return all(isinstance(operand, Imm) for half in inst.halves for operand in half.operands[1:])
+
+
+def _depends(chains: DefUse, position: int, source: int) -> bool:
+    """Whether the value that `position` writes was computed from what `source` wrote, at any distance."""
+    work, seen = [position], {position}
+    while work:
+        at = work.pop()
+        for unit in chains.cfg.instructions[at].reads() - {EXEC_LO}:
+            for site in chains.defs_of(at, unit):
+                if site == source:
+                    return True
+                if site >= 0 and site not in seen:
+                    seen.add(site)
+                    work.append(site)
+    return False
+
+
+def _carry(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
+    for site in sorted(chains.defs_of(position, SCC)):
+        it = chains.cfg.instructions[site] if site >= 0 and site not in chains.cfg.calls else None
+        if it is not None and not it.desc.name.startswith((*_CARRIES, *_CONDITIONS)):
+            yield _broken(it, SCC, "overwrites SCC", inst, position, "adds it as a carry")
+
+
+def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
+    for operand in inst.operands[1:]:
+        if not isinstance(operand, Reg) or operand == EXEC_LO or operand.count != 1:
+            continue
+        for site, unit in _origins(chains, position, operand):
+            it = chains.cfg.instructions[site]
+            number = any(role.written and role.type in ("u32", "i32", "f32") for role in it.desc.roles)
+            if it.desc.unit == "smem" or (it.desc.unit == "salu" and number):
+                yield _broken(it, unit, f"leaves a number in {unit}", inst, position, "brings lanes back from it")
+
+
+def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
+    cfg = chains.cfg
+    written = regset.members(cfg.defs[position] & ~regset.mask([EXEC_LO]))
+    if len(written) != 1 or cfg.defs[position] >> regset.bit(EXEC_LO) & 1 or chains.uses_of(position, written[0]):
+        return
+    for site in sorted(_next_writers(cfg, position, written[0])):
+        it = cfg.instructions[site]
+        by_product = not any(
+            role.written and isinstance(o, Reg) and written[0] in o.units() and role.kind != "m"
+            for half in it.halves
+            for role, o in lookup(half).roles_of(half)
+        )
+        used = sorted(chains.uses_of(site, written[0]))
+        if by_product and used and "cmp" not in it.desc.name:
+            reader = cfg.instructions[used[0]]
+            made = f"nothing has read the result of {inst} ({place(inst, position)}), and this"
+            yield _broken(it, written[0], f"overwrites {written[0]}", reader, used[0], "reads it", made)
+
+
+def _sums(chains: DefUse) -> Iterator[Finding]:
+    """By register that multiply-adds add up in: once over the whole function, once for each loop around them."""
+    cfg = chains.cfg
+    by_register: dict[Reg, set[int]] = {}
+    for i in (i for b in cfg.order for i in cfg.blocks[b].range):
+        for half in cfg.instructions[i].halves:
+            if half.desc.name.startswith(_SUMS) and isinstance(reg := half.operands[0], Reg) and reg.count == 1:
+                by_register.setdefault(reg, set()).add(i)
+    loops = [set(cfg.positions(loop)) for loop in cfg.loops]
+    for reg, adding in sorted(by_register.items()):
+        readers = {i: chains.uses_of(i, reg) - adding for i in adding}
+        reported: set[int] = set()
+        for loop in loops:
+            inside = adding & loop
+            if inside and not any(readers[i] & loop for i in inside):
+                lost = {
+                    i for i in loop - adding if cfg.defs[i] >> regset.bit(reg) & ~cfg.uses[i] >> regset.bit(reg) & 1
+                }
+                yield from _lost(cfg, reg, inside, lost - reported, "before anything in the loop reads the sum")
+                reported |= lost
+        for i in sorted(adding):
+            if not chains.uses_of(i, reg):
+                lost = _next_writers(cfg, i, reg)
+                yield from _lost(cfg, reg, {i}, lost - reported, "before anything reads the sum")
+                reported |= lost
+
+
+def _lost(cfg: Cfg, reg: Reg, adding: set[int], overwriting: set[int], told: str) -> Iterator[Finding]:
+    at = min(adding)
+    half = _writer(cfg.instructions[at], reg)
+    for i in sorted(overwriting):
+        yield CLOBBER.broken(
+            cfg.instructions[i],
+            f"{cfg.instructions[i].mnemonic} overwrites {reg}, where {half} ({place(cfg.instructions[at], at)}) adds "
+            f"up, {told}",
+            hint=f"give one of the two another register than {reg}",
+        )
+
+
+def _next_writers(cfg: Cfg, position: int, reg: Reg) -> set[int]:
+    """The first instructions behind a position that write a register, on each path."""
+    flag = 1 << regset.bit(reg)
+    block = cfg.block_of(position)
+    work = [(position + 1, block.end, block.successors)]
+    seen: set[int] = set()
+    found: set[int] = set()
+    while work:
+        start, end, successors = work.pop()
+        at = next((i for i in range(start, end) if cfg.defs[i] & flag), None)
+        if at is not None:
+            found.add(at)
+            continue
+        for s in set(successors) - seen:
+            seen.add(s)
+            work.append((cfg.blocks[s].start, cfg.blocks[s].end, cfg.blocks[s].successors))
+    return found
+
+
+def _broken(
+    it: Instruction, unit: Reg, what: str, reader: Instruction, position: int, how: str, before: str = ""
+) -> Finding:
+    moved = f"move it from between the two, or let it leave {unit} alone"
+    return CLOBBER.broken(
+        it,
+        f"{before or it.mnemonic} {what}; {reader} ({place(reader, position)}) {how}",
+        hint=moved if unit == SCC else f"use another register than {unit} here, or put the value back",
+    )

@@ -1,0 +1,113 @@
+; An address that is a float, through a move; half of a pointer; a lost sum, also in a loop; SCC; a carry; saved EXEC.
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_cvt_f32_u32_e32 v2, v0
+	v_mul_f32_e32 v1, v2, v2
+	v_mov_b32_e32 v3, v1
+	s_waitcnt lgkmcnt(0)
+	global_load_b32 v4, v3, s[4:5]
+	s_lshl_b32 s4, s3, 2
+	s_waitcnt vmcnt(0)
+	global_load_b32 v5, v0, s[4:5]
+	s_waitcnt vmcnt(0)
+	v_mov_b32_e32 v6, 0
+	v_fmac_f32_e32 v6, v4, v5
+	v_mul_f32_e32 v6, v4, v4
+	s_mov_b32 s2, 0
+	v_mov_b32_e32 v7, 0
+	v_mov_b32_e32 v8, 0
+again:
+	v_fmac_f32_e32 v7, v4, v5
+	global_load_b32 v8, v0, s[6:7]
+	s_waitcnt vmcnt(0)
+	v_fmac_f32_e32 v8, v4, v5
+	s_add_i32 s2, s2, 1
+	s_cmp_lg_u32 s2, 8
+	s_add_i32 s8, s2, s2
+	s_cbranch_scc1 again
+	s_add_u32 s6, s6, s8
+	s_lshl_b32 s9, s8, 1
+	s_addc_u32 s7, s7, s9
+	v_cmp_gt_u32_e32 vcc_lo, 8, v0
+	s_and_saveexec_b32 s10, vcc_lo
+	s_mul_i32 s10, s8, s8
+	v_add_f32_e32 v7, s10, v7
+	s_or_b32 exec_lo, exec_lo, s10
+	v_add_f32_e32 v6, v6, v7
+	v_add_f32_e32 v6, v6, v8
+	global_store_b32 v0, v6, s[6:7]
+	s_endpgm
+	.section	.rodata
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 16384
+		.amdhsa_private_segment_fixed_size 0
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_next_free_vgpr 24
+		.amdhsa_next_free_sgpr 16
+		.amdhsa_reserve_vcc 1
+	.end_amdhsa_kernel
+	.text
+.Lfunc_end0:
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .offset:         0
+    .group_segment_fixed_size: 16384
+    .max_flat_workgroup_size: 128
+    .name:           k
+    .private_segment_fixed_size: 0
+    .sgpr_count:     18
+    .vgpr_count:     24
+...
+	.end_amdgpu_metadata
+;; expect
+note: case.s:4:2: nobody reads v1 [value that nobody reads; data flow]
+    	v_lshlrev_b32_e32 v1, 2, v0
+    	^
+case.s:6:2: v_mul_f32_e32 leaves a float in v1; global_load_b32 v4, v3, s[4:5] (line 9) takes its address from it [clobbered register; data flow]
+    	v_mul_f32_e32 v1, v2, v2
+    	^
+  next: use another register than v1 here, or put the value back
+case.s:10:2: s_lshl_b32 reads s3, which nothing has written [read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	s_lshl_b32 s4, s3, 2
+    	^
+  next: set it first
+case.s:10:2: s_load_b128 s[4:7], s[0:1], 0x0 (line 3) made s[4:5], and this overwrites s4 alone; global_load_b32 v5, v0, s[4:5] (line 12) takes s[4:5] for an address [clobbered register; data flow]
+    	s_lshl_b32 s4, s3, 2
+    	^
+  next: use another register than s4 here, or put the value back
+note: case.s:11:2: nothing needs what vmcnt(0) waits for [wait for nothing; RDNA3 ISA guide 5.6]
+    	s_waitcnt vmcnt(0)
+    	^
+note: case.s:15:2: nobody reads v6 [value that nobody reads; data flow]
+    	v_fmac_f32_e32 v6, v4, v5
+    	^
+case.s:16:2: v_mul_f32_e32 overwrites v6, where v_fmac_f32_e32 v6, v4, v5 (line 15) adds up, before anything reads the sum [clobbered register; data flow]
+    	v_mul_f32_e32 v6, v4, v4
+    	^
+  next: give one of the two another register than v6
+note: case.s:19:2: nobody reads v8 [value that nobody reads; data flow]
+    	v_mov_b32_e32 v8, 0
+    	^
+case.s:22:2: global_load_b32 overwrites v8, where v_fmac_f32_e32 v8, v4, v5 (line 24) adds up, before anything in the loop reads the sum [clobbered register; data flow]
+    	global_load_b32 v8, v0, s[6:7]
+    	^
+  next: give one of the two another register than v8
+note: case.s:26:2: nobody reads src_scc [value that nobody reads; data flow]
+    	s_cmp_lg_u32 s2, 8
+    	^
+case.s:27:2: nothing has read the result of s_cmp_lg_u32 s2, 8 (line 26), and this overwrites src_scc; s_cbranch_scc1 again (line 28) reads it [clobbered register; data flow]
+    	s_add_i32 s8, s2, s2
+    	^
+  next: move it from between the two, or let it leave src_scc alone
+case.s:30:2: s_lshl_b32 overwrites SCC; s_addc_u32 s7, s7, s9 (line 31) adds it as a carry [clobbered register; data flow]
+    	s_lshl_b32 s9, s8, 1
+    	^
+  next: move it from between the two, or let it leave src_scc alone
+case.s:34:2: s_mul_i32 leaves a number in s10; s_or_b32 exec_lo, exec_lo, s10 (line 36) brings lanes back from it [clobbered register; data flow]
+    	s_mul_i32 s10, s8, s8
+    	^
+  next: use another register than s10 here, or put the value back
