@@ -216,7 +216,9 @@ def _parse_operand(word: str, span: Span, depth: int = 0) -> Operand:
     if _INT.match(word):
         return Imm(int(word, 0) if not re.match(r"-?0[0-9]", word) else int(word, 10), word)
     if _FLOAT.match(word):
-        return Imm(float(word), word)
+        if abs(number := float(word)) == float("inf"):
+            raise IsaError("a number beyond 64-bit floats", span=span, expected="at most 1.8e308", got=word)
+        return Imm(number, word)
     if word in _SPECIAL:
         return Special(word)
     if m := re.match(r"(-?)\|(.+)\|$", word) or re.match(r"(-?)abs\((.+)\)$", word):

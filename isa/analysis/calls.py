@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from isa.analysis import regset
 from isa.analysis.cfg import Block, Cfg, is_call
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.waits import BITS, parse_wait
@@ -74,8 +73,8 @@ def _behind(cfg: Cfg, chains: DefUse, position: int, pair: Reg) -> Target | None
 def _single(chains: DefUse, position: int, unit: Reg) -> int | None:
     """The one definition that a read can see; None where there are several, where it comes from the function's start,
     and in code that control never reaches."""
-    sites = chains.reaching.get((position, regset.bit(unit)), frozenset({ENTRY}))
-    site = next(iter(sites))
+    sites = chains.defs_of(position, unit)
+    site = next(iter(sites), ENTRY)
     return site if len(sites) == 1 and site >= 0 and not is_call(chains.cfg.instructions[site]) else None
 
 

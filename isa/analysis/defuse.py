@@ -34,7 +34,7 @@ class DefUse:
 
     def defs_of(self, position: int, reg: Reg) -> frozenset[int]:
         """The positions whose write of a single register the read at `position` may see; `ENTRY` for the value that
-        the function starts with. KeyError where `position` does not read it."""
+        the function starts with; none in code that is never reached. KeyError where `position` does not read it."""
         return self.reaching[position, regset.bit(reg)]
 
     @cached_property
@@ -133,6 +133,9 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
                 work.append(s)
 
     reaching: dict[tuple[int, int], frozenset[int]] = {}
+    for block in cfg.blocks:
+        if block.index not in state:  # never reached, so no definition reaches it
+            reaching.update({(i, number): frozenset() for i in block.range for number in _bits(uses[i])})
     for index, (on, off) in state.items():
         for i in cfg.blocks[index].range:
             # Scalar sites are in `on` always: only VGPRs have lanes.

@@ -93,15 +93,15 @@ def _clause(cfg: Cfg, position: int, inst: Instruction) -> Iterator[Finding]:
 def _delay(cfg: Cfg, position: int, inst: Instruction, fields: Fields) -> Iterator[Finding]:
     skip = _SKIP.get((fields.get("instskip") or ("SAME",))[0], 0)
     for name, ahead in (("instid0", 0), ("instid1", skip)):
-        (what,) = fields.get(name) or ("NO_DEP",)
+        what = ", ".join(fields.get(name) or ("NO_DEP",))
         kind, _, number = what.rpartition("_DEP_")
         target = position + 1 + ahead
         block = cfg.block_of(position)
-        if not number.isdigit() or target >= block.end:
+        if not number.isdecimal() or target >= block.end:
             continue
         units = ("trans",) if kind == "TRANS32" else ("valu", "valu64")
         back = [k for k in range(target - 1, block.start - 1, -1) if cfg.instructions[k].desc.unit in units]
-        if len(back) < int(number):
+        if not 0 < int(number) <= len(back):
             continue
         source = cfg.instructions[back[int(number) - 1]]
         if not cfg.defs[back[int(number) - 1]] & cfg.uses[target]:

@@ -44,7 +44,10 @@ def literal_bits(inst: Instruction, imm: Imm, type_: str) -> int:
     number = imm.value
     if isinstance(number, float):
         of = {16: "f16", 32: "f32", 64: "f64"}[16 if type_ in _PACKED else size]
-        bits: int = struct.unpack(_UNSIGNED_FORMAT[int(of[1:])], struct.pack(_FLOAT_FORMAT[of], number))[0]
+        try:
+            bits: int = struct.unpack(_UNSIGNED_FORMAT[int(of[1:])], struct.pack(_FLOAT_FORMAT[of], number))[0]
+        except OverflowError:
+            raise inst.error(f"{imm} is beyond {of}") from None
         return bits
     inline = -16 <= number <= 64
     if size == 64 and not inline:
