@@ -64,8 +64,8 @@ class Target:
         return str(llvm.get_host_cpu_name()) if self.cpu == NATIVE else self.cpu
 
     def __post_init__(self) -> None:
-        if self.cpu != NATIVE and (self.cpu not in LEVELS or not _is_x86()):
-            known = [NATIVE, *LEVELS] if _is_x86() else [NATIVE]
+        if self.cpu != NATIVE and (self.cpu not in LEVELS or not is_x86()):
+            known = [NATIVE, *LEVELS] if is_x86() else [NATIVE]
             raise IsaError(
                 f"cannot compile for a host processor {self.cpu!r}",
                 expected=f"one of {', '.join(known)} on {platform.machine()}",
@@ -107,7 +107,8 @@ class Target:
         return hash((self.cpu, self.hasty))
 
 
-def _is_x86() -> bool:
+def is_x86() -> bool:
+    """Whether this machine is a 64-bit x86."""
     return platform.machine().lower() in ("x86_64", "amd64")
 
 

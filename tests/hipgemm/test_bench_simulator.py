@@ -55,4 +55,4 @@ def test_quick_sizes_have_no_bars():
 
 def test_what_is_not_there_is_refused_by_name():
     assert "memory" in bench_sim("nonsense", code=2).output
-    assert "x86-64-v3" in bench_sim("import", "--cpu", "nonsense", code=2).output
+    assert "native" in bench_sim("import", "--cpu", "nonsense", code=2).output

@@ -7,6 +7,7 @@ import pytest
 
 from hipgemm import device
 from hipgemm.device import Device, DeviceError, cards_present
+from isa.sim import jit
 
 
 @pytest.fixture
@@ -64,14 +65,17 @@ def test_the_number_of_a_card_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert "gfx1101" in str(caught.value)
 
 
+@pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 def test_a_host_processor_is_for_the_simulated_card(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "cards_present", lambda: [device.CardFound(1, "gfx1100")])
     with pytest.raises(DeviceError, match="for the simulated card"):
         Device.open(cpu="x86-64")
 
 
+@pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 def test_one_process_has_one_simulated_card(run_program: Callable[..., object]) -> None:
     run_program("""
+from isa.sim import jit
 from hipgemm.device import Device, DeviceError
 import hipgemm
 plain = Device.open("simulated", cpu="x86-64")

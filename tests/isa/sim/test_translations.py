@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from isa.errors import IsaError
-from isa.sim import compiled, translate, translations
+from isa.sim import compiled, jit, translate, translations
 from isa.sim.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -64,6 +64,7 @@ def test_a_processor_that_llvm_might_not_know_is_refused():
         Card(cpu="nonsense")
 
 
+@pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 def test_a_processor_that_this_machine_cannot_stand_for_is_refused(monkeypatch):
     """Its code would end the process at the first instruction that is missing."""
     import llvmlite.binding as llvm

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from isa import code_object
-from isa.sim import interpret
+from isa.sim import interpret, jit
 from isa.sim.card import Card
 from isa.sim.faults import KernelFault
 
@@ -182,6 +182,7 @@ def test_a_loop_that_leaves_the_lds_is_a_fault_in_its_round():
     assert (caught.value.place.lane, caught.value.address) == (31, 256)
 
 
+@pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_plain_processor_gives_the_same_bits(seed):
     """Without AVX and FMA: strips of four lanes, fma from the C library."""
