@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import isa
 from hipgemm import proving
 from hipgemm.kernels import SOURCES, Source, rung
 from hipgemm.stages import Shape, Stage, shape
@@ -198,7 +197,8 @@ def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> No
 def _key(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
     """A hash of everything that goes into the stage folder."""
     own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
-    files = [*_with_includes(kernel.path), *sorted(INCLUDE.rglob("*.h")), *own, *_isa_code()]
+    # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
+    files = [*_with_includes(kernel.path), *sorted(INCLUDE.rglob("*.h")), *own, *cache.sources("sim", "timing")]
     mode = [kernel.name, kernel.function, kernel.mode, kernel.pipeline, arch, tools.identity, *flags]
     return cache.key(*mode, *(f.read_bytes() for f in files))
 
@@ -210,13 +210,6 @@ def _with_includes(source: Path) -> list[Path]:
         names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(), re.M)
         found += [path for name in names if (path := (file.parent / name).resolve()) not in found]
     return found
-
-
-def _isa_code() -> list[Path]:
-    """All of isa that can have a say in what passes write and stages report: not the simulator, not the clock."""
-    root = Path(isa.__file__).parent
-    files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2"))
-    return [p for p in files if p.relative_to(root).parts[0] not in ("sim", "timing")]
 
 
 def _publish(folder: Path, out: Path | None, name: str) -> Path | None:

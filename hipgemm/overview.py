@@ -8,13 +8,14 @@ not known is None, with the reason where there is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hipgemm import blas
 from hipgemm.bench import Refusal
-from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published, Rung
+from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published
 from hipgemm.measure import Step
 from hipgemm.result import Result, flops
 from isa.errors import IsaError
@@ -75,36 +76,40 @@ def overview(
     records: those measured on a card with M = N = K = n are taken, the last of each kernel; a note counts the
     rest. IsaError where they come from more than one device.
     """
-    from hipgemm.build import build
-    from hipgemm.inspection import inspect
-    from isa.parse import parse
-
     measured, notes = _measured(records, n)
     devices = sorted({r.device for r in measured.values()})
     if len(devices) > 1:
         raise IsaError(
             "these results come from more than one device", expected="one device a report", got=", ".join(devices)
         )
-    entries = []
-    toolchain = ""
-    for name in kernels:
-        rung = LADDER[name]
-        inspection = prediction = None
-        why = ""
-        try:
-            if step:
-                step(f"building {name}")
-            made = build(name, arch=on.arch, hipcc=hipcc)
-            toolchain = made.toolchain
-            inspection = inspect(parse(made.assembly.read_text(), made.assembly.name), name)
-            if predict:
-                if step:
-                    step(f"predicting {name}")
-                prediction = _predict(rung, made, n, on, clock_mhz)
-        except IsaError as error:
-            why = error.message
-        published = rung.published if n == PUBLISHED_SIZE else None
-        entries.append(Entry(name, rung.title, published, inspection, prediction, measured.get(name), why))
+    tell = step or (lambda _: None)
+    known: list[_Known] = []
+    # While one kernel is played in native code, the next is built; predictions go one after the other, two cores each.
+    pool = ThreadPoolExecutor(1)
+    try:
+        for name in kernels:
+            tell(f"building {name}")
+            known.append(_built(name, on, hipcc))
+            if predict and (made := known[-1].build):
+                known[-1].coming = pool.submit(_predict, made, n, on, clock_mhz)
+        for each in known:
+            tell(f"predicting {each.name}")
+            each.wait()
+    finally:
+        pool.shutdown(cancel_futures=True)
+    entries = [
+        Entry(
+            each.name,
+            LADDER[each.name].title,
+            LADDER[each.name].published if n == PUBLISHED_SIZE else None,
+            each.inspection,
+            each.prediction,
+            measured.get(each.name),
+            each.why,
+        )
+        for each in known
+    ]
+    toolchain = next((each.build.toolchain for each in known if each.build), "")
     rocblas = measured.get(blas.NAME)
     if rocblas or n == PUBLISHED_SIZE:
         published = PUBLISHED_ROCBLAS if n == PUBLISHED_SIZE else None
@@ -113,11 +118,44 @@ def overview(
     return Overview(n, on, clock, toolchain, devices[0] if devices else "", tuple(entries), tuple(notes))
 
 
-def _predict(rung: Rung, made: Build, n: int, on: Card, clock_mhz: float | None) -> Prediction:
+def _predict(made: Build, n: int, on: Card, clock_mhz: float | None) -> Prediction:
     from hipgemm.predict import Prediction, ready
-    from isa.timing import model
 
-    return Prediction(rung, n, n, n, model.predict(ready(made, n, n, n, on), clock_mhz))
+    return Prediction(LADDER[made.rung.name], n, n, n, ready(made, n, n, n, on).timing(clock_mhz))
+
+
+@dataclass
+class _Known:
+    """What is known of one kernel so far."""
+
+    name: str
+    build: Build | None = None
+    inspection: Inspection | None = None
+    coming: Future[Prediction] | None = None
+    prediction: Prediction | None = None
+    why: str = ""
+
+    def wait(self) -> None:
+        """For the prediction."""
+        try:
+            self.prediction = self.coming.result() if self.coming else None
+        except IsaError as error:
+            self.why = error.message
+
+
+def _built(name: str, on: Card, hipcc: Path | None) -> _Known:
+    from hipgemm.build import build
+    from hipgemm.inspection import inspect
+    from isa.parse import parse
+
+    known = _Known(name)
+    try:
+        made = build(name, arch=on.arch, hipcc=hipcc)
+        known.inspection = inspect(parse(made.assembly.read_text(), made.assembly.name), name)
+        known.build = made
+    except IsaError as error:
+        known.why = error.message
+    return known
 
 
 def _measured(records: Sequence[Result | Refusal], n: int) -> tuple[dict[str, Result], list[str]]:

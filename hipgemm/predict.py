@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from hipgemm.checking import Given
     from isa.code_object import CodeObject
     from isa.timing.cards import Card
-    from isa.timing.model import Prepared, Timing
+    from isa.timing.model import Timing
+    from isa.timing.predict import TimedLaunch
 
 # Where A, B and C would lie: only distances matter, and a card aligns allocations to pages.
 _A, _B, _C = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000
@@ -71,8 +72,8 @@ def ready_launch(
     on: Card,
     *,
     bank_rule: str | None = None,
-) -> tuple[str, Prepared]:
-    """(name of the kernel, its launch ready for the cycle model); `name` may be None where there is only one kernel.
+) -> TimedLaunch:
+    """A kernel's launch, to be timed; `name` may be None where there is only one kernel.
 
     Nothing is read from buffers; each lies apart from the others. IsaError where the arguments are not the kernel's, or
     its addresses depend on data.
@@ -85,7 +86,7 @@ def ready_launch(
     kernel = code.kernel(name or next(iter(code.kernels)))
     kernarg = packed(kernel, given, lambda i, argument, value: _A + i * (_B - _A))
     rule = bank_rule or bank_rules.DEFAULT
-    return kernel.name, predict.prepared(code, kernel.name, grid, block, kernarg, on, bank_rule=rule)
+    return predict.TimedLaunch(code, kernel.name, grid, block, kernarg, on, bank_rule=rule)
 
 
 def ready(
@@ -98,15 +99,15 @@ def ready(
     beta: float = 0.0,
     numbers: Mapping[str, float] | None = None,
     bank_rule: str | None = None,
-) -> Prepared:
-    """The launch of a built rung, ready for the cycle model."""
+) -> TimedLaunch:
+    """The launch of a built rung, to be timed."""
     from isa.timing import bank_rules, predict
 
     rung = built.rung
     assert isinstance(rung, Gemm)
     rung.check_size(m, n, k)
     kernarg = struct.pack("<QQQiiiff", _A, _B, _C, m, n, k, 1.0, beta)
-    return predict.prepared(
+    return predict.TimedLaunch(
         built.code_object(),
         rung.name,
         rung.grid(m, n),

@@ -14,8 +14,10 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 SUMS = "SHA256SUMS"
+T = TypeVar("T")
 
 
 def root() -> Path:
@@ -59,6 +61,36 @@ def make(kind: str, name: str, fill: Callable[[Path], None]) -> Path:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return parent / name
+
+
+def find_or_make(
+    kind: str,
+    name: str,
+    most: int,
+    make_it: Callable[[], T],
+    write: Callable[[Path, T], None],
+    read: Callable[[Path], T],
+) -> T:
+    """What an entry holds, read from its folder, or made and written there. At most `most` of a kind are kept; where
+    the disk takes nothing, what was made is used and not kept."""
+    with suppress(OSError, LookupError):
+        if (folder := find(kind, name)) is not None:
+            held = read(folder)
+            use(folder)
+            return held
+    made = make_it()
+    with suppress(OSError):
+        make(kind, name, lambda folder: write(folder, made))
+        prune(kind, most)
+    return made
+
+
+def sources(*elsewhere: str) -> list[Path]:
+    """The files that isa consists of, but for those in the folders and files called `elsewhere`: for the name of what
+    the rest of isa makes."""
+    root = Path(__file__).parent
+    files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2", ".c", ".h"))
+    return [p for p in files if p.relative_to(root).parts[0] not in elsewhere]
 
 
 def prune(kind: str, most: int) -> None:

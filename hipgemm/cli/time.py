@@ -16,7 +16,8 @@ from isa.errors import IsaError
 if TYPE_CHECKING:
     from hipgemm.predict import LaunchPrediction, Prediction
     from isa.timing.cards import Card
-    from isa.timing.model import Prepared, Timing
+    from isa.timing.model import Timing
+    from isa.timing.predict import TimedLaunch
 
 Triple = tuple[int, int, int]
 
@@ -58,15 +59,15 @@ def command(
             if grid or block or name or arguments:
                 raise IsaError(f"{what} has a launch of its own", hint="-n, -m and -k give its size")
             sizes = n if m is None else m, n, n if k is None else k
-            prepared, predicted = _of_ladder(what, sizes, on, hipcc, rule, step)
+            launch, predicted = _of_ladder(what, sizes, on, hipcc, rule, step)
         else:
-            prepared, predicted = _of_file(what, name, shape, arguments, on, hipcc, rule, step)
-        step("playing it")
-        timing = model.predict(prepared, clock)
+            launch, predicted = _of_file(what, name, shape, arguments, on, hipcc, rule)
+        step("following its addresses and playing it")
+        timing = launch.timing(clock)
         ends = []
         if sensitivity:
             step("varying the machine")
-            ends = model.sensitivity(prepared, timing.clock_mhz)
+            ends = model.sensitivity(launch.prepared, timing.clock_mhz)
     prediction = predicted(timing)
     if as_json:
         found = shown.as_json(prediction)
@@ -87,7 +88,7 @@ def command(
 
 def _of_ladder(
     what: str, sizes: tuple[int, int, int], on: Card, hipcc: Path | None, rule: str, step: Callable[[str], None]
-) -> tuple[Prepared, Callable[[Timing], Prediction]]:
+) -> tuple[TimedLaunch, Callable[[Timing], Prediction]]:
     from hipgemm.build import build
     from hipgemm.kernels import rung
     from hipgemm.predict import Prediction, ready
@@ -96,14 +97,13 @@ def _of_ladder(
     row.check_size(*sizes)
     step(f"building {what}")
     built = build(what, arch=on.arch, hipcc=hipcc)
-    step("following its addresses")
     return ready(built, *sizes, on, bank_rule=rule), lambda timing: Prediction(row, *sizes, timing)
 
 
 def _of_file(
     what: str, name: str | None, shape: tuple[Triple, Triple] | None, arguments: Sequence[str], on: Card,
-    hipcc: Path | None, rule: str, step: Callable[[str], None],
-) -> tuple[Prepared, Callable[[Timing], LaunchPrediction]]:  # fmt: skip
+    hipcc: Path | None, rule: str,
+) -> tuple[TimedLaunch, Callable[[Timing], LaunchPrediction]]:  # fmt: skip
     from hipgemm.checking import Given
     from hipgemm.cli import inputs
     from hipgemm.predict import LaunchPrediction, ready_launch
@@ -113,6 +113,5 @@ def _of_file(
         raise IsaError(
             f"how is {' or '.join(code.kernels)} launched?", expected="--grid, --block, and an --arg for each argument"
         )
-    step("following its addresses")
-    kernel, prepared = ready_launch(code, name, *shape, [Given.read(text) for text in arguments], on, bank_rule=rule)
-    return prepared, lambda timing: LaunchPrediction(kernel, *shape, timing)
+    launch = ready_launch(code, name, *shape, [Given.read(text) for text in arguments], on, bank_rule=rule)
+    return launch, lambda timing: LaunchPrediction(launch.name, *shape, timing)

@@ -36,7 +36,7 @@ def command(
         step(f"building {kernel}")
         built = build(kernel, arch=on.arch, hipcc=hipcc)
         step("following its addresses")
-        prepared = ready(built, n, n, n, on)
+        prepared = ready(built, n, n, n, on).prepared
         step("playing it")
         found = timeline(prepared, f"{kernel}, N = {n}, {on.name}", clock or on.clock_mhz, window=window)
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))

@@ -2,7 +2,8 @@
 
 A launch runs at once; its time is worked out when an event asks for it (`TimedReport.time_s`), and once for launches
 that are alike: same kernel, same shape, same arguments, where of a pointer only its place in a page counts. So a script
-that never asks for times pays nothing. Where the model refuses a launch (its path depends on data) there is no time.
+that never asks for times pays nothing. `isa.timing.predict` also keeps it on disk. Where the model refuses a launch
+(its path depends on data) there is no time.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ class TimedReport:
         return self.known[key]
 
     def _predict(self) -> Timing | None:
-        from isa.timing import model, predict
+        from isa.timing import predict
 
         try:
-            ready = predict.prepared(
+            return predict.TimedLaunch(
                 self.kernel.code_object,
                 self.kernel.facts.name,
                 self.grid,
@@ -61,10 +62,9 @@ class TimedReport:
                 self.kernarg,
                 card_of_the_simulator(),
                 dynamic_lds=self.dynamic_lds,
-            )
+            ).timing()
         except IsaError:
             return None
-        return model.predict(ready)
 
 
 class TimedCard(Card):

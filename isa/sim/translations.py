@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import isa
 from isa import cache
 from isa.sim.mode import FloatMode
 
@@ -54,26 +53,12 @@ def key(facts: tuple[Any, ...], *parts: str | bytes) -> str:
 
 def find_or_make(name: str, translate: Callable[[], Translated]) -> Translated:
     """The translation called `name`, from the disk or made."""
-    try:
-        return _read(name)
-    except (OSError, LookupError):
-        made = translate()
-    try:
-        cache.make(KIND, name, lambda folder: _write(folder, made))
-        cache.prune(KIND, MOST)
-    except OSError:
-        pass
-    return made
+    return cache.find_or_make(KIND, name, MOST, translate, _write, _read)
 
 
-def _read(name: str) -> Translated:
-    folder = cache.find(KIND, name)
-    if folder is None:
-        raise LookupError(name)
+def _read(folder: Path) -> Translated:
     facts = json.loads((folder / "facts.json").read_text())
-    code = (folder / "code.o").read_bytes()
-    cache.use(folder)
-    return Translated(code, facts["sites"], frozenset(facts["bails"]))
+    return Translated((folder / "code.o").read_bytes(), facts["sites"], frozenset(facts["bails"]))
 
 
 def _write(folder: Path, made: Translated) -> None:
@@ -86,6 +71,4 @@ def _engine() -> str:
     """What the translator is made of."""
     import llvmlite
 
-    root = Path(isa.__file__).parent
-    files = sorted(p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in _ELSEWHERE)
-    return cache.key(llvmlite.__version__, *(p.read_bytes() for p in files))
+    return cache.key(llvmlite.__version__, *(p.read_bytes() for p in cache.sources(*_ELSEWHERE)))

@@ -2,12 +2,20 @@
 
 `launch_of` puts registers and kernel arguments together as the hardware and the runtime would (`isa.sim.arguments`);
 buffers are known by their addresses only, since nothing is read from them.
+
+Predictions are kept on disk: an entry of `isa.cache` each, under a hash of the kernel's code and facts, the launch, the
+card, and the model itself, which is a hash of the sources it consists of.
 """
 
 from __future__ import annotations
 
+import functools
+import pickle
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
+from isa import cache
 from isa import code_object as objects
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
@@ -15,7 +23,7 @@ from isa.parse import parse_disassembly
 from isa.sim import arguments
 from isa.timing import bank_rules
 from isa.timing.cards import Card
-from isa.timing.model import Prepared, Resources, prepare
+from isa.timing.model import Prepared, Resources, Timing, predict, prepare
 from isa.timing.tracer import Launch, trace
 
 Triple = tuple[int, int, int]
@@ -24,6 +32,11 @@ _PACKET = 0x10_1000_0000
 _KERNARG_ALIGNMENT = 16
 """Of the segment in memory, and so what a compiler may read behind the last argument: clang's s_load_b128 does (AMDGPU
 backend guide, "Kernarg segment": 16 bytes at least)."""
+_KIND = "predictions"
+_MOST = 1000
+"""Predictions that are kept, of some 50 kB."""
+_ELSEWHERE = ("check", "emit.py", "passes", "toolchain.py")
+"""What of isa has no say in a prediction."""
 
 
 def cfg_of(code: objects.CodeObject, kernel: objects.Kernel) -> Cfg:
@@ -50,23 +63,51 @@ def launch_of(kernel: objects.Kernel, grid: Triple, block: Triple, kernarg: byte
     )
 
 
-def prepared(
-    code: objects.CodeObject,
-    name: str,
-    grid: Triple,
-    block: Triple,
-    kernarg: bytes,
-    on: Card,
-    *,
-    dynamic_lds: int = 0,
-    numbers: Mapping[str, float] | None = None,
-    bank_rule: str = bank_rules.DEFAULT,
-) -> Prepared:
-    """A launch made ready for `isa.timing.model.predict`. IsaError where it cannot be timed without running it."""
-    kernel = code.kernel(name)
-    cfg = cfg_of(code, kernel)
-    found = trace(cfg, launch_of(kernel, grid, block, kernarg, dynamic_lds))
-    return prepare(cfg, found, resources_of(kernel, dynamic_lds), on, numbers, bank_rule)
+@dataclass(frozen=True)
+class TimedLaunch:
+    """A launch whose time on a card is asked for. kernarg: the explicit arguments; numbers: of the machine, those of
+    `isa.timing.rdna3` if None. Asking raises IsaError where it cannot be timed without running it."""
+
+    code: objects.CodeObject
+    name: str
+    grid: Triple
+    block: Triple
+    kernarg: bytes
+    on: Card
+    dynamic_lds: int = 0
+    numbers: Mapping[str, float] | None = None
+    bank_rule: str = bank_rules.DEFAULT
+
+    @functools.cached_property
+    def prepared(self) -> Prepared:
+        """Made ready for `isa.timing.model`: its addresses followed, its caches played."""
+        kernel = self.code.kernel(self.name)
+        cfg = cfg_of(self.code, kernel)
+        found = trace(cfg, launch_of(kernel, self.grid, self.block, self.kernarg, self.dynamic_lds))
+        resources = resources_of(kernel, self.dynamic_lds)
+        return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule)
+
+    def timing(self, clock_mhz: float | None = None) -> Timing:
+        """The prediction at this clock (the card's if None), from the disk or made."""
+        launch = (self.grid, self.block, self.kernarg, self.dynamic_lds)
+        facts = (self.code.arch, self.code.kernel(self.name), launch, self.on, clock_mhz, self.numbers, self.bank_rule)
+        key = cache.key(_model(), repr(facts), self.code.code(self.name))
+        return cache.find_or_make(_KIND, key, _MOST, lambda: predict(self.prepared, clock_mhz), _write, _read)
+
+
+def _write(folder: Path, made: Timing) -> None:
+    (folder / "timing.pickle").write_bytes(pickle.dumps(made))
+
+
+def _read(folder: Path) -> Timing:
+    held: Timing = pickle.loads((folder / "timing.pickle").read_bytes())
+    return held
+
+
+@functools.cache
+def _model() -> str:
+    """What predictions are made by."""
+    return cache.key(*(p.read_bytes() for p in cache.sources(*_ELSEWHERE)))
 
 
 def resources_of(kernel: objects.Kernel, dynamic_lds: int = 0) -> Resources:

@@ -79,3 +79,37 @@ def test_many_make_the_same_entry_at_once() -> None:
 def test_keys_tell_parts_apart() -> None:
     assert cache.key("ab", "c") != cache.key("a", "bc")
     assert cache.key("ab") == cache.key(b"ab")
+
+
+def test_found_or_made() -> None:
+    def write(folder: Path, text: str) -> None:
+        (folder / "text").write_text(text)
+
+    def read(folder: Path) -> str:
+        return (folder / "text").read_text()
+
+    def find_or_make(name: str, made: str) -> str:
+        return cache.find_or_make("kind", name, 2, lambda: made, write, read)
+
+    assert find_or_make("a", "first") == "first"
+    assert find_or_make("a", "second") == "first"
+    assert [find_or_make(name, name) for name in "bcd"] == ["b", "c", "d"]
+    assert len(list((cache.root() / "kind").iterdir())) == 2
+    (cache.root() / "kind" / "d" / "text").write_text("damaged")
+    assert find_or_make("d", "again") == "again"
+
+
+def test_what_the_disk_refuses_is_made_and_not_kept(folder: Path) -> None:
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("a file where the folder would be")
+
+    def write(folder: Path, made: int) -> None:
+        raise AssertionError("there is nowhere to write")
+
+    assert cache.find_or_make("kind", "name", 1, lambda: 42, write, lambda folder: 0) == 42
+
+
+def test_sources_leave_out_what_is_elsewhere() -> None:
+    names = {str(p.relative_to(Path(cache.__file__).parent)) for p in cache.sources("passes", "toolchain.py")}
+    assert {"cache.py", "sim/jit.py", "timing/native/run.c", "timing/native/engine.h"} <= names
+    assert not {"toolchain.py", "passes/unroll.py"} & names
