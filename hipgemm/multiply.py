@@ -198,8 +198,8 @@ def compute(device: Device, kernel: str, a: Matrix, b: Matrix, c: Matrix, alpha:
         device.synchronize()  # before the copies are given back
 
 
-def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 1.0) -> None:
-    """target = scale * source where the source has elements, 0 elsewhere, on the default stream."""
+def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 1.0, *, stream: Any = None) -> None:
+    """target = scale * source where the source has elements, 0 elsewhere. stream: None for the default one."""
     if abs(target.row_stride) < abs(target.column_stride):  # lanes along the target's closest elements
         source, target = source.transposed, target.transposed
 
@@ -211,7 +211,7 @@ def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 
     width, height, _ = COPY_BLOCK
     grid = -(-target.columns // width), min(-(-target.rows // height), COPY_GRID_Y), 1
     arguments = (*described(source), *described(target), ctypes.c_float(scale))
-    device.launch(_function(device, STRIDED_COPY), grid, COPY_BLOCK, arguments)
+    device.launch(_function(device, STRIDED_COPY), grid, COPY_BLOCK, arguments, stream=stream)
 
 
 _open_devices: dict[str | None, Device] = {}

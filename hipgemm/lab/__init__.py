@@ -23,6 +23,7 @@ EXPERIMENTS = {
     "ilp": "nested loops against values held in registers, at -O0 and optimised",
     "tiles": "what a thread computes: from 1 x 1 to 16 x 8 elements of C",
     "registers": "kernel 5 under a cap on its VGPRs",
+    "vectors": "32, 64 and 128 bits a load, from memory and from LDS; padding to multiples of four",
     "banks": "which registers a dual FMA reads its operands from",
     "lds": "strides of 1 to 32 between the lanes of an LDS load",
 }

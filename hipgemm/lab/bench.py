@@ -49,6 +49,11 @@ class Trial:
         """Loads from LDS, flat ones that went there among them."""
         return self.counts["LDS load"]
 
+    def mostly(self, prefix: str) -> str:
+        """The mnemonic of this beginning that is executed most often."""
+        found = {name: n for name, n in self.counts.items() if name.startswith(prefix) and n}
+        return max(found, key=lambda name: found[name], default="none")
+
     @property
     def fmas(self) -> float:
         """Multiply-adds of a lane."""
@@ -68,8 +73,10 @@ class Bench:
     step: Callable[[str], None]
     toolchain: str = field(default="", init=False)
 
-    def gemm(self, row: Gemm, flags: Sequence[str], n: int) -> Trial:
-        """Build, run, check and time a GEMM kernel at M = N = K = n. SizeError where it does not take n."""
+    def gemm(self, row: Gemm, flags: Sequence[str], n: int, depth: int | None = None) -> Trial:
+        """Build, run, check and time a GEMM kernel at M = N = K = n. SizeError where it does not take n.
+
+        depth: of its tiles of A and B, what K must be a multiple of if not given."""
         from hipgemm.inspection import inspect
         from hipgemm.measure import measure_image
 
@@ -87,7 +94,7 @@ class Bench:
             tflops = result.flops / time_ms / 1e9
             result = dataclasses.replace(result, time_ms=time_ms, time_kind="predicted", tflops=tflops)
         inspection = inspect(built.code_object(), row.name, threads=row.block[0] * row.block[1] * row.block[2])
-        return Trial(built, inspection, result, paths.per_step())
+        return Trial(built, inspection, result, paths.per_step(depth or row.tile[2]))
 
 
 class Paths:
@@ -142,13 +149,12 @@ class Paths:
         )  # fmt: skip
         return model.predict(ready).time_s * 1e3
 
-    def per_step(self) -> Counter[str]:
+    def per_step(self, depth: int) -> Counter[str]:
         """What a wave executes for one step of k: see `executed`. From the difference of two launches of one workgroup
         whose K differ."""
         rows, columns = self.row.block_tile
-        least = self.row.tile[2]
-        many, few = (executed(self.cfg, self.trace(rows, columns, k)) for k in (4 * least, 2 * least))
-        return Counter({name: (many[name] - few[name]) / (2 * least) for name in many})
+        many, few = (executed(self.cfg, self.trace(rows, columns, k)) for k in (4 * depth, 2 * depth))
+        return Counter({name: (many[name] - few[name]) / (2 * depth) for name in many})
 
 
 _ANYWHERE = (0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000)
@@ -159,11 +165,13 @@ def _arguments(matrices: Sequence[int], m: int, n: int, k: int) -> bytes:
 
 
 def executed(cfg: Cfg, trace: Trace) -> Counter[str]:
-    """What a wave of a recorded workgroup executed, on average: kinds of instructions (`inspection.KINDS`), and beside
-    them "LDS load", "global load", "scratch access", where flat ones count for the space that they went to."""
+    """What a wave of a recorded workgroup executed, on average: kinds of instructions (`inspection.KINDS`), names of
+    memory accesses, and "all"; beside them "LDS load", "global load" and "scratch access", where flat instructions
+    count for the space that they went to."""
     import numpy as np
 
     from hipgemm.inspection import kind
+    from isa.describe import base_name
 
     entered = np.bincount(trace.recorded.blocks, minlength=len(cfg.blocks)) / trace.waves
     found: Counter[str] = Counter()
@@ -173,6 +181,7 @@ def executed(cfg: Cfg, trace: Trace) -> Counter[str]:
             found[kind(inst)] += times
             found["all"] += times
             if (access := inst.desc.access) is not None:
+                found[base_name(inst.mnemonic)] += times
                 space = trace.spaces.get(i, access.space)
                 if space == "scratch":
                     found["scratch access"] += times

@@ -56,4 +56,4 @@ class Tiled:
 
     def tried(self, bench: Bench, n: int) -> Trial:
         """Built, run, checked and timed at M = N = K = n."""
-        return bench.gemm(self.row, self.flags, n)
+        return bench.gemm(self.row, self.flags, n, self.bk)

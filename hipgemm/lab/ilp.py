@@ -40,12 +40,12 @@ class Ilp:
         "rows, columns and depth every multiply-add reads both factors from LDS: 16 reads for 8 FMAs at each k. Put "
         "into variables first, by unrolled loops, 4 + 2 reads serve the same 8 FMAs, none of which needs another. "
         "At -O3 both sources end up alike: loops of known length are unrolled, values are read once and early, "
-        "neighbours in one access, and independent FMAs are paired. At -O1 the nested loops stay as they are written, "
-        "and the difference is the source's. At -O0 this compiler unrolls nothing and keeps every variable in scratch: "
-        "what was to be held in registers is stored to memory and read back, and the plain loops are the faster ones. "
-        "After the article Register Blocking and Instruction Level Parallelism (ILP), where the compiler of another "
-        "maker held the values in registers without its optimiser, too: 2.48 ms for nested loops, 1.74 ms for "
-        "registers, and 0.8 ms for both with it, at N = 1024."
+        "neighbours in one access, and independent FMAs are paired. At -O1 the nested loops stay as they are "
+        "written, and the difference is the source's. At -O0 this compiler unrolls nothing and keeps every variable "
+        "in scratch: what was to be held in registers is stored to memory and read back, and the plain loops are "
+        "the faster ones. After the article Register Blocking and Instruction Level Parallelism (ILP), where the "
+        "compiler of another maker held the values in registers without its optimiser, too: 2.48 ms for nested "
+        "loops, 1.74 ms for registers, and 0.8 ms for both with it, at N = 1024."
     )
     columns: tuple[Column, ...] = (
         Column("source", "source", what="how the multiplication is written"),

@@ -69,13 +69,13 @@ class Lds:
     title: str = "LDS banks: what a stride costs"
     size: int | None = None
     paragraph: str = (
-        "Lane i of a wave reads 1, 2 or 4 dwords at i times the stride, in units of what it reads. A CU's LDS has 32 "
-        "banks of a dword; a b32 load is served at once, b64 in two and b128 in four phases of fewer lanes, and in a "
-        "phase lanes that want different dwords of one bank take turns. So the cost is that of the closed form: "
-        "phases times gcd(stride, 32 / dwords). Odd strides are free, a stride of 32 serves one lane a cycle. With 64 "
-        "banks, were they one set and not two of 32, a stride of 2 would be free as well: the column beside it is what "
-        "a card would show then. Sixteen waves on one CU read at once, so that the time is that of the LDS, and not of "
-        "one load's latency."
+        "Lane i of a wave reads 1, 2 or 4 dwords at i times the stride, in units of what it reads. A CU's LDS has "
+        "32 banks of a dword; a b32 load is served at once, b64 in two and b128 in four phases of fewer lanes, and "
+        "in a phase lanes that want different dwords of one bank take turns. So the cost is that of the closed "
+        "form: phases times gcd(stride, 32 / dwords). Odd strides are free, a stride of 32 serves one lane a cycle. "
+        "With 64 banks, were they one set and not two of 32, a stride of 2 would be free as well: the column beside "
+        "it is what a card would show then. Sixteen waves on one CU read at once, so that the time is that of the "
+        "LDS, and not of one load's latency."
     )
 
     @property

@@ -21,12 +21,12 @@ class Registers:
     title: str = "Registers: occupancy against spills"
     size: int | None = 2048
     paragraph: str = (
-        "Kernel 5 keeps 128 accumulators, a column and a row of its tiles in VGPRs. A SIMD has 1536 VGPRs, given out "
-        "in granules of 24, so that fewer a wave let more waves in, which hide each other's waits. Below what the "
-        "kernel needs the compiler spills to scratch: memory, reached through the same path as A and B, a dword of "
-        "each lane at a time. Occupancy is a means to hide latency and no aim: the cap pays as long as it takes "
-        "registers that hold nothing, and costs more than any occupancy can give back as soon as accumulators move to "
-        "memory in the inner loop."
+        "Kernel 5 keeps 128 accumulators, a column and a row of its tiles in VGPRs. A SIMD has 1536 VGPRs, given "
+        "out in granules of 24, so that fewer a wave let more waves in, which hide each other's waits. Below what "
+        "the kernel needs the compiler spills to scratch: memory, reached through the same path as A and B, a dword "
+        "of each lane at a time. Occupancy is a means to hide latency and no aim: the cap pays as long as it takes "
+        "registers that hold nothing, and costs more than any occupancy can give back as soon as accumulators move "
+        "to memory in the inner loop."
     )
     columns: tuple[Column, ...] = (
         Column("cap", "cap", "VGPRs", what="what the compiler may use"),

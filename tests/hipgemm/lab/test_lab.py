@@ -88,6 +88,19 @@ def test_without_the_optimiser_memory_is_all_that_counts(study: Callable[..., di
 
 
 @needs_compiler
+def test_wider_loads_are_fewer_and_padding_costs_its_copies(study: Callable[..., dict[str, Any]]) -> None:
+    found = study("vectors", "Vectors(((1, 1), (4, 4)), tile=4, bk=8)", 128)
+    scalar, vector, checked, padded = found["rows"]
+    assert scalar["global_loads"] == 4 * vector["global_loads"]
+    assert vector["lds_by"] == "ds_load_b128"
+    assert scalar["lds_loads"] > vector["lds_loads"] == 2
+    assert vector["time_ms"] < scalar["time_ms"]
+    assert checked["n"] == padded["n"] == 125
+    assert checked["all"] > vector["all"]
+    assert padded["time_ms"] > padded["copies_ms"] > 0 == checked["copies_ms"]
+
+
+@needs_compiler
 def test_conflict_free_pairs_take_one_cycle_and_two_way_ones_two(study: Callable[..., dict[str, Any]]) -> None:
     found = study("banks", "EXPERIMENT")
     for row in found["rows"]:

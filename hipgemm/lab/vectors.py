@@ -1,0 +1,119 @@
+"""`vectors`: how many bits a load moves, and what a size that is no multiple of four costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hipgemm.lab.bench import Bench, Trial
+from hipgemm.lab.frame import Column, Plot, Row
+from hipgemm.lab.gemms import Tiled
+from hipgemm.report import svg
+from isa.errors import IsaError
+
+WIDTH = 4  # floats of the widest load
+_REPEATS = 16  # on a card; the shortest counts
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """widths: floats of a load from global memory and from LDS; tile: TM and TN of a thread; bk: depth of a tile."""
+
+    widths: Sequence[tuple[int, int]] = ((1, 1), (2, 1), (4, 1), (1, 2), (1, 4), (4, 4))
+    tile: int = 8
+    bk: int = 16
+    name: str = "vectors"
+    title: str = "Vector loads: 32, 64 or 128 bits at a time"
+    size: int | None = 2048
+    paragraph: str = (
+        "The same 8 x 8 thread tiles, with A and B brought to LDS by loads of 1, 2 or 4 floats, and read from LDS "
+        "by loads of 1, 2 or 4. A wider load moves the same bytes with fewer instructions, addresses and waits; the "
+        "LDS needs as many cycles for a b128 as for four b32, but only one slot of the request path. The compiler "
+        "joins two b32 loads with one base into a ds_load_2addr_b32 by itself, so that scalar LDS code is better "
+        "than it looks. A vector load wants rows that begin at multiples of 16 bytes, hence N and K that are "
+        "multiples of four. The last rows take three less than n: with loads of one float and a check of every "
+        "element, and with A and B first copied into matrices padded with zeros to a multiple of four, with the "
+        "copies (and the one that cuts C out) in the time. After xGeMM Chapter 6: Vectorized Memory Accesses (T. "
+        "Gautam, 2024), where vector loads brought the kernel to 70 % of cuBLAS."
+    )
+    columns: tuple[Column, ...] = (
+        Column("kernel", "loads", what="bits of a load from global memory and from LDS"),
+        Column("n", "n", what="M = N = K"),
+        Column("global_loads", "global", "a k", 2, "load instructions of a wave from global memory, for one k"),
+        Column("lds_loads", "LDS", "a k", 2, "load instructions of a wave from LDS, for one k"),
+        Column("lds_by", "LDS loads are mostly", what="the instruction that the compiler chose"),
+        Column("all", "instructions", "a k", 1, "of a wave, for one k"),
+        Column("vgprs", "VGPRs", what="of a wave"),
+        Column("copies_ms", "copies", "ms", 4, "to and from padded matrices"),
+        Column("time_ms", "time", "ms", 4, "of one launch, and the copies"),
+        Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time"),
+    )
+
+    def run(self, bench: Bench, n: int) -> Iterator[Row]:
+        if n % WIDTH:
+            raise IsaError(f"the experiment {self.name} needs a multiple of {WIDTH}", got=f"n = {n}")
+        for gw, lw in self.widths:
+            trial = Tiled(self.tile, self.tile, self.bk, gw, lw).tried(bench, n)
+            yield self._row(f"b{32 * gw} and b{32 * lw}", n, trial)
+        odd = n - WIDTH + 1
+        trial = Tiled(self.tile, self.tile, self.bk, 1, WIDTH, guard=True).tried(bench, odd)
+        yield self._row(f"b32, checked, and b{32 * WIDTH}", odd, trial)
+        trial = Tiled(self.tile, self.tile, self.bk, WIDTH, WIDTH, guard=True).tried(bench, n)
+        yield self._row(f"b{32 * WIDTH}, checked, padded", odd, trial, copies_ms(bench, odd, n))
+
+    def _row(self, kernel: str, n: int, trial: Trial, copies: float | None = 0.0) -> Row:
+        time = trial.result.time_ms
+        whole = None if time is None or copies is None else time + copies
+        return {
+            "kernel": kernel,
+            "n": n,
+            "global_loads": trial.count("global load"),
+            "lds_loads": trial.lds_loads,
+            "lds_by": trial.mostly("ds_load"),
+            "all": trial.count("all"),
+            "vgprs": trial.inspection.vgprs,
+            "copies_ms": copies,
+            "time_ms": whole,
+            "tflops": None if whole is None else (2 * n**3 + 3 * n**2) / whole / 1e9,
+            "time_kind": trial.result.time_kind,
+            "correct": trial.result.correct,
+        }
+
+    def plots(self, rows: Sequence[Row]) -> list[Plot]:
+        groups = [
+            (
+                row["kernel"],
+                [svg.Bar(row["time_kind"], row["time_ms"], f"{row['time_ms']:.3f}, {row['all']:.0f} instructions a k")],
+            )
+            for row in rows
+            if row["time_ms"]
+        ]
+        return [Plot("Time of one launch", svg.bars(groups, "ms", "Time of one launch", left=170, right=210))]
+
+
+def copies_ms(bench: Bench, n: int, padded: int) -> float | None:
+    """What it takes to bring A and B from n x n into matrices of padded x padded, and C back; None where not known."""
+    from contextlib import ExitStack
+
+    from hipgemm.arrays import Matrix
+    from hipgemm.multiply import strided_copy
+
+    device = bench.device
+    bench.step("copying into padded matrices")
+    with ExitStack() as stack:
+
+        def matrix(size: int) -> Matrix:
+            return Matrix.of(stack.enter_context(device.buffer(4 * size * size)), size, size)
+
+        small, large = matrix(n), matrix(padded)
+
+        def copy(_: int, stream: object) -> None:
+            for source, target in ((small, large), (small, large), (large, small)):
+                strided_copy(device, source, target, stream=stream)
+
+        times = device.timings(copy, 1 if device.simulated else _REPEATS)
+    known = [t for t in times if t is not None]
+    return 1e3 * min(known) if known else None
+
+
+EXPERIMENT = Vectors()
