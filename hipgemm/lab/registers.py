@@ -12,6 +12,13 @@ from hipgemm.lab.frame import Column, Plot, Row
 from hipgemm.report import svg
 
 
+def capped(cap: int) -> Gemm:
+    """Kernel 5 as it is launched, under another name; its cap is a flag."""
+    fields = {f.name: getattr(rung("kernel5"), f.name) for f in dataclasses.fields(Gemm)}
+    name = f"lab_capped_{cap}"
+    return Gemm(**fields | {"name": name, "title": name, "source": "lab/capped.hip", "function": "lab_capped"})
+
+
 @dataclass(frozen=True)
 class Registers:
     """caps: the most VGPRs that the compiler may use."""
@@ -41,12 +48,8 @@ class Registers:
     )
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
-        fields = {f.name: getattr(rung("kernel5"), f.name) for f in dataclasses.fields(Gemm)}
         for cap in self.caps:
-            name = f"lab_capped_{cap}"
-            changes = {"name": name, "title": name, "source": "lab/capped.hip", "function": "lab_capped"}
-            row = Gemm(**(fields | changes))
-            trial = bench.gemm(row, ["-O3", f"-DVGPRS={cap}"], n)
+            trial = bench.gemm(capped(cap), ["-O3", f"-DVGPRS={cap}"], n)
             found, result = trial.inspection, trial.result
             yield {
                 "cap": cap,

@@ -133,6 +133,20 @@ def test_a_changed_source_or_header_is_built_again(tmp_path: Path, monkeypatch: 
     assert not build(rung).cached
 
 
+def test_what_a_source_includes_and_its_flags_go_into_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "SOURCES", tmp_path)
+    inner, outer = tmp_path / "inner.hip", tmp_path / "lab" / "outer.hip"
+    outer.parent.mkdir()
+    inner.write_text('#include <hip/hip_runtime.h>\nextern "C" __global__ void outer(float *p) { *p = VALUE; }\n')
+    outer.write_text('# include "../inner.hip"\n')
+    source = kernels.Source("outer", "included", "lab/outer.hip", "outer", False)
+    assert not build(source, flags=["-O3", "-DVALUE=1"]).cached
+    assert build(source, flags=["-O3", "-DVALUE=1"]).cached
+    assert not build(source, flags=["-O3", "-DVALUE=2"]).cached
+    inner.write_text(inner.read_text() + "// changed\n")
+    assert not build(source, flags=["-O3", "-DVALUE=1"]).cached
+
+
 def test_a_damaged_entry_is_built_again() -> None:
     made = build("kernel1")
     good = made.hsaco.read_bytes()

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from hipgemm.build import build
 from hipgemm.cli import main
-from hipgemm.lab import EXPERIMENTS, experiment
+from hipgemm.lab import EXPERIMENTS, experiment, registers
 from hipgemm.lab.banks import PATTERNS, by_rules
 from hipgemm.lab.frame import Column, Plot, Study
+from hipgemm.lab.gemms import Tiled
 from hipgemm.lab.lds import closed_form
 from hipgemm.report import lab, svg
 from isa import toolchain
@@ -121,6 +123,19 @@ def test_an_lds_load_takes_what_its_stride_says(study: Callable[..., dict[str, A
                 assert row[width] == pytest.approx(row[f"{width}_32"], rel=0.02)
     assert max(column(found, "b32")) == column(found, "b32")[-1] == pytest.approx(32, rel=0.01)
     assert column(found, "b32")[0] == column(found, "b32")[2] < 1.3
+
+
+@pytest.mark.parametrize("tools", list(toolchain.available()), ids=lambda tools: f"{tools.kind} {tools.version[:30]}")
+def test_every_compiler_keeps_to_the_cap_and_builds_every_choice(tools: toolchain.Toolchain) -> None:
+    capped = build(registers.capped(64), flags=["-O3", "-DVGPRS=64"], tools=tools).stages[0].shape
+    assert capped is not None
+    assert capped.vgprs <= 64
+    assert capped.spills > 50
+    assert capped.scratch > 0
+    for choice in (Tiled(1, 1), Tiled(16, 8, 32, 4, 4), Tiled(4, 2, 8, 2, 2, guard=True)):
+        shape = build(choice.row, flags=choice.flags, tools=tools).stages[0].shape
+        assert shape is not None
+        assert (shape.lds, shape.scratch) == (choice.lds_bytes, 0)
 
 
 @pytest.mark.parametrize("dwords", [1, 2, 4])
