@@ -237,7 +237,8 @@ class Device:
         """Seconds of each of `runs` calls of `work(run, stream)`, which puts something on that stream.
 
         Each stands between two events of its own; nobody waits before the last one is on its way, so that the device
-        does not idle in between. On the simulated card the clock is the prediction's; None where it has none.
+        does not idle in between. On the simulated card the clock is the prediction's. None where the clock stood still:
+        no prediction, or work too short for a card's events.
         """
         stream = self.call("hipStreamCreate")
         events: list[Any] = []
@@ -255,7 +256,7 @@ class Device:
             for event in events:
                 self.hip.hipEventDestroy(event)
             self.hip.hipStreamDestroy(stream)
-        return [None if self.simulated and s == 0 else s for s in seconds]
+        return [s if s > 0 else None for s in seconds]
 
     def holds(self, address: int) -> bool:
         """Whether this HIP runtime knows the address as memory of this device."""

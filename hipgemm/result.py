@@ -122,7 +122,8 @@ class Result:
 
     def _time(self) -> str:
         if self.time_ms is None or self.tflops is None:
-            return "not known: the simulated card has no cycle model for this launch"
+            why = "the simulated card has no cycle model for this launch" if self.simulated else "too short for events"
+            return f"not known: {why}"
         text = f"{self.time_ms:.4f} ms {self.time_kind}, {self.tflops:.2f} TFLOP/s"
         if self.runs > 1 and self.mean_ms is not None:
             spread = "" if self.deviation_ms is None else f" ± {self.deviation_ms:.4f}"

@@ -19,6 +19,7 @@ from hipgemm.records import BadRecord
 from hipgemm.report import table
 from hipgemm.result import Result
 from hipgemm.telemetry import Telemetry
+from isa.toolchain import build_host_library
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -106,36 +107,10 @@ assert len(used) == 9 and len(set(used)) == 4 and used[:5] == used[4:9], "three 
     )
 
 
-ROCBLAS = """
-#include <stddef.h>
-#include <string.h>
-static void *handle_made = &handle_made, *stream_set;
-int rocblas_get_version_string(char *out, size_t room) { strncpy(out, "4.2.0.test", room); return 0; }
-int rocblas_create_handle(void **handle) { *handle = handle_made; return 0; }
-int rocblas_set_stream(void *handle, void *stream) { stream_set = stream; return handle != handle_made; }
-int rocblas_sgemm(void *handle, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda,
-                  const float *b, int ldb, const float *beta, float *c, int ldc) {
-    if (handle != handle_made || ta != 111 || tb != 111 || !stream_set || lda < m || ldb < k || ldc < m) return 5;
-    for (int j = 0; j < n; ++j)
-        for (int i = 0; i < m; ++i) {
-            float sum = 0;
-            for (int p = 0; p < k; ++p) sum += a[i + (size_t)p * lda] * b[p + (size_t)j * ldb];
-            float *out = c + i + (size_t)j * ldc;
-            *out = *beta == 0 ? *alpha * sum : *alpha * sum + *beta * *out;
-        }
-    return 0;
-}
-"""
-
-
 def test_kernel0_is_rocblas_by_its_own_interface(run_program: Run, tmp_path: Path) -> None:
     """A small librocblas.so that computes what rocBLAS's documentation says, column-major."""
-    from isa.toolchain import build_host_library
-
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "rocblas.c").write_text(ROCBLAS)
-    library = tmp_path / "lib" / "librocblas.so"
-    build_host_library(tmp_path / "rocblas.c", library)
+    library = tmp_path / "librocblas.so"
+    build_host_library(Path(__file__).parent / "host" / "rocblas.c", library)
     run_program(
         START
         + """

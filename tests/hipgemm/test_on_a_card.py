@@ -1,0 +1,184 @@
+"""The way to a card, end to end, with what stands behind it replaced: the driver's topology by a folder, HIP by the
+simulated runtime under a card's name, rocBLAS by a small library, amdsmi by a module of its name."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hipgemm import records
+from hipgemm.bench import KERNELS
+from isa.toolchain import build_host_library
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+HERE = Path(__file__).parent
+
+CARDS = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from hipgemm import device
+from hipgemm.device import CardFound, Device, DeviceError
+
+hip_itself = device._hip
+
+class Hip:
+    "hip-python's module as a machine with these cards shows it."
+    hipDeviceProp_t = SimpleNamespace
+    def __init__(self, *archs): self.archs, self.chosen = archs, None
+    def hipGetDeviceCount(self): return 0, len(self.archs)
+    def hipSetDevice(self, index):
+        self.chosen = index
+        return (0,)
+    def hipGetDeviceProperties(self, index):
+        return 0, SimpleNamespace(name=f"card {index}", gcnArchName=f"{self.archs[index]}:sramecc-", pciDomainID=0,
+                                  pciBusID=3 + index, pciDeviceID=0, clockRate=2_500_000)
+
+def machine(driver, runtime):
+    "What the kernel driver knows, and what HIP shows."
+    device.cards_present = lambda: [CardFound(i + 1, arch) for i, arch in enumerate(driver)]
+    hip = Hip(*runtime)
+    device._hip = lambda: hip
+    return hip
+
+def refused(prefer):
+    try:
+        Device.open(prefer)
+    except DeviceError as error:
+        return str(error)
+    raise SystemExit("opened")
+"""
+
+
+def test_a_card_is_chosen_by_its_number_among_those_that_can_be_used(run_program: Run) -> None:
+    run_program(
+        CARDS
+        + """
+hip = machine(["gfx1036", "gfx1100", "gfx1101"], ["gfx1036", "gfx1100", "gfx1101"])
+first, second = ("card 1", "gfx1100", "0000:04:00.0"), ("card 2", "gfx1101", "0000:05:00.0")
+for prefer, (name, arch, pci) in ((None, first), ("card", first), ("card:0", first), ("card:1", second)):
+    opened = Device.open(prefer)
+    assert (opened.name, opened.arch, opened.pci, opened.simulated) == (name, arch, pci, False), prefer
+    assert hip.chosen == opened.index, "the last that was set"
+said = refused("card:2")
+assert "number 2" in said and "gfx1036, gfx1100, gfx1101" in said
+from hipgemm import simulated_hip
+assert not simulated_hip.installed()
+"""
+    )
+
+
+def test_what_a_card_lacks_is_said(run_program: Run) -> None:
+    run_program(
+        CARDS
+        + """
+machine(["gfx1030", "gfx1200"], ["gfx1030", "gfx1200"])
+said = refused("card")
+assert "gfx1030, gfx1200" in said and "gfx1100, gfx1101, gfx1102, gfx1103" in said and "--device simulated" in said
+machine(["gfx1100"], [])
+assert "HIP_VISIBLE_DEVICES" in refused("card"), "the driver has it, HIP does not show it"
+machine(["gfx1100", "gfx1100"], ["gfx1100"])
+assert Device.open("card").name == "card 0"
+assert "HIP_VISIBLE_DEVICES" in refused("card:1")
+hip = machine(["gfx1100"], ["gfx1100"])
+def missing():
+    raise RuntimeError("failed to dlopen libamdhip64.so")
+hip.hipGetDeviceCount = missing
+said = refused("card")
+assert "no HIP runtime: failed to dlopen" in said and "ROCM_PATH" in said
+# Nothing but other cards: the simulated one, unless a card was asked for.
+machine(["gfx1200"], ["gfx1200"])
+device._hip = hip_itself
+assert Device.open().simulated
+"""
+    )
+
+
+def test_the_topology_is_read_before_any_hip_library(run_program: Run) -> None:
+    run_program(
+        CARDS
+        + """
+device.cards_present = lambda: [CardFound(1, "gfx1036")]
+assert "gfx1036" in refused("card")
+assert not {"hip", "rocm.bindings"} & set(sys.modules)
+"""
+    )
+
+
+COMMAND = """
+from small_card import *
+from hipgemm import device, simulated_hip
+simulated_hip.install(lambda: SmallCard(time_s=0.002))
+simulated_hip.installed = lambda: False
+device.cards_present = lambda: [device.CardFound(1, "gfx1100")]
+from hipgemm.cli import main
+main(prog_name='hipgemm')
+"""
+AMDSMI = """
+from types import SimpleNamespace
+AmdSmiClkType = SimpleNamespace(GFX=0)
+amdsmi_init = amdsmi_shut_down = lambda: None
+amdsmi_get_processor_handles = lambda: ["this"]
+amdsmi_get_gpu_device_bdf = lambda handle: "0000:00:00.0"
+amdsmi_get_clock_info = lambda handle, kind: {"clk": 2400}
+amdsmi_get_power_info = lambda handle: {"socket_power": 333}
+"""
+
+
+@pytest.fixture
+def rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ROCm folder with a small rocBLAS and a version, and an amdsmi that Python finds."""
+    root = tmp_path / "rocm"
+    (root / "lib").mkdir(parents=True)
+    (root / ".info").mkdir()
+    (root / ".info" / "version").write_text("6.4.1-83\n")
+    build_host_library(HERE / "host" / "rocblas.c", root / "lib" / "librocblas.so")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "amdsmi.py").write_text(AMDSMI)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    monkeypatch.setenv("ROCM_PATH", str(root))
+    return root
+
+
+def test_the_ladder_on_a_card_and_back_through_its_file(run_program: Run, rocm: Path, tmp_path: Path) -> None:
+    out = str(tmp_path / "results.jsonl")
+    options = ["-n", "256", "--beta", "0.5", "--device", "card", "--out", out]
+    shown = run_program(COMMAND, "bench", *options).stdout
+    rows = {line.split()[0]: line for line in shown.splitlines() if line.strip().startswith("kernel")}
+    assert list(rows) == ["kernel", *KERNELS]
+    assert "rocBLAS" in rows["kernel0"]
+    with open(out, encoding="utf-8") as file:
+        entries = [e for e in records.load(file, out) if isinstance(e, records.Result)]
+    assert [e.kernel for e in entries] == list(KERNELS)
+    for e in entries:
+        assert e.correct
+        assert not e.simulated
+        assert (e.runs, e.warm_ups) == (16, 4)
+        # The small library takes no time on this card's clock: a time of 0 is none.
+        assert (e.time_kind, len(e.times_ms)) == (("none", 0) if e.kernel == "kernel0" else ("measured", 16))
+        assert e.clock_mhz == (2400, 2400, 2400)
+        assert e.power_w == (333, 333, 333)
+        assert e.environment["rocm"] == "6.4.1-83"
+        assert "PCI 0000:00:00.0" in e.environment["card"]
+    assert entries[0].made_by == f"rocBLAS 4.2.0.test ({rocm}/lib/librocblas.so)"
+    assert entries[8].made_by, "the compiler"
+    assert run_program(COMMAND, "report", out).stdout == shown
+    cold = json.loads(
+        run_program(COMMAND, "run", "kernel1", "-n", "512", "--device", "card:0", "--cold", "--json").stdout
+    )
+    assert cold["cold"]
+    assert cold["runs"] == 16
+
+
+def test_without_a_library_and_amdsmi(run_program: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The published figure stands in kernel 0's place, marked; clock and power are not known."""
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path))
+    done = run_program(COMMAND, "bench", "kernel0", "kernel1", "-n", "64", "--device", "card", "--json")
+    refusal, result = map(json.loads, done.stdout.splitlines())
+    assert refusal["kernel"] == "kernel0"
+    assert "no librocblas.so" in refusal["refused"]
+    assert result["correct"]
+    assert result["clock_mhz"] is result["power_w"] is None
