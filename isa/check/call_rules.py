@@ -23,6 +23,7 @@ ENTRY = Rule("register in flight at a call", "RDNA3 ISA guide 5.6; LLVM SIInsert
 RETURN = Rule("load in flight at a return", "RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp")
 LINK = Rule("return address overwritten", "LLVM AMDGPUUsage, Function Call Convention")
 UNKNOWN = Rule("call not followed", "limits of this check")
+_LOOK = "check the function by itself: a file without a kernel is taken for one"
 
 
 def at_calls(flight: InFlight, callees: Mapping[int, Cfg]) -> Iterator[Finding]:
@@ -39,6 +40,7 @@ def at_calls(flight: InFlight, callees: Mapping[int, Cfg]) -> Iterator[Finding]:
                         f"{inst} ({place(inst, load)}) may still be in flight when {callee.name} comes to {it} "
                         f"({place(it, use)})",
                         expected=f"s_waitcnt {counter}(0) before the call, or as the function begins",
+                        hint="LLVM's functions begin with s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)",
                     )
                     break
 
@@ -92,4 +94,6 @@ def at_returns(flight: InFlight, chains: DefUse, targets: Mapping[int, Target | 
 def not_followed(cfg: Cfg, unknown: Mapping[int, str]) -> Iterator[Finding]:
     """Calls whose function is not looked into. unknown: position -> why."""
     for i, why in sorted(unknown.items()):
-        yield UNKNOWN.broken(cfg.instructions[i], f"not looked into what runs behind this: {why}", severity="note")
+        yield UNKNOWN.broken(
+            cfg.instructions[i], f"not looked into what runs behind this: {why}", hint=_LOOK, severity="note"
+        )

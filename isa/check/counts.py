@@ -9,6 +9,8 @@ other. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor" and "Code Object
     SGPRs    .amdhsa_next_free_sgpr >= highest SGPR + 1, at most 106; .sgpr_count adds 2 where VCC is reserved
     LDS      .amdhsa_group_segment_fixed_size = .group_segment_fixed_size, at most 64 KB
     scratch  .amdhsa_private_segment_fixed_size = .private_segment_fixed_size; scratch instructions need some
+    others   .amdhsa_kernarg_size = .kernarg_segment_size; .amdhsa_wavefront_size32 1 = .wavefront_size 32;
+             .max_flat_workgroup_size from 1 to 1024
 
 A kernel that calls needs the registers of all functions that it reaches.
 
@@ -23,12 +25,14 @@ from collections.abc import Iterator, Sequence
 from isa.analysis import resources
 from isa.analysis.cfg import Cfg
 from isa.check.rules import Rule
+from isa.code_object import Kernel as Linked
 from isa.errors import Finding
 from isa.program import Directive, Kernel
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
 
 _HINT = "set directive and metadata together; passes do it with isa.emit.set_directives"
 USER_SGPRS = 16
+LARGEST_WORKGROUP = 1024
 COUNTS = Rule("counts", "LLVM AMDGPUUsage, Code Object Kernel Descriptor")
 
 
@@ -62,6 +66,16 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
                 got=str(lds),
             )
         yield from _same(kernel, ".group_segment_fixed_size", lds, f".amdhsa_group_segment_fixed_size {lds}")
+    arguments = directive(kernel, "kernarg_size")
+    if arguments is not None:
+        yield from _same(kernel, ".kernarg_segment_size", arguments, f".amdhsa_kernarg_size {arguments}")
+    wave32 = directive(kernel, "wavefront_size32")
+    if wave32 in (0, 1):
+        yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}")
+    threads = metadata(kernel, ".max_flat_workgroup_size")
+    if threads is not None and not 1 <= threads <= LARGEST_WORKGROUP:
+        message = f"a workgroup has 1 to {LARGEST_WORKGROUP} work-items"
+        yield _at(kernel, ".max_flat_workgroup_size", message, expected=f"1 to {LARGEST_WORKGROUP}", got=str(threads))
     scratch = directive(kernel, "private_segment_fixed_size")
     if scratch is not None:
         yield from _same(
@@ -77,6 +91,32 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
                         got="0",
                     )
                     break
+
+
+def of_code_object(kernel: Linked, functions: Sequence[Cfg]) -> Iterator[Finding]:
+    """The same of a linked kernel. functions: itself and what it calls, as far as that is known. Its descriptor holds
+    VGPRs in granules and no SGPRs; the exact numbers stand in the metadata."""
+    found, descriptor = resources.used(*functions), kernel.descriptor
+    for what, uses, given, where in (
+        ("VGPRs", found.vgprs, descriptor.vgprs, "descriptor"),
+        ("VGPRs", found.vgprs, kernel.vgprs, "metadata"),
+        ("SGPRs", found.sgprs + 2 * found.vcc, kernel.sgprs, "metadata"),
+    ):
+        if uses > given:
+            yield _of(f"the code uses {uses} {what}, the {where} gives {given}", f"{uses} or more", given)
+    for key, given in (
+        (".group_segment_fixed_size", descriptor.lds_bytes),
+        (".private_segment_fixed_size", descriptor.scratch_bytes),
+        (".kernarg_segment_size", descriptor.kernarg_bytes),
+    ):
+        says = kernel.metadata.get(key)
+        if isinstance(says, int) and says != given:
+            yield _of(f"{key} of the metadata disagrees with the descriptor", str(given), says)
+
+
+def _of(message: str, expected: str, got: int) -> Finding:
+    return Finding(COUNTS.name, message, None, "link it again from what the compiler wrote", expected, str(got),
+                   COUNTS.source)  # fmt: skip
 
 
 def directive(kernel: Kernel, name: str) -> int | None:

@@ -8,7 +8,7 @@ a function settles (`isa.analysis.calls.settled`) is the largest answer that all
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 
@@ -51,24 +51,34 @@ class Function:
     written: dict[int, int] = field(default_factory=dict)
 
     @property
+    def called(self) -> bool:
+        """Whether it is no kernel."""
+        return self.start.given == CALLED.given
+
+    @property
     def name(self) -> str:
         return self.flow.name
 
 
-def reach(kernel: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Function]:
-    """All functions. find: the code behind a target; IsaError, whose message says why, where there is none."""
-    reached = [_function(kernel, start)]
+CALLED = Start(regset.ALL, None, 0)
+"""A function that is no kernel: its caller may have set any register."""
+
+
+def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Function]:
+    """All functions from the first on. find: the code behind a target; IsaError, whose message says why, where there is
+    none."""
+    reached = [_function(first, start)]
     by_target: dict[Target, Cfg | str] = {}
     for function in reached:
         for i, target in function.targets.items():
             if target is None:
-                if function is reached[0] or i in function.flow.calls:  # else it is the function's return
+                if not function.called or i in function.flow.calls:  # else it is the function's return
                     function.unknown[i] = "the address is not known here"
                 continue
             if target not in by_target:
                 try:
                     by_target[target] = code = find(target)
-                    reached.append(_function(code, Start(regset.ALL, start.threads, 0)))
+                    reached.append(_function(code, replace(CALLED, threads=start.threads)))
                 except IsaError as error:
                     by_target[target] = error.message
             match by_target[target]:

@@ -87,6 +87,7 @@ def _clause(cfg: Cfg, position: int, inst: Instruction) -> Iterator[Finding]:
             operand=0,
             expected=f"at most {len(inside) - 1:#x}",
             got=str(operand),
+            hint="make it shorter, or move what follows into the block",
         )
 
 
@@ -109,5 +110,6 @@ def _delay(cfg: Cfg, position: int, inst: Instruction, fields: Fields) -> Iterat
                 inst,
                 f"{name}({what}): {cfg.instructions[target]} does not depend on {source}",
                 operand=0,
+                hint="leave it out, or count again: it costs time and nothing else",
                 severity="note",
             )

@@ -16,8 +16,8 @@ what it does not do) and notes (it could be better). Each names its place, its r
 
     calls         loads in flight across them, return addresses       faults   isa.check.call_rules
 
-The functions that a kernel calls are looked into where `isa.analysis.calls` finds them, each once, by the same rules;
-a note names the calls that could not be followed.
+The functions that a kernel calls are looked into where `isa.analysis.calls` finds them, by the same rules, and so are
+those that nothing calls, each function once; a note names the calls that could not be followed.
 
 Limits: what depends on data is not seen here (addresses out of bounds, which work-item reaches which byte). The LDS
 accesses of a function are held against each other and not against its caller's.
@@ -29,7 +29,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 
 from isa.analysis import cfg as control_flow
-from isa.analysis import regset, resources, valu_writes, waits
+from isa.analysis import regset, valu_writes, waits
 from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
 from isa.check import (
@@ -44,13 +44,13 @@ from isa.check import (
     vopd,
     wait_rules,
 )
-from isa.check.functions import Function, Start
+from isa.check.functions import CALLED, Function, Start
 from isa.check.rules import Rule
 from isa.code_object import CodeObject
 from isa.disassembler import disassemble
 from isa.errors import Finding, IsaError
 from isa.parse import parse_disassembly
-from isa.program import Kernel, Program
+from isa.program import Directive, Kernel, Program
 from isa.registers import SGPR_LIMIT, Reg
 
 UNANALYSED = Rule("cannot be analysed", "")
@@ -72,28 +72,31 @@ _SYSTEM = {
 
 
 def lint_program(program: Program, name: str | None = None, *, notes: bool = True) -> list[Finding]:
-    """Findings in kernel `name` of an assembly file, or in all its kernels, and in the functions that they call; faults
-    only where `notes` is false. IsaError where there is no kernel."""
-    kernels = [program.kernel(name)] if name else list(program.kernels.values())
-    if not kernels:
-        program.kernel()
-    found: list[Finding] = []
+    """Findings in kernel `name` of an assembly file and the functions that it calls, or in all kernels and functions;
+    faults only where `notes` is false. A file without either is taken for the code of one function. IsaError where
+    there is no such kernel, or no code at all."""
     seen: set[str] = set()
-    for kernel in kernels:
-        found += sorted(
-            _text_findings(kernel, notes, seen), key=lambda f: (f.span.line, f.span.col) if f.span else (0, 0)
-        )
+    kernels = [program.kernel(name)] if name else list(program.kernels.values())
+    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, notes, seen))]
+    others = [] if name else [f for f in _declared(program) if f not in seen | program.kernels.keys()]
+    for other in others or ([] if kernels else [program.file]):
+        found += _by_place(_text_function(program, other, notes, seen))
     return found
 
 
 def lint_code_object(code: CodeObject, file: str, name: str | None = None, *, notes: bool = True) -> list[Finding]:
-    """Findings in kernel `name` of a code object, or in all its kernels, and in the functions that they call; faults
-    only where `notes` is false. IsaError where it cannot be disassembled."""
+    """Findings in kernel `name` of a code object and the functions that it calls, or in all kernels and functions;
+    faults only where `notes` is false. IsaError where it cannot be disassembled."""
     seen: set[str] = set()
+    kernels = [code.kernel(name).name] if name else list(code.kernels)
+    found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, notes, seen)]
+    for symbol in () if name else code.symbols.values():
+        if symbol.kind == "func" and symbol.size and symbol.name not in seen | code.kernels.keys():
+            flow = _disassembled(code, symbol.address, file)
+            found += _reached(functions.reach(flow, CALLED, lambda at: _disassembled(code, at, file)), notes, seen)
     return [
         dataclasses.replace(f, span=None, where=f"{file}:{unit}+{f.where}" if f.where else f"{file}:{unit}")
-        for kernel in ([code.kernel(name).name] if name else code.kernels)
-        for unit, f in _binary_findings(code, kernel, file, notes, seen)
+        for unit, f in found
     ]
 
 
@@ -105,50 +108,46 @@ def _unanalysed(error: IsaError) -> Finding:
     return Finding(UNANALYSED.name, error.message, error.span, error.hint, error.expected, error.got)
 
 
-def _binary_findings(
+def _reached(reached: Iterable[Function], notes: bool, seen: set[str]) -> list[tuple[str, Finding]]:
+    """(name, finding) in each function that was not seen yet, which is seen then."""
+    found = []
+    for function in reached:
+        if function.name not in seen:
+            seen.add(function.name)
+            found += [(function.name, finding) for finding in _by_place(_function(function, notes))]
+    return found
+
+
+# --- code objects
+def _binary_kernel(
     code: CodeObject, name: str, file: str, notes: bool, seen: set[str]
 ) -> Iterator[tuple[str, Finding]]:
-    def flow_of(unit: str, start: int, data: bytes) -> Cfg:
-        return control_flow.of_instructions(parse_disassembly(disassemble(data, start), file), unit)
-
-    def find(target: Target) -> Cfg:
-        symbol = next((s for s in code.symbols.values() if s.address == target and s.kind == "func" and s.size), None)
-        if symbol is None:
-            raise IsaError(f"no function is known at {target:#x}" if isinstance(target, int) else f"{target}")
-        return flow_of(symbol.name, symbol.address, code.read(symbol.address, symbol.size))
-
     kernel = code.kernel(name)
     try:
-        flow = flow_of(name, kernel.descriptor.entry, code.code(name))
+        flow = _disassembled(code, kernel.descriptor.entry, file)
         for inst in flow.instructions:
-            for finding in verify.instruction(inst):
-                yield name, finding
+            yield from ((name, finding) for finding in verify.instruction(inst))
     except IsaError as error:
         yield name, _unanalysed(error)
         return
     sgprs = kernel.descriptor.user_sgpr_count + len(kernel.descriptor.system_sgprs)
     start = Start(_given(sgprs), kernel.max_workgroup or None, kernel.descriptor.workitem_id + 1)
-    reached = functions.reach(flow, start, find)
-    used = resources.used(*(f.flow for f in reached))
-    if kernel.descriptor.vgprs < used.vgprs:
-        message = f"the code uses {used.vgprs} VGPRs, the descriptor gives {kernel.descriptor.vgprs}"
-        yield name, Finding(counts.COUNTS.name, message, source=counts.COUNTS.source)
-    for function in reached:
-        if function is reached[0] or function.name not in seen:
-            seen.add(function.name)
-            its = _function(function, notes, called=function is not reached[0])
-            yield from ((function.name, finding) for finding in _by_place(its))
+    reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file))
+    yield from ((name, finding) for finding in counts.of_code_object(kernel, [f.flow for f in reached]))
+    yield from _reached(reached, notes, seen)
 
 
-def _text_findings(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Finding]:
-    program = kernel.program
+def _disassembled(code: CodeObject, target: Target, file: str) -> Cfg:
+    """The function at an address. IsaError where none is known there."""
+    symbol = next((s for s in code.symbols.values() if s.address == target and s.kind == "func" and s.size), None)
+    if symbol is None:
+        raise IsaError(f"no function is known at {target:#x}" if isinstance(target, int) else f"where is {target}?")
+    rows = disassemble(code.read(symbol.address, symbol.size), symbol.address)
+    return control_flow.of_instructions(parse_disassembly(rows, file), symbol.name)
 
-    def find(target: Target) -> Cfg:
-        line = program.labels.get(str(target))
-        if line is None:
-            raise IsaError(f"{target} is not in this file")
-        return control_flow.of_text(program, str(target), line, program.code_end(line))
 
+# --- assembly
+def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Finding]:
     try:
         for _, inst in kernel.instructions():
             yield from verify.instruction(inst)
@@ -164,12 +163,37 @@ def _text_findings(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Find
         user += default if value is None else value
     threads = counts.metadata(kernel, ".max_flat_workgroup_size")
     start = Start(_given(user), threads, (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1)
-    reached = functions.reach(flow, start, find)
+    reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
-    for function in reached:
-        if function is reached[0] or function.name not in seen:
-            seen.add(function.name)
-            yield from _function(function, notes, called=function is not reached[0])
+    yield from (finding for _, finding in _reached(reached, notes, seen))
+
+
+def _text_function(program: Program, name: str, notes: bool, seen: set[str]) -> Iterator[Finding]:
+    """What no kernel calls, and a file that has none."""
+    try:
+        flow = _labelled(program, name) if name in program.labels else control_flow.of_text(program)
+    except IsaError as error:
+        if name not in program.labels:
+            raise
+        yield _unanalysed(error)
+        return
+    reached = functions.reach(flow, CALLED, lambda target: _labelled(program, target))
+    yield from (finding for _, finding in _reached(reached, notes, seen))
+
+
+def _declared(program: Program) -> list[str]:
+    """The labels that `.type f,@function` declares."""
+    types = (line.node.args for line in program.lines if isinstance(line.node, Directive) and line.node.name == ".type")
+    names = (args.partition(",")[0].strip() for args in types if args.endswith("@function"))
+    return [name for name in names if name in program.labels]
+
+
+def _labelled(program: Program, target: Target) -> Cfg:
+    """The function behind a label. IsaError where it is not there."""
+    line = program.labels.get(str(target))
+    if line is None:
+        raise IsaError(f"{target} is not in this file")
+    return control_flow.of_text(program, str(target), line, program.code_end(line))
 
 
 def _given(sgprs: int) -> int:
@@ -177,17 +201,17 @@ def _given(sgprs: int) -> int:
     return value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
 
 
-def _function(function: Function, notes: bool, called: bool) -> Iterator[Finding]:
+def _function(function: Function, notes: bool) -> Iterator[Finding]:
     """The rules that text and code objects, kernels and the functions that they call share."""
     flow, values = function.flow, function.values
-    if called:
+    if function.called:
         for inst in flow.instructions:
             yield from verify.instruction(inst)
     flight = waits.analyse(flow, function.settled)
     yield from vopd.parity(valu_writes.analyse(flow, function.written))
     yield from wait_rules.faults(flight)
     yield from call_rules.at_calls(flight, function.callees)
-    if called:
+    if function.called:
         yield from call_rules.at_returns(flight, values.chains, function.targets)
     yield from lds_rules.faults(flow, values.chains, values.lanes, function.start.threads, function.start.dimensions)
     yield from value_rules.faults(values)
@@ -195,7 +219,7 @@ def _function(function: Function, notes: bool, called: bool) -> Iterator[Finding
     yield from hint_rules.faults(flow)
     if not notes:
         return
-    yield from wait_rules.notes(flight, called)
+    yield from wait_rules.notes(flight, function.called)
     yield from value_rules.notes(values)
     yield from hint_rules.notes(flow)
     yield from call_rules.not_followed(flow, function.unknown)

@@ -148,7 +148,9 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
     name = base_name(inst.mnemonic)
     limit = 1 if name in _ONE_SCALAR else 2
     if len(literals) > 1:
-        yield LITERALS.broken(inst, "an instruction holds one literal", operand=last, got=f"{len(literals)}")
+        yield LITERALS.broken(
+            inst, "an instruction holds one literal", operand=last, expected="one", got=f"{len(literals)}"
+        )
     elif len(registers) + len(literals) > limit:
         what = [str(r) for r in sorted(registers)] + [number_text(n) for n in literals]
         yield SCALARS.broken(
@@ -179,7 +181,7 @@ def _scalars(inst: Instruction, desc: Description, rows: list[tuple[Role, Operan
 def _one_literal(inst: Instruction, rows: list[tuple[Role, Operand]]) -> Iterator[Finding]:
     literals = {literal_value(o) for r, o in rows if r.kind == "s" and register(o) is None and is_literal(o, r.type)}
     if len(literals) > 1:
-        yield LITERALS.broken(inst, "an instruction holds one literal", got=f"{len(literals)}")
+        yield LITERALS.broken(inst, "an instruction holds one literal", expected="one", got=f"{len(literals)}")
 
 
 def _offsets(inst: Instruction) -> Iterator[Finding]:

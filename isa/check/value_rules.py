@@ -67,12 +67,18 @@ def notes(values: Values) -> Iterator[Finding]:
             written = cfg.defs[i]
             computes = inst.desc.unit in ("valu", "valu64", "trans", "salu") and not inst.desc.effect
             if computes and written and not written & _EXEC and not live.read_later(i):
-                yield UNREAD.broken(inst, f"nobody reads {regset.names(written)}", severity="note")
+                yield UNREAD.broken(
+                    inst,
+                    f"nobody reads {regset.names(written)}",
+                    hint="leave it out, or see who was meant to read it",
+                    severity="note",
+                )
     for b in cfg.unreachable:
         block = cfg.blocks[b]
         yield UNREACHABLE.broken(
             cfg.instructions[block.start],
             f"no path from the entry comes here ({block.end - block.start} instructions)",
+            hint="leave it out, or branch to it",
             severity="note",
         )
 

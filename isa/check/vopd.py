@@ -34,6 +34,8 @@ SCALARS = Rule("VOPD scalar sources", "RDNA3 ISA guide 7.6; LLVM GCNVOPDUtils.cp
 PARITY = Rule("VOPD source parity", "LLVM pull request 220348, GFX11")
 
 _NAMES = ("src0", "src1", "src2")
+_RENAME = "rename a register"
+_APART = "write the halves as two instructions"
 
 
 def check(inst: Instruction) -> Iterator[Finding]:
@@ -55,10 +57,12 @@ def check(inst: Instruction) -> Iterator[Finding]:
         )
     if (accumulators := banks.slot_pair(inst, 2)) is not None and accumulators[0].parity == accumulators[1].parity:
         x, y = accumulators
-        yield BANKS.broken(inst, "src2 of X and Y must be one even, one odd", got=f"{x} and {y}")
+        yield BANKS.broken(inst, "src2 of X and Y must be one even, one odd", got=f"{x} and {y}", hint=_RENAME)
     if len(written := banks.destinations(inst)) == 2 and written[0].parity == written[1].parity:
         x, y = written
-        yield DESTINATIONS.broken(inst, "the destinations of X and Y must be one even, one odd", got=f"{x} and {y}")
+        yield DESTINATIONS.broken(
+            inst, "the destinations of X and Y must be one even, one odd", got=f"{x} and {y}", hint=_RENAME
+        )
 
 
 def parity(writes: ValuWrites) -> Iterator[Finding]:
@@ -78,17 +82,21 @@ def _halves(inst: Instruction) -> Iterator[Finding]:
     for name, half in zip("xy", inst.halves, strict=True):
         desc = lookup(half)
         if name not in desc.vopd:
-            yield OPCODE.broken(half, f"{desc.name} cannot be the {name.upper()} half of a VOPD")
+            yield OPCODE.broken(half, f"{desc.name} cannot be the {name.upper()} half of a VOPD", hint=_APART)
         if half.modifiers:
-            yield OPCODE.broken(half, "the halves of a VOPD take no modifiers", got=half.modifiers[0][0])
+            yield OPCODE.broken(half, "the halves of a VOPD take no modifiers", got=half.modifiers[0][0], hint=_APART)
         rows = [(n, o) for n, (role, o) in enumerate(desc.roles_of(half)) if role.kind != "m" and not role.written]
         for k, (number, operand) in enumerate(rows):
             if isinstance(operand, Modified):
-                yield OPCODE.broken(half, "the sources of a VOPD take no modifiers", operand=number, got=str(operand))
+                yield OPCODE.broken(
+                    half, "the sources of a VOPD take no modifiers", operand=number, got=str(operand), hint=_APART
+                )
             reg = register(operand)
             if LITERAL_AT.get(desc.name) == k:
                 if reg is not None:
-                    yield SOURCES.broken(half, f"{desc.name} has a literal here", operand=number, got=str(operand))
+                    yield SOURCES.broken(
+                        half, f"{desc.name} has a literal here", operand=number, expected="a number", got=str(operand)
+                    )
             elif k > 0 and (reg is None or not reg.is_vgpr):
                 yield SOURCES.broken(
                     half,
@@ -113,12 +121,15 @@ def _scalars(inst: Instruction) -> Iterator[Finding]:
             elif reg is None and (is_literal(operand, role.type) or LITERAL_AT.get(desc.name) == k):
                 literals.add(literal_value(operand))
     if len(literals) > 1:
-        yield SCALARS.broken(inst, "the halves of a VOPD share one literal", got=f"{len(literals)} literals")
+        yield SCALARS.broken(
+            inst, "the halves of a VOPD share one literal", got=f"{len(literals)} literals", hint=_APART
+        )
     elif len(literals) + len(registers) > 2:
         yield SCALARS.broken(
             inst,
             "a VOPD reads at most two scalar values",
             got=", ".join([*map(str, sorted(registers)), *map(number_text, literals)]),
+            hint=_APART,
         )
 
 
@@ -126,4 +137,4 @@ def _swap_hint(inst: Instruction) -> str | None:
     commutes = {"v_fmac_f32", "v_mul_f32", "v_add_f32", "v_min_f32", "v_max_f32"}
     if any(lookup(half).name in commutes for half in inst.halves):
         return "swap src0 and src1 of one half where that helps, or rename a register"
-    return "rename a register"
+    return _RENAME

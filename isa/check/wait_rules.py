@@ -39,6 +39,7 @@ def faults(flight: InFlight) -> Iterator[Finding]:
             f"{inst.mnemonic} {h.access}s {h.reg} while {load} may still be in flight",
             expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({place(load, h.load)})",
             got=_waits_between(cfg, flight, h.load, h.position, h.counter),
+            hint="put the wait before this instruction, or this instruction behind the wait",
         )
     for i, event in _stores_at_barriers(cfg, flight):
         store = cfg.instructions[event[0]]
@@ -61,7 +62,9 @@ def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
             continue
         inst, covered = cfg.instructions[i], flight.covered_by(i)
         if not any(covered.values()):
-            yield USELESS.broken(inst, "nothing that it could wait for is in flight", severity="note")
+            yield USELESS.broken(
+                inst, "nothing that it could wait for is in flight", hint="leave it out", severity="note"
+            )
             continue
         if _orders_memory(cfg, i):
             continue
@@ -70,13 +73,16 @@ def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
                 continue
             needed = _needed(cfg, flight, i, counter)
             if needed is None:
-                yield USELESS.broken(inst, f"nothing needs what {counter}({number}) waits for", severity="note")
+                yield USELESS.broken(
+                    inst, f"nothing needs what {counter}({number}) waits for", hint="leave it out", severity="note"
+                )
             elif needed > number:
                 yield STRICT.broken(
                     inst,
                     f"{counter}({needed}) would do",
                     expected=f"{counter}({needed})",
                     got=f"{counter}({number})",
+                    hint="a larger number lets later loads stay in flight",
                     severity="note",
                 )
 

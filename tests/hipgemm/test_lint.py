@@ -55,7 +55,15 @@ def test_no_rung_has_a_fault_with_any_compiler(tools: toolchain.Toolchain) -> No
         assert lint_code_object(made.code_object(), name, notes=False) == []
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00", b"\x7fELF and no more", b"%what is this\n"])
+def test_a_code_object_from_a_file_and_from_stdin(tmp_path: Path) -> None:
+    made = build("kernel2")
+    for what, data in ((str(made.hsaco), None), ("-", made.hsaco.read_bytes())):
+        done = CliRunner().invoke(main, ["lint", what, "--json"], input=data)
+        assert done.exit_code == 0
+        assert json.loads(done.stdout)["faults"] == 0
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe\x00", b"\x7fELF and no more", b"%what is this\n"])
 def test_what_cannot_be_read_exits_with_2(content: bytes | None, tmp_path: Path) -> None:
     file = tmp_path / "k.s"
     if content is not None:

@@ -1,5 +1,6 @@
 """The linter: text cases, and mutants of compiled kernels that the assembler takes."""
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -8,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from isa import code_object, toolchain
-from isa.analysis import cfg, defuse, exec_mask, waits
-from isa.check import call_rules, lds_rules, wait_rules
-from isa.check.lint import lint_code_object, lint_program
+from isa.analysis import cfg, defuse, exec_mask, resources, waits
+from isa.check import call_rules, counts, lds_rules, wait_rules
+from isa.check.lint import UNANALYSED, lint_code_object, lint_program
 from isa.check.vopd import PARITY
 from isa.errors import Finding, IsaError
 from isa.parse import parse, parse_line
@@ -36,6 +37,19 @@ def show(source: str) -> str:
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.s")), ids=lambda p: p.stem)
 def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None]) -> None:
     text_case(path, show)
+
+
+@pytest.mark.parametrize("path", sorted(CASES.parent.glob("*/*.s")), ids=lambda p: f"{p.parent.name}-{p.stem}")
+def test_each_finding_says_where_why_and_what_to_do(path: Path) -> None:
+    try:
+        found = lint_program(parse(path.read_text().partition(";; expect\n")[0], "case.s"))
+    except IsaError as error:
+        found = [Finding("refused", error.message, error.span, error.hint, error.expected, source="the reader")]
+    for f in found:
+        assert f.span is not None
+        assert f.span.text[f.span.col - 1 :].strip()
+        assert f.rule == UNANALYSED.name or f.source
+        assert f.hint or f.expected, f
 
 
 @pytest.fixture(scope="module", params=SOURCES)
@@ -66,6 +80,24 @@ def test_text_and_code_object_have_the_same_faults(compiled: tuple[Path, Path]) 
     binary = lint_code_object(code_object.load(compiled[1]), "k.hsaco")
     assert sorted(f.rule for f in text) == sorted(f.rule for f in binary)
     assert all(re.match(r"k\.hsaco:kernel\d\+0x", f.where) for f in binary)
+
+
+def test_counts_of_a_code_object(compiled: tuple[Path, Path]) -> None:
+    code = code_object.load(compiled[1])
+    kernel = next(iter(code.kernels.values()))
+    flow = cfg.of_kernel(parse(compiled[0].read_text(), "k.s").kernel())
+    assert list(counts.of_code_object(kernel, [flow])) == []
+    used = resources.used(flow)
+    wrong = dataclasses.replace(
+        kernel,
+        vgprs=used.vgprs - 1,
+        sgprs=used.sgprs - 1,
+        metadata={**kernel.metadata, ".kernarg_segment_size": 4},
+        descriptor=dataclasses.replace(kernel.descriptor, vgprs=used.vgprs - 1),
+    )
+    found = [f.message for f in counts.of_code_object(wrong, [flow])]
+    assert len(found) == 4
+    assert found[0] == f"the code uses {used.vgprs} VGPRs, the descriptor gives {used.vgprs - 1}"
 
 
 def mutants(program: Program) -> Iterator[tuple[str, Program]]:

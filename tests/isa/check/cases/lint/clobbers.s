@@ -67,6 +67,7 @@ amdhsa.kernels:
 note: case.s:4:2: nobody reads v1 [value that nobody reads; data flow]
     	v_lshlrev_b32_e32 v1, 2, v0
     	^
+  next: leave it out, or see who was meant to read it
 case.s:6:2: v_mul_f32_e32 leaves a float in v1; global_load_b32 v4, v3, s[4:5] (line 9) takes its address from it [clobbered register; data flow]
     	v_mul_f32_e32 v1, v2, v2
     	^
@@ -82,9 +83,11 @@ case.s:10:2: s_load_b128 s[4:7], s[0:1], 0x0 (line 3) made s[4:5], and this over
 note: case.s:11:2: nothing needs what vmcnt(0) waits for [wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
+  next: leave it out
 note: case.s:15:2: nobody reads v6 [value that nobody reads; data flow]
     	v_fmac_f32_e32 v6, v4, v5
     	^
+  next: leave it out, or see who was meant to read it
 case.s:16:2: v_mul_f32_e32 overwrites v6, where v_fmac_f32_e32 v6, v4, v5 (line 15) adds up, before anything reads the sum [clobbered register; data flow]
     	v_mul_f32_e32 v6, v4, v4
     	^
@@ -92,6 +95,7 @@ case.s:16:2: v_mul_f32_e32 overwrites v6, where v_fmac_f32_e32 v6, v4, v5 (line 
 note: case.s:19:2: nobody reads v8 [value that nobody reads; data flow]
     	v_mov_b32_e32 v8, 0
     	^
+  next: leave it out, or see who was meant to read it
 case.s:22:2: global_load_b32 overwrites v8, where v_fmac_f32_e32 v8, v4, v5 (line 24) adds up, before anything in the loop reads the sum [clobbered register; data flow]
     	global_load_b32 v8, v0, s[6:7]
     	^
@@ -99,6 +103,7 @@ case.s:22:2: global_load_b32 overwrites v8, where v_fmac_f32_e32 v8, v4, v5 (lin
 note: case.s:26:2: nobody reads src_scc [value that nobody reads; data flow]
     	s_cmp_lg_u32 s2, 8
     	^
+  next: leave it out, or see who was meant to read it
 case.s:27:2: nothing has read the result of s_cmp_lg_u32 s2, 8 (line 26), and this overwrites src_scc; s_cbranch_scc1 again (line 28) reads it [clobbered register; data flow]
     	s_add_i32 s8, s2, s2
     	^

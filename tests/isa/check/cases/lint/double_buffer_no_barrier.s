@@ -83,3 +83,4 @@ note: case.s:22:2: lgkmcnt(2) would do [wait stricter than needed; RDNA3 ISA gui
     	^
   expected: lgkmcnt(2)
   found: lgkmcnt(0)
+  next: a larger number lets later loads stay in flight

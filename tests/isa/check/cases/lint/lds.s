@@ -57,6 +57,7 @@ case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path
 note: case.s:14:2: nothing needs what lgkmcnt(0) waits for [wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)
     	^
+  next: leave it out
 case.s:15:2: s_cbranch_scc1 reads src_scc, which nothing has written [read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_cbranch_scc1 again
     	^

@@ -49,6 +49,7 @@ amdhsa.kernels:
 note: case.s:3:2: nobody reads v9 [value that nobody reads; data flow]
     	v_mov_b32_e32 v9, 0
     	^
+  next: leave it out, or see who was meant to read it
 case.s:6:2: v_fmac_f32_e32 reads v1, which nothing has written the first time round [read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_fmac_f32_e32 v1, v0, v0
     	^
@@ -64,3 +65,4 @@ note: case.s:15:2: v_add_f32_e32 reads v2, which nothing has written on some pat
 note: case.s:20:2: no path from the entry comes here (1 instructions) [unreachable code; control flow]
     	s_nop 0
     	^
+  next: leave it out, or branch to it

@@ -88,6 +88,7 @@ case.s:11:24: v_fma_f32 reads at most 2 scalar values [scalar sources of a VALU 
 case.s:12:32: an instruction holds one literal [one literal; RDNA3 ISA guide 7.2]
     	v_fma_f32 v1, s1, 0x42280000, 0x42290000
     	                              ^
+  expected: one
   found: 2
 case.s:13:12: vmcnt does not fit its field [wait counter range; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(64)
