@@ -135,8 +135,8 @@ class Banks:
     columns: tuple[Column, ...] = (
         Column("pattern", "pattern", what="which registers the pairs read"),
         Column("cycles", "time", "cycles a pair", 2, "of one dual FMA on one SIMD"),
-        Column("previous-place", "previous-place", "rule", 2, "the model's default rule"),
-        Column("previous-slot", "previous-slot", "rule", 2, "X and Y share a cache"),
+        Column("previous-slot", "previous-slot", "rule", 2, "the model's default rule: X and Y share a cache"),
+        Column("previous-place", "previous-place", "rule", 2, "X and Y have caches of their own"),
         Column("previous-any", "previous-any", "rule", 2, "a cache serves any slot"),
         Column("with-src2", "with-src2", "rule", 2, "accumulators count too"),
         Column("no-cache", "no-cache", "rule", 2, "nothing is kept"),

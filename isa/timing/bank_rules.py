@@ -6,16 +6,18 @@ between, or at the start of a basic block.
 
     previous-slot   SRC0 and SRC1: each bank serves one read a cycle; a register that the previous instruction read
                     through the same slot comes from the operand cache; SRC2 (the accumulator) has a port of its own.
-    previous-place  as previous-slot, but X and Y of a VOPD have caches of their own. The default.
+                    The default.
+    previous-place  as previous-slot, but X and Y of a VOPD have caches of their own
     previous-any    as previous-slot, but the cache serves a register whichever slot read it before
     with-src2       as previous-slot, and the accumulators' reads count too
     no-cache        as previous-slot without any reuse
     free            operand reads never cost anything
 
 The observations: pairs that read four different banks take 1 cycle each (every rule but with-src2 says so); the
-published kernel 5 with its FMAs repeated 32 times uses at most 75 % of the VALU's cycles (previous-place: 73 %,
-previous-slot: 80 %, no-cache: 57 %); and the times of kernel 5 (both reuse rules fit, no-cache is too slow). None of
-this identifies one rule: `hipgemm time --bank-rule` tells what another would say.
+published kernel 5 with its FMAs repeated 32 times uses at most 75 % of the VALU's cycles, over a whole launch
+(previous-slot: 78 %, previous-place: 71 %); and kernel 5 itself takes 4.10 ms (4.02 and 4.31; no-cache far too slow).
+The truth seems to lie between the two. None of this identifies one rule: `hipgemm time --bank-rule` tells what another
+would say.
 """
 
 from __future__ import annotations
@@ -69,4 +71,4 @@ RULES: dict[str, Rule] = {
     "no-cache": _no_cache,
     "free": _free,
 }
-DEFAULT = "previous-place"
+DEFAULT = "previous-slot"
