@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import Column, Plot, Row
-from hipgemm.report import svg
+from hipgemm.lab.frame import Column, Plot, Row, bar_plot
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,12 +161,16 @@ class Banks:
             }
 
     def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        groups = [
-            (row["pattern"], [svg.Bar(row["time_kind"], row["cycles"], f"{row['cycles']:.2f}")])
-            for row in rows
-            if row["cycles"]
+        return [
+            bar_plot(
+                "Cycles a dual FMA",
+                rows,
+                "cycles",
+                "cycles",
+                lambda row: row["pattern"],
+                lambda row: f"{row['cycles']:.2f}",
+            )
         ]
-        return [Plot("Cycles a dual FMA", svg.bars(groups, "cycles", "Cycles a dual FMA", left=130))]
 
 
 EXPERIMENT = Banks()

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hipgemm.build import Build, build
 from hipgemm.kernels import Gemm
@@ -48,6 +48,12 @@ class Trial:
     def lds_loads(self) -> float:
         """Loads from LDS, flat ones that went there among them."""
         return self.counts["LDS load"]
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """What every row of a table ends with."""
+        names = ("time_ms", "tflops", "time_kind", "correct")
+        return {name: getattr(self.result, name) for name in names}
 
     def mostly(self, prefix: str) -> str:
         """The mnemonic of this beginning that is executed most often."""

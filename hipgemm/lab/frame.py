@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hipgemm.lab.bench import Bench
+from hipgemm.report import svg
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -42,12 +43,36 @@ class Column:
         return f"{self.title}, {self.unit}" if self.unit else self.title
 
 
+VGPRS = Column("vgprs", "VGPRs", what="of a wave")
+WAVES = Column("waves", "waves", "a SIMD", 1, "that fit, of 16")
+DUAL = Column("dual_share", "dual", "of FMAs", 2, "share of the multiply-adds that are done in pairs")
+TIME = Column("time_ms", "time", "ms", 4, "of one launch")
+SPEED = Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time")
+
+
 @dataclass(frozen=True, slots=True)
 class Plot:
     """A drawing (a fragment of `hipgemm.report.svg`) and a line below it."""
 
     caption: str
     drawing: str
+
+
+def bar_plot(
+    caption: str,
+    rows: Sequence[Row],
+    key: str,
+    unit: str,
+    name: Callable[[Row], str],
+    label: Callable[[Row], str],
+    *,
+    left: int = 130,
+    right: int = 150,
+) -> Plot:
+    """A bar a row, as long as row[key]; rows in which that is not known are left out. left, right: see `svg.bars`."""
+    known = [row for row in rows if row[key] is not None]
+    groups = [(name(row), [svg.Bar(row["time_kind"], row[key], label(row))]) for row in known]
+    return Plot(caption, svg.bars(groups, unit, caption, left=left, right=right))
 
 
 class Experiment(Protocol):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from hipgemm.kernels import Gemm
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import Column, Plot, Row
-from hipgemm.report import svg
+from hipgemm.lab.frame import DUAL, SPEED, TIME, VGPRS, Column, Plot, Row, bar_plot
 
 
 def row(nested: bool, level: str) -> Gemm:
@@ -52,12 +51,12 @@ class Ilp:
         Column("level", "level", what="of optimisation"),
         Column("lds_loads", "LDS loads", "a k", 2, "load instructions of a wave that read LDS, for one k"),
         Column("fmas", "FMAs", "a k", 1, "multiply-adds of a lane for one k"),
-        Column("dual_share", "dual", "of FMAs", 2, "share of the multiply-adds that are done in pairs"),
+        DUAL,
         Column("scratch_ops", "scratch", "a k", 1, "accesses of a wave to scratch, for one k"),
         Column("all", "instructions", "a k", 1, "of a wave, for one k"),
-        Column("vgprs", "VGPRs", what="of a wave"),
-        Column("time_ms", "time", "ms", 4, "of one launch"),
-        Column("tflops", "TFLOP/s", "", 3, "2MNK + 3MN operations in that time"),
+        VGPRS,
+        TIME,
+        SPEED,
     )
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
@@ -73,19 +72,22 @@ class Ilp:
                     "scratch_ops": trial.count("scratch access"),
                     "all": trial.count("all"),
                     "vgprs": trial.inspection.vgprs,
-                    "time_ms": trial.result.time_ms,
-                    "tflops": trial.result.tflops,
-                    "time_kind": trial.result.time_kind,
-                    "correct": trial.result.correct,
+                    **trial.outcome,
                 }
 
     def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        groups = [
-            (f"{row['source']}, {row['level']}", [svg.Bar(row["time_kind"], row["time_ms"], f"{row['time_ms']:.3f}")])
-            for row in rows
-            if row["time_ms"]
+        return [
+            bar_plot(
+                "Time of one launch",
+                rows,
+                "time_ms",
+                "ms",
+                lambda row: f"{row['source']}, {row['level']}",
+                lambda row: f"{row['time_ms']:.3f}: {row['all']:.0f} instructions a k",
+                left=140,
+                right=220,
+            )
         ]
-        return [Plot("Time of one launch", svg.bars(groups, "ms", "Time of one launch", left=140))]
 
 
 EXPERIMENT = Ilp()

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from hipgemm.kernels import Gemm, rung
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import Column, Plot, Row
-from hipgemm.report import svg
+from hipgemm.lab.frame import DUAL, SPEED, TIME, WAVES, Column, Plot, Row, bar_plot
 
 
 def capped(cap: int) -> Gemm:
@@ -38,19 +37,19 @@ class Registers:
     columns: tuple[Column, ...] = (
         Column("cap", "cap", "VGPRs", what="what the compiler may use"),
         Column("vgprs", "used", "VGPRs", what="what it uses"),
-        Column("waves", "waves", "a SIMD", 1, "that fit, of 16"),
+        WAVES,
         Column("spills", "spilled", "VGPRs", what="as the compiler counts them"),
         Column("scratch", "scratch", "B", what="bytes of scratch of a thread"),
         Column("scratch_ops", "scratch accesses", "a k", 2, "scratch_load and scratch_store of a wave for one k"),
-        Column("dual_share", "dual", "of FMAs", 2, "share of the multiply-adds that are done in pairs"),
-        Column("time_ms", "time", "ms", 4, "of one launch"),
-        Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time"),
+        DUAL,
+        TIME,
+        SPEED,
     )
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for cap in self.caps:
             trial = bench.gemm(capped(cap), ["-O3", f"-DVGPRS={cap}"], n)
-            found, result = trial.inspection, trial.result
+            found = trial.inspection
             yield {
                 "cap": cap,
                 "vgprs": found.vgprs,
@@ -59,28 +58,21 @@ class Registers:
                 "scratch": found.scratch,
                 "scratch_ops": trial.count("scratch access"),
                 "dual_share": trial.dual_share,
-                "time_ms": result.time_ms,
-                "tflops": result.tflops,
-                "time_kind": result.time_kind,
-                "correct": result.correct,
+                **trial.outcome,
             }
 
     def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        groups = [
-            (
-                f"{row['cap']}",
-                [
-                    svg.Bar(
-                        row["time_kind"],
-                        row["time_ms"],
-                        f"{row['time_ms']:.3f}: {row['waves']:g} waves, {row['scratch']} B scratch",
-                    )
-                ],
+        return [
+            bar_plot(
+                "Time by VGPR cap",
+                rows,
+                "time_ms",
+                "ms",
+                lambda row: f"{row['cap']} VGPRs",
+                lambda row: f"{row['time_ms']:.3f}: {row['waves']:g} waves, {row['scratch']} B scratch",
+                right=240,
             )
-            for row in rows
-            if row["time_ms"]
         ]
-        return [Plot("Time by VGPR cap", svg.bars(groups, "ms", "Time by VGPR cap", right=240))]
 
 
 EXPERIMENT = Registers()

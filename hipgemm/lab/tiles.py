@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import Column, Plot, Row
+from hipgemm.lab.frame import SPEED, TIME, VGPRS, WAVES, Column, Plot, Row, bar_plot
 from hipgemm.lab.gemms import SIDE, Tiled
-from hipgemm.report import svg
 
 
 @dataclass(frozen=True)
@@ -32,15 +31,15 @@ class Tiles:
         Column("tile", "tile", what="TM x TN of a thread"),
         Column("bk", "BK", what="columns of A and rows of B in LDS at a time"),
         Column("lds", "LDS", "B", what="bytes of LDS of a workgroup"),
-        Column("vgprs", "VGPRs", what="of a wave"),
-        Column("waves", "waves", "a SIMD", 1, "that fit, of 16"),
+        VGPRS,
+        WAVES,
         Column("held_by", "held by", what="what keeps more from fitting"),
         Column("lds_loads", "LDS loads", "a k", 2, "ds_load instructions of a wave for one k"),
         Column("fmas", "FMAs", "a k", 0, "multiply-adds of a lane for one k"),
         Column("intensity", "FLOP/B", "", 1, "operations for each byte that a workgroup loads from global memory"),
         Column("workgroups", "workgroups", "", 0, "of the launch"),
-        Column("time_ms", "time", "ms", 4, "of one launch"),
-        Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time"),
+        TIME,
+        SPEED,
     )
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
@@ -48,7 +47,7 @@ class Tiles:
             for bk in self.depths:
                 kernel = Tiled(tm, tn, bk)
                 trial = kernel.tried(bench, n)
-                found, result = trial.inspection, trial.result
+                found = trial.inspection
                 x, y, _ = kernel.row.grid(n, n)
                 yield {
                     "tile": f"{tm} x {tn}",
@@ -62,22 +61,20 @@ class Tiles:
                     # 2 * rows * columns operations and 4 * (rows + columns) bytes for each k
                     "intensity": SIDE * tm * tn / (2 * (tm + tn)),
                     "workgroups": x * y,
-                    "time_ms": result.time_ms,
-                    "tflops": result.tflops,
-                    "time_kind": result.time_kind,
-                    "correct": result.correct,
+                    **trial.outcome,
                 }
 
     def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        groups = [
-            (
-                f"{row['tile']}, BK {row['bk']}",
-                [svg.Bar(row["time_kind"], row["tflops"], f"{row['tflops']:.2f}, {row['waves']:g} waves a SIMD")],
+        return [
+            bar_plot(
+                "Speed by thread tile",
+                rows,
+                "tflops",
+                "TFLOP/s",
+                lambda row: f"{row['tile']}, BK {row['bk']}",
+                lambda row: f"{row['tflops']:.2f}, {row['waves']:g} waves a SIMD",
             )
-            for row in rows
-            if row["tflops"]
         ]
-        return [Plot("Speed by thread tile", svg.bars(groups, "TFLOP/s", "Speed by thread tile", left=130))]
 
 
 EXPERIMENT = Tiles()

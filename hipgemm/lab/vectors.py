@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.lab.bench import Bench, Trial
-from hipgemm.lab.frame import Column, Plot, Row
+from hipgemm.lab.frame import SPEED, VGPRS, Column, Plot, Row, bar_plot
 from hipgemm.lab.gemms import Tiled
-from hipgemm.report import svg
+from hipgemm.result import flops
 from isa.errors import IsaError
 
 WIDTH = 4  # floats of the widest load
@@ -43,10 +43,10 @@ class Vectors:
         Column("lds_loads", "LDS", "a k", 2, "load instructions of a wave from LDS, for one k"),
         Column("lds_by", "LDS loads are mostly", what="the instruction that the compiler chose"),
         Column("all", "instructions", "a k", 1, "of a wave, for one k"),
-        Column("vgprs", "VGPRs", what="of a wave"),
+        VGPRS,
         Column("copies_ms", "copies", "ms", 4, "to and from padded matrices"),
         Column("time_ms", "time", "ms", 4, "of one launch, and the copies"),
-        Column("tflops", "TFLOP/s", "", 2, "2MNK + 3MN operations in that time"),
+        SPEED,
     )
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
@@ -73,22 +73,24 @@ class Vectors:
             "all": trial.count("all"),
             "vgprs": trial.inspection.vgprs,
             "copies_ms": copies,
+            **trial.outcome,
             "time_ms": whole,
-            "tflops": None if whole is None else (2 * n**3 + 3 * n**2) / whole / 1e9,
-            "time_kind": trial.result.time_kind,
-            "correct": trial.result.correct,
+            "tflops": None if whole is None else flops(n, n, n) / whole / 1e9,
         }
 
     def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        groups = [
-            (
-                row["kernel"],
-                [svg.Bar(row["time_kind"], row["time_ms"], f"{row['time_ms']:.3f}, {row['all']:.0f} instructions a k")],
+        return [
+            bar_plot(
+                "Time of one launch",
+                rows,
+                "time_ms",
+                "ms",
+                lambda row: row["kernel"],
+                lambda row: f"{row['time_ms']:.3f}: {row['all']:.0f} instructions a k",
+                left=170,
+                right=220,
             )
-            for row in rows
-            if row["time_ms"]
         ]
-        return [Plot("Time of one launch", svg.bars(groups, "ms", "Time of one launch", left=170, right=210))]
 
 
 def copies_ms(bench: Bench, n: int, padded: int) -> float | None:
