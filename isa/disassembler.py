@@ -9,17 +9,24 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import threading
 from pathlib import Path
 
 from .descriptor import MACHINES
 from .errors import IsaError
 
+_lock = threading.Lock()
 PADDING = 32  # bytes; the longest gfx11 instruction, a MIMG with NSA words, has 20
 
 
-@functools.cache
 def _llvm() -> ctypes.CDLL:
     """The LLVM inside the rocm-llvm-python wheel, its AMDGPU disassembler ready."""
+    with _lock:  # LLVM's list of targets takes one thread at a time
+        return _loaded()
+
+
+@functools.cache
+def _loaded() -> ctypes.CDLL:
     spec = importlib.util.find_spec("rocm.llvm")
     path = next((p / "librocmllvm.so" for p in map(Path, (spec and spec.submodule_search_locations) or ())), None)
     if path is None or not path.is_file():

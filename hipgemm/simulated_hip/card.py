@@ -11,7 +11,7 @@ lane, workgroup, address). The runtime turns it into a HIP error code and keeps 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 
 class Memory(Protocol):
@@ -44,6 +44,22 @@ class KnowsItsOwn(Protocol):
     """Memory that knows which addresses can only be its own, allocated or not."""
 
     def owns(self, address: int) -> bool: ...
+
+
+@runtime_checkable
+class ExpectsTimedLaunches(Protocol):
+    """A card that may begin to work out the time of a launch before it is asked for it."""
+
+    def expect(
+        self,
+        kernel: Any,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        kernarg: bytes,
+        dynamic_lds: int = 0,
+    ) -> None:
+        """The launch with these arguments follows."""
+        ...
 
 
 class Kernel(Protocol):

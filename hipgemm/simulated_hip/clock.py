@@ -2,12 +2,17 @@
 
 A launch runs at once; its time is worked out when an event asks for it (`TimedReport.time_s`), and once for launches
 that are alike: same kernel, same shape, same arguments, where of a pointer only its place in a page counts. So a script
-that never asks for times pays nothing. `isa.timing.predict` also keeps it on disk. Where the model refuses a launch
-(its path depends on data) there is no time.
+that uses no events pays nothing. `isa.timing.predict` also keeps it on disk. Where the model refuses a launch (its path
+depends on data) there is no time.
+
+Once an event was recorded, `TimedCard.expect` begins a prediction beside its launch, on what cores the launch leaves
+idle, while no other prediction is under way.
 """
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,17 +29,73 @@ _PAGE = 4096
 _FIRST_BUFFER, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 
 
-@dataclass
-class TimedReport:
-    """A `LaunchReport` that knows what was launched. See the module's docstring."""
+@dataclass(frozen=True)
+class _Launched:
+    """What time depends on. kernarg: with buffers at addresses of their own."""
 
-    ran: LaunchReport
     kernel: Kernel
     grid: Triple
     block: Triple
     kernarg: bytes
     dynamic_lds: int
-    known: dict[Any, Timing | None] = field(repr=False)
+
+    def predict(self) -> Timing | None:
+        from isa.timing import predict
+
+        code, name = self.kernel.code_object, self.kernel.facts.name
+        card = card_of_the_simulator()
+        try:
+            return predict.TimedLaunch(
+                code, name, self.grid, self.block, self.kernarg, card, dynamic_lds=self.dynamic_lds
+            ).timing()
+        except IsaError:
+            return None
+
+
+class _Clock:
+    """The predictions of a card's launches, each made once: by who asks, or ahead by a thread, one at a time."""
+
+    def __init__(self) -> None:
+        self._known: dict[_Launched, Future[Timing | None]] = {}
+        self._ahead: Future[Timing | None] | None = None
+        self._lock = threading.Lock()
+
+    def begin(self, launched: _Launched) -> None:
+        """Work it out in a thread, unless that is done or another one is under way."""
+        with self._lock:
+            if launched in self._known or (self._ahead and not self._ahead.done()):
+                return
+            self._known[launched] = self._ahead = Future()
+        threading.Thread(target=_fulfil, args=(self._ahead, launched), daemon=True).start()
+
+    def of(self, launched: _Launched) -> Timing | None:
+        with self._lock:
+            mine = launched not in self._known
+            future = self._known.setdefault(launched, Future())
+        if mine:
+            _fulfil(future, launched)
+        try:
+            return future.result()
+        except BaseException:  # Ctrl-C: the next one who asks gets an answer
+            with self._lock:
+                self._known.pop(launched, None)
+            raise
+
+
+def _fulfil(future: Future[Timing | None], launched: _Launched) -> None:
+    try:
+        future.set_result(launched.predict())
+    except BaseException as error:
+        future.set_exception(error)
+
+
+@dataclass
+class TimedReport:
+    """A `LaunchReport` that knows what was launched. See the module's docstring."""
+
+    ran: LaunchReport
+    launched: _Launched
+    clock: _Clock = field(repr=False)
 
     @property
     def time_s(self) -> float | None:
@@ -45,26 +106,7 @@ class TimedReport:
     @property
     def timing(self) -> Timing | None:
         """The whole prediction."""
-        key = (self.kernel, self.grid, self.block, self.kernarg, self.dynamic_lds)
-        if key not in self.known:
-            self.known[key] = self._predict()
-        return self.known[key]
-
-    def _predict(self) -> Timing | None:
-        from isa.timing import predict
-
-        try:
-            return predict.TimedLaunch(
-                self.kernel.code_object,
-                self.kernel.facts.name,
-                self.grid,
-                self.block,
-                self.kernarg,
-                card_of_the_simulator(),
-                dynamic_lds=self.dynamic_lds,
-            ).timing()
-        except IsaError:
-            return None
+        return self.clock.of(self.launched)
 
 
 class TimedCard(Card):
@@ -72,7 +114,11 @@ class TimedCard(Card):
 
     def __init__(self, *, cpu: str = NATIVE) -> None:
         super().__init__(cpu=cpu)
-        self._known: dict[Any, Timing | None] = {}
+        self._clock = _Clock()
+
+    def expect(self, kernel: Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> None:
+        """The time of the launch that follows will be asked for."""
+        self._clock.begin(_Launched(kernel, grid, block, _placed(kernel, kernarg), dynamic_lds))
 
     def launch(  # type: ignore[override]
         self,
@@ -85,7 +131,7 @@ class TimedCard(Card):
     ) -> TimedReport:
         """As `Card.launch`."""
         ran = super().launch(kernel, grid, block, kernarg, dynamic_lds, **options)
-        return TimedReport(ran, kernel, grid, block, _placed(kernel, kernarg), dynamic_lds, self._known)
+        return TimedReport(ran, _Launched(kernel, grid, block, _placed(kernel, kernarg), dynamic_lds), self._clock)
 
 
 def card_of_the_simulator() -> CardFacts:

@@ -18,6 +18,7 @@ from hipgemm.simulated_hip import printf
 from hipgemm.simulated_hip.abi import Code, FuncAttributes, HipError, Int, LaunchConfig, Pointer, UInt, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.card import ExpectsTimedLaunches
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Function, LoadedModule, Runtime
 from isa import code_object
@@ -209,6 +210,8 @@ def launch(
     arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
     with _printing(rt, launched, kernarg) as segment:
+        if rt.timing_asked and isinstance(rt.card, ExpectsTimedLaunches):
+            rt.card.expect(launched.kernel, grid, block, segment, dynamic_lds)
         try:
             report = rt.card.launch(launched.kernel, grid, block, segment, dynamic_lds, **options)
         except IsaError as error:
