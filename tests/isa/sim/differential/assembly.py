@@ -50,8 +50,7 @@ def cases(forms: Sequence[Form]) -> tuple[list[Case], list[tuple[Form, str]]]:
         folder = Path(name)
         refused = _refused(forms, folder)
         kept = [form for form in forms if form not in refused]
-        code = _code(kept, folder)
-    rows = parse_disassembly(disassemble(code), "forms")
+        rows = parse_disassembly(disassemble(code(kept, folder)), "forms")
     found, at = [], 0
     for form in kept:
         count = sum(not line.endswith(":") for line in _lines(form, 0))
@@ -81,7 +80,8 @@ def _refused(forms: Sequence[Form], folder: Path) -> dict[Form, str]:
     return {owner[int(m[1]) - 1]: m[2] for m in re.finditer(r"all\.s:(\d+):\d+: error: (.*)", said)}
 
 
-def _code(forms: Sequence[Form], folder: Path) -> bytes:
+def code(forms: Sequence[Form], folder: Path) -> bytes:
+    """The machine code of forms that the assembler takes, an s_endpgm behind each."""
     import llvmlite.binding as llvm
 
     text = "\n".join(line for number, form in enumerate(forms) for line in _lines(form, number))
