@@ -71,3 +71,13 @@ def test_events(case: Path) -> None:
                     wrong.append(f"{case.name}:{number} wave {wave}: {cycle}, measured {text_range}: {line.strip()}")
     assert checked
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_carry_passes_on_without_the_latency_of_a_vgpr() -> None:
+    """Not measured: see `valu_carry`. The same pair through a VGPR takes the latency of the VALU."""
+    pair = "v_add_co_u32 v1, vcc_lo, v2, v3\nv_add_co_ci_u32_e32 v4, vcc_lo, v8, {}, vcc_lo\ns_endpgm\n"
+    apart = []
+    for source in ("v6", "v1"):
+        got = played(pair.format(source), waves=1, simds=1, clock=2500)
+        apart.append(got[0, 1][1] - got[0, 0][1])
+    assert apart == [1, 5]
