@@ -51,8 +51,9 @@ def _entry(text: str, name: str, number: int) -> Result | Refusal:
     try:
         fields = json.loads(text)
     except ValueError as error:
-        column = error.colno if isinstance(error, json.JSONDecodeError) else 1
-        raise bad(f"this is no JSON: {error}", column, "one object a line, as `hipgemm bench --out` writes") from error
+        # Its text counts lines within this one.
+        said, column = (error.msg, error.colno) if isinstance(error, json.JSONDecodeError) else (str(error), 1)
+        raise bad(f"this is no JSON: {said}", column, "one object a line, as `hipgemm bench --out` writes") from error
     if not isinstance(fields, dict):
         raise bad("a record is an object", expected='{"record": 1, "kernel": ...}')
     if fields.get("record") != VERSION:
