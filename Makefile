@@ -1,6 +1,7 @@
 # make run    build kernel 8, run it at n=4096, check it
 # make test   ruff, mypy and the tests; make test-slow adds those that take minutes
 # make lint   ruff and mypy alone
+# make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata: some minutes
 #
 # Everything is installed into .venv by pip, nothing needs root. A second run installs nothing.
 
@@ -11,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 
-.PHONY: run test test-slow lint clean
+.PHONY: run test test-slow lint fuzz clean
 
 run: $(RUN)
 	$(BIN)/python tools/build_isa.py kernel8
@@ -22,6 +23,9 @@ test: lint
 
 test-slow: lint
 	$(BIN)/python -m pytest -q -n auto -m "slow or not slow"
+
+fuzz: $(DEV)
+	$(BIN)/python tools/fuzz.py
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -173,7 +173,7 @@ def ldexp(a: Value, n: Value) -> Value:
     # The fraction times 2**first is a normal number and exact, so that only the second step rounds.
     exponent = frexp_exp(a).to("i32") + minimum(maximum(n, -4 * bias), 4 * bias)
     first = minimum(maximum(exponent, -exact), exact)
-    second = minimum(maximum(exponent - first, -mantissa - 8), mantissa + 8)
+    second = minimum(maximum(exponent - first, max(-mantissa - 8, 1 - bias)), min(mantissa + 8, bias))
     return frexp_mant(a) * _power(first, a.type) * _power(second, a.type)
 
 
