@@ -3,7 +3,7 @@
 Each step leaves its file in the kernel's stage folder, and one Stage that tells what changed:
 
     kernel8/  kernel5_lds-hip-amdgcn-...   the compiler's temps
-              kernel8.0-compiled.s         what it made of the source
+              kernel8.0-compiled.s         what it made of the source (kernel9.0-generated.s: what isa.gemm wrote)
               kernel8.1-bank-balance.s     after the first pass, and so on; a pass that changed nothing leaves no file
               kernel8.proof.txt            that the last .s computes what the first does
               kernel8.o, kernel8.hsaco     assembled from the last .s, and linked
@@ -31,6 +31,7 @@ from isa import cache, toolchain
 from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import IsaError
+from isa.gemm.generate import generate
 from isa.parse import parse
 from isa.passes import run_pipeline
 from isa.program import Program
@@ -131,16 +132,16 @@ def build(
 def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
     """Every step, in order."""
     name = kernel.name
-    compiled, object_file, hsaco = (folder / f"{name}{end}" for end in (".0-compiled.s", ".o", ".hsaco"))
+    object_file, hsaco = folder / f"{name}.o", folder / f"{name}.hsaco"
 
     start = time.perf_counter()
-    # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
-    rename = [] if kernel.function == name else [f"-D{kernel.function}={name}"]
-    said = tools.compile(
-        kernel.path, compiled, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename]
-    )
-    first = parse(compiled.read_text(), compiled.name)
-    yield _assembly_stage("compile", first, name, start, said)
+    if kernel.parameters:
+        first = generate(kernel.parameters, name, arch=arch, file=f"{name}.0-generated.s")
+        (folder / first.file).write_text(emit(first))
+        yield _assembly_stage("generate", first, name, start)
+    else:
+        said, first = _compiled(kernel, arch, tools, flags, folder / f"{name}.0-compiled.s")
+        yield _assembly_stage("compile", first, name, start, said)
 
     last = first
     steps = []
@@ -164,6 +165,14 @@ def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], f
     start = time.perf_counter()
     said = tools.link([object_file], hsaco)
     yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
+
+
+def _compiled(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:
+    """What the compiler said, and what it wrote."""
+    # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
+    rename = [] if kernel.function == kernel.name else [f"-D{kernel.function}={kernel.name}"]
+    said = tools.compile(kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename])
+    return said, parse(file.read_text(), file.name)
 
 
 def pipeline(kernel: Source) -> str:
@@ -197,9 +206,11 @@ def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> No
 def _key(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
     """A hash of everything that goes into the stage folder."""
     own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
+    source = [] if kernel.parameters else [*_with_includes(kernel.path), *sorted(INCLUDE.rglob("*.h"))]
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
-    files = [*_with_includes(kernel.path), *sorted(INCLUDE.rglob("*.h")), *own, *cache.sources("sim", "timing")]
-    mode = [kernel.name, kernel.function, kernel.mode, kernel.pipeline, arch, tools.identity, *flags]
+    files = [*source, *own, *cache.sources("sim", "timing")]
+    made_of = repr(kernel.parameters or "")
+    mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags]
     return cache.key(*mode, *(f.read_bytes() for f in files))
 
 

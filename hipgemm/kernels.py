@@ -13,6 +13,7 @@ Where the size limits come from, beside the tile:
 - Kernels 1 and 2 compute 64-bit indices. Kernels 3 to 7 compute `int` indices of elements, as the published study does,
   so that no matrix may hold more than 2^31 elements. Kernel 8 reaches B by a 32-bit byte offset beside an SGPR base
   (global_load_b32 v, v, s[2]) that grows with K * N: at most 2^32 bytes, 2^30 elements. The same is asked of A and C.
+- Kernel 9 has 64-bit bases, and byte offsets of 32 bits within a tile: 128 rows of A or C at most 2^32 bytes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import kernels_hip
 from isa.errors import IsaError
+from isa.gemm.parameters import Parameters
 
 SOURCES = Path(kernels_hip.__file__).parent
 """The folder of the HIP sources; `include/` in it holds the freestanding hip/hip_runtime.h."""
@@ -63,6 +65,7 @@ class Source:
     function: the __global__ function in that file; kernels 6 to 8 are kernel5 compiled under their own names.
     cu_mode:  compiled with -mcumode (each half of the WGP's LDS serves its own CU), else in WGP mode.
     pipeline: the passes that rewrite the compiler's assembly, as text; empty where nothing is rewritten.
+    parameters: of a kernel that `isa.gemm` generates: there is no source then, and no compiler at work.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Source:
     function: str
     cu_mode: bool
     pipeline: str = field(default="", kw_only=True)
+    parameters: Parameters | None = field(default=None, kw_only=True)
 
     @property
     def path(self) -> Path:
@@ -88,13 +92,14 @@ class Gemm(Source):
     tile:     what (M, N, K) must be multiples of.
     block_tile: rows and columns of C that a workgroup computes.
     block:    threads of a workgroup in (x, y, z).
-    max_elements: of each matrix.
+    max_elements: of each matrix; largest: of M, N and K.
     """
 
     tile: tuple[int, int, int]
     block_tile: tuple[int, int]
     block: tuple[int, int, int]
     max_elements: int = field(default=2**62, kw_only=True)
+    largest: tuple[int, int, int] = field(default=(LARGEST_INT,) * 3, kw_only=True)
 
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Workgroups in (x, y, z): x runs along the columns of C, y along its rows."""
@@ -117,6 +122,11 @@ class Gemm(Source):
         for letter, size, step in zip("MNK", (m, n, k), (*self.block_tile, 1), strict=True):
             if size + -size % step > LARGEST_INT:
                 raise SizeError(f"{self.name} cannot take {letter} = {size}", expected="a 32-bit int")
+        for letter, size, most in zip("MNK", (m, n, k), self.largest, strict=True):
+            if size > most:
+                raise SizeError(
+                    f"{self.name} cannot take {letter} = {size}", expected=f"at most {most}", hint="kernel2 can"
+                )
         if (rows := self.grid(m, n)[1]) > LARGEST_GRID_Y:
             raise SizeError(
                 f"{self.name} cannot take M = {m}: {rows} workgroups in y",
@@ -133,9 +143,9 @@ class Gemm(Source):
 
 @dataclass(frozen=True)
 class Rung(Gemm):
-    """One kernel of the ladder, with what the study measured of its own."""
+    """One kernel of the ladder, with what the study measured of its own; None for a kernel that it does not have."""
 
-    published: Published
+    published: Published | None
 
 
 def _tiled(number: int, title: str, source: str, threads: int, published: Published, pipeline: str = "") -> Rung:
@@ -152,6 +162,24 @@ def _tiled(number: int, title: str, source: str, threads: int, published: Publis
         published=published,
         max_elements=2**30 if "batch-loads" in pipeline else 2**31,
         pipeline=pipeline,
+    )
+
+
+def _generated(name: str, title: str, p: Parameters) -> Rung:
+    """A kernel that `isa.gemm` writes: any size."""
+    longest_row = 2**32 // (4 * p.rows) - 1
+    return Rung(
+        name=name,
+        title=title,
+        source="",
+        function=name,
+        cu_mode=True,
+        tile=(1, 1, 1),
+        block_tile=(p.rows, p.columns),
+        block=(p.threads, 1, 1),
+        published=None,
+        largest=(LARGEST_INT, longest_row, longest_row),
+        parameters=p,
     )
 
 
@@ -179,6 +207,7 @@ LADDER: dict[str, Rung] = {
                Published(3.3314, 41255.6, vgprs=214, valu_utilisation="over 80 %"), pipeline="bank-balance,unroll"),
         _tiled(8, "batched GMEM loads", _LDS, 128,
                Published(2.8032, 49047.3, vgprs=216, sgprs=55), pipeline="bank-balance,unroll,batch-loads"),
+        _generated("kernel9", "generated, LDS double buffer", Parameters()),
     )
 }  # fmt: skip
 

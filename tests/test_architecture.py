@@ -21,6 +21,7 @@ ISA = [
     "toolchain code_object",
     "analysis",
     "passes check",
+    "gemm",
     "sim",
     "timing",
 ]

@@ -44,10 +44,16 @@ def _templates() -> Environment:
     )
 
 
+def render_text(template: str, **values: object) -> str:
+    """What `isa/templates/<template>` gives for these values, blank lines left out. A value that is missing is an
+    error."""
+    text = _templates().get_template(template).render(values)
+    return "".join(f"{line}\n" for line in text.split("\n") if line.strip())
+
+
 def render(template: str, **values: object) -> list[Line]:
     """The lines that `isa/templates/<template>` gives for these values. A value that is missing is an error."""
-    text = _templates().get_template(template).render(values)
-    lines = (x for x in text.split("\n") if x.strip())
+    lines = render_text(template, **values).splitlines()
     return [parse_line(raw, f"isa/templates/{template}", number) for number, raw in enumerate(lines)]
 
 

@@ -252,9 +252,9 @@ def test_the_script(tmp_path: Path) -> None:
     assert re.search(r"compile +\d+ ms  \d+ VGPRs, \d+ SGPRs", text)
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"kernel1", "kernel2"}
     assert run()[0] == 2
-    code, text = run("kernel9")
+    code, text = run("kernel99")
     assert code == 1
-    assert "there is no kernel 'kernel9'" in text
+    assert "there is no kernel 'kernel99'" in text
     code, text = run("kernel1", "--arch", "gfx90a")
     assert code == 1
     assert "cannot build for 'gfx90a'" in text

@@ -8,26 +8,29 @@ from hipgemm import kernels
 from hipgemm.kernels import LADDER, SizeError
 
 
-def test_the_ladder_has_eight_rungs_and_each_has_its_source() -> None:
-    assert list(LADDER) == [f"kernel{i}" for i in range(1, 9)]
-    for rung in LADDER.values():
+def test_the_study_s_eight_rungs_have_their_sources_and_the_ninth_its_parameters() -> None:
+    assert list(LADDER) == [f"kernel{i}" for i in range(1, 10)]
+    assert [name for name, rung in LADDER.items() if rung.parameters] == ["kernel9"]
+    assert [name for name, rung in LADDER.items() if rung.published is None] == ["kernel9"]
+    for rung in list(LADDER.values())[:8]:
         assert (
             f"{rung.function}(const float *A, const float *B, float *C, int M, int N, int K," in rung.path.read_text()
         )
 
 
 def test_modes_and_pipelines() -> None:
-    assert [r.mode for r in LADDER.values()] == ["WGP"] * 4 + ["CU"] * 4
+    assert [r.mode for r in LADDER.values()] == ["WGP"] * 4 + ["CU"] * 5
     assert [r.pipeline for r in LADDER.values()][5:] == [
         "bank-balance",
         "bank-balance,unroll",
         "bank-balance,unroll,batch-loads",
+        "",
     ]
 
 
 def test_an_unknown_kernel_is_answered_with_the_known_ones() -> None:
     with pytest.raises(kernels.UnknownKernel, match=r"kernel1, .*kernel8"):
-        kernels.rung("kernel9")
+        kernels.rung("kernel99")
 
 
 @given(st.sampled_from(list(LADDER.values())), *[st.integers(1, 250)] * 3)
@@ -46,6 +49,7 @@ def test_the_grid_covers_c_exactly(rung: kernels.Rung, a: int, b: int, c: int) -
     ("name", "size", "message"),
     [
         ("kernel8", (4096, 4095, 4096), r"kernel8 cannot take N = 4095(?s:.*)multiple of 128(?s:.*)N = 3968 or 4096"),
+        ("kernel9", (128, 128, 2**23), r"kernel9 cannot take K = 8388608(?s:.*)at most 8388607"),
         ("kernel8", (128, 128, 4), r"kernel8 cannot take K = 4(?s:.*)K = 8"),
         ("kernel3", (0, 128, 8), r"kernel3 needs M of at least 128"),
         ("kernel1", (1, 1, 0), r"kernel1 needs K of at least 1"),

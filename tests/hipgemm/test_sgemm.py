@@ -240,7 +240,7 @@ for kind, arguments, *said in cases:
     else:
         raise SystemExit(f"not refused: {said}")
 try:
-    hipgemm.sgemm(f, f, kernel="kernel9")
+    hipgemm.sgemm(f, f, kernel="kernel99")
 except IsaError as error:
     assert "there is no kernel" in str(error)
 """

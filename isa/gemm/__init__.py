@@ -1,0 +1,9 @@
+"""GEMM kernels generated from parameters: no compiler, the whole kernel is written here.
+
+    Parameters --registers--> Registers --k_block, templates/gemm*.s.j2--> Program
+
+parameters.py  the tile, the thread tile, how LDS is used; what must hold between them
+registers.py   which VGPR and SGPR holds what
+k_block.py     the main loop's instructions for one K block
+generate.py    all of it as a Program
+"""

@@ -1,0 +1,113 @@
+"""The main loop's instructions for one K block.
+
+    per group:  two buffers, last group: what was fetched of the next K block is stored to the other buffer
+                LDS loads of all its steps
+                first group: the global loads of the next K block
+                for each step: wait for its operands, its dual FMAs
+    end:        out of the loop behind the last K block
+                one buffer: barrier, what was fetched is stored; then, with one or two, a barrier
+
+Behind the last K block nothing is fetched or stored: a branch leads around it.
+
+Each turn from VALU to memory instructions makes a wave wait until its VALU pipeline is empty: hence few, large groups
+of loads, and stores beside loads. LDS instructions return in order, so `lgkmcnt(n)` waits for all but the last n.
+
+With two buffers one barrier is enough: what K block i stores into a buffer, it was last read from in K block i - 1,
+and a wave passes the barrier at the end of that one only with all its operands in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.gemm.parameters import Parameters
+from isa.gemm.registers import SCALARS, Registers
+from isa.passes.tour import Slot
+from isa.registers import Reg
+
+_LGKMCNT_LIMIT = 63
+
+
+def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> list[str]:
+    """Lines. buffer: where the K block lies; label: how labels begin, `<label>_store` stands behind the main loop."""
+    after = (buffer + 1) % p.stages
+    last = p.depth // p.group - 1
+    found: list[str] = []
+    for number in range(last + 1):
+        if number == last and p.stages == 2:
+            found += _if_more(f"{label}_stored_{buffer}", ["s_waitcnt vmcnt(0)", *stores(p, r, after)])
+        steps = [_loads(p, r, buffer, number, step) for step in range(p.group)]
+        for loads in steps:
+            found += loads
+        if number == 0:
+            found += _if_more(f"{label}_fetched_{buffer}", [*fetches(r), *_advance(p)])
+        waiting = sum(map(len, steps))
+        for step, loads in enumerate(steps):
+            # Global loads count in vmcnt, so only this group's LDS loads are behind the ones waited for.
+            waiting -= len(loads)
+            found.append(f"s_waitcnt lgkmcnt({min(waiting, _LGKMCNT_LIMIT)})")
+            found += (_fma(r, step, pair) for pair in r.fmas)
+    # SCC: there was none left.
+    found += [f"s_sub_u32 {SCALARS.fetches}, {SCALARS.fetches}, 1", f"s_cbranch_scc1 {label}_store"]
+    if p.stages == 1:
+        found += ["s_barrier", "s_waitcnt vmcnt(0)", *stores(p, r, after), "s_waitcnt lgkmcnt(0)"]
+    found.append("s_barrier")
+    return [line if line.endswith(":") else f"\t{line}" for line in found]
+
+
+def _if_more(label: str, instructions: list[str]) -> list[str]:
+    """Only where another K block follows."""
+    return [f"s_cmp_eq_u32 {SCALARS.fetches}, 0", f"s_cbranch_scc1 {label}", *instructions, f"{label}:"]
+
+
+def fetches(r: Registers) -> list[str]:
+    """The global loads of a K block."""
+    matrices = ((r.fetched_a, r.offset_a, SCALARS.a), (r.fetched_b, r.offset_b, SCALARS.b))
+    return [
+        f"global_load_b32 {target}, {offset}, {base}"
+        for fetched, offsets, base in matrices
+        for target, offset in zip(fetched, offsets, strict=True)
+    ]
+
+
+def stores(p: Parameters, r: Registers, buffer: int) -> Iterator[str]:
+    """What was fetched goes to an LDS buffer."""
+    start = buffer * p.stage_bytes
+    for i, value in enumerate(r.fetched_a):
+        yield f"ds_store_b32 {r.write_a}, {value} offset:{start + 4 * i * p.sweep_a}"
+    for (row, column), value in zip(p.fetches_b, r.fetched_b, strict=True):
+        yield f"ds_store_b32 {r.write_b}, {value} offset:{start + p.start_b + row * p.pitch_b + 4 * column}"
+
+
+def _loads(p: Parameters, r: Registers, buffer: int, group: int, step: int) -> list[str]:
+    """The column of A and the row of B for one step of k."""
+    k = group * p.group + step
+    a = buffer * p.stage_bytes + k * p.pitch_a
+    b = buffer * p.stage_bytes + p.start_b + k * p.pitch_b
+    column = (_load(pair, r.read_a, a + 4 * p.row_of(2 * i)) for i, pair in enumerate(r.column[step]))
+    row = (_load(pair, r.read_b, b + 4 * p.column_of(2 * i)) for i, pair in enumerate(r.row[step]))
+    return [*column, *row]
+
+
+def _load(pair: Reg, address: Reg, offset: int) -> str:
+    return f"ds_load_b64 {pair}, {address} offset:{offset}"
+
+
+def _fma(r: Registers, step: int, pair: tuple[Slot, Slot]) -> str:
+    def half(slot: Slot) -> str:
+        column = r.column[step][slot.column // 2].sub(slot.column % 2)
+        row = r.row[step][slot.row // 2].sub(slot.row % 2)
+        return f"v_dual_fmac_f32 {r.accumulators[slot.column, slot.row]}, {column}, {row}"
+
+    return " :: ".join(map(half, pair))
+
+
+def _advance(p: Parameters) -> list[str]:
+    """The bases of the next fetch go one K block on."""
+    a, b, step = SCALARS.a, SCALARS.b, SCALARS.step_b
+    return [
+        f"s_add_u32 {a.sub(0)}, {a.sub(0)}, {4 * p.depth}",
+        f"s_addc_u32 {a.sub(1)}, {a.sub(1)}, 0",
+        f"s_add_u32 {b.sub(0)}, {b.sub(0)}, {step.sub(0)}",
+        f"s_addc_u32 {b.sub(1)}, {b.sub(1)}, {step.sub(1)}",
+    ]

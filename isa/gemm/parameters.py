@@ -1,0 +1,157 @@
+"""What a GEMM kernel is generated from, and what must hold between the numbers.
+
+A workgroup computes a tile of C, `rows` x `columns`. `depth` columns of A and rows of B lie in LDS at a time: a K
+block. A wave covers its part of the tile with 32 lanes as a grid of `lane_rows` x (32 / lane_rows). A lane adds up
+`thread_rows` x `thread_columns` elements in groups of 4 x 4 neighbours: four neighbours of A or B are two ds_load_b64
+that the lanes of a wave read without bank conflicts, four of C are one global_store_b128.
+
+LDS holds a K block as `depth` rows of A, transposed and padded, then as many of B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isa.errors import IsaError
+
+WAVE = 32
+GROUP = 4
+"""Neighbouring rows, or columns, that one lane holds."""
+_LDS_BYTES = 65536
+_MOST_THREADS = 1024
+_STRIDE64 = 256
+"""Bytes that LDS buffers are aligned to."""
+
+
+class ParameterError(IsaError, ValueError):
+    """No kernel has these parameters."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """One GEMM kernel.
+
+    rows, columns, depth: of the workgroup's tile (BM, BN, BK).
+    thread_rows, thread_columns: what one lane computes.
+    lane_rows: how many of a wave's 32 lanes lie one below the other.
+    group:     steps of k whose LDS loads are issued together, before the FMAs of the first.
+    stages:    LDS buffers. With one, a K block ends with two barriers; with two, the next K block is stored beside the
+               present one, and one barrier is left.
+
+    Raises ParameterError, which names the parameter and what it may be.
+    """
+
+    rows: int = 128
+    columns: int = 128
+    depth: int = 8
+    thread_rows: int = 8
+    thread_columns: int = 16
+    lane_rows: int = 4
+    group: int = 2
+    stages: int = 2
+
+    def __post_init__(self) -> None:
+        def must(holds: bool, what: str, expected: str, got: object) -> None:
+            if not holds:
+                raise ParameterError(f"no GEMM kernel has such {what}", expected=expected, got=str(got))
+
+        even = f"a multiple of {2 * GROUP}"
+        must(self.thread_rows > 0 and self.thread_rows % (2 * GROUP) == 0, "thread_rows", even, self.thread_rows)
+        must(
+            self.thread_columns > 0 and self.thread_columns % (2 * GROUP) == 0,
+            "thread_columns", even, self.thread_columns,
+        )  # fmt: skip
+        must(self.lane_rows in (1, 2, 4, 8, 16, 32), "lane_rows", f"a divisor of {WAVE}", self.lane_rows)
+        must(self.depth == 8, "depth", "8: eight lanes read a row of A", self.depth)
+        must(self.group in (1, 2, 4, 8), "group", f"a divisor of the depth {self.depth}", self.group)
+        must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
+        rows, columns = self.wave_tile
+        must(
+            self.rows > 0 and self.columns > 0 and self.rows % rows == 0 and self.columns % columns == 0,
+            "rows and columns", f"multiples of a wave's tile, {rows} x {columns}", f"{self.rows} x {self.columns}",
+        )  # fmt: skip
+        must(
+            self.threads <= _MOST_THREADS and _power_of_two(self.waves) and _power_of_two(self.columns // columns),
+            "a number of waves", f"a power of two in rows and columns, {_MOST_THREADS // WAVE} at most", self.waves,
+        )  # fmt: skip
+        must(
+            self.threads % self.columns == 0 or self.columns % self.threads == 0,
+            "columns", f"a multiple or a divisor of the {self.threads} threads", self.columns,
+        )  # fmt: skip
+        must(self.rows % (self.threads // self.depth) == 0, "rows", "whole sweeps of the threads", self.rows)
+        must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+
+    @property
+    def lane_columns(self) -> int:
+        return WAVE // self.lane_rows
+
+    @property
+    def wave_tile(self) -> tuple[int, int]:
+        """Rows and columns of C that a wave computes."""
+        return self.lane_rows * self.thread_rows, self.lane_columns * self.thread_columns
+
+    @property
+    def wave_columns(self) -> int:
+        """How many waves lie side by side."""
+        return self.columns // self.wave_tile[1]
+
+    @property
+    def waves(self) -> int:
+        return self.rows // self.wave_tile[0] * self.wave_columns
+
+    @property
+    def threads(self) -> int:
+        return WAVE * self.waves
+
+    @property
+    def pitch_a(self) -> int:
+        """Bytes of LDS from one k to the next. Eight lanes store a row of A into eight of them: padding puts these on
+        different banks."""
+        return 4 * (self.rows + GROUP)
+
+    @property
+    def pitch_b(self) -> int:
+        return 4 * self.columns
+
+    @property
+    def start_b(self) -> int:
+        """Where B begins in an LDS buffer."""
+        return self.depth * self.pitch_a
+
+    @property
+    def stage_bytes(self) -> int:
+        """Of one LDS buffer."""
+        return -(-(self.start_b + self.depth * self.pitch_b) // _STRIDE64) * _STRIDE64
+
+    @property
+    def lds_bytes(self) -> int:
+        return self.stages * self.stage_bytes
+
+    @property
+    def sweep_a(self) -> int:
+        """Rows of A that all threads fetch at once, eight lanes a row."""
+        return self.threads // self.depth
+
+    @property
+    def fetches_a(self) -> int:
+        """Dwords of A that a thread fetches for a K block."""
+        return self.rows // self.sweep_a
+
+    @property
+    def fetches_b(self) -> tuple[tuple[int, int], ...]:
+        """(row, column) of each dword of B that thread 0 fetches for a K block; others lie beside it, a row of the
+        tile, or a part of one, to each sweep."""
+        side_by_side = max(1, self.columns // self.threads)
+        sweep = max(1, self.threads // self.columns)
+        return tuple((row, part * self.threads) for part in range(side_by_side) for row in range(0, self.depth, sweep))
+
+    def row_of(self, i: int) -> int:
+        """The row of C, behind the lane's first one, of its row `i`."""
+        return i // GROUP * self.lane_rows * GROUP + i % GROUP
+
+    def column_of(self, j: int) -> int:
+        return j // GROUP * self.lane_columns * GROUP + j % GROUP
+
+
+def _power_of_two(n: int) -> bool:
+    return n > 0 and n & (n - 1) == 0
