@@ -141,12 +141,12 @@ class Problem:
                 expected += beta * c64
                 bound += abs(beta) * of_c * np.abs(c64)
             got = answer[top : top + _PANEL]
-            error = np.abs(got - expected)
+            error = got - expected
+            np.abs(error, out=error)
             good = error <= bound  # a NaN is not
             tolerance = max(tolerance, float(bound.max()))
-            largest = max(largest, float(np.max(error)))  # NaN stays NaN below
-            if math.isnan(float(np.max(error))):
-                largest = math.inf
+            furthest = float(np.max(error))
+            largest = math.inf if math.isnan(furthest) else max(largest, furthest)
             if not good.all():
                 wrong += int(good.size - np.count_nonzero(good))
                 excess = np.where(np.isfinite(error), error / bound, np.inf)

@@ -61,7 +61,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from isa.errors import IsaError
@@ -178,14 +178,13 @@ class Description:
     def _registers(self, inst: Instruction, access: str, implicit: tuple[str, ...]) -> set[Reg]:
         found: set[Reg] = set()
         for half in inst.halves:
-            desc = lookup(half) if inst.pair is not None else self
-            merges = any(name in _MERGING for name, _ in half.modifiers)
+            desc = half.desc if inst.pair is not None else self
             for number, (role, operand) in enumerate(desc.roles_of(half)):
                 reg = getattr(operand, "operand", operand)
                 if not isinstance(reg, Reg) or reg.is_null:
                     continue
                 # A 16-bit result leaves the other half of its register, DPP leaves lanes: the old value is read.
-                keeps = access == "r" and role.written and reg.is_vgpr and (merges or role.type in _HALVES)
+                keeps = access == "r" and role.written and reg.is_vgpr and (role.type in _HALVES or _merges(half))
                 if number in desc.relative:
                     found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS.get(reg.file, 0)))
                     found.update(reg.units())
@@ -197,6 +196,10 @@ class Description:
         if access == "r" and self.exec_masked:
             found.add(EXEC_LO)
         return found
+
+
+def _merges(half: Instruction) -> bool:
+    return any(name in _MERGING for name, _ in half.modifiers)
 
 
 _TABLE: dict[str, Description] = {}
@@ -250,6 +253,7 @@ def inst(
     return entry
 
 
+@lru_cache(4096)
 def base_name(mnemonic: str) -> str:
     """The name under which a mnemonic is described: without encoding suffix, a VOPD half by its own name."""
     name = _SUFFIX.sub("", mnemonic)

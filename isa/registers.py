@@ -49,6 +49,9 @@ class Reg:
 
     def units(self) -> Iterator[Reg]:
         """The single registers of the run, lowest first: the grain of liveness, waits and dependence."""
+        if self.count == 1 and not self.half:
+            yield self
+            return
         for i in range(self.count):
             yield Reg(self.file, self.index + i)
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from isa.describe import lookup
 from isa.program import Instruction, Modified
 from isa.registers import Reg
 
@@ -41,7 +40,7 @@ def sources(inst: Instruction) -> list[Source]:
     """The single-register VGPR reads of a VALU instruction, X before Y, by slot. Others have none."""
     found = []
     for name, half in zip("XY", inst.halves, strict=False):
-        desc = lookup(half)
+        desc = half.desc
         if desc.unit not in _VALU:
             continue
         slot = 0
@@ -59,7 +58,7 @@ def destinations(inst: Instruction) -> list[Reg]:
     return [
         operand
         for half in inst.halves
-        for role, operand in lookup(half).roles_of(half)
+        for role, operand in half.desc.roles_of(half)
         if role.written and isinstance(operand, Reg) and operand.is_vgpr
     ]
 
@@ -98,7 +97,7 @@ def cache_table(instructions: Iterable[Instruction]) -> Iterator[tuple[str, ...]
     written: list[str] = ["", ""]
     for inst in instructions:
         cells = dict.fromkeys(COLUMNS, "")
-        is_valu = lookup(inst.halves[0]).unit in _VALU
+        is_valu = inst.halves[0].desc.unit in _VALU
         if is_valu:
             cells["DSTX"], cells["DSTY"] = written
             written = ["", ""]
