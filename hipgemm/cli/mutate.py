@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 _INTRODUCTION = """\
 # The mutation table
 
-Made by `hipgemm mutate -o docs/mutations.md`. One thing at a time is changed in the assembly of a kernel after its last
+Made by `{made}`. One thing at a time is changed in the assembly of a kernel after its last
 pass, and three judges that know nothing of one another look at the mutant:
 
 - **lint** (`hipgemm lint`): a fault that the linter does not find in the original;
 - **proof** (`isa.check.equivalence`): a difference from what the compiler wrote for kernel 5, or more instructions on a
   path than the prover follows where the original has few;
 - **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,
-  K = 40, in two schedules; a wrong result is one of them.
+  K = 40, in two schedules; a wrong result is one of them. Where not all were launched the column says how many, `a of
+  b`: each {n}-th of a kind, and all that lint and proof find no fault in.
 
 *Found* is what one of them objects to. *Equivalent* is what is proved to be the same bit for bit, with all waits in
 place, and *missed* the rest. What is changed is told at the top of `isa/check/mutate.py`.
@@ -36,13 +37,15 @@ place, and *missed* the rest. What is changed is told at the top of `isa/check/m
 @click.option("--every", default=1, show_default=True, type=click.IntRange(min=1), help="Take each n-th mutant only.")
 @click.option("--check", "checks", type=click.Choice(["all", "missed", "none"]), default="all", show_default=True,
               help="Launch all mutants, those that lint and proof pass, none; a launch takes 2 to 3 s.")  # fmt: skip
+@click.option("--check-every", default=1, show_default=True, type=click.IntRange(min=1),
+              help="Launch each n-th mutant of a kind only, and those that lint and proof pass.")  # fmt: skip
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, type=click.IntRange(min=1), help="Processes.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Write the table as Markdown here.")
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every mutant.")
 def command(
-    kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, jobs: int, out: Path | None, hipcc: Path | None,
-    as_json: bool,
+    kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, check_every: int, jobs: int, out: Path | None,
+    hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Put faults into kernels (kernel5 to kernel8) one at a time, and see whether linter, prover and a launch under
     observers find them.
@@ -54,9 +57,11 @@ def command(
 
     with steps() as progress:
         table = study(
-            kernels or DEFAULT, vopds=vopds, every=every, checks=checks, jobs=jobs, hipcc=hipcc, progress=progress
-        )
-    text = "\n".join([_INTRODUCTION, *markdown(table)]) + "\n"
+            kernels or DEFAULT, vopds=vopds, every=every, checks=checks, check_every=check_every, jobs=jobs,
+            hipcc=hipcc, progress=progress,
+        )  # fmt: skip
+    made = "hipgemm mutate" + (f" --check-every {check_every}" if check_every > 1 else "") + " -o docs/mutations.md"
+    text = "\n".join([_INTRODUCTION.format(made=made, n=check_every), *markdown(table)]) + "\n"
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text)
