@@ -10,13 +10,15 @@ import ctypes
 import functools
 import platform
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from isa.errors import IsaError
 
 OPT_LEVEL = 1
 NATIVE = "native"
+Result = TypeVar("Result")
 _lock = threading.Lock()
 
 
@@ -146,6 +148,10 @@ def compile_ir(text: str, target: Target, *, optimise: bool = False) -> bytes:
 
     optimise: also run LLVM's passes, which the code of kernels does not need and which take long.
     """
+    return _aside(lambda: _compile(text, target, optimise))
+
+
+def _compile(text: str, target: Target, optimise: bool) -> bytes:
     import llvmlite.binding as llvm
 
     with _lock:
@@ -169,6 +175,26 @@ def load_object(code: bytes, target: Target) -> Native:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
     return Native(engine)
+
+
+def _aside(work: Callable[[], Result]) -> Result:
+    """What `work` gives, from another thread: LLVM holds its thread for seconds, in which Ctrl-C would go unheard. Who
+    is interrupted while he waits leaves it to its end."""
+    done: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return done[0]
 
 
 RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
