@@ -242,6 +242,7 @@ def test_ctrl_c_ends_a_launch(tmp_path):
 
 def test_ctrl_c_ends_a_long_translation():
     code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import ctypes, isa.sim.jit as jit\njit._compile = lambda *_: ctypes.CDLL(None).sleep(60)\n"
         "print('ready', flush=True)\njit.compile_ir('', jit.Target())\n"
     )
