@@ -38,6 +38,8 @@ LAUNCHES = (
     ("kernel1", 1024, 400, 100),
     ("kernel2", 1024, 60, 20),
 )
+CHECKED = 1024
+"""The size at which launches under observers are measured."""
 GROWTH = (512, 1024, 2048, 4096, 8192)
 QUICK = 1024
 """The largest size with `quick`; bars are those of the full sizes and are not applied to others."""
@@ -100,6 +102,16 @@ def _launches(quick: bool, cpu: str) -> Iterator[Figure]:
         bar = (must, aim) if n == full else None
         detail = f"{ours:.3f} s, numpy {numpy:.3f} s"
         yield Figure("launches", f"{name}, n = {n}", ours / numpy, "x numpy", bar, detail=detail)
+
+
+def _checks(quick: bool, cpu: str) -> Iterator[Figure]:
+    for name in LADDER:
+        n = CHECKED // 2 if quick else CHECKED
+        problem = _Problem(name, n, cpu)
+        checked, plain = _alternating(problem.check, problem.launch, REPEATS)
+        bar = None if quick else (10, 7)
+        detail = f"{checked:.3f} s, plain {plain:.3f} s"
+        yield Figure("check", f"{name} under observers, n = {n}", checked / plain, "x plain", bar, detail=detail)
 
 
 def _translation(quick: bool, cpu: str) -> Iterator[Figure]:
@@ -171,6 +183,7 @@ def _growth(quick: bool, cpu: str) -> Iterator[Figure]:
 
 PARTS: dict[str, Callable[[bool, str], Iterator[Figure]]] = {
     "launches": _launches,
+    "check": _checks,
     "translation": _translation,
     "import": _imports,
     "memory": _memory,
@@ -199,6 +212,12 @@ class _Problem:
 
     def launch(self, threads: int | None = None) -> None:
         self.card.launch(self.kernel, self.grid, self.block, self.arguments, threads=threads)
+
+    def check(self) -> None:
+        """One schedule."""
+        from isa.sim.watch import check_launch
+
+        check_launch(self.card, self.kernel, self.grid, self.block, self.arguments, schedules=1)
 
     def matmul(self) -> None:
         _ = self.a @ self.b
