@@ -17,8 +17,8 @@ fences is not followed: their plain accesses are reported as races. A barrier or
 global memory, also where in WGP mode a wait would be needed before it. Scratch is not looked into. On gfx11 a store
 reads its data as it issues, so that its registers are free at once (LLVM GCNSubtarget.h, vmemWriteNeedsExpWaitcnt).
 
-Files: state (what is known), observers/ (native code that keeps it), native (how that is compiled), segments and quick
-(what of it stands in the kernel's own code), translate, launch, report, check.
+Files: state (what is known), observers/ (native code that keeps it), native (how that is compiled), segments, quick,
+windows and windows_runtime (what of it stands in the kernel's own code), translate, launch, report, check.
 """
 
 from isa.sim.watch.check import Observation, check_launch, observe

@@ -1,8 +1,12 @@
 """The translator with observers: the same instructions, with calls to `observers.py` between them.
 
 Before each segment (`segments.py`) a test of bits says whether all its registers are ready; only if not, `touch` looks
-closer. Loads and waits are told as they come. Each access to LDS or memory first gives its addresses, a strip of lanes
-at a time, to `access`. Accesses have loops over strips of their own, so that those which compute stay free of effects.
+closer. Loads and waits are told as they come. All that is told in front of the loop over strips that is being written,
+behind its guards: where one of these fails, nothing has been told, and the plain version goes on.
+
+Accesses that the loop does by wide moves are told there, too (`windows.py`), so that loops which compute stay free of
+effects. Others have loops of their own, in which each first gives its addresses, a strip of lanes at a time, to
+`access`.
 
 Calls go to absolute addresses: the observers are compiled once a process.
 """
