@@ -14,6 +14,8 @@ from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE
 
 Triple = tuple[int, int, int]
 PACKET_BYTES = 64
+KERNARG_LIMIT = 1 << 20
+"""Bytes of arguments: far above any real kernel's, far below what would hurt the host."""
 
 
 def _hidden(grid: Triple, block: Triple, dynamic_lds: int) -> dict[str, int]:
@@ -42,6 +44,12 @@ def kernarg_segment(kernel: Kernel, kernarg: bytes, grid: Triple, block: Triple,
     """The whole segment: the explicit arguments as given, the hidden ones filled in; those of services stay what
     `kernarg` has in their place, or 0, which a kernel sees as absent. LaunchError if the arguments do not fit, or if
     the metadata gives a hidden one no place within the segment."""
+    if kernel.descriptor.kernarg_bytes > KERNARG_LIMIT:
+        raise LaunchError(
+            f"kernel {kernel.name} takes too many arguments",
+            expected=f"at most {KERNARG_LIMIT} bytes",
+            got=f"{kernel.descriptor.kernarg_bytes}",
+        )
     size = max(kernel.descriptor.kernarg_bytes, len(kernarg))
     explicit = max((a.offset + a.size for a in kernel.args if not a.hidden), default=0)
     if len(kernarg) < explicit:

@@ -28,8 +28,6 @@ STACK_BYTES = 16 << 10
 SCRATCH_LIMIT = 64 * 4 * ((1 << 15) - 1) // LANES
 """Bytes of scratch of a lane: COMPUTE_TMPRING_SIZE.WAVESIZE counts 64 dwords of a wave in 15 bits (LLVM GCNSubtarget.h,
 getMaxWaveScratchSize)."""
-KERNARG_LIMIT = 1 << 20
-"""Bytes of arguments: far above any real kernel's, far below what would hurt the host."""
 UNLIMITED = (1 << 63) - 1
 
 
@@ -113,12 +111,6 @@ class Launch:
                 f"kernel {name} needs too much scratch",
                 expected=f"at most {SCRATCH_LIMIT - STACK_BYTES} bytes a lane",
                 got=f"{descriptor.scratch_bytes}",
-            )
-        if descriptor.kernarg_bytes > KERNARG_LIMIT:
-            raise LaunchError(
-                f"kernel {name} takes too many arguments",
-                expected=f"at most {KERNARG_LIMIT} bytes",
-                got=f"{descriptor.kernarg_bytes}",
             )
         if descriptor.lds_bytes + dynamic_lds > LDS_LIMIT:
             raise LaunchError(
