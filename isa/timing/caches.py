@@ -84,6 +84,7 @@ def served(
     fits = first[:, 4].sum() / part * line <= card.l3_bytes
     if not fits:
         l3.tags[:] = -1
+    l3.used[:] -= l3.used.max()  # older than all that follows
     later, _ = play(resident if trace.workgroups >= 2 * resident else trace.workgroups - resident)
     return (first + (rounds - 1) * later) / rounds
 
