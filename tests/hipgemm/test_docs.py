@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hipgemm.cli import VERBS
+from hipgemm.lab import EXPERIMENTS, experiment
 from hipgemm.simulated_hip import calls
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -45,3 +46,13 @@ def test_every_command_in_the_documents_is_there(page: Path) -> None:
     lines = [line.strip() for line in page.read_text().splitlines() if line.startswith("    ")]
     verbs = [words[i + 1] for words in map(str.split, lines) for i, w in enumerate(words[:-1]) if w.endswith("hipgemm")]
     assert not {v for v in verbs if not v.startswith("-")} - set(VERBS)
+
+
+def test_the_lab_page_tells_of_every_experiment_in_its_own_words() -> None:
+    page = (DOCS / "lab.md").read_text()
+    words = " ".join(page.split())
+    headings = [line.split(":")[0].removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+    assert headings == list(EXPERIMENTS)
+    for name in EXPERIMENTS:
+        assert experiment(name).paragraph in words
+        assert (DOCS / "lab" / f"{name}.svg").exists()
