@@ -155,6 +155,7 @@ class Machine(NamedTuple):
     lds_store_latency: int
     lds_store: float
     lds_scale: float
+    lds_queue: int
     path_queue: int
     ta_cycles: int
     l0_sets: int

@@ -68,6 +68,7 @@ def machine(
         lds_return=128 / numbers["lds_return_bytes"],
         lds_store_latency=int(numbers["lds_store_latency"]),
         lds_store=numbers["lds_store_cycles"],
+        lds_queue=int(numbers["lds_queue"]),
         lds_scale=1.0 if cu_mode else 1 / numbers["lds_wgp_share"],
         path_queue=int(numbers["path_queue"]),
         ta_cycles=round(32 / numbers["ta_lanes"]),

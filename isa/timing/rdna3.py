@@ -112,12 +112,21 @@ NUMBERS: dict[str, Number] = {
         6, "cycles/dword", "L", "SQTT: two ds_store_b32 issued 1 apart complete 6 apart (33 and 38)", 2, 6
     ),
     "lds_wgp_share": _number(
-        1.08,
+        1.1,
         "x 128 B/cycle",
         "L",
-        "C&C: a workgroup over a whole WGP gets little over 128 of 256 B/cycle; how little: fitted over kernels 1 to 8",
+        "C&C: a workgroup over a whole WGP gets little over 128 of 256 B/cycle; how little: fitted over kernels 2 to 4",
         1,
         1.2,
+    ),
+    "lds_queue": _number(
+        8,
+        "cycles",
+        "L",
+        "work that may wait in front of LDS; behind it the request path stands, for global loads too. Fitted over "
+        "kernels 2 to 8",
+        8,
+        96,
     ),
     "path_lds_load": _number(1, "cycles", "M", "SQTT: LDS_RD"),
     "path_lds_store": _number(2, "cycles", "M", "SQTT: LDS_WR_2; one more each further two dwords"),

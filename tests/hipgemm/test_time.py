@@ -198,7 +198,6 @@ def test_the_ladder_at_4096_lies_within_its_bars() -> None:
     times = {name: row["time_ms"] for name, row in found.items()}
     off = {name: times[name] / LADDER[name].published.time_ms - 1 for name in BARS}
     assert {name: share for name, share in off.items() if abs(share) > BARS[name]} == {}
-    assert times["kernel2"] > times.pop("kernel4") > times["kernel5"]  # beside kernel 3: the model cannot tell which
-    assert sorted(times, key=lambda name: -times[name]) == [name for name in LADDER if name != "kernel4"]
-    used = {name: found[name]["valu_utilisation"] for name in ("kernel2", "kernel4")}
-    assert used == {"kernel2": pytest.approx(0.15, abs=0.05), "kernel4": pytest.approx(0.52, abs=0.05)}
+    assert sorted(times, key=lambda name: -times[name]) == list(LADDER)
+    used = {name: found[name]["valu_utilisation"] for name in ("kernel2", "kernel3", "kernel4")}
+    assert used == pytest.approx({"kernel2": 0.15, "kernel3": 0.43, "kernel4": 0.52}, abs=0.05)

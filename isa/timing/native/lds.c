@@ -10,6 +10,7 @@ static void lds(struct engine *e, struct cu *cu, int64_t cu_number, struct simd 
     double *unit = &e->lds_free[cu_number % m->lds_units];
     double begin = later(begin_path, *unit), finish, waited;
     *unit = begin + cycles;
+    cu->path = later(cu->path, begin - m->lds_queue); /* a full queue blocks the path, for memory too */
     if (load) {
         double bus = e->code->dwords[i] * m->lds_return;
         double begin_bus = later(begin + m->lds_latency, s->return_free);

@@ -210,7 +210,9 @@ EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, c
         if (e.next_start <= e.t)
             begin_workgroups(&e);
         int64_t soonest = NEVER;
-        for (int64_t k = 0; k < m->simds; k++) {
+        /* SIMDs take turns to be first at what they share */
+        for (int64_t turn = 0; turn < m->simds; turn++) {
+            int64_t k = (turn + e.t) % m->simds;
             if (e.simds[k].wake <= e.t)
                 e.simds[k].wake = cycle(&e, k);
         }
