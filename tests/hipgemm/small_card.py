@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from hipgemm import kernels
 from isa import toolchain
 from isa.errors import IsaError
 
@@ -202,7 +203,7 @@ def broken(**_: Any) -> None:
 
 
 GEMM = (8, 8, 8, 4, 4, 4, 4, 4)
-LADDER = {f"kernel{i}": gemm for i in range(1, 9)}
+LADDER = dict.fromkeys(kernels.LADDER, gemm)
 BODIES = {"gemm": gemm, "wrong_gemm": wrong_gemm, "fault": fault, "interrupt": interrupt, "broken": broken}
 HELPERS = {"strided_copy": strided_copy}
 

@@ -159,9 +159,11 @@ def test_relative_to_rocblas_measured_or_published() -> None:
 
 
 def test_gflops_are_the_studys() -> None:
-    for row in LADDER.values():
-        got = float(shown(entry(row.name, time_ms=row.published.time_ms))[row.name].gflops)
-        assert abs(got / row.published.gflops - 1) < 1e-3
+    published = {name: row.published for name, row in LADDER.items() if row.published}
+    assert len(published) == 8
+    for name, theirs in published.items():
+        got = float(shown(entry(name, time_ms=theirs.time_ms))[name].gflops)
+        assert abs(got / theirs.gflops - 1) < 1e-3
 
 
 def test_one_table_for_each_device_and_problem() -> None:
