@@ -56,27 +56,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     float c[TM][TN] = {};
 
     for (int tile = 0; tile < K; tile += BK) {
+        // All loads first, then all stores: else compilers wait for each load before they begin the next.
+        global_vector a[rounds(BM * BK)], b[rounds(BK * BN)];
 #pragma unroll
         for (int round = 0; round < rounds(BK * BN); ++round) {
             const int i = (round * BLOCK_SIZE + tid) * GW, k = i / BN, n = i % BN;
-            if (beyond(i, BK * BN))
-                continue;
-            global_vector b = 0.0f;
-            if (!GUARD || (tile + k < K && col0 + n < N))
-                b = *(const global_vector *)&B[N * (tile + k) + col0 + n];
-            *(global_vector *)&Bs[k][n] = b;
+            b[round] = 0.0f;
+            if (!beyond(i, BK * BN) && (!GUARD || (tile + k < K && col0 + n < N)))
+                b[round] = *(const global_vector *)&B[N * (tile + k) + col0 + n];
         }
 #pragma unroll
         for (int round = 0; round < rounds(BM * BK); ++round) {
             const int i = (round * BLOCK_SIZE + tid) * GW, m = i / BK, k = i % BK;
-            if (beyond(i, BM * BK))
-                continue;
-            global_vector a = 0.0f;
-            if (!GUARD || (row0 + m < M && tile + k < K))
-                a = *(const global_vector *)&A[K * (row0 + m) + tile + k];
+            a[round] = 0.0f;
+            if (!beyond(i, BM * BK) && (!GUARD || (row0 + m < M && tile + k < K)))
+                a[round] = *(const global_vector *)&A[K * (row0 + m) + tile + k];
+        }
 #pragma unroll
-            for (int j = 0; j < GW; ++j)
-                As[k + j][m] = a[j];
+        for (int round = 0; round < rounds(BK * BN); ++round) {
+            const int i = (round * BLOCK_SIZE + tid) * GW, k = i / BN, n = i % BN;
+            if (!beyond(i, BK * BN))
+                *(global_vector *)&Bs[k][n] = b[round];
+        }
+#pragma unroll
+        for (int round = 0; round < rounds(BM * BK); ++round) {
+            const int i = (round * BLOCK_SIZE + tid) * GW, m = i / BK, k = i % BK;
+            if (!beyond(i, BM * BK))
+#pragma unroll
+                for (int j = 0; j < GW; ++j)
+                    As[k + j][m] = a[round][j];
         }
         __syncthreads();
 
