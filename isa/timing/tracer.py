@@ -365,11 +365,15 @@ class _Run:
         if not together:
             self.agreed = False
             return
-        count = len(self.probes)
-        wide = np.broadcast_to(address, (len(rows), 32)).astype(np.int64).reshape(count, n, 32)
-        on = np.broadcast_to(True if lanes is None else lanes, (len(rows), 32)).reshape(count, n, 32)
-        self.agreed &= bool((on == on[0]).all())
-        moved = (wide - wide[0])[:, on[0]]  # [probe, lane that is on]
+        count, shape = len(self.probes), (len(rows), 32)
+        wide = (address if address.shape == shape else np.broadcast_to(address, shape)).astype(np.int64)
+        wide = wide.reshape(count, n, 32)
+        if lanes is None:
+            moved = (wide - wide[0]).reshape(count, n * 32)
+        else:
+            on = np.broadcast_to(lanes, shape).reshape(count, n, 32)
+            self.agreed &= bool((on == on[0]).all())
+            moved = (wide - wide[0])[:, on[0]]  # [probe, lane that is on]
         if moved.size:
             known = self.moved.setdefault(position, moved[:, 0])
             self.agreed &= bool((moved == known[:, None]).all())
