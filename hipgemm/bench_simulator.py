@@ -14,7 +14,6 @@ import ctypes
 import os
 import resource
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from hipgemm.build import build
-from hipgemm.kernels import LADDER
+from hipgemm.kernels import LADDER, gemm_kernarg
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE, Target
 
@@ -167,7 +166,7 @@ def _command(quick: bool, cpu: str) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("cold caches", "again"):
             before = _children()
-            seconds = _timed(lambda: _run(command, XDG_CACHE_HOME=folder, NUMBA_CACHE_DIR=folder))
+            seconds = _timed(lambda: _run(command, XDG_CACHE_HOME=folder))
             found.append((f"hipgemm run {_KERNEL} -n {n}, {name}", seconds, _processor(_children() - before)))
     bars = None if quick else (15, 6), None
     for bar, (name, seconds, detail) in zip(bars, found, strict=True):
@@ -211,7 +210,7 @@ class _Problem:
         buffers = [self.card.memory.allocate(self.a.nbytes) for _ in range(3)]
         for address, matrix in zip(buffers, (self.a, self.b), strict=False):
             ctypes.memmove(address, matrix.ctypes.data, matrix.nbytes)
-        self.arguments = struct.pack("<QQQiiiff", *buffers, n, n, n, 1.0, 0.0)
+        self.arguments = gemm_kernarg(buffers, n, n, n, 1.0, 0.0)
         self.grid, self.block = row.grid(n, n), row.block
 
     def launch(self, threads: int | None = None) -> None:
@@ -305,7 +304,7 @@ def launch_once(n: int, cpu: str) -> None:
     buffers = [card.memory.allocate(4 * n * n) for _ in range(3)]
     for address in buffers:
         ctypes.memset(address, 0, 4 * n * n)
-    card.launch(kernel, row.grid(n, n), row.block, struct.pack("<QQQiiiff", *buffers, n, n, n, 1.0, 0.0))
+    card.launch(kernel, row.grid(n, n), row.block, gemm_kernarg(buffers, n, n, n, 1.0, 0.0))
 
 
 def _children() -> float:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipgemm.kernels import Rung
+from hipgemm.kernels import Rung, gemm_kernarg
 from hipgemm.problem import Problem
 from isa import code_object, toolchain
 from isa.code_object import CodeObject, load
@@ -105,12 +105,10 @@ def _on_problem(
         at = card.memory.allocate(matrix.nbytes)
         ctypes.memmove(at, matrix.ctypes.data, matrix.nbytes)
         addresses.append(at)
-    kernarg = struct.pack(
-        "<QQQiiiff", *addresses, problem.m, problem.n, problem.k, problem.alpha, problem.beta
-    )  # fmt: skip
+    arguments = gemm_kernarg(addresses, problem.m, problem.n, problem.k, problem.alpha, problem.beta)
     a, b, c = matrices
     seen = observe(
-        card, kernel, row.grid(problem.m, problem.n), row.block, kernarg, briefly=briefly,
+        card, kernel, row.grid(problem.m, problem.n), row.block, arguments, briefly=briefly,
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
         program=program, names=dict(zip(addresses, "ABC", strict=True)),
         unwritten=[] if problem.beta else [(addresses[2], c.nbytes)],

@@ -18,6 +18,8 @@ Where the size limits come from, beside the tile:
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -214,6 +216,11 @@ LADDER: dict[str, Rung] = {
 
 STRIDED_COPY = Source("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
 """No kernel of the ladder: what `hipgemm.sgemm` brings matrices into shape with."""
+
+
+def gemm_kernarg(matrices: Sequence[int], m: int, n: int, k: int, alpha: float, beta: float) -> bytes:
+    """The arguments of the ladder's signature as they lie in memory; matrices: the addresses of A, B and C."""
+    return struct.pack("<QQQiiiff", *matrices, m, n, k, alpha, beta)
 
 
 def rung(name: str) -> Rung:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.build import Build
-from hipgemm.kernels import Gemm
+from hipgemm.kernels import Gemm, gemm_kernarg
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def ready(
     rung = built.rung
     assert isinstance(rung, Gemm)
     rung.check_size(m, n, k)
-    kernarg = struct.pack("<QQQiiiff", _A, _B, _C, m, n, k, 1.0, beta)
+    kernarg = gemm_kernarg((_A, _B, _C), m, n, k, 1.0, beta)
     return predict.TimedLaunch(
         built.code_object(),
         rung.name,

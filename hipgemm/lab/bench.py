@@ -9,7 +9,6 @@ the waves of one workgroup take (`isa.timing.tracer`), which needs no data. Wher
 from __future__ import annotations
 
 import dataclasses
-import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.build import Build, build
-from hipgemm.kernels import Gemm
+from hipgemm.kernels import Gemm, gemm_kernarg
 from hipgemm.problem import Problem
 from isa import toolchain
 from isa.errors import IsaError
@@ -124,7 +123,9 @@ class Paths:
         """The path at a size. IsaError where it can be neither followed nor recorded."""
         from isa.timing import predict, tracer
 
-        launch = predict.launch_of(self.kernel, self.row.grid(m, n), self.row.block, _arguments(_ANYWHERE, m, n, k))
+        launch = predict.launch_of(
+            self.kernel, self.row.grid(m, n), self.row.block, gemm_kernarg(_ANYWHERE, m, n, k, 1.0, 0.0)
+        )
         try:
             return tracer.trace(self.cfg, launch)
         except IsaError:
@@ -139,7 +140,7 @@ class Paths:
         try:
             return recording.record(
                 self.cfg, kernel, card.memory, card.target, self.row.grid(m, n), self.row.block,
-                _arguments(matrices, m, n, k),
+                gemm_kernarg(matrices, m, n, k, 1.0, 0.0),
             )  # fmt: skip
         finally:
             for address in matrices:
@@ -164,10 +165,6 @@ class Paths:
 
 
 _ANYWHERE = (0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000)
-
-
-def _arguments(matrices: Sequence[int], m: int, n: int, k: int) -> bytes:
-    return struct.pack("<QQQiiiff", *matrices, m, n, k, 1.0, 0.0)
 
 
 def executed(cfg: Cfg, trace: Trace) -> Counter[str]:
