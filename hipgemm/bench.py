@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hipgemm import blas
 from hipgemm.device import Device
-from hipgemm.kernels import LADDER, UnknownKernel, rung
+from hipgemm.kernels import LADDER, UnknownKernel, known, rung
 from hipgemm.measure import Step, measure, measure_subject
 from hipgemm.problem import Problem
 from hipgemm.result import Result
@@ -42,7 +42,7 @@ def bench(
     Raises UnknownKernel before anything runs. An error of one kernel becomes its Refusal.
     """
     for name in kernels:
-        if name not in KERNELS:
+        if name != blas.NAME and not known(name):
             raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(KERNELS))
     for name in kernels:
         try:

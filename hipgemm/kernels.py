@@ -25,6 +25,7 @@ from pathlib import Path
 
 import kernels_hip
 from isa.errors import IsaError
+from isa.gemm import names
 from isa.gemm.parameters import Parameters
 
 SOURCES = Path(kernels_hip.__file__).parent
@@ -223,8 +224,16 @@ def gemm_kernarg(matrices: Sequence[int], m: int, n: int, k: int, alpha: float, 
     return struct.pack("<QQQiiiff", *matrices, m, n, k, alpha, beta)
 
 
+def known(name: str) -> bool:
+    """Whether `rung` is the one to ask for it: a rung of the ladder, or meant to be a generated kernel."""
+    return name in LADDER or names.is_name(name)
+
+
 def rung(name: str) -> Rung:
-    """The rung of that name, or UnknownKernel with the names there are."""
+    """The rung of that name; a kernel that `isa.gemm` generates by its name in `isa.gemm.names`. UnknownKernel with the
+    names there are, or ParameterError with what a generated kernel may be."""
+    if names.is_name(name):
+        return _generated(name, "generated", names.parameters_of(name))
     if name not in LADDER:
         raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(LADDER), hint="hipgemm list")
     return LADDER[name]

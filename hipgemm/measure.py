@@ -75,7 +75,7 @@ def run(
 ) -> Result:
     """Build a kernel of the ladder, run it, check it.
 
-    kernel: "kernel1" to "kernel8".
+    kernel: "kernel1" to "kernel9", or a generated kernel by its name in isa.gemm.names.
     n, m, k: sizes; m and k are n if not given.
     data, seed: see hipgemm.problem.
     device: "card", "card:N", "simulated", an open Device, or None for a card where there is one.

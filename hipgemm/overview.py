@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm import blas
 from hipgemm.bench import Refusal
-from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published
+from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published, rung
 from hipgemm.measure import Step
 from hipgemm.result import Result, flops
 from isa.errors import IsaError
@@ -100,8 +100,8 @@ def overview(
     entries = [
         Entry(
             each.name,
-            LADDER[each.name].title,
-            LADDER[each.name].published if n == PUBLISHED_SIZE else None,
+            rung(each.name).title,
+            rung(each.name).published if n == PUBLISHED_SIZE else None,
             each.inspection,
             each.prediction,
             measured.get(each.name),
@@ -121,7 +121,7 @@ def overview(
 def _predict(made: Build, n: int, on: Card, clock_mhz: float | None) -> Prediction:
     from hipgemm.predict import Prediction, ready
 
-    return Prediction(LADDER[made.rung.name], n, n, n, ready(made, n, n, n, on).timing(clock_mhz))
+    return Prediction(rung(made.rung.name), n, n, n, ready(made, n, n, n, on).timing(clock_mhz))
 
 
 @dataclass

@@ -83,18 +83,18 @@ def _check(
     shape: tuple[tuple[int, int, int], tuple[int, int, int]] | None, arguments: Sequence[str],
 ) -> list[Finding]:  # fmt: skip
     from hipgemm.checking import Given, check_gemm, check_kernel
-    from hipgemm.kernels import LADDER
+    from hipgemm.kernels import known, rung
 
     if shape is not None:
         given = [Given.read(text) for text in arguments]
         return check_kernel(code, name, *shape, given, program=program, schedules=schedules)
     names = [name] if name else list(code.kernels)
-    if len(names) != 1 or names[0] not in LADDER:
+    if len(names) != 1 or not known(names[0]):
         raise IsaError(
             f"how is {' or '.join(names) or 'it'} launched?",
             expected="--kernel with a name of the ladder, or --grid, --block and an --arg for each argument",
         )
-    return check_gemm(LADDER[names[0]], code, problem, program=program, schedules=schedules)
+    return check_gemm(rung(names[0]), code, problem, program=program, schedules=schedules)
 
 
 def _read(what: str, hipcc: Path | None) -> tuple[CodeObject, Program | None, str | None]:

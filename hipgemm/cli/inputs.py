@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def built(what: str, hipcc: Path | None = None) -> Build | None:
     """The build of a rung; None where `what` is no rung's name, or there is a file of that name."""
-    from hipgemm.kernels import LADDER
+    from hipgemm.kernels import known
 
-    if what not in LADDER or Path(what).exists():
+    if not known(what) or Path(what).exists():
         return None
     from hipgemm.build import build
 

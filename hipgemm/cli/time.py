@@ -44,7 +44,7 @@ def command(
 
     The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.
     """
-    from hipgemm.kernels import LADDER
+    from hipgemm.kernels import known
     from hipgemm.report import timing as shown
     from isa.timing import bank_rules, cards, model, rdna3
 
@@ -55,7 +55,7 @@ def command(
     shape = (grid, block) if grid and block else None
     predicted: Callable[[Timing], Prediction | LaunchPrediction]
     with steps() as step:
-        if what in LADDER and not Path(what).exists():
+        if known(what) and not Path(what).exists():
             if grid or block or name or arguments:
                 raise IsaError(f"{what} has a launch of its own", hint="-n, -m and -k give its size")
             sizes = n if m is None else m, n, n if k is None else k

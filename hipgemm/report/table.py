@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hipgemm.bench import KERNELS, Refusal
-from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published
+from hipgemm.kernels import PUBLISHED_ROCBLAS, Published, known, rung
 from hipgemm.result import Result
 
 PUBLISHED_SIZE = 4096
@@ -68,8 +68,8 @@ def text(table: Table, width: int | None = None) -> str:
     from rich.table import Table as Grid
 
     grid = Grid(box=SIMPLE, title=table.title, title_justify="left", title_style="")
-    for name in ("kernel", "what"):
-        grid.add_column(name)
+    grid.add_column("kernel", no_wrap=True)
+    grid.add_column("what")
     for name in ("ms", "mean ± dev.", "GFLOP/s", "rel. rocBLAS", "published ms", "GFLOP/s", "rel."):
         grid.add_column(name, justify="right")
     for row in table.rows:
@@ -119,17 +119,17 @@ def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> Row:
 
 
 def _what(entry: Result | Refusal) -> str:
-    rung = LADDER.get(entry.kernel)
+    title = rung(entry.kernel).title if known(entry.kernel) else ""
     if isinstance(entry, Refusal):
-        return rung.title if rung else "rocBLAS"
-    name = rung.title if rung else entry.made_by.split(" (")[0] or "library"
+        return title or "rocBLAS"
+    name = title or entry.made_by.split(" (")[0] or "library"
     return name if entry.correct else f"{name}: WRONG"
 
 
 def _published(kernel: str) -> Published | None:
     if kernel == KERNELS[0]:
         return PUBLISHED_ROCBLAS
-    return LADDER[kernel].published if kernel in LADDER else None
+    return rung(kernel).published if known(kernel) else None
 
 
 def _notes(entries: Sequence[Result | Refusal], mark: bool) -> tuple[str, ...]:

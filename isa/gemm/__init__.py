@@ -3,6 +3,7 @@
     Parameters --registers--> Registers --k_block, templates/gemm*.s.j2--> Program
 
 parameters.py  the tile, the thread tile, how LDS is used; what must hold between them
+names.py       a kernel's name, and its parameters by that name
 registers.py   which VGPR and SGPR holds what
 k_block.py     the main loop's instructions for one K block
 generate.py    all of it as a Program

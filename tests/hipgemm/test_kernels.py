@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from hipgemm import kernels
 from hipgemm.kernels import LADDER, SizeError
+from isa.errors import IsaError
+from isa.gemm.parameters import Parameters
 
 
 def test_the_study_s_eight_rungs_have_their_sources_and_the_ninth_its_parameters() -> None:
@@ -79,3 +81,12 @@ def test_what_cannot_be_addressed_is_refused(name: str, size: tuple[int, int, in
 )
 def test_what_can_be_addressed_is_taken(name: str, size: tuple[int, int, int]) -> None:
     LADDER[name].check_size(*size)
+
+
+def test_generated_kernels_are_known_by_name() -> None:
+    row = kernels.rung("gemm_64x256x8_8x16_l8_g1_s2")
+    assert row.parameters == Parameters(rows=64, columns=256, lane_rows=8, group=1)
+    assert row.grid(100, 300) == (2, 2, 1)
+    assert row.published is None
+    with pytest.raises(IsaError, match="rows and columns"):
+        kernels.rung("gemm_65x256x8_8x16_l8_g1_s2")

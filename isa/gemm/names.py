@@ -1,0 +1,62 @@
+"""A name for each Parameters, and back: what a user types, and the kernel's symbol in its code object.
+
+    gemm_128x128x8_8x16_l4_g2_s2
+         |         |    |  |  stages
+         |         |    |  group
+         |         |    lane_rows
+         |         thread_rows x thread_columns
+         rows x columns x depth
+
+Every other field of Parameters follows as a label and a number where it is not the default, so that no two kernels
+ever share a name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from isa.gemm.parameters import ParameterError, Parameters
+
+_TILE = ("rows", "columns", "depth", "thread_rows", "thread_columns")
+_LABELS = {"lane_rows": "l", "group": "g", "stages": "s"}
+_FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAGES"
+_TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
+_LABEL_TEXT = re.compile(r"_([a-z]+)(\d+)")
+
+
+def _labelled() -> dict[str, dataclasses.Field[int]]:
+    """Label -> field, for all that stand behind the tile."""
+    fields = [f for f in dataclasses.fields(Parameters) if f.name not in _TILE]
+    return {_LABELS.get(f.name, f.name.replace("_", "")): f for f in fields}
+
+
+def name_of(p: Parameters) -> str:
+    """Its name."""
+    text = f"gemm_{p.rows}x{p.columns}x{p.depth}_{p.thread_rows}x{p.thread_columns}"
+    for label, field in _labelled().items():
+        value = getattr(p, field.name)
+        if field.name in _LABELS or value != field.default:
+            text += f"_{label}{int(value)}"
+    return text
+
+
+def is_name(text: str) -> bool:
+    """Whether it is meant to be such a name."""
+    return text.startswith("gemm_")
+
+
+def parameters_of(name: str) -> Parameters:
+    """The Parameters that it names. ParameterError where it names none."""
+    labelled = _labelled()
+    tile = _TILE_TEXT.match(name)
+    pairs = _LABEL_TEXT.findall(name, tile.end()) if tile else []
+    if tile and all(label in labelled for label, _ in pairs):
+        values = dict(zip(_TILE, map(int, tile.groups()), strict=True))
+        for label, number in pairs:
+            field = labelled[label]
+            values[field.name] = bool(int(number)) if isinstance(field.default, bool) else int(number)
+        found = Parameters(**values)
+        if name_of(found) == name:
+            return found
+    raise ParameterError(f"{name} is no name of a GEMM kernel", expected=_FORM, got=name)
