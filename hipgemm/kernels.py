@@ -170,7 +170,6 @@ def _tiled(number: int, title: str, source: str, threads: int, published: Publis
 
 def _generated(name: str, title: str, p: Parameters) -> Rung:
     """A kernel that `isa.gemm` writes: any size."""
-    longest_row = 2**32 // (4 * p.rows) - 1
     return Rung(
         name=name,
         title=title,
@@ -181,7 +180,7 @@ def _generated(name: str, title: str, p: Parameters) -> Rung:
         block_tile=(p.rows, p.columns),
         block=(p.threads, 1, 1),
         published=None,
-        largest=(LARGEST_INT, longest_row, longest_row),
+        largest=p.largest,
         parameters=p,
     )
 

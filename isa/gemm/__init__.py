@@ -4,7 +4,9 @@
 
 parameters.py  the tile, the thread tile, how LDS is used; what must hold between them
 names.py       a kernel's name, and its parameters by that name
+sides.py       one operand: how it lies in memory and in LDS, which thread fetches what
 registers.py   which VGPR and SGPR holds what
+fetch.py       a side's instructions: offsets, global loads, stores to LDS
 k_block.py     the main loop's instructions for one K block
 generate.py    all of it as a Program
 """

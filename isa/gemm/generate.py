@@ -2,8 +2,9 @@
 
     kernel(const float *A, const float *B, float *C, int M, int N, int K, float alpha, float beta)
 
-row-major, A is M x K, B is K x N: C = alpha * A * B + beta * C; C is not read when beta is 0. M, N and K may be any
-numbers from 1 up (and K may be 0): no lane reads or writes outside of the matrices.
+row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
+and C is not read when beta is 0. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or writes
+outside of the matrices.
 
 **Rows and columns.** A lane whose row of A or column of B lies behind the last one reads the last one instead, so the
 main loop knows no edges; what it adds up there is not stored. Workgroups that reach beyond C store element by element
@@ -12,14 +13,14 @@ under EXEC, all others four elements at once.
 **K.** The first K block holds what K leaves over; its lanes behind that are zero. All others are whole, and each sum is
 taken in ascending k.
 
-**Addresses.** Each dword that a thread fetches has its own 32-bit byte offset in a VGPR; a base in two SGPRs goes on
-by a K block. Bases are 64-bit; what must fit into 32 is a tile's: 4 * rows * K, 4 * depth * N and 4 * rows * N bytes.
+**Addresses.** Bases are 64-bit; what must fit into 32 bits is a tile's byte offset: `Parameters.largest`.
 
 Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
 """
 
 from __future__ import annotations
 
+from isa.gemm import fetch
 from isa.gemm.k_block import k_block, stores
 from isa.gemm.parameters import GROUP, Parameters
 from isa.gemm.registers import SCALARS, Registers
@@ -31,7 +32,7 @@ from isa.program import Program
 def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
     r = Registers.of(p)
-    accumulators = sorted(r.accumulators.values())
+    t = sorted(r.accumulators.values())
     columns, quads = range(p.thread_columns), r.quads[: p.thread_columns // GROUP]
     text = render_text(
         "gemm.s.j2",
@@ -40,8 +41,10 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
         p=p,
         r=r,
         s=SCALARS,
-        t=accumulators,
-        pairs=list(zip(accumulators[::2], accumulators[1::2], strict=True)),
+        t=t,
+        pairs=list(zip(t[::2], t[1::2], strict=True)),
+        fetch=fetch,
+        operands=list(zip(p.sides, (r.a, r.b), (t[0:2], t[2:4]), strict=True)),
         blocks=[k_block(p, r, buffer, f".L{name}") for buffer in range(p.stages)],
         stores=list(stores(p, r, 0)),
         log2=lambda n: n.bit_length() - 1,

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.gemm import fetch
 from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.passes.tour import Slot
@@ -40,7 +41,7 @@ def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> list[str]:
         for loads in steps:
             found += loads
         if number == 0:
-            found += _if_more(f"{label}_fetched_{buffer}", [*fetches(r), *_advance(p)])
+            found += _if_more(f"{label}_fetched_{buffer}", fetches(p, r))
         waiting = sum(map(len, steps))
         for step, loads in enumerate(steps):
             # Global loads count in vmcnt, so only this group's LDS loads are behind the ones waited for.
@@ -60,32 +61,29 @@ def _if_more(label: str, instructions: list[str]) -> list[str]:
     return [f"s_cmp_eq_u32 {SCALARS.fetches}, 0", f"s_cbranch_scc1 {label}", *instructions, f"{label}:"]
 
 
-def fetches(r: Registers) -> list[str]:
-    """The global loads of a K block."""
-    matrices = ((r.fetched_a, r.offset_a, SCALARS.a), (r.fetched_b, r.offset_b, SCALARS.b))
+def fetches(p: Parameters, r: Registers) -> list[str]:
+    """The global loads of a K block, and the bases go on to the next."""
+    operands = list(zip(p.sides, (r.a, r.b), strict=True))
     return [
-        f"global_load_b32 {target}, {offset}, {base}"
-        for fetched, offsets, base in matrices
-        for target, offset in zip(fetched, offsets, strict=True)
+        *(line for operand in operands for line in fetch.loads(*operand)),
+        *(line for operand in operands for line in fetch.advance(*operand)),
     ]
 
 
 def stores(p: Parameters, r: Registers, buffer: int) -> Iterator[str]:
     """What was fetched goes to an LDS buffer."""
     start = buffer * p.stage_bytes
-    for i, value in enumerate(r.fetched_a):
-        yield f"ds_store_b32 {r.write_a}, {value} offset:{start + 4 * i * p.sweep_a}"
-    for (row, column), value in zip(p.fetches_b, r.fetched_b, strict=True):
-        yield f"ds_store_b32 {r.write_b}, {value} offset:{start + p.start_b + row * p.pitch_b + 4 * column}"
+    yield from fetch.stores(p.a, r.a, start)
+    yield from fetch.stores(p.b, r.b, start + p.start_b)
 
 
 def _loads(p: Parameters, r: Registers, buffer: int, group: int, step: int) -> list[str]:
     """The column of A and the row of B for one step of k."""
     k = group * p.group + step
-    a = buffer * p.stage_bytes + k * p.pitch_a
-    b = buffer * p.stage_bytes + p.start_b + k * p.pitch_b
-    column = (_load(pair, r.read_a, a + 4 * p.row_of(2 * i)) for i, pair in enumerate(r.column[step]))
-    row = (_load(pair, r.read_b, b + 4 * p.column_of(2 * i)) for i, pair in enumerate(r.row[step]))
+    a = buffer * p.stage_bytes + k * p.a.pitch
+    b = buffer * p.stage_bytes + p.start_b + k * p.b.pitch
+    column = (_load(pair, r.a.read, a + 4 * p.row_of(2 * i)) for i, pair in enumerate(r.a.pairs[step]))
+    row = (_load(pair, r.b.read, b + 4 * p.column_of(2 * i)) for i, pair in enumerate(r.b.pairs[step]))
     return [*column, *row]
 
 
@@ -95,19 +93,8 @@ def _load(pair: Reg, address: Reg, offset: int) -> str:
 
 def _fma(r: Registers, step: int, pair: tuple[Slot, Slot]) -> str:
     def half(slot: Slot) -> str:
-        column = r.column[step][slot.column // 2].sub(slot.column % 2)
-        row = r.row[step][slot.row // 2].sub(slot.row % 2)
+        column = r.a.pairs[step][slot.column // 2].sub(slot.column % 2)
+        row = r.b.pairs[step][slot.row // 2].sub(slot.row % 2)
         return f"v_dual_fmac_f32 {r.accumulators[slot.column, slot.row]}, {column}, {row}"
 
     return " :: ".join(map(half, pair))
-
-
-def _advance(p: Parameters) -> list[str]:
-    """The bases of the next fetch go one K block on."""
-    a, b, step = SCALARS.a, SCALARS.b, SCALARS.step_b
-    return [
-        f"s_add_u32 {a.sub(0)}, {a.sub(0)}, {4 * p.depth}",
-        f"s_addc_u32 {a.sub(1)}, {a.sub(1)}, 0",
-        f"s_add_u32 {b.sub(0)}, {b.sub(0)}, {step.sub(0)}",
-        f"s_addc_u32 {b.sub(1)}, {b.sub(1)}, {step.sub(1)}",
-    ]

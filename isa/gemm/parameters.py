@@ -5,20 +5,23 @@ block. A wave covers its part of the tile with 32 lanes as a grid of `lane_rows`
 `thread_rows` x `thread_columns` elements in groups of 4 x 4 neighbours: four neighbours of A or B are two ds_load_b64
 that the lanes of a wave read without bank conflicts, four of C are one global_store_b128.
 
-LDS holds a K block as `depth` rows of A, transposed and padded, then as many of B.
+How A and B lie in memory and are fetched: see sides.py. LDS holds a K block as `depth` rows of A, then as many of B.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from isa.errors import IsaError
+from isa.gemm.sides import LANES, Side
 
-WAVE = 32
+WAVE = LANES
 GROUP = 4
 """Neighbouring rows, or columns, that one lane holds."""
 _LDS_BYTES = 65536
 _MOST_THREADS = 1024
+_LARGEST_INT = 2**31 - 1
 _STRIDE64 = 256
 """Bytes that LDS buffers are aligned to."""
 
@@ -37,6 +40,8 @@ class Parameters:
     group:     steps of k whose LDS loads are issued together, before the FMAs of the first.
     stages:    LDS buffers. With one, a K block ends with two barriers; with two, the next K block is stored beside the
                present one, and one barrier is left.
+    trans_a:   A lies in memory as K x M, the matrix that is multiplied is its transpose; else M x K.
+    trans_b:   B lies in memory as N x K; else K x N.
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -49,6 +54,8 @@ class Parameters:
     lane_rows: int = 4
     group: int = 2
     stages: int = 2
+    trans_a: bool = False
+    trans_b: bool = False
 
     def __post_init__(self) -> None:
         def must(holds: bool, what: str, expected: str, got: object) -> None:
@@ -74,11 +81,8 @@ class Parameters:
             self.threads <= _MOST_THREADS and _power_of_two(self.waves) and _power_of_two(self.columns // columns),
             "a number of waves", f"a power of two in rows and columns, {_MOST_THREADS // WAVE} at most", self.waves,
         )  # fmt: skip
-        must(
-            self.threads % self.columns == 0 or self.columns % self.threads == 0,
-            "columns", f"a multiple or a divisor of the {self.threads} threads", self.columns,
-        )  # fmt: skip
-        must(self.rows % (self.threads // self.depth) == 0, "rows", "whole sweeps of the threads", self.rows)
+        for side, name in zip(self.sides, ("rows", "columns"), strict=True):
+            must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
         must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
 
     @property
@@ -103,47 +107,40 @@ class Parameters:
     def threads(self) -> int:
         return WAVE * self.waves
 
-    @property
-    def pitch_a(self) -> int:
-        """Bytes of LDS from one k to the next. Eight lanes store a row of A into eight of them: padding puts these on
-        different banks."""
-        return 4 * (self.rows + GROUP)
+    @cached_property
+    def a(self) -> Side:
+        return Side("A", self.rows, self.depth, self.threads, along_k=not self.trans_a)
+
+    @cached_property
+    def b(self) -> Side:
+        return Side("B", self.columns, self.depth, self.threads, along_k=self.trans_b)
 
     @property
-    def pitch_b(self) -> int:
-        return 4 * self.columns
+    def sides(self) -> tuple[Side, Side]:
+        return self.a, self.b
 
     @property
     def start_b(self) -> int:
         """Where B begins in an LDS buffer."""
-        return self.depth * self.pitch_a
+        return self.a.bytes
 
     @property
     def stage_bytes(self) -> int:
         """Of one LDS buffer."""
-        return -(-(self.start_b + self.depth * self.pitch_b) // _STRIDE64) * _STRIDE64
+        return -(-(self.start_b + self.b.bytes) // _STRIDE64) * _STRIDE64
 
     @property
     def lds_bytes(self) -> int:
         return self.stages * self.stage_bytes
 
     @property
-    def sweep_a(self) -> int:
-        """Rows of A that all threads fetch at once, eight lanes a row."""
-        return self.threads // self.depth
-
-    @property
-    def fetches_a(self) -> int:
-        """Dwords of A that a thread fetches for a K block."""
-        return self.rows // self.sweep_a
-
-    @property
-    def fetches_b(self) -> tuple[tuple[int, int], ...]:
-        """(row, column) of each dword of B that thread 0 fetches for a K block; others lie beside it, a row of the
-        tile, or a part of one, to each sweep."""
-        side_by_side = max(1, self.columns // self.threads)
-        sweep = max(1, self.threads // self.columns)
-        return tuple((row, part * self.threads) for part in range(side_by_side) for row in range(0, self.depth, sweep))
+    def largest(self) -> tuple[int, int, int]:
+        """The most that M, N and K may be: byte offsets within a tile, of A, B and C, have 32 bits."""
+        most = {"M": _LARGEST_INT, "N": 2**32 // (4 * self.rows) - 1, "K": _LARGEST_INT}
+        for side, outer in zip(self.sides, "MN", strict=True):
+            letter = "K" if side.along_k else outer
+            most[letter] = min(most[letter], side.longest_line)
+        return most["M"], most["N"], most["K"]
 
     def row_of(self, i: int) -> int:
         """The row of C, behind the lane's first one, of its row `i`."""

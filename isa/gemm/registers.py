@@ -8,12 +8,11 @@ offsets and LDS addresses take the pairs that are left, and what comes behind th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from types import SimpleNamespace
 
 from isa.gemm.parameters import ParameterError, Parameters
+from isa.gemm.sides import Side
 from isa.passes.tour import BANKS, COLUMN_BANK, ROW_BANK, Slot, destination_banks, schedule
 from isa.registers import VGPR_LIMIT, Reg
 
@@ -21,40 +20,69 @@ SCALARS = SimpleNamespace(
     kernarg=Reg("s", 0, 2), group_x=Reg("s", 2), group_y=Reg("s", 3),
     a=Reg("s", 4, 2), b=Reg("s", 6, 2), c=Reg("s", 8, 2), m=Reg("s", 12), n=Reg("s", 13), k=Reg("s", 14),
     alpha=Reg("s", 15), beta=Reg("s", 16), top=Reg("s", 17), left=Reg("s", 18), fetches=Reg("s", 19),
-    first=Reg("s", 20), step_b=Reg("s", 22, 2), row_a=Reg("s", 24), row_b=Reg("s", 25),
+    first=Reg("s", 20), step_a=Reg("s", 10, 2), step_b=Reg("s", 22, 2),
+    line_m=Reg("s", 21), line_n=Reg("s", 25), line_k=Reg("s", 24),
     t=Reg("s", 26, 2), u=Reg("s", 28), row_mask=Reg("s", 29), all_lanes=Reg("s", 30), masks=32,
 )  # fmt: skip
 """SGPRs. a, b: what the next fetch reads, at the tile's first row or column; from the end of the main loop on, a is C.
 top, left: the first row and column of the tile. fetches: K blocks still to be fetched. first: steps of k in the first K
-block. step_b: bytes from a K block of B to the next. row_a, row_b: bytes of a row of A and B. t, u: for the moment.
-masks: the first of thread_columns SGPRs, lanes inside C by column."""
+block. step_a, step_b: bytes from a K block to the next of a side that lies across. line_m, line_n, line_k: bytes of so
+many elements, from a line of a matrix to the next; line_n is C's. t, u: for the moment. masks: the first of
+thread_columns SGPRs, lanes inside C by column."""
+
+
+@dataclass(frozen=True)
+class OperandScalars:
+    """A side's SGPRs. start: the tile's first row or column; size: how many the matrix has; line: bytes from a line of
+    the matrix to the next."""
+
+    base: Reg
+    start: Reg
+    size: Reg
+    line: Reg
+    step: Reg
+
+    @staticmethod
+    def of(side: Side) -> OperandScalars:
+        s = SCALARS
+        if side.name == "A":
+            return OperandScalars(s.a, s.top, s.m, s.line_k if side.along_k else s.line_m, s.step_a)
+        return OperandScalars(s.b, s.left, s.n, s.line_k if side.along_k else s.line_n, s.step_b)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A side's registers.
+
+    pairs:   [step of a group][pair] -> two VGPRs.
+    fetched, offset: for each fetch of a thread, where it goes and its byte offset.
+    read, write: LDS addresses in buffer 0, of the lane's first element and of the thread's first fetch. `read` is 4
+             times the row, or the column, of the lane's first element of C.
+    """
+
+    scalars: OperandScalars
+    pairs: tuple[tuple[Reg, ...], ...]
+    fetched: tuple[Reg, ...]
+    offset: tuple[Reg, ...]
+    read: Reg
+    write: Reg
 
 
 @dataclass(frozen=True)
 class Registers:
     """VGPRs.
 
-    column, row:  [step of a group][pair] -> two registers.
+    fmas:         (X, Y) of each dual FMA of a step.
+    a, b:         of the sides.
     accumulators: (element of the column, element of the row) -> register.
-    fetched_a, fetched_b, offset_a, offset_b: for each dword that a thread fetches, where it goes and its byte offset.
-    read_a, read_b, write_a, write_b: LDS addresses in buffer 0. read_a and read_b are 4 times the row and the column of
-                  the lane's first element of C.
     quads:        the operands' registers by fours: free in the epilogue.
     count:        VGPRs of the kernel.
     """
 
     fmas: tuple[tuple[Slot, Slot], ...]
-    column: tuple[tuple[Reg, ...], ...]
-    row: tuple[tuple[Reg, ...], ...]
+    a: Operand
+    b: Operand
     accumulators: dict[tuple[int, int], Reg]
-    fetched_a: tuple[Reg, ...]
-    fetched_b: tuple[Reg, ...]
-    offset_a: tuple[Reg, ...]
-    offset_b: tuple[Reg, ...]
-    read_a: Reg
-    read_b: Reg
-    write_a: Reg
-    write_b: Reg
     quads: tuple[Reg, ...]
     count: int
 
@@ -73,27 +101,39 @@ class Registers:
             for slot, bank in zip(pair, on, strict=True):
                 accumulators[slot.column, slot.row] = Reg("v", next(banks[bank]))
         used = {u.index for pairs in (column, row) for step in pairs for pair in step for u in pair.units()}
+        free = _Free({*range(first), *range(end, VGPR_LIMIT)} - used)
         # Dead when the main loop ends: so the epilogue finds whole quads.
-        left = iter([*(i for i in range(first) if i not in used), *range(end, VGPR_LIMIT)])
-        fetched_a, fetched_b = _take(left, p.fetches_a), _take(left, len(p.fetches_b))
-        behind = iter(i for i in range(end, VGPR_LIMIT) if Reg("v", i) not in (*fetched_a, *fetched_b))
-        offset_a, offset_b = _take(behind, p.fetches_a), _take(behind, len(p.fetches_b))
-        read_a, read_b, write_a, write_b = _take(behind, 4)
+        fetched = [[free.take(side.width) for _ in side.fetches] for side in p.sides]
+        offset = [[free.take(1, end) for _ in side.fetches] for side in p.sides]
+        read_a, read_b, write_a, write_b = (free.take(1, end) for _ in range(4))
+        scalars = map(OperandScalars.of, p.sides)
+        a = Operand(next(scalars), column, tuple(fetched[0]), tuple(offset[0]), read_a, write_a)
+        b = Operand(next(scalars), row, tuple(fetched[1]), tuple(offset[1]), read_b, write_b)
         return Registers(
-            fmas, column, row, accumulators, fetched_a, fetched_b, offset_a, offset_b, read_a, read_b, write_a, write_b,
-            tuple(Reg("v", BANKS * q, BANKS) for q in range(quads)), write_b.index + 1,
-        )  # fmt: skip
+            fmas, a, b, accumulators, tuple(Reg("v", BANKS * q, BANKS) for q in range(quads)), free.highest + 1
+        )
 
 
-def _pairs(steps: int, pairs: int, bank: int) -> tuple[tuple[Reg, ...], ...]:
-    return tuple(tuple(Reg("v", BANKS * (step * pairs + i) + bank, 2) for i in range(pairs)) for step in range(steps))
+class _Free:
+    """Numbers of VGPRs that nothing holds."""
 
+    def __init__(self, numbers: set[int]) -> None:
+        self._numbers = numbers
+        self.highest = 0
 
-def _take(free: Iterator[int], n: int) -> tuple[Reg, ...]:
-    taken = tuple(Reg("v", i) for i in islice(free, n))
-    if len(taken) < n:
+    def take(self, count: int, start: int = 0) -> Reg:
+        """The first run of so many from `start` on; ParameterError where there is none."""
+        for i in sorted(self._numbers):
+            run = range(i, i + count)
+            if i >= start and self._numbers.issuperset(run):
+                self._numbers.difference_update(run)
+                self.highest = max(self.highest, run[-1])
+                return Reg("v", i, count)
         raise ParameterError(
             "no GEMM kernel has this thread tile and this group: the VGPRs do not do",
             expected=f"at most {VGPR_LIMIT} for accumulators, operands and what a thread fetches",
         )
-    return taken
+
+
+def _pairs(steps: int, pairs: int, bank: int) -> tuple[tuple[Reg, ...], ...]:
+    return tuple(tuple(Reg("v", BANKS * (step * pairs + i) + bank, 2) for i in range(pairs)) for step in range(steps))
