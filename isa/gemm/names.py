@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import Any
 
 from isa.gemm.parameters import ParameterError, Parameters
 
@@ -52,7 +53,7 @@ def parameters_of(name: str) -> Parameters:
     tile = _TILE_TEXT.match(name)
     pairs = _LABEL_TEXT.findall(name, tile.end()) if tile else []
     if tile and all(label in labelled for label, _ in pairs):
-        values = dict(zip(_TILE, map(int, tile.groups()), strict=True))
+        values: dict[str, Any] = dict(zip(_TILE, map(int, tile.groups()), strict=True))
         for label, number in pairs:
             field = labelled[label]
             values[field.name] = bool(int(number)) if isinstance(field.default, bool) else int(number)
