@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hipgemm.checking import Given
     from isa.code_object import CodeObject
     from isa.timing.cards import Card
-    from isa.timing.model import Timing
+    from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
 
 # Where A, B and C would lie: only distances matter, and a card aligns allocations to pages.

@@ -16,7 +16,7 @@ from isa.errors import IsaError
 if TYPE_CHECKING:
     from hipgemm.predict import LaunchPrediction, Prediction
     from isa.timing.cards import Card
-    from isa.timing.model import Timing
+    from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
 
 Triple = tuple[int, int, int]
@@ -46,7 +46,7 @@ def command(
     """
     from hipgemm.kernels import known
     from hipgemm.report import timing as shown
-    from isa.timing import bank_rules, cards, model, rdna3
+    from isa.timing import bank_rules, cards, ensemble, rdna3
 
     rule = bank_rule or bank_rules.DEFAULT
     if rule not in bank_rules.RULES:
@@ -67,7 +67,7 @@ def command(
         ends = []
         if sensitivity:
             step("varying the machine")
-            ends = model.sensitivity(launch.prepared, timing.clock_mhz)
+            ends = ensemble.sensitivity(launch.prepared, timing.clock_mhz)
     prediction = predicted(timing)
     if as_json:
         found = shown.as_json(prediction)

@@ -149,12 +149,12 @@ class Paths:
     def predicted_ms(self, n: int) -> float:
         """The cycle model's time at M = N = K = n."""
         from hipgemm.simulated_hip.clock import card_of_the_simulator
-        from isa.timing import model, predict
+        from isa.timing import ensemble, model, predict
 
         ready = model.prepare(
             self.cfg, self.trace(n, n, n), predict.resources_of(self.kernel), card_of_the_simulator()
         )  # fmt: skip
-        return model.predict(ready).time_s * 1e3
+        return ensemble.predict(ready).time_s * 1e3
 
     def per_step(self, depth: int) -> Counter[str]:
         """What a wave executes for one step of k: see `executed`. From the difference of two launches of one workgroup

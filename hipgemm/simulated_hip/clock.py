@@ -22,7 +22,7 @@ from isa.sim.jit import NATIVE
 
 if TYPE_CHECKING:
     from isa.timing.cards import Card as CardFacts
-    from isa.timing.model import Timing
+    from isa.timing.ensemble import Timing
 
 Triple = tuple[int, int, int]
 _PAGE = 4096

@@ -38,13 +38,11 @@ def run(
     m: L.Machine,
     budget: int,
     events: np.ndarray,
-    samples: np.ndarray,
 ) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Play `work` on machine `m`.
 
     budget: stop after this many issued instructions.
     events: int64[e, 5], filled with (cycle, SIMD, wave slot, instruction, cycle of execution) of the first e issues.
-    samples: int64[k, 2], filled with (cycle, issued) at k even steps of `budget`.
 
     Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], latency[n], lines[5] served by L0, L1, L2
     and beyond, L3 and beyond, VRAM, stalls[n, 13], number of events). The stalls are kept only where there are events:
@@ -60,7 +58,6 @@ def run(
         lines=np.zeros(5, np.int64),
         stalls=np.zeros((n, causes), np.int64),
         events=events,
-        samples=samples,
     )
     memory = np.zeros(native.call("engine_bytes", code, m), np.uint8)
     n_events = native.call("engine_run", code, rec, work, m, budget, out, memory)

@@ -186,7 +186,6 @@ class Played(NamedTuple):
     lines: Ints
     stalls: Ints
     events: Ints
-    samples: Ints
 
 
 class Round(NamedTuple):

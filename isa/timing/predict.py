@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +21,10 @@ from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.parse import parse_disassembly
 from isa.sim import arguments
-from isa.timing import bank_rules
+from isa.timing import bank_rules, ensemble
 from isa.timing.cards import Card
-from isa.timing.model import Prepared, Resources, Timing, predict, prepare
+from isa.timing.ensemble import Timing
+from isa.timing.model import Prepared, Resources, prepare
 from isa.timing.tracer import Launch, trace
 
 Triple = tuple[int, int, int]
@@ -89,10 +90,23 @@ class TimedLaunch:
 
     def timing(self, clock_mhz: float | None = None) -> Timing:
         """The prediction at this clock (the card's if None), from the disk or made."""
+        return self._kept("timing", clock_mhz, lambda: ensemble.predict(self.prepared, clock_mhz))
+
+    def estimate(self, clock_mhz: float | None = None) -> Timing:
+        """A cheap prediction for ranking candidates: one run (oldest wave first) of parts of the launch, without a
+        band, kept on disk like `timing`. It takes about as long for a large problem as for a small one.
+
+        Error against `timing`, which is the median over policies, in time_s: for the ladder and generated kernels at
+        sizes from 1024 to 8192 see docs/timing.md ("Estimates"). Differences between candidates below 1 % mean
+        nothing."""
+        return self._kept("estimate", clock_mhz, lambda: ensemble.quick(self.prepared, clock_mhz))
+
+    def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:
         launch = (self.grid, self.block, self.kernarg, self.dynamic_lds)
-        facts = (self.code.arch, self.code.kernel(self.name), launch, self.on, clock_mhz, self.numbers, self.bank_rule)
+        kernel = self.code.kernel(self.name)
+        facts = (what, self.code.arch, kernel, launch, self.on, clock_mhz, self.numbers, self.bank_rule)
         key = cache.key(_model(), repr(facts), self.code.code(self.name))
-        return cache.find_or_make(_KIND, key, _MOST, lambda: predict(self.prepared, clock_mhz), _write, _read)
+        return cache.find_or_make(_KIND, key, _MOST, make, _write, _read)
 
 
 def _write(folder: Path, made: Timing) -> None:

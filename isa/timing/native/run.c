@@ -198,15 +198,9 @@ EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, c
                           const struct machine *m, int64_t budget, const struct played *out, void *memory)
 {
     struct engine e = {.code = code, .rec = rec, .work = work, .m = m, .out = out};
-    int64_t samples = 0, next_sample = out->samples_n ? budget / (out->samples_n + 1) : NEVER;
     lay_out(&e, (uint64_t)memory);
     start(&e);
     while (e.finished < work->record_n && e.issued < budget) {
-        if (e.issued >= next_sample) {
-            out->samples[2 * samples] = e.t;
-            out->samples[2 * samples++ + 1] = e.issued;
-            next_sample = samples < out->samples_n ? (samples + 1) * budget / (out->samples_n + 1) : NEVER;
-        }
         if (e.next_start <= e.t)
             begin_workgroups(&e);
         int64_t soonest = NEVER;

@@ -39,9 +39,7 @@ def played(
     none = np.zeros(len(cfg), np.int64)
     work = layout.Work(one, one, one, none, none, np.zeros((len(cfg), 3)))
     events = np.zeros((1000, 5), np.int64)
-    n = engine.run(code, recorded.recorded, work, m._replace(simds=simds), 10**6, events, np.zeros((0, 2), np.int64))[
-        -1
-    ]
+    n = engine.run(code, recorded.recorded, work, m._replace(simds=simds), 10**6, events)[-1]
     return {(int(w), int(i)): (int(t), int(x)) for t, _, w, i, x in events[:n]}
 
 

@@ -54,7 +54,7 @@ def played() -> tuple[list[int], bytes]:
     five, none = np.arange(5), np.zeros(len(cfg), np.int64)
     work = layout.Work(0 * five, five, 0 * five, none + 7, none, np.tile([0.3, 0.6, 0.9], (len(cfg), 1)))
     events = np.zeros((100, 5), np.int64)
-    out = engine.run(code, recorded.recorded, work, m, 10**6, events, np.zeros((3, 2), np.int64))
+    out = engine.run(code, recorded.recorded, work, m, 10**6, events)
     arrays = b"".join(np.ascontiguousarray(x).tobytes() for x in (events, *out[3:8]))
     return list(out[:3]), arrays
 

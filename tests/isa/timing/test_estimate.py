@@ -1,0 +1,101 @@
+"""The time of a launch from parts of it, against the same launch played whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isa.analysis import cfg as control_flow
+from isa.parse import parse
+from isa.timing import estimate, layout, model
+from isa.timing.cards import card
+from isa.timing.shorten import shortened
+from isa.timing.tracer import Launch, trace
+
+LOOPS = """
+    v_lshlrev_b32 v1, 4, v0
+    s_mov_b32 s2, {outer}
+.Louter:
+    global_load_b128 v[4:7], v1, s[0:1]
+    s_mov_b32 s3, {inner}
+    s_waitcnt vmcnt(0)
+    ds_store_b128 v1, v[4:7]
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+.Linner:
+    ds_load_b128 v[8:11], v1
+    v_fmac_f32 v12, v4, v5
+    v_fmac_f32 v13, v4, v5
+    s_waitcnt lgkmcnt(0)
+    v_fmac_f32 v14, v8, v9
+    s_sub_u32 s3, s3, 1
+    s_cmp_lg_u32 s3, 0
+    s_cbranch_scc1 .Linner
+    s_barrier
+    v_add_nc_u32 v2, 0x2000, v2
+    s_sub_u32 s2, s2, 1
+    s_cmp_lg_u32 s2, 0
+    s_cbranch_scc1 .Louter
+    global_store_b128 v1, v[12:15], s[0:1]
+    s_endpgm
+"""
+
+
+def ready(outer: int, inner: int, workgroups: int = 96) -> model.Prepared:
+    cfg = control_flow.of_text(parse(LOOPS.format(outer=outer, inner=inner)))
+    launch = Launch((workgroups, 1, 1), (128, 1, 1), sgprs=((1, 0x7F00),))
+    return model.prepare(cfg, trace(cfg, launch), model.Resources(192, 16384, True), card("7900 XTX"))
+
+
+def counts(recorded: layout.Recorded) -> list[list[int]]:
+    """Of each wave: visits of blocks 0 to 4, LDS accesses, memory accesses."""
+    visits = [
+        np.bincount(recorded.blocks[a:b], minlength=5).tolist()
+        for a, b in zip(recorded.block_at[:-1], recorded.block_at[1:], strict=True)
+    ]
+    return [
+        [*v, int(x), int(y)] for v, x, y in zip(visits, np.diff(recorded.lds_at), np.diff(recorded.mem_at), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "share", "left"),
+    [
+        (40, 3, 0.5, [1, 20, 60, 20, 1, 20 + 60, 21]),  # every second trip of the outer loop, with its inner ones
+        (40, 30, 0.5, [1, 20, 600, 20, 1, 20 + 600, 21]),
+        (4, 40, 0.5, [1, 4, 80, 4, 1, 4 + 80, 5]),  # too few trips: the inner loop is cut
+        (40, 3, 0.01, [1, 8, 24, 8, 1, 8 + 24, 9]),
+        (5, 7, 0.01, [1, 5, 35, 5, 1, 5 + 35, 6]),
+        (40, 3, 1.0, [1, 40, 120, 40, 1, 40 + 120, 41]),
+    ],
+)
+def test_loops_lose_trips_and_their_accesses(outer: int, inner: int, share: float, left: list[int]) -> None:
+    r = ready(outer, inner)
+    cut = shortened(r.cfg, r.code, r.trace.recorded, share)
+    assert counts(cut) == [left] * 4
+    whole = r.trace.recorded
+    if share == 1:
+        assert all((getattr(cut, name) == getattr(whole, name)).all() for name in whole._fields)
+    assert cut.sector_at[-1] == len(cut.sectors)
+    assert set(cut.lds) == set(whole.lds)
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "workgroups"), [(300, 3, 96), (3, 300, 500), (10, 20, 96 * 90), (200, 20, 4000)]
+)
+def test_parts_tell_the_time_of_the_whole(outer: int, inner: int, workgroups: int) -> None:
+    r = ready(outer, inner, workgroups)
+    whole = model.run(r, 2500)
+    parts = estimate.excerpts(r, 10_000)
+    found = estimate.play(r, 2500, parts)
+    assert found.played < 0.7
+    assert found.cycles == pytest.approx(whole.cycles, rel=0.02)
+    assert found.hits.sum() == pytest.approx(whole.hits.sum(), rel=1e-6)
+    assert found.valu_utilisation == pytest.approx(whole.valu_utilisation, abs=0.01)
+
+
+def test_what_fits_is_played_whole() -> None:
+    r = ready(20, 3)
+    whole = model.run(r, 2500)
+    found = estimate.play(r, 2500, estimate.excerpts(r, 10**9))
+    assert (found.cycles, found.played, found.causes) == (whole.cycles, 1.0, whole.causes)
