@@ -77,7 +77,7 @@ def timeline(
     from isa.timing import layout, model
 
     events = np.zeros((instructions, 5), np.int64)
-    played = model.run(ready, clock_mhz, budget=instructions, events=events)
+    played = model.run(ready, clock_mhz, stop_after=instructions, events=events)
     events = events[: int(played.hits.sum())]
     last = int(events[-1, 0])
     start = max(0, last - window)

@@ -126,11 +126,12 @@ def run(
     ready: Prepared,
     clock_mhz: float,
     member: tuple[int, int] = (layout.OLDEST, 0),
-    budget: int | None = None,
+    stop_after: int | None = None,
     events: np.ndarray | None = None,
 ) -> Run:
     """One run of the engine on the busiest unit. member: (arbitration policy, seed); a seed also shifts when workgroups
-    begin. budget: instructions after which it stops, none if None. events: int64[e, 5] to fill, see `engine.run`."""
+    begin. stop_after: issued instructions; all figures are then of that part only. events: int64[e, 5] to fill, see
+    `engine.run`."""
     from isa.timing import engine
 
     policy, seed = member
@@ -151,7 +152,7 @@ def run(
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     total = ready.instructions * len(work.record)
     cycles, issued, _, causes, hits, latency, lines, stalls, _ = engine.run(
-        ready.code, ready.trace.recorded, work, m, total + 1 if budget is None else budget,
+        ready.code, ready.trace.recorded, work, m, total + 1 if stop_after is None else stop_after,
         np.zeros((0, 5), np.int64) if events is None else events,
     )  # fmt: skip
     by_cause = dict(zip(layout.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
