@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -199,7 +199,7 @@ def _inspection(flow: Cfg, source: str, stated: Mapping[str, int], threads: int,
         occupancy=occupancy(stated["vgprs"], stated["lds"], threads, cu_mode=not wgp_mode),
         mix=mix(flow.instructions),
         loop=mix(body) if main else None,
-        rows=tuple(_rows(flow, positions)),
+        rows=tuple(rows(body)),
         bank_reads=reads,
         cache_reads=cached,
         **stated,
@@ -232,8 +232,8 @@ def mix(instructions: Iterable[Instruction]) -> Mix:
     )
 
 
-def _rows(flow: Cfg, positions: list[int]) -> Iterable[Row]:
-    body = [flow.instructions[i] for i in positions]
+def rows(body: Sequence[Instruction]) -> Iterable[Row]:
+    """The bank table of a run of instructions."""
     for inst, cells in zip(body, banks.cache_table(body), strict=True):
         address = f"{inst.address:#x}" if inst.address is not None else ""
         faults = [f"SRC{slot}: one bank" for slot in banks.same_bank(inst)]

@@ -20,6 +20,7 @@ ISA = [
     "descriptor disassembler",
     "toolchain code_object",
     "analysis",
+    "product",
     "passes check",
     "gemm",
     "sim",

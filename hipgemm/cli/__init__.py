@@ -25,6 +25,7 @@ VERBS = {
     "list": "show the ladder",
     "simulate": "run any hip-python script on the simulated card",
     "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
+    "order": "show the order of dual FMAs of a thread tile, and whether any stalls less",
     "lint": "check assembly or a code object for what an assembler does not",
     "mutate": "put faults into kernels and see whether the checks find them",
     "check": "run a kernel under observers: registers in flight, races, accesses outside, schedules",

@@ -98,7 +98,7 @@ def show(i: Inspection, console: Console, rows: int | None = ROWS) -> None:
     console.print(_mix_table(i))
     if i.rows:
         every = valu(i)
-        console.print(_bank_table(every[:rows]))
+        console.print(bank_table(every[:rows]))
         if rows is not None and len(every) > rows:
             console.print(f"  and {len(every) - rows} more: --all", markup=False, highlight=False)
 
@@ -135,7 +135,8 @@ def _mix_table(i: Inspection) -> Table:
     return table
 
 
-def _bank_table(rows: Sequence[Row]) -> Table:
+def bank_table(rows: Sequence[Row]) -> Table:
+    """The rows with their banks in the study's colours."""
     from rich.box import SIMPLE
     from rich.table import Table
     from rich.text import Text

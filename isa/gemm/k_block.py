@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from isa.gemm import fetch
 from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS, Registers
-from isa.passes.tour import Slot
+from isa.product import text
 from isa.registers import Reg
 
 _LGKMCNT_LIMIT = 63
@@ -47,7 +47,7 @@ def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> list[str]:
             # Global loads count in vmcnt, so only this group's LDS loads are behind the ones waited for.
             waiting -= len(loads)
             found.append(f"s_waitcnt lgkmcnt({min(waiting, _LGKMCNT_LIMIT)})")
-            found += (_fma(r, step, pair) for pair in r.fmas)
+            found += text.dual_fmas(r.fmas, _units(r.a.pairs[step]), _units(r.b.pairs[step]), r.accumulators)
     # SCC: there was none left.
     found += [f"s_sub_u32 {SCALARS.fetches}, {SCALARS.fetches}, 1", f"s_cbranch_scc1 {label}_store"]
     if p.stages == 1:
@@ -91,10 +91,5 @@ def _load(pair: Reg, address: Reg, offset: int) -> str:
     return f"ds_load_b64 {pair}, {address} offset:{offset}"
 
 
-def _fma(r: Registers, step: int, pair: tuple[Slot, Slot]) -> str:
-    def half(slot: Slot) -> str:
-        column = r.a.pairs[step][slot.column // 2].sub(slot.column % 2)
-        row = r.b.pairs[step][slot.row // 2].sub(slot.row % 2)
-        return f"v_dual_fmac_f32 {r.accumulators[slot.column, slot.row]}, {column}, {row}"
-
-    return " :: ".join(map(half, pair))
+def _units(pairs: tuple[Reg, ...]) -> list[Reg]:
+    return [unit for pair in pairs for unit in pair.units()]

@@ -1,9 +1,10 @@
 """Which register of a generated GEMM kernel holds what.
 
-Operands and accumulators lie on the banks that `isa.passes.tour` asks for: pairs of the row (of B) on banks 0 and 1,
-pairs of the column (of A) on banks 2 and 3, accumulators by turns. Each quad of registers from v0 up takes a pair of
-each; there are as many sets of pairs as steps of k in a group. Behind them lie the accumulators; what is fetched,
-offsets and LDS addresses take the pairs that are left, and what comes behind the accumulators.
+Operands and accumulators lie on the banks that `isa.product.order` asks for: pairs of the row (of B) on banks 0 and 1,
+pairs of the column (of A) on banks 2 and 3, accumulators opposite to the sources read with them. Each quad of registers
+from v0 up takes a pair of each; there are as many sets of pairs as steps of k in a group. Behind them lie the
+accumulators; what is fetched, offsets and LDS addresses take the pairs that are left, and what comes behind the
+accumulators.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from types import SimpleNamespace
 
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.gemm.sides import Side
-from isa.passes.tour import BANKS, COLUMN_BANK, ROW_BANK, Slot, destination_banks, schedule
+from isa.product import order
+from isa.product.order import BANKS, COLUMN_BANK, ROW_BANK, Pair
 from isa.registers import VGPR_LIMIT, Reg
 
 SCALARS = SimpleNamespace(
@@ -79,7 +81,7 @@ class Registers:
     count:        VGPRs of the kernel.
     """
 
-    fmas: tuple[tuple[Slot, Slot], ...]
+    fmas: tuple[Pair, ...]
     a: Operand
     b: Operand
     accumulators: dict[tuple[int, int], Reg]
@@ -89,17 +91,13 @@ class Registers:
     @staticmethod
     def of(p: Parameters) -> Registers:
         """ParameterError where they do not do."""
-        fmas = tuple(schedule(p.thread_rows, p.thread_columns))
+        fmas = tuple(order.schedule(p.thread_rows, p.thread_columns))
         column = _pairs(p.group, p.thread_rows // 2, COLUMN_BANK)
         row = _pairs(p.group, p.thread_columns // 2, ROW_BANK)
         quads = max(p.group * p.thread_rows, p.group * p.thread_columns) // 2
         first = BANKS * quads
         end = first + p.thread_rows * p.thread_columns
-        banks = {b: iter(range(first + b, end, BANKS)) for b in range(BANKS)}
-        accumulators = {}
-        for pair, on in zip(fmas, destination_banks(len(fmas)), strict=True):
-            for slot, bank in zip(pair, on, strict=True):
-                accumulators[slot.column, slot.row] = Reg("v", next(banks[bank]))
+        accumulators = order.accumulators(fmas, order.opposite(fmas), first)
         used = {u.index for pairs in (column, row) for step in pairs for pair in step for u in pair.units()}
         free = _Free({*range(first), *range(end, VGPR_LIMIT)} - used)
         # Dead when the main loop ends: so the epilogue finds whole quads.

@@ -8,7 +8,7 @@ vopd_interlock.py   all kernels: no VOPD reads a VALU result too early
 pipeline.py         a pipeline as text, run and verified step by step
 outer_product.py    finds a GEMM's inner loop from data flow
 flow.py, symbolic.py, poly.py   what registers hold, as polynomials
-tour.py             the order of FMAs, registers by bank, permutations as few moves
+moves.py            values change registers by bank, permutations as few moves
 edit.py             lines in and out, hints and counts kept true, dead code
 """
 

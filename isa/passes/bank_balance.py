@@ -1,6 +1,6 @@
 """Kernel 6: the inner loop on registers whose banks never collide, in dual FMAs only.
 
-The loop that `outer_product` found is written anew; `tour` says in which order. What it needs and gives:
+The loop that `outer_product` found is written anew; `isa.product.order` says in which order. What it needs and gives:
 
     column (A)     pairs of registers on banks 2 and 3, each filled by one ds_load_b64
     row (B)        pairs on banks 0 and 1
@@ -24,9 +24,10 @@ from isa.analysis import liveness, regset
 from isa.errors import IsaError
 from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, render
+from isa.passes.moves import parallel_moves, settle
 from isa.passes.outer_product import OuterProduct, Stream
 from isa.passes.poly import Poly
-from isa.passes.tour import COLUMN_BANK, ROW_BANK, destination_banks, parallel_moves, schedule, settle
+from isa.product.order import COLUMN_BANK, ROW_BANK, schedule, turning
 from isa.program import Instruction, Program
 from isa.registers import VGPR_LIMIT, Reg
 
@@ -155,7 +156,7 @@ class _Plan:
         product = self.product
         order = [slot for pair in self.slots for slot in pair]
         old = [product.accumulators[slot.column, slot.row] for slot in order]
-        banks = [bank for pair in destination_banks(len(self.slots)) for bank in pair]
+        banks = [bank for pair in turning(self.slots) for bank in pair]
         spare = [v for v in self._all() if v not in busy and v not in old]
         try:
             new = settle(old, banks, spare)

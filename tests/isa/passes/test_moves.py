@@ -1,4 +1,4 @@
-"""The small parts of kernel 6: the order of the FMAs, registers by bank, permutations as few moves."""
+"""Values that change registers: by bank, and in as few moves as can be."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.errors import IsaError
-from isa.passes.tour import destination_banks, parallel_moves, schedule, settle, walk
+from isa.passes.moves import parallel_moves, settle
 from isa.registers import Reg, parse_register, v
 
 CASES = Path(__file__).parent / "cases"
@@ -36,13 +36,6 @@ def test_moves(title: str, given_: str, expected: str) -> None:
     assert [f"{'swap' if m.swap else 'mov'} {m.a}, {m.b}" for m in moves] == expected.splitlines(), title
 
 
-@pytest.mark.parametrize(("title", "given_", "expected"), blocks("schedule.txt"), ids=lambda x: x[:30])
-def test_schedule(title: str, given_: str, expected: str) -> None:
-    column, row = map(int, given_.split("x"))
-    text = [f"c{x.column} r{x.row} :: c{y.column} r{y.row}" for x, y in schedule(column, row)]
-    assert text == expected.split("\n"), title
-
-
 @given(st.permutations(range(12)), st.integers(0, 12))
 def test_moves_are_a_parallel_copy(order: list[int], extra: int) -> None:
     """For any permutation, and any with some sources outside of it, each target gets what its source held before."""
@@ -67,30 +60,10 @@ def test_a_permutation_takes_one_exchange_less_than_its_cycles_hold(order: list[
     assert len(parallel_moves(pairs)) == len(order) - cycles
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(2, 2), (2, 4), (4, 4), (4, 8), (6, 4)])
-def test_the_walk_is_closed_and_changes_one_side_at_a_time(columns: int, rows: int) -> None:
-    steps = walk(columns, rows)
-    assert sorted(steps) == [(c, r) for c in range(columns) for r in range(rows)]
-    for (c, r), (d, q) in zip(steps, steps[1:] + steps[:1], strict=True):
-        assert (c == d) != (r == q)
-
-
-@pytest.mark.parametrize(("columns", "rows"), [(1, 4), (3, 4), (4, 5), (0, 0)])
-def test_no_walk_over_odd_grids(columns: int, rows: int) -> None:
-    with pytest.raises(IsaError, match="no closed walk"):
-        walk(columns, rows)
-
-
-@pytest.mark.parametrize(("column", "row"), [(4, 4), (8, 16), (8, 8), (4, 16)])
-def test_all_products_are_there_once(column: int, row: int) -> None:
-    slots = [(s.column, s.row) for pair in schedule(column, row) for s in pair]
-    assert sorted(slots) == [(c, r) for c in range(column) for r in range(row)]
-
-
 @given(st.permutations(range(128)), st.integers(0, 3))
 def test_settling_gives_each_value_its_bank_and_moves_few(order: list[int], first: int) -> None:
     old = [v(first + i) for i in order]
-    banks = [b for pair in destination_banks(64) for b in pair]
+    banks = [1, 2, 3, 0] * 32
     new = settle(old, banks, [])
     assert [r.bank for r in new] == banks
     assert sorted(new) == sorted(old)

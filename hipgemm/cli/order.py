@@ -1,0 +1,55 @@
+"""`hipgemm order ROWS COLUMNS | KERNEL|FILE`: the order of dual FMAs of a thread tile, and whether any stalls less."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("order")
+@click.argument("what", nargs=-1, required=True, metavar="ROWS COLUMNS | KERNEL|FILE")
+@click.option(
+    "--accumulators",
+    default="opposite",
+    show_default=True,
+    type=click.Choice(["opposite", "turning"]),
+    help="Of a tile: banks opposite to the sources read, or by turns as in kernels 6 to 8.",
+)
+@click.option("--kernel", "name", default=None, help="Which kernel of the file.  [default: the only one]")
+@click.option("--all", "every", is_flag=True, help="Show every row of the bank table.")
+@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    what: tuple[str, ...], accumulators: str, name: str | None, every: bool, hipcc: Path | None, as_json: bool
+) -> None:
+    """Show in which order the dual FMAs of a thread tile run, and what that costs under each rule of operand banks.
+
+    `hipgemm order 8 16` is for 8 elements of A's column times 16 of B's row, any even numbers. A kernel of the ladder
+    (built first), an assembly file (- for stdin) or a code object shows one step of its own main loop instead.
+
+    Beside each count stands the least that any order could have, and by which argument this one meets it.
+    """
+    from hipgemm import order
+    from hipgemm.cli import inputs
+    from hipgemm.report import order as shown
+    from hipgemm.report.inspection import WIDTH
+    from isa.errors import IsaError
+
+    if len(what) == 2 and all(word.isdecimal() for word in what):
+        found = order.of_tile(int(what[0]), int(what[1]), accumulators)
+    elif len(what) == 1 and not what[0].isdecimal():
+        found = order.of_code(inputs.read(what[0], hipcc), "stdin" if what[0] == "-" else what[0], name)
+    else:
+        raise IsaError(
+            "this is neither a thread tile nor code",
+            expected="two numbers, as in `hipgemm order 8 16`, or a kernel, an assembly file or a code object",
+            got=" ".join(what),
+        )
+    if as_json:
+        click.echo(json.dumps(found.to_dict()))
+        return
+    from rich.console import Console
+
+    shown.show(found, Console(width=max(Console().width, WIDTH)), None if every else shown.ROWS)

@@ -1,0 +1,47 @@
+"""A `DualOrder` for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hipgemm.order import DualOrder
+from hipgemm.report.inspection import bank_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from isa.timing.order_cost import Count
+
+ROWS = 16
+"""How many rows of the bank table are shown unless asked for all."""
+
+
+def _verdict(count: Count) -> tuple[str, str, str]:
+    return f"{count.count}", f"{count.lower_bound}", f"{'optimal' if count.optimal else 'no'}: {count.argument}"
+
+
+def show(found: DualOrder, console: Console, rows: int | None = ROWS) -> None:
+    """Tables: what a pass costs, and its banks."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    cost = found.cost
+    console.print(
+        f"{found.source}: {cost.columns} x {cost.rows} products (column x row), {cost.instructions} dual FMAs",
+        highlight=False,
+    )
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column("a pass", no_wrap=True)
+    for name in ("count", "bound"):
+        table.add_column(name, justify="right")
+    table.add_column("is it optimal?", no_wrap=True)
+    for rule, count in cost.stalls.items():
+        table.add_row(f"stalls, {rule}", *_verdict(count))
+    table.add_row("bank reads, X and Y share caches", *_verdict(cost.shared_reads))
+    table.add_row("bank reads, each has its own", *_verdict(cost.own_reads))
+    console.print(table)
+    entering = ", ".join(f"{n} by {rule}" for rule, n in cost.entering.items() if n)
+    console.print(f"with empty caches the first FMA stalls: {entering or 'by no rule'}", highlight=False)
+    console.print(bank_table(found.rows[:rows]))
+    if rows is not None and len(found.rows) > rows:
+        console.print(f"  and {len(found.rows) - rows} more: --all", markup=False, highlight=False)
