@@ -5,7 +5,7 @@ Each step leaves its file in the kernel's stage folder, and one Stage that tells
     kernel8/  kernel5_lds-hip-amdgcn-...   the compiler's temps
               kernel8.0-compiled.s         what it made of the source (kernel9.0-generated.s: what isa.gemm wrote)
               kernel8.1-bank-balance.s     after the first pass, and so on; a pass that changed nothing leaves no file
-              kernel8.proof.txt            that the last .s computes what the first does
+              kernel8.proof.txt            that the last .s computes what the first does (kernel9: alpha A B + beta C)
               kernel8.o, kernel8.hsaco     assembled from the last .s, and linked
               build.json                   what built it, and the stages
 
@@ -28,6 +28,7 @@ from hipgemm import proving
 from hipgemm.kernels import SOURCES, Source, rung
 from hipgemm.stages import Shape, Stage, shape
 from isa import cache, toolchain
+from isa.check.equivalence import Proof
 from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import IsaError
@@ -155,8 +156,11 @@ def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], f
             steps.append((pass_name, last))
             yield _assembly_stage(pass_name, last, name, start)
         start = time.perf_counter()
-    if steps:
-        yield _proof_stage(kernel, first, steps, folder / f"{name}.proof.txt")
+    proof = folder / f"{name}.proof.txt"
+    if kernel.parameters:
+        yield _proof_stage(lambda: proving.by_definition(kernel, last), proof)
+    elif steps:
+        yield _proof_stage(lambda: proving.check(kernel, first, steps), proof)
 
     start = time.perf_counter()
     said = tools.assemble(folder / last.file, object_file, arch=arch)
@@ -180,11 +184,11 @@ def pipeline(kernel: Source) -> str:
     return ",".join(filter(None, (kernel.pipeline, LAST)))
 
 
-def _proof_stage(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]], file: Path) -> Stage:
-    """Raises proving.Disproved where the passes broke the kernel; says so where nothing could be proved."""
+def _proof_stage(prove: Callable[[], Proof], file: Path) -> Stage:
+    """Raises proving.Disproved where the kernel is wrong; says so where nothing could be proved."""
     start = time.perf_counter()
     try:
-        proof = proving.check(kernel, compiled, steps)
+        proof = prove()
     except proving.Disproved as e:
         file.write_text(f"{e}\n")
         raise

@@ -1,7 +1,9 @@
-"""The proof at the end of a build: what the passes made of a kernel computes what the compiler wrote.
+"""The proof at the end of a build: what the passes made of a kernel computes what the compiler wrote; and what
+`isa.gemm` wrote, for which there is nothing to compare it with, computes alpha A B + beta C by definition.
 
-What `isa.check.equivalence` needs to know of the launches comes from the ladder: the arguments that all rungs share,
-the sizes that a rung takes, how it is launched. So a proof also says that no address wraps at any size the rung admits.
+What the provers need to know of the launches comes from the ladder: the arguments that all rungs share, the sizes that
+a rung takes, how it is launched. So `isa.check.equivalence` also says that no address wraps at any size the rung
+admits; `isa.check.definition` speaks of some small sizes only.
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Gemm, Source
+from isa.check import definition
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.errors import IsaError
 from isa.program import Program
 
 
 class Disproved(IsaError):
-    """A pass changed what a kernel computes."""
+    """A pass changed what a kernel computes, or a generated kernel does not compute its product."""
 
 
 def facts(kernel: Source) -> Facts:
@@ -63,4 +66,25 @@ def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]
         expected=str(difference.original or "nothing"),
         got=str(difference.rewritten or "nothing"),
         hint=f"a fault of the pass: please report it with the .s before {broken}",
+    )
+
+
+def launches(kernel: Source) -> tuple[definition.Launch, ...]:
+    """What a generated kernel is proved at."""
+    assert isinstance(kernel, Gemm)
+    return definition.usual(*kernel.block_tile, kernel.block[0])
+
+
+def by_definition(kernel: Source, program: Program) -> Proof:
+    """The proof for a generated kernel. Disproved names the element of C, or the instruction, that is wrong."""
+    proof = definition.prove(program, kernel.name, launches(kernel))
+    if proof.difference is None:
+        return proof
+    difference = proof.difference
+    raise Disproved(
+        f"{kernel.name} does not compute alpha A B + beta C: {difference.what}",
+        span=difference.rewritten.span if difference.rewritten else None,
+        expected=str(difference.original or "what the definition says"),
+        got=str(difference.rewritten or "nothing"),
+        hint="a fault of isa.gemm: please report it with the parameters",
     )

@@ -38,6 +38,7 @@ class Difference:
     kind:    "branch", "barrier", "address", "value", "order" (of stores), "load", "wait", "setting", "end" or "budget".
     what:    one sentence.
     certain: values were found for which the two differ; else the prover only failed to show them equal.
+    sides:   what the two are called.
     """
 
     kind: str
@@ -45,10 +46,11 @@ class Difference:
     original: Place | None
     rewritten: Place | None
     certain: bool = True
+    sides: tuple[str, str] = ("original", "rewritten")
 
     def __str__(self) -> str:
         lines = [self.what]
-        lines += [f"    {who}: {p}" for who, p in (("original", self.original), ("rewritten", self.rewritten)) if p]
+        lines += [f"    {who}: {p}" for who, p in zip(self.sides, (self.original, self.rewritten), strict=True) if p]
         return "\n".join(lines)
 
 

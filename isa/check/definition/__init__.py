@@ -1,0 +1,156 @@
+"""A proof that a kernel computes C = alpha A B + beta C, by that definition, for given sizes and all data.
+
+In: a kernel, and launches: sizes, grid, what is known of beta. Out: a `Proof` as `isa.check.equivalence` gives it,
+with one line that says what was proved, or the first element of C that differs, with both expressions and the
+instruction that stored it. It is for kernels that no compiler wrote, so that there is nothing to compare them with.
+
+Method. All waves of all workgroups of the launches run, concrete in integers and symbolic in floats: arguments, ids,
+offsets, conditions and EXEC are numbers; each dword of A, B and C, alpha, and beta where it is not 0, is a symbol;
+each float operation makes a term. Terms are compared by 128-bit names (`names`), so a whole workgroup goes through an
+instruction as one NumPy operation. What leaves for C is compared with the definition (`expected`), computed apart:
+
+    the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
+    alpha * sum, or fma(alpha, sum, beta * C[i,j]).
+
+What is proved, at these sizes, for all contents of the matrices, all alpha and beta, wherever the matrices lie:
+- each element of C is stored exactly once, with that term; nothing else is stored, nothing outside of A, B, C and the
+  arguments is read, and C is not read where beta is 0 or -0;
+- no LDS race: no two waves of a workgroup touch a dword of LDS between two barriers if one of them stores there. So
+  results do not depend on the order in which waves run between barriers, which is one after another, or together;
+- all waves of a workgroup reach the same number of barriers;
+- unless `whole` is False: each instruction ran and each branch went both ways, else nothing is claimed.
+
+Not proved: other sizes; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that alpha and
+beta are read as the caller meant them. What counts as the same is told in `names`.
+
+    names     terms as 128-bit names                integers  meaning of integer instructions
+    pointers  addresses, wherever buffers lie       alu       instructions that change registers
+    launch    sizes, memory, what is in it          access    loads and stores, races
+    waves     registers, LDS, EXEC                  run       blocks, branches, barriers
+    operands  how registers are read                expected  the definition
+    settings  descriptor, initial registers         show      terms as text
+    sizes     launches that take all ways
+
+No code is shared with `isa.gemm`, the simulator or `isa.instructions`: the meanings of the instructions stand here once
+more, and an instruction, modifier or setting that is not known is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isa.check.definition import settings, show
+from isa.check.definition.expected import product
+from isa.check.definition.launch import Launch, Memory
+from isa.check.definition.operands import Beyond
+from isa.check.definition.run import Code, run
+from isa.check.definition.sizes import usual
+from isa.check.definition.waves import LANES, Fault, Trace, Waves
+from isa.check.equivalence import Difference, Place, Proof
+from isa.program import Kernel, Program
+
+SIDES = ("by definition", "the kernel")
+ASSUMPTIONS = (
+    "0 * 0 + x is x, so a sum of -0 may be stored as +0 where K is no multiple of the K block",
+    "factors of a product may change places (only which NaN's payload survives depends on it)",
+    "two different terms have different names of 128 bits",
+    "each load is done before its register is used (lint)",
+)
+
+
+def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, whole: bool = True) -> Proof:
+    """Whether the kernel does in each launch what the definition says. See the module's docstring.
+
+    whole: the launches must take each way through the kernel. Raises IsaError for a name that is not there.
+    """
+    found = program.kernel(kernel)
+    waves = None
+    try:
+        for launch in launches:
+            settings.check(found, launch)
+        code = Code.of(found)
+        memory = Memory(launches)
+        waves = _start(found, launches, memory)
+        seen = run(code, waves)
+    except Beyond as beyond:
+        return Proof("unproven", f"unproven: {found.name}: {beyond}")
+    except Fault as fault:
+        return _faulty(found, waves, fault)
+    for number, launch in enumerate(launches):
+        if (difference := _compare(found, code, memory, number, launch)) is not None:
+            return _different(found, difference)
+    if whole and (unseen := code.unseen(seen)) is not None:
+        inst, what = unseen
+        return Proof("unproven", f"unproven: {found.name}: at the sizes {_sizes(launches)} {inst} {what} ({inst.span})")
+    reached = sum(s.end - s.start for i, s in enumerate(code.sections) if any(i == ran for ran, _ in seen))
+    elements = sum(launch.m * launch.n for launch in launches)
+    counts = {
+        "launches": len(launches), "elements": elements, "instructions": reached, "terms": waves.terms,
+        "barriers": int(waves.epoch.max()),
+    }  # fmt: skip
+    ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
+    statement = (
+        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, at the sizes "
+        f"{_sizes(launches)}: {elements} elements stored once each, sums in ascending k by FMA; nothing else is stored "
+        f"or read outside, no LDS races; {ways}"
+    )
+    return Proof("proved", statement, ASSUMPTIONS, counts=counts)
+
+
+def _sizes(launches: Sequence[Launch]) -> str:
+    return ", ".join(dict.fromkeys(map(str, launches)))
+
+
+def _start(kernel: Kernel, launches: Sequence[Launch], memory: Memory) -> Waves:
+    waves = Waves(launches, memory, settings.lds_bytes(kernel))
+    settings.start(kernel, waves)
+    return waves
+
+
+def _different(kernel: Kernel, difference: Difference) -> Proof:
+    return Proof("different", f"different: {kernel.name} does not compute alpha A B + beta C", (), difference)
+
+
+def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
+    where = f", by {waves.whose(*fault.lane)}" if waves is not None and fault.lane is not None else ""
+    if fault.refused:
+        at = f": {fault.inst} ({fault.inst.span})" if fault.inst else ""
+        return Proof("unproven", f"unproven: {kernel.name}: {fault.what}{where}{at}")
+    place = Place(fault.inst.span, str(fault.inst), where.removeprefix(", ")) if fault.inst else None
+    return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
+
+
+def _compare(kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch) -> Difference | None:
+    """The first element of C that does not hold what it must."""
+    wanted = product(memory, number, launch)
+    buffer = memory.buffers[number]["C"]
+    got = memory.of(number, "C").reshape(wanted.shape)
+    stored = memory.stored[buffer.start : buffer.start + buffer.dwords].reshape(wanted.shape[1:])
+    wrong = (stored == 0) | (got != wanted).any(axis=0)
+    if not wrong.any():
+        return None
+    row, column = (int(i[0]) for i in np.nonzero(wrong))
+    what = f"C[{row},{column}] of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements are wrong"
+    definition = show.expected(launch, row, column)
+    if not stored[row, column]:
+        place = Place(None, "", show.both(definition, definition)[0])
+        return Difference("store", f"{what}; this one is never stored", place, None, sides=SIDES)
+    inst = code.place(int(stored[row, column]) - 1)
+    before = sum(other.groups * other.block for other in memory.launches[:number])
+    lane = int(memory.by[buffer.start + row * launch.n + column]) - before
+    trace = _trace(kernel, code, launch, lane)
+    texts = show.both(definition, show.traced(trace, launch, got[:, row, column]))
+    return Difference("value", what, Place(None, "", texts[0]), Place(inst.span, str(inst), texts[1]), sides=SIDES)
+
+
+def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
+    """The float operations of one lane of one launch, which is run again."""
+    waves = _start(kernel, [launch], Memory([launch]))
+    waves.trace, waves.traced = [], (lane // LANES, lane % LANES)
+    run(code, waves)
+    return waves.trace
+
+
+__all__ = ["Launch", "prove", "usual"]

@@ -1,0 +1,142 @@
+"""One launch of a GEMM kernel, and the memory that it may touch: A, B, C, the arguments and, where the kernel has one,
+a workspace. Where they lie is not known (see `pointers`).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from isa.check.definition.names import Names, leaves
+from isa.check.definition.pointers import words
+
+Beta = Literal["0", "-0", "any"]
+MATRICES = ("A", "B", "C")
+POINTERS = (*MATRICES, "workspace")
+LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
+"""The arguments in their order; pointers take 8 bytes, all others 4."""
+ALPHA, BETA, BETA_SIZE, UNWRITTEN = (leaves(1, 4)[:, i] for i in range(4))
+"""BETA: a beta that is neither 0 nor -0. BETA_SIZE: its bits but the sign, hence not 0. UNWRITTEN: what a register or
+LDS holds before it is written."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Sizes, what is known of beta ("any": that it is neither 0 nor -0), workgroups in (x, y, z), threads of one.
+
+    arguments: their names in order, each one of POINTERS, M, N, K, alpha, beta or a key of `numbers`.
+    numbers:   other integer arguments.
+    workspace: dwords of memory that the kernel finds zeroed and may use.
+    """
+
+    m: int
+    n: int
+    k: int
+    beta: Beta
+    grid: tuple[int, int, int]
+    block: int
+    arguments: Sequence[str] = LADDER
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    workspace: int = 0
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        return {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}
+
+    @property
+    def groups(self) -> int:
+        """Workgroups."""
+        x, y, z = self.grid
+        return x * y * z
+
+    def __str__(self) -> str:
+        return f"{self.m} x {self.n} x {self.k}"
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """`dwords` of memory; in Memory they lie from `start` on."""
+
+    dwords: int
+    start: int
+
+
+class Memory:
+    """All dwords that the launches may touch, by name, and what became of each.
+
+    names:  (2, dwords).
+    stored: instruction that stored the dword, plus one; 0 where none did.
+    by:     the lane that did, counted over all waves.
+    """
+
+    def __init__(self, launches: Sequence[Launch]) -> None:
+        self.launches = launches
+        self.buffers: list[dict[str, Buffer]] = []
+        parts: list[Names] = []
+        start = 0
+        for launch in launches:
+            mine = {}
+            for kind, names in _contents(launch).items():
+                mine[kind] = Buffer(names.shape[1], start)
+                parts.append(names)
+                start += names.shape[1]
+            self.buffers.append(mine)
+        self.names = np.concatenate(parts, axis=1)
+        self.stored = np.zeros(start, np.int32)
+        self.by = np.zeros(start, np.int64)
+        for launch, mine in zip(launches, self.buffers, strict=True):
+            at = mine["arguments"].start
+            for offset, name in layout(launch.arguments):
+                value = _words(name, launch)
+                first = at + offset // 4
+                self.names[:, first : first + value.shape[1]] = value
+
+    def of(self, launch: int, kind: str) -> Names:
+        """The names in a buffer, (2, dwords)."""
+        buffer = self.buffers[launch][kind]
+        return self.names[:, buffer.start : buffer.start + buffer.dwords]
+
+
+def layout(arguments: Sequence[str]) -> list[tuple[int, str]]:
+    """(offset in bytes, name) of each."""
+    found, at = [], 0
+    for name in arguments:
+        size = 8 if name in POINTERS else 4
+        at += -at % size
+        found.append((at, name))
+        at += size
+    return found
+
+
+def argument_bytes(arguments: Sequence[str]) -> int:
+    at, last = layout(arguments)[-1]
+    return at + (8 if last in POINTERS else 4)
+
+
+def _contents(launch: Launch) -> dict[str, Names]:
+    found = {kind: leaves(16 + i, rows * columns) for i, (kind, (rows, columns)) in enumerate(launch.shapes.items())}
+    found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
+    found["workspace"] = np.zeros((2, launch.workspace), np.uint64)
+    return found
+
+
+def _words(name: str, launch: Launch) -> Names:
+    """An argument's one or two dwords."""
+    if name in POINTERS:
+        return words(name)
+    if name == "alpha":
+        return ALPHA[:, None]
+    if name == "beta":
+        if launch.beta == "any":
+            return BETA[:, None]
+        return _constant(struct.unpack("<I", struct.pack("<f", float(launch.beta)))[0])
+    sizes = {"M": launch.m, "N": launch.n, "K": launch.k, **launch.numbers}
+    return _constant(sizes[name] & 0xFFFFFFFF)
+
+
+def _constant(bits: int) -> Names:
+    return np.array([[bits], [0]], np.uint64)

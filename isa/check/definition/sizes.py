@@ -1,0 +1,36 @@
+"""Which launches the proof follows where nobody names any: small ones that take every way through a kernel.
+
+The grid is one workgroup or two by two, so that there are workgroups inside of C, at its right edge, at its lower edge
+and at its corner; edges are one row or column wide, all but one, and something between. K is 0, 1, and next to the
+multiples of 8 up to a few K blocks. beta is 0, -0, and neither. Whether that was enough is not taken on trust: each
+instruction must have run and each branch must have gone both ways (see `isa.check.definition`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from isa.check.definition.launch import LADDER, Beta, Launch
+
+
+def usual(rows: int, columns: int, threads: int, arguments: Sequence[str] = LADDER) -> tuple[Launch, ...]:
+    """rows, columns: the tile of C that a workgroup of so many threads computes."""
+    inside = max(1, rows // 2), max(1, columns // 2)
+    sizes: list[tuple[int, int, int, Beta]] = [
+        (rows + 1, columns + 3, 0, "any"),
+        (1, 1, 1, "0"),
+        (rows - 1, columns, 5, "-0"),
+        (rows + inside[0], columns + 1, 8, "any"),
+        (rows, 2 * columns - 1, 21, "0"),
+        (rows, columns, 16, "any"),
+        (rows, columns, 17, "0"),
+        (rows + 7, columns + inside[1] + 2, 32, "any"),
+    ]
+    return tuple(launch(m, n, k, beta, rows, columns, threads, arguments) for m, n, k, beta in sizes)
+
+
+def launch(
+    m: int, n: int, k: int, beta: Beta, rows: int, columns: int, threads: int, arguments: Sequence[str] = LADDER
+) -> Launch:
+    """One launch with a workgroup for each tile: x along the columns of C, y along its rows."""
+    return Launch(m, n, k, beta, (-(-n // columns), -(-m // rows), 1), threads, arguments)
