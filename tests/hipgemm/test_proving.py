@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,8 @@ from hipgemm import proving
 from hipgemm.build import build
 from hipgemm.kernels import LADDER
 from isa import toolchain
+from isa.emit import emit
+from isa.gemm.generate import generate
 from isa.parse import parse
 from isa.program import Program
 
@@ -32,6 +35,26 @@ def test_the_build_ends_with_a_proof(name: str, tools: toolchain.Toolchain) -> N
     assert "128 accumulators of 8 products" in stage.note
     assert stage.note in (made.folder / stage.file).read_text()
     assert not made.warnings
+
+
+def test_a_generated_kernel_is_proved_by_definition() -> None:
+    made = build("kernel9")
+    (stage,) = [s for s in made.stages if s.name == "prove"]
+    assert stage.note.startswith("proved: kernel9 computes C = alpha A B + beta C by definition, for all data")
+    assert stage.note in (made.folder / stage.file).read_text()
+    assert not made.warnings
+
+
+def test_a_generated_kernel_that_is_wrong_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken(*args: Any, **named: Any) -> Program:
+        text = emit(generate(*args, **named))
+        return parse(text.replace("s_lshr_b32 s19, s19, 3", "s_lshr_b32 s19, s19, 4"), named["file"])
+
+    monkeypatch.setattr(street, "generate", broken)
+    with pytest.raises(proving.Disproved, match=r"C\[0,0\] of 1 x 1 x 1, beta 0: 1 of 1 elements are wrong") as error:
+        build("kernel9", out=tmp_path / "out")
+    assert "expected: alpha * A[0,0] * B[0,0]" in str(error.value)
+    assert str(error.value) in (tmp_path / "out" / "kernel9" / "kernel9.proof.txt").read_text()
 
 
 def test_a_pass_that_breaks_its_kernel_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
