@@ -93,8 +93,8 @@ def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, w
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     statement = (
-        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, at {len(launches)} sizes up "
-        f"to {largest}: {elements} elements stored once each, sums in ascending k by FMA; nothing else is stored or "
+        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, at {len(launches)} sizes "
+        f"up to {largest}: {elements} elements stored once each, sums in ascending k by FMA; nothing else is stored or "
         f"read outside, no LDS races; {ways}"
     )
     return Proof("proved", statement, (f"M x N x K is one of {_sizes(launches)}", *ASSUMPTIONS), counts=counts)
