@@ -1,7 +1,8 @@
 """The main loop of a GEMM kernel, in the numbers that its engineer looks at first.
 
-In: a `Cfg`, from text or disassembly. Out: what each loop holds, and which loop is the main one: the loop with the most
-fp32 multiply-adds, the shorter of two with as many (so the inner one where an outer one adds none of its own).
+In: a `Cfg`, from text or disassembly. Out: what each loop holds, and which loop is the main one: the shortest of those
+with at least three quarters of the fp32 multiply-adds that any loop holds. So it is the inner one where an outer one
+adds few of its own: none, or those of the epilogue where workgroups stay for another tile.
 
 A VOPD of two FMAs is one dual FMA; any other instruction that holds one FMA is a single one.
 """
@@ -68,11 +69,9 @@ def body(cfg: Cfg, loop: Loop) -> list[Instruction]:
 
 
 def main_loop(cfg: Cfg) -> Loop | None:
-    """The loop with the most FMAs, the shortest of those; None where no loop holds one."""
-
-    def weight(loop: Loop) -> tuple[int, int]:
-        row = body(cfg, loop)
-        return sum(map(fmas, row)), -len(row)
-
-    best = max(cfg.loops, key=weight, default=None)
-    return best if best is not None and weight(best)[0] else None
+    """See above; None where no loop holds an FMA."""
+    rows = [(loop, body(cfg, loop)) for loop in cfg.loops]
+    weighed = [(sum(map(fmas, row)), len(row), loop) for loop, row in rows]
+    most = max((weight for weight, _, _ in weighed), default=0)
+    full = [(length, loop) for weight, length, loop in weighed if weight and 4 * weight >= 3 * most]
+    return min(full, key=lambda found: found[0])[1] if full else None

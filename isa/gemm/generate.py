@@ -15,12 +15,15 @@ taken in ascending k.
 
 **Addresses.** Bases are 64-bit; what must fit into 32 bits is a tile's byte offset: `Parameters.largest`.
 
-Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
+Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups. A persistent kernel (stream_k.py) takes
+any number of workgroups, in x, and more arguments, which work.Work packs:
+
+    ..., uint32_t *workspace, unsigned groups, unsigned streamed, unsigned chunk)
 """
 
 from __future__ import annotations
 
-from isa.gemm import fetch
+from isa.gemm import fetch, stream_k, work
 from isa.gemm.k_block import k_block, stores
 from isa.gemm.parameters import GROUP, Parameters
 from isa.gemm.registers import SCALARS, Registers
@@ -28,11 +31,17 @@ from isa.parse import parse
 from isa.passes.edit import render_text
 from isa.program import Program
 
+ARGUMENTS = 44
+"""Bytes of the ladder's arguments."""
+
 
 def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
     r = Registers.of(p)
     t = sorted(r.accumulators.values())
+    w = stream_k.scalars(p) if p.persistent else None
+    # Stores to LDS are over where the epilogue begins, but not those of a next piece.
+    thread, row, column = r.stays or (None, r.a.write, r.b.write)
     columns, quads = range(p.thread_columns), r.quads[: p.thread_columns // GROUP]
     text = render_text(
         "gemm.s.j2",
@@ -52,6 +61,14 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
         quads=quads,
         elements=[element for quad in quads for element in quad.units()],
         group=GROUP,
-        sgprs=SCALARS.masks + p.thread_columns,
+        end=f"s_branch .L{name}_next" if p.persistent else "s_endpgm",
+        kernarg=ARGUMENTS + work.ARGUMENTS if p.persistent else ARGUMENTS,
+        sgprs=w.end_of_registers if w else SCALARS.masks + p.thread_columns,
+        row=row,
+        column=column,
+        w=w,
+        thread=thread,
+        stream_k=stream_k,
+        combine=stream_k.Combine.of(p, r, w, row, column) if w else None,
     )
     return parse(text, file or f"{name}.s")

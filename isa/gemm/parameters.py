@@ -42,6 +42,7 @@ class Parameters:
                present one, and one barrier is left.
     trans_a:   A lies in memory as K x M, the matrix that is multiplied is its transpose; else M x K.
     trans_b:   B lies in memory as N x K; else K x N.
+    persistent: workgroups take several tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -56,6 +57,7 @@ class Parameters:
     stages: int = 2
     trans_a: bool = False
     trans_b: bool = False
+    persistent: bool = False
 
     def __post_init__(self) -> None:
         def must(holds: bool, what: str, expected: str, got: object) -> None:

@@ -78,6 +78,7 @@ class Registers:
     a, b:         of the sides.
     accumulators: (element of the column, element of the row) -> register.
     quads:        the operands' registers by fours: free in the epilogue.
+    stays:        of a persistent kernel, what lasts from tile to tile: the thread's number, and two for the epilogue.
     count:        VGPRs of the kernel.
     """
 
@@ -86,6 +87,7 @@ class Registers:
     b: Operand
     accumulators: dict[tuple[int, int], Reg]
     quads: tuple[Reg, ...]
+    stays: tuple[Reg, ...]
     count: int
 
     @staticmethod
@@ -104,11 +106,12 @@ class Registers:
         fetched = [[free.take(side.width) for _ in side.fetches] for side in p.sides]
         offset = [[free.take(1, end) for _ in side.fetches] for side in p.sides]
         read_a, read_b, write_a, write_b = (free.take(1, end) for _ in range(4))
+        stays = tuple(free.take(1, end) for _ in range(3)) if p.persistent else ()
         scalars = map(OperandScalars.of, p.sides)
         a = Operand(next(scalars), column, tuple(fetched[0]), tuple(offset[0]), read_a, write_a)
         b = Operand(next(scalars), row, tuple(fetched[1]), tuple(offset[1]), read_b, write_b)
         return Registers(
-            fmas, a, b, accumulators, tuple(Reg("v", BANKS * q, BANKS) for q in range(quads)), free.highest + 1
+            fmas, a, b, accumulators, tuple(Reg("v", BANKS * q, BANKS) for q in range(quads)), stays, free.highest + 1
         )
 
 

@@ -1,0 +1,231 @@
+"""Instructions of a persistent kernel: which pieces of work a workgroup does, and how pieces of one tile become sums.
+
+See work.py for the split. A piece that is a whole tile goes straight to the epilogue. Of a tile in pieces, each wave
+handles its own part, as no wave needs what another one of its workgroup adds up:
+
+    the last piece's wave looks at the counter of (tile, wave): have all other pieces arrived?
+    if so, or else after this, it is the last:
+        its sums go to the slot of the piece; release; the counter goes up by one; acquire
+        the wave that finds that all others have arrived is the last; the others are done
+    the last wave adds up the pieces in ascending k, puts the counter back to 0, and goes on to the epilogue
+
+So nobody ever waits for another workgroup, whatever the order in which they run; and whoever comes last, the order of
+sums is the same: ((first + second) + third) and so on. Counters begin at 0 and are left at 0.
+
+Release and acquire at the scope of the card are those of LLVM's AMDGPUUsage, "Memory Model GFX10-GFX11": stores, then
+s_waitcnt vmcnt(0), s_waitcnt_vscnt null, 0, then the atomic; a load with glc or an atomic that returns, then
+s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv.
+
+Branches on what a counter holds fall through on the path that is taken when the others were faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from isa.gemm.parameters import GROUP, WAVE, Parameters
+from isa.gemm.registers import SCALARS, Operand, Registers
+from isa.gemm.sides import Side
+from isa.gemm.work import COUNTERS, slot_bytes
+from isa.registers import Reg
+
+_REACH = 4096
+"""Bytes that an access reaches behind its base: the offset is 13 bits with a sign (RDNA3 ISA guide, 12.6)."""
+_QUAD_BYTES = 4 * GROUP * WAVE
+
+
+def scalars(p: Parameters) -> SimpleNamespace:
+    """SGPRs behind those of every kernel. a, b: the matrices; workspace; groups, streamed, chunk: arguments, see
+    work.Work. tiles_across: in a row of C; blocks: K blocks of a tile. by_...: reciprocals. begin, end: what is left of
+    the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. leftover: steps of k
+    in the first K block. x, y, z: for the moment. counter, slot: addresses. owner, last: the workgroups with the first
+    and the last piece of the tile; others: how many pieces beside one's own."""
+    first = -(-(SCALARS.masks + p.thread_columns) // 4) * 4
+    names = (
+        ("a", 2), ("b", 2), ("workspace", 2), ("groups", 1), ("streamed", 1), ("counter", 2), ("slot", 2), ("chunk", 1),
+        ("group", 1), ("tiles_across", 1), ("tiles", 1), ("blocks", 1), ("by_tiles_across", 1), ("by_blocks", 1),
+        ("by_chunk", 1), ("begin", 1), ("end", 1), ("whole", 1), ("tile", 1), ("start", 1), ("count", 1),
+        ("leftover", 1), ("owner", 1), ("last", 1), ("others", 1), ("x", 1), ("y", 1), ("z", 1),
+    )  # fmt: skip
+    found = {}
+    for name, count in names:
+        found[name] = Reg("s", first, count)
+        first += count
+    return SimpleNamespace(**found, end_of_registers=first)
+
+
+def by_constant(target: Reg, number: Reg, divisor: int) -> Iterator[str]:
+    """target = number / divisor, rounded down, for numbers below 2^31. Changes SCALARS.t.
+
+    With l = ceil(log2 divisor) and m = ceil(2^(31 + l) / divisor), number * m / 2^(31 + l) is too large by less than
+    number / 2^31 / divisor, which does not reach the next integer (Granlund, Montgomery, "Division by Invariant
+    Integers using Multiplication", 1994, theorem 4.2)."""
+    if divisor & (divisor - 1) == 0:
+        yield f"s_lshr_b32 {target}, {number}, {divisor.bit_length() - 1}"
+        return
+    t = SCALARS.t
+    shift = 31 + (divisor - 1).bit_length()
+    factor = -(-(1 << shift) // divisor)
+    yield f"s_mul_hi_u32 {t.sub(1)}, {number}, {factor:#x}"
+    yield f"s_mul_i32 {t.sub(0)}, {number}, {factor:#x}"
+    yield f"s_lshr_b64 {t}, {t}, {shift}"
+    yield f"s_mov_b32 {target}, {t.sub(0)}"
+
+
+def reciprocal(target: Reg, divisor: Reg, v: Reg) -> Iterator[str]:
+    """target = 2^32 / divisor, a little too small, for `divide`. v: a free VGPR. Changes SCALARS.u.
+
+    As LLVM expands an unsigned division (AMDGPULegalizerInfo.cpp, buildUDIVREM): an estimate in fp32, then a step of
+    Newton's."""
+    u = SCALARS.u
+    yield f"v_cvt_f32_u32_e32 {v}, {divisor}"
+    yield f"v_rcp_iflag_f32_e32 {v}, {v}"
+    yield f"v_mul_f32_e32 {v}, 0x4f7ffffe, {v}"
+    yield f"v_cvt_u32_f32_e32 {v}, {v}"
+    yield f"v_readfirstlane_b32 {target}, {v}"
+    yield f"s_sub_i32 {u}, 0, {divisor}"
+    yield f"s_mul_i32 {u}, {u}, {target}"
+    yield f"s_mul_hi_u32 {u}, {target}, {u}"
+    yield f"s_add_i32 {target}, {target}, {u}"
+
+
+def divide(target: Reg, rest: Reg, number: Reg, divisor: Reg, by: Reg) -> list[str]:
+    """target, rest = divmod(number, divisor), exact for all 32-bit numbers; by: the divisor's reciprocal. Its estimate
+    is at most 2 too small. Changes SCALARS.u."""
+    u = SCALARS.u
+    return [
+        f"s_mul_hi_u32 {target}, {number}, {by}",
+        f"s_mul_i32 {rest}, {target}, {divisor}",
+        f"s_sub_u32 {rest}, {number}, {rest}",
+        *2
+        * [
+            f"s_cmp_ge_u32 {rest}, {divisor}",
+            f"s_cselect_b32 {u}, {divisor}, 0",
+            f"s_addc_u32 {target}, {target}, 0",
+            f"s_sub_u32 {rest}, {rest}, {u}",
+        ],
+    ]
+
+
+def quotient(target: Reg, t: Reg, number: Reg, divisor: Reg, by: Reg) -> list[str]:
+    """target = number / divisor, as `divide`. t: free."""
+    *lines, _select, carry, _rest = divide(target, t, number, divisor, by)
+    return [*lines, carry]
+
+
+def begin_at(side: Side, o: Operand, k: Reg) -> Iterator[str]:
+    """The side's base goes to step `k` of the sums."""
+    t, base = SCALARS.t, o.scalars.base
+    factor = 4 if side.along_k else o.scalars.line
+    yield f"s_mul_i32 {t.sub(0)}, {k}, {factor}"
+    yield f"s_mul_hi_u32 {t.sub(1)}, {k}, {factor}"
+    yield f"s_add_u32 {base.sub(0)}, {base.sub(0)}, {t.sub(0)}"
+    yield f"s_addc_u32 {base.sub(1)}, {base.sub(1)}, {t.sub(1)}"
+
+
+@dataclass(frozen=True)
+class Combine:
+    """What pieces of a tile need beside the main loop.
+
+    accumulators: by fours, in the order in which they lie in a slot. at: a lane's place in a slot; mine: the wave's
+    counter behind the tile's; value: what the counter held.
+    """
+
+    p: Parameters
+    w: SimpleNamespace
+    accumulators: tuple[Reg, ...]
+    sums: tuple[Reg, ...]
+    added: tuple[Reg, ...]
+    at: Reg
+    mine: Reg
+    value: Reg
+
+    @staticmethod
+    def of(p: Parameters, r: Registers, w: SimpleNamespace, at: Reg, mine: Reg) -> Combine:
+        first = min(reg.index for reg in r.accumulators.values())
+        quads = tuple(Reg("v", i, GROUP) for i in range(first, first + len(r.accumulators), GROUP))
+        half = len(r.quads) // 2
+        return Combine(
+            p, w, quads, r.quads[:half], r.quads[half : 2 * half], at, mine, r.a.offset[0]
+        )  # fmt: skip
+
+    def addresses(self, thread: Reg) -> Iterator[str]:
+        """`counter`, `at` and `mine` of the wave."""
+        w, waves = self.w, self.p.waves
+        yield f"s_mul_i32 {w.x}, {w.tile}, {4 * waves}"
+        yield from _sum(w.counter, w.workspace, w.x)
+        yield f"v_lshrrev_b32_e32 {self.value}, 5, {thread}"
+        yield f"v_lshlrev_b32_e32 {self.mine}, 2, {self.value}"
+        yield f"v_and_b32_e32 {self.at}, {WAVE - 1}, {thread}"
+        yield f"v_lshlrev_b32_e32 {self.at}, 4, {self.at}"
+        yield f"v_mul_u32_u24_e32 {self.value}, {len(self.accumulators) * _QUAD_BYTES:#x}, {self.value}"
+        yield f"v_add_nc_u32_e32 {self.at}, {self.value}, {self.at}"
+
+    def slot_of(self, group: Reg) -> Iterator[str]:
+        """`slot` = that of the piece of the tile that `group` has."""
+        w, size = self.w, slot_bytes(self.p)
+        yield f"s_add_u32 {w.x}, {group}, {w.tile}"
+        yield f"s_mul_hi_u32 {w.y}, {w.x}, {size:#x}"
+        yield f"s_mul_i32 {w.x}, {w.x}, {size:#x}"
+        yield f"s_add_u32 {w.slot.sub(0)}, {w.workspace.sub(0)}, {w.x}"
+        yield f"s_addc_u32 {w.slot.sub(1)}, {w.workspace.sub(1)}, {w.y}"
+        yield from _sum(w.slot, w.slot, COUNTERS)
+
+    def publish(self) -> Iterator[str]:
+        """The sums go to `slot`."""
+        for i, quad in enumerate(self.accumulators):
+            yield from self._reach(i)
+            yield f"global_store_b128 {self.at}, {quad}, {self.w.slot} offset:{i * _QUAD_BYTES % _REACH}"
+
+    def fetch(self) -> Iterator[str]:
+        """The sums come from `slot`; `add_up` waits for them."""
+        for i, quad in enumerate(self.accumulators):
+            yield from self._reach(i)
+            yield f"global_load_b128 {quad}, {self.at}, {self.w.slot} offset:{i * _QUAD_BYTES % _REACH}"
+
+    def add_up(self, label: str) -> Iterator[str]:
+        """accumulators = ((first piece + second) + ...) + accumulators."""
+        w, size = self.w, len(self.sums)
+        for begin in range(0, len(self.accumulators), size):
+            batch = self.accumulators[begin : begin + size]
+            sums, added = self.sums[: len(batch)], self.added[: len(batch)]
+            yield from self.slot_of(w.owner)
+            if begin:
+                yield from _sum(w.slot, w.slot, begin * _QUAD_BYTES)
+            yield from self._loads(sums)
+            yield f"s_mov_b32 {w.z}, {w.others}"
+            yield f"{label}_more_{begin}:"
+            yield f"s_sub_u32 {w.z}, {w.z}, 1"
+            yield f"s_cmp_eq_u32 {w.z}, 0"
+            yield f"s_cbranch_scc1 {label}_all_{begin}"
+            yield from _sum(w.slot, w.slot, slot_bytes(self.p))
+            yield from self._loads(added)
+            yield "s_waitcnt vmcnt(0)"
+            yield from _add(sums, added)
+            yield f"s_branch {label}_more_{begin}"
+            yield f"{label}_all_{begin}:"
+            yield "s_waitcnt vmcnt(0)"
+            yield from _add(batch, sums)
+
+    def _loads(self, quads: tuple[Reg, ...]) -> Iterator[str]:
+        for i, quad in enumerate(quads):
+            assert i * _QUAD_BYTES < _REACH
+            yield f"global_load_b128 {quad}, {self.at}, {self.w.slot} offset:{i * _QUAD_BYTES}"
+
+    def _reach(self, i: int) -> Iterator[str]:
+        if i and i * _QUAD_BYTES % _REACH == 0:
+            yield from _sum(self.w.slot, self.w.slot, _REACH)
+
+
+def _sum(target: Reg, base: Reg, more: Reg | int) -> Iterator[str]:
+    yield f"s_add_u32 {target.sub(0)}, {base.sub(0)}, {more if isinstance(more, Reg) else hex(more)}"
+    yield f"s_addc_u32 {target.sub(1)}, {base.sub(1)}, 0"
+
+
+def _add(targets: tuple[Reg, ...], others: tuple[Reg, ...]) -> Iterator[str]:
+    """targets = others + targets."""
+    for target, other in zip(targets, others, strict=True):
+        for x, y in zip(target.units(), other.units(), strict=True):
+            yield f"v_add_f32_e32 {x}, {y}, {x}"

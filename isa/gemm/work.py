@@ -1,0 +1,118 @@
+"""How a launch of a persistent kernel divides its work: sizes and a number of workgroups -> who does what.
+
+All tiles of C stand in a row, numbered along its rows; a tile is K blocks, `blocks` of them. The first `streamed` tiles
+are a line of `streamed * blocks` K blocks that is cut into equal ranges of `chunk`: workgroup i takes the i-th
+(stream-K). The other tiles are dealt out whole: workgroup i takes tiles streamed + i, streamed + i + groups, ...
+
+A range is done from its end to its beginning, piece by piece, a piece being what lies in one tile: first the head of
+its last tile, then whole tiles, at last the tail of its first tile, by when those with the earlier parts of that tile
+have long done them.
+
+Every split is one of these: streamed = tiles is stream-K, with groups = s * tiles split-K; streamed = 0 is a plain
+kernel whose workgroups stay. Where `groups` does not divide the tiles, streamed = tiles % groups takes the last round
+away, and what the others do in whole tiles, side by side along k, finds A and B in the caches.
+
+**Workspace.** COUNTERS bytes of counters, one for each wave of a tile in pieces, then a slot for each piece: piece of
+workgroup i in tile t has slot i + t, as along the line each next piece has the next workgroup, or tile, or both. The
+counters must be 0 when a launch begins, and are when it has ended; slots may hold anything. Two launches that may run
+at once need two.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from isa.errors import IsaError
+from isa.gemm.parameters import Parameters
+
+COUNTERS = 65536
+"""Bytes of counters at the start of a workspace: room for tiles in pieces, and the same place at any split."""
+ARGUMENTS = 24
+"""Bytes of a persistent kernel's further arguments."""
+_MOST_BLOCKS = 2**31 - 1
+
+
+class WorkError(IsaError, ValueError):
+    """A split that no launch can have."""
+
+
+def slot_bytes(p: Parameters) -> int:
+    """The sums of a workgroup."""
+    return 4 * p.rows * p.columns
+
+
+@dataclass(frozen=True)
+class Work:
+    """One launch.
+
+    blocks:   K blocks of a tile, 1 at least.
+    tiles:    of C.
+    groups:   workgroups.
+    streamed: tiles that may be done in pieces; the others are done whole.
+
+    Raises WorkError, which says what would do.
+    """
+
+    p: Parameters
+    tiles: int
+    blocks: int
+    groups: int
+    streamed: int
+
+    def __post_init__(self) -> None:
+        most = min(self.tiles, most_streamed(self.p, self.blocks))
+        if not 0 <= self.streamed <= most:
+            raise WorkError("so many tiles cannot be done in pieces", expected=f"0 to {most}", got=str(self.streamed))
+        if not 1 <= self.groups < 2**31 or self.tiles + self.groups >= 2**31:
+            raise WorkError("a launch cannot have so many workgroups", expected="1 or more", got=str(self.groups))
+
+    @staticmethod
+    def of(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int | None = None) -> Work:
+        """streamed: if None, what is left over when all workgroups have whole tiles."""
+        tiles, blocks = -(-m // p.rows) * -(-n // p.columns), max(1, -(-k // p.depth))
+        if streamed is None:
+            streamed = min(tiles % groups, most_streamed(p, blocks))
+        return Work(p, tiles, blocks, groups, streamed)
+
+    @property
+    def chunk(self) -> int:
+        """K blocks of a range."""
+        return max(1, -(-self.streamed * self.blocks // self.groups))
+
+    @property
+    def workspace_bytes(self) -> int:
+        """What the launch needs, counters and slots."""
+        return COUNTERS + (self.groups + self.streamed) * slot_bytes(self.p) if self.streamed else COUNTERS
+
+    def arguments(self, workspace: int) -> bytes:
+        """The kernel's arguments behind those of every rung; workspace: its address."""
+        return struct.pack("<4xQIII", workspace, self.groups, self.streamed, self.chunk)
+
+    def pieces(self, group: int) -> Iterator[tuple[int, int, int]]:
+        """(tile, first K block, K blocks) of what a workgroup does, in its order."""
+        total = self.streamed * self.blocks
+        begin = min(group * self.chunk, total)
+        end = min(begin + self.chunk, total)
+        while end > begin:
+            tile = (end - 1) // self.blocks
+            start = max(begin, tile * self.blocks)
+            yield tile, start - tile * self.blocks, end - start
+            end = start
+        for tile in range(self.streamed + group, self.tiles, self.groups):
+            yield tile, 0, self.blocks
+
+    def parts(self, tile: int) -> list[tuple[int, int]]:
+        """(first K block, K blocks) of each part of a tile, in ascending k: the order of sums."""
+        if tile >= self.streamed:
+            return [(0, self.blocks)]
+        first, end = tile * self.blocks, (tile + 1) * self.blocks
+        cuts = [first, *range((first // self.chunk + 1) * self.chunk, end, self.chunk), end]
+        return [(cut - first, after - cut) for cut, after in pairwise(cuts)]
+
+
+def most_streamed(p: Parameters, blocks: int) -> int:
+    """How many tiles may be done in pieces: each wave of them has a counter, and K blocks are counted in 31 bits."""
+    return min(COUNTERS // (4 * p.waves), _MOST_BLOCKS // blocks)

@@ -1,0 +1,319 @@
+"""Persistent kernels: how work is split, and that every split gives the sums in the order that it states."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import struct
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from isa import toolchain
+from isa.analysis import cfg as flow_graph
+from isa.analysis import inner
+from isa.check import lint
+from isa.emit import emit
+from isa.gemm.generate import generate
+from isa.gemm.parameters import Parameters
+from isa.gemm.registers import SCALARS
+from isa.gemm.work import COUNTERS, Work, WorkError
+from isa.registers import Reg
+from isa.sim.card import Card, Kernel
+from isa.sim.jit import Target
+from isa.sim.launch import Launch
+
+Matrix = NDArray[np.float32]
+VARIANTS = {
+    "two steps, two buffers": Parameters(persistent=True),
+    "one step, one buffer": Parameters(group=1, stages=1, persistent=True),
+    "both transposed": Parameters(
+        trans_a=True, trans_b=True, columns=64, thread_columns=8, lane_rows=8, persistent=True
+    ),
+}  # fmt: skip
+KERNELS: dict[str, tuple[Card, Kernel]] = {}
+
+
+# Each is translated for the simulator, which takes seconds.
+QUICK, *LATER = VARIANTS
+
+
+@pytest.fixture(params=[QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LATER)])
+def variant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    name: str = request.param
+    if name not in KERNELS:
+        folder: Path = tmp_path_factory.mktemp("stream_k")
+        source, obj, hsaco = (folder / f"k.{end}" for end in ("s", "o", "hsaco"))
+        tools = toolchain.find()
+        source.write_text(emit(generate(VARIANTS[name], "gemm")))
+        tools.assemble(source, obj, arch="gfx1100")
+        tools.link([obj], hsaco)
+        card = Card()
+        card.target = Target(hasty=True)
+        KERNELS[name] = card, card.load(hsaco.read_bytes()).kernels["gemm"]
+    return name
+
+
+# --- how work is split
+
+WORKS = st.builds(
+    lambda tiles, blocks, groups, streamed: Work(Parameters(), tiles, blocks, groups, min(tiles, streamed)),
+    st.integers(1, 40), st.integers(1, 50), st.integers(1, 70), st.integers(0, 40),
+)  # fmt: skip
+
+
+@given(WORKS)
+def test_each_k_block_of_each_tile_is_done_once(work: Work) -> None:
+    done = [
+        (tile, k)
+        for i in range(work.groups)
+        for tile, start, count in work.pieces(i)
+        for k in range(start, start + count)
+    ]
+    assert sorted(done) == [(tile, k) for tile in range(work.tiles) for k in range(work.blocks)]
+
+
+@given(WORKS)
+def test_no_range_is_longer_than_a_chunk_and_pieces_are_the_parts_of_tiles(work: Work) -> None:
+    pieces = {i: list(work.pieces(i)) for i in range(work.groups)}
+    parts: dict[int, list[tuple[int, int]]] = {}
+    slots = []
+    for i, found in pieces.items():
+        assert sum(count for tile, _, count in found if tile < work.streamed) <= work.chunk
+        for tile, start, count in found:
+            parts.setdefault(tile, []).append((start, count))
+            slots.append(i + tile if count < work.blocks else None)
+    assert parts == {tile: work.parts(tile) for tile in range(work.tiles)}
+    used = [slot for slot in slots if slot is not None]
+    assert len(used) == len(set(used))
+    assert max(used, default=-1) < work.groups + work.streamed
+
+
+def test_what_is_left_over_is_streamed() -> None:
+    work = Work.of(Parameters(), 4096, 4096, 4096, 288)
+    assert (work.tiles, work.blocks, work.streamed, work.chunk) == (1024, 512, 160, 285)
+    each = {sum(count for _, _, count in work.pieces(i)) for i in range(work.groups)}
+    assert max(each) == 3 * 512 + 285
+    assert Work.of(Parameters(), 4096, 4096, 4096, 256).streamed == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [({"streamed": 9}, "0 to 8"), ({"groups": 0}, "1 or more"), ({"blocks": 2**30, "streamed": 4}, "0 to 1")],
+)
+def test_a_split_that_cannot_be_is_refused(change: dict[str, Any], expected: str) -> None:
+    with pytest.raises(WorkError) as caught:
+        dataclasses.replace(Work(Parameters(), 8, 8, 4, 0), **change)
+    assert expected in str(caught.value)
+
+
+# --- scalar arithmetic
+
+OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "s_mul_hi_u32": lambda x, y: x * y >> 32, "s_mul_i32": lambda x, y: x * y, "s_sub_u32": lambda x, y: x - y,
+    "s_sub_i32": lambda x, y: x - y, "s_add_i32": lambda x, y: x + y, "s_lshr_b32": lambda x, y: x >> y,
+}  # fmt: skip
+
+
+def ran(lines: Iterable[str], values: dict[str, int]) -> dict[str, int]:
+    """What a few scalar instructions leave in registers."""
+    v, scc = dict(values), 0
+    for line in lines:
+        name, _, rest = line.partition(" ")
+        target, *sources = rest.split(", ")
+        x, y = ([v[s] if s in v else int(s, 0) for s in sources if "[" not in s] + [0, 0])[:2]
+        if name == "s_cmp_ge_u32":
+            scc = int(v[target] >= x)
+        elif name == "s_cselect_b32":
+            v[target] = x if scc else y
+        elif name == "s_addc_u32":
+            v[target] = x + y + scc
+        elif name == "s_mov_b32":
+            v[target] = x
+        elif name == "s_lshr_b64":
+            low, high = (str(SCALARS.t.sub(i)) for i in range(2))
+            wide = (v[low] | v[high] << 32) >> int(sources[1])
+            v[low], v[high] = wide & 0xFFFFFFFF, wide >> 32
+        else:
+            v[target] = OPERATIONS[name](x, y) & 0xFFFFFFFF
+    return v
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(1, 2000))
+def test_division_by_a_constant(number: int, divisor: int) -> None:
+    from isa.gemm.stream_k import by_constant
+
+    target, source = Reg("s", 1), Reg("s", 2)
+    assert ran(by_constant(target, source, divisor), {"s2": number})["s1"] == number // divisor
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 2**32 - 1), st.integers(0, 2))
+def test_division_takes_a_reciprocal_that_is_a_little_too_small(number: int, divisor: int, less: int) -> None:
+    """As far as the quotient is at most 2 too small."""
+    from isa.gemm.stream_k import divide, quotient
+
+    q, rest, n, d, by = (Reg("s", i) for i in range(1, 6))
+    reciprocal = max(0, (2**32 - 1) // divisor - less)
+    if number // divisor - (number * reciprocal >> 32) > 2:
+        return
+    values = {"s3": number, "s4": divisor, "s5": reciprocal}
+    found = ran(divide(q, rest, n, d, by), values)
+    assert (found["s1"], found["s2"]) == divmod(number, divisor)
+    assert ran(quotient(q, rest, n, d, by), values)["s1"] == number // divisor
+
+
+# --- what it computes
+
+
+def chain(a: Matrix, b: Matrix, ks: Iterable[int]) -> Matrix:
+    """One chain of FMAs: products are exact in a long double, and each sum is rounded to fp32."""
+    found = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    wide_a, wide_b = a.astype(np.longdouble), b.astype(np.longdouble)
+    for k in ks:
+        found = (np.outer(wide_a[:, k], wide_b[k]) + found).astype(np.float32)
+    return found
+
+
+def in_order(work: Work, a: Matrix, b: Matrix, c: Matrix, alpha: float, beta: float) -> Matrix:
+    """What the split says: a chain for each part of a tile, the chains added up in ascending k."""
+    p, k = work.p, a.shape[1]
+    leftover = k % p.depth or p.depth
+    found = np.empty_like(c)
+    for tile in range(work.tiles):
+        row, column = divmod(tile, -(-c.shape[1] // p.columns))
+        rows = slice(row * p.rows, (row + 1) * p.rows)
+        columns = slice(column * p.columns, (column + 1) * p.columns)
+
+        def step(block: int) -> int:
+            return 0 if block == 0 else min(k, leftover + (block - 1) * p.depth)
+
+        chains = [
+            chain(a[rows], b[:, columns], range(step(start), step(start + count))) for start, count in work.parts(tile)
+        ]
+        total = chains[0]
+        for other in chains[1:]:
+            total = total + other
+        scaled = np.float32(alpha) * total
+        if beta:
+            added = (np.float32(beta) * c[rows, columns]).astype(np.longdouble)
+            scaled = (np.longdouble(alpha) * total + added).astype(np.float32)
+        found[rows, columns] = scaled
+    return found
+
+
+Order = Callable[[int], Iterable[int]]
+ORDERS: dict[str, Order | None] = {
+    "side by side": None,
+    "backward": lambda n: reversed(range(n)),
+    "shuffled": lambda n: np.random.default_rng(n).permutation(n).tolist(),
+}
+
+
+class OneWorkgroup(Launch):
+    """Of a launch, one workgroup only."""
+
+    def number(self, n: int) -> None:
+        self._counter = ctypes.c_uint64(n)
+        self.total = n + 1
+        self.run(1)
+
+
+def launched(
+    name: str, work: Work, m: int, n: int, k: int, alpha: float, beta: float, order: Order | None, launches: int = 1
+) -> tuple[Matrix, Matrix]:
+    """(C, what the split says). Matrices stand at the end of their allocations; slots begin as NaN."""
+    card, kernel = KERNELS[name]
+    p = work.p
+    rng = np.random.default_rng(m * 1009 + n * 31 + k)
+    a, b, c = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
+    if not beta:
+        c[:] = np.nan
+    stored = [np.ascontiguousarray(x) for x in (a.T if p.trans_a else a, b.T if p.trans_b else b, c)]
+    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
+    for address, x in zip(addresses, stored, strict=True):
+        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    workspace = card.memory.allocate(work.workspace_bytes)
+    ctypes.memset(workspace, 0, COUNTERS)
+    ctypes.memset(workspace + COUNTERS, 0xFF, work.workspace_bytes - COUNTERS)
+    kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta) + work.arguments(workspace)
+    grid, block = (work.groups, 1, 1), (p.threads, 1, 1)
+    for _ in range(launches):
+        if order is None:
+            card.launch(kernel, grid, block, kernarg)
+        else:
+            for i in order(work.groups):
+                OneWorkgroup(kernel, card.memory, card.target, grid, block, kernarg, 0, True, None).number(i)
+    got = np.empty_like(c)
+    ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
+    assert not any(ctypes.string_at(workspace, COUNTERS)), "counters are left at 0"
+    for address in (*addresses, workspace):
+        card.memory.free(address)
+    return got, in_order(work, a, b, c, alpha, beta)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_any_split_gives_its_sums_in_any_order_of_workgroups(variant: str, order: str) -> None:
+    p = VARIANTS[variant]
+    for m, n, k, scalars in ((256, 130, 37, (1.0, 0.0)), (70, 5, 130, (1.5, -0.5))):
+        tiles = -(-m // p.rows) * -(-n // p.columns)
+        for groups, streamed in ((1, tiles), (3, None), (7, tiles), (4 * tiles, tiles), (2, 0)):
+            work = Work.of(p, m, n, k, groups, streamed)
+            got, expected = launched(variant, work, m, n, k, *scalars, ORDERS[order])
+            assert got.tobytes() == expected.tobytes(), (m, n, k, groups, streamed)
+
+
+def test_sizes_of_one_and_no_k(variant: str) -> None:
+    for m, n, k in ((1, 1, 1), (1, 129, 8), (3, 2, 0)):
+        work = Work.of(VARIANTS[variant], m, n, k, 4, 1)
+        for scalars in ((2.0, 0.0), (2.0, 0.5)):
+            got, expected = launched(variant, work, m, n, k, *scalars, None)
+            assert got.tobytes() == expected.tobytes(), (m, n, k, scalars)
+
+
+def test_a_workspace_serves_launch_after_launch(variant: str) -> None:
+    work = Work.of(VARIANTS[variant], 130, 130, 100, 5, 2)
+    got, expected = launched(variant, work, 130, 130, 100, 1.0, 0.0, ORDERS["backward"], launches=3)
+    assert got.tobytes() == expected.tobytes()
+
+
+# --- what it is like
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_lint_finds_nothing_and_the_main_loop_is_that_of_the_plain_kernel(name: str) -> None:
+    p = VARIANTS[name]
+    program = generate(p, "gemm")
+    assert lint.lint_program(program) == []
+    control, plain = (
+        flow_graph.of_kernel(made.kernel("gemm"))
+        for made in (program, generate(dataclasses.replace(p, persistent=False), "gemm"))
+    )
+    main, of_plain = inner.main_loop(control), inner.main_loop(plain)
+    assert main is not None
+    assert of_plain is not None
+    assert list(map(str, inner.body(control, main))) == list(map(str, inner.body(plain, of_plain)))
+
+
+_CHOICES: dict[str, list[int]] = {
+    "rows": [32, 64, 128, 96], "columns": [32, 64, 128], "thread_rows": [8, 16, 24], "thread_columns": [8, 16],
+    "lane_rows": [1, 4, 8], "group": [1, 2], "stages": [1, 2], "trans_a": [False, True], "trans_b": [False, True],
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@given(st.fixed_dictionaries({name: st.sampled_from(values) for name, values in _CHOICES.items()}))
+@settings(max_examples=20, deadline=None)
+def test_parameters_make_a_clean_kernel_or_are_refused(chosen: dict[str, int]) -> None:
+    from isa.gemm.parameters import ParameterError
+
+    try:
+        made = generate(Parameters(persistent=True, **chosen), "gemm")  # type: ignore[arg-type]
+    except ParameterError:
+        return
+    assert lint.lint_program(made) == []
