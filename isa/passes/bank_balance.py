@@ -16,18 +16,19 @@ addresses over the inner loop. Everything outside of the inner loop keeps the re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from isa.analysis import liveness, regset
 from isa.errors import IsaError
 from isa.passes import flow, outer_product
-from isa.passes.edit import Edit, render
+from isa.passes.edit import Edit, instruction_lines, render
 from isa.passes.moves import parallel_moves, settle
 from isa.passes.outer_product import OuterProduct, Stream
 from isa.passes.poly import Poly
+from isa.product import text
 from isa.product.order import COLUMN_BANK, ROW_BANK, schedule, turning
+from isa.product.text import Step, Words
 from isa.program import Instruction, Program
 from isa.registers import VGPR_LIMIT, Reg
 
@@ -67,32 +68,12 @@ class BankBalance:
             )
         first, last = product.positions[0], product.positions[-1]
         *control, branch = (cfg.instructions[i] for i in product.control)
-        body = render(
-            "inner_loop.s.j2",
-            loads=plan.loads,
-            advance=[(plan.addresses[s], s.step) for s in (product.column, product.row)],
-            control=control,
-            fmas=plan.fmas,
-            branch=branch,
-        )
-        edit.insert(cfg.lines[first], body)
+        beside = [f"v_add_nc_u32_e32 {plan.addresses[s]}, {s.step:#x}, {plan.addresses[s]}" for s in plan.streams]
+        body = [*text.group([plan.step], plan.slots, plan.accumulators, [*beside, *map(str, control)]), str(branch)]
+        edit.insert(cfg.lines[first], instruction_lines(body))
         edit.remove(cfg.lines[i] for i in range(first, last + 1))
         edit.insert(outer_product.leaving_line(cfg, product.nest), render("moves.s.j2", moves=plan.restore, zero=[]))
         return edit.apply()
-
-
-@dataclass(frozen=True, slots=True)
-class _Load:
-    target: Reg
-    address: Reg
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Half:
-    target: Reg
-    a: Reg
-    b: Reg
 
 
 class _Plan:
@@ -154,8 +135,8 @@ class _Plan:
 
     def _place_accumulators(self, busy: set[Reg]) -> None:
         product = self.product
-        order = [slot for pair in self.slots for slot in pair]
-        old = [product.accumulators[slot.column, slot.row] for slot in order]
+        order = [(slot.column, slot.row) for pair in self.slots for slot in pair]
+        old = [product.accumulators[product_of] for product_of in order]
         banks = [bank for pair in turning(self.slots) for bank in pair]
         spare = [v for v in self._all() if v not in busy and v not in old]
         try:
@@ -226,23 +207,23 @@ class _Plan:
             )
 
     @property
-    def loads(self) -> list[_Load]:
-        """The column first, then the row, by address."""
-        result = []
-        for stream, registers in ((self.product.column, self.column), (self.product.row, self.row)):
-            for k in range(0, len(stream.offsets), 2):
-                low, high = stream.offsets[k : k + 2]
-                offset = low + self.bias[stream]
-                if high != low + 4 or low not in stream.even or not 0 <= offset < 1 << 16:
-                    raise self.cfg.instructions[self.product.loads[0]].error(
-                        "words of the inner loop cannot be loaded by twos",
-                        expected="two neighbours from one load of 64 or 128 bits",
-                        got=f"offsets {low} and {high}",
-                    )
-                result.append(_Load(Reg("v", registers[k].index, 2), self.addresses[stream], offset))
-        return result
+    def streams(self) -> tuple[Stream, Stream]:
+        return self.product.column, self.product.row
 
     @property
-    def fmas(self) -> Iterable[tuple[_Half, _Half]]:
-        for x, y in self.slots:
-            yield tuple(_Half(self.accumulators[s], self.column[s.column], self.row[s.row]) for s in (x, y))  # type: ignore[misc]
+    def step(self) -> Step:
+        """The operands, by address."""
+        return Step(self._words(self.product.column, self.column), self._words(self.product.row, self.row))
+
+    def _words(self, stream: Stream, registers: list[Reg]) -> Words:
+        offsets = []
+        for low, high in zip(stream.offsets[::2], stream.offsets[1::2], strict=True):
+            offset = low + self.bias[stream]
+            if high != low + 4 or low not in stream.even or not 0 <= offset < 1 << 16:
+                raise self.cfg.instructions[self.product.loads[0]].error(
+                    "words of the inner loop cannot be loaded by twos",
+                    expected="two neighbours from one load of 64 or 128 bits",
+                    got=f"offsets {low} and {high}",
+                )
+            offsets.append(offset)
+        return Words([Reg("v", r.index, 2) for r in registers[::2]], self.addresses[stream], offsets)

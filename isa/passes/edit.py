@@ -57,6 +57,11 @@ def render(template: str, **values: object) -> list[Line]:
     return [parse_line(raw, f"isa/templates/{template}", number) for number, raw in enumerate(lines)]
 
 
+def instruction_lines(texts: Iterable[str]) -> list[Line]:
+    """Lines of instructions that a pass wrote."""
+    return [parse_line(f"\t{one}", "isa/passes") for one in texts]
+
+
 @dataclass
 class Edit:
     """Changes to one kernel of a program. Line numbers are those of the kernel's program throughout."""
