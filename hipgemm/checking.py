@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import re
 import struct
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,13 +75,7 @@ def first_fault(
 
 def assembled(program: Program, hipcc: Path | None = None) -> CodeObject:
     """Its code object, for gfx1100. ToolError where the assembler refuses it."""
-    tools = toolchain.find(hipcc)
-    with tempfile.TemporaryDirectory() as folder:
-        source, obj, out = (Path(folder) / f"kernel.{end}" for end in ("s", "o", "hsaco"))
-        source.write_text(emit(program))
-        tools.assemble(source, obj, arch="gfx1100")
-        tools.link([obj], out)
-        return load(out.read_bytes())
+    return load(toolchain.find(hipcc).code_object(emit(program)))
 
 
 def _loaded(row: Rung, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, Kernel]:

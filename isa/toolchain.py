@@ -24,6 +24,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -163,6 +164,15 @@ class Toolchain:
     def link(self, objects: Sequence[Path], out: Path) -> str:
         """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""
         return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
+
+    def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel") -> bytes:
+        """Assembly as text to a linked code object; no file stays. name: what messages call the text, without `.s`."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, relocatable, linked = (Path(folder) / f"{name}.{end}" for end in ("s", "o", "hsaco"))
+            source.write_text(text)
+            self.assemble(source, relocatable, arch=arch)
+            self.link([relocatable], linked)
+            return linked.read_bytes()
 
 
 def _freestanding(include: Path | None) -> list[str]:

@@ -48,16 +48,13 @@ class Micro:
 
     def image(self, arch: str, tools: toolchain.Toolchain) -> bytes:
         """The code object, kept by the assembly and what assembled it."""
-        text, names = self.text(arch), [f"{self.name}.{end}" for end in ("s", "o", "hsaco")]
+        text, file = self.text(arch), f"{self.name}.hsaco"
 
         def fill(folder: Path) -> None:
-            source, made, linked = (folder / name for name in names)
-            source.write_text(text)
-            tools.assemble(source, made, arch=arch)
-            tools.link([made], linked)
+            (folder / file).write_bytes(tools.code_object(text, arch=arch, name=self.name))
 
         key = cache.key(text, arch, tools.identity)
-        return (cache.make("lab", f"{self.name}-{key}", fill) / names[2]).read_bytes()
+        return (cache.make("lab", f"{self.name}-{key}", fill) / file).read_bytes()
 
 
 @dataclass(frozen=True, slots=True)

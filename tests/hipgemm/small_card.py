@@ -9,10 +9,8 @@ import ctypes
 import functools
 import mmap
 import struct
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,14 +77,8 @@ def elf(arch: str = "gfx1100") -> bytes:
     for name in BODIES:
         text, entry = assembly(name, GEMM if "gemm" in name else ())
         code, metadata = code + text, metadata + entry
-    tools = toolchain.find()
-    with tempfile.TemporaryDirectory() as folder:
-        s, o, hsaco = (Path(folder) / f"small.{kind}" for kind in ("s", "o", "hsaco"))
-        text = f"{code}\n.amdgpu_metadata\n---\n{metadata}\n...\n.end_amdgpu_metadata\n"
-        s.write_text(text.replace("gfx1100", arch))
-        tools.assemble(s, o, arch=arch)
-        tools.link([o], hsaco)
-        return hsaco.read_bytes()
+    text = f"{code}\n.amdgpu_metadata\n---\n{metadata}\n...\n.end_amdgpu_metadata\n"
+    return toolchain.find().code_object(text.replace("gfx1100", arch), arch=arch, name="small")
 
 
 def bundle(*entries: tuple[str, bytes]) -> bytes:

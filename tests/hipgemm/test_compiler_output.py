@@ -26,11 +26,10 @@ PROBLEM = Problem(128, 256, 64, alpha=1.5, beta=-0.5)
 def check(tools: Toolchain, kernel: str, flags: list[str], folder: Path) -> int:
     """Compile, link, run, check. Gives back the bytes of scratch that a work-item uses."""
     row = LADDER[kernel]
-    text, object_file, hsaco = folder / "k.s", folder / "k.o", folder / "k.hsaco"
+    text = folder / "k.s"
     tools.compile(row.path, text, arch="gfx1100", cu_mode=row.cu_mode, include=INCLUDE, flags=flags)
-    tools.assemble(text, object_file, arch="gfx1100")
-    tools.link([object_file], hsaco)
-    result = measure_image(hsaco.read_bytes(), row, PROBLEM, Device.open("simulated")).result
+    image = tools.code_object(text.read_text())
+    result = measure_image(image, row, PROBLEM, Device.open("simulated")).result
     assert result.correct, result
     return result.scratch_bytes or 0
 

@@ -7,8 +7,6 @@ drawn anew. Kernel 5 itself is what all are compared with.
 import ctypes
 import functools
 import struct
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -57,13 +55,7 @@ def card():
 
 def stored(program, alpha, beta):
     """The bits of C after a launch of the kernel on data with a few special values."""
-    with TemporaryDirectory() as folder:
-        text, object_file, hsaco = (Path(folder) / f"k.{end}" for end in ("s", "o", "hsaco"))
-        text.write_text(emit(program))
-        tools = toolchain.find()
-        tools.assemble(text, object_file, arch="gfx1100")
-        tools.link([object_file], hsaco)
-        module = card().load(hsaco.read_bytes())
+    module = card().load(toolchain.find().code_object(emit(program)))
     random = np.random.default_rng(11)
     a, b, c = (random.standard_normal(s, dtype=np.float32) for s in ((M, K), (K, N), (M, N)))
     a[3, 5], b[7, 9], a[100, 1], b[2, 200] = 1e-40, -0.0, np.inf, 3e38

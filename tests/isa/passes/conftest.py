@@ -29,14 +29,6 @@ def compile_source(tools: Toolchain, source: str, folder: Path, *flags: str) -> 
     return parse(out.read_text(), "compiled.s")
 
 
-def link(tools: Toolchain, program: Program, folder: Path) -> bytes:
-    text, object_file, hsaco = (folder / f"linked{end}" for end in (".s", ".o", ".hsaco"))
-    text.write_text(emit(program))
-    tools.assemble(text, object_file, arch="gfx1100")
-    tools.link([object_file], hsaco)
-    return hsaco.read_bytes()
-
-
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Program]:
     """compiled(source, *flags): a HIP source of this project as the toolchain of this machine makes it."""
@@ -75,7 +67,7 @@ def ladder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
     rungs = {}
     for name, program in zip(NAMES, programs(), strict=True):
-        image = link(tools, program, folder)
+        image = tools.code_object(emit(program))
         linked = code_object.load(image)
         entry = linked.kernel("kernel5").descriptor.entry
         rows = parse_disassembly(code_object.disassemble(linked.code("kernel5"), entry), name)

@@ -79,13 +79,7 @@ def source(
 @functools.cache
 def linked(text: str) -> bytes:
     """The code object of an assembly file."""
-    tools = toolchain.find()
-    with tempfile.TemporaryDirectory() as folder:
-        source, obj, out = (Path(folder) / f"test.{end}" for end in ("s", "o", "hsaco"))
-        source.write_text(text)
-        tools.assemble(source, obj, arch="gfx1100")
-        tools.link([obj], out)
-        return out.read_bytes()
+    return toolchain.find().code_object(text, name="test")
 
 
 @functools.cache
@@ -93,8 +87,6 @@ def compiled(source: Path, flags: tuple[str, ...], cu_mode: bool, include: Path)
     """The code object of a HIP source."""
     tools = toolchain.find()
     with tempfile.TemporaryDirectory() as folder:
-        text, obj, out = (Path(folder) / f"test.{end}" for end in ("s", "o", "hsaco"))
+        text = Path(folder) / "test.s"
         tools.compile(source, text, arch="gfx1100", cu_mode=cu_mode, include=include, flags=flags)
-        tools.assemble(text, obj, arch="gfx1100")
-        tools.link([obj], out)
-        return out.read_bytes()
+        return linked(text.read_text())
