@@ -130,9 +130,15 @@ def rounds_of(block: Block) -> int:
     return max(2, min(ROUNDS, UNROLLED // len(block.instructions)))
 
 
+def sees_flags(inst: Instruction) -> bool:
+    """Whether it may read what another wave publishes: a load that passes caches by, an atomic that returns."""
+    access = inst.desc.access
+    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.has("glc")
+
+
 def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:
-    """Whether a loop, the blocks from one address to another, may wait for what another workgroup does: it sleeps or
-    looks at memory anew (buffer_gl0_inv), and no barrier of the workgroup is in it."""
+    """Whether a loop, the blocks from one address to another, may wait for what another wave does: it sleeps or looks
+    at memory anew, and no barrier of the workgroup is in it."""
     inside = [i for b in blocks if first <= b.address <= last for i in b.instructions]
-    looks = any(i.mnemonic in ("s_sleep", "buffer_gl0_inv") for i in inside)
+    looks = any(i.mnemonic in ("s_sleep", "buffer_gl0_inv") or sees_flags(i) for i in inside)
     return looks and not any(i.desc.effect == "barrier" for i in inside)

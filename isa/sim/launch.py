@@ -4,7 +4,11 @@ Each thread has a `Context`, the waves of one workgroup and its LDS, and runs na
 shared counter; Python only waits. A thread that stops early (a fault, Ctrl-C, a spent budget) raises the abort flag,
 which the others see at their next backward branch.
 
-Workgroups run to their end one after the other on a thread. A kernel whose workgroups wait for one another needs XX"""
+A thread runs one workgroup after the other to its end, in the order of their numbers. So a workgroup may wait for what
+one with a smaller number publishes, which has ended or runs on another thread; for one with a greater number it waits
+in vain if all threads do. Within a workgroup waves take turns: at barriers, after so many instructions (`state.TURN`),
+and in each round of a loop that looks for what others do.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from isa.sim.compiled import Kernel, Version
 from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place
 from isa.sim.jit import NEED_PLAIN, RUN, Target
 from isa.sim.memory import Memory
-from isa.sim.state import LANES, LDS_PADDING, VGPRS, Context, FaultKind, Stop, Wave
+from isa.sim.state import LANES, LDS_PADDING, TURN, VGPRS, Context, FaultKind, Stop, Wave
 
 LDS_LIMIT = 64 << 10
 WORK_ITEMS_LIMIT = 1024
@@ -163,7 +167,8 @@ class Launch:
                 execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
                 fast=self.version.wave if self.fast else 0, plain=0 if self.fast else self.version.wave,
                 need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value, code=self.kernel.code,
-                budget=self.budget, lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves,
+                budget=min(TURN, self.budget), reserve=max(0, self.budget - TURN),
+                lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves,
                 grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
                 entry=self.kernel.facts.descriptor.entry,
             )  # fmt: skip
@@ -194,10 +199,8 @@ class Launch:
         workgroup = tuple(c.current)
         assert len(workgroup) == 3
         if stop is Stop.BUDGET:
-            at = next(
-                b for b in self.kernel.blocks for w in range(c.wave_count)
-                if b.address == Wave.from_address(c.waves + w * c.wave_bytes).pc and c.budget < 0
-            )  # fmt: skip
+            pc = Wave.from_address(c.waves + c.fault_wave * c.wave_bytes).pc
+            at = next(b for b in self.kernel.blocks if b.address == pc)
             return BudgetSpent(
                 f"kernel {self.kernel.name}: {self.budget} instructions were run on one core and workgroup {workgroup} "
                 f"is not done; it is in the loop at {at.address:#x} `{at.instructions[0]}`",

@@ -10,7 +10,18 @@ from __future__ import annotations
 import ctypes
 import re
 
-from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, SINK_BYTES, VGPRS, Context, FaultKind, Stop, Wave
+from isa.sim.state import (
+    LANES,
+    PRIVATE_APERTURE,
+    SHARED_APERTURE,
+    SINK_BYTES,
+    TURN,
+    VGPRS,
+    Context,
+    FaultKind,
+    Stop,
+    Wave,
+)
 
 _TEXT = """
 define internal i1 @find(i64 %table.int, i64 %address, ptr %site) noinline {
@@ -300,6 +311,24 @@ return:
   ret i32 %stop
 }
 
+; A wave's turn is over: give what the next one takes from the reserve. 0 if nothing is left.
+define internal i64 @next_turn(ptr %c) {
+  %budget.ptr = {C.budget}
+  %budget = load i64, ptr %budget.ptr
+  %reserve.ptr = {C.reserve}
+  %reserve = load i64, ptr %reserve.ptr
+  %some = icmp sgt i64 %reserve, 0
+  %whole = icmp sgt i64 %reserve, {TURN}
+  %given = select i1 %whole, i64 {TURN}, i64 %reserve
+  %taken = select i1 %some, i64 %given, i64 0
+  %left = sub i64 %reserve, %taken
+  store i64 %left, ptr %reserve.ptr
+  %now = add i64 %budget, %taken
+  store i64 %now, ptr %budget.ptr
+  %wide = zext i1 %some to i64
+  ret i64 %wide
+}
+
 ; Workgroups until there are none left: END, or why it stopped.
 define i32 @run(ptr %c) {
 entry:
@@ -347,22 +376,60 @@ wave:
 step:
   %stop = call i32 @run_wave(ptr %w, ptr %c)
   switch i32 %stop, label %failed [ i32 {END}, label %ended
-                                    i32 {BARRIER}, label %waits ]
+                                    i32 {BARRIER}, label %waits
+                                    i32 {BUDGET}, label %turn ]
 ended:
   store i32 1, ptr %done.ptr
   br label %next
 waits:
-  %more = add i32 %running, 1
+  store i32 2, ptr %done.ptr
   br label %next
+turn:
+  %goes.on = call i64 @next_turn(ptr %c)
+  %may = icmp ne i64 %goes.on, 0
+  %more = add i32 %running, 1
+  br i1 %may, label %next, label %failed
 next:
-  %running2 = phi i32 [%running, %wave], [%running, %ended], [%more, %waits]
+  %running2 = phi i32 [%running, %wave], [%running, %ended], [%running, %waits], [%more, %turn]
   %i2 = add i32 %i, 1
   %last = icmp eq i32 %i2, %count
   br i1 %last, label %check, label %wave
 check:
-  %over = icmp eq i32 %running2, 0
+  %none.ready = icmp eq i32 %running2, 0
+  br i1 %none.ready, label %release, label %again
+again:
+  %stopped.now = load atomic i32, ptr %abort monotonic, align 4
+  %leave.now = icmp ne i32 %stopped.now, 0
+  br i1 %leave.now, label %aborted, label %round
+release:
+  %j = phi i32 [0, %check], [%j2, %released]
+  %waited = phi i32 [0, %check], [%waited2, %released]
+  %j64 = zext i32 %j to i64
+  %j.at = mul i64 %j64, %bytes
+  %w.j = getelementptr i8, ptr %waves, i64 %j.at
+  %j.done.ptr = getelementptr i8, ptr %w.j, i64 {DONE}
+  %j.done = load i32, ptr %j.done.ptr
+  %j.waits = icmp eq i32 %j.done, 2
+  %j.now = select i1 %j.waits, i32 0, i32 %j.done
+  store i32 %j.now, ptr %j.done.ptr
+  %one = zext i1 %j.waits to i32
+  br label %released
+released:
+  %waited2 = or i32 %waited, %one
+  %j2 = add i32 %j, 1
+  %j.last = icmp eq i32 %j2, %count
+  br i1 %j.last, label %all.released, label %release
+all.released:
+  %over = icmp eq i32 %waited2, 0
   br i1 %over, label %group, label %round
 failed:
+  %by.ptr = {C.fault_wave}
+  %spent = icmp eq i32 %stop, {BUDGET}
+  br i1 %spent, label %by, label %out
+by:
+  store i32 %i, ptr %by.ptr
+  br label %out
+out:
   ret i32 %stop
 aborted:
   ret i32 {ABORT}
@@ -408,7 +475,8 @@ def _within(space: str, base: str, before: str) -> str:
 def runtime_text(strip: int) -> str:
     """The runtime's IR for waves whose VGPRs lie in strips of so many lanes."""
     numbers = {
-        "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip,
+        "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip, "TURN": TURN,
+        "DONE": Wave.done.offset,
         "SHARED": SHARED_APERTURE, "PRIVATE": PRIVATE_APERTURE,
         **{s.name: int(s) for s in Stop},
         **{k.name: int(k) for k in FaultKind},

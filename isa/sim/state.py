@@ -15,6 +15,8 @@ from isa.registers import Reg
 
 _U32, _U64, _PTR = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
 LANES = 32
+TURN = 1 << 20
+"""Instructions that a wave runs before others have their turn, if it comes to no barrier: it may wait for them."""
 SINK_BYTES = 64
 LDS_PADDING = 128
 """Bytes before and behind LDS that may be read (and are not used)."""
@@ -32,7 +34,7 @@ class Stop(IntEnum):
     SWITCH = 2  # goes on in the other version of the code
     FAULT = 3
     ABORT = 4
-    BUDGET = 5
+    BUDGET = 5  # of the wave's turn; of the launch, where nothing is left in reserve
     YIELD = 6  # another wave's turn; only under observers
 
 
@@ -53,7 +55,7 @@ class Wave(ctypes.Structure):
         ("pc", _U32),  # address of a block
         ("index", _U32),  # of the wave in its workgroup
         ("plain", _U32),  # 1: goes on in the plain version
-        ("done", _U32),
+        ("done", _U32),  # 1: has ended; 2: waits at a barrier, in a launch without observers
         ("bails", _U32),
         ("scratch", _PTR),
         ("watch", _PTR),  # what observers know of it: isa.sim.watch.state.Watched
@@ -80,7 +82,8 @@ class Context(ctypes.Structure):
         ("plain", _PTR),
         ("need_plain", _PTR),  # Python: compiles the plain version, gives its address or 0
         ("code", _U64),  # where the code object lies, for s_getpc
-        ("budget", ctypes.c_int64),  # instructions that may still be run
+        ("budget", ctypes.c_int64),  # instructions that the wave may still run in its turn
+        ("reserve", ctypes.c_int64),  # those that are left for turns to come
         ("watch", _PTR),  # what observers of this thread know: isa.sim.watch.state.Thread
         ("fault_address", _U64),
         ("group", _U64),

@@ -308,14 +308,23 @@ class Translator:
         region = f.region(name)
         if backward:
             length = (self.block.last.address or 0) - target.address
-            self._check_budget(region, number, max(1, length // 8) * self._rounds)
             if waits_for_others(self.blocks, target.address, self.block.address):
                 f.declare("declare i32 @sched_yield()")
                 f.emit(region, "call i32 @sched_yield()")
+                self._end_turn(region)
+            self._check_budget(region, number, max(1, length // 8) * self._rounds)
         if returns:
             self._maybe_fast(region, number)
         region.line(f"br label %b{number}")
         return name
+
+    def _end_turn(self, region: Region) -> None:
+        """What is left of the wave's turn goes back to the reserve, so that others are next."""
+        f, budget, reserve = self.f, self._field(region, "C", "budget"), self._field(region, "C", "reserve")
+        left = f.emit(region, f"load i64, ptr {budget}")
+        more = f.emit(region, f"add i64 {f.emit(region, f'load i64, ptr {reserve}')}, {left}")
+        region.line(f"store i64 {more}, ptr {reserve}")
+        region.line(f"store i64 0, ptr {budget}")
 
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:
         f = self.f

@@ -7,14 +7,13 @@ pass or answers at random:
 
     registers   read or overwritten while a load still fills them; read and never written
     LDS         races between waves within one barrier epoch, by byte; reads of what nobody wrote
-    memory      races between workgroups, and between waves without a barrier; reads of what nobody wrote; accesses
-                outside allocations; misaligned accesses
+    memory      races between workgroups that do not publish what they write, and between waves without a barrier;
+                reads of what nobody wrote; accesses outside allocations; misaligned accesses
     barriers    waves that ended or wait elsewhere while others wait; LDS stores still in flight; a partial EXEC
     order       results that differ between schedules: workgroups and waves in another order, other time slices
 
-Limits: a race is one of waves, not of lanes of a wave. What one workgroup publishes to another through atomics and
-fences is not followed: their plain accesses are reported as races. A barrier orders all of a workgroup's accesses to
-global memory, also where in WGP mode a wait would be needed before it. Scratch is not looked into. On gfx11 a store
+Limits: a race is one of waves, not of lanes of a wave. A barrier orders all of a workgroup's accesses to global memory
+among its waves, also where in WGP mode a wait would be needed before it. Scratch is not looked into. On gfx11 a store
 reads its data as it issues, so that its registers are free at once (LLVM GCNSubtarget.h, vmemWriteNeedsExpWaitcnt).
 
 Files: state (what is known), observers/ (native code that keeps it), native (how that is compiled), segments, quick,

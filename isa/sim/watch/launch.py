@@ -19,7 +19,9 @@ from isa.analysis import regset
 from isa.program import Instruction
 from isa.registers import EXEC, M0, Reg, s
 from isa.sim import arguments
+from isa.sim.cfg import sees_flags
 from isa.sim.compiled import Kernel, Version
+from isa.sim.execute import branch_target
 from isa.sim.faults import LaunchError
 from isa.sim.jit import Native, Target, compile_ir, load_object
 from isa.sim.launch import Launch
@@ -35,14 +37,17 @@ from isa.sim.watch.state import (
     ALL_LANES,
     KEPT_WORDS,
     NO_WAVE,
+    NODE_BYTES,
     RING,
     SERIALS,
+    SHORTCUTS,
     UNIT_MASK,
     UNWRITTEN,
     WORDS,
     WRITES,
     Event,
     Row,
+    Shortcut,
     Thread,
     Watched,
 )  # fmt: skip
@@ -99,6 +104,20 @@ class WatchedCode:
         accesses = (half.desc.access for i in self.instructions for half in i.halves)
         if any(a is not None and a.element[1:] in ("8", "16") for a in accesses):
             self.shift = 0
+
+    @functools.cached_property
+    def orders(self) -> bool:
+        """Whether it can see what another workgroup publishes."""
+        return any(map(sees_flags, self.instructions))
+
+    @functools.cached_property
+    def waits(self) -> bool:
+        """Whether it may wait for another workgroup: it looks at a flag in a loop."""
+        loops = [
+            (target, i.address) for i in self.instructions
+            if i.address and i.desc.effect == "branch" and (target := branch_target(i)) <= i.address
+        ]  # fmt: skip
+        return any(sees_flags(i) and a <= (i.address or 0) <= b for a, b in loops for i in self.instructions)
 
     @property
     def sites(self) -> int:
@@ -159,17 +178,18 @@ class Shadow:
         for row, a in zip(self.rows, allocations, strict=False):
             granules = (a.size >> shift) + 1
             row.base, row.size = a.base, a.size
-            row.writer, row.reader = self._room(4 * granules), self._room(4 * granules)
-            row.writer_site, row.reader_site = self._room(2 * granules), self._room(2 * granules)
+            row.writer, row.reader = self.room(4 * granules), self.room(4 * granules)
+            row.writer_site, row.reader_site = self.room(2 * granules), self.room(2 * granules)
             for address, size in unwritten:
                 start, end = max(address, a.base), min(address + size, a.end)
                 if start < end:
                     first, last = (start - a.base) >> shift, (end - a.base) >> shift
                     ctypes.memset(row.writer + 4 * first, UNWRITTEN & 0xFF, 4 * (last - first))
-        self.owners = self._room(4 * SERIALS)
+        self.owners = self.room(4 * SERIALS)
+        self.nodes = self.room(NODE_BYTES * SERIALS)
         self.serials = ctypes.c_uint64(1)
 
-    def _room(self, size: int) -> int:
+    def room(self, size: int) -> int:
         """The address of so many zeros, which take host memory only where they are touched. A window may reach beyond
         the last."""
         room = mmap.mmap(-1, size + 4 * WIDEST_GLOBAL, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
@@ -205,7 +225,7 @@ class WatchedLaunch(Launch):
         self._threads = 0
         chosen = random.Random(schedule.seed << 16 | schedule.number)
         self._stride, self._offset = 1, 0
-        if schedule.number:
+        if schedule.number and not self.watched.waits:
             strides = (n for n in iter(lambda: chosen.randrange(1, self.total + 1), 0))
             self._stride = next(n for n in strides if math.gcd(n, self.total) == 1)
             self._offset = chosen.randrange(self.total)
@@ -235,19 +255,24 @@ class WatchedLaunch(Launch):
             number = self._threads
             self._threads += 1
         native = self._compiled(True).native
+        shortcuts = (Shortcut * SHORTCUTS)()
+        visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
         t = Thread(
             watched=ctypes.addressof(watched), seen=ctypes.addressof(seen), sites=code.sites,
             report=ctypes.cast(self._callback, ctypes.c_void_p).value,
             start_group=native.address("watch_start_group"), run_wave=native.address("watch_run_wave"),
+            next_turn=native.address("watch_next_turn"),
             given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_writer=at + 4 * room,
             lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
             row_count=self.shadow.count, cache=ctypes.addressof(cache),
             serials=ctypes.addressof(self.shadow.serials), owners=self.shadow.owners,
             random=self._random + 2 * number, slice=0 if self.schedule.number == 0 else 8,
-            shuffles=int(self.schedule.number > 0), stride=self._stride, offset=self._offset,
+            shuffles=int(self.schedule.number > 0), stride=self._stride, offset=self._offset, orders=int(code.orders),
+            shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
+            shortcuts=ctypes.addressof(shortcuts), visited=visited, stack=stack,
         )  # fmt: skip
         c.watch = ctypes.addressof(t)
-        return t, watched, kept, lds, seen, cache
+        return t, watched, kept, lds, seen, cache, shortcuts
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor

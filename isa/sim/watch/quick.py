@@ -16,9 +16,10 @@ from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.runtime import field_pointer
 from isa.sim.state import SINK_BYTES, Context
-from isa.sim.watch.state import FLAG, GLOBAL_WAVE, SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Thread, signed
+from isa.sim.watch.state import FLAG, GLOBAL_WAVE, SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Thread, Watched, signed
 
 _CELLS = (1, 2, 4)
+_SERIAL = Watched.serial.offset
 
 
 def prepare(f: Function, region: Region, lanes: int) -> None:
@@ -40,12 +41,9 @@ def prepare(f: Function, region: Region, lanes: int) -> None:
             region.line(
                 f"%{name}{cells} = shufflevector <{n} x i8> {first}, <{n} x i8> poison, <{n} x i32> zeroinitializer"
             )
-    serial = field(f, region, "%thread", Thread, "serial")
-    narrow = f.emit(region, f"trunc i64 {f.emit(region, f'shl i64 {serial}, {SERIAL_SHIFT}')} to i32")
-    region.line(f"%stamp = or i32 {narrow}, {index}")
+    region.line(f"%index = or i32 {index}, 0")
     oldest = field(f, region, "%thread", Thread, "oldest")
     region.line(f"%oldest = trunc i64 {f.emit(region, f'shl i64 {oldest}, {SERIAL_SHIFT}')} to i32")
-    region.line(f"%shared = or i32 {narrow}, {FLAG | GLOBAL_WAVE}")
     region.line(f"%sink = getelementptr i8, ptr %c, i64 {Context.sink.offset}")
     assert SINK_BYTES >= 16
 
@@ -54,6 +52,12 @@ def field(f: Function, region: Region, pointer: str, struct: type[ctypes.Structu
     """A u64 of a struct."""
     place = f.emit(region, f"getelementptr i8, ptr {pointer}, i64 {getattr(struct, name).offset}")
     return f.emit(region, f"load i64, ptr {place}")
+
+
+def stamp(f: Function, region: Region) -> str:
+    """What this wave's accesses to global memory leave now, an i32."""
+    serial = f.emit(region, f"load i32, ptr {f.emit(region, f'getelementptr i8, ptr %watched, i64 {_SERIAL}')}")
+    return f.emit(region, f"or i32 {f.emit(region, f'shl i32 {serial}, {SERIAL_SHIFT}')}, %index")
 
 
 @dataclass(frozen=True)
@@ -218,12 +222,14 @@ class Quick:
         offset = self._where_on("i64", offset, "zeroinitializer")
         at = [self._emit(f"extractelement {vector} {offset}, i32 {i}") for i in range(lanes)]
         words = self._vector("i32")
-        stamp, shared, oldest = (self._splat("i32", f"%{n}") for n in ("stamp", "shared", "oldest"))
+        mine_now = stamp(f, self.region)
+        shared = self._splat("i32", self._emit(f"or i32 {mine_now}, {FLAG | GLOBAL_WAVE}"))
+        me, oldest = self._splat("i32", mine_now), self._splat("i32", "%oldest")
         trouble, fresh = "", ""
         for cell in range(self.cells):
             writers, readers = (self._cells(b, at, cell) for b in (writer, reader))
             clean = self._emit(f"icmp eq {words} {writers}, zeroinitializer")
-            mine = self._emit(f"icmp eq {words} {readers}, {stamp}")
+            mine = self._emit(f"icmp eq {words} {readers}, {me}")
             everybody = self._emit(f"icmp eq {words} {readers}, splat (i32 -1)")
             anyone = self._emit(f"or {words} {readers}, splat (i32 {GLOBAL_WAVE})")
             ours = self._emit(f"icmp eq {words} {anyone}, {shared}")
@@ -247,13 +253,13 @@ class Quick:
                 f"br i1 {self._any(self._vector('i1'), fresh)}, label %{name}.mark, label %{name}.marked"
             )  # fmt: skip
             self.region.label(f"{name}.mark")
-            self._mark_readers(reader, field(f, self.region, pointer, Row, "reader_site"), at)
+            self._mark_readers(reader, field(f, self.region, pointer, Row, "reader_site"), at, mine_now)
             self.region.line(f"br label %{name}.marked")
             self.region.label(f"{name}.marked")
         pointers = self._emit(f"inttoptr {vector} {self.address.ref} to {self._vector('ptr')}")
         return self._where_on("ptr", pointers, self._splat("ptr", "%sink"))
 
-    def _mark_readers(self, base: str, sites: str, offsets: list[str]) -> None:
+    def _mark_readers(self, base: str, sites: str, offsets: list[str], mine_now: str) -> None:
         """Cells that nobody has read are this wave's, those that earlier workgroups have read everybody's; the others
         stay as they are."""
         cells, places = self._emit(f"inttoptr i64 {base} to ptr"), self._emit(f"inttoptr i64 {sites} to ptr")
@@ -263,14 +269,14 @@ class Quick:
             one = self._emit(f"insertelement {type_} poison, i32 {value}, i32 0")
             return self._emit(f"shufflevector {type_} {one}, {type_} poison, <{self.cells} x i32> zeroinitializer")
 
-        stamp, oldest = splat("%stamp"), splat("%oldest")
+        me, oldest = splat(mine_now), splat("%oldest")
         for offset in offsets:
             cell = self._emit(f"getelementptr i8, ptr {cells}, i64 {offset}")
             old = self._load(type_, cell)
             earlier = self._emit(f"icmp ult {type_} {old}, {oldest}")
             empty = self._emit(f"icmp eq {type_} {old}, zeroinitializer")
             new = self._emit(f"select {bits} {earlier}, {type_} splat (i32 -1), {type_} {old}")
-            new = self._emit(f"select {bits} {empty}, {type_} {stamp}, {type_} {new}")
+            new = self._emit(f"select {bits} {empty}, {type_} {me}, {type_} {new}")
             self.region.line(f"store {type_} {new}, ptr {cell}, align 1")
             place = self._emit(f"getelementptr i8, ptr {places}, i64 {self._emit(f'lshr i64 {offset}, 1')}")
             self.region.line(f"store <{self.cells} x i16> splat (i16 {signed(self.site, 16)}), ptr {place}, align 1")

@@ -36,6 +36,10 @@ RULES: dict[Event, tuple[str, str]] = {
     Event.BARRIER_APART: ("waves at different barriers", "HIP: __syncthreads is for all threads"),
 }
 """Event -> (rule, its source)."""
+PUBLISH = (
+    "to publish: s_waitcnt_vscnt null, 0x0 behind the stores of each wave, then a flag; to see it: a load of the flag "
+    "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
+)
 _NOTES = frozenset({Event.BARRIER_EXEC})
 _RACES = {
     Event.LDS_READ_AFTER_WRITE: ("reads", "wrote"), Event.GLOBAL_READ_AFTER_WRITE: ("reads", "wrote"),
@@ -113,8 +117,8 @@ def _say(
         by, others_group = _by(s, shape)
         message = f"{name} {verb} {what}, which {by} {did} with {other}"
         if others_group:
-            expected = "memory that one workgroup writes is left alone by others until the kernel has ended"
-            return message, expected, "a flag in memory that orders them would not be seen here"
+            expected = "memory that one workgroup writes is left alone by others, or published to them"
+            return message, expected, PUBLISH
         return message, "a barrier between them", None
     if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
         what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_MISALIGNED else allocation(s.address)

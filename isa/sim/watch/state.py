@@ -44,6 +44,13 @@ NO_WAVE = 0xFFFF
 # Kinds of access, in their low bits, and spaces.
 LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
 LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE = 0, 4, 8
+COHERENT, SCALAR = 16, 32  # glc; by the scalar cache
+
+# Order between workgroups (observers/order.py).
+NODE_BYTES, SHORTCUTS = 20, 256
+FLAGS_READ, FLAGS_KEPT = 64, 8  # flags that a wave reads at once; those that it read last
+FLAG_BYTES = 8  # at most
+OPEN_STORES, OPEN_ATOMICS = 1, 2  # what `Watched.open` tells: in flight for vscnt, for vmcnt
 
 
 class Event(IntEnum):
@@ -87,6 +94,7 @@ class Thread(ctypes.Structure):
         ("report", _U64),  # Python: (context, event, site, wave, lanes, address, other, other's site)
         ("start_group", _U64),  # native code of the kernel's module
         ("run_wave", _U64),
+        ("next_turn", _U64),
         ("given", _U64 * WORDS),  # registers that hold something when a wave begins
         ("lds_writer", _U64),  # u8[cells]
         ("lds_reader", _U64),
@@ -100,6 +108,7 @@ class Thread(ctypes.Structure):
         ("serials", _U64),  # u64 of all threads: the next serial number
         ("owners", _U64),  # u32[serial]: which workgroup, + 1
         ("serial", _U64),  # of the epoch that is running
+        ("epoch", _U64),  # the first serial number since the last barrier
         ("oldest", _U64),  # the workgroup's first serial number: smaller ones are of others
         ("mine", _U64),  # the workgroup that is running, + 1
         ("muted", _U64),  # serial numbers are spent
@@ -108,7 +117,33 @@ class Thread(ctypes.Structure):
         ("shuffles", _U64),  # whether the order of waves changes
         ("stride", _U64),  # workgroup i of the order is (i * stride + offset) % count
         ("offset", _U64),
+        ("orders", _U64),  # whether the kernel can see what another wave publishes
+        ("shares_level0", _U64),  # CU mode: all waves of a workgroup use one L0
+        ("all_waves", _U64),  # a bit for each
+        ("nodes", _U64),  # Node[serial]
+        ("shortcuts", _U64),  # Shortcut[SHORTCUTS]
+        ("search", _U64),  # its number
+        ("visited", _U64),  # u32[serial]: the last search that came by
+        ("stack", _U64),  # u32[serial]
     )
+
+
+class Node(ctypes.Structure):
+    """What a wave knew when a serial number began."""
+
+    _fields_ = (
+        ("left", _U32),  # serials whose knowledge it holds
+        ("right", _U32),
+        ("stores", _U32),  # waves of its workgroup whose earlier stores are complete
+        ("loads", _U32),
+        ("before", _U32),  # of an atomic's own serial: the cell that it found
+    )
+
+
+class Shortcut(ctypes.Structure):
+    """A search that found something: serials of the key's waves below `serial` are known at `head`."""
+
+    _fields_ = (("head", _U64), ("key", _U64), ("serial", _U64))
 
 
 class Row(ctypes.Structure):
@@ -136,6 +171,17 @@ class Watched(ctypes.Structure):
         ("waiting", _U32),  # at a barrier
         ("barrier", _U32),  # which
         ("lanes", _U32),  # that exist
+        ("serial", _U32),  # of what it does now
+        ("level1", _U32),  # serials: what was known when the L1 was emptied, and then the L0
+        ("level0", _U32),
+        ("open", _U32),  # whether stores and atomics may be in flight
+        ("touched", _U32),  # whether it accessed memory in this serial
+        ("flags", _U32),  # flags that it reads: places of their cells, and what these held
+        ("next_kept", _U32),
+        ("flag_stamps", _U32 * FLAGS_READ),
+        ("flag_places", _U64 * FLAGS_READ),
+        ("kept_stamps", _U64 * FLAGS_KEPT),
+        ("kept_flags", _U64 * FLAGS_KEPT),
         ("ready", _U32 * (UNITS + 1)),  # lanes
         ("pending", _U32 * (UNITS + 1)),  # lanes
         ("load", _U32 * (UNITS + 1)),  # the site that fills it, its stream << 16

@@ -22,7 +22,7 @@ from isa.describe import Access
 from isa.program import Instruction
 from isa.registers import EXEC_LO
 from isa.sim import lane_access as memory
-from isa.sim.cfg import Block
+from isa.sim.cfg import Block, sees_flags
 from isa.sim.ir import Region
 from isa.sim.llvm_values import LlvmValue, NeedsClosedLoop
 from isa.sim.state import Stop
@@ -32,10 +32,12 @@ from isa.sim.watch.quick import Quick, prepare
 from isa.sim.watch.segments import Segment, fills
 from isa.sim.watch.state import (
     ATOMIC_ACCESS,
+    COHERENT,
     FLAT_SPACE,
     GLOBAL_SPACE,
     LDS_SPACE,
     LOAD,
+    SCALAR,
     SHARED_LOAD,
     STORE,
     WORDS,
@@ -45,6 +47,8 @@ from isa.sim.watch.windows import Checks, Planned, planned_space
 from isa.values import Value
 
 _NOT_AWAITED = 64
+_EMPTIES = {"buffer_gl1_inv": 1, "buffer_gl0_inv": 0}
+"""Instructions that empty a vector cache -> its level."""
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
 _SPACES = {"lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE}
 _STREAMS = {"vmem": 1, "scratch": 1, "lds": 2, "flat": 3, "smem": 4}
@@ -61,6 +65,12 @@ define i64 @watch_run_wave(i64 %w.int, i64 %c.int) {
   %stop = call i32 @run_wave(ptr %w, ptr %c)
   %wide = zext i32 %stop to i64
   ret i64 %wide
+}
+
+define i64 @watch_next_turn(i64 %c.int) {
+  %c = inttoptr i64 %c.int to ptr
+  %given = call i64 @next_turn(ptr %c)
+  ret i64 %given
 }
 """
 """The kernel's own runtime, as the observers call it."""
@@ -86,6 +96,7 @@ class WatchedTranslator(Translator):
     ) -> None:  # fmt: skip
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self.observers, self.dwords, self.late = observers, dwords, late
+        self.orders = any(sees_flags(i) for b in blocks for i in b.instructions)
         self._tables: dict[str, str] = {}
         self._windows: list[str] = []
         self._for_access = False
@@ -120,11 +131,11 @@ class WatchedTranslator(Translator):
         if segment is not None:
             self._check(segment)
         if inst.desc.effect == "wait":
-            counters = parse_wait(inst)
-            if "vmcnt" in counters or "lgkmcnt" in counters:
-                numbers = [counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt")]
-                self._tell_registers(lambda region: self._call(region, "wait", "%w.int", *numbers))
+            self._wait(parse_wait(inst))
             return
+        if self.orders and inst.desc.name in _EMPTIES:
+            self._close()
+            self._call(self.writer.scalar, "emptied", "%w.int", _EMPTIES[inst.desc.name])
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
         if not _STREAMS.get(inst.desc.unit) or not inst.desc.counters or not inst.operands:
@@ -134,6 +145,16 @@ class WatchedTranslator(Translator):
         else:
             super()._write(inst)
             self._issue(inst)
+
+    def _wait(self, counters: Mapping[str, int]) -> None:
+        vm, lgkm, vs = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt", "vscnt"))
+        publishes = self.orders and min(vm, vs) < _NOT_AWAITED
+        if publishes:
+            self._close()  # all accesses before it have been told
+        if min(vm, lgkm) < _NOT_AWAITED:
+            self._tell_registers(lambda region: self._call(region, "wait", "%w.int", vm, lgkm))
+        if publishes:
+            self._call(self.writer.scalar, "awaited", "%w.int", "%c.int", vm, vs)
 
     def _settle(self) -> None:
         """All registers are in memory, where observers may change them."""
@@ -150,7 +171,7 @@ class WatchedTranslator(Translator):
         self._issue(inst)
 
     def _write_unrolled(self, block: Block) -> bool:
-        return not self.late and super()._write_unrolled(block)
+        return not self.late and not any(map(sees_flags, block.instructions)) and super()._write_unrolled(block)
 
     def _tell_registers(self, write: Callable[[Region], None]) -> None:
         """What happens to registers is told in front of the open loop, behind its guards: if one of them fails,
@@ -226,7 +247,7 @@ class WatchedTranslator(Translator):
         f, site, scalar = self.f, self._sites[self.inst.address], access.space == "scalar"
         region = self.writer.scalar if scalar else self.writer.vector
         lanes = 1 if scalar or self.strips is None else self.strips.lanes
-        kind, bits, first = self._kind(inst, access), str((1 << lanes) - 1), "0"
+        kind, how, bits, first = self._kind(inst, access), self._how(inst, access), str((1 << lanes) - 1), "0"
         if not scalar:
             address = address.vector(lanes)
             if self.strips is not None and self.strips.first is not inst and not self._for_access:
@@ -250,7 +271,7 @@ class WatchedTranslator(Translator):
         wide = address.to("u64") if address.type != "u64" else address
         slot = f.alloca(wide.llvm, 64)
         region.line(f"store {wide!r}, ptr {slot}")
-        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind, first)
+        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first)
         if scalar:
             return [f.emit(region, f"load ptr, ptr {slot}")]
         type_ = f"<{lanes} x ptr>"
@@ -271,16 +292,21 @@ class WatchedTranslator(Translator):
         (key, pattern), form = known, address.form
         assert form is not None
         kind = self._kind(inst, access)
-        self._planned_here.append(Planned(space, kind, key, form.constant, pattern, size, site, self.dwords))
+        how = self._how(inst, access)
+        self._planned_here.append(Planned(space, kind, how, key, form.constant, pattern, size, site, self.dwords))
         return True
 
     def _tell_planned(self, region: Region, slot: str, a: Planned, first: str) -> None:
         lanes = self.facts.strip
-        self._tell(region, slot, str((1 << lanes) - 1), a.site, a.size, lanes, a.space | a.kind, first)
+        self._tell(region, slot, str((1 << lanes) - 1), a.site, a.size, lanes, a.space | a.kind | a.how, first)
 
     @staticmethod
     def _kind(inst: Instruction, access: Access) -> int:
         return SHARED_LOAD if access.kind == "load" and inst.has("glc") else _KINDS[access.kind]
+
+    @staticmethod
+    def _how(inst: Instruction, access: Access) -> int:
+        return COHERENT * inst.has("glc") | SCALAR * (access.space == "scalar")
 
     def _tell(
         self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str

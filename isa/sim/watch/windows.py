@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from isa.sim.guess import Pattern
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LANES
-from isa.sim.watch.quick import field
+from isa.sim.watch.quick import field, stamp
 from isa.sim.watch.state import GLOBAL_SPACE, LDS_SPACE, LOAD, STORE, Row, signed
 from isa.sim.wide import Guards
 
@@ -28,11 +28,12 @@ WIDEST_GLOBAL = 8
 
 @dataclass(frozen=True)
 class Planned:
-    """One access. key, constant, pattern: as `WideAccess` takes them; size in bytes; site: its number; dwords: whether
-    cells are dwords."""
+    """One access. space, kind, how: as `state` counts them; key, constant, pattern: as `WideAccess` takes them; size in
+    bytes; site: its number; dwords: whether cells are dwords."""
 
     space: int
     kind: int
+    how: int
     key: object
     constant: int
     pattern: Pattern
@@ -205,8 +206,9 @@ class Checks:
         trouble += [self._crooked(offset) for offset in offsets]
         trouble += [self._emit(f"icmp ugt i64 {offset}, {limit}") for offset in offsets]
         self._go(trouble, slow, self.f.name("inside"))
+        mark = stamp(self.f, self.region)
         for offset in offsets:
-            arguments = f"ptr {pointer}, i64 {offset}, ptr {table}, i64 {len(found)}, i32 %stamp, i32 %oldest"
+            arguments = f"ptr {pointer}, i64 {offset}, ptr {table}, i64 {len(found)}, i32 {mark}, i32 %oldest"
             odd = self._emit(f"call i1 @unusual_memory({arguments})")
             self._go([odd], slow, self.f.name("usual"))
 

@@ -1,8 +1,8 @@
 """Global memory: a cell knows the epoch and the wave that wrote it, and that read it.
 
-An epoch is a serial number, from which the workgroup follows. What another workgroup did is never in order; what
-another wave did is, if it was in an earlier epoch. Atomics are in order with one another, and so are loads that bypass
-caches (glc) with atomics.
+An epoch is a serial number, from which the workgroup follows. What another wave of the workgroup did is in order, if it
+was before the last barrier; what another workgroup did, if it was published (`order.py`). Atomics are in order with one
+another, and so are loads that bypass caches (glc) with atomics. A load with glc of what may be a flag is no race.
 """
 
 from __future__ import annotations
@@ -10,34 +10,30 @@ from __future__ import annotations
 from typing import Any
 
 from isa.sim.state import Context, FaultKind, Wave
-from isa.sim.watch.native import at, fetch_add, struct, u16, u32, u64
+from isa.sim.watch.native import at, struct, u16, u32, u64
 from isa.sim.watch.observers.common import fault, report
+from isa.sim.watch.observers.order import atomic_stamp, flag_read, in_order, written_in_order
 from isa.sim.watch.state import (
     ATOMIC_ACCESS,
+    COHERENT,
     EVERYBODY,
     FLAG,
+    FLAG_BYTES,
     GLOBAL_WAVE,
     LOAD,
     NO_WAVE,
+    OPEN_ATOMICS,
+    OPEN_STORES,
+    SCALAR,
     SERIAL_SHIFT,
-    SERIALS,
     SHARED_LOAD,
+    STORE,
     UNWRITTEN,
     Event,
     Row,
     Thread,
+    Watched,
 )
-
-
-def new_serial(t: Thread) -> int:
-    serial = fetch_add(t.serials, 1)
-    if serial >= SERIALS:
-        t.muted = 1
-        serial = 1
-    else:
-        u32[t.owners + 4 * serial] = t.mine
-    t.serial = serial
-    return 0
 
 
 def row_of(t: Thread, address: int, site: int) -> Any:
@@ -63,14 +59,6 @@ def row_of(t: Thread, address: int, site: int) -> Any:
     return found
 
 
-def in_order(t: Thread, cell: int, me: int) -> int:
-    """Whether what the cell tells of came before this wave's access."""
-    serial = cell >> SERIAL_SHIFT
-    if serial == t.serial:
-        return cell & GLOBAL_WAVE == me and not cell & FLAG
-    return u32[t.owners + 4 * serial] == t.mine
-
-
 def whose(t: Thread, cell: int) -> int:
     """(the workgroup's number << 16) + the wave's, NO_WAVE for several."""
     if cell == EVERYBODY:
@@ -79,30 +67,31 @@ def whose(t: Thread, cell: int) -> int:
 
 
 def global_write(
-    w: Wave, c: Context, t: Thread, row: Row, granule: int, kind: int, site: int, lanes: int, address: int
+    w: Wave, c: Context, t: Thread, row: Row, granule: int, kind: int, shared: int, site: int, lanes: int, address: int
 ) -> int:
-    me = t.serial << SERIAL_SHIFT | w.index
+    """shared: a store that is one of a flag."""
+    v: Watched = w.watch
+    me = v.serial << SERIAL_SHIFT | w.index
     place = row.writer + 4 * granule
     writer = u32[place]
     if writer == UNWRITTEN:
         writer = 0
-    atomics = kind == ATOMIC_ACCESS and (writer == EVERYBODY or writer & FLAG)
-    if writer and not atomics and (writer == EVERYBODY or not in_order(t, writer & ~FLAG, w.index)):
+    atomics = (kind == ATOMIC_ACCESS or shared) and (writer == EVERYBODY or writer & FLAG)
+    if writer and not atomics and not written_in_order(t, v, place, writer, w.index, v.serial):
         report(
             c, Event.GLOBAL_WRITE_AFTER_WRITE, site, w.index, lanes, address, whose(t, writer),
             u16[row.writer_site + 2 * granule],
         )  # fmt: skip
     reader = u32[row.reader + 4 * granule]
-    if reader and (reader == EVERYBODY or not in_order(t, reader, w.index)):
+    if reader and (reader == EVERYBODY or not in_order(t, reader, w.index, v.serial, 1)):
         report(
             c, Event.GLOBAL_WRITE_AFTER_READ, site, w.index, lanes, address, whose(t, reader),
             u16[row.reader_site + 2 * granule],
         )  # fmt: skip
     if kind == ATOMIC_ACCESS:
-        mark = me | FLAG
-        if atomics and (writer == EVERYBODY or u32[t.owners + 4 * (writer >> SERIAL_SHIFT)] != t.mine):
-            mark = EVERYBODY
-        u32[place] = mark
+        u32[place] = atomic_stamp(t, v, me, writer)
+    elif shared:
+        u32[place] = me | FLAG
     else:
         u32[place] = me
     u16[row.writer_site + 2 * granule] = site
@@ -110,40 +99,53 @@ def global_write(
 
 
 def global_read(
-    w: Wave, c: Context, t: Thread, row: Row, granule: int, kind: int, site: int, lanes: int, address: int
+    w: Wave, c: Context, t: Thread, row: Row, granule: int, kind: int, how: int, site: int, lanes: int, address: int
 ) -> int:
-    writer = u32[row.writer + 4 * granule]
+    """how: SCALAR, COHERENT; the latter only where it may be of a flag."""
+    v: Watched = w.watch
+    place = row.writer + 4 * granule
+    writer = u32[place]
+    known = v.level0
+    if how & SCALAR:
+        known = 0
+    elif kind == SHARED_LOAD:
+        known = v.serial
+    flag = how == COHERENT or (kind == SHARED_LOAD and (writer == EVERYBODY or writer & FLAG))
     if writer:
         if writer == UNWRITTEN:
             report(c, Event.GLOBAL_UNWRITTEN, site, w.index, lanes, address, 0, 0)
-            u32[row.writer + 4 * granule] = 0
-        elif (kind != SHARED_LOAD or not (writer == EVERYBODY or writer & FLAG)) and (
-            writer == EVERYBODY or not in_order(t, writer & ~FLAG, w.index)
-        ):
+            u32[place] = 0
+        elif not flag and not written_in_order(t, v, place, writer, w.index, known):
             report(
                 c, Event.GLOBAL_READ_AFTER_WRITE, site, w.index, lanes, address, whose(t, writer),
                 u16[row.writer_site + 2 * granule],
             )  # fmt: skip
+    if how == COHERENT:
+        flag_read(v, place, writer)
     if kind == SHARED_LOAD:
         return 0
-    me = t.serial << SERIAL_SHIFT | w.index
+    me = v.serial << SERIAL_SHIFT | w.index
     place = row.reader + 4 * granule
     reader = u32[place]
     if reader in (EVERYBODY, me):
         return 0
-    if reader and reader >> SERIAL_SHIFT == t.serial:
-        if reader & GLOBAL_WAVE != w.index:
-            u32[place] = reader | FLAG
-        return 0
-    if reader and u32[t.owners + 4 * (reader >> SERIAL_SHIFT)] != t.mine:
-        me = EVERYBODY
+    if reader:
+        owner = u32[t.owners + 4 * (reader >> SERIAL_SHIFT)]
+        if owner == t.mine:
+            if reader >> SERIAL_SHIFT >= t.epoch and (reader & FLAG or reader & GLOBAL_WAVE != w.index):
+                u32[place] = reader | FLAG
+                return 0
+        elif not in_order(t, reader, w.index, v.serial, 1):
+            me = EVERYBODY
     u32[place] = me
     u16[row.reader_site + 2 * granule] = site
     return 0
 
 
-def global_access(w: Wave, c: Context, t: Thread, address: int, kind: int, size: int, site: int, lane: int) -> int:
-    """One lane. Gives the host's pointer."""
+def global_access(
+    w: Wave, c: Context, t: Thread, address: int, kind: int, how: int, size: int, site: int, lane: int
+) -> int:
+    """One lane. Gives the host's pointer. how: COHERENT, SCALAR."""
     row: Row = row_of(t, address, site)
     if row == 0 or address - row.base + size > row.size:
         return fault(w, c, FaultKind.GLOBAL, address, size, site, lane)
@@ -156,15 +158,25 @@ def global_access(w: Wave, c: Context, t: Thread, address: int, kind: int, size:
     if t.muted:
         return address
     start = address - row.base
-    reads = kind in (LOAD, SHARED_LOAD)
-    me = t.serial << SERIAL_SHIFT | w.index
+    v: Watched = w.watch
+    me = v.serial << SERIAL_SHIFT | w.index
     writers = row.writer
     readers = row.reader
-    for granule in range(start >> t.shift, ((start + size - 1) >> t.shift) + 1):
-        if reads:
-            reader = u32[readers + 4 * granule]
-            if u32[writers + 4 * granule] or (reader != EVERYBODY and reader != me):
-                global_read(w, c, t, row, granule, kind, site, lanes, address)
+    if size > FLAG_BYTES:
+        how = how & SCALAR
+    if kind in (STORE, ATOMIC_ACCESS):
+        v.touched = 1
+        if kind == ATOMIC_ACCESS and how & COHERENT:
+            v.open |= OPEN_ATOMICS
         else:
-            global_write(w, c, t, row, granule, kind, site, lanes, address)
+            v.open |= OPEN_STORES
+    for granule in range(start >> t.shift, ((start + size - 1) >> t.shift) + 1):
+        if kind in (LOAD, SHARED_LOAD):
+            reader = u32[readers + 4 * granule]
+            if how or u32[writers + 4 * granule] or (reader != EVERYBODY and reader != me):
+                global_read(w, c, t, row, granule, kind, how, site, lanes, address)
+        else:
+            if kind == ATOMIC_ACCESS and how == COHERENT and t.orders:
+                flag_read(v, writers + 4 * granule, u32[writers + 4 * granule])
+            global_write(w, c, t, row, granule, kind, kind == STORE and how == COHERENT, site, lanes, address)
     return address

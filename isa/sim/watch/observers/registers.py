@@ -133,6 +133,7 @@ def issue(w: Wave, c: Context, streams: int, first: int, count: int, exec_: int,
     if lanes == 0:
         return 0
     v.number += 1
+    v.touched |= streams & 1
     stream = stream_of(streams)
     overtaken = 0
     for unit in range(first, first + count):

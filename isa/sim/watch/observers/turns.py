@@ -9,16 +9,19 @@ from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, Context, FaultKind,
 from isa.sim.watch.native import at, call, fetch_add, u8, u32, u64
 from isa.sim.watch.observers.common import SINK, fault, report
 from isa.sim.watch.observers.lds import lds_access, next_epoch
-from isa.sim.watch.observers.memory import global_access, new_serial
+from isa.sim.watch.observers.memory import global_access
+from isa.sim.watch.observers.order import begin_order, next_order
 from isa.sim.watch.observers.registers import make_ready
 from isa.sim.watch.state import (
     ALL_LANES,
+    COHERENT,
     FLAT_SPACE,
     GLOBAL_SPACE,
     LDS,
     LDS_SPACE,
     NO_WAVE,
     RING,
+    SCALAR,
     UNITS,
     Event,
     Thread,
@@ -32,13 +35,15 @@ def access(w: Wave, c: Context, addresses: int, lanes: int, what: int, first: in
     """One strip's access. The addresses of its lanes (u64) become the host's pointers, of lanes that are off, and of
     accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
 
-    what: site << 32 | bytes << 16 | lanes of a strip << 8 | space | kind. first: the strip's first lane.
+    what: site << 32 | bytes << 16 | lanes of a strip << 8 | COHERENT | SCALAR | space | kind. first: the strip's first
+    lane.
     """
     t: Thread = c.watch
     site = what >> 32
     size = what >> 16 & 0xFFFF
     space = what & 0xC
     kind = what & 3
+    how = what & (COHERENT | SCALAR)
     for i in range(what >> 8 & 0xFF):
         pointer = at(c) + SINK
         if lanes >> i & 1:
@@ -47,7 +52,7 @@ def access(w: Wave, c: Context, addresses: int, lanes: int, what: int, first: in
             if space == LDS_SPACE or (space == FLAT_SPACE and high == SHARED_APERTURE):
                 pointer = lds_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i)
             elif space == GLOBAL_SPACE or high != PRIVATE_APERTURE:
-                pointer = global_access(w, c, t, address, kind, size, site, first + i)
+                pointer = global_access(w, c, t, address, kind, how, size, site, first + i)
             elif (address & 0xFFFFFFFF) + size <= c.scratch_bytes:
                 pointer = w.scratch + (first + i) * c.scratch_bytes + (address & 0xFFFFFFFF)
             else:
@@ -92,7 +97,7 @@ def release(c: Context, t: Thread) -> int:
                 report(c, Event.BARRIER_APART, ov.barrier, i, 0, 0, first, lead.barrier)
             ov.waiting = 0
     next_epoch(c, t)
-    new_serial(t)
+    next_order(c, t)
     return 0
 
 
@@ -108,8 +113,7 @@ def random(t: Thread) -> int:
 def begin(c: Context, t: Thread, group: int) -> int:
     """Nothing is known of the workgroup's waves and LDS but what the hardware sets."""
     t.mine = group + 1
-    new_serial(t)
-    t.oldest = t.serial
+    begin_order(c, t)
     for cell in range(t.cells):
         u8[t.lds_writer + cell] = 0
         u8[t.lds_reader + cell] = 0
@@ -160,9 +164,11 @@ def run_group(c: Context, t: Thread) -> int:
                         w.done = 1
                     elif stop == Stop.BARRIER:
                         v.waiting = 1
-                    elif stop == Stop.YIELD:
+                    elif stop == Stop.YIELD or (stop == Stop.BUDGET and call(t.next_turn, at(c))):
                         ready += 1
                     else:
+                        if stop == Stop.BUDGET:
+                            c.fault_wave = w.index
                         return stop
                 waiting += v.waiting
         if ready == 0:
