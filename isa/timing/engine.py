@@ -19,6 +19,9 @@ The files of `isa/timing/native`: `run.c` the clock and the walk over waves, `is
 `lds.c` and `memory.c` what an issued instruction does, `waves.c` workgroups, barriers and blocks, `engine.h`
 and `state.c` the state.
 
+Where one wave of a SIMD alone may issue VALU instructions for some cycles, they are played one after the other without
+walking over the others (`run.c`, burst); the outcome is the same, and recorded runs do without.
+
 Limits: scalar cache and instruction cache hits cost the same for all; the chip around the unit is bandwidth shares
 and hit rates, not events; a wave with EXEC = 0 still issues.
 """
@@ -38,23 +41,23 @@ def run(
     m: L.Machine,
     budget: int,
     events: np.ndarray,
-) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Play `work` on machine `m`.
 
     budget: stop after this many issued instructions.
     events: int64[e, 5], filled with (cycle, SIMD, wave slot, instruction, cycle of execution) of the first e issues.
 
-    Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], latency[n], lines[5] served by L0, L1, L2
-    and beyond, L3 and beyond, VRAM, stalls[n, 13], number of events). The stalls are kept only where there are events:
-    cycles that waves could not issue, by the instruction that they stood at (a barrier's wait is the barrier's, a
-    branch's cost the branch's) and the cause; "VALU busy" is a VALU taken by another wave, or full.
+    Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], lines[5] served by L0, L1, L2 and beyond,
+    L3 and beyond, VRAM, stalls[n, 13], number of events). Hits and stalls are kept only where there are events: how
+    often each instruction was issued; cycles that waves could not issue, by the instruction that they stood at (a
+    barrier's wait is the barrier's, a branch's cost the branch's) and the cause; "VALU busy" is a VALU taken by another
+    wave, or full.
     """
     n, causes = len(code.kind), len(L.CAUSES)
     out = L.Played(
         totals=np.zeros(3, np.int64),
         causes=np.zeros((m.simds, causes), np.int64),
         hits=np.zeros(n, np.int64),
-        latency=np.zeros(n, np.int64),
         lines=np.zeros(5, np.int64),
         stalls=np.zeros((n, causes), np.int64),
         events=events,
@@ -62,4 +65,4 @@ def run(
     memory = np.zeros(native.call("engine_bytes", code, m), np.uint8)
     n_events = native.call("engine_run", code, rec, work, m, budget, out, memory)
     cycles, issued, finished = (int(x) for x in out.totals)
-    return cycles, issued, finished, out.causes, out.hits, out.latency, out.lines, out.stalls, n_events
+    return cycles, issued, finished, out.causes, out.hits, out.lines, out.stalls, n_events

@@ -9,7 +9,7 @@ along x, then along w, a straight line through two of them gives the whole:
     T(X, W) = E(w2) + (W - w2) (E(w2) - E(w1)) / (w2 - w1)
 
 What is left out is never more than the budget asks for: a launch that fits is played whole, one with few rounds keeps
-them all. The same lines go through every figure of a run: causes, hits, latencies.
+them all. The same straight lines go through every figure of a run: its causes, the levels that served it.
 
 Error: kernels 1 to 9 at 4096 and 5, 8 and 9 at 8192 against runs that played everything, oldest wave first and greedy
 then oldest: docs/timing.md. Greedy then next drifts slowly from one lock of phases into another and is off by up to
@@ -106,16 +106,12 @@ def _line(values: list[np.ndarray], at: list[int], where: int) -> np.ndarray:
 
 def _figures(run: Run) -> np.ndarray:
     """All that adds up over a run, one behind the other."""
-    return np.concatenate([[run.cycles], list(run.causes.values()), run.hits, run.latency, run.lines])
+    return np.concatenate([[run.cycles], list(run.causes.values()), run.lines])
 
 
 def _run(figures: np.ndarray, like: Run, played: float) -> Run:
     """The other way round."""
     figures = np.maximum(figures, 0)
-    causes, hits = len(like.causes), len(like.hits)
-    parts = np.split(figures[1:].round().astype(np.int64), np.cumsum([causes, hits, hits]))
-    by_cause = dict(zip(like.causes, parts[0].tolist(), strict=True))
-    return replace(
-        like, cycles=float(figures[0]), played=min(1.0, played), causes=by_cause, hits=parts[1], latency=parts[2],
-        lines=parts[3],
-    )  # fmt: skip
+    causes, lines = np.split(figures[1:].round().astype(np.int64), [len(like.causes)])
+    by_cause = dict(zip(like.causes, causes.tolist(), strict=True))
+    return replace(like, cycles=float(figures[0]), played=min(1.0, played), causes=by_cause, lines=lines)

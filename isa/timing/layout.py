@@ -182,7 +182,6 @@ class Played(NamedTuple):
     totals: Ints
     causes: Ints
     hits: Ints
-    latency: Ints
     lines: Ints
     stalls: Ints
     events: Ints

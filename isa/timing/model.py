@@ -36,15 +36,15 @@ class Resources:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the engine: cycles of the busiest unit, cycles by cause summed over its SIMDs, and what each
-    instruction took. played: the part of the unit's instructions that was issued; an estimate's figures are those of
-    the whole all the same. stalls: cycles [instruction, cause], all 0 unless events were recorded (`engine.run`)."""
+    """One run of the engine: cycles of the busiest unit, cycles by cause summed over its SIMDs, and cache lines by the
+    level that served them. played: the part of the unit's instructions that was issued; an estimate's figures are those
+    of the whole all the same. hits[instruction], stalls[instruction, cause]: all 0 unless events were recorded
+    (`engine.run`)."""
 
     cycles: float
     played: float
     causes: Mapping[str, int]
     hits: np.ndarray
-    latency: np.ndarray
     lines: np.ndarray
     member: tuple[int, int]
     stalls: np.ndarray
@@ -151,9 +151,9 @@ def run(
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     total = ready.instructions * len(work.record)
-    cycles, issued, _, causes, hits, latency, lines, stalls, _ = engine.run(
+    cycles, issued, _, causes, hits, lines, stalls, _ = engine.run(
         ready.code, ready.trace.recorded, work, m, total + 1 if stop_after is None else stop_after,
         np.zeros((0, 5), np.int64) if events is None else events,
     )  # fmt: skip
     by_cause = dict(zip(layout.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
-    return Run(float(cycles), min(1.0, issued / total), by_cause, hits, latency, lines, member, stalls)
+    return Run(float(cycles), min(1.0, issued / total), by_cause, hits, lines, member, stalls)

@@ -174,7 +174,7 @@ def test_a_prediction_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr(model, "run", refuse)
     again = ready(built, 64, 64, 64, on).timing()
     assert (again.times_s, again.causes, again.occupancy) == (first.times_s, first.causes, first.occupancy)
-    assert [run.hits.tolist() for run in again.runs] == [run.hits.tolist() for run in first.runs]
+    assert [run.lines.tolist() for run in again.runs] == [run.lines.tolist() for run in first.runs]
     others = [
         (ready(built, 64, 64, 64, on), 2000.0),
         (ready(built, 64, 64, 64, on, beta=0.5), None),

@@ -26,7 +26,7 @@ from isa.timing import layout
 
 FILES = "engine.h caches.c collapse.c issue.c valu.c lds.c memory.c waves.c state.c run.c".split()
 """In the order in which they are compiled: each sees those before it."""
-FLAGS = ("-std=c11", "-O2", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-fvisibility=hidden")
+FLAGS = ("-std=c11", "-O3", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-fvisibility=hidden")
 _TYPES = {int: "int64_t", float: "double", layout.Ints: "int64_t *", layout.Floats: "double *"}
 _ELEMENTS = {layout.Ints: np.int64, layout.Floats: np.float64}
 _PRELUDE = """\
@@ -35,6 +35,8 @@ typedef __UINT64_TYPE__ uint64_t;
 typedef __UINT32_TYPE__ uint32_t;
 typedef __INT32_TYPE__ int32_t;
 typedef __INT16_TYPE__ int16_t;
+typedef __INT8_TYPE__ int8_t;
+typedef __UINT8_TYPE__ uint8_t;
 typedef _Bool bool;
 enum { false, true };
 #define INT32_MAX __INT32_MAX__

@@ -11,19 +11,22 @@ enum {
     BEGUN = 32,  /* VALU instructions of a SIMD whose begin is remembered; more than fit into its queue */
     COUNTERS = 3 /* vmcnt, lgkmcnt, vscnt */
 };
+enum { AT_NOTHING, AT_VALU, AT_PATH };
 #define LGKM 1
+#define VALU_UNIT 1
 #define NEVER ((int64_t)1 << 60)
 
 /* What every issue needs of an instruction, close together: `struct code` has it array by array, with 64 bits a number,
  * and an unrolled loop of that does not stay in the first cache. */
 struct op {
-    int32_t line; /* of the code */
-    int32_t value;
-    int16_t kind, unit, passes, bank_reuse, bank_cold, latency;
-    int16_t delay[4];
-    int16_t wait[COUNTERS];
-    int16_t reads, writes;
+    int32_t line;      /* of the code */
     int32_t registers; /* where its reads begin in `engine.registers`; its writes follow */
+    int16_t value;
+    uint8_t kind, unit, passes, bank_reuse, bank_cold, latency;
+    uint8_t delay[4];
+    int8_t wait[COUNTERS];
+    uint8_t reads, writes;
+    bool settled; /* a VALU instruction whose operands are always ready when the VALU is */
 };
 
 /* One resident wave. Waves of the workgroup in slot i are i * waves, i * waves + 1, ... */
@@ -46,7 +49,7 @@ struct wave {
     int64_t done[COUNTERS][KEEP];        /* when each of the last ones is complete, and those before it */
     int64_t queued[KEEP];                /* of lgkmcnt: cycles that it spent in queues */
     bool scalar_load[KEEP];              /* of lgkmcnt: it is a scalar load */
-    int64_t last_op, last_t;             /* the last instruction, -1 before the first, and when it issued */
+    int64_t last_t;                      /* when its last instruction issued */
     int64_t stall_n, stall_cause;        /* its longest stall since its last VALU instruction */
     int64_t held_op, held_at, held_why;  /* while stalls are recorded: whose goes on, since when, for which cause */
 };
@@ -63,6 +66,7 @@ struct simd {
     int64_t valu_free;
     int64_t begun[BEGUN], begun_n; /* execution of the last VALU instructions */
     uint64_t awake;             /* positions in `order` of waves that may issue, but for what holds them */
+    uint64_t valu, path;        /* positions of waves that are known to want the VALU, only the request path */
     int64_t next_wake;          /* when one of the others wakes */
     int64_t last_wave, last_at; /* whose turn it was, for the policy, and its position then */
     int64_t bank_wave;          /* whose operands the operand caches hold */
@@ -93,6 +97,7 @@ struct engine {
     struct wave *waves;
     int64_t rows;  /* of them */
     int64_t *wake; /* [rows]: when each looks for its next instruction; apart, since it is read most */
+    uint8_t *waits; /* [rows]: what its next instruction, whose line is there, is known to want */
     struct slot *slots;
     int64_t next_start; /* the first of their workgroups that are on their way */
     struct simd *simds;
@@ -104,6 +109,7 @@ struct engine {
     int64_t *fetch_ready, fetch_n; /* when a line of the code is there; -1 where nobody asked */
     int64_t *cache_ring, cache_n; /* lines in the instruction cache, in the order they came */
     int64_t issued, started, finished, births, n_events;
+    bool all_code_fits; /* into the instruction cache: no line ever goes */
     uint64_t random;
     bool recording; /* of events and stalls */
 };

@@ -1,13 +1,13 @@
 /* Whether a wave may issue its next instruction now, and if not, until when and why.
  *
- * In the order of the checks: its line of code is there; no other wave has taken the unit in this cycle; s_delay_alu;
- * the VALU's queue, scalar registers, the drain of VALU results to memory, the request path; wait counters.
+ * In the order of the checks: its line of code is there; no other wave has taken the unit in this cycle; the VALU's
+ * queue; s_delay_alu; scalar registers, the drain of VALU results to memory, the request path; wait counters.
  */
 
-/* What holds a wave. unit: the unit is not ready, so the wave looks again each time the unit may be. */
+/* What holds a wave. path: nothing but the request path. */
 struct hold {
     int64_t until, why;
-    bool unit;
+    bool path;
 };
 
 /* When a line of the code is there. A new one brings the one behind it along. */
@@ -38,7 +38,7 @@ static void until(struct hold *h, int64_t when, int64_t why)
 
 static void delayed(const struct engine *e, const struct wave *w, const struct op *op, struct hold *h)
 {
-    const int16_t *delay = op->delay;
+    const uint8_t *delay = op->delay;
     const int64_t lead = e->m->issue_to_execute;
     for (int d = 0; d < 4 && delay[d]; d += 2) {
         int64_t back = delay[d + 1];
@@ -73,22 +73,29 @@ static void counted(const struct engine *e, const struct wave *w, const struct o
     }
 }
 
+/* From when on the VALU's queue has room for one more. */
+static inline int64_t valu_room(const struct engine *e, const struct simd *s)
+{
+    int64_t queue = e->m->queue;
+    return s->begun_n < queue ? 0 : s->begun[(s->begun_n - queue) & (BEGUN - 1)];
+}
+
+/* From when on the request path takes another access. */
+static inline int64_t path_room(const struct engine *e, const struct cu *cu)
+{
+    return whole(cu->path) - e->m->path_queue;
+}
+
 /* What holds a wave that is at `op`; until <= now where nothing does. */
-static void held(const struct engine *e, const struct simd *s, const struct cu *cu, const struct wave *w,
-                 const struct op *op, struct hold *h)
+static void held(const struct engine *e, const struct cu *cu, const struct wave *w, const struct op *op,
+                 struct hold *h)
 {
     const struct machine *m = e->m;
     h->until = e->t;
     h->why = ISSUE;
-    h->unit = false;
+    h->path = false;
     delayed(e, w, op, h);
     switch (op->kind) {
-    case VALU:
-        if (s->begun_n >= m->queue && s->begun[(s->begun_n - m->queue) & (BEGUN - 1)] > e->t) {
-            h->until = most(h->until, s->begun[(s->begun_n - m->queue) & (BEGUN - 1)]);
-            h->unit = true;
-        }
-        break;
     case SALU: case BRANCH: case SMEM:
         scalars(e, w, op, h);
         break;
@@ -96,9 +103,9 @@ static void held(const struct engine *e, const struct simd *s, const struct cu *
         until(h, w->written + (op->kind < LOAD ? m->to_lds : m->to_vmem) - m->issue_to_execute, DRAIN);
         scalars(e, w, op, h);
         if (cu->path - m->path_queue > h->until) {
-            h->until = whole(cu->path) - m->path_queue;
+            h->path = h->until <= e->t;
+            h->until = path_room(e, cu);
             h->why = ISSUE;
-            h->unit = true;
         }
         break;
     case WAIT: case END:

@@ -32,10 +32,12 @@ static int64_t take_position(uint64_t *left, int64_t turn, int64_t policy)
 /* Which waves of a SIMD are awake now, and when the next one of the others wakes. */
 static void look_around(const struct engine *e, struct simd *s)
 {
-    s->awake = 0;
+    s->awake = s->valu = s->path = 0;
     s->next_wake = NEVER;
     for (int64_t at = 0; at < s->count; at++) {
         int64_t wake = e->wake[s->order[at]];
+        s->valu |= (uint64_t)(e->waits[s->order[at]] == AT_VALU) << at;
+        s->path |= (uint64_t)(e->waits[s->order[at]] == AT_PATH) << at;
         if (wake <= e->t)
             s->awake |= (uint64_t)1 << at;
         else
@@ -46,11 +48,10 @@ static void look_around(const struct engine *e, struct simd *s)
 static void note_issue(struct engine *e, int64_t simd, int64_t row, struct wave *w, int64_t i)
 {
     e->issued++;
-    e->out->hits[i]++;
-    if (w->last_op >= 0)
-        e->out->latency[w->last_op] += e->t - w->last_t;
-    w->last_op = i;
     w->last_t = e->t;
+    if (!e->recording)
+        return;
+    e->out->hits[i]++;
     charge(e, w, i, ISSUE);
     if (e->n_events < e->out->events_n) {
         int64_t *event = &e->out->events[5 * e->n_events++];
@@ -71,7 +72,7 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
     note_issue(e, simd, row, w, i);
     switch (kind) {
     case VALU: {
-        int64_t start = valu(e, simd, w, row, op);
+        int64_t start = valu(e, e->t, simd, w, row, op);
         if (e->n_events > known)
             e->out->events[5 * known + 4] = start;
         break;
@@ -131,6 +132,59 @@ static void sleeps(struct engine *e, struct simd *s, int64_t at, int64_t when)
     s->next_wake = least(s->next_wake, when);
 }
 
+/* Waves at these positions want the VALU, which another one has, or whose queue is full. */
+static inline void refuse(struct engine *e, struct simd *s, uint64_t positions)
+{
+    for (; e->recording && positions; positions &= positions - 1) {
+        struct wave *w = &e->waves[s->order[__builtin_ctzll(positions)]];
+        charge(e, w, w->pc, BUSY);
+    }
+}
+
+/* Waves at these positions wait for the request path, which is not free before `when`. */
+static inline void stand(struct engine *e, struct simd *s, uint64_t positions, int64_t when)
+{
+    for (; positions; positions &= positions - 1)
+        stalled(&e->waves[s->order[__builtin_ctzll(positions)]], when - e->t, ISSUE);
+}
+
+/* A wave has issued a VALU instruction, and it alone may issue more of them for some cycles: then they issue here, one
+ * after the other. Nothing can come between: the SIMD's other waves sleep, want the VALU too, or wait for the request
+ * path, and what other SIMDs do meanwhile (a barrier's last arrival, the end of a workgroup) reaches this one later.
+ * Returns when it issues next. */
+static int64_t burst(struct engine *e, int64_t number, struct simd *s, int64_t at)
+{
+    const struct machine *m = e->m;
+    const int64_t row = s->order[at];
+    const uint64_t bit = (uint64_t)1 << at, first = m->policy == OLDEST ? bit - 1 : m->policy == ROUND_ROBIN ? ~bit : 0;
+    struct wave *w = &e->waves[row];
+    int64_t t = e->wake[row];
+    if (e->recording || s->awake & (first | (~s->valu & ~bit)) & ~s->path)
+        return t;
+    int64_t end = least(least(s->next_wake, e->next_start), e->t + least(m->barrier, m->launch));
+    if (s->awake & s->path)
+        end = least(end, path_room(e, &e->cus[number / 2]));
+    for (;;) {
+        const struct op *op = &e->ops[w->pc];
+        int64_t issued = most(t, valu_room(e, s));
+        if (issued >= end || op->kind != VALU || op->delay[0])
+            break;
+        if (op->line != w->line) {
+            if (!e->all_code_fits || e->fetch_ready[op->line] < 0 || e->fetch_ready[op->line + 1] < 0
+                || e->fetch_ready[op->line] > issued)
+                break;
+            w->line = op->line;
+        }
+        e->issued++;
+        w->last_t = issued;
+        valu(e, issued, number, w, row, op);
+        next(e, w, w->pc, 0, false);
+        t = issued + 1;
+    }
+    e->wake[row] = t;
+    return t;
+}
+
 /* One cycle of a SIMD; returns when it has to look again. */
 static int64_t cycle(struct engine *e, int64_t number)
 {
@@ -139,14 +193,27 @@ static int64_t cycle(struct engine *e, int64_t number)
     const struct cu *cu = &e->cus[number / 2];
     if (s->next_wake <= t)
         look_around(e, s);
-    int64_t nearest = NEVER, turn = turn_of(s, policy);
-    int taken = 0;
-    for (uint64_t left = s->awake; left;) {
+    int64_t nearest = NEVER, turn = turn_of(s, policy), room = valu_room(e, s);
+    int64_t issuing = -1; /* the position of the wave that issues to the VALU */
+    int taken = room > t ? VALU_UNIT : 0; /* a full queue is a VALU that is taken */
+    for (uint64_t left = s->awake;;) {
+        if (taken & VALU_UNIT && left & s->valu) {
+            refuse(e, s, left & s->valu);
+            left &= ~s->valu;
+            nearest = least(nearest, most(room, t + 1));
+        }
+        if (left & s->path && path_room(e, cu) > t) {
+            stand(e, s, left & s->path, path_room(e, cu));
+            nearest = least(nearest, path_room(e, cu));
+            left &= ~s->path;
+        }
+        if (!left)
+            break;
         int64_t at = take_position(&left, turn, policy), row = s->order[at];
         struct wave *w = &e->waves[row];
         int64_t i = w->pc;
         const struct op *op = &e->ops[i];
-        const int64_t kind = op->kind;
+        const bool vector = op->kind == VALU;
         if (!w->looked) {
             int64_t line_at = fetched(e, w, op->line);
             if (line_at > t) {
@@ -157,39 +224,53 @@ static int64_t cycle(struct engine *e, int64_t number)
                 continue;
             }
             w->looked = true;
+            if (vector) {
+                e->waits[row] = AT_VALU;
+                s->valu |= (uint64_t)1 << at;
+            }
         }
         if (taken & op->unit) {
-            nearest = t + 1;
-            charge(e, w, i, kind == VALU ? BUSY : ISSUE);
+            nearest = least(nearest, vector ? most(room, t + 1) : t + 1);
+            charge(e, w, i, vector ? BUSY : ISSUE);
             continue;
         }
         struct hold h;
-        held(e, s, cu, w, op, &h);
+        held(e, cu, w, op, &h);
         if (h.until > t) {
-            if (!h.unit)
+            if (h.path) {
+                e->waits[row] = AT_PATH;
+                s->path |= (uint64_t)1 << at;
+            } else {
                 sleeps(e, s, at, h.until);
+            }
             nearest = least(nearest, h.until);
             stalled(w, h.until - t, h.why);
-            charge(e, w, i, kind == VALU && h.unit ? BUSY : h.why);
+            charge(e, w, i, h.why);
             continue;
         }
         taken |= op->unit;
         w->looked = false;
-        if (kind == VALU) {
+        if (vector) {
             s->last_wave = row;
             s->last_at = at;
+            s->valu &= ~((uint64_t)1 << at);
         }
+        s->path &= ~((uint64_t)1 << at);
+        e->waits[row] = AT_NOTHING;
         int64_t when = issue(e, number, at, row, i);
-        if (kind == PRIO || kind == END) { /* the order changes: the walk goes on in the next cycle */
+        if (op->kind == PRIO || op->kind == END) { /* the order changes: the walk goes on in the next cycle */
             e->wake[row] = when;
-            if (kind == PRIO)
+            if (op->kind == PRIO)
                 sort(e, s);
             s->next_wake = 0;
             return t + 1;
         }
         sleeps(e, s, at, when);
         nearest = least(nearest, when);
+        issuing = vector ? at : issuing;
     }
+    if (issuing >= 0 && nearest == t + 1)
+        nearest = burst(e, number, s, issuing);
     return most(least(nearest, s->next_wake), t + 1);
 }
 
@@ -206,7 +287,7 @@ EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, c
         int64_t soonest = NEVER;
         /* SIMDs take turns to be first at what they share */
         for (int64_t turn = 0; turn < m->simds; turn++) {
-            int64_t k = (turn + e.t) % m->simds;
+            int64_t k = (turn + e.t) & (m->simds - 1); /* 1, 2 or 4 */
             if (e.simds[k].wake <= e.t)
                 e.simds[k].wake = cycle(&e, k);
         }

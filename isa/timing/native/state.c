@@ -21,6 +21,7 @@ static int64_t lay_out(struct engine *e, uint64_t address)
     e->registers = take(&memory, (e->code->src_n + e->code->dst_n) * sizeof *e->registers);
     e->waves = take(&memory, waves * sizeof *e->waves);
     e->wake = take(&memory, waves * sizeof *e->wake);
+    e->waits = take(&memory, waves * sizeof *e->waits);
     e->slots = take(&memory, m->slots * sizeof *e->slots);
     e->simds = take(&memory, m->simds * sizeof *e->simds);
     e->orders = take(&memory, m->simds * waves * sizeof *e->orders);
@@ -33,10 +34,10 @@ static int64_t lay_out(struct engine *e, uint64_t address)
 }
 
 /* Bit of the unit that an instruction takes for a cycle: kinds with one bit share a unit, 0 needs none. */
-static int16_t unit_of(int64_t kind)
+static uint8_t unit_of(int64_t kind)
 {
     switch (kind) {
-    case VALU: return 1;
+    case VALU: return VALU_UNIT;
     case SALU: return 2;
     case SMEM: return 4;
     case LDS_LOAD: case LDS_STORE: return 8;
@@ -54,25 +55,61 @@ static void pack(struct engine *e)
         struct op *op = &e->ops[i];
         *op = (struct op){
             .line = (int32_t)code->fetch[i],
-            .value = (int32_t)code->value[i],
-            .kind = (int16_t)code->kind[i],
-            .unit = unit_of(code->kind[i]),
-            .passes = (int16_t)code->passes[i],
-            .bank_reuse = (int16_t)code->bank_reuse[i],
-            .bank_cold = (int16_t)code->bank_cold[i],
-            .latency = (int16_t)code->latency[i],
-            .reads = (int16_t)(code->src_at[i + 1] - code->src_at[i]),
-            .writes = (int16_t)(code->dst_at[i + 1] - code->dst_at[i]),
             .registers = end,
+            .value = (int16_t)code->value[i],
+            .kind = (uint8_t)code->kind[i],
+            .unit = unit_of(code->kind[i]),
+            .passes = (uint8_t)code->passes[i],
+            .bank_reuse = (uint8_t)code->bank_reuse[i],
+            .bank_cold = (uint8_t)code->bank_cold[i],
+            .latency = (uint8_t)code->latency[i],
+            .reads = (uint8_t)(code->src_at[i + 1] - code->src_at[i]),
+            .writes = (uint8_t)(code->dst_at[i + 1] - code->dst_at[i]),
         };
         for (int k = 0; k < 4; k++)
-            op->delay[k] = (int16_t)code->delay[4 * i + k];
+            op->delay[k] = (uint8_t)code->delay[4 * i + k];
         for (int k = 0; k < COUNTERS; k++)
-            op->wait[k] = (int16_t)code->wait[COUNTERS * i + k];
+            op->wait[k] = (int8_t)code->wait[COUNTERS * i + k];
         for (int64_t k = 0; k < op->reads; k++)
             e->registers[end++] = (int16_t)code->src[code->src_at[i] + k];
         for (int64_t k = 0; k < op->writes; k++)
             e->registers[end++] = (int16_t)code->dst[code->dst_at[i] + k];
+    }
+}
+
+/* Which VALU instructions never wait for their operands: whatever wrote these, in the block or before it, is so many
+ * VALU cycles (of a VALU) or issues (of the scalar ALU) of the same wave ago that its result is there. */
+static void settle(struct engine *e)
+{
+    const struct code *code = e->code;
+    const struct machine *m = e->m;
+    int64_t longest = m->carry, by_valu[REGISTERS], by_issue[REGISTERS]; /* when each is ready, from the block's begin */
+    for (int64_t i = 0; i < code->kind_n; i++)
+        if (code->kind[i] == VALU)
+            longest = most(longest, code->latency[i] - 1);
+    for (int64_t b = 0; b + 1 < code->block_first_n; b++) {
+        int64_t now = 0;
+        for (int64_t r = 0; r < REGISTERS; r++) {
+            by_valu[r] = longest;
+            by_issue[r] = r < VGPRS ? 0 : code->block_first[b] + m->salu_to_valu;
+        }
+        for (int64_t i = code->block_first[b]; i < code->block_first[b + 1]; i++) {
+            struct op *op = &e->ops[i];
+            const int16_t *r = &e->registers[op->registers];
+            if (op->kind != VALU && op->kind != SALU)
+                continue;
+            op->settled = op->kind == VALU;
+            for (int k = 0; k < op->reads; k++)
+                op->settled &= by_valu[r[k]] <= now && by_issue[r[k]] <= i;
+            int64_t cycles = op->kind == VALU ? op->passes : 0;
+            for (int k = op->reads; k < op->reads + op->writes; k++) {
+                if (op->kind == SALU)
+                    by_issue[r[k]] = i + m->salu_to_valu;
+                else
+                    by_valu[r[k]] = r[k] < VGPRS ? now + cycles + op->latency - 1 : now + m->carry;
+            }
+            now += cycles;
+        }
     }
 }
 
@@ -82,6 +119,8 @@ static void start(struct engine *e)
     const struct machine *m = e->m;
     int64_t lines = m->l0_sets * m->l0_ways;
     pack(e);
+    settle(e);
+    e->all_code_fits = e->fetch_n <= m->icache_lines;
     for (int64_t k = 0; k < e->rows; k++)
         e->wake[k] = NEVER;
     for (int64_t k = 0; k < m->slots; k++)

@@ -5,22 +5,25 @@
  * two instructions, the gap belongs to what held up the wave that ended it.
  */
 
-/* Returns the cycle in which it executes. */
-static int64_t valu(struct engine *e, int64_t number, struct wave *w, int64_t row, const struct op *op)
+/* `op` issues at `t`; returns the cycle in which it executes. */
+static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct wave *w, int64_t row,
+                           const struct op *op)
 {
     const int16_t *reads = &e->registers[op->registers], *writes = reads + op->reads;
     const struct machine *m = e->m;
     struct simd *s = &e->simds[number];
     int64_t *causes = &e->out->causes[number * CAUSES];
-    int64_t nominal = e->t + m->issue_to_execute;
+    int64_t nominal = t + m->issue_to_execute;
     int64_t begin = most(nominal, s->valu_free), execute = begin;
-    for (int k = 0; k < op->reads; k++)
-        execute = most(execute, w->ready[reads[k]]);
+    if (!op->settled) {
+        for (int k = 0; k < op->reads; k++)
+            execute = most(execute, w->ready[reads[k]]);
+        causes[DEPENDENCY] += execute - begin;
+    }
     int64_t bank = s->bank_wave == row ? op->bank_reuse : op->bank_cold;
     s->bank_wave = row;
     causes[BUSY] += op->passes;
     causes[BANK] += bank;
-    causes[DEPENDENCY] += execute - begin;
     if (nominal > s->valu_free)
         causes[w->stall_cause] += nominal - s->valu_free;
     w->stall_n = 0;

@@ -22,6 +22,7 @@ static void begin_workgroup(struct engine *e, int64_t number)
         struct simd *s = &e->simds[home];
         int64_t block = e->rec->blocks[e->rec->block_at[row]];
         e->wake[at] = e->t + k * m->stagger;
+        e->waits[at] = AT_NOTHING;
         e->waves[at] = (struct wave){
             .live = true,
             .pc = e->code->block_first[block],
@@ -35,7 +36,6 @@ static void begin_workgroup(struct engine *e, int64_t number)
             .age = e->births++,
             .line = -1,
             .written = -1000, /* long ago */
-            .last_op = -1,
             .stall_cause = TAIL,
             .held_op = e->code->block_first[block],
             .held_at = e->wake[at],

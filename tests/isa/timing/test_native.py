@@ -55,7 +55,7 @@ def played() -> tuple[list[int], bytes]:
     work = layout.Work(0 * five, five, 0 * five, none + 7, none, np.tile([0.3, 0.6, 0.9], (len(cfg), 1)))
     events = np.zeros((100, 5), np.int64)
     out = engine.run(code, recorded.recorded, work, m, 10**6, events)
-    arrays = b"".join(np.ascontiguousarray(x).tobytes() for x in (events, *out[3:8]))
+    arrays = b"".join(np.ascontiguousarray(x).tobytes() for x in (events, *out[3:7]))
     return list(out[:3]), arrays
 
 
@@ -98,3 +98,46 @@ def test_structures_are_those_of_the_header(tmp_path: Path) -> None:
 def test_an_array_of_another_type_is_refused() -> None:
     with pytest.raises(AssertionError, match="record is int32"):
         native._structure(layout.Work(*[np.zeros(1, np.int32)] * 5, np.zeros((1, 3))))
+
+
+DENSE = """
+    s_mov_b32 s6, 30
+.Lloop:
+    ds_load_b64 v[20:21], v0
+    ds_load_b64 v[22:23], v0 offset:256
+    s_waitcnt lgkmcnt(1)
+    v_dual_fmac_f32 v1, v2, v3 :: v_dual_fmac_f32 v4, v5, v6
+    v_dual_fmac_f32 v7, v2, v3 :: v_dual_fmac_f32 v8, v5, v6
+    v_dual_fmac_f32 v9, v20, v3 :: v_dual_fmac_f32 v10, v5, v6
+    v_fmac_f32 v9, v20, v21
+    v_add_co_u32 v11, vcc_lo, v12, v13
+    v_add_co_ci_u32 v14, vcc_lo, v15, v16, vcc_lo
+    v_rcp_f32 v17, v9
+    s_waitcnt lgkmcnt(0)
+    s_delay_alu instid0(TRANS32_DEP_1)
+    v_mul_f32 v18, v17, v22
+    s_barrier
+    v_mul_f32 v19, s6, v18
+    s_sub_u32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 .Lloop
+    s_endpgm
+"""
+
+
+@pytest.mark.parametrize("policy", range(len(layout.POLICIES)))
+@pytest.mark.parametrize("cu_mode", [True, False])
+def test_bursts_change_nothing(policy: int, cu_mode: bool) -> None:
+    """While events are recorded every instruction goes through the walk over waves."""
+    cfg = control_flow.of_text(parse(DENSE))
+    found = trace(cfg, Launch((9, 1, 1), (128, 1, 1)))
+    numbers, none = rdna3.values(), np.zeros(len(cfg), np.int64)
+    code = decode(cfg, numbers)
+    for slots in (1, 3, 6):
+        m = machine(
+            numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=cu_mode, waves=4, slots=slots, busy_cus=1, policy=policy
+        )
+        work = layout.Work(0 * np.arange(9), np.arange(9), 0 * np.arange(9), none, none, np.zeros((len(cfg), 3)))
+        walked, burst = (engine.run(code, found.recorded, work, m, 10**6, np.zeros((n, 5), np.int64)) for n in (1, 0))
+        assert walked[:3] == burst[:3]
+        assert (walked[3] == burst[3]).all()
