@@ -3,15 +3,22 @@
 Each fetch of a thread has its own byte offset in a VGPR, from a 64-bit base in SGPRs that goes on by a K block. Rows of
 A and columns of B behind the last one read the last one instead: nothing of them is stored. The first K block holds
 what K leaves over; what lies behind that stays zero.
+
+A load of several elements across may begin inside the matrix and end outside of it, where a workgroup lies on the edge
+of a matrix whose lines are no multiple of the load. Such workgroups, and only these, are *ragged*: they fetch each
+element by a load of its own, under EXEC. A load of several elements needs no more alignment than a dword has (RDNA3 ISA
+guide, "Memory alignment": ROCm runs kernels in the mode UNALIGNED).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isa.gemm.registers import SCALARS, Operand
 from isa.gemm.sides import Side
 from isa.registers import Reg
+
+_ALL_LANES = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
 
 
 def place(side: Side, k: Reg, x: Reg) -> Iterator[str]:
@@ -50,44 +57,70 @@ def base(side: Side, o: Operand) -> Iterator[str]:
 def offsets(side: Side, o: Operand, k: Reg, x: Reg, t: Reg, u: Reg) -> Iterator[str]:
     """t, u: free."""
     s = o.scalars
-    last = SCALARS.t.sub(0)
+    last, bound = SCALARS.t.sub(0), SCALARS.t.sub(0)
     yield f"s_sub_i32 {last}, {s.size}, {s.start}"
     yield f"s_sub_i32 {last}, {last}, 1"
+    if side.ragged:
+        bound = SCALARS.u
+        yield from _is_ragged(side, o, last, bound)
+    seen = set()
     for (row, column), offset in zip(side.fetches, o.offset, strict=True):
         yield f"v_add_nc_u32_e32 {t}, {column}, {x}"
-        yield f"v_min_u32_e32 {t}, {last}, {t}"
+        yield f"v_min_u32_e32 {t}, {bound}, {t}"
         if side.along_k:
             yield f"v_mul_lo_u32 {t}, {t}, {s.line}"
             yield f"v_lshl_add_u32 {offset}, {k}, 2, {t}"
-        else:
-            yield f"v_add_nc_u32_e32 {u}, {row}, {k}"
-            yield f"v_mul_lo_u32 {u}, {u}, {s.line}"
-            yield f"v_lshl_add_u32 {offset}, {t}, 2, {u}"
+            continue
+        if side.ragged and column not in seen:
+            seen.add(column)
+            yield f"v_sub_nc_u32_e32 {u}, {last}, {t}"
+            for j, lanes in enumerate(o.inside[column], 1):
+                yield f"v_cmp_le_i32_e64 {lanes}, {j}, {u}"
+        yield f"v_add_nc_u32_e32 {u}, {row}, {k}"
+        yield f"v_mul_lo_u32 {u}, {u}, {s.line}"
+        yield f"v_lshl_add_u32 {offset}, {t}, 2, {u}"
 
 
-def first_loads(side: Side, o: Operand, k: Reg, t: Reg) -> Iterator[str]:
+def _is_ragged(side: Side, o: Operand, last: Reg, bound: Reg) -> Iterator[str]:
+    """`ragged` is no longer 0 where this side makes it so. bound: where the last load may begin, which is the last
+    element of a ragged line, else `width` before the end."""
+    mine = SCALARS.t.sub(1)
+    yield f"s_and_b32 {mine}, {o.scalars.size}, {side.width - 1}"
+    yield f"s_cmp_lt_i32 {last}, {side.extent - 1}"
+    yield f"s_cselect_b32 {mine}, {mine}, 0"
+    yield f"s_or_b32 {SCALARS.ragged}, {SCALARS.ragged}, {mine}"
+    yield f"s_cmp_eq_u32 {mine}, 0"
+    yield f"s_cselect_b32 {mine}, {side.width - 1}, 0"
+    yield f"s_sub_i32 {bound}, {last}, {mine}"
+
+
+def first_loads(side: Side, o: Operand, k: Reg, t: Reg, ragged: bool) -> Iterator[str]:
     """Loads of the first K block: the lanes whose k lies in it. t: free. EXEC is all lanes before and behind."""
 
-    def inside(k: Reg) -> Iterator[str]:
-        yield f"v_cmp_gt_u32_e32 vcc_lo, {SCALARS.first}, {k}"
-        yield "s_mov_b32 exec_lo, vcc_lo"
+    def inside(k: Reg) -> str:
+        return f"v_cmp_gt_u32_e32 vcc_lo, {SCALARS.first}, {k}"
 
-    all_lanes = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
     if side.along_k:
         for j in range(side.width):
             if j:
                 yield f"v_add_nc_u32_e32 {t}, {j}, {k}"
-            yield from inside(t if j else k)
-            at = f" offset:{4 * j}" if j else ""
-            for target, offset in zip(o.fetched, o.offset, strict=True):
-                yield f"global_load_b32 {target.sub(j)}, {offset}, {o.scalars.base}{at}"
-            yield all_lanes
+            yield inside(t if j else k)
+            yield "s_mov_b32 exec_lo, vcc_lo"
+            yield from (_load_element(o, i, j) for i in range(len(o.fetched)))
+            yield _ALL_LANES
         return
-    for (row, _), load in zip(side.fetches, loads(side, o), strict=True):
+    for i, (row, column) in enumerate(side.fetches):
         yield f"v_add_nc_u32_e32 {t}, {row}, {k}"
-        yield from inside(t)
-        yield load
-        yield all_lanes
+        yield inside(t)
+        yield "s_mov_b32 exec_lo, vcc_lo"
+        if ragged and side.ragged:
+            yield _load_element(o, i, 0)
+            for j, lanes in enumerate(o.inside[column], 1):
+                yield f"s_and_b32 exec_lo, vcc_lo, {lanes}"
+                yield _load_element(o, i, j)
+        else:
+            yield _load(side, o, i)
+        yield _ALL_LANES
 
 
 def behind_first(side: Side, o: Operand) -> Iterator[str]:
@@ -104,10 +137,35 @@ def behind_first(side: Side, o: Operand) -> Iterator[str]:
     yield f"s_mul_hi_u32 {s.step.sub(1)}, {side.depth}, {s.line}"
 
 
-def loads(side: Side, o: Operand) -> Iterator[str]:
-    """The global loads of a K block."""
-    for target, offset in zip(o.fetched, o.offset, strict=True):
-        yield f"global_load_b{32 * side.width} {target}, {offset}, {o.scalars.base}"
+def loads(side: Side, o: Operand, ragged: bool) -> Iterator[str]:
+    """The global loads of a K block. EXEC is all lanes before and behind."""
+    if not (ragged and side.ragged):
+        yield from (_load(side, o, i) for i in range(len(o.fetched)))
+        return
+    yield from (_load_element(o, i, 0) for i in range(len(o.fetched)))
+    for column, masks in o.inside.items():
+        mine = [i for i, (_, x) in enumerate(side.fetches) if x == column]
+        for j, lanes in enumerate(masks, 1):
+            yield f"s_mov_b32 exec_lo, {lanes}"
+            yield from (_load_element(o, i, j) for i in mine)
+    yield _ALL_LANES
+
+
+def either(sides: Iterable[Side], label: str, whole: list[str], ragged: list[str]) -> tuple[list[str], list[str]]:
+    """What all workgroups run, and what ragged ones run instead: this may stand anywhere, and comes back."""
+    if not any(side.ragged for side in sides):
+        return whole, []
+    first = [f"s_cmp_lg_u32 {SCALARS.ragged}, 0", f"s_cbranch_scc1 {label}_ragged", *whole, f"{label}_loaded:"]
+    return first, [f"{label}_ragged:", *ragged, f"s_branch {label}_loaded"]
+
+
+def _load(side: Side, o: Operand, fetch: int) -> str:
+    return f"global_load_b{32 * side.width} {o.fetched[fetch]}, {o.offset[fetch]}, {o.scalars.base}"
+
+
+def _load_element(o: Operand, fetch: int, j: int) -> str:
+    at = f" offset:{4 * j}" if j else ""
+    return f"global_load_b32 {o.fetched[fetch].sub(j)}, {o.offset[fetch]}, {o.scalars.base}{at}"
 
 
 def advance(side: Side, o: Operand) -> Iterator[str]:

@@ -39,10 +39,16 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
     """The kernel. Raises ParameterError where registers do not do."""
     r = Registers.of(p)
     t = sorted(r.accumulators.values())
-    w = stream_k.scalars(p) if p.persistent else None
+    w = stream_k.scalars(r) if p.persistent else None
     # Stores to LDS are over where the epilogue begins, but not those of a next piece.
     thread, row, column = r.stays or (None, r.a.write, r.b.write)
     columns, quads = range(p.thread_columns), r.quads[: p.thread_columns // GROUP]
+    operands = list(zip(p.sides, (r.a, r.b), (t[0:2], t[2:4]), strict=True))
+    first = [
+        [line for side, o, at in operands for line in fetch.first_loads(side, o, at[0], t[5], ragged)]
+        for ragged in (False, True)
+    ]
+    loads, aside = fetch.either(p.sides, f".L{name}_first", *first)
     text = render_text(
         "gemm.s.j2",
         name=name,
@@ -53,7 +59,9 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
         t=t,
         pairs=list(zip(t[::2], t[1::2], strict=True)),
         fetch=fetch,
-        operands=list(zip(p.sides, (r.a, r.b), (t[0:2], t[2:4]), strict=True)),
+        operands=operands,
+        first_loads=loads,
+        aside=aside,
         blocks=[k_block(p, r, buffer, f".L{name}") for buffer in range(p.stages)],
         stores=list(stores(p, r, 0)),
         log2=lambda n: n.bit_length() - 1,
@@ -63,7 +71,7 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
         group=GROUP,
         end=f"s_branch .L{name}_next" if p.persistent else "s_endpgm",
         kernarg=ARGUMENTS + work.ARGUMENTS if p.persistent else ARGUMENTS,
-        sgprs=w.end_of_registers if w else SCALARS.masks + p.thread_columns,
+        sgprs=w.end_of_registers if w else r.sgprs,
         row=row,
         column=column,
         w=w,

@@ -1,6 +1,7 @@
 """The main loop's instructions for one K block.
 
-    per group:  two buffers, last group: what was fetched of the next K block is stored to the other buffer
+    per group:  two buffers, last group: what was fetched of the next K block is stored to the other buffer (behind the
+                FMAs, where the first group is the last)
                 LDS loads and FMAs of its steps (`isa.product.text`), beside the first the global loads of the next K
                 block
     end:        out of the loop behind the last K block
@@ -18,6 +19,7 @@ and a wave passes the barrier at the end of that one only with all its operands 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from isa.gemm import fetch
 from isa.gemm.parameters import Parameters
@@ -26,22 +28,35 @@ from isa.product import text
 from isa.product.text import Step, Words
 
 
-def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> list[str]:
-    """Lines. buffer: where the K block lies; label: how labels begin, `<label>_store` stands behind the main loop."""
+@dataclass(frozen=True)
+class Block:
+    """Lines. aside: what ragged workgroups run instead of some of them; it may stand anywhere, and comes back."""
+
+    lines: list[str]
+    aside: list[str]
+
+
+def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> Block:
+    """buffer: where the K block lies; label: how labels begin, `<label>_store` stands behind the main loop."""
     after = (buffer + 1) % p.stages
     last = p.depth // p.group - 1
+    early = p.stages == 2 and last > 0
+    stored = _if_more(f"{label}_stored_{buffer}", ["s_waitcnt vmcnt(0)", *stores(p, r, after)])
     found: list[str] = []
+    loads, aside = fetch.either(p.sides, f"{label}_{buffer}", _fetches(p, r, False), _fetches(p, r, True))
     for number in range(last + 1):
-        if number == last and p.stages == 2:
-            found += _if_more(f"{label}_stored_{buffer}", ["s_waitcnt vmcnt(0)", *stores(p, r, after)])
-        beside = [] if number else _if_more(f"{label}_fetched_{buffer}", fetches(p, r))
+        if number == last and early:
+            found += stored
+        beside = [] if number else _if_more(f"{label}_fetched_{buffer}", [*loads, *_advance(p, r)])
         found += text.group(steps(p, r, buffer, number), r.fmas, r.accumulators, beside)
+    if p.stages == 2 and not early:
+        found += [*stored, "s_waitcnt lgkmcnt(0)"]
     # SCC: there was none left.
     found += [f"s_sub_u32 {SCALARS.fetches}, {SCALARS.fetches}, 1", f"s_cbranch_scc1 {label}_store"]
     if p.stages == 1:
         found += ["s_barrier", "s_waitcnt vmcnt(0)", *stores(p, r, after), "s_waitcnt lgkmcnt(0)"]
     found.append("s_barrier")
-    return [line if line.endswith(":") else f"\t{line}" for line in found]
+    return Block(found, aside)
 
 
 def _if_more(label: str, instructions: list[str]) -> list[str]:
@@ -49,13 +64,14 @@ def _if_more(label: str, instructions: list[str]) -> list[str]:
     return [f"s_cmp_eq_u32 {SCALARS.fetches}, 0", f"s_cbranch_scc1 {label}", *instructions, f"{label}:"]
 
 
-def fetches(p: Parameters, r: Registers) -> list[str]:
-    """The global loads of a K block, and the bases go on to the next."""
-    operands = list(zip(p.sides, (r.a, r.b), strict=True))
-    return [
-        *(line for operand in operands for line in fetch.loads(*operand)),
-        *(line for operand in operands for line in fetch.advance(*operand)),
-    ]
+def _fetches(p: Parameters, r: Registers, ragged: bool) -> list[str]:
+    """The global loads of a K block."""
+    return [line for side, o in zip(p.sides, (r.a, r.b), strict=True) for line in fetch.loads(side, o, ragged)]
+
+
+def _advance(p: Parameters, r: Registers) -> list[str]:
+    """The bases of the next fetch go one K block on."""
+    return [line for side, o in zip(p.sides, (r.a, r.b), strict=True) for line in fetch.advance(side, o)]
 
 
 def stores(p: Parameters, r: Registers, buffer: int) -> Iterator[str]:

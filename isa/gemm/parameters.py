@@ -19,6 +19,8 @@ from isa.gemm.sides import LANES, Side
 WAVE = LANES
 GROUP = 4
 """Neighbouring rows, or columns, that one lane holds."""
+_DEPTHS = (4, 8, 16, 32)
+_WIDTHS = (1, 2, 4)
 _LDS_BYTES = 65536
 _MOST_THREADS = 1024
 _LARGEST_INT = 2**31 - 1
@@ -43,6 +45,7 @@ class Parameters:
     trans_a:   A lies in memory as K x M, the matrix that is multiplied is its transpose; else M x K.
     trans_b:   B lies in memory as N x K; else K x N.
     persistent: workgroups take several tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
+    width_a, width_b: elements of A and B that a thread fetches with one global load.
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -58,21 +61,23 @@ class Parameters:
     trans_a: bool = False
     trans_b: bool = False
     persistent: bool = False
+    width_a: int = 1
+    width_b: int = 1
 
     def __post_init__(self) -> None:
         def must(holds: bool, what: str, expected: str, got: object) -> None:
             if not holds:
                 raise ParameterError(f"no GEMM kernel has such {what}", expected=expected, got=str(got))
 
-        even = f"a multiple of {2 * GROUP}"
-        must(self.thread_rows > 0 and self.thread_rows % (2 * GROUP) == 0, "thread_rows", even, self.thread_rows)
-        must(
-            self.thread_columns > 0 and self.thread_columns % (2 * GROUP) == 0,
-            "thread_columns", even, self.thread_columns,
-        )  # fmt: skip
+        for name in ("thread_rows", "thread_columns"):
+            value = getattr(self, name)
+            must(value > 0 and value % GROUP == 0, name, f"a multiple of {GROUP}", value)
         must(self.lane_rows in (1, 2, 4, 8, 16, 32), "lane_rows", f"a divisor of {WAVE}", self.lane_rows)
-        must(self.depth == 8, "depth", "8: eight lanes read a row of A", self.depth)
-        must(self.group in (1, 2, 4, 8), "group", f"a divisor of the depth {self.depth}", self.group)
+        must(self.depth in _DEPTHS, "depth", f"one of {_DEPTHS}", self.depth)
+        must(
+            self.group > 0 and self.depth % self.group == 0,
+            "group", f"a divisor of the depth {self.depth}", self.group,
+        )  # fmt: skip
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         rows, columns = self.wave_tile
         must(
@@ -84,6 +89,9 @@ class Parameters:
             "a number of waves", f"a power of two in rows and columns, {_MOST_THREADS // WAVE} at most", self.waves,
         )  # fmt: skip
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
+            width = f"width_{side.name.lower()}"
+            must(side.width in _WIDTHS, width, f"one of {_WIDTHS}", side.width)
+            must(side.line % side.width == 0, width, f"a divisor of {side.line}", side.width)
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
         must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
 
@@ -111,11 +119,11 @@ class Parameters:
 
     @cached_property
     def a(self) -> Side:
-        return Side("A", self.rows, self.depth, self.threads, along_k=not self.trans_a)
+        return Side("A", self.rows, self.depth, self.threads, not self.trans_a, self.width_a)
 
     @cached_property
     def b(self) -> Side:
-        return Side("B", self.columns, self.depth, self.threads, along_k=self.trans_b)
+        return Side("B", self.columns, self.depth, self.threads, self.trans_b, self.width_b)
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -10,6 +10,7 @@ accumulators.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count, islice
 from types import SimpleNamespace
 
 from isa.gemm.parameters import ParameterError, Parameters
@@ -23,14 +24,15 @@ SCALARS = SimpleNamespace(
     a=Reg("s", 4, 2), b=Reg("s", 6, 2), c=Reg("s", 8, 2), m=Reg("s", 12), n=Reg("s", 13), k=Reg("s", 14),
     alpha=Reg("s", 15), beta=Reg("s", 16), top=Reg("s", 17), left=Reg("s", 18), fetches=Reg("s", 19),
     first=Reg("s", 20), step_a=Reg("s", 10, 2), step_b=Reg("s", 22, 2),
-    line_m=Reg("s", 21), line_n=Reg("s", 25), line_k=Reg("s", 24),
+    line_m=Reg("s", 21), ragged=Reg("s", 31), line_n=Reg("s", 25), line_k=Reg("s", 24),
     t=Reg("s", 26, 2), u=Reg("s", 28), row_mask=Reg("s", 29), all_lanes=Reg("s", 30), masks=32,
 )  # fmt: skip
 """SGPRs. a, b: what the next fetch reads, at the tile's first row or column; from the end of the main loop on, a is C.
 top, left: the first row and column of the tile. fetches: K blocks still to be fetched. first: steps of k in the first K
 block. step_a, step_b: bytes from a K block to the next of a side that lies across. line_m, line_n, line_k: bytes of so
-many elements, from a line of a matrix to the next; line_n is C's. t, u: for the moment. masks: the first of
-thread_columns SGPRs, lanes inside C by column."""
+many elements, from a line of a matrix to the next; line_n is C's. ragged: whether a fetch of several elements may
+reach over an edge. t, u: for the moment. masks: the first of thread_columns SGPRs, lanes inside C by column; before
+that, of those that hold Operand.inside."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Operand:
 
     pairs:   [step of a group][pair] -> two VGPRs.
     fetched, offset: for each fetch of a thread, where it goes and its byte offset.
+    inside:  of a side that may be ragged, row or column of a fetch -> for each of its elements but the first, the SGPR
+             that says which lanes have it inside the matrix.
     read, write: LDS addresses in buffer 0, of the lane's first element and of the thread's first fetch. `read` is 4
              times the row, or the column, of the lane's first element of C.
     """
@@ -66,6 +70,7 @@ class Operand:
     pairs: tuple[tuple[Reg, ...], ...]
     fetched: tuple[Reg, ...]
     offset: tuple[Reg, ...]
+    inside: dict[int, tuple[Reg, ...]]
     read: Reg
     write: Reg
 
@@ -79,7 +84,7 @@ class Registers:
     accumulators: (element of the column, element of the row) -> register.
     quads:        the operands' registers by fours: free in the epilogue.
     stays:        of a persistent kernel, what lasts from tile to tile: the thread's number, and two for the epilogue.
-    count:        VGPRs of the kernel.
+    count, sgprs: VGPRs and SGPRs of the kernel; a persistent one needs more SGPRs behind these.
     """
 
     fmas: tuple[Pair, ...]
@@ -89,6 +94,7 @@ class Registers:
     quads: tuple[Reg, ...]
     stays: tuple[Reg, ...]
     count: int
+    sgprs: int
 
     @staticmethod
     def of(p: Parameters) -> Registers:
@@ -102,17 +108,21 @@ class Registers:
         accumulators = order.accumulators(fmas, order.opposite(fmas), first)
         used = {u.index for pairs in (column, row) for step in pairs for pair in step for u in pair.units()}
         free = _Free({*range(first), *range(end, VGPR_LIMIT)} - used)
-        # Dead when the main loop ends: so the epilogue finds whole quads.
-        fetched = [[free.take(side.width) for _ in side.fetches] for side in p.sides]
+        # Not the epilogue's quads: that nothing is under way there by then, only those know who count fetches.
+        fetched = [[free.take(side.width, p.thread_columns) for _ in side.fetches] for side in p.sides]
         offset = [[free.take(1, end) for _ in side.fetches] for side in p.sides]
         read_a, read_b, write_a, write_b = (free.take(1, end) for _ in range(4))
         stays = tuple(free.take(1, end) for _ in range(3)) if p.persistent else ()
-        scalars = map(OperandScalars.of, p.sides)
-        a = Operand(next(scalars), column, tuple(fetched[0]), tuple(offset[0]), read_a, write_a)
-        b = Operand(next(scalars), row, tuple(fetched[1]), tuple(offset[1]), read_b, write_b)
-        return Registers(
-            fmas, a, b, accumulators, tuple(Reg("v", BANKS * q, BANKS) for q in range(quads)), stays, free.highest + 1
-        )
+        masks = (Reg("s", i) for i in count(SCALARS.masks))
+        inside = [
+            {x: tuple(islice(masks, side.width - 1)) for x in side.parts} if side.ragged else {} for side in p.sides
+        ]
+        scalars = [OperandScalars.of(side) for side in p.sides]
+        a = Operand(scalars[0], column, tuple(fetched[0]), tuple(offset[0]), inside[0], read_a, write_a)
+        b = Operand(scalars[1], row, tuple(fetched[1]), tuple(offset[1]), inside[1], read_b, write_b)
+        whole = tuple(Reg("v", BANKS * q, BANKS) for q in range(quads))
+        sgprs = max(SCALARS.masks + p.thread_columns, next(masks).index)
+        return Registers(fmas, a, b, accumulators, whole, stays, free.highest + 1, sgprs)
 
 
 class _Free:

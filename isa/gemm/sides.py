@@ -55,12 +55,10 @@ class Side:
     @property
     def sweeps(self) -> bool:
         """The threads cover the block in whole sweeps, each thread once: else there is no such kernel."""
-        fits = self.line % self.width == 0
-        units = max(1, self.line_threads)
-        if self.threads % units == 0:
+        if self.threads % self.line_threads == 0:
             lines = self.extent if self.along_k else self.depth
-            return fits and _power_of_two(units) and lines % (self.threads // units) == 0
-        return fits and not self.along_k and units % self.threads == 0
+            return _power_of_two(self.line_threads) and lines % (self.threads // self.line_threads) == 0
+        return not self.along_k and self.line_threads % self.threads == 0
 
     @cached_property
     def fetches(self) -> tuple[tuple[int, int], ...]:
@@ -71,6 +69,16 @@ class Side:
             return tuple((0, x) for x in range(0, self.extent, lines))
         step = self.threads * self.width
         return tuple((k, x) for x in range(0, max(self.extent, step), step) for k in range(0, self.depth, lines))
+
+    @property
+    def ragged(self) -> bool:
+        """Whether a fetch may reach over the edge of the matrix: then its elements are fetched one by one."""
+        return not self.along_k and self.width > 1
+
+    @cached_property
+    def parts(self) -> tuple[int, ...]:
+        """The rows or columns at which thread 0 fetches."""
+        return tuple(sorted({x for _, x in self.fetches}))
 
     def thread_place(self, thread: int) -> tuple[int, int]:
         """(k, row of A or column of B) of a thread behind thread 0."""

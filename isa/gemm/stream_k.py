@@ -36,13 +36,13 @@ _REACH = 4096
 _QUAD_BYTES = 4 * GROUP * WAVE
 
 
-def scalars(p: Parameters) -> SimpleNamespace:
+def scalars(r: Registers) -> SimpleNamespace:
     """SGPRs behind those of every kernel. a, b: the matrices; workspace; groups, streamed, chunk: arguments, see
     work.Work. tiles_across: in a row of C; blocks: K blocks of a tile. by_...: reciprocals. begin, end: what is left of
     the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. leftover: steps of k
     in the first K block. x, y, z: for the moment. counter, slot: addresses. owner, last: the workgroups with the first
     and the last piece of the tile; others: how many pieces beside one's own."""
-    first = -(-(SCALARS.masks + p.thread_columns) // 4) * 4
+    first = -(-r.sgprs // 4) * 4
     names = (
         ("a", 2), ("b", 2), ("workspace", 2), ("groups", 1), ("streamed", 1), ("counter", 2), ("slot", 2), ("chunk", 1),
         ("group", 1), ("tiles_across", 1), ("tiles", 1), ("blocks", 1), ("by_tiles_across", 1), ("by_blocks", 1),
@@ -146,7 +146,7 @@ class Combine:
     def of(p: Parameters, r: Registers, w: SimpleNamespace, at: Reg, mine: Reg) -> Combine:
         first = min(reg.index for reg in r.accumulators.values())
         quads = tuple(Reg("v", i, GROUP) for i in range(first, first + len(r.accumulators), GROUP))
-        half = len(r.quads) // 2
+        half = min(len(r.quads) // 2, _REACH // _QUAD_BYTES)
         return Combine(
             p, w, quads, r.quads[:half], r.quads[half : 2 * half], at, mine, r.a.offset[0]
         )  # fmt: skip
