@@ -94,7 +94,7 @@ def _on_problem(
 ) -> list[Finding]:  # fmt: skip
     matrices = problem.matrices()
     addresses = []
-    for matrix in matrices:
+    for matrix in problem.stored(matrices, row.transposed):
         at = card.memory.allocate(matrix.nbytes)
         ctypes.memmove(at, matrix.ctypes.data, matrix.nbytes)
         addresses.append(at)

@@ -13,7 +13,8 @@ Where the size limits come from, beside the tile:
 - Kernels 1 and 2 compute 64-bit indices. Kernels 3 to 7 compute `int` indices of elements, as the published study does,
   so that no matrix may hold more than 2^31 elements. Kernel 8 reaches B by a 32-bit byte offset beside an SGPR base
   (global_load_b32 v, v, s[2]) that grows with K * N: at most 2^32 bytes, 2^30 elements. The same is asked of A and C.
-- Kernel 9 has 64-bit bases, and byte offsets of 32 bits within a tile: 128 rows of A or C at most 2^32 bytes.
+- Kernel 9 and all generated kernels have 64-bit bases, and byte offsets of 32 bits within a tile: 128 rows of A or C
+  at most 2^32 bytes, for example (`isa.gemm.parameters.Parameters.largest`).
 """
 
 from __future__ import annotations
@@ -104,6 +105,12 @@ class Gemm(Source):
     max_elements: int = field(default=2**62, kw_only=True)
     largest: tuple[int, int, int] = field(default=(LARGEST_INT,) * 3, kw_only=True)
 
+    @property
+    def transposed(self) -> tuple[bool, bool]:
+        """Whether it reads A as K x M, and B as N x K."""
+        p = self.parameters
+        return (p.trans_a, p.trans_b) if p else (False, False)
+
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Workgroups in (x, y, z): x runs along the columns of C, y along its rows."""
         rows, columns = self.block_tile
@@ -169,7 +176,7 @@ def _tiled(number: int, title: str, source: str, threads: int, published: Publis
 
 
 def _generated(name: str, title: str, p: Parameters) -> Rung:
-    """A kernel that `isa.gemm` writes: any size."""
+    """A kernel that `isa.gemm` writes."""
     return Rung(
         name=name,
         title=title,

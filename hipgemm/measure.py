@@ -49,13 +49,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured. `facts`: of its code object, where there is one; the rest as in Result."""
+    """What is measured. `facts`: of its code object, where there is one; `transposed`: whether it reads A as K x M, and
+    B as N x K; the rest as in Result."""
 
     name: str
     start: Start
     made_by: str
     facts: Kernel | None = None
     warnings: tuple[str, ...] = ()
+    transposed: tuple[bool, bool] = (False, False)
 
 
 def run(
@@ -142,7 +144,7 @@ def measure_image(
         arguments = gemm_arguments([x.address for x in matrices], sizes, problem.alpha, problem.beta)
         device.launch(function, row.grid(problem.m, problem.n), row.block, arguments, stream=stream)
 
-    subject = Subject(row.name, start, made_by, facts, warnings)
+    subject = Subject(row.name, start, made_by, facts, warnings, row.transposed)
     measured = measure_subject(subject, problem, device, repeats=repeats, cold=cold, step=step)
     device.unload(function)
     return measured
@@ -166,13 +168,14 @@ def measure_subject(
     say = step or (lambda _: None)
     say("drawing matrices")
     drawn = problem.matrices()
+    stored = problem.stored(drawn, subject.transposed)
     answer = np.empty_like(drawn[2])
     warm_ups = 0 if device.simulated else WARM_UPS
     with ExitStack() as stack:
         sets = []
         for _ in range(1 + -(-COLD_BYTES // problem.bytes) if cold else 1):
             sets.append([stack.enter_context(device.buffer(x.nbytes)) for x in drawn])
-            for buffer, array in zip(sets[-1], drawn, strict=True):
+            for buffer, array in zip(sets[-1], stored, strict=True):
                 buffer.upload(array)
 
         def launch(run: int, stream: Any) -> None:

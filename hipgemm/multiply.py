@@ -187,8 +187,13 @@ def compute(device: Device, kernel: str, a: Matrix, b: Matrix, c: Matrix, alpha:
         def fits(matrix: Matrix, rows: int, columns: int) -> bool:
             return matrix.dense and (matrix.rows, matrix.columns) == (rows, columns)
 
-        left = a if fits(a, m, k) else padded(a, m, k)
-        right = b if fits(b, k, n) else padded(b, k, n)
+        def operand(matrix: Matrix, rows: int, columns: int, flip: bool) -> Matrix:
+            """As the kernel reads it."""
+            if flip:
+                matrix, rows, columns = matrix.transposed, columns, rows
+            return matrix if fits(matrix, rows, columns) else padded(matrix, rows, columns)
+
+        left, right = operand(a, m, k, row.transposed[0]), operand(b, k, n, row.transposed[1])
         in_place = fits(c, m, n) and not c.overlaps(left) and not c.overlaps(right)
         target = c if in_place else padded(c, m, n, read=beta != 0)
         arguments = gemm_arguments([x.address for x in (left, right, target)], (m, n, k), alpha, beta)

@@ -111,6 +111,17 @@ class Problem:
         c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), np.nan, np.float32)
         return a, b, c
 
+    @staticmethod
+    def stored(
+        matrices: tuple[np.ndarray, np.ndarray, np.ndarray], transposed: tuple[bool, bool]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A, B and C as they lie in memory for a kernel that reads A or B transposed: dense, row-major."""
+        import numpy as np
+
+        a, b, c = matrices
+        a, b = (np.ascontiguousarray(x.T if flip else x) for x, flip in zip((a, b), transposed, strict=True))
+        return a, b, c
+
     def unit_bounds(self) -> tuple[float, float]:
         """(g for alpha*A*B, g for beta*C): relative to |alpha||A||B| and to |beta||C|."""
         operations = self.k + 2

@@ -1,0 +1,84 @@
+"""A generated GEMM kernel on the simulated card, and what it must compute, bit for bit."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from isa import toolchain
+from isa.emit import emit
+from isa.gemm.generate import generate
+from isa.gemm.parameters import Parameters
+from isa.program import Program
+from isa.sim.card import Card
+
+NAME = "gemm"
+
+
+@cache
+def program(p: Parameters, arch: str = "gfx1100") -> Program:
+    return generate(p, NAME, arch=arch)
+
+
+@cache
+def image(p: Parameters, arch: str = "gfx1100") -> bytes:
+    """The code object."""
+    tools = toolchain.find()
+    with TemporaryDirectory() as folder:
+        source, obj, hsaco = (Path(folder, f"gemm.{end}") for end in ("s", "o", "hsaco"))
+        source.write_text(emit(program(p, arch)))
+        tools.assemble(source, obj, arch=arch)
+        tools.link([obj], hsaco)
+        return hsaco.read_bytes()
+
+
+def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, B and C with 23 bits behind the point: products and sums of less than 64 are exact in float64."""
+    rng = np.random.default_rng(m * 1009 + n * 31 + k)
+    shapes = (m, k), (k, n), (m, n)
+    a, b, c = ((rng.integers(-(2**23), 2**23, shape) / 2.0**23).astype(np.float32) for shape in shapes)
+    return a, b, c
+
+
+def launch(p: Parameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float) -> np.ndarray:
+    """C behind the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught."""
+    (m, k), n = a.shape, b.shape[1]
+    card = Card()
+    stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c
+    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
+    for address, x in zip(addresses, map(np.ascontiguousarray, stored), strict=True):
+        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)
+    grid = -(-n // p.columns), -(-m // p.rows), 1
+    card.launch(card.load(image(p)).kernels[NAME], grid, (p.threads, 1, 1), kernarg)
+    got = np.empty_like(c)
+    ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
+    return got
+
+
+def in_order(a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float) -> np.ndarray:
+    """alpha A B + beta C as a chain of float32 FMAs in ascending k gives it, for matrices of `draw`; C counts only if
+    beta is not 0. float64 holds each step exactly, so that rounding it once to float32 is an FMA's."""
+    sums = np.zeros(c.shape, np.float32)
+    for column, row in zip(a.T.astype(np.float64), b.astype(np.float64), strict=True):
+        sums = (np.outer(column, row) + sums).astype(np.float32)
+    scaled = np.float32(beta) * c if beta else np.float32(0)
+    return (np.float64(np.float32(alpha)) * sums + scaled).astype(np.float32)
+
+
+def assert_right(p: Parameters, m: int, n: int, k: int, alpha: float, beta: float) -> None:
+    """Bit for bit, and so near to float64 as K sums can be. Without beta, C begins as NaNs."""
+    a, b, c = draw(m, n, k)
+    started = c if beta else np.full_like(c, np.nan)
+    got = launch(p, a, b, started, alpha, beta)
+    what = f"{p} at {m} x {n} x {k}, alpha {alpha}, beta {beta}"
+    np.testing.assert_array_equal(got, in_order(a, b, started, alpha, beta), err_msg=what)
+    real = [x.astype(np.float64) for x in (a, b, c)]
+    exact = alpha * (real[0] @ real[1]) + beta * real[2]
+    bound = 2.0**-24 * (k + 2) * (abs(alpha) * (np.abs(real[0]) @ np.abs(real[1])) + abs(beta))
+    assert np.all(np.abs(got - exact) <= bound), what
