@@ -77,7 +77,7 @@ def test_without_k_only_beta_counts(m: int, n: int, beta: float) -> None:
         ({"lane_rows": 3}, "divisor of 32"),
         ({"group": 3}, "divisor of the depth 8"),
         ({"width_a": 3}, "one of (1, 2, 4)"),
-        ({"depth": 4, "trans_a": True, "width_a": 4}, "sweeps"),
+        ({"rows": 32, "columns": 256, "depth": 4, "width_a": 4}, "sweeps"),
         ({"depth": 32}, "at most 65536 bytes"),
         ({"rows": 96}, "power of two"),
         ({"rows": 48}, "32 x 128"),
