@@ -1,9 +1,10 @@
 """The mutation table: faults put into kernels on purpose, and what finds them.
 
 For each kernel its .s after the last pass is changed in one place at a time (`isa.check.mutate`). Each mutant is held
-against the linter, against the proof that it computes what the compiler wrote for kernel 5, and against the dynamic
-checker: it is assembled and launched under observers on the problems of `PROBLEMS`, which take both ways at beta. The
-table says how many there were, how many each of the three found, and which are equivalent.
+against the linter, against the proof that the kernel's build ends with (what the compiler wrote for kernel 5, or the
+definition), and against the dynamic checker: it is assembled and launched under observers on the problems of
+`problems`, which take both ways at beta and, where the kernel knows them, those at the edges of C. The table says how
+many there were, how many each of the three found, and which are equivalent.
 
 The three are independent of one another. Equivalent is what the proof says is; if the dynamic checker finds a fault in
 such a mutant all the same, it counts as found, and the proof as wrong.
@@ -21,7 +22,7 @@ from typing import Any, Literal
 from hipgemm import proving
 from hipgemm.build import build
 from hipgemm.checking import Schedules, assembled, first_fault
-from hipgemm.kernels import rung
+from hipgemm.kernels import Rung, rung
 from hipgemm.problem import Problem
 from isa.check.lint import lint_program
 from isa.check.mutate import KINDS, Judge, mutants
@@ -29,11 +30,11 @@ from isa.errors import IsaError
 from isa.parse import parse
 from isa.program import Program
 
-DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8")
+DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9")
 Checks = Literal["all", "missed", "none"]
 """Which mutants are launched: all, those that neither linter nor proof found a fault in, none."""
-PROBLEMS = (Problem(256, 384, 40, 1.5, 0.0), Problem(256, 384, 40, 1.5, 0.5))
-"""Six workgroups, five rounds of the main loop; with and without a term of C."""
+WHOLE, EDGES = (256, 384, 40), (230, 266, 37)
+"""M, N, K: six workgroups, five K blocks. At EDGES neither tiles nor K blocks are whole."""
 SCHEDULES = Schedules(2, threads=1, budget=5_000_000)
 
 
@@ -100,9 +101,9 @@ def study(
         folders[name] = (made.folder / made.stages[0].file, made.assembly)
         judge, original = _judge(name, *folders[name])
         faults[name] = dict(Counter(f.rule for f in lint_program(original, name, notes=False)))
-        proofs[name] = proving.check(rung(name), judge.compiled, [("the original", original)]).statement
+        proofs[name] = judge.prove(original, True).statement
         if checks != "none":
-            launched[name] = first_fault(rung(name), made.code_object(), PROBLEMS, SCHEDULES)
+            launched[name] = first_fault(rung(name), made.code_object(), problems(rung(name)), SCHEDULES)
     with ProcessPoolExecutor(jobs) as pool:
         parts = [
             pool.submit(_part, name, *folders[name], hipcc, vopds, every, checks, check_every, part, jobs * 16)
@@ -120,7 +121,9 @@ def study(
 def _judge(name: str, compiled: Path, assembly: Path) -> tuple[Judge, Program]:
     first = parse(compiled.read_text(), compiled.name)
     original = parse(assembly.read_text(), assembly.name)
-    return Judge.of(first, original, name, proving.facts(rung(name))), original
+    if rung(name).parameters:
+        return Judge.by_definition(original, name, proving.launches(rung(name))), original
+    return Judge.against(first, original, name, proving.facts(rung(name))), original
 
 
 def _part(
@@ -149,9 +152,15 @@ def _part(
 def _launched(name: str, program: Program, hipcc: Path | None) -> str:
     """What the dynamic checker says of a mutant: a rule, "" for nothing."""
     try:
-        return first_fault(rung(name), assembled(program, hipcc), PROBLEMS, SCHEDULES)
+        return first_fault(rung(name), assembled(program, hipcc), problems(rung(name)), SCHEDULES)
     except IsaError as error:
         return f"refused: {error.message.splitlines()[0]}"
+
+
+def problems(kernel: Rung) -> tuple[Problem, ...]:
+    """With and without a term of C."""
+    sizes = EDGES if kernel.tile == (1, 1, 1) else WHOLE
+    return tuple(Problem(*sizes, 1.5, beta) for beta in (0.0, 0.5))
 
 
 # --- for people

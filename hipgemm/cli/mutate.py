@@ -20,14 +20,16 @@ Made by `{made}`. One thing at a time is changed in the assembly of a kernel aft
 pass, and three judges that know nothing of one another look at the mutant:
 
 - **lint** (`hipgemm lint`): a fault that the linter does not find in the original;
-- **proof** (`isa.check.equivalence`): a difference from what the compiler wrote for kernel 5, or more instructions on a
-  path than the prover follows where the original has few;
+- **proof**: the one that the kernel's build ends with. Of kernels 5 to 8 (`isa.check.equivalence`): a difference from
+  what the compiler wrote for kernel 5, or more instructions on a path than the prover follows where the original has
+  few. Of generated kernels (`isa.check.definition`): an element of C that is not what the definition says, an access
+  outside, a race in LDS, or what the prover must refuse although it follows the original;
 - **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,
-  K = 40, in two schedules; a wrong result is one of them. Where not all were launched the column says how many, `a of
-  b`: each {n}-th of a kind, and all that lint and proof find no fault in.
+  K = 40 (generated kernels: 230, 266, 37), in two schedules; a wrong result is one of them. Where not all were launched
+  the column says how many, `a of b`: each {n}-th of a kind, and all that lint and proof find no fault in.
 
-*Found* is what one of them objects to. *Equivalent* is what is proved to be the same bit for bit, with all waits in
-place, and *missed* the rest. What is changed is told at the top of `isa/check/mutate.py`.
+*Found* is what one of them objects to. *Equivalent* is what is proved to be the same bit for bit (of kernels 5 to 8
+with all waits in place), *missed* the rest. What is changed is told at the top of `isa/check/mutate.py`.
 """
 
 
@@ -47,7 +49,7 @@ def command(
     kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, check_every: int, jobs: int, out: Path | None,
     hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Put faults into kernels (kernel5 to kernel8) one at a time, and see whether linter, prover and a launch under
+    """Put faults into kernels (kernel5 to kernel9) one at a time, and see whether linter, prover and a launch under
     observers find them.
 
     Exit status 0 where all were found or proved equivalent, 1 where one was missed.

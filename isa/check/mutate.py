@@ -12,9 +12,14 @@
 A mutant keeps the line numbers of the original; it may be illegal.
 
 A `Judge` says what becomes of one. Found: the linter has a fault to report that it does not report of the original, or
-the proof that the mutant computes what the compiler wrote finds a difference, or a mutant runs over the prover's budget
-of instructions where the original does not. Equivalent: the proof goes through, bit for bit and with all waits in place
-on all paths, and the linter has nothing new to say; nobody decides that by hand. Missed: neither.
+the proof finds a difference, or a mutant runs over the prover's budget of instructions where the original does not.
+Equivalent: the proof goes through, and the linter has nothing new to say; nobody decides that by hand. Missed: neither.
+
+The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
+compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one: that
+it computes what the definition says at some sizes (`isa.check.definition`). That one knows nothing of waits, so it
+makes no wait equivalent; and where it follows the original but must refuse the mutant by name (an address that depends
+on a matrix), that is a find.
 """
 
 from __future__ import annotations
@@ -22,14 +27,16 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse
 from isa.analysis.waits import BITS, parse_wait
-from isa.check.equivalence import Facts, Proof, prove
+from isa.check import definition, equivalence
+from isa.check.definition import Launch
+from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
 from isa.describe import lookup
 from isa.emit import instruction_line
@@ -73,17 +80,33 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Judge:
-    """Holds a mutant against its original. `compiled` is what the compiler wrote, the proof's other side; `known` are
-    the faults that the linter finds in the original (rule and message, however often)."""
+    """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
+    `known` are the faults that the linter finds in the original (rule and message, however often). waits: whether the
+    proof looks at waits."""
 
-    compiled: Program
+    prove: Callable[[Program, bool], Proof]
     kernel: str
-    facts: Facts
     known: Counter[tuple[str, str]]
+    waits: bool
 
     @staticmethod
-    def of(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
-        return Judge(compiled, kernel, facts, Counter(map(_key, lint_program(original, kernel, notes=False))))
+    def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
+        """For a rewritten kernel; `compiled` is what the compiler wrote."""
+
+        def prover(program: Program, thorough: bool) -> Proof:
+            return equivalence.prove(compiled, program, kernel, facts=facts, thorough=thorough)
+
+        return Judge._of(prover, original, kernel, waits=True)
+
+    @staticmethod
+    def by_definition(original: Program, kernel: str, launches: Sequence[Launch]) -> Judge:
+        """For a generated kernel."""
+        return Judge._of(lambda program, _: definition.prove(program, kernel, launches), original, kernel, waits=False)
+
+    @staticmethod
+    def _of(prover: Callable[[Program, bool], Proof], original: Program, kernel: str, *, waits: bool) -> Judge:
+        known = Counter(map(_key, lint_program(original, kernel, notes=False)))
+        return Judge(prover, kernel, known, waits)
 
     def __call__(self, mutant: Mutant) -> Judgement:
         try:
@@ -93,16 +116,25 @@ class Judge:
             return Judgement("found", lint=f"refused: {error.message}")
         try:
             thorough = mutant.kind == "VOPD sources swapped"  # only there can factors have changed places
-            proof = prove(self.compiled, mutant.program, self.kernel, facts=self.facts, thorough=thorough)
+            proof = self.prove(mutant.program, thorough)
         except IsaError as error:
             return Judgement("found", lint, f"refused: {error.message}")
         if proof.difference is not None and (proof.verdict == "different" or proof.difference.kind == "budget"):
             return Judgement("found", lint, proof.difference.kind)
+        if not self.waits and proof.verdict == "unproven" and proof.difference is None:
+            return Judgement("found", lint, f"refused: {proof.statement}")
         if lint:
             return Judgement("found", lint)
-        if proof.proved and "bit for bit" in proof.statement:
-            return Judgement("equivalent", reason=_reason(mutant, proof))
+        if not self.waits and mutant.kind.startswith("wait"):
+            return Judgement("missed", reason="a wait, of which a proof by definition says nothing")
+        if proof.proved and (not self.waits or "bit for bit" in proof.statement):
+            return Judgement("equivalent", reason=self._reason(mutant, proof))
         return Judgement("missed", reason=proof.statement)
+
+    def _reason(self, mutant: Mutant, proof: Proof) -> str:
+        if not self.waits:
+            return "each element of C is proved to be stored once with the same term, at all sizes of the proof"
+        return _reason(mutant, proof)
 
 
 def _key(finding: Finding) -> tuple[str, str]:

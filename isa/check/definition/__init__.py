@@ -83,7 +83,8 @@ def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, w
             return _different(found, difference)
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
-        return Proof("unproven", f"unproven: {found.name}: at the sizes {_sizes(launches)} {inst} {what} ({inst.span})")
+        way = Difference("way", f"{what} at these sizes", None, Place(inst.span, str(inst), ""), False, SIDES)
+        return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
     reached = sum(s.end - s.start for i, s in enumerate(code.sections) if any(i == ran for ran, _ in seen))
     elements = sum(launch.m * launch.n for launch in launches)
     counts = {

@@ -60,7 +60,7 @@ def test_each_mutant_changes_one_line() -> None:
 def test_what_becomes_of_them() -> None:
     program = parse(SOURCE, "k.s")
     assert prove(program, program, facts=FACTS).proved
-    judge = Judge.of(program, program, "k", FACTS)
+    judge = Judge.against(program, program, "k", FACTS)
     left = {m.what: j for m in mutants(program) if (j := judge(m)).verdict != "found"}
     assert {what: j.verdict for what, j in left.items()} == {
         "s_waitcnt vmcnt(1) -> removed": "equivalent",
