@@ -72,7 +72,9 @@ def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]
 def launches(kernel: Source) -> tuple[definition.Launch, ...]:
     """What a generated kernel is proved at."""
     assert isinstance(kernel, Gemm)
-    return definition.usual(*kernel.block_tile, kernel.block[0])
+    assert kernel.parameters is not None
+    p = kernel.parameters
+    return definition.usual(*kernel.block_tile, kernel.block[0], trans_a=p.trans_a, trans_b=p.trans_b)
 
 
 def by_definition(kernel: Source, program: Program) -> Proof:

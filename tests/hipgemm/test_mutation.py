@@ -23,6 +23,14 @@ def test_a_sample_is_found_or_proved_equivalent() -> None:
     assert all(statement.startswith("proved: ") for statement in table.proofs.values())
 
 
+def test_so_are_those_of_a_generated_kernel() -> None:
+    table = study(["kernel9"], vopds=4, every=37, checks="none", jobs=2)
+    assert len(table.outcomes) > 10
+    assert not table.missed
+    assert table.faults["kernel9"] == {}
+    assert "by definition" in table.proofs["kernel9"]
+
+
 def test_launches_find_them_too() -> None:
     table = study(["kernel5"], vopds=4, every=23, jobs=2)
     assert table.checks == {"kernel5": ""}

@@ -126,7 +126,7 @@ def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
 
 def _compare(kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch) -> Difference | None:
     """The first element of C that does not hold what it must."""
-    wanted = product(memory, number, launch)
+    wanted = product(launch)
     buffer = memory.buffers[number]["C"]
     got = memory.of(number, "C").reshape(wanted.shape)
     stored = memory.stored[buffer.start : buffer.start + buffer.dwords].reshape(wanted.shape[1:])

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from isa.check.definition.launch import ALPHA, BETA, Launch, Memory
-from isa.check.definition.names import Names, fma, leaves, mul
+from isa.check.definition.launch import ALPHA, BETA, Launch
+from isa.check.definition.names import Names, fma, mul
 
 
-def product(memory: Memory, number: int, launch: Launch) -> Names:
-    """The names of C's elements after launch `number`, (2, m, n)."""
+def product(launch: Launch) -> Names:
+    """The names of C's elements after the launch, (2, m, n)."""
     m, n, k = launch.m, launch.n, launch.k
-    # Anew, not out of memory: a kernel may have stored there.
-    a, b, c = (leaves(16 + i, rows * columns) for i, (rows, columns) in enumerate(launch.shapes.values()))
-    a, b, c = a.reshape(2, m, k), b.reshape(2, k, n), c.reshape(2, m, n)
+    a, b, c = launch.elements().values()
     total = np.zeros((2, m, n), np.uint64)
     for step in range(k):
         total = fma(a[:, :, step, None], b[:, step, None, :], total)

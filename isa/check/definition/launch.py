@@ -30,6 +30,8 @@ class Launch:
 
     arguments: their names in order, each one of POINTERS, M, N, K, alpha, beta or a key of `numbers`.
     numbers:   other integer arguments.
+    trans_a, trans_b: A lies in memory as K x M, B as N x K, row by row. What is said of elements is of A and B as they
+    are multiplied.
     workspace: dwords of memory that the kernel finds zeroed and may use.
     """
 
@@ -42,10 +44,24 @@ class Launch:
     arguments: Sequence[str] = LADDER
     numbers: Mapping[str, int] = field(default_factory=dict)
     workspace: int = 0
+    trans_a: bool = False
+    trans_b: bool = False
 
-    @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        return {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}
+    def elements(self) -> dict[str, Names]:
+        """The names of the elements of each matrix, (2, rows, columns)."""
+        shapes = {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}
+        return {
+            matrix: leaves(16 + i, rows * columns).reshape(2, rows, columns)
+            for i, (matrix, (rows, columns)) in enumerate(shapes.items())
+        }
+
+    def stored(self) -> dict[str, Names]:
+        """The same in the order of memory, (2, dwords)."""
+        turned = {"A": self.trans_a, "B": self.trans_b, "C": False}
+        return {
+            matrix: (names.swapaxes(1, 2) if turned[matrix] else names).reshape(2, -1)
+            for matrix, names in self.elements().items()
+        }
 
     @property
     def groups(self) -> int:
@@ -118,7 +134,7 @@ def argument_bytes(arguments: Sequence[str]) -> int:
 
 
 def _contents(launch: Launch) -> dict[str, Names]:
-    found = {kind: leaves(16 + i, rows * columns) for i, (kind, (rows, columns)) in enumerate(launch.shapes.items())}
+    found = launch.stored()
     found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
     found["workspace"] = np.zeros((2, launch.workspace), np.uint64)
     return found

@@ -10,7 +10,7 @@ import struct
 from typing import Any
 
 from isa.check.definition.launch import ALPHA, BETA, BETA_SIZE, UNWRITTEN, Launch
-from isa.check.definition.names import Names, leaves
+from isa.check.definition.names import Names
 from isa.check.definition.waves import Trace
 
 Tree = Any
@@ -33,8 +33,9 @@ def traced(trace: Trace, launch: Launch, name: Names) -> Tree:
         if operation != "fma" or _key(result) != _key(operands[2]):
             made[_key(result)] = (operation, operands)
     known = {_key(value): text for value, text in _KNOWN}
-    for i, (matrix, (rows, columns)) in enumerate(launch.shapes.items()):
-        for at, key in enumerate(map(tuple, leaves(16 + i, rows * columns).T.tolist())):
+    for matrix, names in launch.elements().items():
+        columns = names.shape[2]
+        for at, key in enumerate(map(tuple, names.reshape(2, -1).T.tolist())):
             known[key] = f"{matrix}[{at // columns},{at % columns}]"
     return _tree(_key(name), made, known)
 

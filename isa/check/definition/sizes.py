@@ -8,12 +8,10 @@ instruction must have run and each branch must have gone both ways (see `isa.che
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from isa.check.definition.launch import LADDER, Beta, Launch
+from isa.check.definition.launch import Beta, Launch
 
 
-def usual(rows: int, columns: int, threads: int, arguments: Sequence[str] = LADDER) -> tuple[Launch, ...]:
+def usual(rows: int, columns: int, threads: int, *, trans_a: bool = False, trans_b: bool = False) -> tuple[Launch, ...]:
     """rows, columns: the tile of C that a workgroup of so many threads computes."""
     inside = max(1, rows // 2), max(1, columns // 2)
     sizes: list[tuple[int, int, int, Beta]] = [
@@ -26,11 +24,7 @@ def usual(rows: int, columns: int, threads: int, arguments: Sequence[str] = LADD
         (rows, columns, 17, "0"),
         (rows + 7, columns + inside[1] + 2, 32, "any"),
     ]
-    return tuple(launch(m, n, k, beta, rows, columns, threads, arguments) for m, n, k, beta in sizes)
-
-
-def launch(
-    m: int, n: int, k: int, beta: Beta, rows: int, columns: int, threads: int, arguments: Sequence[str] = LADDER
-) -> Launch:
-    """One launch with a workgroup for each tile: x along the columns of C, y along its rows."""
-    return Launch(m, n, k, beta, (-(-n // columns), -(-m // rows), 1), threads, arguments)
+    return tuple(
+        Launch(m, n, k, beta, (-(-n // columns), -(-m // rows), 1), threads, trans_a=trans_a, trans_b=trans_b)
+        for m, n, k, beta in sizes
+    )

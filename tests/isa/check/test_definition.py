@@ -27,6 +27,9 @@ VARIANTS = {
     "two waves": Parameters(rows=64),
     "256 threads": Parameters(thread_rows=8, thread_columns=8),
     "columns before threads": Parameters(rows=64, columns=128, lane_rows=8),
+    "A transposed": Parameters(trans_a=True),
+    "B transposed": Parameters(trans_b=True),
+    "both transposed": Parameters(rows=64, trans_a=True, trans_b=True),
 }
 
 
@@ -50,10 +53,14 @@ def test_kernel9_is_proved() -> None:
     assert proof.counts["elements"] == sum(launch.m * launch.n for launch in LAUNCHES)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS])
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "both transposed" else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS],
+)
 def test_other_parameters_are_proved(name: str) -> None:
     p = VARIANTS[name]
-    proof = prove(generate(p, "gemm"), "gemm", usual(p.rows, p.columns, p.threads))
+    launches = usual(p.rows, p.columns, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
+    proof = prove(generate(p, "gemm"), "gemm", launches)
     assert proof.proved, str(proof)
 
 
