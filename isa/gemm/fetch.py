@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from isa.gemm.registers import SCALARS, Operand
 from isa.gemm.sides import Side
+from isa.product.text import Store
 from isa.registers import Reg
 
 _ALL_LANES = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
@@ -175,13 +176,13 @@ def advance(side: Side, o: Operand) -> Iterator[str]:
     yield from _add(o.scalars.base, low, high)
 
 
-def stores(side: Side, o: Operand, start: int) -> Iterator[str]:
+def stores(side: Side, o: Operand, start: int) -> Iterator[Store]:
     """What was fetched goes to LDS, where the side's part of a buffer begins at byte `start`."""
     n = side.store_width
     for (k, x), value in zip(side.fetches, o.fetched, strict=True):
         for j in range(0, side.width, n):
             part = Reg("v", value.index + j, n)
-            yield f"ds_store_b{32 * n} {o.write}, {part} offset:{start + (k + j) * side.pitch + 4 * x}"
+            yield Store(o.write, part, start + (k + j) * side.pitch + 4 * x)
 
 
 def _add(target: Reg, low: str, high: str) -> Iterator[str]:

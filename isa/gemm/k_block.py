@@ -18,14 +18,27 @@ and a wave passes the barrier at the end of that one only with all its operands 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from isa.gemm import fetch
 from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS, Registers
+from isa.gemm.sides import Side
 from isa.product import text
 from isa.product.text import Step, Words
+from isa.registers import Reg
+
+
+class Read(Protocol):
+    """Of an operand's registers, what the main loop reads: see `isa.gemm.registers.Operand`."""
+
+    @property
+    def pairs(self) -> Sequence[Sequence[Reg]]: ...
+
+    @property
+    def read(self) -> Reg: ...
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,7 @@ def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> Block:
     """buffer: where the K block lies; label: how labels begin, `<label>_store` stands behind the main loop."""
     after = (buffer + 1) % p.stages
     last = p.depth // p.group - 1
+    starts = buffer * p.stage_bytes, buffer * p.stage_bytes + p.start_b
     early = p.stages == 2 and last > 0
     stored = _if_more(f"{label}_stored_{buffer}", ["s_waitcnt vmcnt(0)", *stores(p, r, after)])
     found: list[str] = []
@@ -48,14 +62,12 @@ def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> Block:
         if number == last and early:
             found += stored
         beside = [] if number else _if_more(f"{label}_fetched_{buffer}", [*loads, *_advance(p, r)])
-        found += text.group(steps(p, r, buffer, number), r.fmas, r.accumulators, beside)
+        found += text.group(steps(p, (r.a, r.b), starts, number), r.fmas, r.accumulators, beside)
     if p.stages == 2 and not early:
         found += [*stored, "s_waitcnt lgkmcnt(0)"]
     # SCC: there was none left.
     found += [f"s_sub_u32 {SCALARS.fetches}, {SCALARS.fetches}, 1", f"s_cbranch_scc1 {label}_store"]
-    if p.stages == 1:
-        found += ["s_barrier", "s_waitcnt vmcnt(0)", *stores(p, r, after), "s_waitcnt lgkmcnt(0)"]
-    found.append("s_barrier")
+    found += text.turn(stores(p, r, after)) if p.stages == 1 else ["s_barrier"]
     return Block(found, aside)
 
 
@@ -75,24 +87,22 @@ def _advance(p: Parameters, r: Registers) -> list[str]:
 
 
 def stores(p: Parameters, r: Registers, buffer: int) -> Iterator[str]:
-    """What was fetched goes to an LDS buffer."""
+    """What was fetched goes to an LDS buffer. With one buffer the stores stand alone between two barriers, and fewer
+    instructions are faster; with two they stand beside loads, and pairs gain nothing."""
     start = buffer * p.stage_bytes
-    yield from fetch.stores(p.a, r.a, start)
-    yield from fetch.stores(p.b, r.b, start + p.start_b)
+    row = [*fetch.stores(p.a, r.a, start), *fetch.stores(p.b, r.b, start + p.start_b)]
+    return text.stores(row, paired=p.stages == 1)
 
 
-def steps(p: Parameters, r: Registers, buffer: int, group: int) -> list[Step]:
-    """The operands of a group's steps of k."""
-    start = buffer * p.stage_bytes
+def steps(p: Parameters, operands: tuple[Read, Read], starts: tuple[int, int], group: int) -> list[Step]:
+    """What the steps of k of a group read. operands: of A and B; starts: where their parts of the K block begin, in
+    bytes behind what their `read` holds."""
     rows = [4 * p.row_of(2 * i) for i in range(p.thread_rows // 2)]
     columns = [4 * p.column_of(2 * j) for j in range(p.thread_columns // 2)]
 
-    def step(number: int) -> Step:
-        k = group * p.group + number
-        a, b = start + k * p.a.pitch, start + p.start_b + k * p.b.pitch
-        return Step(
-            Words(r.a.pairs[number], r.a.read, [a + row for row in rows]),
-            Words(r.b.pairs[number], r.b.read, [b + column for column in columns]),
-        )
+    def words(side: Side, operand: Read, start: int, offsets: list[int], number: int) -> Words:
+        at = start + (group * p.group + number) * side.pitch
+        return Words(operand.pairs[number], operand.read, [at + offset for offset in offsets])
 
-    return [step(number) for number in range(p.group)]
+    a, b = zip(p.sides, operands, starts, (rows, columns), strict=True)
+    return [Step(words(*a, number), words(*b, number)) for number in range(p.group)]

@@ -37,7 +37,7 @@ class Words:
 
     def loads(self) -> Iterator[str]:
         for pair, offset in zip(self.pairs, self.offsets, strict=True):
-            yield f"ds_load_b64 {pair}, {self.address}" + (f" offset:{offset}" if offset else "")
+            yield f"ds_load_b64 {pair}, {self.address}{_at('offset', offset)}"
 
 
 @dataclass(frozen=True)
@@ -76,3 +76,47 @@ def dual_fmas(
 
     for x, y in pairs:
         yield f"{half(x)} :: {half(y)}"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A store to LDS: the VGPRs `value` to `offset` bytes behind what the VGPR `address` holds."""
+
+    address: Reg
+    value: Reg
+    offset: int
+
+
+def stores(row: Sequence[Store], *, paired: bool) -> Iterator[str]:
+    """Stores to LDS. paired: neighbours of one dword become one `ds_store_2addr`, where their offsets fit."""
+    i = 0
+    while i < len(row):
+        first, second = row[i], row[i + 1] if i + 1 < len(row) else None
+        both = _paired(first, second) if paired and second else ""
+        yield both or f"ds_store_b{32 * first.value.count} {first.address}, {first.value}" + _at("offset", first.offset)
+        i += 2 if both else 1
+
+
+def _paired(x: Store, y: Store) -> str:
+    """Offsets are 8 bits that count 64 dwords, or one: the larger unit goes first, as in LLVM
+    (SILoadStoreOptimizer.cpp). Empty where they do not fit."""
+    if x.address != y.address or x.value.count != 1 or y.value.count != 1:
+        return ""
+    for name, unit in (("_stride64", 256), ("", 4)):
+        if all(s.offset % unit == 0 and s.offset // unit < 256 for s in (x, y)):
+            offsets = _at("offset0", x.offset // unit) + _at("offset1", y.offset // unit)
+            return f"ds_store_2addr{name}_b32 {x.address}, {x.value}, {y.value}{offsets}"
+    return ""
+
+
+def turn(stored: Iterable[str], *, wait_first: bool = False) -> Iterator[str]:
+    """The end of a K block in one LDS buffer: once all waves have read it, what was fetched of the next is stored.
+    wait_first: before the barrier, not behind it, a wave waits for what it fetched."""
+    yield from ["s_waitcnt vmcnt(0)", "s_barrier"] if wait_first else ["s_barrier", "s_waitcnt vmcnt(0)"]
+    yield from stored
+    yield "s_waitcnt lgkmcnt(0)"
+    yield "s_barrier"
+
+
+def _at(name: str, offset: int) -> str:
+    return f" {name}:{offset}" if offset else ""

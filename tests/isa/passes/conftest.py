@@ -45,9 +45,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Program]
 
 @dataclass(frozen=True)
 class Rung:
-    """One kernel: its text, its code object, and the control flow of what that disassembles to."""
+    """One kernel: its text, the tools that made its code object, and the control flow of what that disassembles to."""
 
     program: Program
+    tools: Toolchain
     image: bytes
     linked: code_object.CodeObject
     machine_code: Cfg
@@ -71,5 +72,5 @@ def ladder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         linked = code_object.load(image)
         entry = linked.kernel("kernel5").descriptor.entry
         rows = parse_disassembly(code_object.disassemble(linked.code("kernel5"), entry), name)
-        rungs[name] = Rung(program, image, linked, cfg.of_instructions(rows, name))
+        rungs[name] = Rung(program, tools, image, linked, cfg.of_instructions(rows, name))
     return rungs
