@@ -26,6 +26,7 @@ from typing import Any
 
 from hipgemm.build import build
 from hipgemm.kernels import LADDER, gemm_kernarg
+from hipgemm.launching import launch_of
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE, Target
 
@@ -210,8 +211,11 @@ class _Problem:
         buffers = [self.card.memory.allocate(self.a.nbytes) for _ in range(3)]
         for address, matrix in zip(buffers, (self.a, self.b), strict=False):
             ctypes.memmove(address, matrix.ctypes.data, matrix.nbytes)
-        self.arguments = gemm_kernarg(buffers, n, n, n, 1.0, 0.0)
-        self.grid, self.block = row.grid(n, n), row.block
+        launch = launch_of(row, n, n, n)
+        workspace = self.card.memory.allocate(max(1, launch.workspace_bytes))
+        ctypes.memset(workspace, 0, launch.workspace_bytes)
+        self.arguments = launch.kernarg(buffers, 1.0, 0.0, workspace)
+        self.grid, self.block = launch.grid, launch.block
 
     def launch(self, threads: int | None = None) -> None:
         self.card.launch(self.kernel, self.grid, self.block, self.arguments, threads=threads)

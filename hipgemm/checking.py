@@ -15,12 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipgemm.kernels import Rung, gemm_kernarg
+from hipgemm.kernels import Rung
+from hipgemm.launching import launch_of
 from hipgemm.problem import Problem
 from isa import code_object, toolchain
 from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import Finding, IsaError
+from isa.gemm.work import COUNTERS
 from isa.program import Program
 from isa.sim.card import Card, Kernel
 from isa.sim.jit import Target
@@ -98,13 +100,18 @@ def _on_problem(
         at = card.memory.allocate(matrix.nbytes)
         ctypes.memmove(at, matrix.ctypes.data, matrix.nbytes)
         addresses.append(at)
-    arguments = gemm_kernarg(addresses, problem.m, problem.n, problem.k, problem.alpha, problem.beta)
+    launch = launch_of(row, problem.m, problem.n, problem.k)
+    workspace = card.memory.allocate(max(4, launch.workspace_bytes))
+    ctypes.memset(workspace, 0, min(COUNTERS, launch.workspace_bytes))
+    slots = workspace + COUNTERS, launch.workspace_bytes - COUNTERS
+    arguments = launch.kernarg(addresses, problem.alpha, problem.beta, workspace)
     a, b, c = matrices
     seen = observe(
-        card, kernel, row.grid(problem.m, problem.n), row.block, arguments, briefly=briefly,
+        card, kernel, launch.grid, launch.block, arguments, briefly=briefly,
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
-        program=program, names=dict(zip(addresses, "ABC", strict=True)),
-        unwritten=[] if problem.beta else [(addresses[2], c.nbytes)],
+        program=program, names={**dict(zip(addresses, "ABC", strict=True)), workspace: "workspace"},
+        unwritten=[*([] if problem.beta else [(addresses[2], c.nbytes)]), *([slots] if slots[1] > 0 else [])],
+        scratch=(workspace,),
     )  # fmt: skip
     found = list(seen.findings)
     answer = c.copy()
@@ -118,7 +125,7 @@ def _on_problem(
                 f"{expected:.9g} within {verdict.tolerance:.3g}", f"{got:.9g}", "hipgemm.problem", where=row.name,
             )
         )  # fmt: skip
-    for address in addresses:
+    for address in (*addresses, workspace):
         card.memory.free(address)
     return found
 

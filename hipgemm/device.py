@@ -123,6 +123,7 @@ class Device:
     name:      as the device says it.
     arch:      its gfx target.
     simulated: whether it is the simulated card.
+    cus:       its CUs.
     clock_mhz: the highest shader clock that the device states.
     hip:       hip-python's module.
     """
@@ -133,6 +134,8 @@ class Device:
         properties = self._properties()
         self.name = _text(properties.name)
         self.arch = _text(properties.gcnArchName).split(":")[0]
+        # On gfx11 HIP counts WGPs, of two CUs each (ROCclr, maxComputeUnits with WGP mode).
+        self.cus = 2 * properties.multiProcessorCount
         self.clock_mhz = properties.clockRate / 1e3
         self.pci = f"{properties.pciDomainID:04x}:{properties.pciBusID:02x}:{properties.pciDeviceID:02x}.0"
 

@@ -34,6 +34,8 @@ SOURCES = Path(kernels_hip.__file__).parent
 
 LARGEST_INT = 2**31 - 1
 LARGEST_GRID_Y = 65535
+LARGEST_TILES = 2**30
+"""Of a kernel whose workgroups stay, which numbers tiles and workgroups in 31 bits."""
 
 
 class UnknownKernel(IsaError):
@@ -112,7 +114,8 @@ class Gemm(Source):
         return (p.trans_a, p.trans_b) if p else (False, False)
 
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
-        """Workgroups in (x, y, z): x runs along the columns of C, y along its rows."""
+        """Tiles of C in (x, y, z): x runs along its columns, y along its rows. There is a workgroup for each, unless
+        they stay for several (`hipgemm.launching`)."""
         rows, columns = self.block_tile
         return -(-n // columns), -(-m // rows), 1
 
@@ -137,7 +140,13 @@ class Gemm(Source):
                 raise SizeError(
                     f"{self.name} cannot take {letter} = {size}", expected=f"at most {most}", hint="kernel2 can"
                 )
-        if (rows := self.grid(m, n)[1]) > LARGEST_GRID_Y:
+        columns, rows, _ = self.grid(m, n)
+        if self.parameters and self.parameters.persistent:
+            if rows * columns > LARGEST_TILES:
+                raise SizeError(
+                    f"{self.name} cannot take {m} x {n}: {rows * columns} tiles", expected=f"at most {LARGEST_TILES}"
+                )
+        elif rows > LARGEST_GRID_Y:
             raise SizeError(
                 f"{self.name} cannot take M = {m}: {rows} workgroups in y",
                 expected=f"at most {LARGEST_GRID_Y}, which is M = {LARGEST_GRID_Y * self.block_tile[0]}",
@@ -217,6 +226,7 @@ LADDER: dict[str, Rung] = {
         _tiled(8, "batched GMEM loads", _LDS, 128,
                Published(2.8032, 49047.3, vgprs=216, sgprs=55), pipeline="bank-balance,unroll,batch-loads"),
         _generated("kernel9", "generated, LDS double buffer", Parameters()),
+        _generated("kernel10", "workgroups stay, stream-K", Parameters(persistent=True)),
     )
 }  # fmt: skip
 

@@ -19,7 +19,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.device import Buffer, Device, gemm_arguments
+from hipgemm import launching
+from hipgemm.device import Buffer, Device
 from hipgemm.environment import environment
 from hipgemm.kernels import Gemm, rung
 from hipgemm.problem import Problem, ProblemError, Verdict
@@ -141,8 +142,8 @@ def measure_image(
     sizes = problem.m, problem.n, problem.k
 
     def start(matrices: Sequence[Buffer], stream: Any) -> None:
-        arguments = gemm_arguments([x.address for x in matrices], sizes, problem.alpha, problem.beta)
-        device.launch(function, row.grid(problem.m, problem.n), row.block, arguments, stream=stream)
+        addresses = [x.address for x in matrices]
+        launching.start(device, function, row, addresses, sizes, problem.alpha, problem.beta, stream=stream)
 
     subject = Subject(row.name, start, made_by, facts, warnings, row.transposed)
     measured = measure_subject(subject, problem, device, repeats=repeats, cold=cold, step=step)

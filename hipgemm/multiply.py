@@ -22,8 +22,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from hipgemm import launching
 from hipgemm.arrays import ITEM, ArrayTypeError, ArrayValueError, DeviceArray, Matrix, View, view
-from hipgemm.device import Device, Function, gemm_arguments
+from hipgemm.device import Device, Function
 from hipgemm.kernels import STRIDED_COPY, Source, rung
 
 if TYPE_CHECKING:
@@ -196,8 +197,8 @@ def compute(device: Device, kernel: str, a: Matrix, b: Matrix, c: Matrix, alpha:
         left, right = operand(a, m, k, row.transposed[0]), operand(b, k, n, row.transposed[1])
         in_place = fits(c, m, n) and not c.overlaps(left) and not c.overlaps(right)
         target = c if in_place else padded(c, m, n, read=beta != 0)
-        arguments = gemm_arguments([x.address for x in (left, right, target)], (m, n, k), alpha, beta)
-        device.launch(_function(device, row), row.grid(m, n), row.block, arguments)
+        addresses = [x.address for x in (left, right, target)]
+        launching.start(device, _function(device, row), row, addresses, (m, n, k), alpha, beta)
         if not in_place:
             strided_copy(device, target, c)
         device.synchronize()  # before the copies are given back

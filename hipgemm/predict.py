@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.build import Build
-from hipgemm.kernels import Gemm, gemm_kernarg
+from hipgemm.kernels import Gemm
+from hipgemm.launching import launch_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
 
-# Where A, B and C would lie: only distances matter, and a card aligns allocations to pages.
-_A, _B, _C = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000
+# Where A, B, C and a workspace would lie: only distances matter, and a card aligns allocations to pages.
+_A, _B, _C, _WORKSPACE = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000, 0x7F30_0000_0000
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,13 @@ def ready(
 
     rung = built.rung
     assert isinstance(rung, Gemm)
-    rung.check_size(m, n, k)
-    kernarg = gemm_kernarg((_A, _B, _C), m, n, k, 1.0, beta)
+    launch = launch_of(rung, m, n, k, on.cus)
     return predict.TimedLaunch(
         built.code_object(),
         rung.name,
-        rung.grid(m, n),
-        rung.block,
-        kernarg,
+        launch.grid,
+        launch.block,
+        launch.kernarg((_A, _B, _C), 1.0, beta, _WORKSPACE),
         on,
         numbers=numbers,
         bank_rule=bank_rule or bank_rules.DEFAULT,

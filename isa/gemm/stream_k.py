@@ -37,16 +37,16 @@ _QUAD_BYTES = 4 * GROUP * WAVE
 
 
 def scalars(r: Registers) -> SimpleNamespace:
-    """SGPRs behind those of every kernel. a, b: the matrices; workspace; groups, streamed, chunk: arguments, see
-    work.Work. tiles_across: in a row of C; blocks: K blocks of a tile. by_...: reciprocals. begin, end: what is left of
+    """SGPRs behind those of every kernel. a, b: the matrices; workspace to by_...: arguments, see
+    work.Work. across: in a row of C; blocks: K blocks of a tile. begin, end: what is left of
     the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. leftover: steps of k
     in the first K block. x, y, z: for the moment. counter, slot: addresses. owner, last: the workgroups with the first
     and the last piece of the tile; others: how many pieces beside one's own."""
     first = -(-r.sgprs // 4) * 4
     names = (
-        ("a", 2), ("b", 2), ("workspace", 2), ("groups", 1), ("streamed", 1), ("counter", 2), ("slot", 2), ("chunk", 1),
-        ("group", 1), ("tiles_across", 1), ("tiles", 1), ("blocks", 1), ("by_tiles_across", 1), ("by_blocks", 1),
-        ("by_chunk", 1), ("begin", 1), ("end", 1), ("whole", 1), ("tile", 1), ("start", 1), ("count", 1),
+        ("a", 2), ("b", 2), ("workspace", 2), ("groups", 1), ("streamed", 1), ("chunk", 1), ("by_across", 1),
+        ("by_blocks", 1), ("by_chunk", 1), ("counter", 2), ("slot", 2), ("group", 1), ("across", 1),
+        ("tiles", 1), ("blocks", 1), ("begin", 1), ("end", 1), ("whole", 1), ("tile", 1), ("start", 1), ("count", 1),
         ("leftover", 1), ("owner", 1), ("last", 1), ("others", 1), ("x", 1), ("y", 1), ("z", 1),
     )  # fmt: skip
     found = {}
@@ -74,26 +74,11 @@ def by_constant(target: Reg, number: Reg, divisor: int) -> Iterator[str]:
     yield f"s_mov_b32 {target}, {t.sub(0)}"
 
 
-def reciprocal(target: Reg, divisor: Reg, v: Reg) -> Iterator[str]:
-    """target = 2^32 / divisor, a little too small, for `divide`. v: a free VGPR. Changes SCALARS.u.
-
-    As LLVM expands an unsigned division (AMDGPULegalizerInfo.cpp, buildUDIVREM): an estimate in fp32, then a step of
-    Newton's."""
-    u = SCALARS.u
-    yield f"v_cvt_f32_u32_e32 {v}, {divisor}"
-    yield f"v_rcp_iflag_f32_e32 {v}, {v}"
-    yield f"v_mul_f32_e32 {v}, 0x4f7ffffe, {v}"
-    yield f"v_cvt_u32_f32_e32 {v}, {v}"
-    yield f"v_readfirstlane_b32 {target}, {v}"
-    yield f"s_sub_i32 {u}, 0, {divisor}"
-    yield f"s_mul_i32 {u}, {u}, {target}"
-    yield f"s_mul_hi_u32 {u}, {target}, {u}"
-    yield f"s_add_i32 {target}, {target}, {u}"
-
-
 def divide(target: Reg, rest: Reg, number: Reg, divisor: Reg, by: Reg) -> list[str]:
-    """target, rest = divmod(number, divisor), exact for all 32-bit numbers; by: the divisor's reciprocal. Its estimate
-    is at most 2 too small. Changes SCALARS.u."""
+    """target, rest = divmod(number, divisor), for all 32-bit numbers. Changes SCALARS.u.
+
+    by: floor((2^32 - 1) / divisor), less than 1 + 1 / divisor below 2^32 / divisor: the quotient that it gives is at
+    most 2 too small."""
     u = SCALARS.u
     return [
         f"s_mul_hi_u32 {target}, {number}, {by}",

@@ -23,14 +23,19 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
+from isa.analysis.resources import occupancy
 from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
+from isa.gemm.registers import Registers
 
 COUNTERS = 65536
 """Bytes of counters at the start of a workspace: room for tiles in pieces, and the same place at any split."""
-ARGUMENTS = 24
+SHORTEST = 8
+"""K blocks of a range that are worth a workgroup of their own."""
+ARGUMENTS = 36
 """Bytes of a persistent kernel's further arguments."""
 _MOST_BLOCKS = 2**31 - 1
 
@@ -48,8 +53,9 @@ def slot_bytes(p: Parameters) -> int:
 class Work:
     """One launch.
 
-    blocks:   K blocks of a tile, 1 at least.
+    across:   tiles in a row of C.
     tiles:    of C.
+    blocks:   K blocks of a tile, 1 at least.
     groups:   workgroups.
     streamed: tiles that may be done in pieces; the others are done whole.
 
@@ -57,6 +63,7 @@ class Work:
     """
 
     p: Parameters
+    across: int
     tiles: int
     blocks: int
     groups: int
@@ -72,10 +79,20 @@ class Work:
     @staticmethod
     def of(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int | None = None) -> Work:
         """streamed: if None, what is left over when all workgroups have whole tiles."""
-        tiles, blocks = -(-m // p.rows) * -(-n // p.columns), max(1, -(-k // p.depth))
+        across, blocks = -(-n // p.columns), max(1, -(-k // p.depth))
+        tiles = -(-m // p.rows) * across
         if streamed is None:
             streamed = min(tiles % groups, most_streamed(p, blocks))
-        return Work(p, tiles, blocks, groups, streamed)
+        return Work(p, across, tiles, blocks, groups, streamed)
+
+    @staticmethod
+    def filling(p: Parameters, m: int, n: int, k: int, resident: int) -> Work:
+        """For a card that holds so many workgroups at once: what rounds of whole tiles leave over is streamed. Of fewer
+        tiles than workgroups all are, in ranges of SHORTEST K blocks or more."""
+        tiles, blocks = -(-m // p.rows) * -(-n // p.columns), max(1, -(-k // p.depth))
+        if tiles >= resident:
+            return Work.of(p, m, n, k, resident)
+        return Work.of(p, m, n, k, max(tiles, min(resident, tiles * blocks // SHORTEST)), tiles)
 
     @property
     def chunk(self) -> int:
@@ -87,9 +104,19 @@ class Work:
         """What the launch needs, counters and slots."""
         return COUNTERS + (self.groups + self.streamed) * slot_bytes(self.p) if self.streamed else COUNTERS
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The kernel's arguments behind the workspace, by name, in their order: the split, and reciprocals of divisors
+        (`stream_k.divide`)."""
+        by = {
+            f"by_{name}": (2**32 - 1) // n
+            for name, n in (("across", self.across), ("blocks", self.blocks), ("chunk", self.chunk))
+        }
+        return {"groups": self.groups, "streamed": self.streamed, "chunk": self.chunk, **by}
+
     def arguments(self, workspace: int) -> bytes:
-        """The kernel's arguments behind those of every rung; workspace: its address."""
-        return struct.pack("<4xQIII", workspace, self.groups, self.streamed, self.chunk)
+        """All arguments behind those of every rung, as they lie in memory; workspace: its address."""
+        return struct.pack("<4xQ6I", workspace, *self.numbers.values())
 
     def pieces(self, group: int) -> Iterator[tuple[int, int, int]]:
         """(tile, first K block, K blocks) of what a workgroup does, in its order."""
@@ -111,6 +138,12 @@ class Work:
         first, end = tile * self.blocks, (tile + 1) * self.blocks
         cuts = [first, *range((first // self.chunk + 1) * self.chunk, end, self.chunk), end]
         return [(cut - first, after - cut) for cut, after in pairwise(cuts)]
+
+
+@cache
+def resident(p: Parameters, cus: int) -> int:
+    """Workgroups that a card with so many CUs holds at once."""
+    return cus * occupancy(Registers.of(p).count, p.lds_bytes, p.threads, cu_mode=True).workgroups
 
 
 def most_streamed(p: Parameters, blocks: int) -> int:

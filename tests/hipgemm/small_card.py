@@ -149,7 +149,7 @@ def array(memory: SmallMemory, address: int, count: int) -> np.ndarray:
 
 def gemm(card: SmallCard, kernarg: bytes, **_: Any) -> None:
     """C = alpha*A*B + beta*C as the kernels of the ladder are called."""
-    a, b, c, m, n, k, alpha, beta = struct.unpack("<QQQiiiff", kernarg)
+    a, b, c, m, n, k, alpha, beta = struct.unpack_from("<QQQiiiff", kernarg)
     product = F32(alpha) * (array(card.memory, a, m * k).reshape(m, k) @ array(card.memory, b, k * n).reshape(k, n))
     out = array(card.memory, c, m * n).reshape(m, n)
     out[:] = product if beta == 0 else product + F32(beta) * out

@@ -94,8 +94,10 @@ def observe(
     names: Mapping[int, str] | None = None,
     unwritten: Sequence[tuple[int, int]] = (),
     briefly: bool = False,
+    scratch: Sequence[int] = (),
 ) -> Observation:
-    """As `check_launch`, with what stopped the launch. briefly: no more schedules once there is a finding."""
+    """As `check_launch`, with what stopped the launch. briefly: no more schedules once there is a finding. scratch:
+    allocations that are no result, so that what they hold afterwards may depend on the order."""
     if schedules < 1:
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
@@ -130,7 +132,7 @@ def observe(
             found.append(_stopped(fault, kernel.name, lines, memory, names or {}))
         if stopped is not None or (briefly and seen):
             break  # what memory holds after a fault is nobody's result
-        now = _contents(memory, memory.allocations)
+        now = _contents(memory, [a for a in memory.allocations if a.base not in scratch])
         if number == 0:
             after = now
         elif now != after and not found:

@@ -1,0 +1,107 @@
+"""How a GEMM kernel is started: its grid, its arguments and, where workgroups stay for several tiles, its workspace.
+
+A kernel with one workgroup a tile takes the ladder's eight arguments. One whose workgroups stay (`isa.gemm.work`) is
+given as many as the card holds at once, and behind the eight arguments a workspace and how the work is split.
+
+**Workspaces.** A launch uses the counters of its workspace, so two that may run at the same time need two: `start`
+keeps one for each device and stream, where launches follow one another. It is allocated and its counters cleared at the
+first use, and again where a launch needs more; kernels leave the counters at 0. It lives as long as the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from hipgemm.device import gemm_arguments
+from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
+from isa.gemm.work import COUNTERS, Work, WorkError, resident
+
+if TYPE_CHECKING:
+    from hipgemm.device import Buffer, Device, Function
+
+CUS = 96
+"""Of the card where none is named: Navi 31, the one that the published study ran on."""
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch. sizes: M, N, K; work: how it is split, where workgroups stay."""
+
+    grid: Triple
+    block: Triple
+    sizes: Triple
+    work: Work | None
+
+    @property
+    def workspace_bytes(self) -> int:
+        """0 where there is none."""
+        return self.work.workspace_bytes if self.work else 0
+
+    def kernarg(self, matrices: Sequence[int], alpha: float, beta: float, workspace: int = 0) -> bytes:
+        """All arguments as they lie in memory. matrices: addresses of A, B and C; workspace: its address."""
+        first = gemm_kernarg(matrices, *self.sizes, alpha, beta)
+        return first + self.work.arguments(workspace) if self.work else first
+
+
+def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> Launch:
+    """A launch on a card with so many CUs. SizeError where the sizes are none of the kernel's."""
+    row.check_size(m, n, k)
+    p = row.parameters
+    if p is None or not p.persistent:
+        return Launch(row.grid(m, n), row.block, (m, n, k), None)
+    try:
+        work = Work.filling(p, m, n, k, resident(p, cus))
+    except WorkError as error:
+        raise SizeError(f"{row.name} cannot take {m} x {n} x {k}", expected=error.expected, got=error.got) from error
+    return Launch((work.groups, 1, 1), row.block, (m, n, k), work)
+
+
+def start(
+    device: Device,
+    function: Function,
+    row: Gemm,
+    matrices: Sequence[int],
+    sizes: Triple,
+    alpha: float,
+    beta: float,
+    *,
+    stream: Any = None,
+) -> None:
+    """Put a GEMM on a stream, None for the default one. matrices: addresses of A, B and C. SizeError, DeviceError."""
+    launch = launch_of(row, *sizes, device.cus)
+    space = _workspace(device, stream, launch.workspace_bytes) if launch.work else None
+    arguments = [*gemm_arguments(matrices, sizes, alpha, beta)]
+    if launch.work and space:
+        arguments += [ctypes.c_void_p(space.address), *map(ctypes.c_uint, launch.work.numbers.values())]
+    try:
+        device.launch(function, launch.grid, launch.block, arguments, stream=stream)
+    except BaseException:
+        _workspaces.get(device, {}).pop(_number(stream), None)  # nobody knows what its counters hold
+        raise
+
+
+_workspaces: WeakKeyDictionary[Device, dict[int, Buffer]] = WeakKeyDictionary()
+
+
+def _workspace(device: Device, stream: Any, size: int) -> Buffer:
+    """With counters at 0. Another launch of the stream may use it, none of another stream."""
+    mine = _workspaces.setdefault(device, {})
+    number = _number(stream)
+    if number not in mine or mine[number].size < size:
+        if number in mine:
+            device.synchronize()
+            mine.pop(number).free()
+        buffer = device.buffer(size)
+        device.call("hipMemset", buffer.pointer, 0, COUNTERS)
+        device.synchronize()
+        mine[number] = buffer
+    return mine[number]
+
+
+def _number(stream: Any) -> int:
+    return 0 if stream is None else int(stream)
