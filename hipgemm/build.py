@@ -42,6 +42,8 @@ FLAGS = ("-O3",)
 LAST = "vopd-interlock"
 """The pass that runs behind each pipeline, empty ones too: compilers emit what it takes apart."""
 INCLUDE = SOURCES / "include"
+_IMAGES = 3000
+"""Code objects that are kept without their stages, of some 30 kB."""
 OnStage = Callable[[Stage, Shape | None], None]
 """Called after each step with its stage and the shape of the code before it."""
 
@@ -128,6 +130,27 @@ def build(
             _tell(on_stage, stage, stages[:i])
     folder = _publish(folder, out, kernel.name) or folder
     return Build(kernel, arch, folder, tuple(stages), record["toolchain"], cached)
+
+
+def image(kernel: Source, *, arch: str = "gfx1100", tools: Toolchain | None = None) -> bytes:
+    """The code object of a generated kernel as `build` makes it, without stages and proof: for those who time hundreds
+    and build the best. Raises what `build` does."""
+    assert kernel.parameters is not None
+    parameters = kernel.parameters
+    tools = tools or toolchain.find()
+
+    def make() -> bytes:
+        program = generate(parameters, kernel.name, arch=arch)
+        *_, (_, program) = run_pipeline(program, pipeline(kernel), lambda k, after: f"{kernel.name}.s")
+        return tools.code_object(emit(program), arch=arch, name=kernel.name)
+
+    def write(folder: Path, made: bytes) -> None:
+        (folder / "kernel.hsaco").write_bytes(made)
+
+    def read(folder: Path) -> bytes:
+        return (folder / "kernel.hsaco").read_bytes()
+
+    return cache.find_or_make("images", _key(kernel, arch, tools, FLAGS), _IMAGES, make, write, read)
 
 
 def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:

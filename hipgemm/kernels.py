@@ -113,6 +113,11 @@ class Gemm(Source):
         p = self.parameters
         return (p.trans_a, p.trans_b) if p else (False, False)
 
+    @property
+    def trans(self) -> str:
+        """How A and B lie in memory: n as in C = A B, t transposed; row-major."""
+        return names.trans_of(self.parameters) if self.parameters else "nn"
+
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Tiles of C in (x, y, z): x runs along its columns, y along its rows. There is a workgroup for each, unless
         they stay for several (`hipgemm.launching`)."""

@@ -2,11 +2,15 @@
 
 **Where.** All on the host: they are copied to the device, and C back. All on the device: they are used where they are.
 
-**Layout.** The kernels take dense row-major matrices whose sizes are multiples of their tile. A matrix that is such is
-used in place; any other is first copied, on the device, into a padded one (`strided_copy`): transposed and strided
-views need nothing else. Padding A and B with zeros adds products of zeros to each sum; rows and columns beyond C are
-computed and left behind. Where C is column-major, C^T = B^T A^T is computed instead, which takes three column-major
-matrices as they are. Where C shares memory with A or B, it is computed aside first.
+**Which kernel.** `hipgemm.tuning.choose` says, from a table, by M, N, K and how A and B lie (`hipgemm explain` shows
+it). Its kernels are generated for one of the four transpositions and take any size.
+
+**Layout.** A kernel takes dense matrices, row-major or transposed as it was made for, whose sizes are multiples of its
+tile; that of a generated kernel is 1 x 1 x 1. A matrix that is such is used in place; any other is first copied, on the
+device, into a padded one (`strided_copy`): strided views need nothing else. Padding A and B with zeros adds products of
+zeros to each sum; rows and columns beyond C are computed and left behind. Where C is column-major, C^T = B^T A^T is
+computed instead, which takes three column-major matrices as they are. Where C shares memory with A or B, it is computed
+aside first.
 
 **As BLAS has it** (https://netlib.org/blas, SGEMM). With beta = 0, C is not read. With alpha = 0 or K = 0, A and B are
 not read, and C = beta C. With M = 0 or N = 0 there is nothing to do.
@@ -30,6 +34,7 @@ from hipgemm.kernels import STRIDED_COPY, Source, rung
 if TYPE_CHECKING:
     import numpy as np
 
+AUTO = "auto"
 COPY_BLOCK = (32, 8, 1)
 COPY_GRID_Y = 4096
 _BUILT_IN_STREAMS = {1: 0, 2: 2}  # __cuda_array_interface__: 1 the legacy default stream, 2 the thread's own
@@ -41,7 +46,7 @@ def sgemm(
     c: Any = None,
     alpha: float = 1.0,
     beta: float = 0.0,
-    kernel: str = "kernel8",
+    kernel: str | None = None,
     *,
     device: Device | str | None = None,
 ) -> Any:
@@ -51,13 +56,13 @@ def sgemm(
            __cuda_array_interface__), all of them on the same side; views may be transposed or strided.
     c:     M x N, overwritten and returned. Without it a new one is: a NumPy array for arrays on the host; for arrays on
            the device one of a's library if that has `from_dlpack`, else a hipgemm.arrays.DeviceArray.
-    kernel: which of the ladder computes.
+    kernel: which computes, by name; None or "auto" for the one that `hipgemm explain` names.
     device: as in hipgemm.run, or an open one.
 
     Raises TypeError (what is no float32 array), ValueError (shapes, places, sizes beyond a kernel's reach), each of
     them an IsaError, and other IsaErrors as hipgemm.run does.
     """
-    row = rung(kernel)
+    name = None if kernel in (None, AUTO) else rung(kernel).name
     scalars = _scalar("alpha", alpha), _scalar("beta", beta)
     given = [view("a", a), view("b", b)] + ([] if c is None else [view("c", c)])
     _check_shapes(given, scalars[1])
@@ -68,8 +73,8 @@ def sgemm(
         places = ", ".join(f"{v.name} on the {'device' if v.host is None else 'host'}" for v in given)
         raise ArrayValueError("the matrices lie on different sides", expected="all on the host or device", got=places)
     if on_host == {True}:
-        return _of_host(opened, row.name, [v.host for v in given if v.host is not None], scalars, c)
-    return _of_device(opened, row.name, given, scalars, c)
+        return _of_host(opened, name, [v.host for v in given if v.host is not None], scalars, c)
+    return _of_device(opened, name, given, scalars, c)
 
 
 def _scalar(name: str, value: Any) -> float:
@@ -94,7 +99,7 @@ def _check_shapes(given: Sequence[View], beta: float) -> None:
         raise ArrayValueError("there is no c for beta", expected="c, or beta = 0", got=f"beta = {beta:g}")
 
 
-def _of_host(device: Device, kernel: str, given: list[np.ndarray], scalars: tuple[float, float], c: Any) -> Any:
+def _of_host(device: Device, kernel: str | None, given: list[np.ndarray], scalars: tuple[float, float], c: Any) -> Any:
     """Matrices on the host: up, computed, C down again."""
     import numpy as np
 
@@ -124,7 +129,7 @@ def _of_host(device: Device, kernel: str, given: list[np.ndarray], scalars: tupl
     return answer if c is None else c
 
 
-def _of_device(device: Device, kernel: str, given: Sequence[View], scalars: tuple[float, float], c: Any) -> Any:
+def _of_device(device: Device, kernel: str | None, given: Sequence[View], scalars: tuple[float, float], c: Any) -> Any:
     """Matrices on the device: used where they are."""
     a, b = (v.matrix for v in given[:2])
     made = DeviceArray(device, (given[0].shape[0], given[1].shape[1])) if c is None else None
@@ -165,8 +170,9 @@ def _check_device(v: View, device: Device, reads: bool) -> None:
         )
 
 
-def compute(device: Device, kernel: str, a: Matrix, b: Matrix, c: Matrix, alpha: float, beta: float) -> None:
-    """C = alpha A B + beta C, finished when it returns. C has elements; sizes fit. Raises SizeError, DeviceError."""
+def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix, alpha: float, beta: float) -> None:
+    """C = alpha A B + beta C, finished when it returns. C has elements; sizes fit. kernel: None for the table's choice.
+    Raises SizeError, DeviceError."""
     if not c.dense and c.transposed.dense:
         a, b, c = b.transposed, a.transposed, c.transposed
     if alpha == 0 or a.columns == 0:
@@ -174,7 +180,7 @@ def compute(device: Device, kernel: str, a: Matrix, b: Matrix, c: Matrix, alpha:
             strided_copy(device, c, c, beta)
             device.synchronize()
         return
-    row = rung(kernel)
+    row = rung(kernel or _chosen(a, b, device.name))
     m, n, k = (-(-size // tile) * tile for size, tile in zip((c.rows, c.columns, a.columns), row.tile, strict=True))
     row.check_size(m, n, k)
     with ExitStack() as stack:
@@ -202,6 +208,14 @@ def compute(device: Device, kernel: str, a: Matrix, b: Matrix, c: Matrix, alpha:
         if not in_place:
             strided_copy(device, target, c)
         device.synchronize()  # before the copies are given back
+
+
+def _chosen(a: Matrix, b: Matrix, card: str) -> str:
+    from hipgemm.tuning.choose import chosen
+    from hipgemm.tuning.shapes import Shape
+
+    trans = "".join("t" if not x.dense and x.transposed.dense else "n" for x in (a, b))
+    return chosen(Shape(a.rows, b.columns, a.columns, trans), card).kernel
 
 
 def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 1.0, *, stream: Any = None) -> None:

@@ -101,13 +101,28 @@ def ready(
     bank_rule: str | None = None,
 ) -> TimedLaunch:
     """The launch of a built rung, to be timed."""
+    assert isinstance(built.rung, Gemm)
+    return ready_code(built.code_object(), built.rung, (m, n, k), on, beta=beta, numbers=numbers, bank_rule=bank_rule)
+
+
+def ready_code(
+    code: CodeObject,
+    rung: Gemm,
+    sizes: tuple[int, int, int],
+    on: Card,
+    *,
+    beta: float = 0.0,
+    numbers: Mapping[str, float] | None = None,
+    bank_rule: str | None = None,
+) -> TimedLaunch:
+    """As `ready`, for a code object that holds the rung's kernel. sizes: M, N and K."""
     from isa.timing import bank_rules, predict
 
-    rung = built.rung
-    assert isinstance(rung, Gemm)
+    m, n, k = sizes
+    rung.check_size(m, n, k)
     launch = launch_of(rung, m, n, k, on.cus)
     return predict.TimedLaunch(
-        built.code_object(),
+        code,
         rung.name,
         launch.grid,
         launch.block,

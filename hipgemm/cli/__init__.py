@@ -29,6 +29,8 @@ VERBS = {
     "lint": "check assembly or a code object for what an assembler does not",
     "mutate": "put faults into kernels and see whether the checks find them",
     "check": "run a kernel under observers: registers in flight, races, accesses outside, schedules",
+    "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
+    "explain": "say which kernel sgemm takes for a shape, and why",
     "lab": "run a small experiment: a table of what decides how fast a kernel is",
     "doctor": "show what was found on this machine, and what is missing",
 }

@@ -1,14 +1,15 @@
 """A name for each Parameters, and back: what a user types, and the kernel's symbol in its code object.
 
-    gemm_128x128x8_8x16_l4_g2_s2
+    gemm_128x128x8_8x16_l4_g2_s2_nn
+         |         |    |  |  |  A and B: n row-major as they are multiplied, t stored transposed
          |         |    |  |  stages
          |         |    |  group
          |         |    lane_rows
          |         thread_rows x thread_columns
          rows x columns x depth
 
-Every other field of Parameters follows as a label and a number where it is not the default, so that no two kernels
-ever share a name.
+Every other field of Parameters stands before the last word, as a label and a number, where it is not the default: no
+two kernels ever share a name.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ from isa.gemm.parameters import ParameterError, Parameters
 
 _TILE = ("rows", "columns", "depth", "thread_rows", "thread_columns")
 _LABELS = {"lane_rows": "l", "group": "g", "stages": "s"}
-_FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAGES"
+_TRANS = ("trans_a", "trans_b")
+_FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAGES_nn"
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d+)")
 
 
 def _labelled() -> dict[str, dataclasses.Field[int]]:
     """Label -> field, for all that stand behind the tile."""
-    fields = [f for f in dataclasses.fields(Parameters) if f.name not in _TILE]
+    fields = [f for f in dataclasses.fields(Parameters) if f.name not in (*_TILE, *_TRANS)]
     return {_LABELS.get(f.name, f.name.replace("_", "")): f for f in fields}
 
 
@@ -39,7 +41,12 @@ def name_of(p: Parameters) -> str:
         value = getattr(p, field.name)
         if field.name in _LABELS or value != field.default:
             text += f"_{label}{int(value)}"
-    return text
+    return f"{text}_{trans_of(p)}"
+
+
+def trans_of(p: Parameters) -> str:
+    """How A and B lie: n row-major as they are multiplied, t stored transposed."""
+    return "".join("t" if getattr(p, field) else "n" for field in _TRANS)
 
 
 def is_name(text: str) -> bool:
@@ -57,6 +64,7 @@ def parameters_of(name: str) -> Parameters:
         for label, number in pairs:
             field = labelled[label]
             values[field.name] = bool(int(number)) if isinstance(field.default, bool) else int(number)
+        values |= dict(zip(_TRANS, (letter == "t" for letter in name[-2:]), strict=True))
         found = Parameters(**values)
         if name_of(found) == name:
             return found

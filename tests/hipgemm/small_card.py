@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from hipgemm import kernels
-from isa import toolchain
+from isa import code_object, toolchain
 from isa.errors import IsaError
+from isa.gemm import names
 
 F32 = np.float32
 
@@ -147,10 +148,15 @@ def array(memory: SmallMemory, address: int, count: int) -> np.ndarray:
     return np.frombuffer((ctypes.c_float * count).from_address(address), F32)
 
 
-def gemm(card: SmallCard, kernarg: bytes, **_: Any) -> None:
-    """C = alpha*A*B + beta*C as the kernels of the ladder are called."""
+def gemm(card: SmallCard, kernarg: bytes, trans: str = "nn", **_: Any) -> None:
+    """C = alpha*A*B + beta*C as the kernels of the ladder are called, or those that find A or B transposed."""
     a, b, c, m, n, k, alpha, beta = struct.unpack_from("<QQQiiiff", kernarg)
-    product = F32(alpha) * (array(card.memory, a, m * k).reshape(m, k) @ array(card.memory, b, k * n).reshape(k, n))
+
+    def operand(address: int, rows: int, columns: int, letter: str) -> np.ndarray:
+        flat = array(card.memory, address, rows * columns)
+        return flat.reshape(columns, rows).T if letter == "t" else flat.reshape(rows, columns)
+
+    product = F32(alpha) * (operand(a, m, k, trans[0]) @ operand(b, k, n, trans[1]))
     out = array(card.memory, c, m * n).reshape(m, n)
     out[:] = product if beta == 0 else product + F32(beta) * out
 
@@ -213,6 +219,8 @@ class SmallCard:
     def load(self, image: bytes) -> SmallModule:
         assert image[:4] == b"\x7fELF"
         kernels = {name: SmallKernel(name, body) for name, body in self.bodies.items()}
+        for name in filter(names.is_name, code_object.load(image).kernels):
+            kernels.setdefault(name, SmallKernel(name, functools.partial(gemm, trans=name[-2:])))
         return SmallModule(kernels, {"variable": (self.variable, 16)})
 
     def unload(self, module: SmallModule) -> None:

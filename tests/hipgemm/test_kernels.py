@@ -85,9 +85,9 @@ def test_what_can_be_addressed_is_taken(name: str, size: tuple[int, int, int]) -
 
 
 def test_generated_kernels_are_known_by_name() -> None:
-    row = kernels.rung("gemm_64x256x8_8x16_l8_g1_s2")
+    row = kernels.rung("gemm_64x256x8_8x16_l8_g1_s2_nn")
     assert row.parameters == Parameters(rows=64, columns=256, lane_rows=8, group=1)
     assert row.grid(100, 300) == (2, 2, 1)
     assert row.published is None
     with pytest.raises(IsaError, match="rows and columns"):
-        kernels.rung("gemm_65x256x8_8x16_l8_g1_s2")
+        kernels.rung("gemm_65x256x8_8x16_l8_g1_s2_nn")

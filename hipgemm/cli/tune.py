@@ -1,0 +1,111 @@
+"""`hipgemm tune --shapes FILE`: search the generated kernels for each shape and write the table that sgemm reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hipgemm.tuning.pool import EXECUTORS
+from hipgemm.tuning.table import as_object
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.tuning.search import Found
+
+
+@click.command("tune")
+@click.option("--shapes", required=True, metavar="FILE", help="A shape a line: M N K [nn|nt|tn|tt]; - for stdin.")
+@click.option("--on", "where", default="model", show_default=True, metavar="model|card|card:N|simulated",
+              help="What times the kernels: the cycle model, a card, or launches on the simulated card.")  # fmt: skip
+@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The model's card.")
+@click.option("--clock", default=None, type=click.FloatRange(1), help="Its clock in MHz.  [default: the card's]")
+@click.option("--executor", default="local", show_default=True, type=click.Choice(EXECUTORS))
+@click.option("--scheduler", default=None, help="Address of a dask scheduler.  [default: workers on this machine]")
+@click.option("--jobs", default=None, type=click.IntRange(1), help="Processes.  [default: the cores; 1 on a card]")
+@click.option("--candidates", default=500, show_default=True, type=click.IntRange(1),
+              help="Kernels that are considered for a shape, those with the smallest bounds.")  # fmt: skip
+@click.option("-o", "out", default=None, type=click.Path(dir_okay=False, path_type=Path),
+              help="Table; what it has is kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON line a shape.")
+def command(
+    shapes: str, where: str, card_name: str, clock: float | None, executor: str, scheduler: str | None,
+    jobs: int | None, candidates: int, out: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Search the parameters of generated kernels for each shape of FILE.
+
+    On the cycle model, hundreds of kernels go through a quick mode, the best dozen through an estimate of the whole
+    launch, the best four through the ensemble that gives a band. On a card, hundreds are launched three times, and the
+    best four take turns.
+
+    Each result is written to TABLE.journal.jsonl the moment it is known: stop with Ctrl-C, give the same command again,
+    and the search goes on. Without --scheduler, --executor dask makes a cluster on this machine.
+    """
+    from hipgemm.tuning import journal, table
+    from hipgemm.tuning import shapes as files
+    from hipgemm.tuning.pool import pool
+    from hipgemm.tuning.search import search
+    from hipgemm.tuning.trial import Target, made_by
+    from isa.timing.cards import card
+
+    wanted = files.load(shapes)
+    on = card(card_name)
+    target = Target(on.name, clock or on.clock_mhz, None if where == "model" else where)
+    if scheduler is not None and executor != "dask":
+        raise IsaError("a scheduler is for --executor dask")
+    processes = jobs or (1 if target.device else os.cpu_count() or 1)
+    path = out or table.own_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held = table.load(path) if path.exists() else table.Table()
+    book = path.with_name(path.name + ".journal.jsonl")
+    with journal.Journal(book, made_by(target), lambda text: click.echo(text, err=True)) as log:
+        try:
+            with _progress(len(wanted)) as tell, pool(executor, processes, scheduler) as workers:
+                for number, shape in enumerate(wanted):
+                    found = search(shape, target, workers, log, lambda *said, n=number: tell(n, *said), candidates)
+                    held = held.with_(found.entry)
+                    held.save(path)
+                    _show(found, as_json)
+        except KeyboardInterrupt:
+            click.echo(f"stopped: {log.held} results are in {book}; the same command goes on from there", err=True)
+            sys.exit(130)
+    click.echo(f"wrote {path}", err=True)
+
+
+@contextmanager
+def _progress(shapes: int) -> Iterator[Callable[[int, str, int, int], None]]:
+    """A function that takes (number of the shape, what is being done, how much of it, of how much)."""
+    if not sys.stderr.isatty():
+        yield lambda number, what, done, of: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        every = progress.add_task("shapes", total=shapes)
+        task = progress.add_task("", total=None)
+
+        def tell(number: int, what: str, done: int, of: int) -> None:
+            progress.update(every, completed=number)
+            progress.update(task, description=what, completed=done, total=of)
+
+        yield tell
+
+
+def _show(found: Found, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(as_object(found.entry)))
+        return
+    best, shape = found.entry.kernels[0], found.shape
+    click.echo(
+        f"{shape}: {best.kernel}, {best.us:.1f} us {found.entry.kind} ({best.low_us:.1f} to {best.high_us:.1f}), "
+        f"{shape.flops / best.us / 1e6:.2f} TFLOP/s; {found.considered} kernels, {found.excluded} excluded by their "
+        f"bounds, {found.tried} timed"
+    )

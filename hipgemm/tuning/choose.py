@@ -1,0 +1,114 @@
+"""Which kernel computes a shape: the nearest tuned shape's, with the reason in words.
+
+Distance is Euclidean in log2 of M, N and K: twice as many rows is as far as twice as many products a sum. Entries whose
+matrices lie the same way come first; where there are none, those of others give their parameters, generated for
+matrices that lie so. Entries of the card at hand come before those of other cards, measured ones before predicted ones
+at the same distance. Of the nearest entry the fastest kernel that takes the sizes (`Gemm.check_size`) is chosen; where
+none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from hipgemm.kernels import SizeError, rung
+from hipgemm.tuning import table
+from hipgemm.tuning.shapes import Shape
+from hipgemm.tuning.table import Entry, Table
+from isa.gemm.names import name_of, parameters_of
+from isa.gemm.parameters import ParameterError
+
+FALLBACK = "kernel2"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """kernel: what is chosen. entry: the tuned shape that it comes from, None for a fallback; distance: to it in
+    octaves. passed: (kernel, why not) of those that came before it. reason: all of it in a sentence."""
+
+    shape: Shape
+    kernel: str
+    entry: Entry | None
+    distance: float
+    passed: tuple[tuple[str, str], ...]
+    reason: str
+
+
+def distance(a: Shape, b: Shape) -> float:
+    """In octaves, however the matrices lie."""
+    return math.dist(*([math.log2(x) for x in (s.m, s.n, s.k)] for s in (a, b)))
+
+
+def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[Table, ...] | None = None) -> Choice:
+    """on: the card's name. tables: those that count, the first before the others; the user's own and the shipped one
+    if None. IsaError where a table cannot be read, SizeError where no kernel takes the sizes."""
+    passed: list[tuple[str, str]] = []
+    for entry in _ordered(shape, on, _default() if tables is None else tables):
+        for timed in entry.kernels:
+            kernel = lying(timed.kernel, shape.trans)
+            if why := _refused(kernel, shape):
+                passed.append((kernel, why))
+                continue
+            far = distance(shape, entry.shape)
+            return Choice(shape, kernel, entry, far, tuple(passed), _reason(shape, entry, far, on, bool(passed)))
+    row = rung(FALLBACK)
+    m, n, k = (-(-x // tile) * tile for x, tile in zip((shape.m, shape.n, shape.k), row.tile, strict=True))
+    row.check_size(m, n, k)
+    said = "no tuned kernel takes these sizes" if passed else "no shape is tuned"
+    return Choice(shape, FALLBACK, None, math.inf, tuple(passed), said)
+
+
+def lying(kernel: str, trans: str) -> str:
+    """The same kernel for matrices that lie so; itself where there is none."""
+    with suppress(ParameterError):
+        return name_of(replace(parameters_of(kernel), trans_a=trans[0] == "t", trans_b=trans[1] == "t"))
+    return kernel
+
+
+def _ordered(shape: Shape, on: str, tables: tuple[Table, ...]) -> list[Entry]:
+    """The entries that may serve, nearest first."""
+    ranked = [
+        (e.shape.trans != shape.trans, not _same(e.on, on), distance(shape, e.shape), number,
+         e.kind != "measured", e.key, e)
+        for number, held in enumerate(tables)
+        for e in held.entries
+    ]  # fmt: skip
+    return [row[-1] for row in sorted(ranked, key=lambda row: row[:-1])]
+
+
+def _refused(kernel: str, shape: Shape) -> str:
+    row = rung(kernel)
+    if row.trans != shape.trans:
+        return "there is none for matrices that lie so"
+    try:
+        row.check_size(shape.m, shape.n, shape.k)
+    except SizeError as error:
+        return error.message
+    return ""
+
+
+def _same(a: str, b: str) -> bool:
+    """Whether two names are of one card: "7900 XTX" and "AMD Radeon RX 7900 XTX"."""
+    return a.lower() in b.lower() or b.lower() in a.lower()
+
+
+def _reason(shape: Shape, entry: Entry, far: float, on: str, later: bool) -> str:
+    exact = far == 0 and entry.shape.trans == shape.trans
+    near = "this shape is tuned" if exact else f"the nearest tuned shape is {entry.shape}, {far:.2f} octaves away"
+    who = "" if _same(entry.on, on) else f", for the {entry.on}"
+    return near + who + f" ({entry.kind})" + ("; kernels before it do not take these sizes" if later else "")
+
+
+@functools.lru_cache(4096)
+def chosen(shape: Shape, on: str) -> Choice:
+    """`choose` by the default tables, remembered."""
+    return choose(shape, on)
+
+
+@functools.cache
+def _default() -> tuple[Table, ...]:
+    own = table.own_path()
+    return (*((table.load(own),) if own.exists() else ()), table.shipped())

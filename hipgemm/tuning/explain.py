@@ -1,0 +1,93 @@
+"""A choice with its reason and its alternatives, for people: what `hipgemm explain` shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hipgemm.tuning.choose import Choice, lying
+from hipgemm.tuning.trial import Target, launch, limit
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from isa.timing.cards import Card
+    from isa.timing.ensemble import Timing
+
+
+@dataclass(frozen=True)
+class Explained:
+    """timings: (kernel, what the model says of it at this shape, or why it says nothing); the chosen kernel first."""
+
+    choice: Choice
+    on: Card
+    timings: tuple[tuple[str, Timing | str], ...]
+
+
+def explain(choice: Choice, on: Card, *, predict: bool, step: Callable[[str], None]) -> Explained:
+    """The choice with predictions of the chosen kernel and of its entry's others."""
+    if not predict:
+        return Explained(choice, on, ())
+    others = [lying(t.kernel, choice.shape.trans) for t in choice.entry.kernels] if choice.entry else []
+    refused = {kernel for kernel, _ in choice.passed}
+    names = dict.fromkeys([choice.kernel, *(k for k in others if k not in refused)])
+    found: list[tuple[str, Timing | str]] = []
+    for name in names:
+        step(f"predicting {name}")
+        try:
+            found.append((name, launch(name, choice.shape, Target(on.name, on.clock_mhz)).timing()))
+        except IsaError as error:
+            found.append((name, error.message))
+    return Explained(choice, on, tuple(found))
+
+
+def as_object(e: Explained) -> dict[str, Any]:
+    """For JSON. Times in microseconds, and they are predicted."""
+    c, s = e.choice, e.choice.shape
+    near = c.entry.shape if c.entry else None
+    return {
+        "shape": [s.m, s.n, s.k, s.trans],
+        "kernel": c.kernel,
+        "reason": c.reason,
+        "tuned_shape": [near.m, near.n, near.k, near.trans] if near else None,
+        "octaves": c.distance if math.isfinite(c.distance) else None,
+        "refused": [{"kernel": kernel, "why": why} for kernel, why in c.passed],
+        "predicted": [
+            {"kernel": kernel, "why": t} if isinstance(t, str) else {
+                "kernel": kernel, "us": 1e6 * t.time_s, "low_us": 1e6 * t.low_s, "high_us": 1e6 * t.high_s,
+                "peak_share": _share(e, t), "limit": limit(t),
+            }
+            for kernel, t in e.timings
+        ],
+    }  # fmt: skip
+
+
+def text(e: Explained) -> str:
+    """A few lines."""
+    c = e.choice
+    lines = [str(c.shape), f"  kernel     {c.kernel}", f"  because    {c.reason}"]
+    lines += [f"  not        {kernel}: {why}" for kernel, why in c.passed]
+    for i, (kernel, t) in enumerate(e.timings):
+        if isinstance(t, str):
+            lines.append(f"  {'predicted' if i == 0 else 'others':<10} {kernel}: {t}")
+            continue
+        lines.append(
+            f"  {'predicted' if i == 0 else 'others' if i == 1 else '':<10} {1e6 * t.time_s:.1f} us, "
+            f"{1e6 * t.low_s:.1f} to {1e6 * t.high_s:.1f}, {100 * _share(e, t):.1f} % of peak"
+            + (f": {kernel}" if i else f" ({e.on.name}, {t.clock_mhz:g} MHz)")
+        )
+        if i == 0:
+            lines.append(f"  {'where':<10} {limit(t)}; {_next(t)}; {t.occupancy.workgroups} workgroups a CU, held by "
+                         f"{', '.join(t.occupancy.binding)}")  # fmt: skip
+    return "\n".join(lines)
+
+
+def _share(e: Explained, t: Timing) -> float:
+    return e.choice.shape.flops / t.time_s / e.on.peak_flops(t.clock_mhz)
+
+
+def _next(t: Timing) -> str:
+    """The largest causes behind the first."""
+    rest = sorted(t.causes.items(), key=lambda item: -item[1])[1:4]
+    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in rest)

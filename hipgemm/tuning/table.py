@@ -1,0 +1,168 @@
+"""The table: for each tuned shape the kernels that were best, fastest first, and where their times come from.
+
+    {"table": 1,
+     "entries": [
+       {"shape": [4096, 4096, 4096, "nn"],      M, N, K, and how A and B lie
+        "on": "7900 XTX", "clock_mhz": 2500,    the card of the model, or what a card says it is called and null
+        "kind": "predicted",                    or "measured"
+        "kernels": [{"kernel": "gemm_...", "us": 2481.6, "low_us": 2359.8, "high_us": 2501.7, "limit": "..."}],
+        "considered": 676, "tried": 41, "label": "..."}]}
+
+`table` is the format's version. Times are microseconds: predicted ones the median and the extremes of the model's
+ensemble, measured ones the best, the best and the worst of the launches. There is no date in it: the same search of the
+same version writes the same bytes. Entries are sorted by `on`, kind, transposition, K, M, N.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, Shape
+from isa.errors import IsaError, Span
+from isa.gemm.names import parameters_of
+
+VERSION = 1
+KINDS = ("predicted", "measured")
+SHIPPED = Path(__file__).with_name("tables")
+
+
+class BadTable(IsaError):
+    """A file that is no table."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A kernel and its time in microseconds."""
+
+    kernel: str
+    us: float
+    low_us: float
+    high_us: float
+    limit: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One shape. kernels: fastest first; considered, tried: how many the search had bounds of, and saw timed."""
+
+    shape: Shape
+    on: str
+    clock_mhz: float | None
+    kind: str
+    kernels: tuple[Timed, ...]
+    considered: int
+    tried: int
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        s = self.shape
+        return self.on, self.kind, s.trans, s.k, s.m, s.n
+
+
+@dataclass(frozen=True)
+class Table:
+    """Entries, each shape once for each card and kind."""
+
+    entries: tuple[Entry, ...] = field(default=())
+
+    def with_(self, entry: Entry) -> Table:
+        """The same with this entry, in place of what it had for the shape."""
+        return Table(tuple(sorted([e for e in self.entries if e.key != entry.key] + [entry], key=lambda e: e.key)))
+
+    def text(self) -> str:
+        rows = ",\n  ".join(json.dumps(as_object(e), allow_nan=False) for e in self.entries)
+        return f'{{"table": {VERSION}, "entries": [\n  {rows}\n]}}\n'
+
+    def save(self, path: Path) -> None:
+        """Whole or not at all. IsaError where it cannot be written."""
+        fresh = path.with_name(path.name + ".new")
+        try:
+            fresh.write_text(self.text(), encoding="utf-8")
+            os.replace(fresh, path)
+        except OSError as error:
+            raise IsaError(f"cannot write {path}: {error.strerror}") from error
+
+
+def load(path: Path) -> Table:
+    """A table's file. BadTable says what is wrong where; IsaError where it cannot be read."""
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise IsaError(f"{path}: {error.strerror}", expected="a table, as `hipgemm tune` writes it") from error
+    except UnicodeDecodeError as error:
+        raise BadTable(f"{path} is not text: {error.reason}", expected="JSON in UTF-8") from error
+    try:
+        fields = json.loads(text)
+    except json.JSONDecodeError as error:
+        line = text.splitlines()[error.lineno - 1] if text.strip() else ""
+        span = Span(str(path), error.lineno, min(error.colno, 150), line[:150])
+        raise BadTable(f"this is no JSON: {error.msg}", span=span) from error
+    if not isinstance(fields, dict) or fields.get("table") != VERSION or not isinstance(fields.get("entries"), list):
+        got = fields.get("table") if isinstance(fields, dict) else type(fields).__name__
+        raise BadTable(
+            f"{path} is no table of a known version", expected=f'{{"table": {VERSION}, "entries": [...]}}',
+            got=json.dumps(got), hint="hipgemm tune makes one",
+        )  # fmt: skip
+    table = Table()
+    for number, row in enumerate(fields["entries"]):
+        try:
+            table = table.with_(_entry(row))
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            said = error.message if isinstance(error, IsaError) else f"{type(error).__name__}: {error}"
+            raise BadTable(f"{path}: entry {number} cannot be taken: {said}") from error
+    return table
+
+
+def shipped() -> Table:
+    """What came with the package."""
+    table = Table()
+    for file in sorted(SHIPPED.glob("*.json")):
+        for entry in load(file).entries:
+            table = table.with_(entry)
+    return table
+
+
+def own_path() -> Path:
+    """Where a user's own table lies, which comes before the shipped one (XDG base directory specification)."""
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "hipgemm" / "table.json"
+
+
+def as_object(e: Entry) -> dict[str, Any]:
+    """As it stands in the file."""
+    s = e.shape
+    rows = [
+        {"kernel": t.kernel, "us": round(t.us, 3), "low_us": round(t.low_us, 3), "high_us": round(t.high_us, 3)}
+        | ({"limit": t.limit} if t.limit else {})
+        for t in e.kernels
+    ]
+    fields = {
+        "shape": [s.m, s.n, s.k, s.trans], "on": e.on, "clock_mhz": e.clock_mhz, "kind": e.kind, "kernels": rows,
+        "considered": e.considered, "tried": e.tried,
+    }  # fmt: skip
+    return fields | ({"label": s.label} if s.label else {})
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    m, n, k, trans = row["shape"]
+    if trans not in TRANSPOSITIONS or not all(isinstance(x, int) and 1 <= x <= LARGEST for x in (m, n, k)):
+        raise ValueError(f"no shape: {row['shape']}")
+    if row["kind"] not in KINDS:
+        raise ValueError(f"no kind: {row['kind']}")
+    kernels = []
+    for t in row["kernels"]:
+        parameters_of(t["kernel"])
+        us, low, high = (float(t[name]) for name in ("us", "low_us", "high_us"))
+        if not 0 < low <= us <= high < float("inf"):
+            raise ValueError(f"no times of {t['kernel']}")
+        kernels.append(Timed(str(t["kernel"]), us, low, high, str(t.get("limit", ""))))
+    if not kernels:
+        raise ValueError("no kernel")
+    shape = Shape(m, n, k, trans, str(row.get("label", "")))
+    clock = None if row["clock_mhz"] is None else float(row["clock_mhz"])
+    counts = int(row["considered"]), int(row["tried"])
+    return Entry(shape, str(row["on"]), clock, row["kind"], tuple(kernels), *counts)

@@ -1,0 +1,217 @@
+"""One job of the search: some kernels at one shape, on the cycle model or on a card. What a worker runs.
+
+Levels, cheapest first:
+
+    quick     model: the estimate of two short K, the rest of K at the rate between them
+    estimate  model: the estimate of the whole
+    full      model: the ensemble, hence a band
+    timed     card: one launch to warm up, the best of three
+    repeated  card: several kernels by turns, so that the card's clock drifts for all of them alike; best of 16 each,
+              answers judged against float64
+
+What cannot be built or timed gives an Outcome that says why: a search goes on.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hipgemm.kernels import rung
+from hipgemm.tuning.shapes import Shape
+from isa import cache
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.device import Device
+    from isa.code_object import CodeObject
+    from isa.timing.ensemble import Timing
+    from isa.timing.predict import TimedLaunch
+
+_SHORT = (256, 512)
+_WARM_UPS, _TIMED, _REPEATED = 1, 3, 16
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where: a card of isa.timing.cards at a clock, or a device to open ("card", "card:1", "simulated")."""
+
+    card: str
+    clock_mhz: float
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """kernels: one, but for "repeated"."""
+
+    kernels: tuple[str, ...]
+    shape: Shape
+    level: str
+    target: Target
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job found of one kernel.
+
+    seconds, low, high: the time and its band; None where there is none, and why says why.
+    limit: what takes most of the SIMDs' cycles, by the model. on: the card's name of itself, on a card.
+    """
+
+    kernel: str
+    seconds: float | None
+    low: float | None = None
+    high: float | None = None
+    limit: str = ""
+    why: str = ""
+    on: str = ""
+
+
+def made_by(target: Target) -> str:
+    """A hash of what outcomes depend on: the generator and, where it tells the time, the model."""
+    elsewhere = ("check",) if target.device is None else ("check", "sim", "timing")
+    return cache.key(*(p.read_bytes() for p in cache.sources(*elsewhere)))
+
+
+def run(job: Job) -> list[Outcome]:
+    """The outcome of each kernel."""
+    try:
+        if job.level == "repeated":
+            return _repeated(job)
+        return [_LEVELS[job.level](job, job.kernels[0])]
+    except IsaError as error:
+        return [Outcome(kernel, None, why=error.message) for kernel in job.kernels]
+
+
+def _quick(job: Job, kernel: str) -> Outcome:
+    from isa.timing import ensemble
+
+    s, clock = job.shape, job.target.clock_mhz
+    short = [k for k in _SHORT if k < s.k] if s.k > _SHORT[-1] else [s.k]
+    launches = [launch(kernel, Shape(s.m, s.n, k, s.trans), job.target) for k in short]
+    # Not TimedLaunch.estimate: hundreds of them would drive predictions from the disk that somebody asks for again.
+    times = [ensemble.quick(each.prepared, clock).time_s for each in launches]
+    if len(short) == 1:
+        return Outcome(kernel, times[0])
+    rate = max(0.0, times[1] - times[0]) / (short[1] - short[0])
+    return Outcome(kernel, times[1] + rate * (s.k - short[1]))
+
+
+def _estimate(job: Job, kernel: str) -> Outcome:
+    return Outcome(kernel, launch(kernel, job.shape, job.target).estimate(job.target.clock_mhz).time_s)
+
+
+def _full(job: Job, kernel: str) -> Outcome:
+    timing = launch(kernel, job.shape, job.target).timing(job.target.clock_mhz)
+    return Outcome(kernel, timing.time_s, timing.low_s, timing.high_s, limit(timing))
+
+
+def limit(timing: Timing) -> str:
+    """The largest cause of cycles, as `hipgemm time` names it."""
+    name, share = max(timing.causes.items(), key=lambda item: item[1])
+    return f"{name}, {100 * share:.0f} % of cycles"
+
+
+def launch(kernel: str, shape: Shape, target: Target) -> TimedLaunch:
+    """To be timed by the model."""
+    from hipgemm.predict import ready_code
+    from isa.timing.cards import card
+
+    on = card(target.card)
+    return ready_code(code_object(kernel, on.arch), rung(kernel), (shape.m, shape.n, shape.k), on)
+
+
+@functools.lru_cache(maxsize=64)
+def code_object(kernel: str, arch: str) -> CodeObject:
+    """A kernel's, by name."""
+    from isa.code_object import load
+
+    return load(image(kernel, arch), arch)
+
+
+def image(kernel: str, arch: str) -> bytes:
+    from hipgemm import build
+
+    row = rung(kernel)
+    return build.image(row, arch=arch) if row.parameters else build.build(row, arch=arch).hsaco.read_bytes()
+
+
+def _timed(job: Job, kernel: str) -> Outcome:
+    bench = _bench(job.shape, job.target)
+    times = bench.times((kernel,), _TIMED)[kernel]
+    return Outcome(kernel, min(times), min(times), max(times), on=bench.device.name)
+
+
+def _repeated(job: Job) -> list[Outcome]:
+    bench = _bench(job.shape, job.target)
+    wrong = {kernel: bench.wrong(kernel) for kernel in job.kernels}
+    right = tuple(kernel for kernel in job.kernels if not wrong[kernel])
+    found = [Outcome(kernel, None, why=why, on=bench.device.name) for kernel, why in wrong.items() if why]
+    for kernel, times in bench.times(right, _REPEATED).items():
+        found.append(Outcome(kernel, min(times), min(times), max(times), on=bench.device.name))
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def _bench(shape: Shape, target: Target) -> _Bench:
+    return _Bench(shape, target)
+
+
+class _Bench:
+    """A device with the matrices of one shape on it."""
+
+    def __init__(self, shape: Shape, target: Target) -> None:
+        from hipgemm.problem import Problem
+
+        self.problem = Problem(shape.m, shape.n, shape.k)
+        self.device: Device = _open(target.device)
+        self.drawn = self.problem.matrices()
+        lying = self.problem.stored(self.drawn, (shape.trans[0] == "t", shape.trans[1] == "t"))
+        self.buffers = [self.device.buffer(x.nbytes) for x in lying]
+        for buffer, array in zip(self.buffers, lying, strict=True):
+            buffer.upload(array)
+        self.loaded: dict[str, Any] = {}
+
+    def start(self, kernel: str, stream: Any) -> None:
+        from hipgemm.device import gemm_arguments
+
+        if kernel not in self.loaded:
+            self.loaded[kernel] = self.device.load(image(kernel, self.device.arch), kernel)
+        row, p = rung(kernel), self.problem
+        arguments = gemm_arguments([x.address for x in self.buffers], (p.m, p.n, p.k), p.alpha, p.beta)
+        self.device.launch(self.loaded[kernel], row.grid(p.m, p.n), row.block, arguments, stream=stream)
+
+    def times(self, kernels: tuple[str, ...], rounds: int) -> dict[str, list[float]]:
+        """Seconds of each launch, the kernels by turns. IsaError where the device's clock does not say."""
+        if not kernels:
+            return {}
+        turns = [kernel for _ in range(_WARM_UPS + rounds) for kernel in kernels]
+        seconds = self.device.timings(lambda turn, stream: self.start(turns[turn], stream), len(turns))
+        found: dict[str, list[float]] = {kernel: [] for kernel in kernels}
+        for kernel, spent in list(zip(turns, seconds, strict=True))[_WARM_UPS * len(kernels) :]:
+            if spent is None:
+                raise IsaError(f"{self.device.name} has no time for {kernel}: too short for its clock")
+            found[kernel].append(spent)
+        return found
+
+    def wrong(self, kernel: str) -> str:
+        """What is wrong with its answer, "" if nothing is."""
+        self.buffers[2].upload(self.drawn[2])
+        self.start(kernel, None)
+        self.device.synchronize()
+        answer = self.drawn[2].copy()
+        self.buffers[2].download(answer)
+        verdict = self.problem.judge(*self.drawn, answer)
+        return "" if verdict.correct else f"WRONG in {verdict.wrong} of {answer.size} elements"
+
+
+@functools.cache
+def _open(device: str | None) -> Device:
+    from hipgemm.device import Device
+
+    return Device.open(device)
+
+
+_LEVELS = {"quick": _quick, "estimate": _estimate, "full": _full, "timed": _timed}

@@ -1,0 +1,237 @@
+"""The search itself on a shape that the model plays fast: bounds, journal, resuming, Ctrl-C, cards, dask."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hipgemm.cli import main
+from hipgemm.tuning import bounds, search, space, table, trial
+from hipgemm.tuning.journal import BadJournal, Journal
+from hipgemm.tuning.pool import pool
+from hipgemm.tuning.shapes import Shape
+from hipgemm.tuning.trial import Job, Outcome, Target
+from isa import toolchain
+from isa.errors import IsaError
+from isa.gemm.names import name_of
+from isa.timing.cards import card
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no assembler for gfx11 here")
+
+TARGET = Target("7900 XTX", 2500)
+SHAPE = Shape(96, 64, 40)
+
+
+def tune(folder: Path, *arguments: str, shapes: str = "96 64 40 # small\n", code: int = 0) -> Result:
+    (folder / "shapes.txt").write_text(shapes)
+    given = ["--shapes", str(folder / "shapes.txt"), "-o", str(folder / "t.json"), "--jobs", "1", *arguments]
+    done = CliRunner().invoke(main, ["tune", *given])
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.mark.parametrize("trans", ["nn", "tt"])
+def test_the_space_holds_hundreds_of_kernels_each_once(trans: str) -> None:
+    names = [name_of(p) for p, _ in space.kernels(trans)]
+    assert len(set(names)) == len(names) > 300
+    assert all(name.endswith(trans) for name in names)
+    assert f"gemm_128x128x8_8x16_l4_g2_s2_{trans}" in names
+
+
+@pytest.mark.parametrize("shape", [Shape(512, 768, 160), Shape(64, 4096, 512)], ids=str)
+def test_no_prediction_is_below_its_bound(shape: Shape) -> None:
+    kernels = [k for i, k in enumerate(space.kernels("nn")) if i % 97 == 5][:12]
+    for p, vgprs in kernels:
+        bound = bounds.bound(p, vgprs, shape, card("7900 XTX"), 2500)
+        assert bound is not None
+        (outcome,) = trial.run(Job((name_of(p),), shape, "full", TARGET))
+        assert outcome.low is not None
+        assert bound.seconds <= outcome.low, f"{name_of(p)}: {bound.by}"
+
+
+def test_a_search_writes_a_table_and_finds_everything_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = tune(tmp_path, "--candidates", "5")
+    held = table.load(tmp_path / "t.json")
+    (entry,) = held.entries
+    assert entry.shape == SHAPE
+    assert entry.shape.label == "small"
+    assert (entry.on, entry.kind, entry.clock_mhz) == ("7900 XTX", "predicted", 2500)
+    assert 1 <= len(entry.kernels) <= 4
+    assert entry.kernels[0].kernel in done.stdout
+    assert "TFLOP/s" in done.stdout
+    # Again: nothing is asked of the model, and the table is the same to the byte.
+    before = (tmp_path / "t.json").read_bytes()
+    monkeypatch.setattr(trial, "run", lambda job: pytest.fail("asked again"))
+    tune(tmp_path, "--candidates", "5")
+    assert (tmp_path / "t.json").read_bytes() == before
+
+
+def test_another_shape_joins_the_table(tmp_path: Path) -> None:
+    tune(tmp_path, "--candidates", "1")
+    found = json.loads(tune(tmp_path, "--candidates", "1", "--json", shapes="64 32 16 nt").stdout)
+    assert found["shape"] == [64, 32, 16, "nt"]
+    assert found["kernels"][0]["kernel"].endswith("_nt")
+    assert len(table.load(tmp_path / "t.json").entries) == 2
+
+
+def test_ctrl_c_keeps_what_is_known_and_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, asked = trial.run, []
+
+    def run(job: Job) -> list[Outcome]:
+        asked.append(job)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return real(job)
+
+    monkeypatch.setattr(trial, "run", run)
+    stopped = tune(tmp_path, "--candidates", "5", code=130)
+    assert "2 results are in" in stopped.stderr
+    assert not (tmp_path / "t.json").exists()
+    lines = (tmp_path / "t.json.journal.jsonl").read_text().splitlines()
+    assert [json.loads(line)["key"][0] for line in lines] == [job.kernels[0] for job in asked[:2]]
+    known = asked[:2]
+    asked[:] = [known[0]] * 3
+    tune(tmp_path, "--candidates", "5")
+    assert not set(asked[3:]) & set(known)
+    (entry,) = table.load(tmp_path / "t.json").entries
+    monkeypatch.setattr(trial, "run", real)
+    (tmp_path / "whole").mkdir()
+    tune(tmp_path / "whole", "--candidates", "5")
+    assert table.load(tmp_path / "whole" / "t.json").entries == (entry,)
+
+
+def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Path) -> None:
+    file, said = tmp_path / "j.jsonl", []
+    with Journal(file, "me", said.append) as log:
+        log.add(Outcome("k1", 1.5), SHAPE, "quick", TARGET)
+        log.add(Outcome("k2", None, why="no"), SHAPE, "quick", TARGET)
+    whole = file.read_bytes()
+    for cut in range(len(whole) - 40, len(whole)):
+        file.write_bytes(whole[:cut])
+        said.clear()
+        with Journal(file, "me", said.append) as log:
+            assert log.find("k1", SHAPE, "quick", TARGET) == Outcome("k1", 1.5)
+            assert log.find("k2", SHAPE, "quick", TARGET) is None
+            assert len(said) == 1
+            assert "not whole" in said[0]
+            log.add(Outcome("k3", 2.5), SHAPE, "quick", TARGET)
+        with Journal(file, "me", said.append) as log:
+            assert log.held == 2
+            assert log.find("k1", SHAPE, "full", TARGET) is None
+            assert log.find("k1", SHAPE, "quick", Target("7900 XTX", 2400)) is None
+    with Journal(file, "another", said.append) as log:
+        assert log.held == 0
+        assert "2 results of another" in said[-1]
+        with pytest.raises(IsaError, match="another search"):
+            Journal(file, "me", said.append)
+    file.write_bytes(b'{"key": 1}\n' + whole)
+    with pytest.raises(BadJournal, match=r"j\.jsonl:1:1"):
+        Journal(file, "me", said.append)
+
+
+def test_what_cannot_be_taken_is_said(tmp_path: Path) -> None:
+    missing = CliRunner().invoke(main, ["tune", "--shapes", "none.txt", "-o", str(tmp_path / "t.json")])
+    assert missing.exit_code == 2
+    assert "No such file" in missing.stderr
+    assert "this is no N" in tune(tmp_path, shapes="1 x 1", code=2).stderr
+    assert "holds no shape" in tune(tmp_path, shapes="# nothing", code=2).stderr
+    assert "scheduler is for" in tune(tmp_path, "--scheduler", "tcp://localhost:1", code=2).stderr
+    assert "no device" in tune(tmp_path, "--on", "abacus", code=2).stderr
+    assert "no kernel could be timed" in tune(tmp_path, shapes="1 1 2000000000", code=2).stderr
+
+
+def test_processes_find_what_one_process_finds(tmp_path: Path) -> None:
+    found = []
+    for jobs in (1, 2):
+        (tmp_path / str(jobs)).mkdir()
+        with (
+            Journal(tmp_path / str(jobs) / "j.jsonl", "me", lambda _: None) as log,
+            pool("local", jobs) as workers,
+        ):
+            found.append(search.search(SHAPE, TARGET, workers, log, lambda *_: None, 3).entry)
+    assert found[0].kernels == found[1].kernels
+
+
+def test_dask_finds_it_too(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="dask.distributed is not installed (extra dask)")
+    with Journal(tmp_path / "j.jsonl", "me", lambda _: None) as log, pool("dask", 1) as workers:
+        found = search.search(SHAPE, TARGET, workers, log, lambda *_: None, 2)
+    assert found.entry.kernels
+    assert log.held >= 2
+
+
+def test_a_dask_scheduler_that_does_not_answer() -> None:
+    pytest.importorskip("distributed", reason="dask.distributed is not installed (extra dask)")
+    with pytest.raises(IsaError, match="no dask scheduler"), pool("dask", 1, "tcp://127.0.0.1:9"):
+        pass
+
+
+def test_on_a_card_kernels_take_turns_and_wrong_ones_are_left_out(
+    tmp_path: Path, run_program: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """The small card: one kernel of three is wrong, and its clock says how long each takes."""
+    (tmp_path / "shapes.txt").write_text("96 64 40 tn\n")
+    run_program(
+        """
+from pathlib import Path
+from small_card import *
+from hipgemm import simulated_hip
+from hipgemm.tuning import search
+from hipgemm.cli import main
+names = []
+def timed(card, kernarg, **_):
+    card.time_s = 0.001 * (1 + names.index(card.launches[-1][0]))
+    gemm(card, kernarg, trans="tn")
+def bad(card, kernarg, **_):
+    card.time_s = 0.0001
+    wrong_gemm(card, kernarg)
+first, _ = search.candidates(search.Shape(96, 64, 40, "tn"), search.Target("7900 XTX", 2500), 3)
+names += [c.kernel for c in first]
+card = SmallCard(bodies={names[2]: bad, names[1]: timed, names[0]: timed})
+simulated_hip.install(lambda: card)
+here = sys.argv[1]
+try:
+    main(["tune", "--shapes", f"{here}/shapes.txt", "--on", "simulated", "-o", f"{here}/t.json", "--candidates", "3"])
+except SystemExit as done:
+    assert not done.code
+order = [name for name, *_ in card.launches[-17 * 2:]]
+assert order == sorted(names[:2]) * 17, order
+""",
+        str(tmp_path),
+    )
+    (entry,) = table.load(tmp_path / "t.json").entries
+    assert entry.kind == "measured"
+    assert entry.clock_mhz is None
+    assert [round(t.us) for t in entry.kernels] == [1000, 2000]
+    lines = [json.loads(line) for line in (tmp_path / "t.json.journal.jsonl").read_text().splitlines()]
+    assert [fields["outcome"]["why"] for fields in lines if fields["outcome"]["why"]] == [
+        next(o["why"] for o in (f["outcome"] for f in lines) if "WRONG" in o["why"])
+    ]
+
+
+def explain(*arguments: str) -> Any:
+    done = CliRunner().invoke(main, ["explain", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_explain_says_which_and_why(tmp_path: Path) -> None:
+    tune(tmp_path, "--candidates", "3")
+    file = str(tmp_path / "t.json")
+    (entry,) = table.load(tmp_path / "t.json").entries
+    same = json.loads(explain("96", "64", "40", "--table", file, "--json"))
+    assert same["kernel"] == entry.kernels[0].kernel
+    assert same["octaves"] == 0
+    assert same["predicted"][0]["us"] == pytest.approx(entry.kernels[0].us, abs=1e-3)
+    assert len(same["predicted"]) == len(entry.kernels)
+    text = explain("96", "128", "40", "--trans", "nt", "--table", file)
+    assert "96 x 64 x 40 nn, 1.00 octaves away" in text
+    assert "_nt" in text
+    assert "% of peak" in text
+    assert "predicted  " not in explain("96", "128", "40", "--table", file, "--no-predict")

@@ -1,0 +1,93 @@
+"""The table's file: written and read back, damaged, and the one that is shipped."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from hipgemm.kernels import rung
+from hipgemm.tuning import table
+from hipgemm.tuning.shapes import Shape
+from hipgemm.tuning.table import BadTable, Entry, Table, Timed
+from isa.errors import IsaError
+
+NAME = "gemm_128x128x8_8x16_l4_g2_s2_nn"
+
+
+def entry(m: int, n: int, k: int, trans: str = "nn", on: str = "7900 XTX", kind: str = "predicted") -> Entry:
+    return Entry(Shape(m, n, k, trans, "a label"), on, 2500, kind, (Timed(NAME, 10, 9, 11, "VALU busy"),), 500, 20)
+
+
+def test_written_and_read_back(tmp_path: Path) -> None:
+    held = Table().with_(entry(1, 2, 3)).with_(entry(1, 2, 3, "nt")).with_(entry(1, 2, 3, kind="measured"))
+    held.save(tmp_path / "t.json")
+    assert table.load(tmp_path / "t.json") == held
+    assert [e.shape.label for e in held.entries] == ["a label"] * 3
+    assert list(tmp_path.iterdir()) == [tmp_path / "t.json"]
+
+
+def test_a_new_entry_takes_the_old_one_s_place_and_order_does_not_matter() -> None:
+    entries = [entry(m, n, k) for m in (1, 2) for n in (3, 4) for k in (5, 6)]
+    one, other = Table(), Table()
+    for e in entries:
+        one = one.with_(e)
+    for e in random.Random(1).sample(entries + entries, 16):
+        other = other.with_(e)
+    assert one.text() == other.text()
+    assert len(one.entries) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no JSON"),
+        ("[]", "no table of a known version"),
+        ('{"table": 2, "entries": []}', "no table of a known version"),
+        ('{"table": 1}', "no table of a known version"),
+        ('{"table": 1, "entries": [{}]}', "entry 0 cannot be taken"),
+        ('{"table": 1, "entries": [\n {"shape": 1} ]', "no JSON"),
+    ],
+)
+def test_what_is_no_table_is_refused(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(BadTable, match=says):
+        table.load(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"shape": [0, 1, 1, "nn"]}, {"shape": [1, 1, 1, "xx"]}, {"shape": [1, 1]}, {"kind": "guessed"}, {"kernels": []},
+        {"kernels": [{"kernel": "kernel8", "us": 1, "low_us": 1, "high_us": 1}]},
+        {"kernels": [{"kernel": NAME, "us": 1, "low_us": 2, "high_us": 3}]},
+        {"kernels": [{"kernel": NAME, "us": "x", "low_us": 2, "high_us": 3}]}, {"clock_mhz": "fast"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_damaged_entry_is_named(damage: dict[str, object], tmp_path: Path) -> None:
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps({"table": 1, "entries": [table.as_object(entry(1, 1, 1)) | damage]}))
+    with pytest.raises(BadTable, match="entry 0"):
+        table.load(file)
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
+    with pytest.raises(IsaError, match="No such file"):
+        table.load(tmp_path / "none.json")
+    (tmp_path / "t.json").write_bytes(b"\xff")
+    with pytest.raises(BadTable, match="not text"):
+        table.load(tmp_path / "t.json")
+    with pytest.raises(IsaError, match="cannot write"):
+        Table().save(tmp_path / "none" / "t.json")
+
+
+def test_the_shipped_table_is_of_the_7900_xtx_and_its_kernels_exist() -> None:
+    held = table.shipped()
+    assert held.entries
+    assert {(e.on, e.kind) for e in held.entries} == {("7900 XTX", "predicted")}
+    for e in held.entries:
+        for timed in e.kernels:
+            rung(timed.kernel).check_size(e.shape.m, e.shape.n, e.shape.k)
+            assert rung(timed.kernel).trans == e.shape.trans
+        assert [t.us for t in e.kernels] == sorted(t.us for t in e.kernels)
