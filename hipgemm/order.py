@@ -1,6 +1,6 @@
 """The order of dual FMAs of a thread tile, or of a kernel's step of k: banks, stalls, and whether any order is better.
 
-In: a tile, for which `isa.product.order` has an order, or code, whose order is read from its main loop: the dual FMAs
+In: a tile, for which `isa.product` has an order, or code, whose order is read from its main loop: the dual FMAs
 from its first up to where an accumulator comes again. Out: a `DualOrder`, counted by `isa.timing.order_cost` from the
 instructions alone, whoever wrote them.
 """
@@ -18,8 +18,9 @@ from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.code_object import CodeObject, disassemble
 from isa.errors import IsaError
+from isa.gemm import compiled, names
 from isa.parse import parse_disassembly, parse_instruction
-from isa.product import order, text
+from isa.product import odd, order, text
 from isa.program import Instruction, Program
 from isa.registers import VGPR_LIMIT, Reg
 from isa.timing import order_cost
@@ -30,13 +31,25 @@ DESTINATIONS = {"opposite": order.opposite, "turning": order.turning}
 
 
 @dataclass(frozen=True)
+class Written:
+    """parameters: the name of a generated kernel. same: its main loop, in other registers, is this one. instructions:
+    of the main loop; taken: those that stand in no generated loop, control and address arithmetic."""
+
+    parameters: str
+    same: bool
+    instructions: int
+    taken: int
+
+
+@dataclass(frozen=True)
 class DualOrder:
     """source: what it is the order of. rows: its instructions, as they read their banks when the pass before has filled
-    the caches; cost: of one pass."""
+    the caches; cost: of one pass. written: of kernels 6 to 8, what the generator writes of their main loop."""
 
     source: str
     cost: Cost
     rows: tuple[Row, ...]
+    written: Written | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it; each count with `optimal`."""
@@ -50,21 +63,37 @@ class DualOrder:
 
 
 def of_tile(columns: int, rows_: int, destinations: str = "opposite") -> DualOrder:
-    """The order for `columns` elements of A's column times `rows_` of B's row. destinations: one of DESTINATIONS.
+    """The order for `columns` elements of A's column times `rows_` of B's row. destinations: one of DESTINATIONS, where
+    both sides are even.
 
-    IsaError for an odd side, and where the VGPRs do not do.
+    IsaError where the VGPRs do not do, and for a tile of fewer than two products.
     """
-    pairs = order.schedule(columns, rows_)
-    placed = order.place(pairs, DESTINATIONS[destinations](pairs))
+    fmas: Sequence[order.Fma]
+    if columns % 2 or rows_ % 2:
+        fmas = odd.schedule(columns, rows_)
+        placed = odd.place(fmas)
+    else:
+        fmas = pairs = order.schedule(columns, rows_)
+        placed = order.place(pairs, DESTINATIONS[destinations](pairs))
     if (highest := max(reg.index for reg in placed.accumulators.values())) >= VGPR_LIMIT:
         raise IsaError(
             f"a thread tile of {columns} x {rows_} has no room in the VGPRs",
             expected=f"at most {VGPR_LIMIT} for its accumulators and operands",
             got=str(highest + 1),
         )
-    lines = text.dual_fmas(pairs, placed.column, placed.row, placed.accumulators)
+    lines = text.dual_fmas(fmas, placed.column, placed.row, placed.accumulators)
     name = f"thread tile {columns} x {rows_}"
     return _order(name, [parse_instruction(line, name, i) for i, line in enumerate(lines)])
+
+
+def of_rung(program: Program, rung: str) -> DualOrder:
+    """The order of one step of k of a kernel of the ladder, and for kernels 6 to 8 what the generator writes of it."""
+    found = of_code(program, rung)
+    if rung not in compiled.SHAPES:
+        return found
+    loop = compiled.main_loop(program.kernel(), compiled.SHAPES[rung])
+    written = Written(names.name_of(compiled.PARAMETERS), loop.same, len(loop.lines), len(loop.taken))
+    return dataclasses.replace(found, written=written)
 
 
 def of_code(given: Program | CodeObject, source: str, name: str | None = None) -> DualOrder:

@@ -15,7 +15,7 @@ import click
     default="opposite",
     show_default=True,
     type=click.Choice(["opposite", "turning"]),
-    help="Of a tile: banks opposite to the sources read, or by turns as in kernels 6 to 8.",
+    help="Of an even tile: banks opposite to the sources read, or by turns as in kernels 6 to 8.",
 )
 @click.option("--kernel", "name", default=None, help="Which kernel of the file.  [default: the only one]")
 @click.option("--all", "every", is_flag=True, help="Show every row of the bank table.")
@@ -26,8 +26,9 @@ def command(
 ) -> None:
     """Show in which order the dual FMAs of a thread tile run, and what that costs under each rule of operand banks.
 
-    `hipgemm order 8 16` is for 8 elements of A's column times 16 of B's row, any even numbers. A kernel of the ladder
-    (built first), an assembly file (- for stdin) or a code object shows one step of its own main loop instead.
+    `hipgemm order 8 16` is for 8 elements of A's column times 16 of B's row. A kernel of the ladder (built first), an
+    assembly file (- for stdin) or a code object shows one step of its own main loop instead; of kernels 6 to 8 also,
+    how much of that loop the GEMM generator writes.
 
     Beside each count stands the least that any order could have, and by which argument this one meets it.
     """
@@ -36,11 +37,15 @@ def command(
     from hipgemm.report import order as shown
     from hipgemm.report.inspection import WIDTH
     from isa.errors import IsaError
+    from isa.parse import parse
 
     if len(what) == 2 and all(word.isdecimal() for word in what):
         found = order.of_tile(int(what[0]), int(what[1]), accumulators)
     elif len(what) == 1 and not what[0].isdecimal():
-        found = order.of_code(inputs.read(what[0], hipcc), "stdin" if what[0] == "-" else what[0], name)
+        if (made := inputs.built(what[0], hipcc)) is not None:
+            found = order.of_rung(parse(made.assembly.read_text(), str(made.assembly)), what[0])
+        else:
+            found = order.of_code(inputs.read(what[0]), "stdin" if what[0] == "-" else what[0], name)
     else:
         raise IsaError(
             "this is neither a thread tile nor code",

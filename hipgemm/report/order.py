@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from hipgemm.order import DualOrder
 from hipgemm.report.inspection import bank_table
+from isa.timing.order_cost import NOT_SHOWN, Count
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from isa.timing.order_cost import Count
 
 ROWS = 16
 """How many rows of the bank table are shown unless asked for all."""
 
 
 def _verdict(count: Count) -> tuple[str, str, str]:
-    return f"{count.count}", f"{count.lower_bound}", f"{'optimal' if count.optimal else 'no'}: {count.argument}"
+    word = "yes" if count.optimal else "open" if count.argument == NOT_SHOWN else "no"
+    return f"{count.count}", f"{count.lower_bound}", f"{word}: {count.argument}"
 
 
 def show(found: DualOrder, console: Console, rows: int | None = ROWS) -> None:
@@ -27,7 +27,7 @@ def show(found: DualOrder, console: Console, rows: int | None = ROWS) -> None:
 
     cost = found.cost
     console.print(
-        f"{found.source}: {cost.columns} x {cost.rows} products (column x row), {cost.instructions} dual FMAs",
+        f"{found.source}: {cost.columns} x {cost.rows} products (column x row) in {cost.instructions} FMAs",
         highlight=False,
     )
     table = Table(box=SIMPLE, pad_edge=False)
@@ -42,6 +42,14 @@ def show(found: DualOrder, console: Console, rows: int | None = ROWS) -> None:
     console.print(table)
     entering = ", ".join(f"{n} by {rule}" for rule, n in cost.entering.items() if n)
     console.print(f"with empty caches the first FMA stalls: {entering or 'by no rule'}", highlight=False)
+    if (w := found.written) is not None:
+        console.print(
+            f"main loop: {w.instructions - w.taken} of its {w.instructions} instructions as the generator writes them "
+            f"with the parameters of {w.parameters};\nthe rest is the compiler's control and addresses that go on"
+            if w.same
+            else f"main loop: not as the generator writes it with the parameters of {w.parameters}",
+            highlight=False,
+        )
     console.print(bank_table(found.rows[:rows]))
     if rows is not None and len(found.rows) > rows:
         console.print(f"  and {len(found.rows) - rows} more: --all", markup=False, highlight=False)

@@ -24,6 +24,7 @@ from isa.analysis import inner
 from isa.errors import IsaError
 from isa.gemm.k_block import steps
 from isa.gemm.parameters import Parameters
+from isa.parse import parse_instruction
 from isa.product import order, text
 from isa.product.text import Store
 from isa.program import Instruction, Kernel
@@ -50,12 +51,18 @@ SHAPES = {"kernel6": Shape(rolled=True), "kernel7": Shape(), "kernel8": Shape(lo
 @dataclass(frozen=True)
 class MainLoop:
     """lines: the instructions of a main loop, in order; taken: those of them that come from the program.
-    first, last: positions of the loop's instructions in the kernel."""
+    body: the loop that the program has, from instruction `first` to `last` of its kernel."""
 
     lines: tuple[str, ...]
     taken: tuple[Instruction, ...]
+    body: tuple[Instruction, ...]
     first: int
     last: int
+
+    @property
+    def same(self) -> bool:
+        """Whether the generator's loop is the program's."""
+        return [str(parse_instruction(line)) for line in self.lines] == list(map(str, self.body))
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ def main_loop(kernel: Kernel, shape: Shape, p: Parameters = PARAMETERS) -> MainL
         ]
         control = [inst for inst in body[reads[n - 1] + 1 : fmas[0]] if inst.desc.unit == "salu"]
         lines = [*group(0, [*advance, *map(str, control)]), *map(str, tail)]
-        return MainLoop(tuple(lines), (*control, *tail), block.start, block.end - 1)
+        return MainLoop(tuple(lines), (*control, *tail), tuple(body), block.start, block.end - 1)
 
     head, control = body[: reads[0]], [inst for inst in tail if inst.desc.unit in ("salu", "branch")]
     stored = _stores(p, tail)
@@ -106,7 +113,7 @@ def main_loop(kernel: Kernel, shape: Shape, p: Parameters = PARAMETERS) -> MainL
     lines += map(str, control[:-1])
     lines += text.turn(text.stores(stored, paired=True), wait_first=True)
     lines += map(str, control[-1:])
-    return MainLoop(tuple(lines), (*head, *control), block.start, block.end - 1)
+    return MainLoop(tuple(lines), (*head, *control), tuple(body), block.start, block.end - 1)
 
 
 def _operand(loads: Sequence[Instruction]) -> _Operand:

@@ -30,11 +30,11 @@ nothing does better):
                two: no bank serves two reads even if a read of an accumulator takes a bank's turn. Each block writes all
                four banks, so any number of blocks needs as many accumulators of each
 
-**No odd sides.** Let all pairs of a tile read four banks. The two column elements of a pair lie on two banks, its two
-row elements on the other two. A column element is multiplied with every row element, so the banks of columns and of
-rows have none in common: each side has two. Then (c, r) on banks (2, 0) only goes with (3, 1), and (2, 1) with (3, 0):
-with p and p' column elements on banks 2 and 3, q and q' row elements on 0 and 1, p q = p' q' and p q' = p' q, hence
-p = p' and q = q'. Both sides are even.
+**Odd sides** need another order (`isa.product.odd`). Let all pairs of a tile read four banks. The two column elements
+of a pair lie on two banks, its two row elements on the other two. A column element is multiplied with every row
+element, so the banks of columns and of rows have none in common: each side has two. Then (c, r) on banks (2, 0) only
+goes with (3, 1), and (2, 1) with (3, 0): with p and p' column elements on banks 2 and 3, q and q' row elements on 0 and
+1, p q = p' q' and p q' = p' q, hence p = p' and q = q'. Both sides are even.
 """
 
 from __future__ import annotations
@@ -51,14 +51,18 @@ COLUMN_BANK, ROW_BANK = 2, 0  # of the first register of each pair
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One half of one `v_dual_fmac_f32`: element `column` of the column times element `row` of the row."""
+    """One half of one `v_dual_fmac_f32`: element `column` of the column times element `row` of the row. The column's is
+    SRC0; crossed: the row's."""
 
     column: int
     row: int
+    crossed: bool = False
 
 
 Pair = tuple[Slot, Slot]
 """What X and Y of a dual FMA multiply."""
+Fma = tuple[Slot, ...]
+"""The same, or what an FMA by itself multiplies."""
 Banks = tuple[int, int]
 """The banks of X's and Y's destination."""
 
@@ -109,7 +113,7 @@ def schedule(columns: int, rows: int) -> list[Pair]:
         raise IsaError(
             f"no order of dual FMAs for a thread tile of {columns} x {rows}",
             expected="an even number of elements, 2 or more, on both sides",
-            hint="with an odd side some pairs would have to read one bank twice, wherever the registers lie",
+            hint="with an odd side not every pair can read four banks: isa.product.odd",
         )
     blocks = walk(columns // 2, rows // 2)
     pairs = []
@@ -150,12 +154,12 @@ def operands(count: int, bank: int, first: int = 0) -> tuple[Reg, ...]:
     return tuple(Reg("v", first + BANKS * (i // 2) + bank + i % 2) for i in range(count))
 
 
-def accumulators(pairs: Sequence[Pair], banks: Sequence[Banks], first: int) -> dict[tuple[int, int], Reg]:
+def accumulators(fmas: Sequence[Fma], banks: Sequence[tuple[int, ...]], first: int) -> dict[tuple[int, int], Reg]:
     """A VGPR from v`first` on, a multiple of 4, for each product; no gaps where the banks have equal shares."""
     following = dict(zip(range(BANKS), range(first, first + BANKS), strict=True))
     found = {}
-    for pair, on in zip(pairs, banks, strict=True):
-        for slot, bank in zip(pair, on, strict=True):
+    for fma, on in zip(fmas, banks, strict=True):
+        for slot, bank in zip(fma, on, strict=True):
             found[slot.column, slot.row] = Reg("v", following[bank])
             following[bank] += BANKS
     return found

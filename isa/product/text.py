@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from isa.product.order import Pair, Slot
+from isa.product.order import Fma, Pair, Slot
 from isa.registers import Reg
 
 _LGKMCNT_LIMIT = 63
@@ -67,15 +67,20 @@ def group(
 
 
 def dual_fmas(
-    pairs: Iterable[Pair], column: Sequence[Reg], row: Sequence[Reg], accumulators: Mapping[tuple[int, int], Reg]
+    fmas: Iterable[Fma], column: Sequence[Reg], row: Sequence[Reg], accumulators: Mapping[tuple[int, int], Reg]
 ) -> Iterator[str]:
-    """One `v_dual_fmac_f32` a pair; SRC0 is the column's element, SRC1 the row's."""
+    """One `v_dual_fmac_f32` a pair. What has no partner is a `v_fmac_f32`."""
 
-    def half(slot: Slot) -> str:
-        return f"v_dual_fmac_f32 {accumulators[slot.column, slot.row]}, {column[slot.column]}, {row[slot.row]}"
+    def operands(slot: Slot) -> str:
+        factors = [column[slot.column], row[slot.row]]
+        first, second = reversed(factors) if slot.crossed else factors
+        return f"{accumulators[slot.column, slot.row]}, {first}, {second}"
 
-    for x, y in pairs:
-        yield f"{half(x)} :: {half(y)}"
+    for fma in fmas:
+        if len(fma) == 1:
+            yield f"v_fmac_f32_e32 {operands(fma[0])}"
+        else:
+            yield " :: ".join(f"v_dual_fmac_f32 {operands(slot)}" for slot in fma)
 
 
 @dataclass(frozen=True)

@@ -1,37 +1,35 @@
 """What a run of dual FMAs costs, counted from its instructions alone, and whether any order could cost less.
 
-In: the `v_dual_fmac_f32` of an outer product, parsed; they run again and again (one pass a step of k), so that the last
-one stands before the first. Nothing of how they were found (`isa.product.order`) comes in. Out: a `Cost`, or an
-IsaError that names what makes them no legal outer product.
+In: the `v_dual_fmac_f32` of an outer product, parsed, and one `v_fmac_f32` where the number of products is odd; they
+run again and again (one pass a step of k), so that the last one stands before the first. Nothing of how they were found
+(`isa.product`) comes in. Out: a `Cost`, or an IsaError that names what makes them no legal outer product.
 
 **Stalls** are counted by the rules of `isa.timing.bank_rules`, all of them. No order stalls less than not at all: an
 order without stalls is optimal. Where both sides are even, one that stalls is not, since `isa.product.order` has one
-that does not, by any rule. Of odd sides nothing is shown.
+that does not, by any rule. Of odd sides that is shown for all rules but `with-src2`.
 
 **Bank reads**: registers that an instruction reads and the one before it did not (through the same slot). N is the
-number of instructions of a pass, two products each; S and P are the sets of registers that an instruction and the one
-before it read. Accumulators aside; factors may stand in either slot, and registers on any bank. Then a pass reads at
-least
+number of dual FMAs of a pass; S and P are the sets of registers that one of them and the instruction before it read.
+Accumulators aside; factors may stand in either slot, and registers on any bank. Then a pass reads at least
 
     N from banks, where X and Y share the caches (N > 2).
-        Call instructions in a row with the same S a run. Their products are within S, of two column and two row
-        elements at most, so a run has one or two instructions. A run of one reads at least 1: were S a smaller part of
-        P, it would be one element and its products with both elements that P has of the other side, and P had done one
-        of these two already. A run of two does all four products of S. If P held three of S, say both rows and a column
+        Call dual FMAs in a row with the same S a run. Their products are within S, of two column and two row elements
+        at most, so a run has one or two instructions. A run of one reads at least 1: were S a smaller part of P, it
+        would be one element and its products with both elements that P has of the other side, and P had done one of
+        these two already. A run of two does all four products of S. If P held three of S, say both rows and a column
         element c (or the other way round), then P, which has no third row, would multiply c with one of S's rows: a
-        product of the run, done twice. So P holds two of S at most, and the run reads at least 2. Together: one an
-        instruction.
-    2 N from banks, where X and Y have caches of their own (N > 1).
+        product of the run, done twice. So P holds two of S at most, and the run reads at least 2. Together: one a dual
+        FMA. (An FMA by itself may read nothing new.)
+    one for each product, where X and Y have caches of their own (two instructions or more).
         A half that keeps both its factors does the same product again. So each half reads at least one new.
 
-An order may meet both at once. With N = 2 (a tile of 2 x 2) both instructions read the same four registers: 0 for the
-first. A step of k whose operands lie in other registers than the last one's begins with four reads, of which this
+An order may meet both at once. With a tile of 2 x 2 both instructions read the same four registers: 0 for the first. A
+step of k whose operands lie in other registers than the last one's begins with nothing in the caches, of which this
 counts `entering` stalls.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -42,18 +40,18 @@ from isa.program import Instruction
 from isa.registers import Reg
 from isa.timing.bank_rules import RULES
 
+_FMACS = ("v_dual_fmac_f32", "v_fmac_f32_e32", "v_fmac_f32")
 NO_STALL = "no order stalls less than not at all"
-BETTER = "with accumulators on the opposite banks there is none"
-NOT_SHOWN = "not shown: an odd side, and the bound is 0"
+BETTER = "there is an order that meets the bound"
+NOT_SHOWN = "not shown whether an order with an odd side meets the bound"
 SHARED = "two instructions at most share their registers, and then the first reads two new ones"
 OWN = "a half that reads nothing new does the same product again"
-MISSED = "it reads more than the bound"
 
 
 @dataclass(frozen=True)
 class Count:
-    """Something of a pass, and the least that any order of this thread tile has. optimal: the bound is met.
-    argument: why the bound holds where it is met, else what would be better."""
+    """Something of a pass, and what any order of this thread tile has at least. optimal: the bound is met.
+    argument: why the bound holds where it is met, else whether some order meets it."""
 
     count: int
     lower_bound: int
@@ -66,7 +64,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Cost:
-    """columns, rows: of the thread tile. instructions: dual FMAs of a pass. stalls: cycles beyond one an instruction
+    """columns, rows: of the thread tile. instructions: of a pass. stalls: cycles beyond one an instruction
     in a pass, by rule. entering: the same of the first instruction where nothing is in the caches. shared_reads,
     own_reads: registers read from banks in a pass, where X and Y share caches, and where each has its own."""
 
@@ -86,31 +84,35 @@ def measure(instructions: Sequence[Instruction]) -> Cost:
     before = [reads[-1], *reads[:-1]]
     n = len(instructions)
     stalls = {}
+    odd = columns % 2 or rows % 2
     for name, rule in RULES.items():
         count = sum(map(rule, before, reads))
-        stalls[name] = Count(count, 0, NO_STALL if not count else NOT_SHOWN if columns % 2 or rows % 2 else BETTER)
-    shared = _fresh(before, reads, lambda s: (s.slot, s.reg))
-    own = _fresh(before, reads, lambda s: (s.half, s.slot, s.reg))
-    least_shared, least_own = (n if n > 2 else 0), (2 * n if n > 1 else 0)
+        stalls[name] = Count(count, 0, NO_STALL if not count else NOT_SHOWN if odd and name == "with-src2" else BETTER)
+    shared = _fresh(before, reads, lambda s: (s.slot, s.reg), lambda s: s.reg)
+    own = _fresh(before, reads, lambda s: (s.half, s.slot, s.reg), lambda s: (s.half, s.reg))
+    least_shared, least_own = (columns * rows // 2 if n > 2 else 0), (columns * rows if n > 1 else 0)
+    missed = NOT_SHOWN if odd else BETTER
     return Cost(
         columns,
         rows,
         n,
         stalls,
         {name: rule([], reads[0]) for name, rule in RULES.items()},
-        Count(shared, least_shared, SHARED if shared == least_shared else MISSED),
-        Count(own, least_own, OWN if own == least_own else MISSED),
+        Count(shared, least_shared, SHARED if shared == least_shared else missed),
+        Count(own, least_own, OWN if own == least_own else missed),
     )
 
 
-def _fresh(
-    before: Sequence[Sequence[Source]], now: Sequence[Sequence[Source]], place: Callable[[Source], object]
-) -> int:
-    """Reads of SRC0 and SRC1 that the instruction before did not do at the same place."""
-    return sum(
-        len({place(s) for s in reads if s.slot != 2} - {place(s) for s in old})
-        for old, reads in zip(before, now, strict=True)
-    )
+Key = Callable[[Source], object]
+
+
+def _fresh(before: Sequence[Sequence[Source]], now: Sequence[Sequence[Source]], place: Key, counted: Key) -> int:
+    """Different `counted` of SRC0 and SRC1 that the instruction before did not read at the same `place`."""
+    total = 0
+    for old, reads in zip(before, now, strict=True):
+        held = {place(s) for s in old}
+        total += len({counted(s) for s in reads if s.slot != 2 and place(s) not in held})
+    return total
 
 
 def _tile(instructions: Sequence[Instruction]) -> tuple[int, int]:
@@ -118,28 +120,46 @@ def _tile(instructions: Sequence[Instruction]) -> tuple[int, int]:
     and each pair is legal and its sources differ in parity."""
     if not instructions:
         raise IsaError("no dual FMAs: nothing to measure")
-    products: Counter[tuple[Reg, Reg]] = Counter()
-    sums: Counter[Reg] = Counter()
+    products: list[tuple[Reg, Reg]] = []
+    sums: set[Reg] = set()
     for inst in instructions:
         for half in inst.halves:
-            if inst.pair is None or half.mnemonic != "v_dual_fmac_f32":
-                raise inst.error("an order is made of dual FMAs alone", expected="v_dual_fmac_f32", got=half.mnemonic)
-            target, column, row = half.operands
-            if not (isinstance(target, Reg) and isinstance(column, Reg) and isinstance(row, Reg)):
+            if half.mnemonic not in _FMACS:
+                raise inst.error("an order is made of dual FMAs", expected="v_dual_fmac_f32", got=half.mnemonic)
+            target, *factors = half.operands
+            x, y, total = (op if isinstance(op, Reg) else None for op in (*factors, target))
+            if x is None or y is None or total is None:
                 raise inst.error("the factors of an outer product are VGPRs", got=str(half))
-            products[column, row] += 1
-            sums[target] += 1
+            products.append((x, y))
+            sums.add(total)
         for finding in vopd.check(inst):
             raise finding.error()
         for slot in same_parity(inst):
             raise inst.error(f"X and Y read src{slot} from registers of one parity")
-    columns, rows = ({pair[side] for pair in products} for side in (0, 1))
-    apart = len(columns | rows | set(sums)) == len(columns) + len(rows) + len(sums)
-    once = len(products) == len(sums) == 2 * len(instructions) == len(columns) * len(rows)
-    if not (apart and once):
+    columns, rows = _sides(products)
+    different = {frozenset(pair) for pair in products}
+    once = len(different) == len(products) == len(sums) == len(columns) * len(rows)
+    if not once or columns & rows or sums & (columns | rows) or len(instructions) != -(-len(products) // 2):
         raise instructions[0].error(
             "these dual FMAs are no outer product",
-            expected=f"each of {len(columns)} x {len(rows)} products once, each in an accumulator of its own",
-            got=f"{sum(products.values())} products, {len(products)} different, {len(sums)} accumulators",
+            expected=f"each of {len(columns)} x {len(rows)} products once, each in an accumulator of its own, by twos",
+            got=f"{len(products)} products, {len(different)} different, {len(sums)} accumulators, "
+            f"{len(instructions)} instructions",
         )
     return len(columns), len(rows)
+
+
+def _sides(products: Sequence[tuple[Reg, Reg]]) -> tuple[set[Reg], set[Reg]]:
+    """(column, row): what is multiplied with what lies on the other side. The first SRC0 is the column's."""
+    factors: dict[Reg, set[Reg]] = {}
+    for x, y in products:
+        factors.setdefault(x, set()).add(y)
+        factors.setdefault(y, set()).add(x)
+    sides: tuple[set[Reg], set[Reg]] = (set(), set())
+    work = [(products[0][0], 0)]
+    while work:
+        register, side = work.pop()
+        if register not in sides[side]:
+            sides[side].add(register)
+            work += [(other, 1 - side) for other in factors[register]]
+    return sides

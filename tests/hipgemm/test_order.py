@@ -20,8 +20,14 @@ def test_a_tile_says_that_it_is_optimal() -> None:
     done = CliRunner().invoke(main, ["order", "4", "6"])
     assert done.exit_code == 0, done.output
     assert "4 x 6 products" in done.output
-    assert "12 dual FMAs" in done.output
-    assert done.output.count("optimal: ") == 8
+    assert "in 12 FMAs" in done.output
+    assert done.output.count("yes: ") == 8
+
+
+def test_what_is_not_shown_is_called_open() -> None:
+    done = CliRunner().invoke(main, ["order", "3", "5"])
+    assert done.output.count("yes: ") == 5
+    assert done.output.count("open: not shown") == 3
 
 
 def test_json_has_counts_bounds_arguments_and_the_rows() -> None:
@@ -54,7 +60,7 @@ def test_code_shows_a_step_of_its_main_loop(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["3", "4"], "even number of elements"),
+        (["1", "1"], "two products or more"),
         (["16", "16"], "no room in the VGPRs"),
         (["8"], "neither a thread tile nor code"),
         (["8", "x"], "neither a thread tile nor code"),

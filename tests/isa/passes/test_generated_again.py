@@ -29,6 +29,7 @@ def test_the_generator_writes_the_same_bytes(ladder: dict[str, Any], name: str) 
     """Of the whole kernel; `taken` says which instructions of the loop are not the generator's."""
     rung = ladder[name]
     loop = main_loop(rung.program.kernel(), SHAPES[name])
+    assert loop.same
     assert rung.tools.code_object(emit(with_loop(rung.program, loop))) == rung.image
     kinds = Counter(inst.desc.unit for inst in loop.taken)
     mine = len(loop.lines) - len(loop.taken)
@@ -57,6 +58,7 @@ def test_the_numbers_are_not_taken_from_the_program(ladder: dict[str, Any], chan
         loop = main_loop(rung.program.kernel(), SHAPES["kernel8"], dataclasses.replace(PARAMETERS, **change))
     except IsaError:
         return
+    assert not loop.same
     assert rung.tools.code_object(emit(with_loop(rung.program, loop))) != rung.image
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from isa.errors import IsaError
 from isa.parse import parse_instruction
-from isa.product import text
+from isa.product import odd, text
 from isa.product.order import opposite, place, schedule, turning
 from isa.program import Instruction
 from isa.registers import VGPR_LIMIT
@@ -48,6 +48,25 @@ def test_accumulators_by_turns_stall_only_if_they_are_read_like_sources(tile: tu
     if len(instructions(*tile)) > 2:
         assert cost.stalls["with-src2"].count == tile[0] * tile[1] // 4
         assert not cost.stalls["with-src2"].optimal
+
+
+ODD = [(r, c) for r in range(1, 16) for c in range(1, 16) if (r % 2 or c % 2) and 1 < r * c <= 165]
+
+
+@pytest.mark.parametrize("tile", ODD, ids=lambda t: f"{t[0]}x{t[1]}")
+def test_a_tile_with_an_odd_side_stalls_only_if_accumulators_are_read_like_sources(tile: tuple[int, int]) -> None:
+    fmas = odd.schedule(*tile)
+    at = odd.place(fmas)
+    cost = order_cost.measure(
+        [parse_instruction(line) for line in text.dual_fmas(fmas, at.column, at.row, at.accumulators)]
+    )
+    assert (cost.columns * cost.rows, cost.instructions) == (tile[0] * tile[1], -(-tile[0] * tile[1] // 2))
+    stalling = {name: count for name, count in cost.stalls.items() if count.count}
+    assert set(stalling) <= {"with-src2"}
+    # Where the pair of rows changes, and along a last row.
+    assert sum(count.count for count in stalling.values()) <= -(-tile[1] // 2) + tile[0] // 2
+    assert cost.shared_reads.count >= cost.shared_reads.lower_bound
+    assert cost.own_reads.count >= cost.own_reads.lower_bound
 
 
 def pairings(products: list[tuple[int, int]]) -> Iterator[list[tuple[tuple[int, int], tuple[int, int]]]]:
@@ -110,13 +129,14 @@ def test_reads_are_counted_against_the_last_instruction_of_the_pass_before() -> 
     ("lines", "expected"),
     [
         ([], "nothing to measure"),
-        (["v_fmac_f32 v1, v2, v3"], "dual FMAs alone"),
-        (["v_dual_mul_f32 v5, v2, v0 :: v_dual_fmac_f32 v6, v3, v1"], "dual FMAs alone"),
+        (["v_fma_f32 v1, v2, v3, v1"], "made of dual FMAs"),
+        (["v_dual_mul_f32 v5, v2, v0 :: v_dual_fmac_f32 v6, v3, v1"], "made of dual FMAs"),
         (["v_dual_fmac_f32 v5, 1.0, v0 :: v_dual_fmac_f32 v6, v3, v1"], "factors of an outer product are VGPRs"),
         (["v_dual_fmac_f32 v5, v2, v0 :: v_dual_fmac_f32 v6, v10, v1"], "read src0 from one bank"),
         (["v_dual_fmac_f32 v5, v2, v0 :: v_dual_fmac_f32 v7, v3, v1"], "one even, one odd"),
         (["v_dual_fmac_f32 v5, v2, v0 :: v_dual_fmac_f32 v6, v4, v1"], "src0 from registers of one parity"),
         ([BLOCK[0]], "no outer product"),
+        (["v_fmac_f32 v5, v2, v0", "v_fmac_f32 v6, v2, v1"], "no outer product"),
         ([BLOCK[0], BLOCK[0]], "no outer product"),
         ([BLOCK[0], BLOCK[1].replace("v7", "v5")], "no outer product"),
         ([BLOCK[0], BLOCK[1].replace("v8", "v2")], "no outer product"),
