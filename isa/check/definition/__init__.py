@@ -10,7 +10,8 @@ each float operation makes a term. Terms are compared by 128-bit names (`names`)
 instruction as one NumPy operation. What leaves for C is compared with the definition (`expected`), computed apart:
 
     the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
-    alpha * sum, or fma(alpha, sum, beta * C[i,j]).
+    alpha * sum, or fma(alpha, sum, beta * C[i,j]);
+    where a launch splits K, the sum is that of its pieces' sums, in ascending k.
 
 What is proved, at these sizes, for all contents of the matrices, all alpha and beta, wherever the matrices lie:
 - each element of C is stored exactly once, with that term; nothing else is stored, nothing outside of A, B, C and the
@@ -20,7 +21,10 @@ What is proved, at these sizes, for all contents of the matrices, all alpha and 
 - all waves of a workgroup reach the same number of barriers;
 - unless `whole` is False: each instruction ran and each branch went both ways, else nothing is claimed.
 
-Not proved: other sizes; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that alpha and
+Where workgroups speak with each other, by counters and sums in a workspace, they run in the three orders that
+`launch.Order` names, and counters must be 0 in the end.
+
+Not proved: other sizes, other orders; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that alpha and
 beta are read as the caller meant them. What counts as the same is told in `names`.
 
     names     terms as 128-bit names                integers  meaning of integer instructions
@@ -42,11 +46,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from isa.check.definition import settings, show
-from isa.check.definition.expected import product
+from isa.check.definition.expected import matrix
 from isa.check.definition.launch import Launch, Memory
 from isa.check.definition.operands import Beyond
 from isa.check.definition.run import Code, run
-from isa.check.definition.sizes import usual
+from isa.check.definition.sizes import persistent, usual
 from isa.check.definition.waves import LANES, Fault, Trace, Waves
 from isa.check.equivalence import Difference, Place, Proof
 from isa.program import Kernel, Program
@@ -57,6 +61,11 @@ ASSUMPTIONS = (
     "factors of a product may change places (only which NaN's payload survives depends on it)",
     "two different terms have different names of 128 bits",
     "each load is done before its register is used (lint)",
+)
+BETWEEN_GROUPS = (
+    "workgroups run together, or one after another from the first or from the last",
+    "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)",
+    "v_rcp_iflag_f32 is exact but for one unit in the last place",
 )
 
 
@@ -79,11 +88,16 @@ def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, w
     except Fault as fault:
         return _faulty(found, waves, fault)
     for number, launch in enumerate(launches):
+        if memory.of(number, "workspace")[:, : launch.zeroed].any():
+            left = Difference("store", f"{launch} leaves counters in the workspace that are not 0", None, None)
+            return _different(found, left)
         if (difference := _compare(found, code, memory, number, launch)) is not None:
             return _different(found, difference)
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
-        way = Difference("way", f"{what} at these sizes", None, Place(inst.span, str(inst), ""), False, SIDES)
+        way = Difference(
+            "way", "nothing is known of another way", None, Place(inst.span, str(inst), what), False, SIDES
+        )
         return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
     reached = sum(s.end - s.start for i, s in enumerate(code.sections) if any(i == ran for ran, _ in seen))
     elements = sum(launch.m * launch.n for launch in launches)
@@ -93,12 +107,14 @@ def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, w
     }  # fmt: skip
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
+    pieces = ", pieces in ascending k" if any(launch.split for launch in launches) else ""
     statement = (
         f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, at {len(launches)} sizes "
-        f"up to {largest}: {elements} elements stored once each, sums in ascending k by FMA; nothing else is stored or "
+        f"up to {largest}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; nothing else is stored or "
         f"read outside, no LDS races; {ways}"
     )
-    return Proof("proved", statement, (f"M x N x K is one of {_sizes(launches)}", *ASSUMPTIONS), counts=counts)
+    assumptions = (f"M x N x K is one of {_sizes(launches)}", *ASSUMPTIONS, *(BETWEEN_GROUPS if pieces else ()))
+    return Proof("proved", statement, assumptions, counts=counts)
 
 
 def _sizes(launches: Sequence[Launch]) -> str:
@@ -126,7 +142,7 @@ def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
 
 def _compare(kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch) -> Difference | None:
     """The first element of C that does not hold what it must."""
-    wanted = product(launch)
+    wanted = matrix(launch)
     buffer = memory.buffers[number]["C"]
     got = memory.of(number, "C").reshape(wanted.shape)
     stored = memory.stored[buffer.start : buffer.start + buffer.dwords].reshape(wanted.shape[1:])
@@ -141,18 +157,18 @@ def _compare(kernel: Kernel, code: Code, memory: Memory, number: int, launch: La
         return Difference("store", f"{what}; this one is never stored", place, None, sides=SIDES)
     inst = code.place(int(stored[row, column]) - 1)
     before = sum(other.groups * other.block for other in memory.launches[:number])
-    lane = int(memory.by[buffer.start + row * launch.n + column]) - before
+    lane = (int(memory.by[buffer.start + row * launch.n + column]) - before) % launch.block
     trace = _trace(kernel, code, launch, lane)
     texts = show.both(definition, show.traced(trace, launch, got[:, row, column]))
     return Difference("value", what, Place(None, "", texts[0]), Place(inst.span, str(inst), texts[1]), sides=SIDES)
 
 
 def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
-    """The float operations of one lane of one launch, which is run again."""
+    """The float operations of one lane of each workgroup of one launch, which is run again."""
     waves = _start(kernel, [launch], Memory([launch]))
     waves.trace, waves.traced = [], (lane // LANES, lane % LANES)
     run(code, waves)
     return waves.trace
 
 
-__all__ = ["Launch", "prove", "usual"]
+__all__ = ["Launch", "persistent", "prove", "usual"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.check.definition import pointers
-from isa.check.definition.names import Names
+from isa.check.definition.names import MASK32, Names
 from isa.check.definition.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
 from isa.check.definition.waves import LANES, Fault, Ints, Step, Waves
 from isa.program import Instruction, Operand, Special
@@ -25,10 +25,13 @@ Indices = NDArray[np.int64]
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
 _STORED = ("C", "workspace")
+_CACHES = ("glc", "slc", "dlc")
 
 
 def decode(inst: Instruction, number: int) -> Step | None:
-    """None for what is no load or store; `number` is the instruction's position. Raises Beyond."""
+    """None for what does not access memory; `number` is the instruction's position. Raises Beyond."""
+    if inst.mnemonic == "global_atomic_add_u32":
+        return _atomic_add(inst)
     if m := _SCALAR.match(inst.mnemonic):
         return _scalar_load(inst, int(m[1]) // 32)
     if m := _ACCESS.match(inst.mnemonic):
@@ -54,7 +57,7 @@ def _scalar_load(inst: Instruction, count: int) -> Step:
 
 
 def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
-    plain(inst, "offset")
+    plain(inst, "offset", *_CACHES)
     if m[3] or m[4]:
         raise refused(inst)
     count, load = int(m[5]) // 32, m[2] == "load"
@@ -71,9 +74,10 @@ def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
     def store_step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))
         if active.any():
-            at = _find(w, *where(w), active, count, "stores")
+            kind, offset = where(w)
+            at = _find(w, kind, offset, active, count, "stores")
             for i in range(count):
-                _store(w, at + i, w.v[register + i][:, w.at], active, number)
+                _store(w, kind, at + i, w.v[register + i][:, w.at], active, number)
 
     return load_step if load else store_step
 
@@ -154,13 +158,13 @@ def _lane(w: Waves, at: tuple[int, ...]) -> tuple[int, int]:
     return int(w.numbers[at[0]]), at[1]
 
 
-def _store(w: Waves, at: Indices, value: Names, active: NDArray[np.bool_], number: int) -> None:
+def _store(w: Waves, kind: str, at: Indices, value: Names, active: NDArray[np.bool_], number: int) -> None:
     memory = w.memory
     lanes = w.numbers[:, None] * LANES + np.arange(LANES)
     if w.mask is not None:
         at, lanes, value = at[active], lanes[active], value[:, active]
     before = memory.stored[at]
-    if before.any():
+    if before.any() and kind == "C":
         again = tuple(int(i[0]) for i in np.nonzero(before))
         raise Fault("store", "stores an element that was stored before", _of_lane(int(lanes[again])))
     memory.stored[at] = number + 1
@@ -169,6 +173,36 @@ def _store(w: Waves, at: Indices, value: Names, active: NDArray[np.bool_], numbe
         again = tuple(int(i[0]) for i in np.nonzero(memory.by[at] != lanes))
         raise Fault("store", "two lanes store one element", _of_lane(int(lanes[again])))
     memory.names[:, at] = value
+
+
+def _atomic_add(inst: Instruction) -> Step:
+    """One active lane after another; the value before goes to the first operand where there is one (glc)."""
+    plain(inst, "offset", *_CACHES)
+    returns = inst.has("glc")
+    address, data, base = inst.operands[1:] if returns else inst.operands
+    target = vgpr(inst, inst.operands[0]) if returns else None
+    where, value = _address(inst, address, base), lane_ints(inst, data)
+
+    def step(w: Waves) -> None:
+        active = w.active((len(w.numbers), LANES))
+        if not active.any():
+            return
+        kind, offset = where(w)
+        at = _find(w, kind, offset, active, 1, "stores")
+        if kind != "workspace":
+            raise Fault("store", f"adds to {kind} in memory")
+        more = np.broadcast_to(value(w), active.shape)
+        before = np.zeros((2, *active.shape), np.uint64)
+        for wave, lane in np.argwhere(active):
+            dword = w.memory.names[:, at[wave, lane]].copy()
+            if dword[1]:
+                raise Fault("data", "adds to what is no number", (int(w.numbers[wave]), int(lane)), refused=True)
+            before[:, wave, lane] = dword
+            w.memory.names[0, at[wave, lane]] = (dword[0] + more[wave, lane]) & MASK32
+        if target is not None:
+            w.put(target, before)
+
+    return step
 
 
 def _of_lane(number: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from isa.check.definition import names, operands, pointers
-from isa.check.definition.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
+from isa.check.definition.integers import CONVERSIONS, SCALAR, SCALAR_SHIFTS, VECTOR, Bools, product, relation
 from isa.check.definition.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.definition.names import MASK32, Names
 from isa.check.definition.operands import Read, lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
@@ -205,6 +205,8 @@ def _compare_size(inst: Instruction, compare: Callable[..., Bools], read: Read) 
 
 # --- VALU
 def _vector(inst: Instruction) -> Step:
+    if inst.mnemonic == "v_readfirstlane_b32":
+        return _first_lane(inst)
     if (compare := relation(base_name(inst.mnemonic))) is not None:
         return _vector_compare(inst, compare)
     halves = [_vector_half(half) for half in inst.halves]
@@ -241,12 +243,32 @@ def _vector_half(inst: Instruction) -> Callable[[Waves], Written]:
     if name == "v_mov_b32":
         source = lanes(inst, ops[1])
         return lambda w: (target, source(w))
+    if name in CONVERSIONS:
+        return _convert(inst, target)
     if name == "v_cndmask_b32":
         return _pick(inst, target)
     if name in VECTOR:
         run, ints = VECTOR[name], [lane_ints(inst, operand) for operand in ops[1:]]
         return lambda w: (target, run(*(read(w) for read in ints)))
     return _float(inst, name, target)
+
+
+def _convert(inst: Instruction, target: int) -> Callable[[Waves], Written]:
+    source, run = lane_ints(inst, inst.operands[1]), CONVERSIONS[base_name(inst.mnemonic)]
+    # Each launch has another error.
+    return lambda w: (target, run(source(w), (w.launch[w.at] % 3 - 1)[:, None]))
+
+
+def _first_lane(inst: Instruction) -> Step:
+    plain(inst)
+    target, source = sgpr(inst, inst.operands[0]), lanes(inst, inst.operands[1])
+
+    def step(w: Waves) -> None:
+        value = source(w)
+        first = np.zeros(len(w.numbers), np.intp) if w.mask is None else w.mask.argmax(axis=1)
+        w.put_scalar(target, value[:, np.arange(len(w.numbers)), first])
+
+    return step
 
 
 def _pick(inst: Instruction, target: int) -> Callable[[Waves], Written]:
@@ -269,6 +291,8 @@ def _float(inst: Instruction, name: str, target: int) -> Callable[[Waves], Writt
 
     def half(w: Waves) -> Written:
         values = tuple(read(w) for read in sources)
+        if kind == "mul" and not (values[0][1].any() or values[1][1].any()):
+            return target, product(values[0][0], values[1][0])
         return target, w.term(kind, run(*values), values)
 
     return half

@@ -1,24 +1,40 @@
-"""The definition: what each element of C must hold, by name and in words.
+"""The definition: what each element of C must hold, by name.
 
-sum = fma(A[i, K-1], B[K-1, j], ... fma(A[i, 1], B[1, j], fma(A[i, 0], B[0, j], 0)))
-C[i, j] = alpha * sum                           where beta is 0
-        = fma(alpha, sum, beta * C[i, j])       elsewhere
+    sum     = fma(A[i, K-1], B[K-1, j], ... fma(A[i, 1], B[1, j], fma(A[i, 0], B[0, j], 0)))
+    C[i, j] = alpha * sum                           where beta is 0
+            = fma(alpha, sum, beta * C[i, j])       elsewhere
+
+Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) + third) and so on.
 """
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import product
+
 import numpy as np
 
 from isa.check.definition.launch import ALPHA, BETA, Launch
-from isa.check.definition.names import Names, fma, mul
+from isa.check.definition.names import Names, add, fma, mul
 
 
-def product(launch: Launch) -> Names:
+def matrix(launch: Launch) -> Names:
     """The names of C's elements after the launch, (2, m, n)."""
-    m, n, k = launch.m, launch.n, launch.k
     a, b, c = launch.elements().values()
-    total = np.zeros((2, m, n), np.uint64)
-    for step in range(k):
-        total = fma(a[:, :, step, None], b[:, step, None, :], total)
+    total = np.zeros_like(c)
+    rows, columns = (launch.split.rows, launch.split.columns) if launch.split else (launch.m, launch.n)
+    for i, j in product(range(-(-launch.m // rows)), range(-(-launch.n // columns))):
+        here = slice(i * rows, (i + 1) * rows), slice(j * columns, (j + 1) * columns)
+        pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
+        sums = [_chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
+        total[:, here[0], here[1]] = reduce(add, sums)
     alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
     return fma(alpha, total, mul(beta, c)) if launch.beta == "any" else mul(alpha, total)
+
+
+def _chain(a: Names, b: Names) -> Names:
+    """The names of the products' sums, (2, rows, columns)."""
+    total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64)
+    for step in range(a.shape[2]):
+        total = fma(a[:, :, step, None], b[:, step, None, :], total)
+    return total

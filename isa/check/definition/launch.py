@@ -7,6 +7,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -15,13 +16,40 @@ from isa.check.definition.names import Names, leaves
 from isa.check.definition.pointers import words
 
 Beta = Literal["0", "-0", "any"]
+Order = Literal["together", "first", "last"]
 MATRICES = ("A", "B", "C")
 POINTERS = (*MATRICES, "workspace")
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
+PERSISTENT = (*LADDER, "workspace", "groups", "streamed", "chunk")
 """The arguments in their order; pointers take 8 bytes, all others 4."""
 ALPHA, BETA, BETA_SIZE, UNWRITTEN = (leaves(1, 4)[:, i] for i in range(4))
 """BETA: a beta that is neither 0 nor -0. BETA_SIZE: its bits but the sign, hence not 0. UNWRITTEN: what a register or
 LDS holds before it is written."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which sums over k are taken in pieces, as `isa.gemm` states it for its persistent kernels.
+
+    C's tiles of rows x columns are numbered along its rows. K lies in blocks of `depth`, of which the first holds what
+    is left over; there is one at least. The K blocks of the first `streamed` tiles stand in a line, which is cut at the
+    multiples of `chunk`. A tile in pieces is the sum of its pieces' sums in ascending k: ((first + second) + third) ...
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    streamed: int
+    chunk: int
+
+    def pieces(self, row: int, column: int, n: int, k: int) -> list[tuple[int, int]]:
+        """(first k, the one behind the last) of each piece of a tile."""
+        blocks = max(1, -(-k // self.depth))
+        tile = row * -(-n // self.columns) + column
+        line = range(tile * blocks, (tile + 1) * blocks)
+        cuts = [i - line.start for i in line if i % self.chunk == 0 and i > line.start] if tile < self.streamed else []
+        steps = [0, *(k - (blocks - cut) * self.depth for cut in cuts), k]
+        return list(pairwise(steps))
 
 
 @dataclass(frozen=True)
@@ -32,7 +60,9 @@ class Launch:
     numbers:   other integer arguments.
     trans_a, trans_b: A lies in memory as K x M, B as N x K, row by row. What is said of elements is of A and B as they
     are multiplied.
-    workspace: dwords of memory that the kernel finds zeroed and may use.
+    workspace: dwords of memory that the kernel may use; the first `zeroed` of them are 0 before and after the launch.
+    split:     which sums are taken in pieces; None for none.
+    order:     how workgroups run: together, or one after another, the first or the last first.
     """
 
     m: int
@@ -44,6 +74,9 @@ class Launch:
     arguments: Sequence[str] = LADDER
     numbers: Mapping[str, int] = field(default_factory=dict)
     workspace: int = 0
+    zeroed: int = 0
+    split: Split | None = None
+    order: Order = "together"
     trans_a: bool = False
     trans_b: bool = False
 
@@ -70,7 +103,8 @@ class Launch:
         return x * y * z
 
     def __str__(self) -> str:
-        return f"{self.m} x {self.n} x {self.k}"
+        groups = f" by {self.groups} workgroups" if self.split else ""
+        return f"{self.m} x {self.n} x {self.k}{groups}"
 
 
 @dataclass(frozen=True)
@@ -136,7 +170,8 @@ def argument_bytes(arguments: Sequence[str]) -> int:
 def _contents(launch: Launch) -> dict[str, Names]:
     found = launch.stored()
     found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
-    found["workspace"] = np.zeros((2, launch.workspace), np.uint64)
+    found["workspace"] = np.repeat(UNWRITTEN[:, None], launch.workspace, axis=1)
+    found["workspace"][:, : launch.zeroed] = 0
     return found
 
 

@@ -2,7 +2,8 @@
 
 All waves that stand at the beginning of the same block run it together; of several blocks the first in the text goes
 first, so that waves which parted at a branch meet again behind it. A block ends at a branch, before a branch target and
-at a barrier. Waves of a workgroup that wait at a barrier go on when all of them do.
+at a barrier. Waves of a workgroup that wait at a barrier go on when all of them do. Where workgroups speak with each
+other, a launch may have them run one after another instead (`Launch.order`).
 
 Waits and hints do nothing here: a value is there as soon as it is loaded. That waits are in place is for
 `isa.check.lint` and for `hipgemm check` to show.
@@ -21,7 +22,10 @@ from isa.check.definition.operands import plain, refused
 from isa.check.definition.waves import EXEC, SCC, Fault, Step, Waves
 from isa.program import Instruction, Kernel
 
-HINTS = frozenset("s_waitcnt s_waitcnt_depctr s_delay_alu s_nop s_clause s_setprio s_code_end".split())
+HINTS = frozenset(
+    "s_waitcnt s_waitcnt_vscnt s_waitcnt_depctr s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep "
+    "buffer_gl0_inv buffer_gl1_inv".split()
+)
 CONDITIONS = {
     "s_cbranch_scc0": (SCC, 0), "s_cbranch_scc1": (SCC, 1), "s_cbranch_vccz": (alu.VCC, 0),
     "s_cbranch_vccnz": (alu.VCC, 1), "s_cbranch_execz": (EXEC, 0), "s_cbranch_execnz": (EXEC, 1),
@@ -119,8 +123,11 @@ def run(code: Code, w: Waves) -> set[tuple[int, int]]:
     waiting = np.zeros(w.count, bool)
     seen: set[tuple[int, int]] = set()
     executed = 0
+    orders = [(i, launch.order) for i, launch in enumerate(w.launches) if launch.order != "together"]
     while True:
         ready = (at >= 0) & ~waiting
+        for launch, order in orders:
+            _one_group(ready, at, w, launch, order)
         if not ready.any():
             if not waiting.any():
                 return seen
@@ -146,6 +153,15 @@ def run(code: Code, w: Waves) -> set[tuple[int, int]]:
         if section.ends == "barrier":
             waiting[waves] = True
             _release(w, waiting)
+
+
+def _one_group(ready: NDArray[np.bool_], at: NDArray[np.int64], w: Waves, launch: int, order: str) -> None:
+    """Of a launch whose workgroups run one after another, only those waves stay ready whose workgroup's turn it is."""
+    mine = w.launch == launch
+    unfinished = w.group[mine & (at >= 0)]
+    if len(unfinished):
+        turn = unfinished.min() if order == "first" else unfinished.max()
+        ready &= ~mine | (w.group == turn)
 
 
 def _nexts(code: Code, w: Waves, section: Section, number: int) -> NDArray[np.int64]:

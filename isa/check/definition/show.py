@@ -20,7 +20,14 @@ _KNOWN = ((ALPHA, "alpha"), (BETA, "beta"), (BETA_SIZE, "|beta|"), (UNWRITTEN, "
 
 def expected(launch: Launch, row: int, column: int) -> Tree:
     """What the definition says of an element."""
-    total = _sum("0", [(f"A[{row},{k}]", f"B[{k},{column}]") for k in range(launch.k)])
+    pieces = [(0, launch.k)]
+    if launch.split:
+        tile = row // launch.split.rows, column // launch.split.columns
+        pieces = launch.split.pieces(*tile, launch.n, launch.k)
+    total: Tree = None
+    for first, end in pieces:
+        part = _sum("0", [(f"A[{row},{k}]", f"B[{k},{column}]") for k in range(first, end)])
+        total = part if total is None else ("add", total, part)
     if launch.beta != "any":
         return ("mul", "alpha", total)
     return _sum(("mul", "beta", f"C[{row},{column}]"), [("alpha", total)])

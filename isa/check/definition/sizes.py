@@ -8,7 +8,7 @@ instruction must have run and each branch must have gone both ways (see `isa.che
 
 from __future__ import annotations
 
-from isa.check.definition.launch import Beta, Launch
+from isa.check.definition.launch import PERSISTENT, Beta, Launch, Order, Split
 
 
 def usual(rows: int, columns: int, threads: int, *, trans_a: bool = False, trans_b: bool = False) -> tuple[Launch, ...]:
@@ -28,3 +28,35 @@ def usual(rows: int, columns: int, threads: int, *, trans_a: bool = False, trans
         Launch(m, n, k, beta, (-(-n // columns), -(-m // rows), 1), threads, trans_a=trans_a, trans_b=trans_b)
         for m, n, k, beta in sizes
     )
+
+
+def persistent(
+    rows: int, columns: int, depth: int, threads: int, counters: int, *, trans_a: bool = False, trans_b: bool = False
+) -> tuple[Launch, ...]:
+    """The same for kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
+
+    Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with
+    the last piece of a tile comes last, or first, or all at once, so that each way to add up is taken.
+    """
+    sizes: list[tuple[int, int, int, Beta, int, int, Order]] = [
+        (rows + 1, columns + 3, 0, "any", 3, 0, "together"),
+        (1, 1, 1, "0", 2, 1, "together"),
+        (rows, columns + 1, 2 * depth + 5, "-0", 3, 2, "first"),
+        (rows, columns, 3 * depth, "any", 3, 1, "last"),
+        (rows, columns, 3 * depth, "0", 3, 1, "together"),
+        (rows + 5, columns + 7, 3 * depth + 1, "any", 2, 3, "together"),
+        (rows, 2 * columns, 4 * depth, "0", 4, 1, "first"),
+    ]
+    found = []
+    for m, n, k, beta, groups, streamed, order in sizes:
+        blocks = max(1, -(-k // depth))
+        chunk = max(1, -(-streamed * blocks // groups))
+        dwords = counters // 4 + (groups + streamed) * rows * columns
+        found.append(
+            Launch(
+                m, n, k, beta, (groups, 1, 1), threads, PERSISTENT,
+                {"groups": groups, "streamed": streamed, "chunk": chunk}, dwords, counters // 4,
+                Split(rows, columns, depth, streamed, chunk), order, trans_a, trans_b,
+            )
+        )  # fmt: skip
+    return tuple(found)

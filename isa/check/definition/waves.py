@@ -43,6 +43,7 @@ class Waves:
     ids:    of each workgroup: (x, y, z).
     epoch:  of each workgroup: barriers passed.
     mask:   which lanes are active, None for all of them.
+    traced: (wave of its workgroup, lane) whose float operations `trace` keeps, of all workgroups.
     """
 
     def __init__(self, launches: Sequence[Launch], memory: Memory, lds_bytes: int, vgprs: int = VGPRS) -> None:
@@ -144,14 +145,12 @@ class Waves:
 
     # --- float operations
     def term(self, operation: str, result: Names, operands: tuple[Names, ...]) -> Names:
-        """`result`; remembers how it came about in the lane that is traced."""
+        """`result`; remembers how it came about in the lanes that are traced."""
         self.terms += len(self.numbers) * LANES
         if self.trace is not None:
-            wave, lane = self.traced
-            here = np.nonzero(self.numbers == wave)[0]
-            if len(here):
-                at = int(here[0])
-                picked = [_pick(x, at, lane) for x in (result, *operands)]
+            place, lane = self.traced
+            for at in np.nonzero(self.place[self.numbers] == place)[0]:
+                picked = [_pick(x, int(at), lane) for x in (result, *operands)]
                 self.trace.append((operation, picked[0], tuple(picked[1:])))
         return result
 
