@@ -30,7 +30,7 @@ from isa.errors import IsaError
 from isa.parse import parse
 from isa.program import Program
 
-DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9")
+DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
 Checks = Literal["all", "missed", "none"]
 """Which mutants are launched: all, those that neither linter nor proof found a fault in, none."""
 WHOLE, EDGES = (256, 384, 40), (230, 266, 37)

@@ -9,11 +9,14 @@ admits; `isa.check.definition` speaks of some small sizes only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Gemm, Source
 from isa.check import definition
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.errors import IsaError
+from isa.gemm.parameters import Parameters
+from isa.gemm.work import COUNTERS, Work
 from isa.program import Program
 
 
@@ -74,7 +77,16 @@ def launches(kernel: Source) -> tuple[definition.Launch, ...]:
     assert isinstance(kernel, Gemm)
     assert kernel.parameters is not None
     p = kernel.parameters
-    return definition.usual(*kernel.block_tile, kernel.block[0], trans_a=p.trans_a, trans_b=p.trans_b)
+    transposed = {"trans_a": p.trans_a, "trans_b": p.trans_b}
+    if p.persistent:
+        return definition.persistent(*kernel.block_tile, p.depth, p.threads, COUNTERS, partial(_split, p), **transposed)
+    return definition.usual(*kernel.block_tile, p.threads, **transposed)
+
+
+def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> tuple[dict[str, int], int]:
+    """What a launch of a persistent kernel is given: numbers behind the workspace, and how large that is."""
+    work = Work.of(p, m, n, k, groups, streamed)
+    return work.numbers, work.workspace_bytes
 
 
 def by_definition(kernel: Source, program: Program) -> Proof:

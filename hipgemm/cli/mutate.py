@@ -49,7 +49,7 @@ def command(
     kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, check_every: int, jobs: int, out: Path | None,
     hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Put faults into kernels (kernel5 to kernel9) one at a time, and see whether linter, prover and a launch under
+    """Put faults into kernels (kernel5 to kernel10) one at a time, and see whether linter, prover and a launch under
     observers find them.
 
     Exit status 0 where all were found or proved equivalent, 1 where one was missed.

@@ -24,8 +24,8 @@ What is proved, at these sizes, for all contents of the matrices, all alpha and 
 Where workgroups speak with each other, by counters and sums in a workspace, they run in the three orders that
 `launch.Order` names, and counters must be 0 in the end.
 
-Not proved: other sizes, other orders; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that alpha and
-beta are read as the caller meant them. What counts as the same is told in `names`.
+Not proved: other sizes, other orders; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that
+alpha and beta are read as the caller meant them. What counts as the same is told in `names`.
 
     names     terms as 128-bit names                integers  meaning of integer instructions
     pointers  addresses, wherever buffers lie       alu       instructions that change registers
@@ -65,7 +65,6 @@ ASSUMPTIONS = (
 BETWEEN_GROUPS = (
     "workgroups run together, or one after another from the first or from the last",
     "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)",
-    "v_rcp_iflag_f32 is exact but for one unit in the last place",
 )
 
 
@@ -110,8 +109,8 @@ def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, w
     pieces = ", pieces in ascending k" if any(launch.split for launch in launches) else ""
     statement = (
         f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, at {len(launches)} sizes "
-        f"up to {largest}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; nothing else is stored or "
-        f"read outside, no LDS races; {ways}"
+        f"up to {largest}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; nothing else is "
+        f"stored or read outside, no LDS races; {ways}"
     )
     assumptions = (f"M x N x K is one of {_sizes(launches)}", *ASSUMPTIONS, *(BETWEEN_GROUPS if pieces else ()))
     return Proof("proved", statement, assumptions, counts=counts)

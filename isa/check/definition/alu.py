@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from isa.check.definition import names, operands, pointers
-from isa.check.definition.integers import CONVERSIONS, SCALAR, SCALAR_SHIFTS, VECTOR, Bools, product, relation
+from isa.check.definition.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
 from isa.check.definition.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.definition.names import MASK32, Names
 from isa.check.definition.operands import Read, lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
@@ -243,20 +243,12 @@ def _vector_half(inst: Instruction) -> Callable[[Waves], Written]:
     if name == "v_mov_b32":
         source = lanes(inst, ops[1])
         return lambda w: (target, source(w))
-    if name in CONVERSIONS:
-        return _convert(inst, target)
     if name == "v_cndmask_b32":
         return _pick(inst, target)
     if name in VECTOR:
         run, ints = VECTOR[name], [lane_ints(inst, operand) for operand in ops[1:]]
         return lambda w: (target, run(*(read(w) for read in ints)))
     return _float(inst, name, target)
-
-
-def _convert(inst: Instruction, target: int) -> Callable[[Waves], Written]:
-    source, run = lane_ints(inst, inst.operands[1]), CONVERSIONS[base_name(inst.mnemonic)]
-    # Each launch has another error.
-    return lambda w: (target, run(source(w), (w.launch[w.at] % 3 - 1)[:, None]))
 
 
 def _first_lane(inst: Instruction) -> Step:
@@ -291,8 +283,6 @@ def _float(inst: Instruction, name: str, target: int) -> Callable[[Waves], Writt
 
     def half(w: Waves) -> Written:
         values = tuple(read(w) for read in sources)
-        if kind == "mul" and not (values[0][1].any() or values[1][1].any()):
-            return target, product(values[0][0], values[1][0])
         return target, w.term(kind, run(*values), values)
 
     return half

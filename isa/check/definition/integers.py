@@ -117,42 +117,6 @@ VECTOR: dict[str, Callable[..., Ints]] = {
     "v_min_i32": lambda a, b: _choose(signed(a) < signed(b), a, b),
     "v_max_i32": lambda a, b: _choose(signed(a) > signed(b), a, b),
 }
-
-
-def _floats(x: Ints) -> NDArray[np.float32]:
-    """Bits as single precision."""
-    return x.astype(np.uint32).view(np.float32)
-
-
-def _bits(x: NDArray[np.float32]) -> Ints:
-    found: Ints = np.ascontiguousarray(x, np.float32).view(np.uint32).astype(np.uint64)
-    return found
-
-
-def product(x: Ints, y: Ints) -> Ints:
-    """Of two floats that are numbers, rounded to nearest."""
-    return _bits(_floats(x) * _floats(y))
-
-
-def _reciprocal(x: Ints) -> Ints:
-    """1 / x, rounded to nearest."""
-    with np.errstate(divide="ignore"):
-        return _bits((1 / _floats(x).astype(np.float64)).astype(np.float32))
-
-
-def _to_integer(x: Ints) -> Ints:
-    """Towards 0; what is no 32-bit number becomes the nearest one, a NaN 0."""
-    whole: Ints = np.clip(np.nan_to_num(_floats(x).astype(np.float64)), 0, 2**32 - 1).astype(np.uint64)
-    return whole
-
-
-# Floats that no matrix went into: kernels begin a division by estimating the reciprocal. Hardware's v_rcp is within one
-# unit in the last place (ISA guide 16.8): `ulp` is its error, -1, 0 or 1 for each wave.
-CONVERSIONS: dict[str, Callable[[Ints, NDArray[np.int64]], Ints]] = {
-    "v_cvt_f32_u32": lambda x, ulp: _bits(x.astype(np.float32)),
-    "v_cvt_u32_f32": lambda x, ulp: _to_integer(x),
-    "v_rcp_iflag_f32": lambda x, ulp: _reciprocal(x) + ulp.astype(np.uint64),
-}
 _RELATIONS: dict[str, Callable[[Any, Any], Bools]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,

@@ -20,7 +20,6 @@ Order = Literal["together", "first", "last"]
 MATRICES = ("A", "B", "C")
 POINTERS = (*MATRICES, "workspace")
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
-PERSISTENT = (*LADDER, "workspace", "groups", "streamed", "chunk")
 """The arguments in their order; pointers take 8 bytes, all others 4."""
 ALPHA, BETA, BETA_SIZE, UNWRITTEN = (leaves(1, 4)[:, i] for i in range(4))
 """BETA: a beta that is neither 0 nor -0. BETA_SIZE: its bits but the sign, hence not 0. UNWRITTEN: what a register or

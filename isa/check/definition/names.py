@@ -68,7 +68,7 @@ def fma(x: Names, y: Names, z: Names) -> Names:
 
 
 def mul(x: Names, y: Names) -> Names:
-    """x * y, rounded. Not for two numbers."""
+    """x * y, rounded."""
     h = _factors(x, y)
     h ^= h >> _29
     h *= _MUL

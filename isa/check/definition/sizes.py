@@ -8,7 +8,11 @@ instruction must have run and each branch must have gone both ways (see `isa.che
 
 from __future__ import annotations
 
-from isa.check.definition.launch import PERSISTENT, Beta, Launch, Order, Split
+from collections.abc import Callable, Mapping
+
+from isa.check.definition.launch import LADDER, Beta, Launch, Order, Split
+
+Numbers = Callable[[int, int, int, int, int], tuple[Mapping[str, int], int]]
 
 
 def usual(rows: int, columns: int, threads: int, *, trans_a: bool = False, trans_b: bool = False) -> tuple[Launch, ...]:
@@ -31,9 +35,20 @@ def usual(rows: int, columns: int, threads: int, *, trans_a: bool = False, trans
 
 
 def persistent(
-    rows: int, columns: int, depth: int, threads: int, counters: int, *, trans_a: bool = False, trans_b: bool = False
+    rows: int,
+    columns: int,
+    depth: int,
+    threads: int,
+    counters: int,
+    split: Numbers,
+    *,
+    trans_a: bool = False,
+    trans_b: bool = False,
 ) -> tuple[Launch, ...]:
-    """The same for kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
+    """The same for kernels whose workgroups take tiles and pieces of tiles. depth: steps of k in a K block; counters:
+    bytes of them in the workspace; split: what the host makes of M, N, K, the number of workgroups and that of tiles
+    that may be done in pieces: the kernel's arguments behind the workspace, with "streamed" and "chunk" among them (see
+    launch.Split), and the bytes of the workspace.
 
     Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with
     the last piece of a tile comes last, or first, or all at once, so that each way to add up is taken.
@@ -49,14 +64,12 @@ def persistent(
     ]
     found = []
     for m, n, k, beta, groups, streamed, order in sizes:
-        blocks = max(1, -(-k // depth))
-        chunk = max(1, -(-streamed * blocks // groups))
-        dwords = counters // 4 + (groups + streamed) * rows * columns
+        numbers, workspace = split(m, n, k, groups, streamed)
+        pieces = Split(rows, columns, depth, numbers["streamed"], numbers["chunk"])
         found.append(
             Launch(
-                m, n, k, beta, (groups, 1, 1), threads, PERSISTENT,
-                {"groups": groups, "streamed": streamed, "chunk": chunk}, dwords, counters // 4,
-                Split(rows, columns, depth, streamed, chunk), order, trans_a, trans_b,
+                m, n, k, beta, (groups, 1, 1), threads, (*LADDER, "workspace", *numbers), numbers, workspace // 4,
+                counters // 4, pieces, order, trans_a, trans_b,
             )
         )  # fmt: skip
     return tuple(found)

@@ -1,0 +1,92 @@
+"""The proof by definition on kernels whose workgroups stay: pieces of tiles, counters, who comes last."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import pytest
+
+from isa.check.definition import Launch, persistent, prove
+from isa.check.definition.launch import Split
+from isa.emit import emit
+from isa.gemm.generate import generate
+from isa.gemm.parameters import Parameters
+from isa.gemm.work import COUNTERS, Work
+from isa.parse import parse
+
+P = Parameters(persistent=True)
+TEXT = emit(generate(P, "gemm"))
+
+
+def launches(p: Parameters) -> tuple[Launch, ...]:
+    def split(m: int, n: int, k: int, groups: int, streamed: int) -> tuple[dict[str, int], int]:
+        work = Work.of(p, m, n, k, groups, streamed)
+        return work.numbers, work.workspace_bytes
+
+    usual = partial(persistent, p.rows, p.columns, p.depth, p.threads, COUNTERS, split)
+    return usual(trans_a=p.trans_a, trans_b=p.trans_b)
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        P,
+        pytest.param(Parameters(persistent=True, group=1, stages=1, trans_a=True), marks=pytest.mark.slow),
+        pytest.param(Parameters(persistent=True, rows=64, trans_b=True), marks=pytest.mark.slow),
+    ],
+    ids=lambda p: f"{p.rows} rows, {p.stages} buffers",
+)
+def test_it_is_proved(p: Parameters) -> None:
+    proof = prove(generate(p, "gemm"), "gemm", launches(p))
+    assert proof.proved, str(proof)
+    assert "pieces in ascending k" in proof.statement
+    assert any("release and acquire" in a for a in proof.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "new", "number", "kind", "says"),
+    [
+        (r"v_mov_b32_e32 (v\d+), 0\n(\ts_mov_b32 exec_lo, 1\n\tglobal_store_b32)", r"v_mov_b32_e32 \1, 1\n\2", 0,
+         "store", "counters in the workspace that are not 0"),
+        (r"global_atomic_add_u32 (v\d+), .*", r"v_mov_b32_e32 \1, 0", 0, "store", "never stored"),
+        (r"v_add_f32_e32 (v\d+), (v\d+), v\d+", r"v_add_f32_e32 \1, \2, \2", 200, "value", r"by definition: "),
+        (r"v_add_f32_e32 (v\d+), (v\d+), (v\d+)", r"v_mov_b32_e32 \1, \3", 3, "value", r"by definition: "),
+        (r"(global_load_b128 .*) offset:512", r"\1 offset:1024", 0, "value", r"by definition: .*A\["),
+        (r"(global_store_b128 .*) offset:1024", r"\1 offset:512", 0, "value", r"by definition: .*A\["),
+    ],
+    ids=["counter left", "no counter", "added twice", "piece lost", "another slot", "stored elsewhere"],
+)  # fmt: skip
+def test_faults_are_named(pattern: str, new: str, number: int, kind: str, says: str) -> None:
+    match = list(re.finditer(pattern, TEXT))[number]
+    put = match.expand(new)
+    assert put != match[0]
+    text = TEXT[: match.start()] + put + TEXT[match.end() :]
+    proof = prove(parse(text, "gemm.s"), "gemm", launches(P)[3:4], whole=False)
+    assert proof.difference is not None, str(proof)
+    assert proof.difference.kind == kind, str(proof)
+    assert re.search(says, str(proof)), str(proof)
+
+
+def test_pieces_of_a_tile() -> None:
+    """K = 25 is four K blocks, the first one step long; ranges of 5 blocks over three tiles of a row of two."""
+    split = Split(rows=128, columns=128, depth=8, streamed=3, chunk=5)
+    assert split.pieces(0, 0, 256, 25) == [(0, 25)]
+    assert split.pieces(0, 1, 256, 25) == [(0, 1), (1, 25)]
+    assert split.pieces(1, 0, 256, 25) == [(0, 9), (9, 25)]
+    assert split.pieces(1, 1, 256, 25) == [(0, 25)]
+
+
+def test_pieces_are_those_of_the_host() -> None:
+    for m, n, k, groups, streamed in [
+        (300, 500, 100, 7, 5),
+        (128, 128, 9, 2, 1),
+        (1, 1, 0, 2, 1),
+        (256, 256, 64, 3, 4),
+    ]:
+        work = Work.of(P, m, n, k, groups, streamed)
+        split = Split(P.rows, P.columns, P.depth, streamed, work.chunk)
+        for tile in range(work.tiles):
+            blocks = [count for _, count in work.parts(tile)]
+            pieces = split.pieces(*divmod(tile, work.across), n, k)
+            assert [-(-(end - first) // P.depth) or 1 for first, end in pieces] == blocks
