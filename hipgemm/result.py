@@ -21,6 +21,7 @@ class Result:
     max_abs_error: None where the answer holds a NaN or an infinity.
     wrong, worst: how many elements are beyond their bounds, and (row, column, got, expected) of the worst.
     time_kind: "measured" (events on a card), "predicted" (cycle model) or "none".
+    band_ms:   of a prediction: the ends of its band over arbitration policies and machine numbers (docs/timing.md).
     time_ms, mean_ms: minimum and mean of `runs` launches.
     tflops:    (2MNK + 3MN) / time_ms.
     vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them; None for a library.
@@ -69,6 +70,7 @@ class Result:
     clock_mhz: tuple[float, float, float] | None = None
     power_w: tuple[float, float, float] | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    band_ms: tuple[float, float] | None = None
 
     @property
     def flops(self) -> int:
@@ -124,7 +126,8 @@ class Result:
         if self.time_ms is None or self.tflops is None:
             why = "the simulated card has no cycle model for this launch" if self.simulated else "too short for events"
             return f"not known: {why}"
-        text = f"{self.time_ms:.4f} ms {self.time_kind}, {self.tflops:.2f} TFLOP/s"
+        band = "" if self.band_ms is None else " ({:.4f} to {:.4f})".format(*self.band_ms)
+        text = f"{self.time_ms:.4f} ms {self.time_kind}{band}, {self.tflops:.2f} TFLOP/s"
         if self.runs > 1 and self.mean_ms is not None:
             spread = "" if self.deviation_ms is None else f" ± {self.deviation_ms:.4f}"
             text += f" (best of {self.runs}, mean {self.mean_ms:.4f}{spread} ms)"

@@ -70,7 +70,7 @@ def text(table: Table, width: int | None = None) -> str:
     grid = Grid(box=SIMPLE, title=table.title, title_justify="left", title_style="")
     grid.add_column("kernel", no_wrap=True)
     grid.add_column("what")
-    for name in ("ms", "mean ± dev.", "GFLOP/s", "rel. rocBLAS", "published ms", "GFLOP/s", "rel."):
+    for name in ("ms", "mean ± dev., or band", "GFLOP/s", "rel. rocBLAS", "published ms", "GFLOP/s", "rel."):
         grid.add_column(name, justify="right")
     for row in table.rows:
         grid.add_row(*(getattr(row, name) for name in Row.__dataclass_fields__))
@@ -114,6 +114,7 @@ def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> Row:
         return Row(entry.kernel, _what(entry), "not known", "", "", "", *theirs)
     time = f"{entry.time_ms:.4f}" + (" predicted" if entry.time_kind == "predicted" else "")
     spread = "" if entry.deviation_ms is None else f"{entry.mean_ms:.4f} ± {entry.deviation_ms:.4f}"
+    spread = spread if entry.band_ms is None else "{:.4f} to {:.4f}".format(*entry.band_ms)
     relative = "" if reference is None else f"{100 * reference / entry.time_ms:.1f} %" + (" *" if mark else "")
     return Row(entry.kernel, _what(entry), time, spread, f"{entry.flops / entry.time_ms / 1e6:.1f}", relative, *theirs)
 
@@ -137,7 +138,10 @@ def _notes(entries: Sequence[Result | Refusal], mark: bool) -> tuple[str, ...]:
     if mark:
         notes.append("* relative to the published rocBLAS: this table has none of its own")
     if any(isinstance(e, Result) and e.time_kind == "predicted" for e in entries):
-        notes.append("predicted: by the cycle model of the simulated card; nothing here was measured")
+        notes.append(
+            "predicted: by the cycle model of the simulated card, with its band over arbitration policies and machine "
+            "numbers; nothing here was measured"
+        )
     notes += [f"{e.kernel}: {e.why}" for e in entries if isinstance(e, Refusal)]
     for e in entries:
         if isinstance(e, Result) and not e.correct:

@@ -14,7 +14,8 @@ def rows(p: Prediction | LaunchPrediction) -> list[tuple[str, str]]:
     low, high = t.low_s * 1e3, t.high_s * 1e3
     fits = t.occupancy
     lines = [
-        ("time", f"{t.time_s * 1e3:.4f} ms predicted, {low:.4f} to {high:.4f} over {len(t.runs)} runs of the model"),
+        ("time", f"{t.time_s * 1e3:.4f} ms predicted, {low:.4f} to {high:.4f}"),
+        ("band", t.band),
         *_speed(p),
         ("VALU", f"{100 * t.valu_utilisation:.1f} % of cycles"),
         (
@@ -60,6 +61,11 @@ def as_json(p: Prediction | LaunchPrediction) -> dict[str, Any]:
         "time_ms": t.time_s * 1e3,
         "low_ms": t.low_s * 1e3,
         "high_ms": t.high_s * 1e3,
+        "band": {
+            "covers": t.band,
+            "runs_ms": [s * 1e3 for s in t.times_s],
+            "numbers_ratio": list(t.ratios),
+        },
         "valu_utilisation": t.valu_utilisation,
         "waves_per_simd": t.occupancy.waves,
         "occupancy_limits": list(t.occupancy.binding),

@@ -104,6 +104,12 @@ class TimedReport:
         return None if timing is None else timing.time_s
 
     @property
+    def band_s(self) -> tuple[float, float] | None:
+        """The ends of its band, in seconds."""
+        timing = self.timing
+        return None if timing is None else (timing.low_s, timing.high_s)
+
+    @property
     def timing(self) -> Timing | None:
         """The whole prediction."""
         return self.clock.of(self.launched)

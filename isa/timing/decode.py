@@ -20,7 +20,7 @@ import numpy as np
 
 from isa.analysis.banks import Source, sources
 from isa.analysis.cfg import Cfg
-from isa.describe import base_name, width
+from isa.describe import Access, base_name, width
 from isa.program import Fields, Imm, Instruction
 from isa.registers import Reg
 from isa.timing import bank_rules, layout
@@ -45,20 +45,19 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     n = len(insts)
     rule = bank_rules.RULES[bank_rule]
     kind = np.array([_kind(inst) for inst in insts], np.int64)
-    passes, latency = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    passes, latency, path = _costs(insts, kind, numbers)
     bank_reuse, bank_cold = np.zeros(n, np.int64), np.zeros(n, np.int64)
     wait = np.full((n, 3), -1, np.int64)
     delay = np.zeros((n, 4), np.int64)
-    path, dwords = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    dwords = np.zeros(n, np.int64)
     counter, private, value = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for i, inst in enumerate(insts):
         if kind[i] == layout.VALU:
-            passes[i], latency[i] = _valu_cost(inst, numbers)
             value[i] = inst.desc.unit == "trans"
         elif kind[i] == layout.WAIT:
             wait[i] = _limits(inst)
         elif inst.desc.access is not None:
-            path[i], dwords[i] = _path(inst, numbers)
+            dwords[i] = _dwords(inst.desc.access)
             counter[i] = _COUNTERS.index(inst.desc.counters[0]) if inst.desc.counters else 0
             private[i] = inst.desc.access.space == "scratch"
         elif kind[i] in (layout.INTERNAL, layout.PRIO):
@@ -94,6 +93,25 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         value=value,
         fetch=_addresses(insts) // _CODE_LINE,
     )
+
+
+def repriced(code: Code, cfg: Cfg, numbers: Mapping[str, float]) -> Code:
+    """The same with other machine numbers."""
+    passes, latency, path = _costs(cfg.instructions, code.kind, numbers)
+    return code._replace(passes=passes, latency=latency, path=path)
+
+
+def _costs(
+    insts: Sequence[Instruction], kind: np.ndarray, numbers: Mapping[str, float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(passes, latency, path): all that depends on machine numbers."""
+    passes, latency, path = (np.zeros(len(insts), np.int64) for _ in range(3))
+    for i, inst in enumerate(insts):
+        if inst.desc.unit in _VALU_UNITS:
+            passes[i], latency[i] = _valu_cost(inst, numbers)
+        elif inst.desc.access is not None:
+            path[i] = _path(inst, inst.desc.access, numbers)
+    return passes, latency, path
 
 
 def _kind(inst: Instruction) -> int:
@@ -133,25 +151,28 @@ def _valu_cost(inst: Instruction, numbers: Mapping[str, float]) -> tuple[int, in
     return 1, int(numbers["valu_latency"])
 
 
-def _path(inst: Instruction, numbers: Mapping[str, float]) -> tuple[int, int]:
-    """(cycles of the request path, dwords a lane) of a memory access."""
-    access = inst.desc.access
-    assert access is not None
-    dwords = max(1, width(access.element)) * (2 if access.pair else 1)
+def _dwords(access: Access) -> int:
+    """That a memory access moves for each lane."""
+    return max(1, width(access.element)) * (2 if access.pair else 1)
+
+
+def _path(inst: Instruction, access: Access, numbers: Mapping[str, float]) -> int:
+    """Cycles of the request path."""
+    dwords = _dwords(access)
     load = access.kind == "load"
     if access.space == "scalar":
-        return 0, dwords
+        return 0
     if access.space == "lds":
         if load:
-            return int(numbers["path_lds_load"]), dwords
-        return int(numbers["path_lds_store"]) + (dwords - 1) // 2, dwords
+            return int(numbers["path_lds_load"])
+        return int(numbers["path_lds_store"]) + (dwords - 1) // 2
     scalar_base = (
         any(role.kind == "sa" and isinstance(operand, Reg) for role, operand in inst.desc.roles_of(inst))
         or access.space == "scratch"
     )
     if load:
-        return int(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"]), dwords
-    return int(numbers["path_store"]) + (dwords - 1) + (not scalar_base), dwords
+        return int(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"])
+    return int(numbers["path_store"]) + (dwords - 1) + (not scalar_base)
 
 
 def _limits(inst: Instruction) -> list[int]:

@@ -1,22 +1,24 @@
 """A prediction: the median of several runs, with a band.
 
 Kernels whose waves lock phase jitter by a few per cent under tiny changes, so that one run alone would claim too much.
-A prediction is the median of an ensemble over arbitration policies and seeds (`MEMBERS`); its band holds the ensemble's
-extremes. `sensitivity` varies the machine numbers within their ranges instead. `quick` is one run of parts of a launch,
-for those who rank many.
+A prediction is the median of an ensemble over arbitration policies and seeds (`MEMBERS`). Its band holds two spreads:
+how far the members lie from their median, and how far the machine numbers, drawn within their ranges, move the time
+(`isa.timing.spread`). Both are taken as independent: on each side of the median the extremes add in squares.
+
+`quick` is one run of parts of a launch, for those who rank many.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from isa.analysis.resources import Occupancy
-from isa.timing import estimate, layout, model, rdna3
+from isa.timing import estimate, layout, spread
 from isa.timing.cards import Card
-from isa.timing.decode import decode
 from isa.timing.model import Prepared, Run
 
 BUDGET = 20_000_000
@@ -38,7 +40,8 @@ wave issues its VALU instructions in a row while another waits."""
 class Timing:
     """The prediction for one launch on one card.
 
-    time_s: median of the ensemble; low_s, high_s: its extremes.
+    time_s: median of the runs. low_s, high_s: the band, from the runs' extremes and those of `ratios`.
+    ratios: time with drawn machine numbers over time with the table's, ascending; () where none were drawn.
     """
 
     card: Card
@@ -49,6 +52,7 @@ class Timing:
     unit_workgroups: int
     exact: bool
     runs: tuple[Run, ...]
+    ratios: tuple[float, ...] = ()
 
     @property
     def times_s(self) -> list[float]:
@@ -60,11 +64,27 @@ class Timing:
 
     @property
     def low_s(self) -> float:
-        return self.times_s[0]
+        runs = 1 - self.times_s[0] / self.time_s
+        numbers = max(0.0, 1 - min(self.ratios, default=1.0))
+        return self.time_s * (1 - math.hypot(runs, numbers))
 
     @property
     def high_s(self) -> float:
-        return self.times_s[-1]
+        runs = self.times_s[-1] / self.time_s - 1
+        numbers = max(0.0, max(self.ratios, default=1.0) - 1)
+        return self.time_s * (1 + math.hypot(runs, numbers))
+
+    @property
+    def band(self) -> str:
+        """What the band covers."""
+        if not self.ratios:
+            return (
+                "one run: no band" if len(self.runs) == 1 else f"{len(self.runs)} runs by arbitration policy and seed"
+            )
+        return (
+            f"{len(self.runs)} runs by arbitration policy and seed, {len(self.ratios)} with machine numbers drawn from "
+            "their ranges"
+        )
 
     @property
     def typical(self) -> Run:
@@ -95,12 +115,12 @@ def predict(
     members: Sequence[tuple[int, int]] = MEMBERS,
     budget: int = BUDGET,
 ) -> Timing:
-    """The ensemble, two runs at a time."""
+    """The ensemble and the spread over machine numbers, two runs at a time."""
     clock = clock_mhz or ready.card.clock_mhz
     parts = estimate.excerpts(ready, budget)
     with ThreadPoolExecutor(2) as pool:
         runs = tuple(pool.map(lambda member: estimate.play(ready, clock, parts, member), members))
-    return _timing(ready, clock, runs)
+    return _timing(ready, clock, runs, spread.ratios(ready, clock))
 
 
 def quick(ready: Prepared, clock_mhz: float | None = None, budget: int = QUICK) -> Timing:
@@ -110,7 +130,7 @@ def quick(ready: Prepared, clock_mhz: float | None = None, budget: int = QUICK) 
     return _timing(ready, clock, (estimate.play(ready, clock, estimate.excerpts(ready, budget)),))
 
 
-def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...]) -> Timing:
+def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...], ratios: tuple[float, ...] = ()) -> Timing:
     return Timing(
         card=ready.card,
         clock_mhz=clock_mhz,
@@ -120,21 +140,5 @@ def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...]) -> Timing:
         unit_workgroups=-(-ready.trace.workgroups // ready.units),
         exact=ready.trace.exact,
         runs=runs,
+        ratios=ratios,
     )
-
-
-def sensitivity(ready: Prepared, clock_mhz: float, budget: int = BUDGET) -> list[tuple[str, float, float]]:
-    """(number, relative time at its low end, at its high end) for each machine number with a range; oldest first."""
-    parts = estimate.excerpts(ready, budget)
-    base = estimate.play(ready, clock_mhz, parts).cycles
-    found = []
-    for name, number in rdna3.NUMBERS.items():
-        if number.low == number.high:
-            continue
-        ends = []
-        for value in (number.low, number.high):
-            numbers = {**ready.numbers, name: value}
-            changed = replace(ready, numbers=numbers, code=model.placed(decode(ready.cfg, numbers), ready.trace))
-            ends.append(estimate.play(changed, clock_mhz, parts).cycles / base)
-        found.append((name, ends[0], ends[1]))
-    return sorted(found, key=lambda item: -abs(item[2] - item[1]))

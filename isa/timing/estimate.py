@@ -69,6 +69,12 @@ def excerpts(ready: Prepared, budget: int) -> Excerpts:
     return Excerpts((long, short), firsts)
 
 
+def beginning(ready: Prepared, rounds: int, trips: int) -> Prepared:
+    """The first rounds of workgroups, with at most `trips` trips of each steady loop: to be compared with itself."""
+    count = min(len(ready.work().record), rounds * max(1, ready.occupancy.workgroups))
+    return _only(ready, shorten.shortened(ready.cfg, ready.code, ready.trace.recorded, 0, trips), count)
+
+
 def play(ready: Prepared, clock_mhz: float, parts: Excerpts, member: tuple[int, int] = (OLDEST, 0)) -> Run:
     """One run of the whole launch by its parts; `Run.played` is the share of its instructions that was issued."""
     whole = len(ready.work().record)

@@ -7,7 +7,7 @@ import pytest
 
 from isa.analysis import cfg as control_flow
 from isa.parse import parse
-from isa.timing import estimate, layout, model
+from isa.timing import ensemble, estimate, layout, model, rdna3, spread
 from isa.timing.cards import card
 from isa.timing.shorten import shortened
 from isa.timing.tracer import Launch, trace
@@ -99,3 +99,39 @@ def test_what_fits_is_played_whole() -> None:
     whole = model.run(r, 2500)
     found = estimate.play(r, 2500, estimate.excerpts(r, 10**9))
     assert (found.cycles, found.played, found.causes) == (whole.cycles, 1.0, whole.causes)
+
+
+def test_machine_numbers_are_drawn_from_their_ranges() -> None:
+    drawn = spread.drawn_numbers(20)
+    uncertain = {name: n for name, n in rdna3.NUMBERS.items() if n.low != n.high}
+    assert {frozenset(d) for d in drawn} == {frozenset(uncertain)}
+    for name, number in uncertain.items():
+        values = np.array([d[name] for d in drawn])
+        assert ((number.low <= values) & (values <= number.high)).all()
+        assert (values <= number.value).sum() >= 10 <= (values >= number.value).sum()
+
+
+def test_a_band_holds_policies_and_machine_numbers() -> None:
+    r = ready(40, 20, 400)
+    found = ensemble.predict(r)
+    assert len(found.runs) == len(ensemble.MEMBERS)
+    assert len(found.ratios) == spread.DRAWS
+    assert found.low_s <= min(found.times_s) <= found.time_s <= max(found.times_s) <= found.high_s
+    assert found.low_s <= found.time_s * min(found.ratios)
+    assert found.high_s >= found.time_s * max(found.ratios)
+    assert min(found.ratios) < 1 < max(found.ratios)
+    assert "machine numbers" in found.band
+    assert ensemble.quick(r).low_s == ensemble.quick(r).high_s
+
+
+def test_parts_move_like_the_whole_when_numbers_change() -> None:
+    r = ready(200, 20, 1000)
+    part = estimate.beginning(r, spread.ROUNDS, spread.TRIPS)
+    assert part.instructions < r.instructions / 2
+    for name in ("lds_latency", "valu_to_lds"):
+        doubled = {name: 2 * rdna3.NUMBERS[name].value}
+        whole, small = (
+            model.run(spread.changed(p, doubled), 2500).cycles / model.run(p, 2500).cycles for p in (r, part)
+        )
+        assert small - 1 == pytest.approx(whole - 1, rel=0.15, abs=0.01)
+        assert whole > 1.03
