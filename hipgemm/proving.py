@@ -80,7 +80,7 @@ def launches(kernel: Source) -> tuple[definition.Launch, ...]:
     transposed = {"trans_a": p.trans_a, "trans_b": p.trans_b}
     if p.persistent:
         return definition.persistent(*kernel.block_tile, p.depth, p.threads, COUNTERS, partial(_split, p), **transposed)
-    return definition.usual(*kernel.block_tile, p.threads, **transposed)
+    return definition.usual(*kernel.block_tile, p.threads, depth=p.depth, **transposed)
 
 
 def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> tuple[dict[str, int], int]:
@@ -92,9 +92,10 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
 def by_definition(kernel: Source, program: Program) -> Proof:
     """The proof for a generated kernel. Disproved names the element of C, or the instruction, that is wrong."""
     proof = definition.prove(program, kernel.name, launches(kernel))
-    if proof.difference is None:
+    if proof.verdict != "different":
         return proof
     difference = proof.difference
+    assert difference is not None
     raise Disproved(
         f"{kernel.name} does not compute alpha A B + beta C: {difference.what}",
         span=difference.rewritten.span if difference.rewritten else None,

@@ -2,8 +2,8 @@
 
 The grid is one workgroup or two by two, so that there are workgroups inside of C, at its right edge, at its lower edge
 and at its corner; edges are one row or column wide, all but one, and something between. K is 0, 1, and next to the
-multiples of 8 up to a few K blocks. beta is 0, -0, and neither. Whether that was enough is not taken on trust: each
-instruction must have run and each branch must have gone both ways (see `isa.check.definition`).
+multiples of `depth` up to a few K blocks. beta is 0, -0, and neither. Whether that was enough is not taken on trust:
+each instruction must have run and each branch must have gone both ways (see `isa.check.definition`).
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from isa.check.definition.launch import LADDER, Beta, Launch, Order, Split
 Numbers = Callable[[int, int, int, int, int], tuple[Mapping[str, int], int]]
 
 
-def usual(rows: int, columns: int, threads: int, *, trans_a: bool = False, trans_b: bool = False) -> tuple[Launch, ...]:
-    """rows, columns: the tile of C that a workgroup of so many threads computes."""
+def usual(
+    rows: int, columns: int, threads: int, *, depth: int = 8, trans_a: bool = False, trans_b: bool = False
+) -> tuple[Launch, ...]:
+    """rows, columns: the tile of C that a workgroup of so many threads computes. depth: steps of k in a K block."""
     inside = max(1, rows // 2), max(1, columns // 2)
     sizes: list[tuple[int, int, int, Beta]] = [
         (rows + 1, columns + 3, 0, "any"),
         (1, 1, 1, "0"),
-        (rows - 1, columns, 5, "-0"),
-        (rows + inside[0], columns + 1, 8, "any"),
-        (rows, 2 * columns - 1, 21, "0"),
-        (rows, columns, 16, "any"),
-        (rows, columns, 17, "0"),
-        (rows + 7, columns + inside[1] + 2, 32, "any"),
+        (rows - 1, columns, depth // 2 + 1, "-0"),
+        (rows + inside[0], columns + 1, depth, "any"),
+        (rows, 2 * columns - 1, 2 * depth + depth // 2 + 1, "0"),
+        (rows, columns, 2 * depth, "any"),
+        (rows, columns, 2 * depth + 1, "0"),
+        (rows + 7, columns + inside[1] + 2, 4 * depth, "any"),
     ]
     return tuple(
         Launch(m, n, k, beta, (-(-n // columns), -(-m // rows), 1), threads, trans_a=trans_a, trans_b=trans_b)

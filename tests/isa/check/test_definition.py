@@ -27,6 +27,7 @@ VARIANTS = {
     "two waves": Parameters(rows=64),
     "256 threads": Parameters(thread_rows=8, thread_columns=8),
     "columns before threads": Parameters(rows=64, columns=128, lane_rows=8),
+    "sixteen steps of k": Parameters(depth=16),
     "A transposed": Parameters(trans_a=True),
     "B transposed": Parameters(trans_b=True),
     "both transposed": Parameters(rows=64, trans_a=True, trans_b=True),
@@ -59,7 +60,7 @@ def test_kernel9_is_proved() -> None:
 )
 def test_other_parameters_are_proved(name: str) -> None:
     p = VARIANTS[name]
-    launches = usual(p.rows, p.columns, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
+    launches = usual(p.rows, p.columns, p.threads, depth=p.depth, trans_a=p.trans_a, trans_b=p.trans_b)
     proof = prove(generate(p, "gemm"), "gemm", launches)
     assert proof.proved, str(proof)
 
