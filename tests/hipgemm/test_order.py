@@ -79,3 +79,16 @@ def test_code_without_dual_fmas_has_none() -> None:
     text = Path(__file__).parents[1] / "isa" / "timing" / "published_kernel5_fmas.s"
     with pytest.raises(IsaError):
         order.of_code(parse(text.read_text()), "pairs")
+
+
+@pytest.mark.parametrize(("rung", "taken"), [("kernel6", 3), ("kernel8", 15), ("kernel9", None)])
+def test_of_kernels_6_to_8_it_tells_what_the_generator_writes(rung: str, taken: int | None) -> None:
+    done = CliRunner().invoke(main, ["order", rung, "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.output)
+    assert found["cost"]["stalls"]["previous-slot"]["optimal"]
+    if taken is None:
+        assert found["written"] is None
+    else:
+        assert found["written"]["same"]
+        assert found["written"]["taken"] <= taken
