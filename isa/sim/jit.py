@@ -156,7 +156,8 @@ def _compile(text: str, target: Target, optimise: bool) -> bytes:
 
     with _lock:
         machine = _machine(target)
-        module = llvm.parse_assembly(text)
+        # A context of its own: LLVM keeps a context's types and constants for as long as that lives.
+        module = llvm.parse_assembly(text, llvm.create_context())
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         module.verify()  # LLVM ends the process when it compiles what is not valid
         if optimise:
