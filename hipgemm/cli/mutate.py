@@ -13,6 +13,8 @@ import click
 if TYPE_CHECKING:
     from hipgemm.mutation import Checks
 
+_SAMPLED = """ Not all were launched, and the
+  column says how many, `a of b`: each {n}-th of a kind, and all that lint and proof find no fault in."""
 _INTRODUCTION = """\
 # The mutation table
 
@@ -25,8 +27,7 @@ pass, and three judges that know nothing of one another look at the mutant:
   few. Of generated kernels (`isa.check.definition`): an element of C that is not what the definition says, an access
   outside, a race in LDS, or what the prover must refuse although it follows the original;
 - **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,
-  K = 40 (generated kernels: 230, 266, 37), in two schedules; a wrong result is one of them. Where not all were launched
-  the column says how many, `a of b`: each {n}-th of a kind, and all that lint and proof find no fault in.
+  K = 40 (generated kernels: 230, 266, 37), in two schedules; a wrong result is one of them.{sampled}
 
 *Found* is what one of them objects to. *Equivalent* is what is proved to be the same bit for bit (of kernels 5 to 8
 with all waits in place), *missed* the rest. What is changed is told at the top of `isa/check/mutate.py`.
@@ -62,8 +63,9 @@ def command(
             kernels or DEFAULT, vopds=vopds, every=every, checks=checks, check_every=check_every, jobs=jobs,
             hipcc=hipcc, progress=progress,
         )  # fmt: skip
+    sampled = _SAMPLED.format(n=check_every) if check_every > 1 else ""
     made = "hipgemm mutate" + (f" --check-every {check_every}" if check_every > 1 else "") + " -o docs/mutations.md"
-    text = "\n".join([_INTRODUCTION.format(made=made, n=check_every), *markdown(table)]) + "\n"
+    text = "\n".join([_INTRODUCTION.format(made=made, sampled=sampled), *markdown(table)]) + "\n"
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text)
