@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
 from hipgemm.lab.frame import Column, Plot, Row, bar_plot
+from isa.product import order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,11 +25,12 @@ _WAVES_A_SIMD = _BLOCK // 32 // 2
 
 @dataclass(frozen=True)
 class Pattern:
-    """reads: registers of each pair of a round. what: in words."""
+    """reads: registers of each pair of a round; sums: what X and Y of each add to, from v44 on. what: in words."""
 
     name: str
     what: str
     reads: tuple[Pair, ...]
+    sums: tuple[tuple[int, int], ...] = tuple((_SUMS + 2 * k, _SUMS + 2 * k + 1) for k in range(PAIRS))
 
 
 def _fresh(banks: Pair) -> tuple[Pair, ...]:
@@ -46,6 +48,19 @@ def _each(pair: Callable[[int], Pair]) -> tuple[Pair, ...]:
 
 def _turns(one: Pair, other: Pair) -> tuple[Pair, ...]:
     return _each(lambda k: other if k % 2 else one)
+
+
+def _order(name: str, what: str, destinations: Callable[[Sequence[order.Pair]], list[order.Banks]]) -> Pattern:
+    """The dual FMAs of a thread tile of 4 x 4 in the order of `isa.product.order`."""
+    pairs = order.schedule(4, 4)
+    column, row = order.operands(4, order.COLUMN_BANK, _FIRST), order.operands(4, order.ROW_BANK, _FIRST)
+    sums = order.accumulators(pairs, destinations(pairs), _SUMS)
+    return Pattern(
+        name,
+        what,
+        tuple((column[x.column].index, row[x.row].index, column[y.column].index, row[y.row].index) for x, y in pairs),
+        tuple((sums[x.column, x.row].index, sums[y.column, y.row].index) for x, y in pairs),
+    )
 
 
 _A, _B = (4, 8, 5, 9), (12, 16, 13, 17)
@@ -70,6 +85,8 @@ PATTERNS = (
         "reuse, other slot", "as before, but SRC0 and SRC1 change places each time", _turns(_A, (_X1, _X0, _Y1, _Y0))
     ),
     Pattern("alternating", "two-way banks; two sets of sources take turns, none stays", _turns(_A, _B)),
+    _order("order, turning", "a thread tile of 4 x 4, accumulators as in kernels 6 to 8", order.turning),
+    _order("order, opposite", "the same order, accumulators as in generated kernels", order.opposite),
 )
 
 
@@ -79,8 +96,8 @@ def kernel(pattern: Pattern) -> micro.Micro:
     setup += [f"v_add_f32_e32 v{r}, {_value(r)}.0, v2" for r in range(_FIRST, _FIRST + _SOURCES)]
     setup += [f"v_mov_b32_e32 v{_SUMS + k}, 0" for k in range(2 * PAIRS)]
     body = [
-        f"v_dual_fmac_f32 v{_SUMS + 2 * k}, v{x0}, v{x1} :: v_dual_fmac_f32 v{_SUMS + 2 * k + 1}, v{y0}, v{y1}"
-        for k, (x0, x1, y0, y1) in enumerate(pattern.reads)
+        f"v_dual_fmac_f32 v{x}, v{x0}, v{x1} :: v_dual_fmac_f32 v{y}, v{y0}, v{y1}"
+        for (x, y), (x0, x1, y0, y1) in zip(pattern.sums, pattern.reads, strict=True)
     ]
     finish = ["v_mov_b32_e32 v1, 0"] + [f"v_add_f32_e32 v1, v1, v{_SUMS + k}" for k in range(2 * PAIRS)]
     name = "lab_banks_" + "".join(c if c.isalnum() else "_" for c in pattern.name)
