@@ -73,14 +73,28 @@ def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]
 
 
 def launches(kernel: Source) -> tuple[definition.Launch, ...]:
-    """What a generated kernel is proved at."""
-    assert isinstance(kernel, Gemm)
-    assert kernel.parameters is not None
+    """What a generated kernel is proved at, where nobody says it: all its ways are taken."""
+    p, tiling = _tiling(kernel)
+    return definition.persistent(tiling, COUNTERS, partial(_split, p)) if p.persistent else definition.usual(tiling)
+
+
+def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[definition.Launch, ...]:
+    """The same at one size, with and without C; groups: workgroups of a persistent kernel."""
+    p, tiling = _tiling(kernel)
+    betas: tuple[definition.Beta, ...] = ("0", "any")
+    if not p.persistent:
+        return tuple(definition.tiled(tiling, m, n, k, beta) for beta in betas)
+    pieces = Work.of(p, m, n, k, groups).streamed
+    return tuple(
+        definition.streamed(tiling, COUNTERS, partial(_split, p), m, n, k, beta, groups, pieces, "together")
+        for beta in betas
+    )
+
+
+def _tiling(kernel: Source) -> tuple[Parameters, definition.Tiling]:
     p = kernel.parameters
-    transposed = {"trans_a": p.trans_a, "trans_b": p.trans_b}
-    if p.persistent:
-        return definition.persistent(*kernel.block_tile, p.depth, p.threads, COUNTERS, partial(_split, p), **transposed)
-    return definition.usual(*kernel.block_tile, p.threads, depth=p.depth, **transposed)
+    assert p is not None
+    return p, definition.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
 
 
 def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> tuple[dict[str, int], int]:
@@ -89,9 +103,19 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
     return work.numbers, work.workspace_bytes
 
 
+def generated(kernel: Source, program: Program, at: Sequence[definition.Launch] = ()) -> Proof:
+    """The proof for a generated kernel; `at`: the launches, if not those that take all ways."""
+    return definition.prove(program, kernel.name, at or launches(kernel), whole=not at)
+
+
+def against(kernel: Source, compiled: Program, program: Program) -> Proof:
+    """The proof that `program` computes what the compiler wrote."""
+    return prove(compiled, program, kernel.name, facts=facts(kernel))
+
+
 def by_definition(kernel: Source, program: Program) -> Proof:
-    """The proof for a generated kernel. Disproved names the element of C, or the instruction, that is wrong."""
-    proof = definition.prove(program, kernel.name, launches(kernel))
+    """The same for a build. Disproved names the element of C, or the instruction, that is wrong."""
+    proof = generated(kernel, program)
     if proof.verdict != "different":
         return proof
     difference = proof.difference

@@ -27,6 +27,7 @@ VERBS = {
     "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
     "order": "show the order of dual FMAs of a thread tile, and whether any stalls less",
     "lint": "check assembly or a code object for what an assembler does not",
+    "prove": "show for all data that a kernel computes its product, or where it does not",
     "mutate": "put faults into kernels and see whether the checks find them",
     "check": "run a kernel under observers: registers in flight, races, accesses outside, schedules",
     "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",

@@ -47,10 +47,10 @@ import numpy as np
 
 from isa.check.definition import settings, show
 from isa.check.definition.expected import matrix
-from isa.check.definition.launch import Launch, Memory
+from isa.check.definition.launch import Beta, Launch, Memory
 from isa.check.definition.operands import Beyond
 from isa.check.definition.run import Code, run
-from isa.check.definition.sizes import persistent, usual
+from isa.check.definition.sizes import Tiling, persistent, streamed, tiled, usual
 from isa.check.definition.waves import LANES, Fault, Trace, Waves
 from isa.check.equivalence import Difference, Place, Proof
 from isa.program import Kernel, Program
@@ -62,10 +62,8 @@ ASSUMPTIONS = (
     "two different terms have different names of 128 bits",
     "each load is done before its register is used (lint)",
 )
-BETWEEN_GROUPS = (
-    "workgroups run together, or one after another from the first or from the last",
-    "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)",
-)
+ORDERS = {"together": "together", "first": "one after another", "last": "one after another, the last first"}
+SEEN = "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)"
 
 
 def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, whole: bool = True) -> Proof:
@@ -112,7 +110,9 @@ def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, w
         f"up to {largest}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; nothing else is "
         f"stored or read outside, no LDS races; {ways}"
     )
-    assumptions = (f"M x N x K is one of {_sizes(launches)}", *ASSUMPTIONS, *(BETWEEN_GROUPS if pieces else ()))
+    orders = list(dict.fromkeys(ORDERS[launch.order] for launch in launches if launch.split))
+    between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
+    assumptions = (f"M x N x K is one of {_sizes(launches)}", *ASSUMPTIONS, *between)
     return Proof("proved", statement, assumptions, counts=counts)
 
 
@@ -170,4 +170,4 @@ def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
     return waves.trace
 
 
-__all__ = ["Launch", "persistent", "prove", "usual"]
+__all__ = ["Beta", "Launch", "Tiling", "persistent", "prove", "streamed", "tiled", "usual"]

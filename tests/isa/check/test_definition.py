@@ -7,16 +7,21 @@ from collections.abc import Sequence
 
 import pytest
 
-from isa.check.definition import Launch, prove, usual
+from isa.check.definition import Launch, Tiling, prove, usual
 from isa.check.equivalence import Proof
 from isa.emit import emit
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.parse import parse
 
+
+def tiling(p: Parameters) -> Tiling:
+    return Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+
+
 P = Parameters()
 TEXT = emit(generate(P, "gemm"))
-LAUNCHES = usual(P.rows, P.columns, P.threads)
+LAUNCHES = usual(tiling(P))
 SMALL = [launch for launch in LAUNCHES if (launch.m, launch.n) == (P.rows - 1, P.columns)]
 """One workgroup at the lower edge, K = 5."""
 
@@ -60,8 +65,7 @@ def test_kernel9_is_proved() -> None:
 )
 def test_other_parameters_are_proved(name: str) -> None:
     p = VARIANTS[name]
-    launches = usual(p.rows, p.columns, p.threads, depth=p.depth, trans_a=p.trans_a, trans_b=p.trans_b)
-    proof = prove(generate(p, "gemm"), "gemm", launches)
+    proof = prove(generate(p, "gemm"), "gemm", usual(tiling(p)))
     assert proof.proved, str(proof)
 
 

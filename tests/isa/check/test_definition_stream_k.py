@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 import pytest
 
-from isa.check.definition import Launch, persistent, prove
+from isa.check.definition import Launch, Tiling, persistent, prove
 from isa.check.definition.launch import Split
 from isa.emit import emit
 from isa.gemm.generate import generate
@@ -24,8 +23,7 @@ def launches(p: Parameters) -> tuple[Launch, ...]:
         work = Work.of(p, m, n, k, groups, streamed)
         return work.numbers, work.workspace_bytes
 
-    usual = partial(persistent, p.rows, p.columns, p.depth, p.threads, COUNTERS, split)
-    return usual(trans_a=p.trans_a, trans_b=p.trans_b)
+    return persistent(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, split)
 
 
 @pytest.mark.parametrize(
