@@ -64,6 +64,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from isa.aliases import ALIASES
 from isa.errors import IsaError
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
 
@@ -255,9 +256,10 @@ def inst(
 
 @lru_cache(4096)
 def base_name(mnemonic: str) -> str:
-    """The name under which a mnemonic is described: without encoding suffix, a VOPD half by its own name."""
+    """The name under which a mnemonic is described: without encoding suffix, a VOPD half by its own name, an older name
+    by the present one (`isa.aliases`)."""
     name = _SUFFIX.sub("", mnemonic)
-    return "v_" + name[len("v_dual_") :] if name.startswith("v_dual_") else name
+    return "v_" + name[len("v_dual_") :] if name.startswith("v_dual_") else ALIASES.get(name, name)
 
 
 @cache

@@ -12,7 +12,7 @@ PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
 # Inside isa: a module imports only what stands above it (the same line counts as above).
 ISA = [
     "errors cache",
-    "registers values",
+    "registers values aliases",
     "describe",
     "instructions",
     "program",

@@ -42,11 +42,13 @@ def facts(i: Inspection) -> list[tuple[str, str]]:
         ("held by", f"{', '.join(fits.binding)}; workgroups that each alone would let in a {unit}: {limits}"),
     ]
     if fits.advice:
-        joined = ", and ".join(text.partition(" would ")[0] for text in fits.advice)
+        joined = fits.advice[0].partition(" would ")[0]
         waves = fits.waves * (fits.workgroups + 1) / fits.workgroups
         lines.append(("next step", f"{joined}: {fits.workgroups + 1} workgroups a {unit}, {waves:g} waves a SIMD"))
     elif fits.waves < 16:
-        lines.append(("next step", "none by registers or LDS: the workgroup's size does not divide the wave slots"))
+        lines.append(
+            ("next step", "none by registers or LDS: the workgroup's size leaves wave slots or barriers short")
+        )
     if i.loop:
         lines += [
             (

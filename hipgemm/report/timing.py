@@ -6,48 +6,18 @@ from typing import Any
 
 from hipgemm.predict import LaunchPrediction, Prediction
 from hipgemm.report.pages import part
+from isa.timing import shown
 
 
 def rows(p: Prediction | LaunchPrediction) -> list[tuple[str, str]]:
     """(what, value) lines, most wanted first."""
-    t = p.timing
-    low, high = t.low_s * 1e3, t.high_s * 1e3
-    fits = t.occupancy
-    lines = [
-        ("time", f"{t.time_s * 1e3:.4f} ms predicted, {low:.4f} to {high:.4f}"),
-        ("band", t.band),
-        *_speed(p),
-        ("VALU", f"{100 * t.valu_utilisation:.1f} % of cycles"),
-        (
-            "occupancy",
-            f"{fits.waves:g} of 16 waves a SIMD, {fits.workgroups} workgroups a {'CU' if fits.simds == 2 else 'WGP'}; "
-            f"held by {', '.join(fits.binding)}",
-        ),
-        ("work", f"{t.workgroups} workgroups, {t.unit_workgroups} on the busiest {'CU' if fits.simds == 2 else 'WGP'}"),
-        ("card", f"{t.card.name} at {t.clock_mhz:g} MHz"),
-    ]
-    lines += [("", text) for text in fits.advice]
-    if t.played < 1:
-        lines.append(
-            ("note", f"{100 * t.played:.1f} % of the busiest unit's instructions were played, the rest follows")
-        )
-    if not t.exact:
-        lines.append(("note", "workgroups differ from each other; the first stands for all"))
-    return lines
+    time, *others = p.timing.rows()
+    return [time, *_speed(p), *others]
 
 
 def text(p: Prediction | LaunchPrediction) -> str:
     """The whole as a table, with where the cycles went."""
-    lines = rows(p)
-    width = max(len(what) for what, _ in lines)
-    out = [_title(p)]
-    out += [f"  {what:<{width}}  {value}" for what, value in lines]
-    out += ["", "  where the cycles of a SIMD go"]
-    causes = _causes(p)
-    width = max(len(name) for name, _ in causes)
-    for name, share in causes:
-        out.append(f"  {name:<{width}}  {100 * share:5.1f} %  {'#' * round(50 * share)}")
-    return "\n".join(out)
+    return f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}"
 
 
 def as_json(p: Prediction | LaunchPrediction) -> dict[str, Any]:
@@ -79,7 +49,7 @@ def as_json(p: Prediction | LaunchPrediction) -> dict[str, Any]:
 
 def html(p: Prediction) -> str:
     """For a notebook."""
-    return part("prediction", _title(p), rows(p), _causes(p))
+    return part("prediction", _title(p), rows(p), p.timing.main_causes)
 
 
 def _title(p: Prediction | LaunchPrediction) -> str:
@@ -100,8 +70,3 @@ def _launch(p: Prediction | LaunchPrediction) -> dict[str, Any]:
         return {"kernel": p.name, "grid": list(p.grid), "block": list(p.block)}
     sizes = {"kernel": p.rung.name, "m": p.m, "n": p.n, "k": p.k}
     return {**sizes, "tflops": p.tflops, "peak_share": p.peak_share}
-
-
-def _causes(p: Prediction | LaunchPrediction) -> list[tuple[str, float]]:
-    """What takes a share of the cycles that shows."""
-    return [(name, share) for name, share in p.timing.causes.items() if share >= 0.0005]

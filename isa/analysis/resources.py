@@ -58,7 +58,7 @@ class Occupancy:
     workgroups:  resident at once on `simds` SIMDs (2: a CU, 4: a WGP).
     limits:      "VGPRs", "LDS", "wave slots", "barriers" -> workgroups that each alone would let in.
     binding:     the limits that hold it down, most often one.
-    advice:      for each of VGPRs and LDS that binds, what would let one workgroup more in.
+    advice:      what would let one workgroup more in, if less VGPRs or LDS can do that: one text, or none.
     """
 
     waves: float
@@ -107,14 +107,24 @@ def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy
             hint="fewer VGPRs or a smaller workgroup",
         )
     binding = tuple(name for name, n in limits.items() if n == groups)
-    advice = []
-    if "VGPRs" in binding and (waves := _ceil((groups + 1) * per_group, simds)) <= WAVE_SLOTS:
-        most = VGPRS_PER_SIMD // waves // VGPR_GRANULE * VGPR_GRANULE
-        advice.append(f"at most {most} VGPRs would let {groups + 1} workgroups in")
-    if "LDS" in binding:
-        most = lds_total // (groups + 1) // LDS_GRANULE * LDS_GRANULE
-        advice.append(f"at most {most} bytes of LDS would let {groups + 1} workgroups in")
-    return Occupancy(groups * per_group / simds, groups, simds, limits, binding, tuple(advice))
+    advice = _advice(vgprs, lds, simds, per_group, limits)
+    return Occupancy(groups * per_group / simds, groups, simds, limits, binding, advice)
+
+
+def _advice(vgprs: int, lds: int, simds: int, per_group: int, limits: Mapping[str, int]) -> tuple[str, ...]:
+    """The least that would let more workgroups in: what each limit that VGPRs or LDS set must come down to. With one
+    more workgroup another limit may bind too; where only wave slots or barriers are left, there is no next step."""
+    groups = min(limits.values()) + 1
+    if min(limits["wave slots"], limits.get("barriers", groups)) < groups:
+        return ()
+    wanted = []
+    if limits["VGPRs"] < groups:
+        waves = _ceil(groups * per_group, simds)
+        wanted.append(f"at most {VGPRS_PER_SIMD // waves // VGPR_GRANULE * VGPR_GRANULE} VGPRs (now {vgprs})")
+    if limits.get("LDS", groups) < groups:
+        total = LDS_PER_CU * simds // 2
+        wanted.append(f"at most {total // groups // LDS_GRANULE * LDS_GRANULE} bytes of LDS (now {lds})")
+    return (f"{' and '.join(wanted)} would let {groups} workgroups in",)
 
 
 def _ceil(a: int, b: int) -> int:

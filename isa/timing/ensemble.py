@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from isa.analysis.resources import Occupancy
-from isa.timing import estimate, layout, spread
+from isa.timing import estimate, layout, shown, spread
 from isa.timing.cards import Card
 from isa.timing.model import Prepared, Run
 
@@ -36,7 +36,7 @@ MEMBERS: tuple[tuple[int, int], ...] = (
 wave issues its VALU instructions in a row while another waits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Timing:
     """The prediction for one launch on one card.
 
@@ -107,6 +107,42 @@ class Timing:
         causes = self.typical.causes
         total = max(1, sum(causes.values()))
         return {name: cycles / total for name, cycles in causes.items()}
+
+    @property
+    def main_causes(self) -> list[tuple[str, float]]:
+        """Those whose share shows."""
+        return [(name, share) for name, share in self.causes.items() if share >= 0.0005]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What a reader sees of it: (what, value), the time first."""
+        fits, unit = self.occupancy, "CU" if self.occupancy.simds == 2 else "WGP"
+        time, low, high = (1e3 * s for s in (self.time_s, self.low_s, self.high_s))
+        lines = [
+            ("time", f"{time:.4f} ms predicted, {low:.4f} to {high:.4f}"),
+            ("band", self.band),
+            ("VALU", f"{100 * self.valu_utilisation:.1f} % of cycles"),
+            (
+                "occupancy",
+                f"{fits.waves:g} of 16 waves a SIMD, {fits.workgroups} workgroups a {unit}; "
+                f"held by {', '.join(fits.binding)}",
+            ),
+            ("work", f"{self.workgroups} workgroups, {self.unit_workgroups} on the busiest {unit}"),
+            ("card", f"{self.card.name} at {self.clock_mhz:g} MHz"),
+        ]
+        lines += [("", text) for text in fits.advice]
+        if self.played < 1:
+            share = f"{100 * self.played:.1f} % of the busiest unit's instructions were played"
+            lines.append(("note", f"{share}, the rest follows"))
+        if not self.exact:
+            lines.append(("note", "workgroups differ from each other; the first stands for all"))
+        return lines
+
+    def __repr__(self) -> str:
+        return shown.text(self.rows(), self.main_causes)
+
+    def _repr_html_(self) -> str:
+        """For a notebook."""
+        return shown.html(self.rows(), self.main_causes)
 
 
 def predict(

@@ -31,8 +31,8 @@ _SHORT, _LONG = 8, 32
 """Trips of a loop that the two lengths keep at least."""
 _FEWER = 4
 """How many times shorter the short one is."""
-_ROUNDS = 3
-"""Full rounds that are played at least where rounds are left out, and two fewer."""
+_ROUNDS = 6
+"""Full rounds that are played at least where rounds are left out, and half as many."""
 
 
 class Excerpts(NamedTuple):
@@ -53,7 +53,7 @@ def excerpts(ready: Prepared, budget: int) -> Excerpts:
     firsts: tuple[int, ...] = (count,)
     if count >= (_ROUNDS + 2) * slots:
         more = count - (count - _ROUNDS * slots) // slots * slots
-        firsts = more, more - 2 * slots
+        firsts = more, more - _ROUNDS // 2 * slots
     each = budget / sum(firsts)
     if ready.instructions <= each:
         return Excerpts((whole,), firsts)

@@ -110,7 +110,24 @@ def test_occupancy_as_the_study_states_it() -> None:
     assert resources.waves_by_vgprs(216) == 7
     got = resources.occupancy(216, 8320, 128, cu_mode=True)
     assert (got.workgroups, got.waves, got.binding) == (3, 6.0, ("VGPRs",))
-    assert got.advice == ("at most 192 VGPRs would let 4 workgroups in",)
+    assert got.advice == ("at most 192 VGPRs (now 216) would let 4 workgroups in",)
+
+
+@pytest.mark.parametrize(
+    ("vgprs", "lds", "threads", "advice"),
+    [
+        (216, 20480, 128, ("at most 192 VGPRs (now 216) and at most 16384 bytes of LDS (now 20480)",)),
+        (216, 17408, 128, ("at most 192 VGPRs (now 216) and at most 16384 bytes of LDS (now 17408)",)),
+        (96, 20480, 128, ("at most 16384 bytes of LDS (now 20480)",)),
+        (24, 1024, 1024, ()),  # two workgroups of 16 waves a SIMD: every wave slot of the CU is taken
+    ],
+)
+def test_the_next_step_comes_down_on_each_limit(vgprs: int, lds: int, threads: int, advice: tuple[str, ...]) -> None:
+    got = resources.occupancy(vgprs, lds, threads, cu_mode=True)
+    assert got.advice == tuple(f"{text} would let {got.workgroups + 1} workgroups in" for text in advice)
+    if "and" in str(advice):  # one of the two alone lets nobody in
+        assert resources.occupancy(192, lds, threads, cu_mode=True).workgroups == got.workgroups
+        assert resources.occupancy(192, 16384, threads, cu_mode=True).workgroups == got.workgroups + 1
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_loops_lose_trips_and_their_accesses(outer: int, inner: int, share: floa
 
 
 @pytest.mark.parametrize(
-    ("outer", "inner", "workgroups"), [(300, 3, 96), (3, 300, 500), (10, 20, 96 * 90), (200, 20, 4000)]
+    ("outer", "inner", "workgroups"), [(300, 3, 96), (3, 300, 500), (10, 20, 96 * 300), (200, 20, 9000)]
 )
 def test_parts_tell_the_time_of_the_whole(outer: int, inner: int, workgroups: int) -> None:
     r = ready(outer, inner, workgroups)
@@ -121,6 +121,7 @@ def test_a_band_holds_policies_and_machine_numbers() -> None:
     assert found.high_s >= found.time_s * max(found.ratios)
     assert min(found.ratios) < 1 < max(found.ratios)
     assert "machine numbers" in found.band
+    assert all(text in repr(found) and text in found._repr_html_() for row in found.rows() for text in row)
     assert ensemble.quick(r).low_s == ensemble.quick(r).high_s
 
 
