@@ -24,20 +24,20 @@ import numpy as np
 
 from isa.timing import layout, native
 from isa.timing.cards import Card
-from isa.timing.layout import Cache, Code, Round
+from isa.timing.layout import Cache, Code, Recorded, Round
 from isa.timing.trace import Trace
 
 LIMIT = 3_000_000
 
 
-def positions(trace: Trace, code: Code) -> np.ndarray:
+def positions(recorded: Recorded, code: Code) -> np.ndarray:
     """The instruction of each global or scratch access of the recording, in its order."""
     first = code.block_first
     by_block = [
         np.array([i for i in range(first[b], first[b + 1]) if code.kind[i] in (layout.LOAD, layout.STORE)], np.int64)
         for b in range(len(first) - 1)
     ]
-    parts = [by_block[b] for b in trace.recorded.blocks]
+    parts = [by_block[b] for b in recorded.blocks]
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
@@ -54,8 +54,8 @@ def served(
         shape = (count, sets, int(ways))
         return Cache(sets, int(ways), np.full(shape, -1, np.int64), np.zeros(shape, np.int64))
 
-    r = trace.recorded
-    op = positions(trace, code)
+    r = trace.apart.beginnings if trace.apart else trace.recorded
+    op = positions(r, code)
     resident = min(trace.workgroups, units * slots)
     rounds = -(-trace.workgroups // resident)
     l3 = cache(1, card.l3_bytes, 16)
@@ -64,7 +64,7 @@ def served(
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
         found = np.zeros((len(code.kind), 5), np.int64)
         this = Round(
-            first, resident, trace.grid[0], trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
+            first, resident, trace.grid[0], trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT, int(trace.apart is not None),
             trace.shift_x, trace.shift_y,
         )  # fmt: skip
         seen = native.call(

@@ -191,7 +191,8 @@ class Round(NamedTuple):
     """Workgroups `first` to `first + resident` of a launch, on the units of the chip (see `isa.timing.caches`).
 
     grid_x, workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
-    arrays; limit: line accesses that are played; shift_x, shift_y: as in `Work`.
+    arrays; limit: line accesses that are played; apart: 1 where each workgroup has a recording of its own, in their
+    order; shift_x, shift_y: as in `Work`.
     """
 
     first: int
@@ -203,6 +204,7 @@ class Round(NamedTuple):
     cus_a_unit: int
     arrays: int
     limit: int
+    apart: int
     shift_x: Ints
     shift_y: Ints
 

@@ -76,13 +76,19 @@ class Prepared:
 
     @property
     def instructions(self) -> int:
-        """That one workgroup issues."""
+        """That one workgroup issues, on average where they differ."""
         lengths = np.diff(self.code.block_first)
-        return int(lengths[self.trace.recorded.blocks].sum())
+        rows = len(self.trace.recorded.block_at) - 1
+        return -(-int(lengths[self.trace.recorded.blocks].sum()) * self.trace.waves // rows)
 
     def work(self) -> Work:
         """The workgroups of the busiest unit, in order of dispatch."""
-        ids = np.arange(0, self.trace.workgroups, self.units, dtype=np.int64)[: self.first]
+        apart = self.trace.apart
+        first = apart.unit if apart else 0
+        ids = np.arange(first, self.trace.workgroups, self.units, dtype=np.int64)[: self.first]
+        if apart:
+            still = np.zeros(len(ids), np.int64)
+            return Work(np.arange(len(ids)), still, still, self.trace.shift_x, self.trace.shift_y, self.level)
         return Work(
             record=np.zeros(len(ids), np.int64),
             x=ids % self.trace.grid[0],

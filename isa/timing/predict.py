@@ -19,9 +19,11 @@ from isa import cache
 from isa import code_object as objects
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
+from isa.analysis.resources import occupancy
 from isa.parse import parse_disassembly
 from isa.sim import arguments
 from isa.timing import bank_rules, ensemble
+from isa.timing.apart import apart
 from isa.timing.cards import Card
 from isa.timing.ensemble import Timing
 from isa.timing.model import Prepared, Resources, prepare
@@ -84,8 +86,11 @@ class TimedLaunch:
         """Made ready for `isa.timing.model`: its addresses followed, its caches played."""
         kernel = self.code.kernel(self.name)
         cfg = cfg_of(self.code, kernel)
-        found = trace(cfg, launch_of(kernel, self.grid, self.block, self.kernarg, self.dynamic_lds))
+        launch = launch_of(kernel, self.grid, self.block, self.kernarg, self.dynamic_lds)
         resources = resources_of(kernel, self.dynamic_lds)
+        units = self.on.cus if resources.cu_mode else self.on.wgps
+        fits = occupancy(resources.vgprs, resources.lds, 32 * launch.waves, cu_mode=resources.cu_mode)
+        found = apart(cfg, launch, trace(cfg, launch), units, fits.workgroups)
         return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule)
 
     def timing(self, clock_mhz: float | None = None) -> Timing:

@@ -11,7 +11,11 @@ access, the conditions of branches, and EXEC wherever a vector access executes, 
 Scratch at an address without a VGPR is treated as registers, since that is where compilers spill: one more bit for each
 dword of the frame, so that spilled accumulators stay out and spilled addresses come in.
 
-Limits: an address or condition that depends on what a global or LDS load brings is refused with the place: such a
+A branch whose condition depends on what an atomic returns, or a load with glc, asks how far other workgroups are
+(LLVM AMDGPUUsage, "Memory Model GFX10-GFX11": that is what loads of flags look like). It is taken to fall through: out
+of a loop that waits, and past what stands aside for the rare case. `Slice.guessed` says which these are.
+
+Limits: an address or condition that depends on what another global or LDS load brings is refused with the place: such a
 kernel can be timed from a recording launch only. Calls and indirect jumps are refused too.
 """
 
@@ -36,12 +40,14 @@ class Slice:
     """needed: positions whose results matter -> what to run there: the instruction, or the one half of a VOPD.
     accesses: positions of vector memory accesses (address only).
     slots: dwords of the scratch frame that a position reads or writes, for accesses at a fixed place.
-    full: where EXEC is known to have all lanes on."""
+    full: where EXEC is known to have all lanes on.
+    guessed: branches that ask how far other workgroups are."""
 
     needed: dict[int, Instruction]
     accesses: frozenset[int]
     slots: dict[int, tuple[int, ...]]
     full: tuple[bool, ...]
+    guessed: frozenset[int] = frozenset()
 
 
 def slice_of(cfg: Cfg) -> Slice:
@@ -54,12 +60,12 @@ def slice_of(cfg: Cfg) -> Slice:
     insts = cfg.instructions
     slots = {i: s for i, inst in enumerate(insts) if (s := _fixed_slots(inst)) is not None}
     roots, uses, defs, masked = [0] * count, list(cfg.uses), list(cfg.defs), [0] * count
-    accesses = set()
+    accesses, guessed = set(), _guessed(cfg)
     for i, inst in enumerate(insts):
         desc = inst.desc
         masked[i] = regset.VGPRS if desc.exec_masked else 0
         if desc.unit == "branch":
-            roots[i] = uses[i]
+            roots[i] = 0 if i in guessed else uses[i]
         elif desc.access is not None and desc.access.space != "scalar":
             accesses.add(i)
             roots[i] = _address(inst) | 1 << regset.bit(EXEC_LO)
@@ -118,7 +124,39 @@ def slice_of(cfg: Cfg) -> Slice:
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
-    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full))
+    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full), guessed)
+
+
+def _guessed(cfg: Cfg) -> frozenset[int]:
+    """Forward data flow: registers that may hold, or have been computed from, what others publish."""
+    insts = cfg.instructions
+    if not any(map(_looks, insts)):
+        return frozenset()
+    entry = [0] * len(cfg.blocks)
+    work, found = [0], set()
+    reached = {0}
+    while work:
+        number = work.pop()
+        told = entry[number]
+        for i in cfg.blocks[number].range:
+            if insts[i].desc.unit == "branch":
+                found |= {i} if cfg.uses[i] & told else set()
+            elif _looks(insts[i]) or cfg.uses[i] & told:
+                told |= cfg.defs[i]
+            elif not insts[i].desc.exec_masked:
+                told &= ~cfg.defs[i]
+        for following in cfg.blocks[number].successors:
+            if following not in reached or told & ~entry[following]:
+                reached.add(following)
+                entry[following] |= told
+                work.append(following)
+    return frozenset(found)
+
+
+def _looks(inst: Instruction) -> bool:
+    """Whether it brings what other workgroups may have written in this launch."""
+    access = inst.desc.access
+    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.has("glc")
 
 
 def _address(inst: Instruction) -> int:

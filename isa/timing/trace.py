@@ -29,12 +29,25 @@ _CHUNK = 1 << 16  # accesses kept as addresses before they are collapsed
 
 
 @dataclass(frozen=True)
+class Apart:
+    """Workgroups that differ from one another, all on the card at once.
+
+    unit: those whose whole path is recorded are on this one: its number, and all behind by the number of units.
+    beginnings: memory accesses of every workgroup's first part, in order.
+    """
+
+    unit: int
+    beginnings: Recorded
+
+
+@dataclass(frozen=True)
 class Trace:
     """One recorded workgroup of a launch, and how the others differ from it.
 
     grid: workgroups in x and y (z folded into y); waves: of a workgroup.
     shift_x, shift_y: int64[n instructions], sectors.
     spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
+    apart: where workgroups go different ways: then `recorded` are those of one unit.
     """
 
     recorded: Recorded
@@ -44,6 +57,7 @@ class Trace:
     shift_y: np.ndarray
     exact: bool
     spaces: Mapping[int, str] = field(default_factory=dict)
+    apart: Apart | None = None
 
     @property
     def workgroups(self) -> int:
@@ -70,6 +84,10 @@ class Recorder:
         self._blocks = [[] for _ in range(self.waves)]
         self._pairs = [bool(inst.desc.access and inst.desc.access.pair) for inst in self.cfg.instructions]
         self._order = np.zeros(self.waves, np.int64)
+
+    def count(self, waves: np.ndarray) -> np.ndarray:
+        """Accesses of these waves so far."""
+        return self._order[waves]
 
     def block(self, wave: int, index: int) -> None:
         """Wave `wave` enters basic block `index` of the kernel's `Cfg`."""

@@ -15,7 +15,7 @@ makes the trace inexact, which it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from isa.sim.execute import execute
 from isa.sim.mode import FloatMode
 from isa.timing import arrays
 from isa.timing.arrays import ArrayValue
+from isa.timing.layout import Recorded
 from isa.timing.slicing import Slice, slice_of
 from isa.timing.trace import Recorder, Trace
 from isa.values import Value
@@ -61,11 +62,25 @@ class Launch:
         return -(-self.block[0] * self.block[1] * self.block[2] // 32)
 
 
-def trace(cfg: Cfg, launch: Launch) -> Trace:
-    """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
+def _part_of(cfg: Cfg, launch: Launch) -> Slice:
     part = slice_of(cfg)
     if launch.block[0] * launch.block[1] * launch.block[2] % 32:  # the last wave never has all lanes on
         part = replace(part, full=(False,) * len(cfg))
+    return part
+
+
+def follow(cfg: Cfg, launch: Launch, numbers: Sequence[int], last: int | None = None) -> Recorded:
+    """Record workgroups by their numbers, each for itself; wave i of the r-th has row r * launch.waves + i. last: None,
+    or accesses of a wave after which it is left; LDS is then left out."""
+    gx = launch.grid[0]
+    run = _Run(cfg, _part_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), last)
+    run.go()
+    return run.recorder.finish()
+
+
+def trace(cfg: Cfg, launch: Launch) -> Trace:
+    """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
+    part = _part_of(cfg, launch)
     gx, gy = launch.grid[0], launch.grid[1] * launch.grid[2]
     probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
     probes = [(x, y) for x, y in dict.fromkeys(probes) if x < gx and y < gy]
@@ -78,7 +93,8 @@ def trace(cfg: Cfg, launch: Launch) -> Trace:
 class _Emitter:
     """The engine of `isa.sim.execute` that writes NumPy source for one block."""
 
-    def __init__(self, part: Slice) -> None:
+    def __init__(self, part: Slice, lds: bool = True) -> None:
+        self.lds = lds
         self.mode = FloatMode.of(0xF0)
         self.code = arrays.Code()
         self.part = part
@@ -97,7 +113,7 @@ class _Emitter:
             if i in self.part.accesses:
                 self.position, self.discard = i, i not in self.part.needed
                 execute(self, inst)
-            elif i in self.part.needed or inst.desc.effect == "branch":
+            elif i in self.part.needed or (inst.desc.effect == "branch" and i not in self.part.guessed):
                 self.position, self.discard = i, False
                 execute(self, self.part.needed.get(i, inst))
         lines = self.code.lines
@@ -202,7 +218,7 @@ class _Emitter:
         if access.space == "scalar":
             name = self.code.let(f"load({address.text}, {count})")
             return tuple(ArrayValue(self.code, "u32", f"{name}[{k}]") for k in range(count))
-        self._record(address, mask)
+        self._record(inst, address, mask)
         if self.discard:
             return (self.constant("u32", 0),) * count
         return tuple(self.code.value("u32", f"F.get({slot}, LANES)") for slot in self.part.slots[self.position])
@@ -211,7 +227,7 @@ class _Emitter:
         self, inst: Instruction, access: Access, address: Value, element: str, values: tuple[Value, ...],
         mask: Value | None,
     ) -> None:  # fmt: skip
-        self._record(address, mask)
+        self._record(inst, address, mask)
         if self.discard:
             return
         for slot, value in zip(self.part.slots[self.position], values, strict=True):
@@ -226,11 +242,14 @@ class _Emitter:
         self, inst: Instruction, access: Access, address: Value, body: Callable[..., Value],
         data: tuple[Value, ...], mask: Value | None,
     ) -> Value:  # fmt: skip
-        self._record(address, mask)
+        self._record(inst, address, mask)
         return self.constant("u32", 0)
 
-    def _record(self, address: Value, mask: Value | None) -> None:
+    def _record(self, inst: Instruction, address: Value, mask: Value | None) -> None:
         assert isinstance(address, ArrayValue)
+        assert inst.desc.access is not None
+        if inst.desc.access.space == "lds" and not self.lds:
+            return
         lanes = mask.text if isinstance(mask, ArrayValue) else None
         self.code.lines.append(f"record({self.position}, {address.text}, {lanes})")
 
@@ -265,34 +284,47 @@ def _ctz(values: np.ndarray, bits: int) -> np.ndarray:
 
 
 class _Run:
-    def __init__(self, cfg: Cfg, part: Slice, launch: Launch, probes: list[tuple[int, int]]) -> None:
-        self.cfg, self.part, self.launch, self.probes = cfg, part, launch, probes
-        self.recorder = Recorder(cfg, launch.waves)
+    """Workgroups `probes` side by side, the first `recorded` of which are recorded. last: None, or after how many
+    accesses of a wave, LDS left out, nobody needs to know more."""
+
+    def __init__(
+        self, cfg: Cfg, part: Slice, launch: Launch, probes: list[tuple[int, int]], recorded: int = 1,
+        last: int | None = None,
+    ) -> None:  # fmt: skip
+        self.cfg, self.part, self.launch, self.probes, self.last = cfg, part, launch, probes, last
+        self.own = launch.waves * recorded
+        self.recorder = Recorder(cfg, self.own)
         self.functions: dict[int, Callable[..., Any]] = {}
         self.moved: dict[int, np.ndarray] = {}
-        self._all_lanes = np.full(launch.waves, 0xFFFFFFFF, np.int64)
+        self._all_lanes = np.full(self.own, 0xFFFFFFFF, np.int64)
         # Scratch lies elsewhere for each wave and LDS for each workgroup: only the rest moves with the grid.
         spaces = [inst.desc.access.space if inst.desc.access else "" for inst in cfg.instructions]
-        self.probed = [space in ("global", "flat") and len(probes) > 1 for space in spaces]
+        self.probed = [space in ("global", "flat") and len(probes) > recorded for space in spaces]
         self.agreed = True
 
     def go(self) -> None:
-        n = self.launch.waves
-        work = [(np.arange(n * len(self.probes)), 0, *self._start())]
+        work = [(np.arange(self.launch.waves * len(self.probes)), 0, *self._start())]
         while work:
             rows, block, v, s, f, c = work.pop()
             while True:
-                for row in rows[rows < n]:
+                if self.last is not None:
+                    going = self.recorder.count(rows) < self.last
+                    if not going.any():
+                        break
+                    if not going.all():
+                        v, s, f, c = _part(v, s, f, c, going)
+                        rows = rows[going]
+                for row in rows[rows < self.own]:
                     self.recorder.block(int(row), block)
                 self._rows = rows
                 if block not in self.functions:
-                    self.functions[block] = _Emitter(self.part).run(self.cfg.instructions, self.cfg.blocks[block])
+                    self.functions[block] = _Emitter(self.part, self.last is None).run(self.cfg.instructions, self.cfg.blocks[block])
                 condition = self.functions[block](v, s, f, c, self._load, self._record)
                 where = self.cfg.blocks[block]
                 if not where.successors:
                     break
                 if condition is None:
-                    block = where.successors[0]
+                    block = where.successors[0]  # where a branch is guessed, the one behind it
                     continue
                 taken = np.broadcast_to(condition, (len(rows), 1))[:, 0]
                 following, target = self._ways(where)
@@ -349,9 +381,9 @@ class _Run:
     def _record(self, position: int, address: np.ndarray, lanes: np.ndarray | None) -> None:
         n, rows = self.launch.waves, self._rows
         if len(rows) == n * len(self.probes):
-            own, together = n, True
+            own, together = self.own, True
         else:
-            own, together = int((rows < n).sum()), False
+            own, together = int((rows < self.own).sum()), False
         if own:
             mine = address[:own] if len(address) == len(rows) else address
             if mine.shape != (own, 32):
