@@ -34,7 +34,7 @@ SOURCES = Path(kernels_hip.__file__).parent
 
 LARGEST_INT = 2**31 - 1
 LARGEST_GRID_Y = 65535
-LARGEST_TILES = 2**30
+LARGEST_TILES = 2**30 - 1
 """Of a kernel whose workgroups stay, which numbers tiles and workgroups in 31 bits."""
 
 

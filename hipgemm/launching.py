@@ -58,7 +58,7 @@ def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> Launch:
         work = Work.filling(p, m, n, k, resident(p, cus))
     except WorkError as error:
         raise SizeError(f"{row.name} cannot take {m} x {n} x {k}", expected=error.expected, got=error.got) from error
-    return Launch((work.groups, 1, 1), row.block, (m, n, k), work)
+    return Launch(work.grid, row.block, (m, n, k), work)
 
 
 def start(

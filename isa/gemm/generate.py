@@ -18,7 +18,7 @@ taken in ascending k.
 Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups. A persistent kernel (stream_k.py) takes
 any number of workgroups, in x, and more arguments, which work.Work packs:
 
-    ..., uint32_t *workspace, unsigned groups, unsigned streamed, unsigned chunk,
+    ..., uint32_t *workspace, unsigned dealt, unsigned streamed, unsigned chunk,
          unsigned by_across, unsigned by_blocks, unsigned by_chunk)
 """
 

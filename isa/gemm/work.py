@@ -1,21 +1,21 @@
-"""How a launch of a persistent kernel divides its work: sizes and a number of workgroups -> who does what.
+"""How a launch of a persistent kernel divides its work: sizes -> which workgroup does what.
 
 All tiles of C stand in a row, numbered along its rows; a tile is K blocks, `blocks` of them. The first `streamed` tiles
-are a line of `streamed * blocks` K blocks that is cut into equal ranges of `chunk`: workgroup i takes the i-th
-(stream-K). The other tiles are dealt out whole: workgroup i takes tiles streamed + i, streamed + i + groups, ...
+are a line of `streamed * blocks` K blocks that is cut into equal ranges of `chunk` (stream-K). The other tiles are
+whole. The first `dealt` workgroups have whole tiles: workgroup i takes tiles streamed + i, streamed + i + dealt, ...
+Those behind them have a range each.
 
 A range is done from its end to its beginning, piece by piece, a piece being what lies in one tile: first the head of
 its last tile, then whole tiles, at last the tail of its first tile, by when those with the earlier parts of that tile
-have long done them.
+have most likely done them.
 
-Every split is one of these: streamed = tiles is stream-K, with groups = s * tiles split-K; streamed = 0 is a plain
-kernel whose workgroups stay. Where `groups` does not divide the tiles, streamed = tiles % groups takes the last round
-away, and what the others do in whole tiles, side by side along k, finds A and B in the caches.
+Every split is one of these: streamed = tiles is stream-K, with s ranges a tile split-K; streamed = 0 with few
+workgroups is a kernel whose workgroups stay. `filling` says which is taken.
 
 **Workspace.** COUNTERS bytes of counters, one for each wave of a tile in pieces, then a slot for each piece: piece of
-workgroup i in tile t has slot i + t, as along the line each next piece has the next workgroup, or tile, or both. The
-counters must be 0 when a launch begins, and are when it has ended; slots may hold anything. Two launches that may run
-at once need two.
+range i in tile t has slot i + t, as along the line each next piece has the next range, or tile, or both. The counters
+must be 0 when a launch begins, and are when it has ended; slots may hold anything. Two launches that may run at once
+need two.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ COUNTERS = 65536
 """Bytes of counters at the start of a workspace: room for tiles in pieces, and the same place at any split."""
 SHORTEST = 8
 """K blocks of a range that are worth a workgroup of their own."""
+RANGES = 2.0
+"""Ranges for each workgroup that a card holds at once."""
 ARGUMENTS = 36
 """Bytes of a persistent kernel's further arguments."""
 _MOST_BLOCKS = 2**31 - 1
@@ -56,8 +58,9 @@ class Work:
     across:   tiles in a row of C.
     tiles:    of C.
     blocks:   K blocks of a tile, 1 at least.
-    groups:   workgroups.
     streamed: tiles that may be done in pieces; the others are done whole.
+    dealt:    workgroups that have whole tiles.
+    ranges:   workgroups that have a range.
 
     Raises WorkError, which says what would do.
     """
@@ -66,43 +69,66 @@ class Work:
     across: int
     tiles: int
     blocks: int
-    groups: int
     streamed: int
+    dealt: int
+    ranges: int
 
     def __post_init__(self) -> None:
         most = min(self.tiles, most_streamed(self.p, self.blocks))
         if not 0 <= self.streamed <= most:
             raise WorkError("so many tiles cannot be done in pieces", expected=f"0 to {most}", got=str(self.streamed))
-        if not 1 <= self.groups < 2**31 or self.tiles + self.groups >= 2**31:
-            raise WorkError("a launch cannot have so many workgroups", expected="1 or more", got=str(self.groups))
+        whole = self.tiles - self.streamed
+        for name, found, tiles in (("dealt", self.dealt, whole), ("ranges", self.ranges, self.streamed)):
+            if not min(1, tiles) <= found < 2**30 or self.tiles >= 2**30:
+                raise WorkError(
+                    f"a launch cannot have so many workgroups, {name}",
+                    expected=f"{min(1, tiles)} or more",
+                    got=str(found),
+                )
 
     @staticmethod
     def of(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int | None = None) -> Work:
-        """streamed: if None, what is left over when all workgroups have whole tiles."""
+        """So many workgroups; where there are tiles of both kinds, half of them for each. streamed: if None, what
+        rounds of so many leave over."""
         across, blocks = -(-n // p.columns), max(1, -(-k // p.depth))
         tiles = -(-m // p.rows) * across
         if streamed is None:
             streamed = min(tiles % groups, most_streamed(p, blocks))
-        return Work(p, across, tiles, blocks, groups, streamed)
+        dealt = 0 if streamed == tiles else groups if not streamed else groups - groups // 2
+        return Work(p, across, tiles, blocks, streamed, dealt, groups - dealt)
 
     @staticmethod
     def filling(p: Parameters, m: int, n: int, k: int, resident: int) -> Work:
-        """For a card that holds so many workgroups at once: what rounds of whole tiles leave over is streamed. Of fewer
-        tiles than workgroups all are, in ranges of SHORTEST K blocks or more."""
-        tiles, blocks = -(-m // p.rows) * -(-n // p.columns), max(1, -(-k // p.depth))
-        if tiles >= resident:
-            return Work.of(p, m, n, k, resident)
-        return Work.of(p, m, n, k, max(tiles, min(resident, tiles * blocks // SHORTEST)), tiles)
+        """For a card that holds so many workgroups at once: one for each whole tile, in full rounds; the rows of tiles
+        that these leave over are streamed, in about RANGES ranges for each workgroup that the card holds, of SHORTEST
+        K blocks or more. The card starts workgroups in order, each where one has ended: so those that the SIMDs favour
+        do more, and the small ranges at the end even it out."""
+        across, blocks = -(-n // p.columns), max(1, -(-k // p.depth))
+        tiles = -(-m // p.rows) * across
+        rest = tiles % resident
+        streamed = min(tiles, -(-rest // across) * across, most_streamed(p, blocks))
+        ranges = max(streamed, min(round(RANGES * resident), streamed * blocks // SHORTEST))
+        return Work(p, across, tiles, blocks, streamed, tiles - streamed, ranges)
+
+    @property
+    def groups(self) -> int:
+        """Workgroups that have something to do."""
+        return self.dealt + self.ranges
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Workgroup (x, y) has number y * across + x, so that neighbours in C are neighbours in the grid."""
+        return self.across, -(-self.groups // self.across), 1
 
     @property
     def chunk(self) -> int:
         """K blocks of a range."""
-        return max(1, -(-self.streamed * self.blocks // self.groups))
+        return -(-self.streamed * self.blocks // self.ranges) if self.streamed else 1
 
     @property
     def workspace_bytes(self) -> int:
         """What the launch needs, counters and slots."""
-        return COUNTERS + (self.groups + self.streamed) * slot_bytes(self.p) if self.streamed else COUNTERS
+        return COUNTERS + (self.ranges + self.streamed) * slot_bytes(self.p) if self.streamed else COUNTERS
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -112,7 +138,7 @@ class Work:
             f"by_{name}": (2**32 - 1) // n
             for name, n in (("across", self.across), ("blocks", self.blocks), ("chunk", self.chunk))
         }
-        return {"groups": self.groups, "streamed": self.streamed, "chunk": self.chunk, **by}
+        return {"dealt": self.dealt, "streamed": self.streamed, "chunk": self.chunk, **by}
 
     def arguments(self, workspace: int) -> bytes:
         """All arguments behind those of every rung, as they lie in memory; workspace: its address."""
@@ -120,16 +146,18 @@ class Work:
 
     def pieces(self, group: int) -> Iterator[tuple[int, int, int]]:
         """(tile, first K block, K blocks) of what a workgroup does, in its order."""
+        if group < self.dealt:
+            for tile in range(self.streamed + group, self.tiles, self.dealt):
+                yield tile, 0, self.blocks
+            return
         total = self.streamed * self.blocks
-        begin = min(group * self.chunk, total)
+        begin = min((group - self.dealt) * self.chunk, total)
         end = min(begin + self.chunk, total)
         while end > begin:
             tile = (end - 1) // self.blocks
             start = max(begin, tile * self.blocks)
             yield tile, start - tile * self.blocks, end - start
             end = start
-        for tile in range(self.streamed + group, self.tiles, self.groups):
-            yield tile, 0, self.blocks
 
     def parts(self, tile: int) -> list[tuple[int, int]]:
         """(first K block, K blocks) of each part of a tile, in ascending k: the order of sums."""

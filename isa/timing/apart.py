@@ -1,21 +1,25 @@
-"""Launches whose workgroups go different ways, each by itself: kernels whose workgroups stay for several tiles.
+"""Launches whose workgroups go different ways, which kernels whose workgroups put pieces together are made of.
 
-The usual trace follows one workgroup and moves its addresses for the others. Where probes show that the others go
-another way, and all workgroups of the launch are on the card at once, `apart` follows each workgroup of one unit (a CU or
-WGP) from its first instruction to its last: the one in the middle of those that have most workgroups, since the first
-and the last may have less to do. Which level of the caches serves a load is found by the beginnings of all workgroups of
-the chip, `BEGINNING` accesses of each wave, side by side.
+The usual trace follows one workgroup and moves its addresses for the others. Of a kernel that asks how far other
+workgroups are (`slicing.Slice.guessed`), `apart` looks at the ways of all workgroups of one unit (a CU or WGP): the one
+in the middle of those that have most workgroups. Those that go the way of workgroup 0 follow it as ever; each of the
+others is followed by itself, from its first instruction to its last.
 
-Limits: the unit stands for all, so a launch is as fast as its typical unit; branches that ask how far other workgroups
-are fall through (`isa.timing.slicing`); of the caches, later parts of a path are taken to be as its beginning.
+Where a unit is first full of workgroups that go the way of workgroup 0, the caches are played with these. Else the
+beginnings of all workgroups that the chip holds at first are: `BEGINNING` accesses of each wave, side by side.
+
+Limits: the unit stands for all; branches that ask how far others are fall through; of the caches, later parts of a
+launch are taken to be as its beginning.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from isa.analysis.cfg import Cfg
-from isa.timing import tracer
+from isa.timing import slicing, tracer
 from isa.timing.trace import Apart, Trace
 from isa.timing.tracer import Launch
 
@@ -23,11 +27,16 @@ BEGINNING = 256
 
 
 def apart(cfg: Cfg, launch: Launch, found: Trace, units: int, slots: int) -> Trace:
-    """`found`, or what follows each workgroup where that is not exact. units: of the card; slots: workgroups that one
-    holds."""
-    if found.exact or found.workgroups > units * slots:
+    """`found`, or what follows workgroups that differ. units: of the card; slots: workgroups that one holds."""
+    if found.exact or not slicing.guessed(cfg):
         return found
     unit = (found.workgroups - 1) % units // 2
-    recorded = tracer.follow(cfg, launch, range(unit, found.workgroups, units))
-    beginnings = tracer.follow(cfg, launch, range(found.workgroups), BEGINNING)
-    return replace(found, recorded=recorded, exact=True, apart=Apart(unit, beginnings))
+    mine = range(unit, found.workgroups, units)
+    first, *ways = tracer.ways(cfg, launch, (0, *mine))
+    differ = [n for n, way in zip(mine, ways, strict=True) if way != first]
+    recorded = tracer.follow(cfg, launch, (0, *differ))
+    record = np.cumsum([n in differ for n in mine]) * np.array([n in differ for n in mine])
+    beginnings = None
+    if len(mine) - len(differ) < slots:
+        beginnings = tracer.follow(cfg, launch, range(min(found.workgroups, units * slots)), BEGINNING)
+    return replace(found, recorded=recorded, exact=True, apart=Apart(np.array(mine), record, beginnings))

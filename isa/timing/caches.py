@@ -54,7 +54,8 @@ def served(
         shape = (count, sets, int(ways))
         return Cache(sets, int(ways), np.full(shape, -1, np.int64), np.zeros(shape, np.int64))
 
-    r = trace.apart.beginnings if trace.apart else trace.recorded
+    beginnings = trace.apart.beginnings if trace.apart else None
+    r = beginnings or trace.recorded
     op = positions(r, code)
     resident = min(trace.workgroups, units * slots)
     rounds = -(-trace.workgroups // resident)
@@ -64,8 +65,8 @@ def served(
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
         found = np.zeros((len(code.kind), 5), np.int64)
         this = Round(
-            first, resident, trace.grid[0], trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT, int(trace.apart is not None),
-            trace.shift_x, trace.shift_y,
+            first, resident, trace.grid[0], trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
+            int(beginnings is not None), trace.shift_x, trace.shift_y,
         )  # fmt: skip
         seen = native.call(
             "caches_play", code, r, op, this,
@@ -78,7 +79,7 @@ def served(
         return found, min(1.0, seen / max(1, int(np.diff(r.mem_at).max())))
 
     first, part = play(0)
-    if rounds == 1:
+    if rounds == 1 or beginnings is not None:
         return first.astype(float)
     # A round leaves in L3 what the next one finds again, if the whole round, not only what was played, fits there.
     fits = first[:, 4].sum() / part * line <= card.l3_bytes

@@ -94,13 +94,13 @@ def play(ready: Prepared, clock_mhz: float, parts: Excerpts, member: tuple[int, 
     return _run(total, runs[0, parts.firsts[0]], issued / (ready.instructions * whole))
 
 
-def _only(ready: Prepared, recorded: Recorded, first: int) -> Prepared:
+def _only(ready: Prepared, recorded: Recorded, first: int | None) -> Prepared:
     return replace(ready, trace=replace(ready.trace, recorded=recorded), first=first)
 
 
 def _issues(ready: Prepared, recorded: Recorded) -> int:
     """Instructions of a workgroup of this recording."""
-    return _only(ready, recorded, 1).instructions
+    return _only(ready, recorded, None).instructions
 
 
 def _line(values: list[np.ndarray], at: list[int], where: int) -> np.ndarray:

@@ -77,22 +77,24 @@ class Prepared:
     @property
     def instructions(self) -> int:
         """That one workgroup issues, on average where they differ."""
-        lengths = np.diff(self.code.block_first)
-        rows = len(self.trace.recorded.block_at) - 1
-        return -(-int(lengths[self.trace.recorded.blocks].sum()) * self.trace.waves // rows)
+        lengths, r = np.diff(self.code.block_first), self.trace.recorded
+        rows = np.diff(np.concatenate([[0], np.cumsum(lengths[r.blocks])])[r.block_at])
+        each = rows.reshape(-1, self.trace.waves).sum(axis=1)[self.work().record]
+        return -(-int(each.sum()) // len(each))
 
     def work(self) -> Work:
         """The workgroups of the busiest unit, in order of dispatch."""
         apart = self.trace.apart
-        first = apart.unit if apart else 0
-        ids = np.arange(first, self.trace.workgroups, self.units, dtype=np.int64)[: self.first]
-        if apart:
-            still = np.zeros(len(ids), np.int64)
-            return Work(np.arange(len(ids)), still, still, self.trace.shift_x, self.trace.shift_y, self.level)
+        if apart:  # whatever is left out, not the last ones
+            left = 0 if self.first is None else len(apart.numbers) - self.first
+            ids, record = apart.numbers[left:], apart.record[left:]
+        else:
+            ids = np.arange(0, self.trace.workgroups, self.units, dtype=np.int64)[: self.first]
+            record = np.zeros(len(ids), np.int64)
         return Work(
-            record=np.zeros(len(ids), np.int64),
-            x=ids % self.trace.grid[0],
-            y=ids // self.trace.grid[0],
+            record=record,
+            x=np.where(record == 0, ids % self.trace.grid[0], 0),
+            y=np.where(record == 0, ids // self.trace.grid[0], 0),
             shift_x=self.trace.shift_x,
             shift_y=self.trace.shift_y,
             level=self.level,

@@ -60,12 +60,12 @@ def slice_of(cfg: Cfg) -> Slice:
     insts = cfg.instructions
     slots = {i: s for i, inst in enumerate(insts) if (s := _fixed_slots(inst)) is not None}
     roots, uses, defs, masked = [0] * count, list(cfg.uses), list(cfg.defs), [0] * count
-    accesses, guessed = set(), _guessed(cfg)
+    accesses, asking = set(), guessed(cfg)
     for i, inst in enumerate(insts):
         desc = inst.desc
         masked[i] = regset.VGPRS if desc.exec_masked else 0
         if desc.unit == "branch":
-            roots[i] = 0 if i in guessed else uses[i]
+            roots[i] = 0 if i in asking else uses[i]
         elif desc.access is not None and desc.access.space != "scalar":
             accesses.add(i)
             roots[i] = _address(inst) | 1 << regset.bit(EXEC_LO)
@@ -124,11 +124,12 @@ def slice_of(cfg: Cfg) -> Slice:
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
-    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full), guessed)
+    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full), asking)
 
 
-def _guessed(cfg: Cfg) -> frozenset[int]:
-    """Forward data flow: registers that may hold, or have been computed from, what others publish."""
+def guessed(cfg: Cfg) -> frozenset[int]:
+    """Branches that ask how far other workgroups are. Forward data flow over registers that may hold, or have been
+    computed from, what others publish."""
     insts = cfg.instructions
     if not any(map(_looks, insts)):
         return frozenset()

@@ -30,14 +30,14 @@ _CHUNK = 1 << 16  # accesses kept as addresses before they are collapsed
 
 @dataclass(frozen=True)
 class Apart:
-    """Workgroups that differ from one another, all on the card at once.
-
-    unit: those whose whole path is recorded are on this one: its number, and all behind by the number of units.
-    beginnings: memory accesses of every workgroup's first part, in order.
+    """The workgroups of one unit, in order: their numbers, and which recording each follows; 0 is that of workgroup 0,
+    whose addresses move, the others are a workgroup's own. beginnings: of every workgroup of the chip, in order, memory
+    accesses of its first part; None where all begin as workgroup 0 does.
     """
 
-    unit: int
-    beginnings: Recorded
+    numbers: np.ndarray
+    record: np.ndarray
+    beginnings: Recorded | None
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Trace:
     grid: workgroups in x and y (z folded into y); waves: of a workgroup.
     shift_x, shift_y: int64[n instructions], sectors.
     spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
-    apart: where workgroups go different ways: then `recorded` are those of one unit.
+    apart: where workgroups go different ways.
     """
 
     recorded: Recorded
@@ -164,6 +164,13 @@ class Recorder:
             sector_at=_starts(counts[by_mem]),
             sectors=flat[take + np.arange(len(take))],
         )
+
+
+class Ways(Recorder):
+    """Keeps no accesses."""
+
+    def access(self, waves: np.ndarray, position: int, addresses: np.ndarray, masks: np.ndarray) -> None:
+        pass
 
 
 def _joined(parts: list, columns: int) -> list[np.ndarray]:

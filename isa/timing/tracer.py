@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from isa.timing import arrays
 from isa.timing.arrays import ArrayValue
 from isa.timing.layout import Recorded
 from isa.timing.slicing import Slice, slice_of
-from isa.timing.trace import Recorder, Trace
+from isa.timing.trace import Recorder, Trace, Ways
 from isa.values import Value
 
 _LANES = np.arange(32, dtype=np.uint32)[None, :]
@@ -76,6 +77,17 @@ def follow(cfg: Cfg, launch: Launch, numbers: Sequence[int], last: int | None = 
     run = _Run(cfg, _part_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), last)
     run.go()
     return run.recorder.finish()
+
+
+def ways(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> list[bytes]:
+    """Of each of these workgroups, something that is equal for those that go the same way."""
+    gx = launch.grid[0]
+    run = _Run(cfg, _part_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), 1 << 62)
+    run.recorder = Ways(cfg, launch.waves * len(numbers))
+    run.go()
+    found = run.recorder.finish()
+    rows = [found.blocks[a:b].tobytes() for a, b in pairwise(found.block_at)]
+    return [b"|".join(rows[i : i + launch.waves]) for i in range(0, len(rows), launch.waves)]
 
 
 def trace(cfg: Cfg, launch: Launch) -> Trace:
@@ -318,7 +330,9 @@ class _Run:
                     self.recorder.block(int(row), block)
                 self._rows = rows
                 if block not in self.functions:
-                    self.functions[block] = _Emitter(self.part, self.last is None).run(self.cfg.instructions, self.cfg.blocks[block])
+                    self.functions[block] = _Emitter(self.part, self.last is None).run(
+                        self.cfg.instructions, self.cfg.blocks[block]
+                    )
                 condition = self.functions[block](v, s, f, c, self._load, self._record)
                 where = self.cfg.blocks[block]
                 if not where.successors:

@@ -62,10 +62,17 @@ def variant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 # --- how work is split
 
+
+def drawn(tiles: int, blocks: int, streamed: int, dealt: int, ranges: int) -> Work:
+    streamed = min(tiles, streamed)
+    return Work(
+        Parameters(), tiles, tiles, blocks, streamed, dealt if streamed < tiles else 0, ranges if streamed else 0
+    )
+
+
 WORKS = st.builds(
-    lambda tiles, blocks, groups, streamed: Work(Parameters(), tiles, tiles, blocks, groups, min(tiles, streamed)),
-    st.integers(1, 40), st.integers(1, 50), st.integers(1, 70), st.integers(0, 40),
-)  # fmt: skip
+    drawn, st.integers(1, 40), st.integers(1, 50), st.integers(0, 40), st.integers(1, 50), st.integers(1, 70)
+)
 
 
 @given(WORKS)
@@ -88,28 +95,36 @@ def test_no_range_is_longer_than_a_chunk_and_pieces_are_the_parts_of_tiles(work:
         assert sum(count for tile, _, count in found if tile < work.streamed) <= work.chunk
         for tile, start, count in found:
             parts.setdefault(tile, []).append((start, count))
-            slots.append(i + tile if count < work.blocks else None)
+            slots.append(i - work.dealt + tile if count < work.blocks else None)
     assert parts == {tile: work.parts(tile) for tile in range(work.tiles)}
     used = [slot for slot in slots if slot is not None]
     assert len(used) == len(set(used))
-    assert max(used, default=-1) < work.groups + work.streamed
+    assert max(used, default=-1) < work.ranges + work.streamed
 
 
-def test_what_is_left_over_is_streamed() -> None:
-    work = Work.of(Parameters(), 4096, 4096, 4096, 288)
-    assert (work.tiles, work.blocks, work.streamed, work.chunk) == (1024, 512, 160, 285)
-    each = {sum(count for _, _, count in work.pieces(i)) for i in range(work.groups)}
-    assert max(each) == 3 * 512 + 285
-    assert Work.of(Parameters(), 4096, 4096, 4096, 256).streamed == 0
+def test_what_full_rounds_leave_over_is_streamed() -> None:
+    work = Work.filling(Parameters(), 4096, 4096, 4096, 288)
+    assert (work.tiles, work.blocks, work.streamed, work.dealt) == (1024, 512, 160, 864)
+    assert work.grid[0] * work.grid[1] >= work.groups
+    rows = Work.filling(Parameters(), 5000, 5000, 5000, 96)
+    assert (rows.tiles % 96, rows.streamed) == (64, 80), "whole rows of tiles"
+    assert Work.filling(Parameters(), 3072, 3072, 3072, 288).streamed == 0
+    few = Work.filling(Parameters(), 128, 128, 80, 288)
+    assert (few.streamed, few.ranges, few.chunk) == (1, 1, 10), "too short to be cut"
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
-    [({"streamed": 9}, "0 to 8"), ({"groups": 0}, "1 or more"), ({"blocks": 2**30, "streamed": 4}, "0 to 1")],
+    [
+        ({"streamed": 9}, "0 to 8"),
+        ({"dealt": 0}, "1 or more"),
+        ({"ranges": 0}, "1 or more"),
+        ({"blocks": 2**30}, "0 to 1"),
+    ],
 )
 def test_a_split_that_cannot_be_is_refused(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(WorkError) as caught:
-        dataclasses.replace(Work(Parameters(), 4, 8, 8, 4, 0), **change)
+        dataclasses.replace(Work(Parameters(), 4, 8, 8, 4, 4, 4), **change)
     assert expected in str(caught.value)
 
 
@@ -238,12 +253,12 @@ def launched(
     ctypes.memset(workspace, 0, COUNTERS)
     ctypes.memset(workspace + COUNTERS, 0xFF, work.workspace_bytes - COUNTERS)
     kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta) + work.arguments(workspace)
-    grid, block = (work.groups, 1, 1), (p.threads, 1, 1)
+    grid, block = work.grid, (p.threads, 1, 1)
     for _ in range(launches):
         if order is None:
             card.launch(kernel, grid, block, kernarg)
         else:
-            for i in order(work.groups):
+            for i in order(grid[0] * grid[1]):
                 OneWorkgroup(kernel, card.memory, card.target, grid, block, kernarg, 0, True, None).number(i)
     got = np.empty_like(c)
     ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
@@ -258,7 +273,7 @@ def test_any_split_gives_its_sums_in_any_order_of_workgroups(variant: str, order
     p = VARIANTS[variant]
     for m, n, k, scalars in ((256, 130, 37, (1.0, 0.0)), (70, 5, 130, (1.5, -0.5))):
         tiles = -(-m // p.rows) * -(-n // p.columns)
-        for groups, streamed in ((1, tiles), (3, None), (7, tiles), (4 * tiles, tiles), (2, 0)):
+        for groups, streamed in ((1, tiles), (3, tiles // 2), (7, tiles), (4 * tiles, tiles), (2, 0)):
             work = Work.of(p, m, n, k, groups, streamed)
             got, expected = launched(variant, work, m, n, k, *scalars, ORDERS[order])
             assert got.tobytes() == expected.tobytes(), (m, n, k, groups, streamed)

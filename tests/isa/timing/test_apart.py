@@ -1,0 +1,75 @@
+"""Launches whose workgroups go different ways: who is followed, and what a branch on others' flags does."""
+
+from __future__ import annotations
+
+import functools
+import struct
+
+import numpy as np
+import pytest
+
+from isa import toolchain
+from isa.code_object import CodeObject, load
+from isa.emit import emit
+from isa.gemm.generate import generate
+from isa.gemm.parameters import Parameters
+from isa.gemm.work import Work
+from isa.timing import predict, slicing
+from isa.timing.cards import card
+from isa.timing.model import Prepared, run
+
+CARD = card("7900 XTX")
+
+
+@functools.cache
+def code(persistent: bool) -> CodeObject:
+    program = generate(Parameters(persistent=persistent), "gemm")
+    return load(toolchain.find().code_object(emit(program)))
+
+
+def prepared(m: int, n: int, k: int, work: Work | None) -> Prepared:
+    kernarg = struct.pack("<QQQiiiff", *(0x7F0000000000 + (i << 36) for i in range(3)), m, n, k, 1.0, 0.0)
+    kernarg += work.arguments(0x7F8000000000) if work else b""
+    grid = work.grid if work else (-(-n // 128), -(-m // 128), 1)
+    return predict.TimedLaunch(code(work is not None), "gemm", grid, (128, 1, 1), kernarg, CARD).prepared
+
+
+def test_only_branches_on_what_others_publish_are_guessed() -> None:
+    stays, plain = (predict.cfg_of(c, c.kernel("gemm")) for c in (code(True), code(False)))
+    assert slicing.guessed(plain) == frozenset()
+    asking = sorted(slicing.guessed(stays))
+    assert [stays.instructions[i].mnemonic for i in asking] == ["s_cbranch_scc0", "s_cbranch_scc1"]
+    assert slicing.slice_of(stays).guessed == frozenset(asking)
+
+
+def test_whole_tiles_follow_workgroup_0_and_ranges_are_followed_by_themselves() -> None:
+    p = Parameters(persistent=True)
+    work = Work(p, 32, 512, 8, 128, 384, 288)
+    ready = prepared(2048, 4096, 64, work)
+    apart = ready.trace.apart
+    assert apart is not None
+    assert apart.beginnings is None
+    mine = [int(n) for n in apart.numbers]
+    assert mine == list(range(mine[0], ready.trace.workgroups, CARD.cus))
+    assert [r == 0 for r in apart.record] == [n < work.dealt for n in mine]
+    played = [sum(count for _, _, count in work.pieces(n)) for n in mine]
+    lengths = np.diff(ready.trace.recorded.mem_at).reshape(-1, 4).sum(axis=1)[apart.record]
+    longer = [i for i in range(len(mine)) if played[i] == max(played)]
+    assert min(lengths[longer]) > max(lengths[[i for i in range(len(mine)) if i not in longer]])
+
+
+def test_ranges_alone_have_their_own_beginnings() -> None:
+    p = Parameters(persistent=True)
+    ready = prepared(256, 256, 512, Work(p, 2, 4, 64, 4, 0, 64))
+    apart = ready.trace.apart
+    assert apart is not None
+    assert apart.beginnings is not None
+    assert len(apart.beginnings.mem_at) == 4 * ready.trace.workgroups + 1
+    assert ready.trace.exact
+
+
+@pytest.mark.slow
+def test_a_launch_of_whole_tiles_takes_as_long_as_the_plain_kernel() -> None:
+    p = Parameters(persistent=True)
+    times = [run(prepared(2304, 2048, 1024, w), 2500).cycles for w in (Work(p, 16, 288, 128, 0, 288, 0), None)]
+    assert times[0] == pytest.approx(times[1], rel=0.03)
