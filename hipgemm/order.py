@@ -1,7 +1,7 @@
 """The order of dual FMAs of a thread tile, or of a kernel's step of k: banks, stalls, and whether any order is better.
 
-In: a tile, for which `isa.product` has an order, or code, whose order is read from its main loop: the dual FMAs
-from its first up to where an accumulator comes again. Out: a `DualOrder`, counted by `isa.timing.order_cost` from the
+In: a tile, for which `isa.product` has an order, or code, whose order is read from its main loop: the FMAs from its
+first up to where an accumulator comes again. Out: a `DualOrder`, counted by `isa.timing.order_cost` from the
 instructions alone, whoever wrote them.
 """
 
@@ -56,7 +56,7 @@ class DualOrder:
         found = dataclasses.asdict(self)
         cost = found["cost"]
         counted = [*zip(cost["stalls"].values(), self.cost.stalls.values(), strict=True)]
-        counted += [(cost[name], getattr(self.cost, name)) for name in ("shared_reads", "own_reads")]
+        counted += [(cost[name], getattr(self.cost, name)) for name in ("instructions", "shared_reads", "own_reads")]
         for shown, count in counted:
             shown["optimal"] = count.optimal
         return found
@@ -68,22 +68,28 @@ def of_tile(columns: int, rows_: int, destinations: str = "opposite") -> DualOrd
 
     IsaError where the VGPRs do not do, and for a tile of fewer than two products.
     """
+    if columns * rows_ > VGPR_LIMIT:
+        raise _no_room(columns, rows_, columns * rows_)
     fmas: Sequence[order.Fma]
-    if columns % 2 or rows_ % 2:
+    if columns % 2 or rows_ % 2 or columns * rows_ < 2:
         fmas = odd.schedule(columns, rows_)
         placed = odd.place(fmas)
     else:
         fmas = pairs = order.schedule(columns, rows_)
         placed = order.place(pairs, DESTINATIONS[destinations](pairs))
     if (highest := max(reg.index for reg in placed.accumulators.values())) >= VGPR_LIMIT:
-        raise IsaError(
-            f"a thread tile of {columns} x {rows_} has no room in the VGPRs",
-            expected=f"at most {VGPR_LIMIT} for its accumulators and operands",
-            got=str(highest + 1),
-        )
+        raise _no_room(columns, rows_, highest + 1)
     lines = text.dual_fmas(fmas, placed.column, placed.row, placed.accumulators)
     name = f"thread tile {columns} x {rows_}"
     return _order(name, [parse_instruction(line, name, i) for i, line in enumerate(lines)])
+
+
+def _no_room(columns: int, rows_: int, needed: int) -> IsaError:
+    return IsaError(
+        f"a thread tile of {columns} x {rows_} has no room in the VGPRs",
+        expected=f"at most {VGPR_LIMIT} for its accumulators and operands",
+        got=str(needed),
+    )
 
 
 def of_rung(program: Program, rung: str) -> DualOrder:

@@ -27,7 +27,7 @@ def show(found: DualOrder, console: Console, rows: int | None = ROWS) -> None:
 
     cost = found.cost
     console.print(
-        f"{found.source}: {cost.columns} x {cost.rows} products (column x row) in {cost.instructions} FMAs",
+        f"{found.source}: {cost.columns} x {cost.rows} products (column x row)",
         highlight=False,
     )
     table = Table(box=SIMPLE, pad_edge=False)
@@ -35,11 +35,16 @@ def show(found: DualOrder, console: Console, rows: int | None = ROWS) -> None:
     for name in ("count", "bound"):
         table.add_column(name, justify="right")
     table.add_column("is it optimal?", no_wrap=True)
+    table.add_row("instructions", *_verdict(cost.instructions))
     for rule, count in cost.stalls.items():
         table.add_row(f"stalls, {rule}", *_verdict(count))
     table.add_row("bank reads, X and Y share caches", *_verdict(cost.shared_reads))
     table.add_row("bank reads, each has its own", *_verdict(cost.own_reads))
     console.print(table)
+    if cost.one_parity:
+        console.print(
+            f"{cost.one_parity} pairs read a slot from registers of one parity: GFX11 can lose their interlock"
+        )
     entering = ", ".join(f"{n} by {rule}" for rule, n in cost.entering.items() if n)
     console.print(f"with empty caches the first FMA stalls: {entering or 'by no rule'}", highlight=False)
     if (w := found.written) is not None:

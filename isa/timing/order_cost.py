@@ -1,8 +1,10 @@
 """What a run of dual FMAs costs, counted from its instructions alone, and whether any order could cost less.
 
-In: the `v_dual_fmac_f32` of an outer product, parsed, and one `v_fmac_f32` where the number of products is odd; they
-run again and again (one pass a step of k), so that the last one stands before the first. Nothing of how they were found
-(`isa.product`) comes in. Out: a `Cost`, or an IsaError that names what makes them no legal outer product.
+In: the FMAs of an outer product, parsed, `v_dual_fmac_f32` or what a compiler left single; they run again and again
+(one pass a step of k), so that the last one stands before the first. Nothing of how they were found (`isa.product`)
+comes in. Out: a `Cost`, or an IsaError that names what makes them no legal outer product.
+
+**Instructions**: two products each at the most.
 
 **Stalls** are counted by the rules of `isa.timing.bank_rules`, all of them. No order stalls less than not at all: an
 order without stalls is optimal. Where both sides are even, one that stalls is not, since `isa.product.order` has one
@@ -19,7 +21,7 @@ Accumulators aside; factors may stand in either slot, and registers on any bank.
         these two already. A run of two does all four products of S. If P held three of S, say both rows and a column
         element c (or the other way round), then P, which has no third row, would multiply c with one of S's rows: a
         product of the run, done twice. So P holds two of S at most, and the run reads at least 2. Together: one a dual
-        FMA. (An FMA by itself may read nothing new.)
+        FMA. (A single one may read nothing new.)
     one for each product, where X and Y have caches of their own (two instructions or more).
         A half that keeps both its factors does the same product again. So each half reads at least one new.
 
@@ -41,9 +43,10 @@ from isa.registers import Reg
 from isa.timing.bank_rules import RULES
 
 _FMACS = ("v_dual_fmac_f32", "v_fmac_f32_e32", "v_fmac_f32")
+TWO_EACH = "an instruction does two products at most"
 NO_STALL = "no order stalls less than not at all"
-BETTER = "there is an order that meets the bound"
-NOT_SHOWN = "not shown whether an order with an odd side meets the bound"
+BETTER = "there is an order with fewer"
+NOT_SHOWN = "not shown whether any order meets the bound"
 SHARED = "two instructions at most share their registers, and then the first reads two new ones"
 OWN = "a half that reads nothing new does the same product again"
 
@@ -64,13 +67,15 @@ class Count:
 
 @dataclass(frozen=True)
 class Cost:
-    """columns, rows: of the thread tile. instructions: of a pass. stalls: cycles beyond one an instruction
-    in a pass, by rule. entering: the same of the first instruction where nothing is in the caches. shared_reads,
-    own_reads: registers read from banks in a pass, where X and Y share caches, and where each has its own."""
+    """columns, rows: of the thread tile. instructions: of a pass. one_parity: pairs of which X and Y read a slot from
+    registers of one parity, whose interlock GFX11 can lose. stalls: cycles beyond one an instruction in a pass, by
+    rule. entering: the same of the first instruction where nothing is in the caches. shared_reads, own_reads: registers
+    read from banks in a pass, where X and Y share caches, and where each has its own."""
 
     columns: int
     rows: int
-    instructions: int
+    instructions: Count
+    one_parity: int
     stalls: dict[str, Count]
     entering: dict[str, int]
     shared_reads: Count
@@ -78,7 +83,7 @@ class Cost:
 
 
 def measure(instructions: Sequence[Instruction]) -> Cost:
-    """The cost of a pass. IsaError where it is no legal outer product of dual FMAs, each product once."""
+    """The cost of a pass. IsaError where it is no legal outer product of FMAs, each product once."""
     columns, rows = _tile(instructions)
     reads = [sources(inst) for inst in instructions]
     before = [reads[-1], *reads[:-1]]
@@ -90,16 +95,22 @@ def measure(instructions: Sequence[Instruction]) -> Cost:
         stalls[name] = Count(count, 0, NO_STALL if not count else NOT_SHOWN if odd and name == "with-src2" else BETTER)
     shared = _fresh(before, reads, lambda s: (s.slot, s.reg), lambda s: s.reg)
     own = _fresh(before, reads, lambda s: (s.half, s.slot, s.reg), lambda s: (s.half, s.reg))
-    least_shared, least_own = (columns * rows // 2 if n > 2 else 0), (columns * rows if n > 1 else 0)
-    missed = NOT_SHOWN if odd else BETTER
+    duals = sum(inst.pair is not None for inst in instructions)
+    least, least_shared, least_own = -(-columns * rows // 2), (duals if n > 2 else 0), (columns * rows if n > 1 else 0)
+
+    def reads_of(count: int, bound: int, why: str, known: int) -> Count:
+        """known: what `isa.product.order` has where both sides are even."""
+        return Count(count, bound, why if count == bound else BETTER if count > known and not odd else NOT_SHOWN)
+
     return Cost(
         columns,
         rows,
-        n,
+        Count(n, least, TWO_EACH if n == least else BETTER),
+        sum(bool(same_parity(inst)) for inst in instructions),
         stalls,
         {name: rule([], reads[0]) for name, rule in RULES.items()},
-        Count(shared, least_shared, SHARED if shared == least_shared else missed),
-        Count(own, least_own, OWN if own == least_own else missed),
+        reads_of(shared, least_shared, SHARED, least),
+        reads_of(own, least_own, OWN, 2 * least),
     )
 
 
@@ -117,15 +128,15 @@ def _fresh(before: Sequence[Sequence[Source]], now: Sequence[Sequence[Source]], 
 
 def _tile(instructions: Sequence[Instruction]) -> tuple[int, int]:
     """(elements of the column, of the row). IsaError unless each product is there once, in an accumulator of its own,
-    and each pair is legal and its sources differ in parity."""
+    and each pair is legal."""
     if not instructions:
-        raise IsaError("no dual FMAs: nothing to measure")
+        raise IsaError("no FMAs: nothing to measure")
     products: list[tuple[Reg, Reg]] = []
     sums: set[Reg] = set()
     for inst in instructions:
         for half in inst.halves:
             if half.mnemonic not in _FMACS:
-                raise inst.error("an order is made of dual FMAs", expected="v_dual_fmac_f32", got=half.mnemonic)
+                raise inst.error("an order is made of FMAs alone", expected="v_dual_fmac_f32", got=half.mnemonic)
             target, *factors = half.operands
             x, y, total = (op if isinstance(op, Reg) else None for op in (*factors, target))
             if x is None or y is None or total is None:
@@ -134,17 +145,14 @@ def _tile(instructions: Sequence[Instruction]) -> tuple[int, int]:
             sums.add(total)
         for finding in vopd.check(inst):
             raise finding.error()
-        for slot in same_parity(inst):
-            raise inst.error(f"X and Y read src{slot} from registers of one parity")
     columns, rows = _sides(products)
     different = {frozenset(pair) for pair in products}
     once = len(different) == len(products) == len(sums) == len(columns) * len(rows)
-    if not once or columns & rows or sums & (columns | rows) or len(instructions) != -(-len(products) // 2):
+    if not once or columns & rows or sums & (columns | rows):
         raise instructions[0].error(
-            "these dual FMAs are no outer product",
-            expected=f"each of {len(columns)} x {len(rows)} products once, each in an accumulator of its own, by twos",
-            got=f"{len(products)} products, {len(different)} different, {len(sums)} accumulators, "
-            f"{len(instructions)} instructions",
+            "these FMAs are no outer product",
+            expected=f"each of {len(columns)} x {len(rows)} products once, each in an accumulator of its own",
+            got=f"{len(products)} products, {len(different)} different, {len(sums)} accumulators",
         )
     return len(columns), len(rows)
 
