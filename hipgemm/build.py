@@ -95,7 +95,7 @@ def build(
 ) -> Build:
     """Builds a rung, or finds it built.
 
-    arch:     gfx1100 to gfx1103.
+    arch:     one of isa.toolchain.ARCHS.
     hipcc:    the hipcc that the user named; tools: a Toolchain that was chosen already. Default: what is found.
     flags:    for the compiler.
     out:      a folder in which a copy of the stage folder appears, `<out>/<kernel>`; after an error it holds what there

@@ -27,6 +27,7 @@ from isa.code_object import CodeObject, disassemble
 from isa.errors import IsaError
 from isa.parse import parse_disassembly
 from isa.program import Instruction, Program
+from isa.targets import GFX1100, TARGETS, Target
 
 KINDS = {
     "dual FMA": "VOPD of two fp32 multiply-adds",
@@ -151,7 +152,8 @@ def inspect(
         "vgpr_spills": kernel.vgpr_spills,
         "sgpr_spills": kernel.sgpr_spills,
     }
-    return _inspection(flow, source, stated, threads or kernel.max_workgroup, wgp_mode=found.wgp_mode)
+    target = TARGETS.get(given.arch, GFX1100)
+    return _inspection(flow, source, stated, threads or kernel.max_workgroup, target, wgp_mode=found.wgp_mode)
 
 
 def _of_program(program: Program, source: str, name: str | None, threads: int | None) -> Inspection:
@@ -183,10 +185,13 @@ def _of_program(program: Program, source: str, name: str | None, threads: int | 
     }
     threads = threads or stated(".max_flat_workgroup_size", None)
     wgp = counts.directive(kernel, "workgroup_processor_mode") != 0  # LLVM's default on GFX10 and later is 1
-    return _inspection(control_flow.of_kernel(kernel), source, resources, threads, wgp_mode=wgp)
+    target = counts.target_of(program) or GFX1100
+    return _inspection(control_flow.of_kernel(kernel), source, resources, threads, target, wgp_mode=wgp)
 
 
-def _inspection(flow: Cfg, source: str, stated: Mapping[str, int], threads: int, *, wgp_mode: bool) -> Inspection:
+def _inspection(
+    flow: Cfg, source: str, stated: Mapping[str, int], threads: int, target: Target, *, wgp_mode: bool
+) -> Inspection:
     main = inner.main_loop(flow)
     positions = flow.positions(main) if main else []
     body = [flow.instructions[i] for i in positions]
@@ -196,7 +201,7 @@ def _inspection(flow: Cfg, source: str, stated: Mapping[str, int], threads: int,
         source=source,
         mode="WGP" if wgp_mode else "CU",
         threads=threads,
-        occupancy=occupancy(stated["vgprs"], stated["lds"], threads, cu_mode=not wgp_mode),
+        occupancy=occupancy(stated["vgprs"], stated["lds"], threads, cu_mode=not wgp_mode, target=target),
         mix=mix(flow.instructions),
         loop=mix(body) if main else None,
         rows=tuple(rows(body)),

@@ -10,18 +10,10 @@ import struct
 from dataclasses import dataclass, field
 
 from .errors import IsaError
+from .targets import TARGETS
 
-# EF_AMDGPU_MACH, the low byte of e_flags (LLVM AMDGPUUsage, table "AMDGPU ELF Header e_flags").
-MACHINES = {
-    0x41: "gfx1100",
-    0x46: "gfx1101",
-    0x47: "gfx1102",
-    0x44: "gfx1103",
-    0x43: "gfx1150",
-    0x4A: "gfx1151",
-    0x55: "gfx1152",
-    0x58: "gfx1153",
-}
+MACHINES = {target.mach: target.name for target in TARGETS.values()}
+"""EF_AMDGPU_MACH, the low byte of e_flags -> target."""
 
 
 class CodeObjectError(IsaError):

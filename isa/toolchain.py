@@ -30,11 +30,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .errors import IsaError
+from .targets import TARGETS
 
 OLDEST_CLANG = 19
 NEWEST_CLANG = 30  # how far up `clang-N` is looked for
-ARCHS = ("gfx1100", "gfx1101", "gfx1102", "gfx1103")
-"""What can be built for: RDNA3's discrete cards and its APU gfx1103. gfx115x is another ISA level (RDNA3.5)."""
+ARCHS = tuple(target.name for target in TARGETS.values() if target.built)
+"""What can be built for: RDNA3's cards and APUs, and RDNA3.5's."""
 
 # Code object version 5: what ROCm 5.7 to 7 load; clang 22 by itself writes 6.
 _CODE_OBJECT = "-mcode-object-version=5"

@@ -12,6 +12,7 @@ PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
 # Inside isa: a module imports only what stands above it (the same line counts as above).
 ISA = [
     "errors cache",
+    "targets",
     "registers values aliases",
     "describe",
     "instructions",

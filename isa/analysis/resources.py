@@ -2,8 +2,8 @@
 
 Facts (RDNA3 ISA guide 3 and 12.1; LLVM AMDGPUBaseInfo.cpp, `getVGPRAllocGranule`, `getMaxWorkGroupsPerCU`):
 
-- a SIMD32 has 1536 wave32 VGPRs, given out in granules of 24, and slots for 16 waves; SGPRs never bind on GFX10 and
-  later: each wave has 106 of its own;
+- a SIMD32 has 1536 or 1024 wave32 VGPRs, given out in granules of 24 or 16 (`isa.targets`), and slots for 16 waves;
+  SGPRs never bind on GFX10 and later: each wave has 106 of its own;
 - in CU mode a workgroup runs on the 2 SIMDs of one CU and takes its LDS from that CU's 64 KB; in WGP mode on the 4
   SIMDs of a WGP, with 128 KB. LDS is given out in granules of 1024 bytes, at most 64 KB to a workgroup;
 - barriers: 16 workgroups a CU, 32 a WGP; a workgroup of one wave needs none.
@@ -21,9 +21,8 @@ from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.errors import IsaError
 from isa.registers import SGPR_LIMIT, VCC, VGPR_LIMIT
+from isa.targets import GFX1100, Target
 
-VGPRS_PER_SIMD = 1536
-VGPR_GRANULE = 24
 WAVE_SLOTS = 16
 LDS_PER_CU = 64 * 1024
 LDS_GRANULE = 1024
@@ -69,19 +68,19 @@ class Occupancy:
     advice: tuple[str, ...]
 
 
-def waves_by_vgprs(vgprs: int) -> int:
+def waves_by_vgprs(vgprs: int, target: Target = GFX1100) -> int:
     """Waves a SIMD that so many VGPRs a wave allow: 216 -> 7. IsaError above 256."""
-    return min(WAVE_SLOTS, _waves_that_fit(vgprs))
+    return min(WAVE_SLOTS, _waves_that_fit(vgprs, target))
 
 
-def _waves_that_fit(vgprs: int) -> int:
+def _waves_that_fit(vgprs: int, target: Target) -> int:
     """As above, were there wave slots without end."""
     if not 0 <= vgprs <= VGPR_LIMIT:
         raise IsaError(f"a wave cannot have {vgprs} VGPRs", expected=f"0 to {VGPR_LIMIT}")
-    return VGPRS_PER_SIMD // (_ceil(max(vgprs, 1), VGPR_GRANULE) * VGPR_GRANULE)
+    return target.vgprs // (_ceil(max(vgprs, 1), target.granule) * target.granule)
 
 
-def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy:
+def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool, target: Target = GFX1100) -> Occupancy:
     """The occupancy of a kernel with so many VGPRs a wave, bytes of LDS and threads a workgroup. IsaError where not
     even one workgroup fits."""
     simds, lds_total, barriers = (
@@ -93,7 +92,7 @@ def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy
         raise IsaError(f"a workgroup cannot have {lds} bytes of LDS", expected=f"0 to {LDS_PER_CU}")
     per_group = _ceil(threads, LANES)
     limits = {
-        "VGPRs": simds * _waves_that_fit(vgprs) // per_group,
+        "VGPRs": simds * _waves_that_fit(vgprs, target) // per_group,
         "wave slots": simds * WAVE_SLOTS // per_group,
     }
     if lds:
@@ -107,11 +106,13 @@ def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool) -> Occupancy
             hint="fewer VGPRs or a smaller workgroup",
         )
     binding = tuple(name for name, n in limits.items() if n == groups)
-    advice = _advice(vgprs, lds, simds, per_group, limits)
+    advice = _advice(vgprs, lds, simds, per_group, limits, target)
     return Occupancy(groups * per_group / simds, groups, simds, limits, binding, advice)
 
 
-def _advice(vgprs: int, lds: int, simds: int, per_group: int, limits: Mapping[str, int]) -> tuple[str, ...]:
+def _advice(
+    vgprs: int, lds: int, simds: int, per_group: int, limits: Mapping[str, int], target: Target
+) -> tuple[str, ...]:
     """The least that would let more workgroups in: what each limit that VGPRs or LDS set must come down to. With one
     more workgroup another limit may bind too; where only wave slots or barriers are left, there is no next step."""
     groups = min(limits.values()) + 1
@@ -120,7 +121,8 @@ def _advice(vgprs: int, lds: int, simds: int, per_group: int, limits: Mapping[st
     wanted = []
     if limits["VGPRs"] < groups:
         waves = _ceil(groups * per_group, simds)
-        wanted.append(f"at most {VGPRS_PER_SIMD // waves // VGPR_GRANULE * VGPR_GRANULE} VGPRs (now {vgprs})")
+        most = target.vgprs // waves // target.granule * target.granule
+        wanted.append(f"at most {most} VGPRs (now {vgprs})")
     if limits.get("LDS", groups) < groups:
         total = LDS_PER_CU * simds // 2
         wanted.append(f"at most {total // groups // LDS_GRANULE * LDS_GRANULE} bytes of LDS (now {lds})")

@@ -5,7 +5,8 @@ differs from the descriptor misleads the runtime, which reads LDS and scratch si
 other. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor" and "Code Object V5 Metadata"; AMDGPUAsmPrinter.cpp):
 
     VGPRs    .amdhsa_next_free_vgpr >= highest VGPR + 1, at most 256; .vgpr_count is the same number
-    user     .amdhsa_user_sgpr_count, at most 16 SGPRs set before the first instruction
+    user     .amdhsa_user_sgpr_count, at most 16 SGPRs set before the first instruction; with those of the system 16 at
+             least in wave32 on a target whose initialisation needs it (`isa.targets.Target.least_sgprs`)
     SGPRs    .amdhsa_next_free_sgpr >= highest SGPR + 1, at most 106; .sgpr_count adds 2 where VCC is reserved
     LDS      .amdhsa_group_segment_fixed_size = .group_segment_fixed_size, at most 64 KB
     scratch  .amdhsa_private_segment_fixed_size = .private_segment_fixed_size; scratch instructions need some
@@ -27,8 +28,9 @@ from isa.analysis.cfg import Cfg
 from isa.check.rules import Rule
 from isa.code_object import Kernel as Linked
 from isa.errors import Finding
-from isa.program import Directive, Kernel
+from isa.program import Directive, Kernel, Program
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
+from isa.targets import TARGETS, Target
 
 _HINT = "set directive and metadata together; passes do it with isa.emit.set_directives"
 USER_SGPRS = 16
@@ -93,10 +95,30 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
                     break
 
 
-def of_code_object(kernel: Linked, functions: Sequence[Cfg]) -> Iterator[Finding]:
+def target_of(program: Program) -> Target | None:
+    """What `.amdgcn_target` names, if it is known."""
+    nodes = (line.node for line in program.lines)
+    args = next((n.args for n in nodes if isinstance(n, Directive) and n.name == ".amdgcn_target"), "")
+    return TARGETS.get(args.strip().strip('"').split("--")[-1].split(":")[0])
+
+
+def initialised(sgprs: int, target: Target | None, *, wave32: bool, kernel: Kernel | None = None) -> Iterator[Finding]:
+    """sgprs: user and system SGPRs that a kernel for `target` has enabled. kernel: where it stands as text."""
+    if target and wave32 and sgprs < target.least_sgprs:
+        yield Finding(
+            COUNTS.name, f"{target.name} initialises {sgprs} SGPRs wrongly",
+            kernel.program.span(kernel.descriptor.get("user_sgpr_count", kernel.start)) if kernel else None,
+            "raise .amdhsa_user_sgpr_count; the system's SGPRs then lie behind",
+            f"at least {target.least_sgprs} user and system SGPRs", str(sgprs),
+            "LLVM AMDGPU.td, FeatureUserSGPRInit16Bug",
+        )  # fmt: skip
+
+
+def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | None) -> Iterator[Finding]:
     """The same of a linked kernel. functions: itself and what it calls, as far as that is known. Its descriptor holds
     VGPRs in granules and no SGPRs; the exact numbers stand in the metadata."""
     found, descriptor = resources.used(*functions), kernel.descriptor
+    yield from initialised(descriptor.user_sgpr_count + len(descriptor.system_sgprs), target, wave32=descriptor.wave32)
     for what, uses, given, where in (
         ("VGPRs", found.vgprs, descriptor.vgprs, "descriptor"),
         ("VGPRs", found.vgprs, kernel.vgprs, "metadata"),

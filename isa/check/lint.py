@@ -52,6 +52,7 @@ from isa.errors import Finding, IsaError
 from isa.parse import parse_disassembly
 from isa.program import Directive, Kernel, Program
 from isa.registers import SGPR_LIMIT, Reg
+from isa.targets import TARGETS
 
 UNANALYSED = Rule("cannot be analysed", "")
 _SIZES = {
@@ -133,7 +134,8 @@ def _binary_kernel(
     sgprs = kernel.descriptor.user_sgpr_count + len(kernel.descriptor.system_sgprs)
     start = Start(_given(sgprs), kernel.max_workgroup or None, kernel.descriptor.workitem_id + 1)
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file))
-    yield from ((name, finding) for finding in counts.of_code_object(kernel, [f.flow for f in reached]))
+    flows, target = [f.flow for f in reached], TARGETS.get(code.arch)
+    yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
     yield from _reached(reached, notes, seen)
 
 
@@ -142,7 +144,7 @@ def _disassembled(code: CodeObject, target: Target, file: str) -> Cfg:
     symbol = next((s for s in code.symbols.values() if s.address == target and s.kind == "func" and s.size), None)
     if symbol is None:
         raise IsaError(f"no function is known at {target:#x}" if isinstance(target, int) else f"where is {target}?")
-    rows = disassemble(code.read(symbol.address, symbol.size), symbol.address)
+    rows = disassemble(code.read(symbol.address, symbol.size), symbol.address, code.arch)
     return control_flow.of_instructions(parse_disassembly(rows, file), symbol.name)
 
 
@@ -161,6 +163,8 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
     for name, default in _SYSTEM.items():
         value = counts.directive(kernel, name)
         user += default if value is None else value
+    wave32 = counts.directive(kernel, "wavefront_size32") != 0
+    yield from counts.initialised(user, counts.target_of(kernel.program), wave32=wave32, kernel=kernel)
     threads = counts.metadata(kernel, ".max_flat_workgroup_size")
     start = Start(_given(user), threads, (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))

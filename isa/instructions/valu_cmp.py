@@ -39,7 +39,7 @@ def _unordered(a: Value, b: Value) -> Value:
 
 
 _INTEGER = _ORDERED | {"ne": lambda a, b: a != b}
-_FLOAT = _ORDERED | {
+FLOAT = _ORDERED | {
     "lg": _lg,
     "o": _not(_unordered),
     "u": _unordered,
@@ -90,6 +90,6 @@ for kind in ("i16", "u16", "i32", "u32", "i64", "u64"):
         _describe(f"f_{kind}", f"a.{kind}, a.{kind}", _false, kind.endswith("64"))
         _describe(f"t_{kind}", f"a.{kind}, a.{kind}", _true, kind.endswith("64"))
 for kind in ("f16", "f32", "f64"):
-    for op, f in _FLOAT.items():
+    for op, f in FLOAT.items():
         _describe(f"{op}_{kind}", f"a.{kind}, a.{kind}", f, kind == "f64")
     _describe(f"class_{kind}", f"a.{kind}, a.{'u16' if kind == 'f16' else 'u32'}", _class, kind == "f64")

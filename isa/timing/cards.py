@@ -14,7 +14,7 @@ from isa.errors import IsaError
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One card. Bandwidths in bytes/s, clocks in MHz, sizes in bytes. `vgprs` of one SIMD, in wave32 registers."""
+    """One card. Bandwidths in bytes/s, clocks in MHz, sizes in bytes."""
 
     name: str
     arch: str
@@ -26,7 +26,6 @@ class Card:
     l2_bandwidth: float
     l3_bandwidth: float
     vram_bandwidth: float
-    vgprs: int = 1536
 
     @property
     def wgps(self) -> int:
@@ -49,7 +48,7 @@ CARDS: dict[str, Card] = {
         Card("7900 GRE", "gfx1100", 80, 12, 2245, 6 * _MB, 64 * _MB, _NAVI31, _L3 * 4 / 6, 576e9),
         Card("W7900", "gfx1100", 96, 12, 2495, 6 * _MB, 96 * _MB, _NAVI31, _L3, 864e9),
         Card("7800 XT", "gfx1101", 60, 6, 2430, 4 * _MB, 64 * _MB, _NAVI31 * 4 / 6, _L3 * 4 / 6, 624e9),
-        Card("7600", "gfx1102", 32, 4, 2655, 2 * _MB, 32 * _MB, _NAVI31 * 2 / 6, _L3 * 2 / 6, 288e9, vgprs=1024),
+        Card("7600", "gfx1102", 32, 4, 2655, 2 * _MB, 32 * _MB, _NAVI31 * 2 / 6, _L3 * 2 / 6, 288e9),
     )
 }
 

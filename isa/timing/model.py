@@ -17,6 +17,7 @@ import numpy as np
 
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
+from isa.targets import target
 from isa.timing import bank_rules, layout, rdna3
 from isa.timing.cards import Card
 from isa.timing.decode import decode
@@ -125,7 +126,9 @@ def prepare(
 
     numbers = numbers or rdna3.values()
     code = placed(decode(cfg, numbers, bank_rule), trace)
-    fits = occupancy(resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode)
+    fits = occupancy(
+        resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch)
+    )
     found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups)
     return Prepared(cfg, code, trace, resources, numbers, on, fits, caches.levels(found))
 

@@ -1,4 +1,5 @@
-"""Every described instruction, with operands made from its roles, is one that LLVM's assembler knows for gfx1100."""
+"""Every described instruction, with operands made from its roles, is one that LLVM's assembler knows: for gfx1100, or,
+of scalar floats, for gfx1150."""
 
 import re
 import subprocess
@@ -27,6 +28,7 @@ SPECIAL = {
     "s_sendmsg_rtn_b64": "s[0:1], sendmsg(MSG_RTN_GET_REALTIME)",
     "s_delay_alu": "instid0(VALU_DEP_1)",
 } | {f"s_waitcnt_{c}": "null, 0" for c in ("vmcnt", "vscnt", "lgkmcnt", "expcnt")}
+SCALAR_FLOAT = re.compile(r"s_\w+_f32$")
 VOPD_ONLY = {"v_dot2acc_f32_bf16"}
 
 
@@ -51,11 +53,17 @@ def _text(key):
 def refused(tmp_path_factory):
     """key -> what the assembler says against it."""
     folder = tmp_path_factory.mktemp("assemble")
-    keys = [key for key in table() if key not in VOPD_ONLY]
-    (folder / "all.s").write_text("target:\n" + "\n".join(map(_text, keys)) + "\n")
-    command = [*toolchain.find().compiler, "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-ferror-limit=0", "-c"]
-    said = subprocess.run([*command, "all.s", "-o", "all.o"], cwd=folder, capture_output=True, text=True).stderr
-    return {keys[int(m[1]) - 2]: m[2] for m in re.finditer(r"all\.s:(\d+):\d+: error: (.*)", said)}
+    command = [*toolchain.find().compiler, "-target", "amdgcn-amd-amdhsa", "-ferror-limit=0", "-c", "all.s"]
+    found = {}
+    for arch in ("gfx1100", "gfx1150"):
+        wanted = (key for key in table() if key not in VOPD_ONLY)
+        keys = [key for key in wanted if (arch == "gfx1150") == bool(SCALAR_FLOAT.match(key))]
+        (folder / "all.s").write_text("target:\n" + "\n".join(map(_text, keys)) + "\n")
+        said = subprocess.run(
+            [*command, f"-mcpu={arch}", "-o", "all.o"], cwd=folder, capture_output=True, text=True
+        ).stderr
+        found |= {keys[int(m[1]) - 2]: m[2] for m in re.finditer(r"all\.s:(\d+):\d+: error: (.*)", said)}
+    return found
 
 
 def test_the_assembler_takes_every_entry(refused):

@@ -15,7 +15,7 @@ FIXED = {
     "wavefront_size32": 1, "user_sgpr_kernarg_segment_ptr": 1, "float_denorm_mode_32": 3, "float_round_mode_32": 0,
     "private_segment_fixed_size": 0, "enable_private_segment": 0, "user_sgpr_private_segment_size": 0,
     "user_sgpr_dispatch_ptr": 0, "user_sgpr_queue_ptr": 0, "user_sgpr_dispatch_id": 0,
-    "system_sgpr_workgroup_info": 0, "system_vgpr_workitem_id": 0, "user_sgpr_count": 2,
+    "system_sgpr_workgroup_info": 0, "system_vgpr_workitem_id": 0,
 }  # fmt: skip
 DEFAULTS = {"system_sgpr_workgroup_id_x": 1, "user_sgpr_count": 2, "wavefront_size32": 1}
 _IDS = ("x", "y", "z")
@@ -26,7 +26,7 @@ def start(kernel: Kernel, w: Waves) -> None:
     w.select(np.arange(w.count))
     for i, word in enumerate(words("arguments").T):
         w.put_scalar(i, word[:, None])
-    register = 2
+    register = _directive(kernel, "user_sgpr_count")
     for axis, letter in enumerate(_IDS):
         if _directive(kernel, f"system_sgpr_workgroup_id_{letter}"):
             w.put_scalar(register, np.array([ids[axis] for ids in w.ids], np.uint64)[w.group])
@@ -39,6 +39,9 @@ def check(kernel: Kernel, launch: Launch) -> None:
     for name, wanted in FIXED.items():
         if (found := _directive(kernel, name)) != wanted:
             raise Fault("setting", f".amdhsa_{name} is {found}, not {wanted}")
+    # The pointer to the arguments lies in the first two; at most 16 can be.
+    if not 2 <= (user := _directive(kernel, "user_sgpr_count")) <= counts.USER_SGPRS:
+        raise Fault("setting", f".amdhsa_user_sgpr_count is {user}, not 2 to {counts.USER_SGPRS}")
     threads, size = launch.block, argument_bytes(launch.arguments)
     for name, least in (("kernarg_size", size),):
         if (found := _directive(kernel, name)) < least:

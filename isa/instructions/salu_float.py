@@ -1,0 +1,11 @@
+"""Scalar floating point, which RDNA3.5 (gfx115x) adds: comparisons. RDNA3.5 ISA guide 16.5, "SOPC"; LLVM AMDGPU.td,
+FeatureSALUFloatInsts."""
+
+from __future__ import annotations
+
+from isa.describe import inst
+from isa.instructions.valu_cmp import FLOAT
+
+for _op, _holds in FLOAT.items():
+    if _op not in ("f", "t"):
+        inst(f"s_cmp_{_op}_f32 s.f32, s.f32", _holds, unit="salu", writes="scc")
