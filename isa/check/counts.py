@@ -114,7 +114,7 @@ def initialised(sgprs: int, target: Target | None, *, wave32: bool, kernel: Kern
         )  # fmt: skip
 
 
-def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | None) -> Iterator[Finding]:
+def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | None = None) -> Iterator[Finding]:
     """The same of a linked kernel. functions: itself and what it calls, as far as that is known. Its descriptor holds
     VGPRs in granules and no SGPRs; the exact numbers stand in the metadata."""
     found, descriptor = resources.used(*functions), kernel.descriptor
