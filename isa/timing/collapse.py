@@ -25,20 +25,21 @@ PHASES: dict[int, tuple[int, tuple[int, ...]]] = {
 is taken as b128."""
 
 
-def lds_cycles(addresses: np.ndarray, masks: np.ndarray, dwords: int) -> np.ndarray:
-    """int64[n] cycles of n accesses: byte addresses int64[n, 32], active lanes int64[n], `dwords` a lane."""
+def lds_cycles(addresses: np.ndarray, masks: np.ndarray, dwords: int, period: int = 0) -> np.ndarray:
+    """int64[n] cycles of n accesses: byte addresses int64[n, 32], active lanes int64[n], `dwords` a lane. period: how
+    many accesses before it one often has the same pattern, which is then not looked at again; 0: do not try."""
     group, lanes = PHASES[dwords]
     out = np.zeros(len(addresses), np.int64)
-    native.call("collapse_lds", addresses, masks, len(out), dwords, group, np.array(lanes, np.int64), out)
+    native.call("collapse_lds", addresses, masks, len(out), dwords, group, np.array(lanes, np.int64), period, out)
     return out
 
 
-def sectors(addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> tuple[np.ndarray, np.ndarray]:
+def sectors(addresses: np.ndarray, masks: np.ndarray, nbytes: int, period: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """(counts int64[n], sectors int64[sum of counts]): the distinct sectors of n accesses of `nbytes` a lane, each
-    access's in ascending order."""
+    access's in ascending order. period: as for `lds_cycles`."""
     counts = np.zeros(len(addresses), np.int64)
     out = np.empty(len(addresses) * LANES * (2 + (nbytes - 1) // SECTOR), np.int64)
-    total = native.call("collapse_sectors", addresses, masks, len(counts), nbytes, counts, out)
+    total = native.call("collapse_sectors", addresses, masks, len(counts), nbytes, period, counts, out)
     return counts, out[:total].copy()
 
 

@@ -3,7 +3,7 @@
 Whatever executes a kernel records by calling
 
     recorder.block(wave, index)                    the wave enters a basic block
-    recorder.access(waves, position, addresses, masks)  a memory instruction touches byte addresses[waves, 32]
+    recorder.visit(block, positions, waves, addresses, masks)  its memory accesses touch byte addresses
 
 and the model needs nothing else: no values. `Recorder.finish` turns addresses into LDS cycles and sectors
 (`isa.timing.collapse`) and gives a `Trace`. Kernel 8 at 4096 takes about 1.5 MB a workgroup.
@@ -26,6 +26,7 @@ from isa.timing import collapse
 from isa.timing.layout import Recorded
 
 _CHUNK = 1 << 16  # accesses kept as addresses before they are collapsed
+_PLACES = 16  # bits of an access's place within its block
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,16 @@ class Recorder:
     spaces: dict[int, str] = field(default_factory=dict)
     _blocks: list[list[int]] = field(init=False)
     _pending: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    _visits: dict[tuple[int, int], list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    _positions: dict[int, np.ndarray] = field(default_factory=dict)
     _count: int = 0
+    _sequence: int = 0
     _order: np.ndarray = field(init=False)
-    _second: bool = False
-    _pairs: list[bool] = field(init=False)
     _lds: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
     _mem: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._blocks = [[] for _ in range(self.waves)]
-        self._pairs = [bool(inst.desc.access and inst.desc.access.pair) for inst in self.cfg.instructions]
         self._order = np.zeros(self.waves, np.int64)
 
     def count(self, waves: np.ndarray) -> np.ndarray:
@@ -100,8 +101,8 @@ class Recorder:
     def record(
         self, waves: np.ndarray, positions: np.ndarray, second: np.ndarray, addresses: np.ndarray, masks: np.ndarray
     ) -> None:
-        """Many accesses [n] as `access` takes them, each wave's in order. second: the other address of a two-address
-        LDS form."""
+        """Many accesses [n], each wave's in order: byte addresses [n, 32], active lanes as masks [n]. second: the other
+        address of a two-address LDS form."""
         order = np.zeros(len(waves), np.int64)
         for wave in np.unique(waves):
             mine = waves == wave
@@ -112,36 +113,53 @@ class Recorder:
             self._pending.setdefault(int(position), []).append((waves[at], order[at], addresses[at], masks[at]))
         self._collapse()
 
-    def access(self, waves: np.ndarray, position: int, addresses: np.ndarray, masks: np.ndarray) -> None:
-        """A memory instruction of some waves: byte addresses [waves, 32], active lanes as a bit mask [waves]. The
-        two-address LDS forms call twice, once for each address, with nothing between."""
-        self._pending.setdefault(position, []).append((waves, self._order[waves], addresses, masks))
-        if self._pairs[position]:
-            self._second = not self._second
-            if self._second:
-                return
-        self._order[waves] += 1
-        self._count += len(waves)
+    def visit(
+        self, block: int, positions: np.ndarray, waves: np.ndarray, addresses: np.ndarray, masks: np.ndarray
+    ) -> None:
+        """All memory accesses of a visit of some waves to a block, which are at positions [k] in the order of the code:
+        byte addresses [k, waves, 32], active lanes as masks [k, waves]. A two-address LDS form has two places."""
+        self._positions[block] = positions
+        self._visits.setdefault((block, len(waves)), []).append((self._sequence, waves, addresses.copy(), masks.copy()))
+        self._sequence += 1
+        self._order[waves] += len(positions)
+        self._count += masks.size
         if self._count >= _CHUNK:
             self._collapse()
 
     def _collapse(self) -> None:
         for position, entries in self._pending.items():
-            access = self.cfg.instructions[position].desc.access
-            assert access is not None
             waves, order, addresses, masks = (
                 np.concatenate([e[c] for e in entries]).astype(np.int64) for c in range(4)
             )
-            size = max(1, width(access.element))
-            space = self.spaces.get(position, access.space)
-            if space == "lds":
-                self._lds.append((waves, order, collapse.lds_cycles(addresses, masks, size)))
-            elif space == "scratch":
-                self._mem.append((waves, order, *collapse.scratch_sectors(addresses, masks, size)))
-            else:
-                self._mem.append((waves, order, *collapse.sectors(addresses, masks, 4 * size)))
+            self._add(position, waves, order, addresses, masks, 0)
+        for (block, together), visits in self._visits.items():
+            positions = self._positions[block]
+            waves = np.concatenate([v[1] for v in visits])
+            sequence = np.repeat([v[0] for v in visits], together)
+            addresses, masks = (np.stack([v[c] for v in visits], axis=1) for c in (2, 3))
+            # Both addresses of one instruction have one place in the order.
+            places = np.cumsum(np.diff(positions, prepend=-1) != 0)
+            for k, position in enumerate(positions):
+                order = sequence << _PLACES | places[k]
+                self._add(int(position), waves, order, addresses[k].reshape(-1, 32), masks[k].reshape(-1), together)
         self._pending.clear()
+        self._visits.clear()
         self._count = 0
+
+    def _add(
+        self, position: int, waves: np.ndarray, order: np.ndarray, addresses: np.ndarray, masks: np.ndarray, period: int
+    ) -> None:
+        """Turns the accesses of one instruction into what they cost. period: rows between two visits of one wave."""
+        access = self.cfg.instructions[position].desc.access
+        assert access is not None
+        size = max(1, width(access.element))
+        space = self.spaces.get(position, access.space)
+        if space == "lds":
+            self._lds.append((waves, order, collapse.lds_cycles(addresses, masks, size, period)))
+        elif space == "scratch":
+            self._mem.append((waves, order, *collapse.scratch_sectors(addresses, masks, size)))
+        else:
+            self._mem.append((waves, order, *collapse.sectors(addresses, masks, 4 * size, period)))
 
     def finish(self) -> Recorded:
         """The arrays for the engine."""
@@ -149,9 +167,11 @@ class Recorder:
         lds_wave, lds_order, lds = _joined(self._lds, 3)
         mem_wave, mem_order, counts, flat = _joined(self._mem, 4)
         # The two addresses of one instruction have one order number: their cycles add up.
-        key, where = np.unique(lds_wave << 40 | lds_order, return_inverse=True)
-        lds = np.bincount(where, weights=lds, minlength=len(key)).astype(np.int64)
-        lds_wave = key >> 40
+        key = lds_wave << 48 | lds_order
+        by_key = np.argsort(key, kind="stable")
+        first = np.flatnonzero(np.diff(key[by_key], prepend=-1))
+        lds = np.add.reduceat(lds[by_key], first) if len(first) else lds
+        lds_wave = lds_wave[by_key][first]
         by_mem = np.lexsort((mem_order, mem_wave))
         starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
         take = np.repeat(starts[by_mem] - _starts(counts[by_mem])[:-1], counts[by_mem])
@@ -169,7 +189,9 @@ class Recorder:
 class Ways(Recorder):
     """Keeps no accesses."""
 
-    def access(self, waves: np.ndarray, position: int, addresses: np.ndarray, masks: np.ndarray) -> None:
+    def visit(
+        self, block: int, positions: np.ndarray, waves: np.ndarray, addresses: np.ndarray, masks: np.ndarray
+    ) -> None:
         pass
 
 

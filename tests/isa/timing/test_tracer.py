@@ -144,3 +144,22 @@ def test_a_dword_of_scratch_is_a_line_of_its_own() -> None:
     found = trace(cfg_of(text), Launch((1, 1, 1), (32, 1, 1))).recorded
     assert found.sector_at.tolist() == [0, 8, 12]
     assert found.sectors.tolist() == [*range(8, 16), *range(12, 16)]
+
+
+@given(
+    st.integers(1, 4), st.lists(st.tuples(st.integers(0, 3), st.integers(-64, 64)), min_size=1, max_size=30), st.data()
+)
+def test_what_is_alike_a_period_before_costs_the_same(
+    period: int, picks: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    """Rows of patterns that come again, moved by some bytes: looking back for them changes nothing."""
+    lane = st.lists(st.integers(0, 40).map(lambda x: 4 * x), min_size=32, max_size=32)
+    patterns = np.array([data.draw(lane) for _ in range(4)], np.int64)
+    masks = np.array(data.draw(st.lists(st.sampled_from([0xFFFFFFFF, 0xFFFF, 1]), min_size=4, max_size=4)), np.int64)
+    which = np.array([p for p, _ in picks])
+    addresses = patterns[which] + 4096 + np.array([4 * step for _, step in picks])[:, None]
+    for dwords in (1, 2, 4):
+        plain, looked = (collapse.lds_cycles(addresses, masks[which], dwords, p) for p in (0, period))
+        assert (plain == looked).all()
+        both = [collapse.sectors(addresses, masks[which], 4 * dwords, p) for p in (0, period)]
+        assert all((a == b).all() for a, b in zip(*both, strict=True))

@@ -1,0 +1,236 @@
+"""One basic block's slice -> a Python function on NumPy arrays, for all waves that go through it at once.
+
+The needed instructions (`isa.timing.slicing`) are run once through `isa.sim.execute` on values that write NumPy source
+(`isa.timing.arrays`). What the block's memory accesses touch it writes into two arrays, one place for each access in
+the order of the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isa.analysis.cfg import Block
+from isa.describe import Access, width
+from isa.errors import IsaError
+from isa.program import Instruction
+from isa.registers import EXEC_LO
+from isa.sim.execute import execute
+from isa.sim.mode import FloatMode
+from isa.timing import arrays
+from isa.timing.arrays import ArrayValue
+from isa.timing.slicing import Slice
+from isa.values import Value
+
+_LANES = np.arange(32, dtype=np.uint32)[None, :]
+_POWERS = (1 << np.arange(32, dtype=np.uint64))[None, :]
+
+
+class Followed(NamedTuple):
+    """go(V, S, F, C, load, A, M) runs a block's slice on registers, scratch, SCC and scalar memory and returns its
+    branch's condition. It fills A[k, wave, lane], byte addresses, and M[k, wave], masks, where lanes may be off, for
+    the accesses at positions[k]; the two-address LDS forms have two places."""
+
+    go: Callable[..., Any]
+    positions: np.ndarray
+
+
+class Emitter:
+    """The engine of `isa.sim.execute` that writes NumPy source for one block. lds: whether LDS accesses count."""
+
+    def __init__(self, part: Slice, lds: bool = True) -> None:
+        self.lds = lds
+        self.mode = FloatMode.of(0xF0)
+        self.code = arrays.Code()
+        self.part = part
+        self.position = 0
+        self.discard = False
+        self.vgprs: dict[int, ArrayValue] = {}
+        self.sgprs: dict[int, ArrayValue] = {}
+        self.scc: ArrayValue | None = None
+        self.written: set[str] = set()
+        self.condition: Value | None = None
+        self.positions: list[int] = []
+
+    def run(self, insts: tuple[Instruction, ...], block: Block) -> Followed:
+        """The function of a block's slice."""
+        for i in block.range:
+            inst = insts[i]
+            if i in self.part.accesses:
+                self.position, self.discard = i, i not in self.part.needed
+                execute(self, inst)
+            elif i in self.part.needed or (inst.desc.effect == "branch" and i not in self.part.guessed):
+                self.position, self.discard = i, False
+                execute(self, self.part.needed.get(i, inst))
+        lines = self.code.lines
+        for name in sorted(self.written):
+            lines.append(f"{name} = {self._last(name)}")
+        lines.append(f"return {self.condition.text if isinstance(self.condition, ArrayValue) else None}")
+        source = "def block(V, S, F, C, K, load, A, M):\n    " + "\n    ".join(lines)
+        scope: dict[str, Any] = {
+            "np": np, "LANES": _LANES, "ONE": np.ones((1, 1), np.uint32), "mask": mask_of, "lane": _lane, "clz": _clz,
+            "ctz": _ctz,
+        }  # fmt: skip
+        exec(compile(source, f"<block {block.index}>", "exec"), scope)
+        constants = [
+            np.full((1, 1), number, eval(arrays._TYPES[type_], {"np": np})) for type_, number in self.code.constants
+        ]
+        body = scope["block"]
+        return Followed(
+            lambda v, s, f, c, load, a, m: body(v, s, f, c, constants, load, a, m), np.array(self.positions, np.int64)
+        )
+
+    def _last(self, name: str) -> str:
+        file, number = name[0], name[2:-1]
+        if file == "C":
+            assert self.scc is not None
+            return self.scc.text
+        return (self.vgprs if file == "V" else self.sgprs)[int(number)].text
+
+    # --- isa.sim.execute.Engine
+    def constant(self, type_: str, number: float) -> Value:
+        return self.code.constant(type_, number)
+
+    def lane_ids(self) -> Value:
+        return ArrayValue(self.code, "u32", "LANES")
+
+    def exec_mask(self) -> Value | None:
+        if self.part.full[self.position]:
+            return None
+        return self.read_sgpr(EXEC_LO.index).lanes()
+
+    def read_vgpr(self, index: int, relative: Value | None = None) -> Value:
+        self._no_relative(relative)
+        if index not in self.vgprs:
+            self.vgprs[index] = ArrayValue(self.code, "u32", f"V[{index}]")
+        return self.vgprs[index]
+
+    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
+        self._no_relative(relative)
+        if self.discard:
+            return
+        assert isinstance(value, ArrayValue)
+        if mask is not None:
+            assert isinstance(mask, ArrayValue)
+            old = self.read_vgpr(index)
+            assert isinstance(old, ArrayValue)
+            value = self.code.value("u32", f"np.where({mask.text}, {value.text}, {old.text})")
+        self.vgprs[index] = self._kept(value)
+        self.written.add(f"V[{index}]")
+
+    def read_sgpr(self, index: int, relative: Value | None = None) -> Value:
+        self._no_relative(relative)
+        if index == 124:
+            return self.constant("u32", 0)
+        if index not in self.sgprs:
+            self.sgprs[index] = ArrayValue(self.code, "u32", f"S[{index}]")
+        return self.sgprs[index]
+
+    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
+        self._no_relative(relative)
+        if self.discard or index == 124:
+            return
+        assert isinstance(value, ArrayValue)
+        self.sgprs[index] = self._kept(value)
+        self.written.add(f"S[{index}]")
+
+    def read_scc(self) -> Value:
+        if self.scc is None:
+            self.scc = ArrayValue(self.code, "b1", "C[0]")
+        return self.scc
+
+    def write_scc(self, value: Value) -> None:
+        assert isinstance(value, ArrayValue)
+        self.scc = self._kept(value)
+        self.written.add("C[0]")
+
+    def _kept(self, value: ArrayValue) -> ArrayValue:
+        """The value under a name of its own: a register read by name would change under it."""
+        return ArrayValue(self.code, value.type, self.code.let(value.text)) if "[" in value.text else value
+
+    def _no_relative(self, relative: Value | None) -> None:
+        if relative is not None:
+            raise IsaError("the tracer does not follow register numbers from M0")
+
+    def special(self, name: str) -> Value:
+        raise IsaError(f"the tracer does not know {name}")
+
+    def next_address(self) -> Value:
+        raise IsaError("the tracer does not follow calls")
+
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[Value, ...]:
+        assert isinstance(address, ArrayValue)
+        count = max(1, width(element))
+        if access.space == "scalar":
+            name = self.code.let(f"load({address.text}, {count})")
+            return tuple(ArrayValue(self.code, "u32", f"{name}[{k}]") for k in range(count))
+        self._record(inst, address, mask)
+        if self.discard:
+            return (self.constant("u32", 0),) * count
+        return tuple(self.code.value("u32", f"F.get({slot}, LANES)") for slot in self.part.slots[self.position])
+
+    def store(
+        self, inst: Instruction, access: Access, address: Value, element: str, values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:  # fmt: skip
+        self._record(inst, address, mask)
+        if self.discard:
+            return
+        for slot, value in zip(self.part.slots[self.position], values, strict=True):
+            assert isinstance(value, ArrayValue)
+            text = value.text
+            if mask is not None:
+                assert isinstance(mask, ArrayValue)
+                text = f"np.where({mask.text}, {text}, F.get({slot}, LANES))"
+            self.code.lines.append(f"F[{slot}] = {text}")
+
+    def atomic(
+        self, inst: Instruction, access: Access, address: Value, body: Callable[..., Value],
+        data: tuple[Value, ...], mask: Value | None,
+    ) -> Value:  # fmt: skip
+        self._record(inst, address, mask)
+        return self.constant("u32", 0)
+
+    def _record(self, inst: Instruction, address: Value, mask: Value | None) -> None:
+        assert isinstance(address, ArrayValue)
+        assert inst.desc.access is not None
+        if inst.desc.access.space == "lds" and not self.lds:
+            return
+        at = len(self.positions)
+        self.positions.append(self.position)
+        self.code.lines.append(f"A[{at}] = {address.text}")
+        if isinstance(mask, ArrayValue):
+            self.code.lines.append(f"M[{at}] = mask({mask.text})[:, 0]")
+
+    def branch(self, inst: Instruction, condition: Value | None) -> None:
+        self.condition = condition
+
+    def jump(self, target: Value) -> None:
+        raise IsaError("the tracer does not follow jumps through a register")
+
+    def end(self) -> None: ...
+    def barrier(self) -> None: ...
+
+
+def mask_of(bits: np.ndarray) -> np.ndarray:
+    return (np.broadcast_to(bits, (bits.shape[0], 32)) * _POWERS).sum(1, keepdims=True).astype(np.uint32)
+
+
+def _lane(values: np.ndarray, index: np.ndarray) -> np.ndarray:
+    waves = max(values.shape[0], index.shape[0])
+    wide = np.broadcast_to(values, (waves, 32))
+    return np.take_along_axis(wide, np.broadcast_to(index & 31, (waves, index.shape[1])).astype(np.int64), 1)
+
+
+def _clz(values: np.ndarray, bits: int) -> np.ndarray:
+    lengths = np.where(values == 0, 0, np.floor(np.log2(np.maximum(values, 1).astype(np.float64))).astype(np.int64) + 1)
+    return (bits - lengths).astype(values.dtype)
+
+
+def _ctz(values: np.ndarray, bits: int) -> np.ndarray:
+    low = values & (~values + values.dtype.type(1))
+    return np.where(values == 0, bits, bits - 1 - _clz(low, bits).astype(np.int64)).astype(values.dtype)
