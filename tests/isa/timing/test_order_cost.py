@@ -41,7 +41,7 @@ def test_every_tile_meets_every_bound(tile: tuple[int, int]) -> None:
     assert (cost.shared_reads.count, cost.own_reads.count) == (n if n > 2 else 0, 2 * n)
 
 
-@pytest.mark.parametrize("tile", TILES, ids=lambda t: f"{t[0]}x{t[1]}")
+@pytest.mark.parametrize("tile", TILES[::4], ids=lambda t: f"{t[0]}x{t[1]}")
 def test_accumulators_by_turns_stall_only_if_they_are_read_like_sources(tile: tuple[int, int]) -> None:
     cost = order_cost.measure(instructions(*tile, turning))
     stalling = {name for name, count in cost.stalls.items() if count.count}
@@ -51,7 +51,7 @@ def test_accumulators_by_turns_stall_only_if_they_are_read_like_sources(tile: tu
         assert not cost.stalls["with-src2"].optimal
 
 
-ODD = [(r, c) for r in range(1, 16) for c in range(1, 16) if (r % 2 or c % 2) and 1 < r * c <= 165]
+ODD = [(r, c) for r in range(1, 12) for c in range(1, 12) if (r % 2 or c % 2) and r * c > 1]
 
 
 @pytest.mark.parametrize("tile", ODD, ids=lambda t: f"{t[0]}x{t[1]}")
