@@ -125,7 +125,7 @@ class Kernel:
         descriptor = self.facts.descriptor
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, self.facts.vgprs)
-        facts = Facts(vgprs, mode, target.strip, native_half=target.native_half)
+        facts = Facts(vgprs, mode, target.strip, native_half=target.native_half, native_nans=target.native_nans)
         symbol = "fast" if fast else "plain"
 
         def translate() -> Translated:

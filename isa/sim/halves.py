@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from isa.sim.llvm_text import llvm_type
+
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
 
@@ -30,8 +32,6 @@ def round_half(a: LlvmValue) -> LlvmValue:
 
 def _cast(a: LlvmValue, name: str, type_: str) -> LlvmValue:
     """A conversion as the host does it: to nearest even, all denormals kept."""
-    from isa.sim.llvm_values import llvm_type
-
     return a._emit(type_, a.lanes_, f"{name} {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}")
 
 

@@ -18,9 +18,10 @@ from isa.describe import Access
 from isa.errors import IsaError
 from isa.program import Instruction
 from isa.registers import EXEC_LO, NULL, SGPR_LIMIT, VGPR_LIMIT
+from isa.sim.exact import DTYPES
 from isa.sim.execute import branch_target, execute
 from isa.sim.mode import FloatMode
-from isa.sim.numpy_values import DTYPES, LANES, NumpyValue
+from isa.sim.numpy_values import LANES, NumpyValue
 from isa.values import Value
 
 if TYPE_CHECKING:

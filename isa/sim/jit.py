@@ -24,11 +24,12 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Level:
-    """What LLVM does not tell of a processor by its name: lanes of a vector register, whether it converts f16 in
-    hardware, and the features that code for it uses, by LLVM's names."""
+    """What LLVM does not tell of a processor by its name: lanes of a vector register, whether it converts f16 and
+    computes FMAs in hardware, and the features that code for it uses, by LLVM's names."""
 
     lanes: int
     native_half: bool
+    native_fma: bool
     needs: frozenset[str]
 
 
@@ -36,10 +37,10 @@ _V2 = frozenset("cx16 popcnt sahf sse3 ssse3 sse4.1 sse4.2".split())
 _V3 = _V2 | frozenset("avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave".split())
 _V4 = _V3 | frozenset("avx512f avx512bw avx512cd avx512dq avx512vl".split())
 LEVELS = {
-    "x86-64": Level(4, False, frozenset()),
-    "x86-64-v2": Level(4, False, _V2),
-    "x86-64-v3": Level(8, True, _V3),
-    "x86-64-v4": Level(16, True, _V4),
+    "x86-64": Level(4, False, False, frozenset()),
+    "x86-64-v2": Level(4, False, False, _V2),
+    "x86-64-v3": Level(8, True, True, _V3),
+    "x86-64-v4": Level(16, True, True, _V4),
 }
 """Processors that can be chosen by name: levels of the x86-64 psABI ("Micro-Architecture Levels"). LLVM ends the
 process at a name that it does not know."""
@@ -104,6 +105,13 @@ class Target:
         if self.cpu != NATIVE:
             return LEVELS[self.cpu].native_half
         return "+f16c" in self.features.split(",") or platform.machine() in ("aarch64", "arm64")
+
+    @property
+    def native_nans(self) -> bool:
+        """Whether it has the FMA of x86, which prefers the NaN of a multiplicand to that of the addend."""
+        if self.cpu != NATIVE:
+            return LEVELS[self.cpu].native_fma
+        return is_x86() and "+fma" in self.features.split(",")
 
     def __hash__(self) -> int:
         return hash((self.cpu, self.hasty))

@@ -16,7 +16,6 @@ raises `NeedsAllLanes`, from which the translator learns to write that instructi
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,18 +23,12 @@ from typing import Any
 from isa.sim.forms import Form
 from isa.sim.halves import bfloat, float_from_half, round_half
 from isa.sim.ir import Function, Region, splat_constant
+from isa.sim.llvm_text import ELEMENTS, EXPONENT, FOLDS, HOST_ROUNDING, literal, llvm_type, suffix
 from isa.sim.mode import FloatMode
+from isa.sim.nans import settled
+from isa.sim.natural import Fma
 from isa.sim.state import LANES
 from isa.values import Number, Value
-
-_LLVM = {
-    "b1": "i1", "u8": "i8", "i8": "i8", "u16": "i16", "i16": "i16", "u32": "i32", "i32": "i32", "u64": "i64",
-    "i64": "i64", "f16": "half", "f32": "float", "f64": "double", "bf16": "i16",
-}  # fmt: skip
-_SHORT = {"half": "f16", "float": "f32", "double": "f64"}
-# FloatMode's rounding -> the argument of llvm.set.rounding.
-_HOST_ROUNDING = (1, 2, 3, 0)
-_EXPONENT = {"f16": 0x7C00, "f32": 0x7F800000, "f64": 0x7FF0000000000000}
 
 
 class NeedsAllLanes(Exception):
@@ -50,7 +43,7 @@ class NeedsClosedLoop(Exception):
 class Writer:
     """Where values write themselves.
 
-    native_half: the processor converts f16 by itself.
+    native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.natural` needs it.
     strip_of: inside a loop over strips, how a scalar mask becomes the strip's b1.
     """
 
@@ -59,6 +52,7 @@ class Writer:
     vector: Region
     mode: FloatMode = field(default_factory=FloatMode)
     native_half: bool = True
+    native_nans: bool = False
     splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
     strip_of: Callable[[LlvmValue], LlvmValue] | None = None
 
@@ -69,60 +63,9 @@ class Writer:
         return LlvmValue(self, type_, 0, literal(type_, number), constant=number)
 
 
-def literal(type_: str, number: float) -> str:
-    """A number as LLVM writes it."""
-    if type_ == "b1":
-        return "true" if number else "false"
-    if type_[0] == "f":
-        x = float(number)
-        if type_ == "f16":
-            try:
-                packed = struct.pack("<e", x)
-            except OverflowError:
-                packed = struct.pack("<e", math.copysign(math.inf, x))
-            return f"0xH{struct.unpack('<H', packed)[0]:04X}"
-        if type_ == "f32":
-            try:
-                x = struct.unpack("<f", struct.pack("<f", x))[0]
-            except OverflowError:
-                x = math.copysign(math.inf, x)
-        return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
-    size = int(type_.lstrip("bfui"))
-    wrapped = int(number) & (1 << size) - 1
-    return str(wrapped - (1 << size) if wrapped >> size - 1 else wrapped)
-
-
-def llvm_type(type_: str, lanes: int) -> str:
-    element = _LLVM[type_]
-    return f"<{lanes} x {element}>" if lanes else element
-
-
-def _suffix(type_: str, lanes: int) -> str:
-    element = _LLVM[type_]
-    return (f"v{lanes}" if lanes else "") + _SHORT.get(element, element)
-
-
 def _wrap(value: LlvmValue, size: int) -> int:
     assert value.constant is not None
     return int(value.constant) & (1 << size) - 1
-
-
-def _ashr(a: int, b: int, size: int) -> int:
-    return (a - (1 << size) if a >> size - 1 else a) >> b
-
-
-# Integer operations between two constants, on unsigned words of `size` bits; the result is cut to that size.
-_FOLDS: dict[str, Callable[[int, int, int], int]] = {
-    "add": lambda a, b, size: a + b,
-    "sub": lambda a, b, size: a - b,
-    "mul": lambda a, b, size: a * b,
-    "and": lambda a, b, size: a & b,
-    "or": lambda a, b, size: a | b,
-    "xor": lambda a, b, size: a ^ b,
-    "shl": lambda a, b, size: a << b,
-    "lshr": lambda a, b, size: a >> b,
-    "ashr": _ashr,
-}
 
 
 class LlvmValue(Value):
@@ -174,7 +117,7 @@ class LlvmValue(Value):
         key = (self.ref, self.type, lanes)
         w = self.w
         if key not in w.splats:
-            one = w.function.emit(w.scalar, f"insertelement {type_} poison, {_LLVM[self.type]} {self.ref}, i32 0")
+            one = w.function.emit(w.scalar, f"insertelement {type_} poison, {ELEMENTS[self.type]} {self.ref}, i32 0")
             w.splats[key] = w.function.emit(
                 w.scalar, f"shufflevector {type_} {one}, {type_} poison, <{lanes} x i32> zeroinitializer"
             )
@@ -191,7 +134,7 @@ class LlvmValue(Value):
         return a, b
 
     def _intrinsic(self, name: str, *args: LlvmValue, tail: str = "") -> LlvmValue:
-        return self._call(f"llvm.{name}.{_suffix(self.type, self.lanes_)}", self.type, *args, tail=tail)
+        return self._call(f"llvm.{name}.{suffix(self.type, self.lanes_)}", self.type, *args, tail=tail)
 
     def _call(self, symbol: str, result: str, *args: LlvmValue, tail: str = "") -> LlvmValue:
         operands = ", ".join(repr(a) for a in args) + tail
@@ -205,7 +148,7 @@ class LlvmValue(Value):
         """Denormals to zero of the same sign, where the mode drops them; bit 0 for an input, 1 for a result."""
         if not self.is_float or self.w.mode.keeps(self.type) >> bit & 1:
             return self
-        size, exponent = int(self.type[1:]), _EXPONENT[self.type]
+        size, exponent = int(self.type[1:]), EXPONENT[self.type]
         word = self.bits(f"u{size}")
         denormal = (word & exponent) == 0
         return denormal.select((word & (1 << size - 1)).bits(self.type), self)
@@ -219,10 +162,14 @@ class LlvmValue(Value):
         return a._in_mode(rounding, name, b)._flush(1)
 
     def _in_mode(self, rounding: int, name: str, *others: LlvmValue, result: str = "") -> LlvmValue:
+        value = self._computed(rounding, name, *others, result=result)
+        return value if result else settled(value, self, *others)
+
+    def _computed(self, rounding: int, name: str, *others: LlvmValue, result: str = "") -> LlvmValue:
         """An operation in one of the wave's rounding modes (FloatMode).
 
-        To nearest even it is the plain one. Otherwise the processor's own mode is set for this one operation, which is
-        written as a constrained intrinsic, so that LLVM neither moves nor folds it.
+        NaNs are settled. To nearest even it is the plain one. Otherwise the processor's own mode is set for this one
+        operation, which is written as a constrained intrinsic, so that LLVM neither moves nor folds it.
         """
         type_ = result or self.type
         target = llvm_type(type_, self.lanes_)
@@ -233,25 +180,25 @@ class LlvmValue(Value):
                 return self._emit(type_, self.lanes_, f"{name} {self.llvm} {self.ref} to {target}")
             return self._raw(name, *others)
         w, lanes = self.w, self.lanes_
-        symbol = f"llvm.experimental.constrained.{name}.{_suffix(type_, lanes)}"
+        symbol = f"llvm.experimental.constrained.{name}.{suffix(type_, lanes)}"
         if type_ != self.type:
-            symbol += f".{_suffix(self.type, lanes)}"
+            symbol += f".{suffix(self.type, lanes)}"
         types = ", ".join(a.llvm for a in (self, *others))
         w.function.declare("declare void @llvm.set.rounding(i32)")
         w.function.declare(f"declare {target} @{symbol}({types}, metadata, metadata)")
         region = w.at(lanes)
-        region.line(f"call void @llvm.set.rounding(i32 {_HOST_ROUNDING[rounding]})")
+        region.line(f"call void @llvm.set.rounding(i32 {HOST_ROUNDING[rounding]})")
         operands = ", ".join(repr(a) for a in (self, *others))
         value = self._emit(
             type_,
             lanes,
             f'call {target} @{symbol}({operands}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp',
         )
-        region.line(f"call void @llvm.set.rounding(i32 {_HOST_ROUNDING[0]})")
+        region.line(f"call void @llvm.set.rounding(i32 {HOST_ROUNDING[0]})")
         return value
 
     def _raw(self, name: str, b: LlvmValue) -> LlvmValue:
-        if self.constant is not None and b.constant is not None and (fold := _FOLDS.get(name)) and not self.is_float:
+        if self.constant is not None and b.constant is not None and (fold := FOLDS.get(name)) and not self.is_float:
             size = 1 if self.type == "b1" else int(self.type[1:])
             number = fold(_wrap(self, size), _wrap(b, size), size) & (1 << size) - 1
             return self.w.constant(self.type, number).vector(self.lanes_)
@@ -305,7 +252,19 @@ class LlvmValue(Value):
             wide = x.to("f64")
             rounded = wide._in_mode(x.w.mode.rounding("f16"), "fma", y.to("f64"), z.to("f64"))
             return round_half(rounded)._flush(1)
+        if x.w.native_nans and x.type == "f32" and x.lanes_ and not x.w.mode.rounding("f32"):
+            return x._natural_fma(y, z)._flush(1)
         return x._in_mode(x.w.mode.rounding(x.type), "fma", y, z)._flush(1)
+
+    def _natural_fma(self, y: LlvmValue, z: LlvmValue) -> LlvmValue:
+        """An FMA that `isa.sim.natural` may leave to the host. Nothing but its result is known outside of its lines."""
+        for operand in (self, y, z):
+            operand.bits("u32")
+        lines = self.w.vector.lines
+        start = len(lines)
+        result = self._in_mode(0, "fma", y, z)
+        lines[start:] = [Fma.of(lines[start:], self.llvm, (self.ref, y.ref, z.ref))]
+        return LlvmValue(self.w, "f32", self.lanes_, result.ref)
 
     def div(self, other: Number) -> LlvmValue:
         if self.is_float:
@@ -370,6 +329,9 @@ class LlvmValue(Value):
 
     def bitreverse(self) -> LlvmValue:
         return self._intrinsic("bitreverse", self)
+
+    def is_nan(self) -> LlvmValue:
+        return self._emit("b1", self.lanes_, f"fcmp uno {self.llvm} {self.ref}, {self.ref}")
 
     # --- comparison
     def _compare(self, integer: str, ordered: str, other: Number) -> LlvmValue:
@@ -491,15 +453,15 @@ class LlvmValue(Value):
     def to_int(self, type_: str) -> LlvmValue:
         a = self.to("f32") if self.type == "f16" else self
         name = "fptosi.sat" if type_[0] == "i" else "fptoui.sat"
-        return a._call(f"llvm.{name}.{_suffix(type_, a.lanes_)}.{_suffix(a.type, a.lanes_)}", type_, a)
+        return a._call(f"llvm.{name}.{suffix(type_, a.lanes_)}.{suffix(a.type, a.lanes_)}", type_, a)
 
     # --- float functions
     def _unary(self, name: str) -> LlvmValue:
         a = self._flush(0)
         if a.type == "f16":
             wide = a.to("f32")
-            return round_half(wide._intrinsic(name, wide))
-        return a._intrinsic(name, a)._flush(1)
+            return round_half(settled(wide._intrinsic(name, wide), wide))
+        return settled(a._intrinsic(name, a), a)._flush(1)
 
     def floor(self) -> LlvmValue:
         return self._unary("floor")
@@ -533,6 +495,7 @@ class LlvmValue(Value):
             result = wide._turns(name)
         else:
             raise ValueError(f"no function {name!r}")
+        result = settled(result, wide)
         return result._flush(1) if a.type == "f64" else result.to(a.type)
 
     def _turns(self, name: str) -> LlvmValue:
@@ -575,7 +538,7 @@ class LlvmValue(Value):
         w = self.w
         slot = w.function.alloca(self.llvm, 128)
         w.vector.line(f"store {self.llvm} {self.ref}, ptr {slot}")
-        element = _LLVM[self.type]
+        element = ELEMENTS[self.type]
         result = f"{self.llvm} poison"
         for i in range(LANES):
             one = w.function.emit(w.vector, f"extractelement {index!r}, i32 {i}")

@@ -12,21 +12,18 @@ so is asking Python for the truth of a value.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from isa.sim.exact import DTYPES, FUNCTIONS, directed_root, fraction_fma, fraction_operation, odd_sum, round_fraction
 from isa.sim.mode import FloatMode
+from isa.sim.nans import MADE, settled
 from isa.values import Number, Value
 
 LANES = 32
-DTYPES: dict[str, Any] = {
-    "b1": np.bool_, "u8": np.uint8, "i8": np.int8, "u16": np.uint16, "i16": np.int16, "u32": np.uint32,
-    "i32": np.int32, "u64": np.uint64, "i64": np.int64, "f16": np.float16, "f32": np.float32, "f64": np.float64,
-}  # fmt: skip
 _MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
 _Array = Any
 
@@ -108,16 +105,24 @@ class NumpyValue(Value):
     # --- arithmetic
     def _float_operation(self, other: Number, operation: Callable[[Any, Any], Any], kind: str) -> NumpyValue:
         x, y = self._flushed(0), self._other(other)._flushed(0)
+        return settled(x._computed(y, operation, kind), x, y)
+
+    def _computed(self, y: NumpyValue, operation: Callable[[Any, Any], Any], kind: str) -> NumpyValue:
+        """As numbers: some NaN where it is none."""
+        x = self
         rounding = self.mode.rounding(self.type)
         with np.errstate(all="ignore"):
             if self.type == "f64":
                 if rounding == 0:
                     return self._new("f64", operation(x.a, y.a))._flushed(1)
-                return x._exactly(lambda a, b: _fraction_operation(a, b, kind, rounding), y)
+                return x._exactly(lambda a, b: fraction_operation(a, b, kind, rounding), y)
             a, b = x.a.astype(np.float64), y.a.astype(np.float64)
             if kind == "mul":
                 return self._rounded(self.type, a * b)
-            return self._rounded(self.type, _odd_sum(a, b if kind == "add" else -b, rounding))
+            return self._rounded(self.type, odd_sum(a, b if kind == "add" else -b, rounding))
+
+    def is_nan(self) -> NumpyValue:
+        return self._new("b1", np.isnan(self.a))
 
     def __add__(self, other: Number) -> NumpyValue:
         if self.is_float:
@@ -145,16 +150,16 @@ class NumpyValue(Value):
         x, y, z = self._flushed(0), self._other(b)._flushed(0), self._other(c)._flushed(0)
         rounding = self.mode.rounding(self.type)
         if self.type == "f64":
-            return x._exactly(lambda p, q, r: _fraction_fma(p, q, r, rounding), y, z)
+            return settled(x._exactly(lambda p, q, r: fraction_fma(p, q, r, rounding), y, z), x, y, z)
         with np.errstate(all="ignore"):
             p, q, r = (v.a.astype(np.float64) for v in (x, y, z))
-            return self._rounded(self.type, _odd_sum(p * q, r, rounding))
+            return settled(self._rounded(self.type, odd_sum(p * q, r, rounding)), x, y, z)
 
     def div(self, other: Number) -> NumpyValue:
         if self.is_float:
             x, y = self._flushed(0), self._other(other)._flushed(0)
             rounding = self.mode.rounding(self.type)
-            return x._exactly(lambda a, b: _fraction_operation(a, b, "div", rounding), y)
+            return settled(x._exactly(lambda a, b: fraction_operation(a, b, "div", rounding), y), x, y)
         a, b = np.broadcast_arrays(self.a, self._other(other).a)
         out = np.empty(a.shape, DTYPES[self.type])
         for at in np.ndindex(a.shape):
@@ -259,7 +264,7 @@ class NumpyValue(Value):
         if self.is_float:
             x = self._flushed(0)
             with np.errstate(all="ignore"):
-                return x._rounded(type_, x.a.astype(np.float64))
+                return x._converted(x._rounded(type_, x.a.astype(np.float64)))
         if self.type[1:] == "64":
             out = np.empty(self.a.shape, DTYPES[type_])
             for at in np.ndindex(out.shape):
@@ -267,6 +272,17 @@ class NumpyValue(Value):
             return self._new(type_, out)
         with np.errstate(all="ignore"):
             return self._rounded(type_, self.a.astype(np.float64))
+
+    def _converted(self, result: NumpyValue) -> NumpyValue:
+        """A conversion's result with its NaNs as `nans` has them: sign and upper payload stay, and they are quiet."""
+        old, new = (int(v.type[1:]) for v in (self, result))
+        bits = self.a.view(DTYPES[f"u{old}"]).astype(np.uint64)
+        fraction, wider = ({16: 10, 32: 23, 64: 52}[size] for size in (old, new))
+        payload = bits & np.uint64((1 << fraction) - 1)
+        moved = payload << np.uint64(wider - fraction) if wider > fraction else payload >> np.uint64(fraction - wider)
+        sign = bits >> np.uint64(old - 1) << np.uint64(new - 1)
+        word = (sign | moved | np.uint64(MADE[result.type] & ~(1 << new - 1))).astype(DTYPES[f"u{new}"])
+        return self._new(result.type, np.where(np.isnan(self.a), word.view(DTYPES[result.type]), result.a))
 
     def to_int(self, type_: str) -> NumpyValue:
         info = np.iinfo(DTYPES[type_])
@@ -279,7 +295,8 @@ class NumpyValue(Value):
     # --- float functions
     def _unary(self, function: Callable[[Any], Any]) -> NumpyValue:
         with np.errstate(all="ignore"):
-            return self._new(self.type, function(self._flushed(0).a))._flushed(1)
+            x = self._flushed(0)
+            return settled(self._new(self.type, function(x.a)), x)._flushed(1)
 
     def floor(self) -> NumpyValue:
         return self._unary(np.floor)
@@ -299,17 +316,17 @@ class NumpyValue(Value):
             wide = np.sqrt(x.a.astype(np.float64))
         rounding = self.mode.rounding(self.type)
         if rounding == 0:  # twice 24 bits and two more: rounding twice is innocuous, and a root is never denormal
-            return self._new(self.type, wide.astype(DTYPES[self.type]))
+            return settled(self._new(self.type, wide.astype(DTYPES[self.type])), x)
         out = np.empty(wide.shape, DTYPES[self.type])
         for at in np.ndindex(out.shape):
-            out[at] = _directed_root(float(x.a[at]), float(wide[at]), self.type, rounding)
-        return self._new(self.type, out)
+            out[at] = directed_root(float(x.a[at]), float(wide[at]), self.type, rounding)
+        return settled(self._new(self.type, out), x)
 
     def call(self, name: str) -> NumpyValue:
         x = self._flushed(0)
         with np.errstate(all="ignore"):
-            wide = _FUNCTIONS[name](x.a.astype(np.float64))
-            return x._rounded(self.type, np.asarray(wide))
+            wide = FUNCTIONS[name](x.a.astype(np.float64))
+            return settled(x._rounded(self.type, np.asarray(wide)), x)
 
     # --- lanes
     def lane(self, index: Number) -> NumpyValue:
@@ -335,106 +352,3 @@ class NumpyValue(Value):
         assert self.type == "u32"
         assert self.a.ndim == 0
         return self._new("b1", np.array([int(self.a) >> i & 1 for i in range(LANES)], dtype=np.bool_))
-
-
-def _sine(x: _Array) -> _Array:
-    """sin of x turns, exactly 0 at each half. The reduction to a quarter is exact."""
-    r = x - np.rint(x)
-    r = np.where(np.abs(r) > 0.25, np.copysign(0.5 - np.abs(r), r), r)
-    return np.sin(r * (2 * math.pi))
-
-
-def _cosine(x: _Array) -> _Array:
-    """cos of x turns, exactly 0 at each odd quarter."""
-    return np.sin((0.25 - np.abs(x - np.rint(x))) * (2 * math.pi))
-
-
-_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "rcp": lambda x: 1.0 / x,
-    "rsq": lambda x: 1.0 / np.sqrt(x),
-    "exp2": np.exp2,
-    "log2": np.log2,
-    "sin": _sine,
-    "cos": _cosine,
-}
-
-
-def _odd_sum(a: _Array, b: _Array, rounding: int) -> _Array:
-    """a + b in f64, rounded to odd where it is not exact."""
-    total = np.asarray(a + b)
-    part = total - a
-    error = (a - (total - part)) + (b - part)
-    inexact = np.isfinite(total) & np.isfinite(error) & (error != 0) & ((total.view(np.uint64) & np.uint64(1)) == 0)
-    nudged = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
-    result = np.where(inexact, nudged, total)
-    if rounding == 2:  # towards -inf an exact zero from numbers of different sign is -0
-        result = np.where((result == 0) & (np.signbit(a) != np.signbit(b)), -0.0, result)
-    return result
-
-
-def round_fraction(exact: Fraction, type_: str, rounding: int) -> Any:
-    """An exact number as a float of `type_`, rounded once."""
-    dtype = DTYPES[type_]
-    mantissa, lowest, top = {"f16": (11, -24, 65504.0), "f32": (24, -149, 3.4028234663852886e38)}.get(
-        type_, (53, -1074, 1.7976931348623157e308)
-    )
-    if exact == 0:
-        return dtype(0.0)
-    magnitude = abs(exact)
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    if Fraction(2) ** exponent > magnitude:
-        exponent -= 1
-    grid = Fraction(2) ** max(exponent - mantissa + 1, lowest)
-    steps, rest = divmod(magnitude, grid)
-    away = rounding == (2 if exact < 0 else 1)
-    if (rounding == 0 and (rest * 2 > grid or (rest * 2 == grid and steps % 2))) or (away and rest):
-        steps += 1
-    result = steps * grid
-    overflow = math.inf if rounding == 0 or away else top
-    number = overflow if result > Fraction(top) else float(result)
-    return dtype(-number if exact < 0 else number)
-
-
-def _fraction_operation(a: float, b: float, kind: str, rounding: int) -> Fraction | float:
-    if not (math.isfinite(a) and math.isfinite(b)) or (kind == "div" and b == 0):
-        with np.errstate(all="ignore"):
-            function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[kind]
-            return float(function(np.float64(a), np.float64(b)))
-    if kind == "sub":
-        b, kind = -b, "add"
-    if kind == "add":
-        exact = Fraction(a) + Fraction(b)
-        if exact == 0:
-            same = math.copysign(1, a) == math.copysign(1, b)
-            return a if same else -0.0 if rounding == 2 else 0.0
-        return exact
-    exact = Fraction(a) * Fraction(b) if kind == "mul" else Fraction(a) / Fraction(b)
-    return exact if exact else math.copysign(0.0, math.copysign(1, a) * math.copysign(1, b))
-
-
-def _fraction_fma(a: float, b: float, c: float, rounding: int) -> Fraction | float:
-    if not all(map(math.isfinite, (a, b, c))):
-        if math.isfinite(a) and math.isfinite(b):
-            return c + 0.0  # a signalling NaN becomes quiet
-        with np.errstate(all="ignore"):
-            return float(np.float64(a) * np.float64(b) + np.float64(c))
-    product = Fraction(a) * Fraction(b)
-    if product == 0 or product + Fraction(c) == 0:
-        sign = math.copysign(1, a) * math.copysign(1, b)
-        if product == 0 and c != 0:
-            return c
-        return c if product == 0 and math.copysign(1, c) == sign else -0.0 if rounding == 2 else 0.0
-    return product + Fraction(c)
-
-
-def _directed_root(x: float, near: float, type_: str, rounding: int) -> Any:
-    dtype = DTYPES[type_]
-    result = dtype(near)
-    if not math.isfinite(near) or near == 0:
-        return result
-    square = Fraction(float(result)) ** 2
-    if rounding == 1 and square < Fraction(x):
-        return np.nextafter(result, dtype(np.inf))
-    if rounding in (2, 3) and square > Fraction(x):
-        return np.nextafter(result, dtype(0))
-    return result

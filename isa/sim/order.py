@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 _NAME = re.compile(r"%t\d+")
 _FMA = re.compile(r"= call <\d+ x float> @llvm\.fma\.\w+\(<.*?> ([^,]+), <.*?> ([^,]+), <.*?> ([^,)]+)\)")
@@ -88,12 +89,17 @@ def is_plain(lines: Sequence[str]) -> bool:
     return all(line.startswith("  %t") and " call i1 " not in line and "atomic" not in line for line in lines)
 
 
-def ordered(lines: Sequence[str], results: Sequence[Result], others: Sequence[str], tile: tuple[int, int]) -> list[str]:
-    """The body and the stores of its results. others: names that must be there too. tile: rows and columns."""
+def ordered(
+    lines: Sequence[str], results: Sequence[Result], others: Sequence[str], tile: tuple[int, int],
+    first: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> list[str]:  # fmt: skip
+    """The body and the stores of its results. others: names that must be there too. tile: rows and columns. first:
+    names that must be there before anything is stored, each with the lines that stand behind it."""
     body = _Body(lines)
     chains = {r.ref: body.chain(r.ref) for r in results}
-    for ref in others:
+    for ref in (*others, *first):
         body.need(ref)
+        body.out += first.get(ref, ())
     for result in results:
         if not chains[result.ref]:
             body.finish(result)

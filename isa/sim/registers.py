@@ -22,6 +22,7 @@ from isa.sim.forms import Form
 from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue, StripMask, Writer
+from isa.sim.natural import flat, naturally
 from isa.sim.order import Result, is_plain, ordered
 from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.wide import WideAccess
@@ -241,7 +242,11 @@ class Strips:
             others += [self._first.ref] if self._first is not None else []
             others += ahead
             tile = (4, 4) if self.lanes * 32 == 512 else (1, 1)
-            body.lines = ordered(body.lines, results, others, tile)
+            new = naturally(self.w.function, body.lines, results, others, tile, self.lanes)
+            if new is None:
+                body.lines = ordered(flat(body.lines), results, others, tile)
+            else:
+                body.lines, body.block = new
         else:
             for result in results:
                 body.lines += result.store

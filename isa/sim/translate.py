@@ -34,6 +34,7 @@ from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.runtime import field_pointer
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
 from isa.sim.translations import Facts
+from isa.sim.turns import check_budget, end_turn
 from isa.values import Value
 
 BAILS = 64
@@ -157,7 +158,9 @@ class Translator:
         self.block = block
         if block.number not in self._modes:
             self._modes[block.number] = self.facts.mode  # reached only through an indirect jump
-        self.writer = Writer(self.f, region, region, self._modes[block.number], self.facts.native_half)
+        self.writer = Writer(
+            self.f, region, region, self._modes[block.number], self.facts.native_half, self.facts.native_nans
+        )
         self.scalars = Scalars(self.writer, self.fast)
         self._whole = Whole(self.scalars, self.facts.strip, self.facts.vgprs)
         self.strips, self._open, self._loops = None, True, 0
@@ -309,42 +312,15 @@ class Translator:
         if backward:
             length = (self.block.last.address or 0) - target.address
             if waits_for_others(self.blocks, target.address, self.block.address):
-                f.declare("declare i32 @sched_yield()")
-                f.emit(region, "call i32 @sched_yield()")
-                self._end_turn(region)
+                end_turn(f, region)
             self._check_budget(region, number, max(1, length // 8) * self._rounds)
         if returns:
             self._maybe_fast(region, number)
         region.line(f"br label %b{number}")
         return name
 
-    def _end_turn(self, region: Region) -> None:
-        """What is left of the wave's turn goes back to the reserve, so that others are next."""
-        f, budget, reserve = self.f, self._field(region, "C", "budget"), self._field(region, "C", "reserve")
-        left = f.emit(region, f"load i64, ptr {budget}")
-        more = f.emit(region, f"add i64 {f.emit(region, f'load i64, ptr {reserve}')}, {left}")
-        region.line(f"store i64 {more}, ptr {reserve}")
-        region.line(f"store i64 0, ptr {budget}")
-
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:
-        f = self.f
-        abort_int = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'abort')}")
-        abort = f.emit(region, f"inttoptr i64 {abort_int} to ptr")
-        flag = f.emit(region, f"load atomic i32, ptr {abort} monotonic, align 4")
-        place = self._field(region, "C", "budget")
-        budget = f.emit(region, f"load i64, ptr {place}")
-        left = f.emit(region, f"sub i64 {budget}, {instructions}")
-        region.line(f"store i64 {left}, ptr {place}")
-        spent = f.emit(region, f"icmp slt i64 {left}, 0")
-        aborted = f.emit(region, f"icmp ne i32 {flag}, 0")
-        stop = f.emit(region, f"or i1 {spent}, {aborted}")
-        name = f.name("stop")
-        region.line(f"br i1 {stop}, label %{name}, label %{name}.not")
-        region.label(name)
-        region.line(f"store i32 {self.blocks[number].address}, ptr {self._field(region, 'W', 'pc')}")
-        why = f.emit(region, f"select i1 {spent}, i32 {int(Stop.BUDGET)}, i32 {int(Stop.ABORT)}")
-        region.line(f"ret i32 {why}")
-        region.label(f"{name}.not")
+        check_budget(self.f, region, self.blocks[number].address, instructions)
 
     def _maybe_fast(self, region: Region, number: int) -> None:
         """From the plain version back to the fast one where that may hold."""

@@ -35,6 +35,7 @@ class Facts:
     strip: int = 8
     patterns: bool = True
     native_half: bool = True
+    native_nans: bool = False
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,9 @@ def _compiled(kernel: Kernel, target: Target) -> Version:
         descriptor = kernel.facts.descriptor
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, kernel.facts.vgprs)
-        facts = Facts(vgprs, mode, target.strip, patterns=False, native_half=target.native_half)
+        facts = Facts(
+            vgprs, mode, target.strip, patterns=False, native_half=target.native_half, native_nans=target.native_nans
+        )
         notes, once = _notes(target), replace(target, hasty=True)
         translator = RecordingTranslator(kernel.blocks, facts, (notes.address("enter"), notes.address("note")))
         made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), once), target)

@@ -134,7 +134,7 @@ class WatchedCode:
         descriptor = self.kernel.facts.descriptor
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
-        facts = Facts(vgprs, mode, self.target.strip, not self.late, self.target.native_half)
+        facts = Facts(vgprs, mode, self.target.strip, not self.late, self.target.native_half, self.target.native_nans)
         native = observing(self.target.cpu)
         blocks = self.kernel.blocks if fast else self.kernel.blocks_with(self._versions[True].bails)
         segments = segments_of(blocks, self._numbers)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isa.sim.exact import round_fraction
 from isa.sim.mode import FloatMode
-from isa.sim.numpy_values import NumpyValue, round_fraction
+from isa.sim.numpy_values import NumpyValue
 
 KEEP = FloatMode()
 WORD = st.integers(0, 2**32 - 1)
