@@ -43,7 +43,9 @@ class Shape:
     loads_beside: int = 0
 
 
-PARAMETERS = Parameters(group=1, stages=1)
+PARAMETERS = Parameters(
+    rows=128, columns=128, depth=8, thread_rows=8, thread_columns=16, lane_rows=4, group=1, stages=1
+)
 """Of kernels 6 to 8."""
 SHAPES = {"kernel6": Shape(rolled=True), "kernel7": Shape(), "kernel8": Shape(loads_beside=2)}
 
