@@ -26,11 +26,12 @@ from __future__ import annotations
 
 from isa.gemm import fetch, stream_k, work
 from isa.gemm.k_block import k_block, stores
-from isa.gemm.parameters import GROUP, Parameters
+from isa.gemm.parameters import GROUP, ParameterError, Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.parse import parse
 from isa.passes.edit import render_text
 from isa.program import Program
+from isa.registers import SGPR_LIMIT
 
 ARGUMENTS = 44
 """Bytes of the ladder's arguments."""
@@ -41,6 +42,9 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
     r = Registers.of(p)
     t = sorted(r.accumulators.values())
     w = stream_k.scalars(r) if p.persistent else None
+    sgprs = w.end_of_registers if w else r.sgprs
+    if sgprs > SGPR_LIMIT:
+        raise ParameterError("no GEMM kernel has such thread_columns: the SGPRs do not do", got=f"{sgprs} SGPRs")
     # Stores to LDS are over where the epilogue begins, but not those of a next piece.
     thread, row, column = r.stays or (None, r.a.write, r.b.write)
     columns, quads = range(p.thread_columns), r.quads[: p.thread_columns // GROUP]
@@ -72,7 +76,7 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
         group=GROUP,
         end=f"s_branch .L{name}_next" if p.persistent else "s_endpgm",
         kernarg=ARGUMENTS + work.ARGUMENTS if p.persistent else ARGUMENTS,
-        sgprs=w.end_of_registers if w else r.sgprs,
+        sgprs=sgprs,
         row=row,
         column=column,
         w=w,

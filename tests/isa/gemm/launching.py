@@ -16,6 +16,7 @@ from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.program import Program
 from isa.sim.card import Card
+from isa.sim.launch import Launch
 
 NAME = "gemm"
 
@@ -35,6 +36,15 @@ def image(p: Parameters, arch: str = "gfx1100") -> bytes:
         tools.assemble(source, obj, arch=arch)
         tools.link([obj], hsaco)
         return hsaco.read_bytes()
+
+
+class OneWorkgroup(Launch):
+    """Of a launch, one workgroup only."""
+
+    def number(self, n: int) -> None:
+        self._counter = ctypes.c_uint64(n)
+        self.total = n + 1
+        self.run(1)
 
 
 def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

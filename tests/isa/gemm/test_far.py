@@ -7,11 +7,10 @@ import struct
 
 import numpy as np
 import pytest
-from launching import NAME, draw, image, in_order
+from launching import NAME, OneWorkgroup, draw, image, in_order
 
 from isa.gemm.parameters import Parameters
 from isa.sim.card import Card
-from isa.sim.launch import Launch
 
 _SMALL = {"thread_rows": 4, "thread_columns": 4, "group": 2}
 _FOUR_GIB = 2**32
@@ -38,9 +37,8 @@ def run_last(p: Parameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndar
     whole_c[top:, left:] = c
     kernel = card.load(image(p)).kernels[NAME]
     kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)
-    launch = Launch(kernel, card.memory, card.target, grid, (p.threads, 1, 1), kernarg, 0, True, None)
-    launch._counter.value = launch.total - 1
-    launch.run(1)
+    launch = OneWorkgroup(kernel, card.memory, card.target, grid, (p.threads, 1, 1), kernarg, 0, True, None)
+    launch.number(launch.total - 1)
     return np.array(whole_c[top:, left:]), in_order(a, b, c, alpha, beta)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from launching import OneWorkgroup
 from numpy.typing import NDArray
 
 from isa import toolchain
@@ -27,7 +28,6 @@ from isa.gemm.work import COUNTERS, Work, WorkError
 from isa.registers import Reg
 from isa.sim.card import Card, Kernel
 from isa.sim.jit import Target
-from isa.sim.launch import Launch
 
 Matrix = NDArray[np.float32]
 VARIANTS = {
@@ -224,15 +224,6 @@ ORDERS: dict[str, Order | None] = {
     "backward": lambda n: reversed(range(n)),
     "shuffled": lambda n: np.random.default_rng(n).permutation(n).tolist(),
 }
-
-
-class OneWorkgroup(Launch):
-    """Of a launch, one workgroup only."""
-
-    def number(self, n: int) -> None:
-        self._counter = ctypes.c_uint64(n)
-        self.total = n + 1
-        self.run(1)
 
 
 def launched(
