@@ -2,7 +2,8 @@
 
 Each fetch of a thread has its own byte offset in a VGPR, from a 64-bit base in SGPRs that goes on by a K block. Rows of
 A and columns of B behind the last one read the last one instead: nothing of them is stored. The first K block holds
-what K leaves over; what lies behind that stays zero.
+what K leaves over, at its end; what lies before that stays zero. (Behind it, 0 * 0 would be added to sums, and -0
+become +0.)
 
 A load of several elements across may begin inside the matrix and end outside of it, where a workgroup lies on the edge
 of a matrix whose lines are no multiple of the load. Such workgroups, and only these, are *ragged*: they fetch each
@@ -96,10 +97,10 @@ def _is_ragged(side: Side, o: Operand, last: Reg, bound: Reg) -> Iterator[str]:
 
 
 def first_loads(side: Side, o: Operand, k: Reg, t: Reg, ragged: bool) -> Iterator[str]:
-    """Loads of the first K block: the lanes whose k lies in it. t: free. EXEC is all lanes before and behind."""
+    """Loads of the first K block: the lanes whose k is not empty. t: free. EXEC is all lanes before and behind."""
 
     def inside(k: Reg) -> str:
-        return f"v_cmp_gt_u32_e32 vcc_lo, {SCALARS.first}, {k}"
+        return f"v_cmp_le_u32_e32 vcc_lo, {SCALARS.empty}, {k}"
 
     if side.along_k:
         for j in range(side.width):
@@ -124,18 +125,19 @@ def first_loads(side: Side, o: Operand, k: Reg, t: Reg, ragged: bool) -> Iterato
         yield _ALL_LANES
 
 
-def behind_first(side: Side, o: Operand) -> Iterator[str]:
-    """The base goes behind the first K block, and `step` becomes what it goes on by from there."""
+def before_first(side: Side, o: Operand) -> Iterator[str]:
+    """The base goes back by what stands empty in the first K block, and `step` becomes what it goes on by."""
     t, s = SCALARS.t, o.scalars
     if side.along_k:
-        yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.first}, 2"
-        yield from _add(s.base, str(t.sub(0)), "0")
-        return
-    yield f"s_mul_i32 {t.sub(0)}, {SCALARS.first}, {s.line}"
-    yield f"s_mul_hi_u32 {t.sub(1)}, {SCALARS.first}, {s.line}"
-    yield from _add(s.base, str(t.sub(0)), str(t.sub(1)))
-    yield f"s_mul_i32 {s.step.sub(0)}, {side.depth}, {s.line}"
-    yield f"s_mul_hi_u32 {s.step.sub(1)}, {side.depth}, {s.line}"
+        yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.empty}, 2"
+        yield f"s_mov_b32 {t.sub(1)}, 0"
+    else:
+        yield f"s_mul_i32 {t.sub(0)}, {SCALARS.empty}, {s.line}"
+        yield f"s_mul_hi_u32 {t.sub(1)}, {SCALARS.empty}, {s.line}"
+        yield f"s_mul_i32 {s.step.sub(0)}, {side.depth}, {s.line}"
+        yield f"s_mul_hi_u32 {s.step.sub(1)}, {side.depth}, {s.line}"
+    yield f"s_sub_u32 {s.base.sub(0)}, {s.base.sub(0)}, {t.sub(0)}"
+    yield f"s_subb_u32 {s.base.sub(1)}, {s.base.sub(1)}, {t.sub(1)}"
 
 
 def loads(side: Side, o: Operand, ragged: bool) -> Iterator[str]:

@@ -10,8 +10,8 @@ outside of the matrices.
 main loop knows no edges; what it adds up there is not stored. Workgroups that reach beyond C store element by element
 under EXEC, all others four elements at once.
 
-**K.** The first K block holds what K leaves over; its lanes behind that are zero. All others are whole, and each sum is
-taken in ascending k.
+**K.** The first K block holds what K leaves over; its lanes before that are zero. All others are whole, and each sum is
+taken in ascending k, from +0: so the zeros change nothing.
 
 **Addresses.** Bases are 64-bit; what must fit into 32 bits is a tile's byte offset: `Parameters.largest`.
 

@@ -23,17 +23,17 @@ SCALARS = SimpleNamespace(
     kernarg=Reg("s", 0, 2), group_x=Reg("s", 14), group_y=Reg("s", 15),
     a=Reg("s", 4, 2), b=Reg("s", 6, 2), c=Reg("s", 8, 2), m=Reg("s", 12), n=Reg("s", 13), k=Reg("s", 14),
     alpha=Reg("s", 15), beta=Reg("s", 16), top=Reg("s", 17), left=Reg("s", 18), fetches=Reg("s", 19),
-    first=Reg("s", 20), step_a=Reg("s", 10, 2), step_b=Reg("s", 22, 2),
+    empty=Reg("s", 20), step_a=Reg("s", 10, 2), step_b=Reg("s", 22, 2),
     line_m=Reg("s", 21), ragged=Reg("s", 31), line_n=Reg("s", 25), line_k=Reg("s", 24),
     t=Reg("s", 26, 2), u=Reg("s", 28), row_mask=Reg("s", 29), all_lanes=Reg("s", 30), masks=32,
 )  # fmt: skip
 """SGPRs. group_x, group_y: of the workgroup, behind 14 user SGPRs: `isa.targets.Target.least_sgprs` of them and these
 must be enabled, and it does no harm elsewhere. a, b: what the next fetch reads, at the tile's first row or column; from
 the end of the main loop on, a is C. top, left: the first row and column of the tile. fetches: K blocks still to be
-fetched. first: steps of k in the first K block. step_a, step_b: bytes from a K block to the next of a side that lies
-across. line_m, line_n, line_k: bytes of so many elements, from a line of a matrix to the next; line_n is C's. ragged:
-whether a fetch of several elements may reach over an edge. t, u: for the moment. masks: the first of thread_columns
-SGPRs, lanes inside C by column; before that, of those that hold Operand.inside."""
+fetched. empty: steps of k that the first K block lacks. step_a, step_b: bytes from a K block to the next of a side that
+lies across. line_m, line_n, line_k: bytes of so many elements, from a line of a matrix to the next; line_n is C's.
+ragged: whether a fetch of several elements may reach over an edge. t, u: for the moment. masks: the first of
+thread_columns SGPRs, lanes inside C by column; before that, of those that hold Operand.inside."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,6 @@ from isa.program import Kernel, Program
 
 SIDES = ("by definition", "the kernel")
 ASSUMPTIONS = (
-    "0 * 0 + x is x, so a sum of -0 may be stored as +0 where K is no multiple of the K block",
     "factors of a product may change places (only which NaN's payload survives depends on it)",
     "two different terms have different names of 128 bits",
     "each load is done before its register is used (lint)",

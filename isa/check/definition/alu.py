@@ -44,14 +44,12 @@ def _scalar(inst: Instruction) -> Step:
         return _scalar_move(inst, 2)
     if name == "s_movk_i32" and isinstance(ops[1], Imm):
         return _scalar_move(inst, 1)
-    if name == "s_add_u32":
+    if name in ("s_add_u32", "s_sub_u32"):
         return _pointer(inst, _scalar_two(inst))
     if name in SCALAR:
         return _size_of(inst) or _scalar_two(inst)
-    if name == "s_addc_u32":
+    if name in ("s_addc_u32", "s_subb_u32"):
         return _pointer(inst, _with_carry(inst))
-    if name == "s_subb_u32":
-        return _with_carry(inst)
     if name in SCALAR_SHIFTS:
         return _scalar_shift(inst)
     if name == "s_cselect_b32":
@@ -112,23 +110,26 @@ def _are(value: Names, name: Names) -> Bools:
 
 
 def _pointer(inst: Instruction, otherwise: Step) -> Step:
-    """s_add_u32 and s_addc_u32 where one of the sources is half of an address; `otherwise` elsewhere."""
-    target, tags = sgpr(inst, inst.operands[0]), pointers.LOW if inst.mnemonic == "s_add_u32" else pointers.HIGH
+    """s_add_u32 and the like where one of the sources is half of an address; `otherwise` elsewhere."""
+    tags = pointers.LOW if inst.mnemonic in ("s_add_u32", "s_sub_u32") else pointers.HIGH
+    target, minus = sgpr(inst, inst.operands[0]), inst.mnemonic.startswith("s_sub")
     reads = [scalar(inst, operand) for operand in inst.operands[1:]]
     ints = [scalar_ints(inst, operand) for operand in inst.operands[1:]]
 
     def step(w: Waves) -> None:
-        for read, other in zip(reads, ints[::-1], strict=True):
+        for number, (read, other) in enumerate(zip(reads, ints[::-1], strict=True)):
             half = read(w)
+            if minus and number:
+                break
             if (kind := pointers.kind_of(half, tags)) is None:
                 continue
             x = np.broadcast_to(other(w), half.shape[1:])
             if tags is pointers.LOW:
-                value, carry = pointers.add_low(kind, half, x)
+                value, carry = pointers.add_low(kind, half, x, minus=minus)
                 w.put_scalar(target, value)
                 w.put_scalar(SCC, carry)
                 return
-            total = pointers.add_high(kind, half, x, w.s[SCC][:, w.at])
+            total = pointers.add_high(kind, half, x, w.s[SCC][:, w.at], minus=minus)
             if total is None:
                 raise Fault("address", f"the carry is not that of this address of {kind}")
             w.put_scalar(target, total)

@@ -6,9 +6,8 @@ operation and the names of its operands by multiplication and shifts modulo 2^64
 So two terms that are the same have the same name, and two that differ have different ones but for chance: 2^-128 for a
 pair, about 2^-70 for all pairs of ten million terms.
 
-What has one name although it was written in two ways:
-- a product's factors may change places;
-- fma(+0, +0, x) is x. That is exact but for x = -0, of which it makes +0.
+What has one name although it was written in two ways: a product whose factors change places, and fma(+0, +0, +0),
+which is +0.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ def fma(x: Names, y: Names, z: Names) -> Names:
     h ^= h >> _32
     if x[1].all() or y[1].all():
         return h
-    nothing = ~(x.any(axis=0) | y.any(axis=0))
-    return np.where(nothing, z, h)
+    nothing = ~(x.any(axis=0) | y.any(axis=0) | z.any(axis=0))
+    return np.where(nothing, ZERO, h)
 
 
 def mul(x: Names, y: Names) -> Names:

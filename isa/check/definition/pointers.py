@@ -5,10 +5,12 @@ of names, told by their second half, each for each buffer P:
 
     low(P)    offset mod 2^32          the low half of P + offset
     high(P)   offset mod 2^64          the high half of P + offset
-    carry(P)  offset * 2^32 + x        the carry of the low half of P + offset, plus x
+    carry(P)  offset * 2^32 + x        the carry of the low half of P + offset, plus x; borrow(P): minus x
 
     low(P + c) + x             = low(P + c + x), and carry(P + c, x) is left in SCC
     high(P + c) + y + that     = high(P + c + x + y * 2^32),  if both c agree in their low 32 bits
+
+and so for differences.
 
 Two halves make an address if they are of one buffer and agree in the low 32 bits of the offset.
 """
@@ -21,13 +23,16 @@ from numpy.typing import NDArray
 from isa.check.definition.names import MASK32, Names, leaves
 
 KINDS = ("A", "B", "C", "workspace", "arguments")
-_TAGS = leaves(2, 3 * len(KINDS))[1]
-LOW = {kind: _TAGS[3 * i] for i, kind in enumerate(KINDS)}
-HIGH = {kind: _TAGS[3 * i + 1] for i, kind in enumerate(KINDS)}
-CARRY = {kind: _TAGS[3 * i + 2] for i, kind in enumerate(KINDS)}
+_TAGS = leaves(2, 4 * len(KINDS))[1].reshape(4, -1)
+LOW, HIGH, CARRY, BORROW = (dict(zip(KINDS, tags, strict=True)) for tags in _TAGS)
 _WHAT = {
     int(tag): f"{part} {kind}"
-    for part, tags in (("the address of", LOW), ("the address of", HIGH), ("a carry in the address of", CARRY))
+    for part, tags in (
+        ("the address of", LOW),
+        ("the address of", HIGH),
+        ("a carry in the address of", CARRY),
+        ("a borrow in the address of", BORROW),
+    )
     for kind, tag in tags.items()
 }
 _32 = np.uint64(32)
@@ -50,22 +55,24 @@ def kind_of(names: Names, tags: dict[str, np.uint64]) -> str | None:
     return kind if kind is not None and (names[1] == first).all() else None
 
 
-def add_low(kind: str, low: Names, x: NDArray[np.uint64]) -> tuple[Names, Names]:
-    """low(P + c) + x, and the carry; x has 32 bits."""
+def add_low(kind: str, low: Names, x: NDArray[np.uint64], *, minus: bool = False) -> tuple[Names, Names]:
+    """low(P + c) + x, or minus x, and the carry; x has 32 bits."""
     offset = low[0]
-    total = (offset + x) & MASK32
+    total = (offset - x if minus else offset + x) & MASK32
     carry = offset << _32 | x
-    return _named(LOW[kind], total), _named(CARRY[kind], carry)
+    return _named(LOW[kind], total), _named((BORROW if minus else CARRY)[kind], carry)
 
 
-def add_high(kind: str, high: Names, y: NDArray[np.uint64], carry: Names) -> Names | None:
-    """high(P + c) + y + carry; None where the carry is not of the same address."""
+def add_high(kind: str, high: Names, y: NDArray[np.uint64], carry: Names, *, minus: bool = False) -> Names | None:
+    """high(P + c) + y + carry, or minus both; None where the carry is not of the same address."""
     offset = high[0]
     if carry[1].any():
-        if kind_of(carry, CARRY) != kind or (carry[0] >> _32 != offset & MASK32).any():
+        if kind_of(carry, BORROW if minus else CARRY) != kind or (carry[0] >> _32 != offset & MASK32).any():
             return None
-        return _named(HIGH[kind], offset + (carry[0] & MASK32) + (y << _32))
-    return _named(HIGH[kind], offset + (y + carry[0] << _32))
+        more = (carry[0] & MASK32) + (y << _32)
+    else:
+        more = y + carry[0] << _32
+    return _named(HIGH[kind], offset - more if minus else offset + more)
 
 
 def _named(tag: np.uint64, payload: NDArray[np.uint64]) -> Names:
