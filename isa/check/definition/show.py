@@ -37,7 +37,8 @@ def traced(trace: Trace, launch: Launch, name: Names) -> Tree:
     """The term of a name, from the float operations of the lane that made it."""
     made = {}
     for operation, result, operands in trace:
-        made[_key(result)] = (operation, operands)
+        if result[1]:  # else it is a number
+            made[_key(result)] = (operation, operands)
     known = {_key(value): text for value, text in _KNOWN}
     for matrix, names in launch.elements().items():
         columns = names.shape[2]
@@ -52,7 +53,7 @@ def _key(name: Names) -> tuple[int, int]:
 
 def _tree(key: tuple[int, int], made: dict[Any, Any], known: dict[Any, str]) -> Tree:
     products = []
-    while key != (0, 0) and key in made and made[key][0] == "fma":
+    while key in made and made[key][0] == "fma":
         x, y, start = (_key(operand) for operand in made[key][1])
         products.append((_tree(x, made, known), _tree(y, made, known)))
         key = start
