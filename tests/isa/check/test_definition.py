@@ -107,11 +107,10 @@ def test_a_swapped_operand_shows_both_expressions_and_the_store() -> None:
     proof = proof_of(changed(FMA, r"\1, \5, \3 :: \4, \2, \6", 100), SMALL, whole=False)
     products = "beta * C[2,66] + alpha * (A[2,0] * B[0,66] + A[{},1] * B[1,66] + A[2,2] * B[2,66] + A[2,3] * B[3,66] + "
     store = "global_store_b128 v192, v[8:11], s[4:5] offset:256"
-    last = [i for i, line in enumerate(TEXT.splitlines(), 1) if store in line][-1]
-    assert str(proof).splitlines()[1:] == [
+    assert re.sub(r"gemm.s:\d+", "gemm.s:LINE", str(proof)).splitlines()[1:] == [
         "  C[2,66] of 128 x 128 x 16, beta any: 256 of 16384 elements are wrong",
         f"      by definition: {products.format(2)}(12 more))",
-        f"      the kernel: gemm.s:{last}: {store}",
+        f"      the kernel: gemm.s:LINE: {store}",
         f"          {products.format(3)}(12 more))",
     ]
 
