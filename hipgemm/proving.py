@@ -97,10 +97,10 @@ def _tiling(kernel: Source) -> tuple[Parameters, definition.Tiling]:
     return p, definition.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
 
 
-def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> tuple[dict[str, int], int]:
-    """What a launch of a persistent kernel is given: numbers behind the workspace, and how large that is."""
+def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> definition.Given:
+    """What a launch of a persistent kernel is given."""
     work = Work.of(p, m, n, k, groups, streamed)
-    return work.numbers, work.workspace_bytes
+    return definition.Given(work.grid, work.numbers, work.workspace_bytes)
 
 
 def generated(kernel: Source, program: Program, at: Sequence[definition.Launch] = ()) -> Proof:

@@ -39,9 +39,9 @@ _QUAD_BYTES = 4 * GROUP * WAVE
 def scalars(r: Registers) -> SimpleNamespace:
     """SGPRs behind those of every kernel. a, b: the matrices; workspace to by_...: arguments, see work.Work. group: the
     workgroup's number, then that of its range. across: tiles in a row of C; blocks: K blocks of a tile. begin, end:
-    what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. empty: steps
-    of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses. owner, last: the ranges with the
-    first and the last piece of the tile; others: how many pieces beside one's own."""
+    what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. empty:
+    steps of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses. owner, last: the
+    ranges with the first and the last piece of the tile; others: how many pieces beside one's own."""
     first = -(-r.sgprs // 4) * 4
     names = (
         ("a", 2), ("b", 2), ("workspace", 2), ("dealt", 1), ("streamed", 1), ("chunk", 1), ("by_across", 1),

@@ -26,7 +26,18 @@ class Tiling:
     trans_b: bool = False
 
 
-Numbers = Callable[[int, int, int, int, int], tuple[Mapping[str, int], int]]
+@dataclass(frozen=True)
+class Given:
+    """What the host gives a launch: the grid, the arguments behind the workspace, "streamed" and "chunk" among them
+    (see launch.Split), and the bytes of the workspace."""
+
+    grid: tuple[int, int, int]
+    numbers: Mapping[str, int]
+    workspace: int
+
+
+Host = Callable[[int, int, int, int, int], Given]
+"""M, N, K, the number of workgroups and that of tiles that may be done in pieces -> what such a launch is given."""
 
 
 def usual(p: Tiling) -> tuple[Launch, ...]:
@@ -51,11 +62,8 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> Launch:
     return Launch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
 
 
-def persistent(p: Tiling, counters: int, split: Numbers) -> tuple[Launch, ...]:
-    """For kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace; split:
-    what the host makes of M, N, K, the number of workgroups and that of tiles that may be done in pieces: the kernel's
-    arguments behind the workspace, with "streamed" and "chunk" among them (see launch.Split), and the bytes of the
-    workspace.
+def persistent(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
+    """For kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
 
     Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with
     the last piece of a tile comes last, or first, or all at once, so that each way to add up is taken.
@@ -70,16 +78,17 @@ def persistent(p: Tiling, counters: int, split: Numbers) -> tuple[Launch, ...]:
         (rows + 5, columns + 7, 3 * depth + 1, "any", 2, 3, "together"),
         (rows, 2 * columns, 4 * depth, "0", 4, 1, "first"),
     ]
-    return tuple(streamed(p, counters, split, *size) for size in sizes)
+    return tuple(streamed(p, counters, host, *size) for size in sizes)
 
 
 def streamed(
-    p: Tiling, counters: int, split: Numbers, m: int, n: int, k: int, beta: Beta, groups: int, tiles: int, order: Order
+    p: Tiling, counters: int, host: Host, m: int, n: int, k: int, beta: Beta, groups: int, tiles: int, order: Order
 ) -> Launch:
     """One launch of so many workgroups; `tiles` of the tiles may be done in pieces."""
-    numbers, workspace = split(m, n, k, groups, tiles)
+    given = host(m, n, k, groups, tiles)
+    numbers = given.numbers
     pieces = Split(p.rows, p.columns, p.depth, numbers["streamed"], numbers["chunk"])
     return Launch(
-        m, n, k, beta, (groups, 1, 1), p.threads, (*LADDER, "workspace", *numbers), numbers, workspace // 4,
+        m, n, k, beta, given.grid, p.threads, (*LADDER, "workspace", *numbers), numbers, given.workspace // 4,
         counters // 4, pieces, order, p.trans_a, p.trans_b,
     )  # fmt: skip

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from isa.check.definition import Launch, Tiling, persistent, prove
+from isa.check.definition import Given, Launch, Tiling, persistent, prove
 from isa.check.definition.launch import Split
 from isa.emit import emit
 from isa.gemm.generate import generate
@@ -19,11 +19,11 @@ TEXT = emit(generate(P, "gemm"))
 
 
 def launches(p: Parameters) -> tuple[Launch, ...]:
-    def split(m: int, n: int, k: int, groups: int, streamed: int) -> tuple[dict[str, int], int]:
+    def host(m: int, n: int, k: int, groups: int, streamed: int) -> Given:
         work = Work.of(p, m, n, k, groups, streamed)
-        return work.numbers, work.workspace_bytes
+        return Given(work.grid, work.numbers, work.workspace_bytes)
 
-    return persistent(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, split)
+    return persistent(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, host)
 
 
 @pytest.mark.parametrize(
