@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from hipgemm.device import gemm_arguments
 from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
-from isa.gemm.work import COUNTERS, Work, WorkError, resident
+from isa.gemm.work import COUNTERS, Work, WorkError
 
 if TYPE_CHECKING:
     from hipgemm.device import Buffer, Device, Function
@@ -55,7 +55,7 @@ def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> Launch:
     if p is None or not p.persistent:
         return Launch(row.grid(m, n), row.block, (m, n, k), None)
     try:
-        work = Work.filling(p, m, n, k, resident(p, cus))
+        work = Work.filling(p, m, n, k, cus)
     except WorkError as error:
         raise SizeError(f"{row.name} cannot take {m} x {n} x {k}", expected=error.expected, got=error.got) from error
     return Launch(work.grid, row.block, (m, n, k), work)

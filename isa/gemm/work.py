@@ -23,20 +23,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
+from math import isqrt
 
-from isa.analysis.resources import occupancy
 from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
-from isa.gemm.registers import Registers
 
 COUNTERS = 65536
 """Bytes of counters at the start of a workspace: room for tiles in pieces, and the same place at any split."""
-SHORTEST = 8
-"""K blocks of a range that are worth a workgroup of their own."""
-RANGES = 2.0
-"""Ranges for each workgroup that a card holds at once."""
 ARGUMENTS = 36
 """Bytes of a persistent kernel's further arguments."""
 _MOST_BLOCKS = 2**31 - 1
@@ -98,17 +92,24 @@ class Work:
         return Work(p, across, tiles, blocks, streamed, dealt, groups - dealt)
 
     @staticmethod
-    def filling(p: Parameters, m: int, n: int, k: int, resident: int) -> Work:
-        """For a card that holds so many workgroups at once: one for each whole tile, in full rounds; the rows of tiles
-        that these leave over are streamed, in about RANGES ranges for each workgroup that the card holds, of SHORTEST
-        K blocks or more. The card starts workgroups in order, each where one has ended: so those that the SIMDs favour
-        do more, and the small ranges at the end even it out."""
+    def filling(p: Parameters, m: int, n: int, k: int, cus: int) -> Work:
+        """For a card with so many CUs. The card starts workgroups in order, each where one has ended: so those that the
+        SIMDs favour do more, and the small ranges at the end even it out. Found on the cycle model: a workgroup for
+        each whole tile, as many as fill all CUs alike; half a round or more of tiles behind them, cut into ranges three
+        for a tile, or two for each CU where that is more.
+
+        Whoever adds up a tile takes `others` round trips to memory for it: of s ranges a tile, blocks / s K blocks and s
+        round trips take least time where s is in proportion to the root of blocks; one trip takes about as long as four
+        K blocks, which makes root / 2."""
         across, blocks = -(-n // p.columns), max(1, -(-k // p.depth))
         tiles = -(-m // p.rows) * across
-        rest = tiles % resident
-        streamed = min(tiles, -(-rest // across) * across, most_streamed(p, blocks))
-        ranges = max(streamed, min(round(RANGES * resident), streamed * blocks // SHORTEST))
-        return Work(p, across, tiles, blocks, streamed, tiles - streamed, ranges)
+        streamed = tiles % cus
+        if 2 * streamed < cus:
+            streamed = min(tiles, streamed + cus)
+        streamed = min(streamed, most_streamed(p, blocks))
+        ranges = max(streamed, min(max(3 * streamed, 2 * cus), streamed * (isqrt(blocks) // 2)))
+        chunk = -(-streamed * blocks // max(1, ranges))
+        return Work(p, across, tiles, blocks, streamed, tiles - streamed, -(-streamed * blocks // max(1, chunk)))
 
     @property
     def groups(self) -> int:
@@ -118,7 +119,7 @@ class Work:
     @property
     def grid(self) -> tuple[int, int, int]:
         """Workgroup (x, y) has number y * across + x, so that neighbours in C are neighbours in the grid."""
-        return self.across, -(-self.groups // self.across), 1
+        return (self.across, -(-self.groups // self.across), 1) if self.dealt else (self.groups, 1, 1)
 
     @property
     def chunk(self) -> int:
@@ -166,12 +167,6 @@ class Work:
         first, end = tile * self.blocks, (tile + 1) * self.blocks
         cuts = [first, *range((first // self.chunk + 1) * self.chunk, end, self.chunk), end]
         return [(cut - first, after - cut) for cut, after in pairwise(cuts)]
-
-
-@cache
-def resident(p: Parameters, cus: int) -> int:
-    """Workgroups that a card with so many CUs holds at once."""
-    return cus * occupancy(Registers.of(p).count, p.lds_bytes, p.threads, cu_mode=True).workgroups
 
 
 def most_streamed(p: Parameters, blocks: int) -> int:

@@ -1,8 +1,9 @@
 """Launches whose workgroups go different ways, which kernels whose workgroups put pieces together are made of.
 
 The usual trace follows one workgroup and moves its addresses for the others. Of a kernel that asks how far other
-workgroups are (`slicing.Slice.guessed`), `apart` looks at the ways of all workgroups of one unit (a CU or WGP): the one
-in the middle of those that have most workgroups. Those that go the way of workgroup 0 follow it as ever; each of the
+workgroups are (`slicing.Slice.guessed`), `apart` looks at the ways of all workgroups of one unit (a CU or WGP): of those
+that have most workgroups the one in the middle, or, where all workgroups are on the chip at once, the last, which is
+likely to put the last pieces together. Those that go the way of workgroup 0 follow it as ever; each of the
 others is followed by itself, from its first instruction to its last.
 
 Where a unit is first full of workgroups that go the way of workgroup 0, the caches are played with these. Else the
@@ -30,7 +31,8 @@ def apart(cfg: Cfg, launch: Launch, found: Trace, units: int, slots: int) -> Tra
     """`found`, or what follows workgroups that differ. units: of the card; slots: workgroups that one holds."""
     if found.exact or not slicing.guessed(cfg):
         return found
-    unit = (found.workgroups - 1) % units // 2
+    last = (found.workgroups - 1) % units
+    unit = last if found.workgroups <= units * slots else last // 2
     mine = range(unit, found.workgroups, units)
     first, *ways = tracer.ways(cfg, launch, (0, *mine))
     differ = [n for n, way in zip(mine, ways, strict=True) if way != first]

@@ -22,19 +22,19 @@ def test_full_rounds_of_tiles_and_ranges_behind_them() -> None:
     launch = launch_of(rung("kernel10"), 4096, 4096, 4096)
     work = launch.work
     assert work is not None
-    assert (work.dealt, work.streamed) == (3 * 288, 1024 % 288)
+    assert (work.dealt, work.streamed) == (10 * 96, 1024 % 96)
     assert launch.grid == (32, -(-work.groups // 32), 1)
-    assert launch.workspace_bytes == COUNTERS + (work.ranges + 160) * 128 * 128 * 4
+    assert launch.workspace_bytes == COUNTERS + (work.ranges + 64) * 128 * 128 * 4
     assert len(launch.kernarg((1, 2, 3), 1.0, 0.0, 4)) == 80
     other = launch_of(rung("kernel10"), 4096, 4096, 4096, cus=32).work
     assert other is not None
-    assert other.dealt == 1024 - 64
+    assert other.dealt == 1024 - 32
 
 
 def test_few_tiles_are_streamed_and_short_ranges_are_not_worth_a_workgroup() -> None:
     work = launch_of(rung("kernel10"), 128, 256, 800).work
     assert work is not None
-    assert (work.dealt, work.streamed, work.ranges, work.chunk) == (0, 2, 25, 8)
+    assert (work.dealt, work.streamed, work.ranges, work.chunk) == (0, 2, 10, 20)
     tiny = launch_of(rung("kernel10"), 1, 1, 1).work
     assert tiny is not None
     assert (tiny.groups, list(tiny.pieces(0))) == (1, [(0, 0, 1)])
@@ -77,10 +77,10 @@ def workspaces(*sizes):
 first = workspaces(256, 256, 64)
 assert len(set(first)) == 3, "two launches that may run at once need two"
 assert workspaces(128, 128, 64) == first, "a smaller launch takes what is there"
-workspaces(256, 256, 512)
+workspaces(256, 256, 1024)
 mine = launching._workspaces[device]
 assert len(mine) == 3
-needed = launching.launch_of(rung("kernel10"), 256, 256, 512).workspace_bytes
+needed = launching.launch_of(rung("kernel10"), 256, 256, 1024).workspace_bytes
 assert all(buffer.size == needed for buffer in mine.values())
 
 card.launch = lambda *_: (_ for _ in ()).throw(ZeroDivisionError("a mistake in the card itself"))

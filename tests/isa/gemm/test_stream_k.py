@@ -103,14 +103,13 @@ def test_no_range_is_longer_than_a_chunk_and_pieces_are_the_parts_of_tiles(work:
 
 
 def test_what_full_rounds_leave_over_is_streamed() -> None:
-    work = Work.filling(Parameters(), 4096, 4096, 4096, 288)
-    assert (work.tiles, work.blocks, work.streamed, work.dealt) == (1024, 512, 160, 864)
+    work = Work.filling(Parameters(), 4096, 4096, 4096, 96)
+    assert (work.tiles, work.blocks, work.streamed, work.dealt, work.ranges) == (1024, 512, 64, 960, 192)
     assert work.grid[0] * work.grid[1] >= work.groups
-    rows = Work.filling(Parameters(), 5000, 5000, 5000, 96)
-    assert (rows.tiles % 96, rows.streamed) == (64, 80), "whole rows of tiles"
-    assert Work.filling(Parameters(), 3072, 3072, 3072, 288).streamed == 0
-    few = Work.filling(Parameters(), 128, 128, 80, 288)
+    assert Work.filling(Parameters(), 3072, 3072, 3072, 96).streamed == 96, "a round at least half full"
+    few = Work.filling(Parameters(), 128, 128, 80, 96)
     assert (few.streamed, few.ranges, few.chunk) == (1, 1, 10), "too short to be cut"
+    assert Work.filling(Parameters(), 128, 128, 8 * 2048, 96).ranges == 22, "to add up takes time as well"
 
 
 @pytest.mark.parametrize(
