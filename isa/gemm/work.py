@@ -98,9 +98,9 @@ class Work:
         each whole tile, as many as fill all CUs alike; half a round or more of tiles behind them, cut into ranges three
         for a tile, or two for each CU where that is more.
 
-        Whoever adds up a tile takes `others` round trips to memory for it: of s ranges a tile, blocks / s K blocks and s
-        round trips take least time where s is in proportion to the root of blocks; one trip takes about as long as four
-        K blocks, which makes root / 2."""
+        Whoever adds up a tile makes a round trip to memory for each other piece. So of s ranges a tile, blocks / s K
+        blocks and s trips take least time where s is in proportion to the root of blocks; a trip takes about as long as
+        four K blocks, which makes root / 2."""
         across, blocks = -(-n // p.columns), max(1, -(-k // p.depth))
         tiles = -(-m // p.rows) * across
         streamed = tiles % cus
