@@ -1,10 +1,10 @@
 """Launches whose workgroups go different ways, which kernels whose workgroups put pieces together are made of.
 
 The usual trace follows one workgroup and moves its addresses for the others. Of a kernel that asks how far other
-workgroups are (`slicing.Slice.guessed`), `apart` looks at the ways of all workgroups of one unit (a CU or WGP): of those
-that have most workgroups the one in the middle, or, where all workgroups are on the chip at once, the last, which is
-likely to put the last pieces together. Those that go the way of workgroup 0 follow it as ever; each of the
-others is followed by itself, from its first instruction to its last.
+workgroups are (`slicing.Slice.guessed`), `apart` looks at the ways of all workgroups of one unit (a CU or WGP): of
+those that have most workgroups the one in the middle; where all workgroups are on the chip at once, the longest of that
+one and the last two, which are likely to put the last pieces together. Those that go the way of workgroup 0 follow it
+as ever; each of the others is followed by itself, from its first instruction to its last.
 
 Where a unit is first full of workgroups that go the way of workgroup 0, the caches are played with these. Else the
 beginnings of all workgroups that the chip holds at first are: `BEGINNING` accesses of each wave, side by side.
@@ -32,9 +32,12 @@ def apart(cfg: Cfg, launch: Launch, found: Trace, units: int, slots: int) -> Tra
     if found.exact or not slicing.guessed(cfg):
         return found
     last = (found.workgroups - 1) % units
-    unit = last if found.workgroups <= units * slots else last // 2
-    mine = range(unit, found.workgroups, units)
-    first, *ways = tracer.ways(cfg, launch, (0, *mine))
+    chosen = {last // 2} if found.workgroups > units * slots else {last // 2, max(0, last - 1), last}
+    sides = {unit: range(unit, found.workgroups, units) for unit in chosen}
+    first, *seen = tracer.ways(cfg, launch, (0, *(n for side in sides.values() for n in side)))
+    ways_of = {unit: [seen.pop(0) for _ in side] for unit, side in sides.items()}
+    unit = max(sides, key=lambda unit: sum(map(len, ways_of[unit])))
+    mine, ways = sides[unit], ways_of[unit]
     differ = [n for n, way in zip(mine, ways, strict=True) if way != first]
     recorded = tracer.follow(cfg, launch, (0, *differ))
     record = np.cumsum([n in differ for n in mine]) * np.array([n in differ for n in mine])
