@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 @click.command("tune")
-@click.option("--shapes", required=True, metavar="FILE", help="A shape a line: M N K [nn|nt|tn|tt]; - for stdin.")
+@click.option("--shapes", required=True, multiple=True, metavar="FILE",
+              help="A shape a line: M N K [nn|nt|tn|tt]; - for stdin. May be given more than once.")  # fmt: skip
 @click.option("--on", "where", default="model", show_default=True, metavar="model|card|card:N|simulated",
               help="What times the kernels: the cycle model, a card, or launches on the simulated card.")  # fmt: skip
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The model's card.")
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
               help="Table; what it has is kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line a shape.")
 def command(
-    shapes: str, where: str, card_name: str, clock: float | None, executor: str, scheduler: str | None,
+    shapes: tuple[str, ...], where: str, card_name: str, clock: float | None, executor: str, scheduler: str | None,
     jobs: int | None, candidates: int, out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Search the parameters of generated kernels for each shape of FILE.
@@ -54,7 +55,7 @@ def command(
     from hipgemm.tuning.trial import Target, made_by
     from isa.timing.cards import card
 
-    wanted = files.load(shapes)
+    wanted = list(dict.fromkeys(shape for file in shapes for shape in files.load(file)))
     on = card(card_name)
     target = Target(on.name, clock or on.clock_mhz, None if where == "model" else where)
     if scheduler is not None and executor != "dask":

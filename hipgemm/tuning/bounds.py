@@ -1,6 +1,7 @@
 """How long a kernel takes at the least, from its parameters, before anything is generated.
 
-Of W workgroups on U CUs one CU gets n = ceil(W / U). Over a K of K' steps, whole K blocks, its SIMDs issue
+Of W workgroups on U CUs one CU gets n = ceil(W / U); where workgroups stay and tiles are cut to pieces, W / U. Over a K
+of K' steps, whole K blocks, its SIMDs issue
 
     FMAs      ceil(n waves / 2) waves after each other, each K' thread_rows thread_columns / 2 dual FMAs, one a cycle
     LDS       as many waves, each K' (thread_rows + thread_columns) dwords a lane over the SIMD's return bus
@@ -9,11 +10,13 @@ Of W workgroups on U CUs one CU gets n = ceil(W / U). Over a K of K' steps, whol
     memory    A, B and C once over the memory bus
 
 with the numbers of `isa.timing.rdna3`, so no prediction of the cycle model is below the largest of the four. What makes
-the difference between kernels of one bound, drains and conflicts, only the model says.
+the difference between kernels of one bound, drains and conflicts, only the model says; `guess` is what to try first.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from dataclasses import dataclass
 
 from hipgemm.tuning.shapes import Shape
@@ -28,7 +31,7 @@ SIMDS = 2
 
 @dataclass(frozen=True)
 class Bound:
-    """seconds: at the least; by: which of the four. guess: what to try first among equal bounds, in seconds."""
+    """seconds: at the least; by: which of the four. guess: about how long, in seconds, only good for an order."""
 
     seconds: float
     by: str
@@ -37,29 +40,45 @@ class Bound:
 
 def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -> Bound | None:
     """None where not even one workgroup fits a CU."""
-    try:
-        resident = occupancy(vgprs, p.lds_bytes, p.threads, cu_mode=True).workgroups
-    except IsaError:
+    resident = _resident(vgprs, p.lds_bytes, p.threads)
+    if not resident:
         return None
-    numbers = {name: n.value for name, n in rdna3.NUMBERS.items()}
+    numbers = _numbers()
     workgroups = -(-shape.m // p.rows) * -(-shape.n // p.columns)
-    mine = -(-workgroups // on.cus)
+    mine = workgroups / on.cus if p.persistent else -(-workgroups // on.cus)
     blocks = -(-shape.k // p.depth)
     steps = blocks * p.depth
-    waves = -(-mine * p.waves // SIMDS)
+    waves = mine * p.waves / SIMDS if p.persistent else -(-mine * p.waves // SIMDS)
+    turns = mine / resident if p.persistent else -(-mine // resident)
     fmas = p.thread_rows * p.thread_columns / 2
-    dwords = p.thread_rows + p.thread_columns
     bus = 4 * 32 / numbers["lds_return_bytes"]
-    cycles = {
-        "FMAs": waves * steps * fmas,
-        "LDS": waves * steps * dwords * bus,
-        "latency": -(-mine // resident) * blocks * (numbers["lds_latency"] + p.depth * fmas),
-    }
+    latency = numbers["lds_latency"] + p.depth * fmas
     hertz = clock_mhz * 1e6
-    seconds = {name: count / hertz for name, count in cycles.items()}
-    elements = shape.m * shape.k + shape.k * shape.n + shape.m * shape.n
-    seconds["memory"] = 4 * elements / on.vram_bandwidth
+    seconds = {
+        "FMAs": waves * steps * fmas / hertz,
+        "LDS": waves * steps * (p.thread_rows + p.thread_columns) * bus / hertz,
+        "latency": turns * blocks * latency / hertz,
+        "memory": 4 * (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) / on.vram_bandwidth,
+    }
     by = max(seconds, key=seconds.__getitem__)
-    most = seconds[by]
-    # Waves hide latency from each other, the better the more there are; and each part costs the others a little.
-    return Bound(most, by, most + 0.1 * (sum(seconds.values()) - most))
+    # What a wave waits for in a K block beside that: drains before each group of loads, LDS again, barriers.
+    waits = p.depth / p.group * (numbers["valu_to_lds"] + numbers["lds_latency"]) + 2 * numbers["barrier"] / p.stages
+    at_once = max(1.0, min(resident, mine) * p.waves / SIMDS)
+    waiting = waves * blocks * waits / at_once / hertz
+    traffic = 4 * workgroups * steps * (p.rows + p.columns) / on.l2_bandwidth
+    parts = [*seconds.values(), traffic]
+    guess = max(parts) + waiting + 0.1 * (sum(parts) - max(parts))
+    return Bound(seconds[by], by, guess if math.isfinite(guess) else seconds[by])
+
+
+@functools.cache
+def _numbers() -> dict[str, float]:
+    return rdna3.values()
+
+
+@functools.cache
+def _resident(vgprs: int, lds: int, threads: int) -> int:
+    try:
+        return occupancy(vgprs, lds, threads, cu_mode=True).workgroups
+    except IsaError:
+        return 0

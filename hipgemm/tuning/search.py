@@ -1,6 +1,7 @@
 """The search for each shape: from all kernels to the few whose time is known with a band.
 
-1. Every kernel of the space gets its bound (`bounds`). The `candidates` smallest go on.
+1. Every kernel of the space gets a bound and a guess (`bounds`). The `candidates` with the smallest guess go on, with
+   narrow and with wide global loads.
 2. In that order they get the quick mode of the model, or three launches of a card; one whose bound is above the best
    time found so far cannot win and is left out: that is sound.
 3. The best get the model's estimate of the whole launch, and the best of those its ensemble. On a card the
@@ -27,6 +28,7 @@ from hipgemm.tuning.table import Entry, Timed
 from hipgemm.tuning.trial import Job, Outcome, Target
 from isa.errors import IsaError
 from isa.gemm.names import name_of
+from isa.gemm.parameters import Parameters
 from isa.timing.cards import card
 
 CANDIDATES = 500
@@ -38,7 +40,7 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Found:
-    """entry: for the table. considered: kernels with a bound, of which not all are candidates; tried: those that the
+    """entry: for the table. considered: kernels with a guess, of which not all are candidates; tried: those that the
     model or the card saw; excluded: candidates that their bounds excluded, or that refuse the shape."""
 
     entry: Entry
@@ -60,15 +62,24 @@ class _Candidate:
 def candidates(shape: Shape, target: Target, most: int) -> tuple[list[_Candidate], int]:
     """(Those to try, in order, how many there are in all). IsaError where there is none."""
     on = card(target.card)
-    found = []
-    for p, vgprs in space.kernels(shape.trans):
-        estimate = bounds.bound(p, vgprs, shape, on, target.clock_mhz)
-        if estimate is not None:
-            found.append(_Candidate(name_of(p), estimate))
-    found.sort(key=lambda c: (c.bound.seconds, c.bound.guess))
+
+    def bound(p: Parameters, vgprs: int) -> Bound | None:
+        return bounds.bound(p, vgprs, shape, on, target.clock_mhz)
+
+    about = [(p, bound(p, space.about_vgprs(p))) for p in space.kernels(shape.trans)]
+    ranked = sorted(((b.guess, name_of(p), p) for p, b in about if b is not None), key=lambda row: row[:2])
+    found: dict[str, _Candidate] = {}
+    for _, _, plain in ranked:
+        if len(found) >= most:
+            break
+        for p in dict.fromkeys((space.widest(plain), plain)):
+            vgprs = space.vgprs(p)
+            exact = None if vgprs is None else bound(p, vgprs)
+            if exact is not None:
+                found[name_of(p)] = _Candidate(name_of(p), exact)
     if not found:
         raise IsaError(f"no generated kernel computes {shape}")
-    return found[:most], len(found)
+    return list(found.values())[:most], len(ranked)
 
 
 def search(shape: Shape, target: Target, pool: Pool, journal: Journal, tell: Tell, most: int = CANDIDATES) -> Found:

@@ -1,7 +1,7 @@
 """The kernels to choose from: every combination of the values below that `isa.gemm` accepts.
 
 Which of them hold together is said in one place, `Parameters` and `Registers`: a combination that they refuse is left
-out. A field of Parameters that is not listed here keeps its default.
+out. Fields of Parameters that are not listed here keep their defaults, but for the widths of global loads: `widest`.
 """
 
 from __future__ import annotations
@@ -9,31 +9,56 @@ from __future__ import annotations
 import functools
 import itertools
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.gemm.registers import Registers
 
 VALUES: dict[str, tuple[int, ...]] = {
-    "rows": (16, 32, 64, 96, 128, 160, 192, 256),
-    "columns": (16, 32, 64, 96, 128, 160, 192, 256),
+    "rows": (4, 8, 16, 32, 64, 96, 128, 192, 256),
+    "columns": (16, 32, 64, 96, 128, 192, 256),
     "depth": (8, 16),
     "thread_rows": (4, 8, 16),
     "thread_columns": (4, 8, 16),
-    "lane_rows": (2, 4, 8, 16),
+    "lane_rows": (1, 2, 4, 8, 16),
     "group": (1, 2, 4),
     "stages": (1, 2),
+    "persistent": (False, True),
 }
+_WIDTHS = sorted(itertools.product((1, 2, 4), repeat=2), key=lambda w: -w[0] * w[1])
 
 
 @functools.cache
-def kernels(trans: str) -> tuple[tuple[Parameters, int], ...]:
-    """(parameters, VGPRs) of each kernel for matrices that lie so."""
+def kernels(trans: str) -> tuple[Parameters, ...]:
+    """All for matrices that lie so, with loads of one element each. Registers may still refuse one: see `vgprs`."""
     a, b = (letter == "t" for letter in trans)
     found = []
     for values in itertools.product(*VALUES.values()):
+        fields: dict[str, Any] = dict(zip(VALUES, values, strict=True))
+        if fields["rows"] * fields["columns"] < 32 * fields["thread_rows"] * fields["thread_columns"]:
+            continue  # less than a wave's tile: most of the product, and slow to be told so one by one
         with suppress(ParameterError):
-            fields: dict[str, Any] = dict(zip(VALUES, values, strict=True))
-            p = Parameters(**fields, trans_a=a, trans_b=b)
-            found.append((p, Registers.of(p).count))
+            found.append(Parameters(**fields, trans_a=a, trans_b=b))
     return tuple(found)
+
+
+def vgprs(p: Parameters) -> int | None:
+    """How many it takes; None where they do not do."""
+    with suppress(ParameterError):
+        return Registers.of(p).count
+    return None
+
+
+def about_vgprs(p: Parameters) -> int:
+    """The same without making the kernel's register map: accumulators, operands, what is fetched, addresses."""
+    fetched = (p.rows + p.columns) * p.depth // p.threads
+    return min(256, p.thread_rows * p.thread_columns + p.group * (p.thread_rows + p.thread_columns) + 2 * fetched + 8)
+
+
+def widest(p: Parameters) -> Parameters:
+    """The same kernel with the widest global loads that it can have."""
+    for width_a, width_b in _WIDTHS:
+        with suppress(ParameterError):
+            return replace(p, width_a=width_a, width_b=width_b)
+    return p

@@ -175,13 +175,13 @@ class _Bench:
         self.loaded: dict[str, Any] = {}
 
     def start(self, kernel: str, stream: Any) -> None:
-        from hipgemm.device import gemm_arguments
+        from hipgemm.launching import start
 
         if kernel not in self.loaded:
             self.loaded[kernel] = self.device.load(image(kernel, self.device.arch), kernel)
         row, p = rung(kernel), self.problem
-        arguments = gemm_arguments([x.address for x in self.buffers], (p.m, p.n, p.k), p.alpha, p.beta)
-        self.device.launch(self.loaded[kernel], row.grid(p.m, p.n), row.block, arguments, stream=stream)
+        matrices = [x.address for x in self.buffers]
+        start(self.device, self.loaded[kernel], row, matrices, (p.m, p.n, p.k), p.alpha, p.beta, stream=stream)
 
     def times(self, kernels: tuple[str, ...], rounds: int) -> dict[str, list[float]]:
         """Seconds of each launch, the kernels by turns. IsaError where the device's clock does not say."""

@@ -45,8 +45,13 @@ _ELSEWHERE = ("check", "emit.py", "passes", "toolchain.py")
 def cfg_of(code: objects.CodeObject, kernel: objects.Kernel) -> Cfg:
     """The control flow of a kernel as it lies in its code object."""
     entry = kernel.descriptor.entry
-    rows = objects.disassemble(code.read(entry, kernel.code_size), entry, code.arch)
-    return control_flow.of_instructions(parse_disassembly(rows, kernel.name), kernel.name)
+    return _cfg(code.read(entry, kernel.code_size), entry, code.arch, kernel.name)
+
+
+@functools.lru_cache(maxsize=8)
+def _cfg(data: bytes, entry: int, arch: str, name: str) -> Cfg:
+    """Kept for who asks for one kernel at several sizes."""
+    return control_flow.of_instructions(parse_disassembly(objects.disassemble(data, entry, arch), name), name)
 
 
 def launch_of(kernel: objects.Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> Launch:

@@ -1,0 +1,112 @@
+"""Figures of the shipped table, as docs/tuning.md shows them: `python tools/shapes.py --write`.
+
+Each table stands between two comments in the page, `<!-- NAME -->` and `<!-- end -->`, and takes the last one's place.
+--check runs every kernel at its shape on the simulated card with random data against float64: minutes.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hipgemm.cli.progress import steps
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.tuning.figures import Figure
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "tuning.md"
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Into docs/tuning.md; else to stdout.")
+@click.option("--check", is_flag=True, help="Run them on the simulated card, too.")
+@click.option("--list", "names", multiple=True, default=("squares", "models"), help="Lists of hipgemm/tuning/lists.")
+def main(write: bool, check: bool, names: tuple[str, ...]) -> None:
+    """Predict, and with --check run, the kernels that sgemm takes for the shapes of each list."""
+    from hipgemm.tuning.figures import figures, listed
+    from isa.timing.cards import card
+
+    page = PAGE.read_text(encoding="utf-8")
+    on = card("7900 XTX")
+    for name in names:
+        with steps() as step:
+            found = figures(listed(name), on, baseline=name == "models", step=step)
+        text = _models(found) if name == "models" else _squares(found)
+        page = _put(page, name, text)
+        if not write:
+            click.echo(text + "\n")
+        if check:
+            checked = _checked(found)
+            page = _put(page, f"{name} checked", checked)
+            if not write:
+                click.echo(checked + "\n")
+    if write:
+        PAGE.write_text(page, encoding="utf-8")
+
+
+def _put(page: str, name: str, text: str) -> str:
+    marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.S)
+    if not marked.search(page):
+        raise IsaError(f"{PAGE} has no place for {name}", expected=f"<!-- {name} --> and <!-- end -->")
+    return marked.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page)
+
+
+def _band(f: Figure) -> str:
+    t = f.timing
+    return f"{1e6 * t.time_s:.1f} | {1e6 * t.low_s:.1f} to {1e6 * t.high_s:.1f}"
+
+
+def _squares(found: list[Figure]) -> str:
+    rows = ["| M = N = K | kernel | us, predicted | band | TFLOP/s | share of peak |", "|---|---|---|---|---|---|"]
+    rows += [
+        f"| {f.shape.m} | `{f.kernel}` | {_band(f)} | {f.tflops:.1f} | {100 * f.peak_share:.1f} % |" for f in found
+    ]
+    return "\n".join(rows)
+
+
+def _models(found: list[Figure]) -> str:
+    from hipgemm.tuning.figures import geometric_mean
+
+    rows = [
+        "| product | M x N x K | kernel | us, predicted | band | kernel 8, padded, us | copies | times faster |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for f in found:
+        s = f.shape
+        assert f.baseline_s is not None
+        rows.append(
+            f"| {s.label} | {s.m} x {s.n} x {s.k} | `{f.kernel}` | {_band(f)} | {1e6 * f.baseline_s:.1f} | "
+            f"{f.copies} | {f.speed_up:.2f} |"
+        )
+    least = min(f.speed_up for f in found)
+    return "\n".join(rows) + f"\n\nGeometric mean {geometric_mean(found):.2f}, least {least:.2f}."
+
+
+def _checked(found: list[Figure]) -> str:
+    """Each kernel at its shape on the simulated card."""
+    from hipgemm.kernels import rung
+    from hipgemm.measure import measure
+    from hipgemm.problem import Problem
+
+    rows = ["| M x N x K | kernel | largest error | bound |", "|---|---|---|---|"]
+    wrong = 0
+    for f in found:
+        s = f.shape
+        with steps() as step:
+            result = measure(rung(f.kernel), Problem(s.m, s.n, s.k), device="simulated", step=step).result
+        wrong += not result.correct
+        said = f"{result.max_abs_error:.3g}" if result.correct else "WRONG"
+        rows.append(f"| {s.m} x {s.n} x {s.k} | `{f.kernel}` | {said} | {result.tolerance:.3g} |")
+        click.echo(rows[-1], err=True)
+    if wrong:
+        sys.exit(1)
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()
