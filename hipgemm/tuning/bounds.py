@@ -27,6 +27,10 @@ from isa.timing import rdna3
 from isa.timing.cards import Card
 
 SIMDS = 2
+_SHORTEST = 8
+"""K blocks of a piece, at least (`isa.gemm.work`)."""
+_SKEW = 0.002
+"""Of two kernels that are the same otherwise, the one with the squarer wave tile comes first."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,13 @@ def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -
     traffic = 4 * workgroups * steps * (p.rows + p.columns) / on.l2_bandwidth
     parts = [*seconds.values(), traffic]
     guess = max(parts) + waiting + 0.1 * (sum(parts) - max(parts))
-    return Bound(seconds[by], by, guess if math.isfinite(guess) else seconds[by])
+    if p.persistent:
+        # Sums of pieces go to memory, and the last workgroup of a tile adds them up.
+        pieces = min(resident * on.cus / workgroups, blocks / _SHORTEST)
+        adding = max(1.0, pieces) * 4 * p.rows * p.columns / numbers["l0_fill_bytes"] / hertz
+        guess += adding + 1e-9 * (numbers["store_ack_ns"] + 2 * numbers["l2_latency_ns"])
+    skew = abs(math.log2(p.wave_tile[0] / p.wave_tile[1]))
+    return Bound(seconds[by], by, guess * (1 + _SKEW * skew))
 
 
 @functools.cache

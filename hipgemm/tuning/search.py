@@ -14,6 +14,7 @@ search that is stopped goes on where it was.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
@@ -32,8 +33,10 @@ from isa.gemm.parameters import Parameters
 from isa.timing.cards import card
 
 CANDIDATES = 500
-ESTIMATED, FULL = 12, 4
+ESTIMATED, FULL = 6, 3
 """How many go on to the estimate of the whole, and to the ensemble or the card's last round."""
+_LATER = 1.03
+"""How much later each next kernel comes that is like one before it."""
 Tell = Callable[[str, int, int], None]
 """Told (what is being done, how much of it, of how much)."""
 
@@ -66,20 +69,25 @@ def candidates(shape: Shape, target: Target, most: int) -> tuple[list[_Candidate
     def bound(p: Parameters, vgprs: int) -> Bound | None:
         return bounds.bound(p, vgprs, shape, on, target.clock_mhz)
 
-    about = [(p, bound(p, space.about_vgprs(p))) for p in space.kernels(shape.trans)]
+    about = [(p, bound(p, space.about_vgprs(p))) for p in space.kernels(shape.trans) if space.timeable(p, shape)]
     ranked = sorted(((b.guess, name_of(p), p) for p, b in about if b is not None), key=lambda row: row[:2])
-    found: dict[str, _Candidate] = {}
-    for _, _, plain in ranked:
-        if len(found) >= most:
-            break
+    # Kernels that differ in lanes or loads alone are nearly the same: the first of each come first.
+    alike: Counter[tuple[int, ...]] = Counter()
+    spread = []
+    for guess, _, plain in ranked:
+        core = tuple(getattr(plain, field) for field in space.VALUES if field != "lane_rows")
         for p in dict.fromkeys((space.widest(plain), plain)):
-            vgprs = space.vgprs(p)
-            exact = None if vgprs is None else bound(p, vgprs)
-            if exact is not None:
-                found[name_of(p)] = _Candidate(name_of(p), exact)
+            spread.append((guess * _LATER ** alike[core], name_of(p), p))
+            alike[core] += 1
+    found: list[_Candidate] = []
+    for _, name, p in sorted(spread, key=lambda row: row[:2]):
+        vgprs = space.vgprs(p) if len(found) < most else None
+        exact = None if vgprs is None else bound(p, vgprs)
+        if exact is not None:
+            found.append(_Candidate(name, exact))
     if not found:
         raise IsaError(f"no generated kernel computes {shape}")
-    return list(found.values())[:most], len(ranked)
+    return found, len(ranked)
 
 
 def search(shape: Shape, target: Target, pool: Pool, journal: Journal, tell: Tell, most: int = CANDIDATES) -> Found:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from hipgemm.tuning.shapes import Shape
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.gemm.registers import Registers
 
@@ -26,6 +27,8 @@ VALUES: dict[str, tuple[int, ...]] = {
     "stages": (1, 2),
     "persistent": (False, True),
 }
+_MOST_FOLLOWED = 150_000
+"""K blocks of all tiles together."""
 _WIDTHS = sorted(itertools.product((1, 2, 4), repeat=2), key=lambda w: -w[0] * w[1])
 
 
@@ -41,6 +44,13 @@ def kernels(trans: str) -> tuple[Parameters, ...]:
         with suppress(ParameterError):
             found.append(Parameters(**fields, trans_a=a, trans_b=b))
     return tuple(found)
+
+
+def timeable(p: Parameters, shape: Shape) -> bool:
+    """Whether the model can time it in seconds: it follows each workgroup that stays by itself. Where there are many
+    rounds of tiles such a kernel gains little, as only the last round is what it can take away."""
+    tiles = -(-shape.m // p.rows) * -(-shape.n // p.columns)
+    return not p.persistent or tiles * -(-shape.k // p.depth) <= _MOST_FOLLOWED
 
 
 def vgprs(p: Parameters) -> int | None:

@@ -2,7 +2,8 @@
 
 Levels, cheapest first:
 
-    quick     model: the estimate of two short K, the rest of K at the rate between them
+    quick     model: the estimate of two short K, the rest of K at the rate between them; of all of it where
+              workgroups stay
     estimate  model: the estimate of the whole
     full      model: the ensemble, hence a band
     timed     card: one launch to warm up, the best of three
@@ -89,7 +90,9 @@ def _quick(job: Job, kernel: str) -> Outcome:
     from isa.timing import ensemble
 
     s, clock = job.shape, job.target.clock_mhz
-    short = [k for k in _SHORT if k < s.k] if s.k > _SHORT[-1] else [s.k]
+    parameters = rung(kernel).parameters
+    linear = s.k > _SHORT[-1] and not (parameters and parameters.persistent)  # else K is cut to other pieces
+    short = list(_SHORT) if linear else [s.k]
     launches = [launch(kernel, Shape(s.m, s.n, k, s.trans), job.target) for k in short]
     # Not TimedLaunch.estimate: hundreds of them would drive predictions from the disk that somebody asks for again.
     times = [ensemble.quick(each.prepared, clock).time_s for each in launches]
