@@ -1,6 +1,7 @@
 # make run    build kernel 8, run it at n=4096, check it
 # make test   ruff, mypy and the tests; make test-slow adds those that take minutes
 # make lint   ruff and mypy alone
+# make tune   the shipped table and the figures of docs/tuning.md anew: hours, and it goes on where it was stopped
 # make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata: some minutes
 #
 # Everything is installed into .venv by pip, nothing needs root. A second run installs nothing.
@@ -12,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 
-.PHONY: run test test-slow lint fuzz clean
+.PHONY: run test test-slow lint fuzz tune clean
 
 run: $(RUN)
 	$(BIN)/python tools/build_isa.py kernel8
@@ -23,6 +24,10 @@ test: lint
 
 test-slow: lint
 	$(BIN)/python -m pytest -q -n auto -m "slow or not slow"
+
+tune: $(RUN)
+	$(BIN)/hipgemm tune $(patsubst %,--shapes %,$(wildcard hipgemm/tuning/lists/*.txt)) -o hipgemm/tuning/tables/7900-xtx.json
+	$(BIN)/python tools/shapes.py --write
 
 fuzz: $(DEV)
 	$(BIN)/python tools/fuzz.py

@@ -34,8 +34,8 @@ from isa.timing.cards import card
 
 CANDIDATES = 500
 ESTIMATED, FULL = 6, 3
-"""How many go on to the estimate of the whole, and to the ensemble or the card's last round."""
-_LATER = 1.03
+"""How many go on to the estimate of the whole, and to the ensemble or the card's last round; of few candidates, fewer."""
+_LATER = 1.06
 """How much later each next kernel comes that is like one before it."""
 Tell = Callable[[str, int, int], None]
 """Told (what is being done, how much of it, of how much)."""
@@ -79,8 +79,14 @@ def candidates(shape: Shape, target: Target, most: int) -> tuple[list[_Candidate
         for p in dict.fromkeys((space.widest(plain), plain)):
             spread.append((guess * _LATER ** alike[core], name_of(p), p))
             alike[core] += 1
-    found: list[_Candidate] = []
+    # Guesses of kernels whose workgroups stay and of others are not to be compared: they take turns.
+    places: Counter[bool] = Counter()
+    turns = []
     for _, name, p in sorted(spread, key=lambda row: row[:2]):
+        turns.append((places[p.persistent], p.persistent, name, p))
+        places[p.persistent] += 1
+    found: list[_Candidate] = []
+    for _, _, name, p in sorted(turns, key=lambda row: row[:3]):
         vgprs = space.vgprs(p) if len(found) < most else None
         exact = None if vgprs is None else bound(p, vgprs)
         if exact is not None:
@@ -97,8 +103,8 @@ def search(shape: Shape, target: Target, pool: Pool, journal: Journal, tell: Tel
     if target.device is None:
         ranked = asked.each("quick", first)
         tried, excluded = len(ranked), len(first) - len(ranked)
-        ranked = asked.each("estimate", ranked[:ESTIMATED])
-        ranked = asked.each("full", ranked[:FULL])
+        ranked = asked.each("estimate", ranked[: min(ESTIMATED, max(3, most // 4))])
+        ranked = asked.each("full", ranked[: min(FULL, max(2, most // 5))])
     else:
         ranked = asked.each("timed", first)
         tried, excluded = len(ranked), len(first) - len(ranked)
