@@ -13,6 +13,7 @@ search that is stopped goes on where it was.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -80,17 +81,14 @@ def candidates(shape: Shape, target: Target, most: int) -> tuple[list[_Candidate
             spread.append((guess * _LATER ** alike[core], name_of(p), p))
             alike[core] += 1
     # Guesses of kernels whose workgroups stay and of others are not to be compared: they take turns.
-    places: Counter[bool] = Counter()
-    turns = []
+    kinds: dict[bool, list[_Candidate]] = {False: [], True: []}
     for _, name, p in sorted(spread, key=lambda row: row[:2]):
-        turns.append((places[p.persistent], p.persistent, name, p))
-        places[p.persistent] += 1
-    found: list[_Candidate] = []
-    for _, _, name, p in sorted(turns, key=lambda row: row[:3]):
-        vgprs = space.vgprs(p) if len(found) < most else None
+        vgprs = space.vgprs(p) if len(kinds[p.persistent]) < most else None
         exact = None if vgprs is None else bound(p, vgprs)
         if exact is not None:
-            found.append(_Candidate(name, exact))
+            kinds[p.persistent].append(_Candidate(name, exact))
+    turns = itertools.zip_longest(kinds[False], kinds[True])
+    found = [c for turn in turns for c in turn if c is not None][:most]
     if not found:
         raise IsaError(f"no generated kernel computes {shape}")
     return found, len(ranked)

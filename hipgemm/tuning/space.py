@@ -15,6 +15,7 @@ from typing import Any
 from hipgemm.tuning.shapes import Shape
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.gemm.registers import Registers
+from isa.registers import VGPR_LIMIT
 
 VALUES: dict[str, tuple[int, ...]] = {
     "rows": (4, 8, 16, 32, 64, 96, 128, 192, 256),
@@ -39,6 +40,9 @@ def kernels(trans: str) -> tuple[Parameters, ...]:
     found = []
     for values in itertools.product(*VALUES.values()):
         fields: dict[str, Any] = dict(zip(VALUES, values, strict=True))
+        operands = fields["thread_rows"] + fields["thread_columns"]
+        if fields["thread_rows"] * fields["thread_columns"] + fields["group"] * operands > VGPR_LIMIT:
+            continue
         if fields["rows"] * fields["columns"] < 32 * fields["thread_rows"] * fields["thread_columns"]:
             continue  # less than a wave's tile: most of the product, and slow to be told so one by one
         with suppress(ParameterError):
@@ -63,7 +67,9 @@ def vgprs(p: Parameters) -> int | None:
 def about_vgprs(p: Parameters) -> int:
     """The same without making the kernel's register map: accumulators, operands, what is fetched, addresses."""
     fetched = (p.rows + p.columns) * p.depth // p.threads
-    return min(256, p.thread_rows * p.thread_columns + p.group * (p.thread_rows + p.thread_columns) + 2 * fetched + 8)
+    return min(
+        VGPR_LIMIT, p.thread_rows * p.thread_columns + p.group * (p.thread_rows + p.thread_columns) + 2 * fetched + 8
+    )
 
 
 def widest(p: Parameters) -> Parameters:
