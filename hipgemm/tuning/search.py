@@ -35,7 +35,8 @@ from isa.timing.cards import card
 
 CANDIDATES = 500
 ESTIMATED, FULL = 6, 3
-"""How many go on to the estimate of the whole, and to the ensemble or the card's last round; of few candidates, fewer."""
+"""How many go on to the estimate of the whole, and to the ensemble or the card's last round; fewer of few candidates,
+see `search`."""
 _LATER = 1.06
 """How much later each next kernel comes that is like one before it."""
 Tell = Callable[[str, int, int], None]
