@@ -35,8 +35,8 @@ from isa.timing.cards import card
 
 CANDIDATES = 500
 ESTIMATED, FULL = 6, 3
-"""How many go on to the estimate of the whole, and to the ensemble or the card's last round; fewer of few candidates,
-see `search`."""
+"""How many go on to the estimate of the whole, and to the ensemble or the card's last round. Of fewer candidates than
+ESTIMATED none is estimated."""
 _LATER = 1.06
 """How much later each next kernel comes that is like one before it."""
 Tell = Callable[[str, int, int], None]
@@ -102,8 +102,9 @@ def search(shape: Shape, target: Target, pool: Pool, journal: Journal, tell: Tel
     if target.device is None:
         ranked = asked.each("quick", first)
         tried, excluded = len(ranked), len(first) - len(ranked)
-        ranked = asked.each("estimate", ranked[: min(ESTIMATED, max(3, most // 4))])
-        ranked = asked.each("full", ranked[: min(FULL, max(2, most // 5))])
+        if most >= ESTIMATED:
+            ranked = asked.each("estimate", ranked[:ESTIMATED])
+        ranked = asked.each("full", ranked[: min(FULL, 1 + most // 4)])
     else:
         ranked = asked.each("timed", first)
         tried, excluded = len(ranked), len(first) - len(ranked)
