@@ -9,11 +9,12 @@ pass or answers at random:
     LDS         races between waves within one barrier epoch, by byte; reads of what nobody wrote
     memory      races between workgroups that do not publish what they write, and between waves without a barrier;
                 reads of what nobody wrote; accesses outside allocations; misaligned accesses
+    scratch     use of what was loaded from where the lane has not written
     barriers    waves that ended or wait elsewhere while others wait; LDS stores still in flight; a partial EXEC
     order       results that differ between schedules: workgroups and waves in another order, other time slices
 
 Limits: a race is one of waves, not of lanes of a wave. A barrier orders all of a workgroup's accesses to global memory
-among its waves, also where in WGP mode a wait would be needed before it. Scratch is not looked into. On gfx11 a store
+among its waves, also where in WGP mode a wait would be needed before it. On gfx11 a store
 reads its data as it issues, so that its registers are free at once (LLVM GCNSubtarget.h, vmemWriteNeedsExpWaitcnt).
 
 Files: state (what is known), observers/ (native code that keeps it), native (how that is compiled), segments, quick,

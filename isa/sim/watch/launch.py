@@ -28,7 +28,7 @@ from isa.sim.launch import Launch
 from isa.sim.memory import Memory
 from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
-from isa.sim.state import Context, Wave
+from isa.sim.state import LANES, Context, Wave
 from isa.sim.translations import Facts
 from isa.sim.watch import observers
 from isa.sim.watch.native import compile_functions
@@ -255,6 +255,8 @@ class WatchedLaunch(Launch):
             number = self._threads
             self._threads += 1
         native = self._compiled(True).native
+        scratch_cells = self.scratch_bytes >> code.shift
+        scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
         shortcuts = (Shortcut * SHORTCUTS)()
         visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
         t = Thread(
@@ -270,9 +272,10 @@ class WatchedLaunch(Launch):
             shuffles=int(self.schedule.number > 0), stride=self._stride, offset=self._offset, orders=int(code.orders),
             shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
             shortcuts=ctypes.addressof(shortcuts), visited=visited, stack=stack,
+            scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,
         )  # fmt: skip
         c.watch = ctypes.addressof(t)
-        return t, watched, kept, lds, seen, cache, shortcuts
+        return t, watched, kept, lds, seen, cache, shortcuts, scratch
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor

@@ -43,7 +43,7 @@ NO_WAVE = 0xFFFF
 
 # Kinds of access, in their low bits, and spaces.
 LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
-LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE = 0, 4, 8
+LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE, SCRATCH_SPACE = 0, 4, 8, 12
 COHERENT, SCALAR = 16, 32  # glc; by the scalar cache
 
 # Order between workgroups (observers/order.py).
@@ -125,6 +125,8 @@ class Thread(ctypes.Structure):
         ("search", _U64),  # its number
         ("visited", _U64),  # u32[serial]: the last search that came by
         ("stack", _U64),  # u32[serial]
+        ("scratch", _U64),  # u8[wave][lane][granules]: whether it was written
+        ("scratch_cells", _U64),  # granules of a lane
     )
 
 
@@ -178,6 +180,8 @@ class Watched(ctypes.Structure):
         ("touched", _U32),  # whether it accessed memory in this serial
         ("flags", _U32),  # flags that it reads: places of their cells, and what these held
         ("next_kept", _U32),
+        ("empty_site", _U32),  # + 1: an access to scratch whose load has not been issued yet,
+        ("empty_lanes", _U32),  # and the lanes that had not written there
         ("flag_stamps", _U32 * FLAGS_READ),
         ("flag_places", _U64 * FLAGS_READ),
         ("kept_stamps", _U64 * FLAGS_KEPT),

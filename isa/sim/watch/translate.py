@@ -38,6 +38,7 @@ from isa.sim.watch.state import (
     LDS_SPACE,
     LOAD,
     SCALAR,
+    SCRATCH_SPACE,
     SHARED_LOAD,
     STORE,
     WORDS,
@@ -50,7 +51,9 @@ _NOT_AWAITED = 64
 _EMPTIES = {"buffer_gl1_inv": 1, "buffer_gl0_inv": 0}
 """Instructions that empty a vector cache -> its level."""
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
-_SPACES = {"lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE}
+_SPACES = {
+    "lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE, "scratch": SCRATCH_SPACE,
+}  # fmt: skip
 _STREAMS = {"vmem": 1, "scratch": 1, "lds": 2, "flat": 3, "smem": 4}
 WRAPPERS = """
 define i64 @watch_start_group(i64 %c.int, i64 %number) {
@@ -96,6 +99,7 @@ class WatchedTranslator(Translator):
     ) -> None:  # fmt: skip
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self.observers, self.dwords, self.late = observers, dwords, late
+        self.uses_scratch = any(_reads_scratch(i) for b in blocks for i in b.instructions)
         self.orders = any(sees_flags(i) for b in blocks for i in b.instructions)
         self._tables: dict[str, str] = {}
         self._windows: list[str] = []
@@ -149,7 +153,7 @@ class WatchedTranslator(Translator):
     def _wait(self, counters: Mapping[str, int]) -> None:
         vm, lgkm, vs = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt", "vscnt"))
         publishes = self.orders and min(vm, vs) < _NOT_AWAITED
-        if publishes:
+        if publishes or (self.uses_scratch and min(vm, lgkm) < _NOT_AWAITED):
             self._close()  # all accesses before it have been told
         if min(vm, lgkm) < _NOT_AWAITED:
             self._tell_registers(lambda region: self._call(region, "wait", "%w.int", vm, lgkm))
@@ -404,6 +408,11 @@ class WatchedTranslator(Translator):
         region.label(name)
         self._leave(region, number, Stop.YIELD)
         region.label(f"{name}.goes.on")
+
+
+def _reads_scratch(inst: Instruction) -> bool:
+    access = inst.desc.access
+    return access is not None and access.space in ("scratch", "flat") and access.kind == "load"
 
 
 def _signed(word: int) -> int:

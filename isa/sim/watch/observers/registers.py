@@ -121,6 +121,10 @@ def push(
     v.partner[slot] = partner
     v.kept[slot] = kept
     v.entry[slot] = v.number
+    if v.empty_site == site + 1:
+        v.filled[slot] &= ~v.empty_lanes
+        if not partner or stream == LDS:
+            v.empty_site = 0
     return 0
 
 

@@ -5,23 +5,24 @@ A wave runs until it waits, ends, or its turn is over. Waves that wait go on whe
 
 from __future__ import annotations
 
-from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, Context, FaultKind, Stop, Wave
+from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, Context, Stop, Wave
 from isa.sim.watch.native import at, call, fetch_add, u8, u32, u64
-from isa.sim.watch.observers.common import SINK, fault, report
+from isa.sim.watch.observers.common import SINK, report
 from isa.sim.watch.observers.lds import lds_access, next_epoch
 from isa.sim.watch.observers.memory import global_access
 from isa.sim.watch.observers.order import begin_order, next_order
 from isa.sim.watch.observers.registers import make_ready
+from isa.sim.watch.observers.scratch import begin_scratch, scratch_access
 from isa.sim.watch.state import (
     ALL_LANES,
     COHERENT,
     FLAT_SPACE,
-    GLOBAL_SPACE,
     LDS,
     LDS_SPACE,
     NO_WAVE,
     RING,
     SCALAR,
+    SCRATCH_SPACE,
     UNITS,
     Event,
     Thread,
@@ -51,12 +52,10 @@ def access(w: Wave, c: Context, addresses: int, lanes: int, what: int, first: in
             high = address >> 32
             if space == LDS_SPACE or (space == FLAT_SPACE and high == SHARED_APERTURE):
                 pointer = lds_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i)
-            elif space == GLOBAL_SPACE or high != PRIVATE_APERTURE:
-                pointer = global_access(w, c, t, address, kind, how, size, site, first + i)
-            elif (address & 0xFFFFFFFF) + size <= c.scratch_bytes:
-                pointer = w.scratch + (first + i) * c.scratch_bytes + (address & 0xFFFFFFFF)
+            elif space == SCRATCH_SPACE or (space == FLAT_SPACE and high == PRIVATE_APERTURE):
+                pointer = scratch_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i)
             else:
-                pointer = fault(w, c, FaultKind.SCRATCH, address & 0xFFFFFFFF, size, site, first + i)
+                pointer = global_access(w, c, t, address, kind, how, size, site, first + i)
         u64[addresses + 8 * i] = pointer
     return 0
 
@@ -114,6 +113,7 @@ def begin(c: Context, t: Thread, group: int) -> int:
     """Nothing is known of the workgroup's waves and LDS but what the hardware sets."""
     t.mine = group + 1
     begin_order(c, t)
+    begin_scratch(c, t)
     for cell in range(t.cells):
         u8[t.lds_writer + cell] = 0
         u8[t.lds_reader + cell] = 0

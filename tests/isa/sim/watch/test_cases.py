@@ -25,16 +25,17 @@ def cases():
         head, _, rest = chunk.partition("\n")
         body, _, expected = rest.partition("->")
         name, _, launch = (
-            head.rpartition(": ") if re.search(r": (grid|block|unwritten|budget)", head) else (head, "", "")
+            head.rpartition(": ") if re.search(r": (grid|block|unwritten|budget|scratch)", head) else (head, "", "")
         )
         options = dict(re.findall(r"(grid|block|budget) (\d+)", launch))
+        options["scratch"] = 64 if "scratch 64" in launch else 0
         options["unwritten"] = "unwritten" in launch
         yield pytest.param(body, options, [line for line in expected.strip().splitlines() if line], id=name)
 
 
 def findings(body, options):
     """`rule | line | message` of each, lines counted from the body's first."""
-    source = programs.source(body.strip("\n").replace("ARG", ARG))
+    source = programs.source(body.strip("\n").replace("ARG", ARG), scratch=options["scratch"])
     first = source.splitlines().index("test:") + 1 + ("ARG" in body)  # it stands for two lines, the first ones
     card = Card(capacity=1 << 26)
     buffer = card.memory.allocate(SIZE)
