@@ -231,7 +231,7 @@ LADDER: dict[str, Rung] = {
         _tiled(8, "batched GMEM loads", _LDS, 128,
                Published(2.8032, 49047.3, vgprs=216, sgprs=55), pipeline="bank-balance,unroll,batch-loads"),
         _generated("kernel9", "generated, LDS double buffer", Parameters()),
-        _generated("kernel10", "workgroups stay, stream-K", Parameters(persistent=True)),
+        _generated("kernel10", "generated, stream-K", Parameters(persistent=True)),
     )
 }  # fmt: skip
 

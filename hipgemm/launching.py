@@ -1,7 +1,7 @@
-"""How a GEMM kernel is started: its grid, its arguments and, where workgroups stay for several tiles, its workspace.
+"""How a GEMM kernel is started: its grid, its arguments and, where it does tiles in pieces, its workspace.
 
-A kernel with one workgroup a tile takes the ladder's eight arguments. One whose workgroups stay (`isa.gemm.work`) is
-given as many as the card holds at once, and behind the eight arguments a workspace and how the work is split.
+A kernel with one workgroup a tile takes the ladder's eight arguments. One that does tiles in pieces (`isa.gemm.work`)
+is given, behind these, a workspace and how the work is split, which depends on the card's CUs.
 
 **Workspaces.** A launch uses the counters of its workspace, so two that may run at the same time need two: `start`
 keeps one for each device and stream, where launches follow one another. It is allocated and its counters cleared at the
@@ -30,7 +30,7 @@ Triple = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch. sizes: M, N, K; work: how it is split, where workgroups stay."""
+    """One launch. sizes: M, N, K; work: how it is split, where tiles are in pieces."""
 
     grid: Triple
     block: Triple

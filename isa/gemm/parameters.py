@@ -44,7 +44,7 @@ class Parameters:
                present one, and one barrier is left.
     trans_a:   A lies in memory as K x M, the matrix that is multiplied is its transpose; else M x K.
     trans_b:   B lies in memory as N x K; else K x N.
-    persistent: workgroups take several tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
+    persistent: workgroups take tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
     width_a, width_b: elements of A and B that a thread fetches with one global load.
 
     Raises ParameterError, which names the parameter and what it may be.
