@@ -55,8 +55,11 @@ def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return a, b, c
 
 
-def launch(p: Parameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float) -> np.ndarray:
-    """C behind the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught."""
+def launch(
+    p: Parameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float, *, check: bool = False
+) -> np.ndarray:
+    """C behind the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. check:
+    under observers, in several schedules, who must find nothing."""
     (m, k), n = a.shape, b.shape[1]
     card = Card()
     stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c
@@ -65,7 +68,8 @@ def launch(p: Parameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: fl
         ctypes.memmove(address, x.ctypes.data, x.nbytes)
     kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)
     grid = -(-n // p.columns), -(-m // p.rows), 1
-    card.launch(card.load(image(p)).kernels[NAME], grid, (p.threads, 1, 1), kernarg)
+    report = card.launch(card.load(image(p)).kernels[NAME], grid, (p.threads, 1, 1), kernarg, check=check)
+    assert report.findings == ()
     got = np.empty_like(c)
     ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
     return got

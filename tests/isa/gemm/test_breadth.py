@@ -6,10 +6,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from launching import assert_right, image, program
+from launching import assert_right, draw, image, in_order, launch, program
 
 from isa.check import lint
 from isa.code_object import load
@@ -64,6 +65,14 @@ def test_bit_for_bit_at_odd_sizes(p: Parameters) -> None:
     for alpha, beta in ((1.0, 0.0), (1.5, -0.5)):
         m, n = rng.randint(1, p.rows + 9), rng.randint(1, p.columns + 9)
         assert_right(p, m, n, rng.randint(0, 3 * p.depth), alpha, beta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", _sample(), ids=str)
+def test_observers_find_nothing(p: Parameters) -> None:
+    """Registers in flight, races in LDS, reads of what nobody wrote, accesses outside: `isa.sim.watch`."""
+    a, b, c = draw(p.rows + 3, p.columns + 1, 2 * p.depth + 3)
+    np.testing.assert_array_equal(launch(p, a, b, c, 1.5, -0.5, check=True), in_order(a, b, c, 1.5, -0.5))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33])
