@@ -144,11 +144,11 @@ def _valu_cost(inst: Instruction, numbers: Mapping[str, float]) -> tuple[int, in
     """(cycles it holds the VALU, latency of its result after the first of them)."""
     desc = inst.desc
     if desc.unit == "trans":
-        return int(numbers["trans_passes"]), int(numbers["trans_latency"] - numbers["trans_passes"] + 1)
+        return round(numbers["trans_passes"]), round(numbers["trans_latency"] - numbers["trans_passes"] + 1)
     if desc.unit == "valu64":
         name = "f64" if any(role.type == "f64" for role in desc.roles) else "valu64"
-        return int(numbers[f"{name}_passes"]), int(numbers[f"{name}_latency"] - numbers[f"{name}_passes"] + 1)
-    return 1, int(numbers["valu_latency"])
+        return round(numbers[f"{name}_passes"]), round(numbers[f"{name}_latency"] - numbers[f"{name}_passes"] + 1)
+    return 1, round(numbers["valu_latency"])
 
 
 def _dwords(access: Access) -> int:
@@ -164,15 +164,15 @@ def _path(inst: Instruction, access: Access, numbers: Mapping[str, float]) -> in
         return 0
     if access.space == "lds":
         if load:
-            return int(numbers["path_lds_load"])
-        return int(numbers["path_lds_store"]) + (dwords - 1) // 2
+            return round(numbers["path_lds_load"])
+        return round(numbers["path_lds_store"]) + (dwords - 1) // 2
     scalar_base = (
         any(role.kind == "sa" and isinstance(operand, Reg) for role, operand in inst.desc.roles_of(inst))
         or access.space == "scratch"
     )
     if load:
-        return int(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"])
-    return int(numbers["path_store"]) + (dwords - 1) + (not scalar_base)
+        return round(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"])
+    return round(numbers["path_store"]) + (dwords - 1) + (not scalar_base)
 
 
 def _limits(inst: Instruction) -> list[int]:
