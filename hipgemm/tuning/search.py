@@ -162,7 +162,7 @@ class _Asked:
             self.tell(f"{self.shape}: {level}, best {1e6 * best:.1f} us", done, len(these))
 
         def collect(futures: set[Future[list[Outcome]]]) -> None:
-            for future in futures:
+            for future in [f for f in waiting if f in futures]:  # a set has no order
                 c = waiting.pop(future)
                 (outcome,) = future.result()
                 self.journal.add(outcome, self.shape, level, self.target)

@@ -1,7 +1,6 @@
 """On every rung the fast version of the code, the plain one, and code for other host processors leave the same bits."""
 
 import ctypes
-import struct
 from functools import cache
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 from hipgemm.build import build
 from hipgemm.kernels import LADDER
+from hipgemm.launching import launch_of
 from isa.errors import IsaError
 from isa.sim.card import Card
 from isa.sim.jit import LEVELS, Target
@@ -50,8 +50,9 @@ def product(kernel: str, cpu: str = "native", fast: bool = True, alpha: float = 
     for place, x in zip(places, (a, b, c), strict=True):
         ctypes.memmove(place, x.ctypes.data, x.nbytes)
     loaded = card.load(build(kernel).hsaco.read_bytes()).kernels[kernel]
-    kernarg = struct.pack("<QQQiiiff", *places, M, N, K, alpha, beta)
-    report = card.launch(loaded, row.grid(M, N), row.block, kernarg, fast=fast)
+    launch = launch_of(row, M, N, K, cus=1)  # so few that no tile is done in pieces
+    kernarg = launch.kernarg(places, alpha, beta, card.memory.allocate(launch.workspace_bytes or 1))
+    report = card.launch(loaded, launch.grid, launch.block, kernarg, fast=fast)
     assert not report.plain, "the fast version ran from end to end, or the plain one alone"
     return ctypes.string_at(places[2], c.nbytes)
 

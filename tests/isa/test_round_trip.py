@@ -36,12 +36,12 @@ def all_texts(share):
     known, _ = assembly.cases([form for form in drawn if "\n" not in form.text and "{label}" not in form.text])
     kept = [case.form for case in known]
     first = code_of([form.text for form in kept])
-    rows = disassemble(first)
+    rows = disassemble(first, arch=assembly.ARCH)
     assert len(rows) == len(kept) + 1
     printed, _ = assembly.cases([Form(str(i), "", text) for i, (*_, text) in enumerate(rows[:-1])])
     back = {int(case.form.key): case for case in printed}
     second = code_of([case.form.text for case in printed])
-    places = dict(zip(back, disassemble(second), strict=False))
+    places = dict(zip(back, disassemble(second, arch=assembly.ARCH), strict=False))
     sound, changed = {}, []
     for i, form in enumerate(kept):
         (at, size, _), (there, length, _) = rows[i], places.get(i, (0, 0, ""))
@@ -97,7 +97,7 @@ def check(drawn):
     rewritten = Program("rewritten", tuple(instruction_line(line.instruction) for line in program.lines))
     assert code_of(emit(rewritten).splitlines()) == code
     # From what the disassembler prints, read and written again: the same bytes.
-    listing = [row[2] for row in disassemble(code)]
+    listing = [row[2] for row in disassemble(code, arch=assembly.ARCH)]
     assert not [row for row in listing if row.startswith((".long", ".byte"))]
     again = parse("\n".join(listing) + "\n")
     printed = Program("printed", tuple(instruction_line(line.instruction) for line in again.lines))
