@@ -1,7 +1,8 @@
 """The ways in which a described instruction can be written, made from its description alone.
 
 In:  the table of descriptions.
-Out: `Form`s: a few lines of assembly each, more than the assembler takes; `assembly.cases` keeps what LLVM knows. Each key of the table has at least its plain form: everything in registers.
+Out: `Form`s: a few lines of assembly each, more than the assembler takes; `assembly.cases` keeps what LLVM knows. Each
+     key of the table has at least its plain form: everything in registers.
 
 Operand n of an instruction lies in v[16n...] or s[16n...], so that the widest (eight VGPRs) do not meet; forms named
 `overlap` let them meet on purpose. What a role does not say in full (the constant of v_fmaak, the field of s_waitcnt)
