@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import struct
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -29,13 +27,7 @@ def program(p: Parameters, arch: str = "gfx1100") -> Program:
 @cache
 def image(p: Parameters, arch: str = "gfx1100") -> bytes:
     """The code object."""
-    tools = toolchain.find()
-    with TemporaryDirectory() as folder:
-        source, obj, hsaco = (Path(folder, f"gemm.{end}") for end in ("s", "o", "hsaco"))
-        source.write_text(emit(program(p, arch)))
-        tools.assemble(source, obj, arch=arch)
-        tools.link([obj], hsaco)
-        return hsaco.read_bytes()
+    return toolchain.find().code_object(emit(program(p, arch)), arch=arch)
 
 
 class OneWorkgroup(Launch):

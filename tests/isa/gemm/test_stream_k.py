@@ -6,21 +6,18 @@ import ctypes
 import dataclasses
 import struct
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from launching import OneWorkgroup
+from launching import NAME, OneWorkgroup, image
 from numpy.typing import NDArray
 
-from isa import toolchain
 from isa.analysis import cfg as flow_graph
 from isa.analysis import inner
 from isa.check import lint
-from isa.emit import emit
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS
@@ -45,18 +42,12 @@ QUICK, *LATER = VARIANTS
 
 
 @pytest.fixture(params=[QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LATER)])
-def variant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+def variant(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name not in KERNELS:
-        folder: Path = tmp_path_factory.mktemp("stream_k")
-        source, obj, hsaco = (folder / f"k.{end}" for end in ("s", "o", "hsaco"))
-        tools = toolchain.find()
-        source.write_text(emit(generate(VARIANTS[name], "gemm")))
-        tools.assemble(source, obj, arch="gfx1100")
-        tools.link([obj], hsaco)
         card = Card()
         card.target = Target(hasty=True)
-        KERNELS[name] = card, card.load(hsaco.read_bytes()).kernels["gemm"]
+        KERNELS[name] = card, card.load(image(VARIANTS[name])).kernels[NAME]
     return name
 
 
