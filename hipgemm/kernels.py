@@ -146,7 +146,7 @@ class Gemm(Source):
                     f"{self.name} cannot take {letter} = {size}", expected=f"at most {most}", hint="kernel2 can"
                 )
         columns, rows, _ = self.grid(m, n)
-        if self.parameters and self.parameters.persistent:
+        if self.parameters and self.parameters.stream_k:
             if rows * columns > LARGEST_TILES:
                 raise SizeError(
                     f"{self.name} cannot take {m} x {n}: {rows * columns} tiles", expected=f"at most {LARGEST_TILES}"
@@ -231,7 +231,7 @@ LADDER: dict[str, Rung] = {
         _tiled(8, "batched GMEM loads", _LDS, 128,
                Published(2.8032, 49047.3, vgprs=216, sgprs=55), pipeline="bank-balance,unroll,batch-loads"),
         _generated("kernel9", "generated, LDS double buffer", Parameters()),
-        _generated("kernel10", "generated, stream-K", Parameters(persistent=True)),
+        _generated("kernel10", "generated, stream-K", Parameters(stream_k=True)),
     )
 }  # fmt: skip
 

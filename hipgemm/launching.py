@@ -52,7 +52,7 @@ def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> Launch:
     """A launch on a card with so many CUs. SizeError where the sizes are none of the kernel's."""
     row.check_size(m, n, k)
     p = row.parameters
-    if p is None or not p.persistent:
+    if p is None or not p.stream_k:
         return Launch(row.grid(m, n), row.block, (m, n, k), None)
     try:
         work = Work.filling(p, m, n, k, cus)

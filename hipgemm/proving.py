@@ -75,14 +75,14 @@ def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]
 def launches(kernel: Source) -> tuple[definition.Launch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its ways are taken."""
     p, tiling = _tiling(kernel)
-    return definition.persistent(tiling, COUNTERS, partial(_split, p)) if p.persistent else definition.usual(tiling)
+    return definition.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else definition.usual(tiling)
 
 
 def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[definition.Launch, ...]:
-    """The same at one size, with and without C; groups: workgroups of a persistent kernel."""
+    """The same at one size, with and without C; groups: workgroups of a stream-K kernel."""
     p, tiling = _tiling(kernel)
     betas: tuple[definition.Beta, ...] = ("0", "any")
-    if not p.persistent:
+    if not p.stream_k:
         return tuple(definition.tiled(tiling, m, n, k, beta) for beta in betas)
     pieces = Work.of(p, m, n, k, groups).streamed
     return tuple(
@@ -98,7 +98,7 @@ def _tiling(kernel: Source) -> tuple[Parameters, definition.Tiling]:
 
 
 def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> definition.Given:
-    """What a launch of a persistent kernel is given."""
+    """What a launch of a stream-K kernel is given."""
     work = Work.of(p, m, n, k, groups, streamed)
     return definition.Given(work.grid, work.numbers, work.workspace_bytes)
 

@@ -49,11 +49,11 @@ def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -
         return None
     numbers = _numbers()
     workgroups = -(-shape.m // p.rows) * -(-shape.n // p.columns)
-    mine = workgroups / on.cus if p.persistent else -(-workgroups // on.cus)
+    mine = workgroups / on.cus if p.stream_k else -(-workgroups // on.cus)
     blocks = -(-shape.k // p.depth)
     steps = blocks * p.depth
-    waves = mine * p.waves / SIMDS if p.persistent else -(-mine * p.waves // SIMDS)
-    turns = mine / resident if p.persistent else -(-mine // resident)
+    waves = mine * p.waves / SIMDS if p.stream_k else -(-mine * p.waves // SIMDS)
+    turns = mine / resident if p.stream_k else -(-mine // resident)
     fmas = p.thread_rows * p.thread_columns / 2
     bus = 4 * 32 / numbers["lds_return_bytes"]
     latency = numbers["lds_latency"] + p.depth * fmas
@@ -72,7 +72,7 @@ def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -
     traffic = 4 * workgroups * steps * (p.rows + p.columns) / on.l2_bandwidth
     parts = [*seconds.values(), traffic]
     guess = max(parts) + waiting + 0.1 * (sum(parts) - max(parts))
-    if p.persistent:
+    if p.stream_k:
         # Sums of pieces go to memory, and the last workgroup of a tile adds them up.
         pieces = min(resident * on.cus / workgroups, blocks / _SHORTEST)
         adding = max(1.0, pieces) * 4 * p.rows * p.columns / numbers["l0_fill_bytes"] / hertz

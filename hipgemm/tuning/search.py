@@ -84,10 +84,10 @@ def candidates(shape: Shape, target: Target, most: int) -> tuple[list[_Candidate
     # Guesses of kernels whose workgroups stay and of others are not to be compared: they take turns.
     kinds: dict[bool, list[_Candidate]] = {False: [], True: []}
     for _, name, p in sorted(spread, key=lambda row: row[:2]):
-        vgprs = space.vgprs(p) if len(kinds[p.persistent]) < most else None
+        vgprs = space.vgprs(p) if len(kinds[p.stream_k]) < most else None
         exact = None if vgprs is None else bound(p, vgprs)
         if exact is not None:
-            kinds[p.persistent].append(_Candidate(name, exact))
+            kinds[p.stream_k].append(_Candidate(name, exact))
     turns = itertools.zip_longest(kinds[False], kinds[True])
     found = [c for turn in turns for c in turn if c is not None][:most]
     if not found:

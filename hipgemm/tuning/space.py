@@ -26,7 +26,7 @@ VALUES: dict[str, tuple[int, ...]] = {
     "lane_rows": (1, 2, 4, 8, 16),
     "group": (1, 2, 4),
     "stages": (1, 2),
-    "persistent": (False, True),
+    "stream_k": (False, True),
 }
 _MOST_FOLLOWED = 150_000
 """K blocks of all tiles together."""
@@ -54,7 +54,7 @@ def timeable(p: Parameters, shape: Shape) -> bool:
     """Whether the model can time it in seconds: it follows each workgroup that stays by itself. Where there are many
     rounds of tiles such a kernel gains little, as only the last round is what it can take away."""
     tiles = -(-shape.m // p.rows) * -(-shape.n // p.columns)
-    return not p.persistent or tiles * -(-shape.k // p.depth) <= _MOST_FOLLOWED
+    return not p.stream_k or tiles * -(-shape.k // p.depth) <= _MOST_FOLLOWED
 
 
 def vgprs(p: Parameters) -> int | None:

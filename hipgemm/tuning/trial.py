@@ -91,7 +91,7 @@ def _quick(job: Job, kernel: str) -> Outcome:
 
     s, clock = job.shape, job.target.clock_mhz
     parameters = rung(kernel).parameters
-    linear = s.k > _SHORT[-1] and not (parameters and parameters.persistent)  # else K is cut to other pieces
+    linear = s.k > _SHORT[-1] and not (parameters and parameters.stream_k)  # else K is cut to other pieces
     short = list(_SHORT) if linear else [s.k]
     launches = [launch(kernel, Shape(s.m, s.n, k, s.trans), job.target) for k in short]
     # Not TimedLaunch.estimate: hundreds of them would drive predictions from the disk that somebody asks for again.

@@ -15,7 +15,7 @@ taken in ascending k, from +0: so the zeros change nothing.
 
 **Addresses.** Bases are 64-bit; what must fit into 32 bits is a tile's byte offset: `Parameters.largest`.
 
-Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups. A persistent kernel (stream_k.py) takes
+Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups. A stream-K kernel (stream_k.py) takes
 any number of workgroups, in x, and more arguments, which work.Work packs:
 
     ..., uint32_t *workspace, unsigned dealt, unsigned streamed, unsigned chunk,
@@ -41,7 +41,7 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
     """The kernel. Raises ParameterError where registers do not do."""
     r = Registers.of(p)
     t = sorted(r.accumulators.values())
-    w = stream_k.scalars(r) if p.persistent else None
+    w = stream_k.scalars(r) if p.stream_k else None
     sgprs = w.end_of_registers if w else r.sgprs
     if sgprs > SGPR_LIMIT:
         raise ParameterError("no GEMM kernel has such thread_columns: the SGPRs do not do", got=f"{sgprs} SGPRs")
@@ -74,8 +74,8 @@ def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | Non
         quads=quads,
         elements=[element for quad in quads for element in quad.units()],
         group=GROUP,
-        end=f"s_branch .L{name}_next" if p.persistent else "s_endpgm",
-        kernarg=ARGUMENTS + work.ARGUMENTS if p.persistent else ARGUMENTS,
+        end=f"s_branch .L{name}_next" if p.stream_k else "s_endpgm",
+        kernarg=ARGUMENTS + work.ARGUMENTS if p.stream_k else ARGUMENTS,
         sgprs=sgprs,
         row=row,
         column=column,

@@ -8,8 +8,9 @@
          |         thread_rows x thread_columns
          rows x columns x depth
 
-Every other field of Parameters stands before the last word, as a label and a number, where it is not the default: no
-two kernels ever share a name.
+Every other field of Parameters stands before the last word where it is not the default, as a label and a number, or
+as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. No two kernels ever
+share a name.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LABELS = {"lane_rows": "l", "group": "g", "stages": "s"}
 _TRANS = ("trans_a", "trans_b")
 _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAGES_nn"
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
-_LABEL_TEXT = re.compile(r"_([a-z]+)(\d+)")
+_LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 
 
 def _labelled() -> dict[str, dataclasses.Field[int]]:
@@ -40,7 +41,7 @@ def name_of(p: Parameters) -> str:
     for label, field in _labelled().items():
         value = getattr(p, field.name)
         if field.name in _LABELS or value != field.default:
-            text += f"_{label}{int(value)}"
+            text += f"_{label}" if isinstance(field.default, bool) else f"_{label}{value}"
     return f"{text}_{trans_of(p)}"
 
 
@@ -58,12 +59,11 @@ def parameters_of(name: str) -> Parameters:
     """The Parameters that it names. ParameterError where it names none."""
     labelled = _labelled()
     tile = _TILE_TEXT.match(name)
-    pairs = _LABEL_TEXT.findall(name, tile.end()) if tile else []
+    pairs = _LABEL_TEXT.findall(name, tile.end(), len(name) - len("_nn")) if tile else []
     if tile and all(label in labelled for label, _ in pairs):
         values: dict[str, Any] = dict(zip(_TILE, map(int, tile.groups()), strict=True))
         for label, number in pairs:
-            field = labelled[label]
-            values[field.name] = bool(int(number)) if isinstance(field.default, bool) else int(number)
+            values[labelled[label].name] = int(number) if number else True
         values |= dict(zip(_TRANS, (letter == "t" for letter in name[-2:]), strict=True))
         found = Parameters(**values)
         if name_of(found) == name:

@@ -44,7 +44,7 @@ class Parameters:
                present one, and one barrier is left.
     trans_a:   A lies in memory as K x M, the matrix that is multiplied is its transpose; else M x K.
     trans_b:   B lies in memory as N x K; else K x N.
-    persistent: workgroups take tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
+    stream_k:  workgroups take tiles and pieces of tiles, as isa/gemm/work.py says; else one tile each.
     width_a, width_b: elements of A and B that a thread fetches with one global load.
 
     Raises ParameterError, which names the parameter and what it may be.
@@ -60,7 +60,7 @@ class Parameters:
     stages: int = 2
     trans_a: bool = False
     trans_b: bool = False
-    persistent: bool = False
+    stream_k: bool = False
     width_a: int = 1
     width_b: int = 1
 

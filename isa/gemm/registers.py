@@ -84,8 +84,8 @@ class Registers:
     a, b:         of the sides.
     accumulators: (element of the column, element of the row) -> register.
     quads:        the operands' registers by fours: free in the epilogue.
-    stays:        of a persistent kernel, what lasts from tile to tile: the thread's number, and two for the epilogue.
-    count, sgprs: VGPRs and SGPRs of the kernel; a persistent one needs more SGPRs behind these.
+    stays:        of a stream-K kernel, what lasts from tile to tile: the thread's number, and two for the epilogue.
+    count, sgprs: VGPRs and SGPRs of the kernel; a stream-K one needs more SGPRs behind these.
     """
 
     fmas: tuple[Pair, ...]
@@ -113,7 +113,7 @@ class Registers:
         fetched = [[free.take(side.width, p.thread_columns) for _ in side.fetches] for side in p.sides]
         offset = [[free.take(1, end) for _ in side.fetches] for side in p.sides]
         read_a, read_b, write_a, write_b = (free.take(1, end) for _ in range(4))
-        stays = tuple(free.take(1, end) for _ in range(3)) if p.persistent else ()
+        stays = tuple(free.take(1, end) for _ in range(3)) if p.stream_k else ()
         masks = (Reg("s", i) for i in count(SCALARS.masks))
         inside = [
             {x: tuple(islice(masks, side.width - 1)) for x in side.parts} if side.ragged else {} for side in p.sides

@@ -1,4 +1,4 @@
-"""Instructions of a persistent kernel: which pieces of work a workgroup does, and how pieces of one tile become sums.
+"""Instructions of a stream-K kernel: which pieces of work a workgroup does, and how pieces of one tile become sums.
 
 See work.py for the split. A piece that is a whole tile goes straight to the epilogue. Of a tile in pieces, each wave
 handles its own part, as no wave needs what another one of its workgroup adds up:

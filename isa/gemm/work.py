@@ -1,4 +1,4 @@
-"""How a launch of a persistent kernel divides its work: sizes -> which workgroup does what.
+"""How a launch of a stream-K kernel divides its work: sizes -> which workgroup does what.
 
 All tiles of C stand in a row, numbered along its rows; a tile is K blocks, `blocks` of them. The first `streamed` tiles
 are a line of `streamed * blocks` K blocks that is cut into equal ranges of `chunk` (stream-K). The other tiles are
@@ -32,7 +32,7 @@ from isa.gemm.parameters import Parameters
 COUNTERS = 65536
 """Bytes of counters at the start of a workspace: room for tiles in pieces, and the same place at any split."""
 ARGUMENTS = 36
-"""Bytes of a persistent kernel's further arguments."""
+"""Bytes of a stream-K kernel's further arguments."""
 _MOST_BLOCKS = 2**31 - 1
 
 

@@ -50,7 +50,7 @@ from isa.check.definition.expected import matrix
 from isa.check.definition.launch import Beta, Launch, Memory
 from isa.check.definition.operands import Beyond
 from isa.check.definition.run import Code, run
-from isa.check.definition.sizes import Given, Tiling, persistent, streamed, tiled, usual
+from isa.check.definition.sizes import Given, Tiling, stream_k, streamed, tiled, usual
 from isa.check.definition.waves import LANES, Fault, Trace, Waves
 from isa.check.equivalence import Difference, Place, Proof
 from isa.program import Kernel, Program
@@ -169,4 +169,4 @@ def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
     return waves.trace
 
 
-__all__ = ["Beta", "Given", "Launch", "Tiling", "persistent", "prove", "streamed", "tiled", "usual"]
+__all__ = ["Beta", "Given", "Launch", "Tiling", "prove", "stream_k", "streamed", "tiled", "usual"]

@@ -28,7 +28,7 @@ LDS holds before it is written."""
 
 @dataclass(frozen=True)
 class Split:
-    """Which sums over k are taken in pieces, as `isa.gemm` states it for its persistent kernels.
+    """Which sums over k are taken in pieces, as `isa.gemm` states it for its stream-K kernels.
 
     C's tiles of rows x columns are numbered along its rows. K lies in blocks of `depth`, of which the first holds what
     is left over; there is one at least. The K blocks of the first `streamed` tiles stand in a line, which is cut at the

@@ -62,7 +62,7 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> Launch:
     return Launch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
 
 
-def persistent(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
+def stream_k(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
     """For kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
 
     Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from isa.check.definition import Given, Launch, Tiling, persistent, prove
+from isa.check.definition import Given, Launch, Tiling, prove, stream_k
 from isa.check.definition.launch import Split
 from isa.emit import emit
 from isa.gemm.generate import generate
@@ -14,7 +14,7 @@ from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
 from isa.parse import parse
 
-P = Parameters(persistent=True)
+P = Parameters(stream_k=True)
 TEXT = emit(generate(P, "gemm"))
 
 
@@ -23,15 +23,15 @@ def launches(p: Parameters) -> tuple[Launch, ...]:
         work = Work.of(p, m, n, k, groups, streamed)
         return Given(work.grid, work.numbers, work.workspace_bytes)
 
-    return persistent(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, host)
+    return stream_k(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, host)
 
 
 @pytest.mark.parametrize(
     "p",
     [
         P,
-        pytest.param(Parameters(persistent=True, group=1, stages=1, trans_a=True), marks=pytest.mark.slow),
-        pytest.param(Parameters(persistent=True, rows=64, trans_b=True), marks=pytest.mark.slow),
+        pytest.param(Parameters(stream_k=True, group=1, stages=1, trans_a=True), marks=pytest.mark.slow),
+        pytest.param(Parameters(stream_k=True, rows=64, trans_b=True), marks=pytest.mark.slow),
     ],
     ids=lambda p: f"{p.rows} rows, {p.stages} buffers",
 )

@@ -23,6 +23,10 @@ def test_the_default_kernel_by_name() -> None:
     assert name_of(Parameters()) == "gemm_128x128x8_8x16_l4_g2_s2_nn"
 
 
+def test_a_flag_is_a_word_without_a_number() -> None:
+    assert name_of(Parameters(stream_k=True, width_b=4)) == "gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn"
+
+
 def test_names_tell_kernels_apart_and_lead_back() -> None:
     names = [name_of(p) for p in some()]
     assert len(set(names)) == len(names) > 10
@@ -49,6 +53,10 @@ def test_every_field_is_in_the_name() -> None:
         ("gemm_128x128x8_8x16_l4_g2_s2_nn ", "no name of a GEMM kernel"),
         ("gemm_128x128x8_8x16_l4_g2_s2_n", "no name of a GEMM kernel"),
         ("gemm_128x128x8_8x16_l4_g2_s2_xn", "no name of a GEMM kernel"),
+        ("gemm_128x128x8_8x16_l4_g2_s2_streamk1_nn", "no name of a GEMM kernel"),
+        ("gemm_128x128x8_8x16_l4_g2_s2_streamk0_nn", "no name of a GEMM kernel"),
+        ("gemm_128x128x8_8x16_l4_g2_s_nn", "no name of a GEMM kernel"),
+        ("gemm_128x128x8_8x16_l4_g2_s2_widtha_nn", "no name of a GEMM kernel"),
         ("gemm_0128x128x8_8x16_l4_g2_s2_nn", "no name of a GEMM kernel"),
         ("gemm_128x128x8_8x16_l5_g2_s2_nn", "lane_rows"),
         ("gemm_128x128x8_8x16_l4_g2_s9_nn", "stages"),

@@ -1,4 +1,4 @@
-"""Persistent kernels: how work is split, and that every split gives the sums in the order that it states."""
+"""Stream-K kernels: how work is split, and that every split gives the sums in the order that it states."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from isa.sim.jit import Target
 
 Matrix = NDArray[np.float32]
 VARIANTS = {
-    "two steps, two buffers": Parameters(persistent=True),
-    "one step, one buffer": Parameters(group=1, stages=1, persistent=True),
+    "two steps, two buffers": Parameters(stream_k=True),
+    "one step, one buffer": Parameters(group=1, stages=1, stream_k=True),
     "both transposed": Parameters(
-        trans_a=True, trans_b=True, columns=64, thread_columns=8, lane_rows=8, persistent=True
+        trans_a=True, trans_b=True, columns=64, thread_columns=8, lane_rows=8, stream_k=True
     ),
 }  # fmt: skip
 KERNELS: dict[str, tuple[Card, Kernel]] = {}
@@ -284,7 +284,7 @@ def test_lint_finds_nothing_and_the_main_loop_is_that_of_the_plain_kernel(name: 
     assert lint.lint_program(program) == []
     control, plain = (
         flow_graph.of_kernel(made.kernel("gemm"))
-        for made in (program, generate(dataclasses.replace(p, persistent=False), "gemm"))
+        for made in (program, generate(dataclasses.replace(p, stream_k=False), "gemm"))
     )
     main, of_plain = inner.main_loop(control), inner.main_loop(plain)
     assert main is not None
@@ -305,7 +305,7 @@ def test_parameters_make_a_clean_kernel_or_are_refused(chosen: dict[str, int]) -
     from isa.gemm.parameters import ParameterError
 
     try:
-        made = generate(Parameters(persistent=True, **chosen), "gemm")  # type: ignore[arg-type]
+        made = generate(Parameters(stream_k=True, **chosen), "gemm")  # type: ignore[arg-type]
     except ParameterError:
         return
     assert lint.lint_program(made) == []

@@ -22,8 +22,8 @@ CARD = card("7900 XTX")
 
 
 @functools.cache
-def code(persistent: bool) -> CodeObject:
-    program = generate(Parameters(persistent=persistent), "gemm")
+def code(stream_k: bool) -> CodeObject:
+    program = generate(Parameters(stream_k=stream_k), "gemm")
     return load(toolchain.find().code_object(emit(program)))
 
 
@@ -43,7 +43,7 @@ def test_only_branches_on_what_others_publish_are_guessed() -> None:
 
 
 def test_whole_tiles_follow_workgroup_0_and_ranges_are_followed_by_themselves() -> None:
-    p = Parameters(persistent=True)
+    p = Parameters(stream_k=True)
     work = Work(p, 32, 512, 8, 128, 384, 288)
     ready = prepared(2048, 4096, 64, work)
     apart = ready.trace.apart
@@ -59,7 +59,7 @@ def test_whole_tiles_follow_workgroup_0_and_ranges_are_followed_by_themselves() 
 
 
 def test_ranges_alone_have_their_own_beginnings() -> None:
-    p = Parameters(persistent=True)
+    p = Parameters(stream_k=True)
     ready = prepared(256, 256, 512, Work(p, 2, 4, 64, 4, 0, 64))
     apart = ready.trace.apart
     assert apart is not None
@@ -70,6 +70,6 @@ def test_ranges_alone_have_their_own_beginnings() -> None:
 
 @pytest.mark.slow
 def test_a_launch_of_whole_tiles_takes_as_long_as_the_plain_kernel() -> None:
-    p = Parameters(persistent=True)
+    p = Parameters(stream_k=True)
     times = [run(prepared(2304, 2048, 1024, w), 2500).cycles for w in (Work(p, 16, 288, 128, 0, 288, 0), None)]
     assert times[0] == pytest.approx(times[1], rel=0.03)
