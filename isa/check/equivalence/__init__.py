@@ -38,7 +38,8 @@ from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
 from isa.check.equivalence.compare import Comparison, Difference, Differs, Place, products
 from isa.check.equivalence.decode import Beyond
 from isa.check.equivalence.induction import Loop, endless, solve
-from isa.check.equivalence.machine import STEP_LIMIT, Leaf, Machine, ManyTrips, NeedCut, OverBudget
+from isa.check.equivalence.machine import STEP_LIMIT, Machine, ManyTrips, NeedCut, OverBudget
+from isa.check.equivalence.state import Leaf
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.program import Kernel, Program

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from isa.check.equivalence.decode import name
 from isa.check.equivalence.induction import Loop
-from isa.check.equivalence.machine import Event, Leaf, Machine
+from isa.check.equivalence.machine import Machine
 from isa.check.equivalence.show import show
+from isa.check.equivalence.state import Event, Leaf
 from isa.check.equivalence.symbolic import is_uniform
 from isa.check.equivalence.term import Monomial, Term
 from isa.check.equivalence.witness import Outline, go_apart, told_apart

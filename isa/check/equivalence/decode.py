@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from isa.check.equivalence.bits import bit_and
 from isa.check.equivalence.symbolic import WIDTHS, Symbolic, ballot, float_bits, lanes, modulus
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
@@ -192,7 +193,7 @@ def _reader(inst: Instruction, role: Role, operand: Operand, terms: Terms) -> Re
     if size == 64:
         return lambda regs: Symbolic(type_, terms.join(regs[i], regs[i + 1]), terms)
     if type_ in _SIXTEEN:
-        return lambda regs: Symbolic(type_, terms.bit_and(regs[i], terms.const(0xFFFF, 32), 32), terms)
+        return lambda regs: Symbolic(type_, bit_and(terms, regs[i], terms.const(0xFFFF, 32), 32), terms)
     if size != 32:
         raise _beyond(inst, f"has an operand of type {type_}")
     return lambda regs: Symbolic(type_, regs[i], terms)

@@ -26,7 +26,8 @@ from math import gcd
 
 from isa.check.equivalence.bounds import Polynomial
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, Beyond, name
-from isa.check.equivalence.machine import Leaf, Machine, NeedCut, OverBudget, State
+from isa.check.equivalence.machine import Machine, NeedCut, OverBudget
+from isa.check.equivalence.state import Leaf, State
 from isa.check.equivalence.term import Monomial, Term
 from isa.check.equivalence.terms import Terms
 

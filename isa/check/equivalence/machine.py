@@ -14,17 +14,16 @@ from memory are terms: `load(space, version, address)`.
 - kernel arguments never change.
 
 Waits are checked on the way: a register that a load is still filling must not be read or written, and no LDS access
-may be under way at a barrier. vmcnt counts global loads, in order; lgkmcnt counts LDS accesses in order, and scalar
-loads, which may return in any order, so that only lgkmcnt(0) covers those (ISA guide 4.4).
+may be under way at a barrier. `state` says what is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
 from isa.check.equivalence.bounds import Facts
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Registers, Step, decode, name
+from isa.check.equivalence.state import Event, Leaf, State
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import Finding
@@ -63,66 +62,6 @@ class NeedCut(Exception):
 
     def __init__(self, machine: Machine, position: int) -> None:
         self.machine, self.position = machine, position
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A store of one dword, or (space "barrier") a barrier."""
-
-    space: str
-    inst: Instruction
-    address: Term | None = None
-    value: Term | None = None
-
-
-@dataclass(slots=True)
-class State:
-    """All that a wave's generic work-item has in hand at one point. Copied where paths part.
-
-    loads:    what was loaded, and by which instruction; kernel arguments apart.
-    pending:  register -> (queue, number) of the load that may still be filling it.
-    issued:   queue -> number of its last access.  lds_busy: number of the last LDS access that no wait covered.
-    arrivals: position -> branches decided when control last came there.
-    """
-
-    regs: Registers
-    epoch: Term
-    memory: Term
-    own_lds: frozenset[tuple[Term, Term]] = frozenset()
-    own_global: frozenset[tuple[Term, Term]] = frozenset()
-    literals: tuple[tuple[Term, bool], ...] = ()
-    branches: tuple[Instruction, ...] = ()
-    events: list[Event] = field(default_factory=list)
-    loads: dict[Term, Instruction] = field(default_factory=dict)
-    pending: dict[int, tuple[str, int]] = field(default_factory=dict)
-    issued: dict[str, int] = field(default_factory=lambda: {"vm": 0, "lds": 0, "smem": 0})
-    lds_busy: int | None = None
-    arrivals: dict[int, int] = field(default_factory=dict)
-    barriers: int = 0
-
-    def under_way(self) -> tuple[dict[int, tuple[str, int]], int | None]:
-        """`pending` and `lds_busy` with numbers that count back from the last access: 0, -1, ..."""
-        pending = {r: (q, n - self.issued[q]) for r, (q, n) in self.pending.items()}
-        return pending, None if self.lds_busy is None else self.lds_busy - self.issued["lds"]
-
-    def copy(self) -> State:
-        return replace(
-            self,
-            regs=list(self.regs),
-            events=list(self.events),
-            loads=dict(self.loads),
-            pending=dict(self.pending),
-            issued=dict(self.issued),
-            arrivals=dict(self.arrivals),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """The end of a path: at the cut `position`, or (None) at s_endpgm."""
-
-    state: State
-    position: int | None
 
 
 class Machine:
@@ -290,7 +229,7 @@ class Machine:
             elif kind == "store":
                 self._store(state, step)
             elif kind == "wait":
-                _wait(state, step)
+                state.wait(step)
             elif kind == "barrier":
                 self._barrier(state, step)
             elif kind == "end":
@@ -410,19 +349,3 @@ class Machine:
     def _fault(self, rule: str, inst: Instruction, message: str, hint: str = "a wait must come before it") -> None:
         key = f"{rule} {inst.span}"
         self.faults.setdefault(key, Finding(rule, f"{inst}: {message}", inst.span, hint))
-
-
-def _wait(state: State, step: Step) -> None:
-    for counter, limit in step.waits:
-        if counter == "vmcnt":
-            done = {"vm": state.issued["vm"] - limit}
-        elif counter == "lgkmcnt":
-            done = {"lds": state.issued["lds"] - limit}
-            if limit == 0:
-                done["smem"] = state.issued["smem"]
-        else:
-            continue
-        if state.pending:
-            state.pending = {r: (q, n) for r, (q, n) in state.pending.items() if n > done.get(q, n - 1)}
-        if "lds" in done and state.lds_busy is not None and done["lds"] >= state.lds_busy:
-            state.lds_busy = None

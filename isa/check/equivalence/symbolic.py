@@ -11,6 +11,8 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from isa.check.equivalence.bits import bit_and, bit_not, bit_or, bit_xor, shr
+from isa.check.equivalence.comparisons import equal, slt, ult
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.values import Number, Value
@@ -118,8 +120,8 @@ class Symbolic(Value):
             truth = {"and": t.both, "or": t.either, "xor": t.differ}[op]
             return self._make(truth(self.term, b))
         if self._algebraic:
-            bits = {"and": t.bit_and, "or": t.bit_or, "xor": t.bit_xor}[op]
-            return self._make(bits(self.term, b, self.width))
+            bitwise = {"and": bit_and, "or": bit_or, "xor": bit_xor}[op]
+            return self._make(bitwise(t, self.term, b, self.width))
         return self._opaque(op, *self._sorted(b))
 
     def __and__(self, other: Number) -> Symbolic:
@@ -135,19 +137,19 @@ class Symbolic(Value):
         if self.type == "b1":
             return self._make(self.terms.invert(self.term))
         if self._algebraic:
-            return self._make(self.terms.bit_not(self.term, self.width))
+            return self._make(bit_not(self.terms, self.term, self.width))
         return self._opaque("not", self.term)
 
     def __lshift__(self, other: Number) -> Symbolic:
         n = self._other(other)
         if self._algebraic and n.is_const:
-            return self._make(self.terms.shl(self.term, n.const, self.width))
+            return self._make(self.terms.scale(self.term, 1 << n.const, self.width))
         return self._opaque("shl", self.term, n)
 
     def __rshift__(self, other: Number) -> Symbolic:
         n = self._other(other)
         if self._algebraic and n.is_const:
-            return self._make(self.terms.shr(self.term, n.const, self.width, signed=self.type[0] == "i"))
+            return self._make(shr(self.terms, self.term, n.const, self.width, signed=self.type[0] == "i"))
         return self._opaque("shift right", self.term, n)
 
     def popcount(self) -> Symbolic:
@@ -168,8 +170,8 @@ class Symbolic(Value):
     # --- comparison
     def _less(self, a: Term, b: Term) -> Symbolic:
         if self._algebraic:
-            less = self.terms.ult if self.type[0] == "u" else self.terms.slt
-            return self._make(less(a, b, self.width), "b1")
+            less = ult if self.type[0] == "u" else slt
+            return self._make(less(self.terms, a, b, self.width), "b1")
         return self._make(self.terms.atom("less", self.type, a, b, width=1), "b1")
 
     def _at_most(self, a: Term, b: Term) -> Symbolic:
@@ -183,7 +185,7 @@ class Symbolic(Value):
         if self.type == "b1":
             return ~self._make(self.terms.differ(self.term, b))
         if self._algebraic:
-            return self._make(self.terms.equal(self.term, b, self.width), "b1")
+            return self._make(equal(self.terms, self.term, b, self.width), "b1")
         a, b = sorted((self.term, b), key=lambda t: t.id)
         return self._make(self.terms.atom("equal", self.type, a, b, width=1), "b1")
 

@@ -10,8 +10,8 @@ sorts:
   nearest to zero. A sum that is one atom, whose range fits, is that atom.
 
 All address arithmetic becomes sums. A shift by a constant is a multiplication. A work-item id is the sum of its bits,
-so that masks, shifts to the right and `or` of disjoint bits are sums too. A truth value is a 0/1 atom whose square is
-itself: `not c` is 1 - c, `select(c, a, b)` is b + c*(a - b).
+so that masks, shifts to the right and `or` of disjoint bits (`bits`) are sums too. A truth value (`comparisons` makes
+them) is a 0/1 atom whose square is itself: `not c` is 1 - c, `select(c, a, b)` is b + c*(a - b).
 
 64-bit numbers live in two registers. Their halves are read as `trunc(x)`, which is x with coefficients modulo 2**32,
 and the atom `hi(x)`. Two identities put them together again, wherever their left side appears in a 64-bit sum:
@@ -26,8 +26,7 @@ itself where `Bounds` shows that p does not wrap; else they are atoms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from math import gcd
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from isa.check.equivalence.term import NOTHING, Monomial, Term, ordered, times, truth_table
@@ -246,181 +245,6 @@ class Terms:
         if yes is no:
             return yes
         return self.add(no, self.mul(c, self.sub(yes, no, width), width), width)
-
-    def ult(self, x: Term, y: Term, width: int) -> Term:
-        """x < y without sign."""
-        if x is y or (y.is_const and not y.const):
-            return self.false
-        if x.is_const and y.is_const:
-            mask = (1 << width) - 1
-            return self.truth((x.const & mask) < (y.const & mask))
-        if x.is_const and x.const == 0:
-            return self.invert(self.equal(y, x, width))
-        if width == 64:
-            return self.atom("ult64", x, y, width=1)
-        known = self.bounds.compare(x, y, 0, (1 << width) - 1)
-        if known is not None:
-            return self.truth(known)
-        return self._plain_less(x, y) or self.atom("ult", x, y, width=1)
-
-    def _plain_less(self, x: Term, y: Term) -> Term | None:
-        """x < y as the same term however it was written, where nothing wraps; None where something may.
-
-        It is then a question of x - y alone, whose unknowns are a multiple of some g, so that the constant can be
-        rounded: 8*t + 9 < K is 8*t + 8 < K. And it is the opposite of y - g < x: one of the two stands for both, that
-        which has the first unknown on the right.
-        """
-        half = (1 << 31) - 1
-        if not (self.bounds.within(x, 0, half) and self.bounds.within(y, 0, half)):
-            return None
-        difference = dict(x.monomials)
-        for m, c in y.monomials.items():
-            difference[m] = difference.get(m, 0) - c
-        difference = {m: c for m, c in difference.items() if c}
-        if not difference:
-            return None
-        g = gcd(*difference.values())
-        const = -g * ((y.const - x.const - 1) // g + 1)
-        first = min(difference, key=lambda m: tuple(t.id for t in m))
-        opposite = difference[first] > 0
-        if opposite:
-            const, difference = -const - g, {m: -c for m, c in difference.items()}
-        left = self.sum(max(const, 0), {m: c for m, c in difference.items() if c > 0}, 32)
-        right = self.sum(max(-const, 0), {m: -c for m, c in difference.items() if c < 0}, 32)
-        if not all(self.bounds.within(side, 0, half) for side in (left, right)):
-            return None
-        less = self.atom("ult", left, right, width=1)
-        return self.invert(less) if opposite else less
-
-    def slt(self, x: Term, y: Term, width: int) -> Term:
-        """x < y with sign. Where neither can be negative this is `ult`, so that both ways of asking agree."""
-        if x is y:
-            return self.false
-        if x.is_const and y.is_const:
-            return self.truth(x.const < y.const)
-        if width == 32:
-            half = (1 << 31) - 1
-            if self.bounds.within(x, 0, half) and self.bounds.within(y, 0, half):
-                return self.ult(x, y, width)
-        return self.atom("slt" if width == 32 else "slt64", x, y, width=1)
-
-    def equal(self, x: Term, y: Term, width: int) -> Term:
-        if x is y:
-            return self.true
-        difference = self.sub(x, y, width)
-        if difference.is_const:
-            return self.truth(difference.const == 0)
-        rows = truth_table(difference)
-        if rows is not None:
-            result = self.false
-            for atoms, value in rows:
-                if value % (1 << width) == 0:
-                    row = self.true
-                    for atom, holds in atoms.items():
-                        row = self.both(row, atom if holds else self.invert(atom))
-                    result = self.add(result, row, 64)
-            return result
-        if difference.const % gcd(1 << width, *difference.monomials.values()):
-            return self.false  # the rest is a multiple of that, modulo 2**width too
-        other = self.neg(difference, width)
-        first = min((difference, other), key=lambda t: t.id)
-        return self.atom("zero" if width == 32 else "zero64", first, width=1)
-
-    # --- bits
-    def shl(self, a: Term, n: int, width: int) -> Term:
-        return self.scale(a, 1 << n, width)
-
-    def shr(self, a: Term, n: int, width: int, *, signed: bool = False) -> Term:
-        """a >> n, arithmetic where signed."""
-        if n == 0:
-            return a
-        if a.is_const:
-            return self.const((a.const if signed else a.const & ((1 << width) - 1)) >> n, width)
-        if n < width and self.bounds.within(a, 0, (1 << n) - 1):
-            return self.const(0, width)
-        if width == 64 and n >= 32 and not signed:
-            high = self.hi(a)
-            return self.zext(high if n == 32 else self.shr(high, n - 32, 32))
-        if signed and not self.bounds.within(a, 0, (1 << (width - 1)) - 1):
-            if width == 32 and n == 31:
-                return self.hi(self.sext(a))
-            return self.atom("sar", a, n, width, width=width)
-        kept = self._segments(a, lambda low, high: None if high <= n else (low >= n), width)
-        if kept is None:
-            return self.atom("shr", a, n, width, width=max(width - n, 2))
-        const, monomials = kept
-        return self.sum(const >> n, {m: c >> n for m, c in monomials.items()}, width)
-
-    def bit_and(self, a: Term, b: Term, width: int) -> Term:
-        if a.is_const:
-            a, b = b, a
-        mask = (1 << width) - 1
-        if b.is_const:
-            wanted = b.const & mask
-            if a.is_const:
-                return self.const(a.const & wanted, width)
-            if wanted == mask:
-                return a
-            if wanted == 0:
-                return self.const(0, width)
-
-            def keep(low: int, high: int) -> bool | None:
-                bits = ((1 << high) - 1) & ~((1 << low) - 1)
-                return None if not bits & wanted else (bits & wanted == bits)
-
-            kept = self._segments(a, keep, width, wanted)
-            if kept is not None:
-                return self.sum(kept[0], kept[1], width)
-        if a is b:
-            return a
-        if not self.bounds.support(a, width) & self.bounds.support(b, width):
-            return self.const(0, width)
-        return self.atom("and", *ordered((a, b)), width=width)
-
-    def bit_or(self, a: Term, b: Term, width: int) -> Term:
-        return self._merge("or", a, b, width)
-
-    def bit_xor(self, a: Term, b: Term, width: int) -> Term:
-        return self._merge("xor", a, b, width)
-
-    def _merge(self, op: str, a: Term, b: Term, width: int) -> Term:
-        if a.is_const:
-            a, b = b, a
-        if a.is_const:
-            return self.const(a.const | b.const if op == "or" else a.const ^ b.const, width)
-        if b.is_const and b.const == -1:
-            return b if op == "or" else self.bit_not(a, width)
-        if a is b:
-            return a if op == "or" else self.const(0, width)
-        if not self.bounds.support(a, width) & self.bounds.support(b, width):
-            return self.add(a, b, width)
-        return self.atom(op, *ordered((a, b)), width=width)
-
-    def bit_not(self, a: Term, width: int) -> Term:
-        return self.sub(self.const(-1, width), a, width)
-
-    def _segments(
-        self, a: Term, choose: Callable[[int, int], bool | None], width: int, const_mask: int | None = None
-    ) -> tuple[int, dict[Monomial, int]] | None:
-        """The parts of a sum whose bits are apart, chosen by their bits.
-
-        choose(low, high) says of bits low..high-1: None to drop them, True to keep them, False that they cannot be had
-        apart. None where the parts are not apart or cannot be had.
-        """
-        parts = self.bounds.parts(a, width)
-        if parts is None:
-            return None
-        kept: dict[Monomial, int] = {}
-        for low, high, monomial, coefficient in parts:
-            chosen = choose(low, high)
-            if chosen:
-                kept[monomial] = kept.get(monomial, 0) + coefficient
-            elif chosen is False:
-                return None
-        const = a.const & ((1 << width) - 1)
-        if const_mask is not None:
-            const &= const_mask
-        return const, kept
 
     # --- floats: uninterpreted, but for the liberties of `commute` and `reassociate`
     def factors(self, a: Term, b: Term) -> tuple[Term, Term]:
