@@ -187,7 +187,7 @@ class Shadow:
                     ctypes.memset(row.writer + 4 * first, UNWRITTEN & 0xFF, 4 * (last - first))
         self.owners = self.room(4 * SERIALS)
         self.nodes = self.room(NODE_BYTES * SERIALS)
-        self.serials = ctypes.c_uint64(1)
+        self.serials, self.atomics = ctypes.c_uint64(1), ctypes.c_uint64(0)
 
     def room(self, size: int) -> int:
         """The address of so many zeros, which take host memory only where they are touched. A window may reach beyond
@@ -267,9 +267,10 @@ class WatchedLaunch(Launch):
             given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_writer=at + 4 * room,
             lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
             row_count=self.shadow.count, cache=ctypes.addressof(cache),
-            serials=ctypes.addressof(self.shadow.serials), owners=self.shadow.owners,
-            random=self._random + 2 * number, slice=0 if self.schedule.number == 0 else 8,
-            shuffles=int(self.schedule.number > 0), stride=self._stride, offset=self._offset, orders=int(code.orders),
+            serials=ctypes.addressof(self.shadow.serials), atomics=ctypes.addressof(self.shadow.atomics),
+            owners=self.shadow.owners, random=self._random + 2 * number,
+            slice=0 if self.schedule.number == 0 else 8, shuffles=int(self.schedule.number > 0),
+            stride=self._stride, offset=self._offset, orders=int(code.orders),
             shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
             shortcuts=ctypes.addressof(shortcuts), visited=visited, stack=stack,
             scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,

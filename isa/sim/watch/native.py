@@ -11,8 +11,8 @@ What may be written:
     u8[p], u32[p + 4 * i] = x    memory at an address: u8, u16, u32, u64
     t.field, t.field[i] = x      a ctypes Structure at address t: of a parameter `t: Thread`, or a local
                                  `t: Thread = struct(address)`; at(t) is its address
-    f(x, y)                      another of the functions; `call(p, x, y)` one by its address; `fetch_add(p, n)` as one
-                                 step for all threads
+    f(x, y)                      another of the functions; `call(p, x, y)` one by its address; `fetch_add(p, n)` and
+                                 `fetch_set(p, n)`, each as one step for all threads
     NAME, Class.MEMBER           integers of the functions' module
 
 A shift by 64 or more gives what LLVM says: anything. There is no other type, no exception, no allocation.
@@ -69,6 +69,12 @@ def call(function: int, *arguments: int) -> int:
 
 def fetch_add(address: int, value: int) -> int:
     """Add to the u64 at an address and give what it was, as one step; only in native code."""
+    raise TypeError("only in native code")
+
+
+def fetch_set(address: int, value: int) -> int:
+    """Set the u64 at an address and give what it was, as one step, which nothing else is moved across; only in native
+    code."""
     raise TypeError("only in native code")
 
 
@@ -298,6 +304,9 @@ class _Function:
         if name == "fetch_add":
             pointer = self._emit(f"inttoptr i64 {values[0]} to ptr")
             return self._emit(f"atomicrmw add ptr {pointer}, i64 {values[1]} monotonic")
+        if name == "fetch_set":
+            pointer = self._emit(f"inttoptr i64 {values[0]} to ptr")
+            return self._emit(f"atomicrmw xchg ptr {pointer}, i64 {values[1]} seq_cst")
         raise self._refuse(node)
 
     def _place(self, node: ast.expr) -> tuple[str, int]:

@@ -106,6 +106,7 @@ class Thread(ctypes.Structure):
         ("row_count", _U64),
         ("cache", _U64),  # u64[site]: the row that each site met last
         ("serials", _U64),  # u64 of all threads: the next serial number
+        ("atomics", _U64),  # u64 of all threads: 1 while one of them is at an atomic
         ("owners", _U64),  # u32[serial]: which workgroup, + 1
         ("serial", _U64),  # of the epoch that is running
         ("epoch", _U64),  # the first serial number since the last barrier
@@ -182,6 +183,7 @@ class Watched(ctypes.Structure):
         ("next_kept", _U32),
         ("empty_site", _U32),  # + 1: an access to scratch whose load has not been issued yet,
         ("empty_lanes", _U32),  # and the lanes that had not written there
+        ("later", _U64),  # a bit for each of these: it may have been set again before it was read
         ("flag_stamps", _U32 * FLAGS_READ),
         ("flag_places", _U64 * FLAGS_READ),
         ("kept_stamps", _U64 * FLAGS_KEPT),

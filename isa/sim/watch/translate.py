@@ -275,6 +275,8 @@ class WatchedTranslator(Translator):
         wide = address.to("u64") if address.type != "u64" else address
         slot = f.alloca(wide.llvm, 64)
         region.line(f"store {wide!r}, ptr {slot}")
+        if _is_shared(access):
+            self._call(region, "begin_atomic", "%c.int")
         self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first)
         if scalar:
             return [f.emit(region, f"load ptr, ptr {slot}")]
@@ -384,7 +386,10 @@ class WatchedTranslator(Translator):
         assert mask is None or isinstance(mask, LlvmValue)
         if access.space in _SPACES:
             self._observe(inst, access, address, memory.element_bytes(access.element), mask)
-        return super().atomic(inst, access, address, body, data, mask)
+        old = super().atomic(inst, access, address, body, data, mask)
+        if _is_shared(access):
+            self._call(self.writer.vector, "end_atomic", "%c.int")
+        return old
 
     # --- turns
 
@@ -408,6 +413,11 @@ class WatchedTranslator(Translator):
         region.label(name)
         self._leave(region, number, Stop.YIELD)
         region.label(f"{name}.goes.on")
+
+
+def _is_shared(access: Access) -> bool:
+    """Whether it is an atomic that other threads may do at the same moment."""
+    return access.kind == "atomic" and access.space in ("global", "flat")
 
 
 def _reads_scratch(inst: Instruction) -> bool:

@@ -121,7 +121,7 @@ def global_read(
                 u16[row.writer_site + 2 * granule],
             )  # fmt: skip
     if how == COHERENT:
-        flag_read(v, place, writer)
+        flag_read(v, place, writer, 1)
     if kind == SHARED_LOAD:
         return 0
     me = v.serial << SERIAL_SHIFT | w.index
@@ -177,6 +177,6 @@ def global_access(
                 global_read(w, c, t, row, granule, kind, how, site, lanes, address)
         else:
             if kind == ATOMIC_ACCESS and how == COHERENT and t.orders:
-                flag_read(v, writers + 4 * granule, u32[writers + 4 * granule])
+                flag_read(v, writers + 4 * granule, u32[writers + 4 * granule], 0)
             global_write(w, c, t, row, granule, kind, kind == STORE and how == COHERENT, site, lanes, address)
     return address

@@ -7,6 +7,9 @@ wave knew when it began, and never changes; what the wave learns begins a new on
     s_barrier           what all waves of the workgroup know, and the stores of those that waited before it
     s_waitcnt vmcnt(0)  what the writer knew of each flag that was read: by a load with glc, or an atomic that returns
 
+An atomic and its stamp are one step for all threads (`begin_atomic`): what it read is what the stamp says. A load with
+glc may meet a flag that is set again before the value is read, so it learns of what stands there when it is awaited.
+
 So a flag's stamp says what was complete when it was set, and nothing has to be said of which store is a flag: a
 release on gfx11 is a wait and a store (LLVM AMDGPUUsage, memory model gfx10-gfx11). An atomic on a flag that another
 wave had set passes on what that one published, too.
@@ -23,7 +26,7 @@ serial it seeks. A flag is 4 or 8 bytes; of those read at once 64 are followed.
 from __future__ import annotations
 
 from isa.sim.state import Context, Wave
-from isa.sim.watch.native import fetch_add, struct, u32
+from isa.sim.watch.native import fetch_add, fetch_set, struct, u32
 from isa.sim.watch.state import (
     EVERYBODY,
     FLAG,
@@ -144,14 +147,33 @@ def atomic_stamp(t: Thread, v: Watched, me: int, writer: int) -> int:
     return serial << SERIAL_SHIFT | FLAG | me & GLOBAL_WAVE
 
 
-def flag_read(v: Watched, place: int, stamp: int) -> int:
-    """A wave reads what may be a flag: what its writer knew is known when the read is complete."""
+def begin_atomic(c: Context) -> int:
+    t: Thread = c.watch
+    taken = 1
+    while taken:
+        taken = fetch_set(t.atomics, 1)
+    return 0
+
+
+def end_atomic(c: Context) -> int:
+    t: Thread = c.watch
+    fetch_set(t.atomics, 0)
+    return 0
+
+
+def flag_read(v: Watched, place: int, stamp: int, later: int) -> int:
+    """A wave reads what may be a flag: what its writer knew is known when the read is complete. later: 1 if it may be
+    set again before it is read."""
+    if not later and not stamp:
+        return 0
     for i in range(v.flags):
-        if v.flag_places[i] == place or (stamp and v.flag_stamps[i] == stamp):
+        if (stamp and v.flag_stamps[i] == stamp) or (later and v.flag_places[i] == place):
+            v.later |= later << i
             return 0
     if v.flags < FLAGS_READ:
         v.flag_places[v.flags] = place
         v.flag_stamps[v.flags] = stamp
+        v.later |= later << v.flags
         v.flags += 1
     return 0
 
@@ -197,8 +219,10 @@ def awaited(w: Wave, c: Context, vm: int, vs: int) -> int:
         v.open = v.open & OPEN_STORES
         for i in range(v.flags):
             learn(w, t, v, v.flag_places[i], v.flag_stamps[i])
-            learn(w, t, v, v.flag_places[i], u32[v.flag_places[i]])
+            if v.later >> i & 1:
+                learn(w, t, v, v.flag_places[i], u32[v.flag_places[i]])
         v.flags = 0
+        v.later = 0
     node: Node = struct(t.nodes + NODE_BYTES * v.serial)
     stores = complete(v, bit, 0)
     loads = complete(v, bit, 1)
@@ -245,6 +269,7 @@ def begin_order(c: Context, t: Thread) -> int:
         v.open = 0
         v.touched = 0
         v.flags = 0
+        v.later = 0
         for slot in range(FLAGS_KEPT):
             v.kept_flags[slot] = 0
             v.kept_stamps[slot] = 0

@@ -81,6 +81,45 @@ COUNTED = """
     s_endpgm
 """
 
+# In each of 4096 rounds two workgroups store, and count themselves at a counter of the round's own; the second reads
+# what the first stored. A round begins when both are counted, so they do so at the same moment.
+ROUNDS = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_lshl_b32 s7, s2, 7
+    s_mov_b32 s9, 0x100000
+    v_lshlrev_b32_e32 v1, 2, v0
+    v_mov_b32_e32 v4, 1
+    s_waitcnt lgkmcnt(0)
+.Lround:
+    v_add_nc_u32_e32 v2, s7, v1
+    v_mov_b32_e32 v3, s9
+    global_store_b32 v2, v0, s[4:5]
+    s_waitcnt_vscnt null, 0x0                      ; stores
+    v_cmp_eq_u32_e32 vcc_lo, 0, v0
+    s_and_saveexec_b32 s6, vcc_lo
+    global_atomic_add_u32 v5, v3, v4, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    buffer_gl1_inv
+    buffer_gl0_inv
+    v_readfirstlane_b32 s8, v5
+    s_mov_b32 exec_lo, s6
+    s_cmp_lg_u32 s8, 1
+    s_cbranch_scc1 .Lmeet
+    v_xor_b32_e32 v2, 0x80, v2
+    global_load_b32 v7, v2, s[4:5]
+.Lmeet:
+    global_load_b32 v5, v3, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s8, v5
+    s_cmp_lg_u32 s8, 2
+    s_cbranch_scc1 .Lmeet
+    s_addk_i32 s7, 0x100
+    s_add_i32 s9, s9, 4
+    s_bitcmp1_b32 s9, 14
+    s_cbranch_scc0 .Lround
+    s_endpgm
+"""
+
 
 # Wave 1 tells wave 0 to go on, through memory or through LDS; wave 2 waits at a barrier meanwhile.
 BETWEEN_WAVES = """
@@ -116,11 +155,12 @@ def without(text, *steps):
 
 def loaded(body, cu_mode=True):
     """(card, kernel, its buffer)."""
-    source = programs.source(re.sub(r";.*", "", HEAD + body).replace("FLAG", "").replace("COHERENT", ""))
+    body = body if "s_load_b64" in body else HEAD + body
+    source = programs.source(re.sub(r";.*", "", body).replace("FLAG", "").replace("COHERENT", ""))
     if cu_mode:
         source = source.replace(".end_amdhsa_kernel", ".amdhsa_workgroup_processor_mode 0\n.end_amdhsa_kernel")
     card = Card(capacity=1 << 26)
-    buffer = card.memory.allocate(4096)
+    buffer = card.memory.allocate(1 << 21)
     kernel = card.load(programs.linked(source)).kernels["test"]
     assert kernel.facts.descriptor.wgp_mode != cu_mode
     return card, kernel, buffer
@@ -184,6 +224,12 @@ def test_each_l0_of_a_wgp_is_emptied():
 def test_the_last_that_counts_itself_reads_everything():
     assert not found(COUNTED, 4, 32)
     assert not found(COUNTED, 4, 32, threads=2)
+
+
+def test_an_atomic_and_its_stamp_are_one_step():
+    """Of two threads that count at once each learns of the other what its own atomic found, and nothing else."""
+    assert not found(ROUNDS, 2, 32, threads=2)
+    assert rules(found(without(ROUNDS, "stores"), 2, 32, threads=2)) == {("memory race", "reads")}
 
 
 @pytest.mark.parametrize("step", ["stores", "L1", "L0"])
