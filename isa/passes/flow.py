@@ -13,8 +13,9 @@ import re
 
 from isa.analysis.cfg import Cfg, Loop
 from isa.descriptor import USER_SGPRS
+from isa.passes.pairs import high, low
 from isa.passes.poly import FULL, Atom, Poly
-from isa.passes.symbolic import Machine, high, low
+from isa.passes.symbolic import Machine
 from isa.program import Instruction, Kernel
 from isa.registers import Reg, s, v
 

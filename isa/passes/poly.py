@@ -180,6 +180,15 @@ class Poly:
     __repr__ = __str__
 
 
+ZERO = Poly.const(0)
+
+
+def opaque(kind: str, *operands: Any, mask: int = FULL, wide: bool = False) -> Poly:
+    """The result of an operation that polynomials cannot express; the same in all lanes where its operands are."""
+    uniform = all(o.uniform for o in operands if isinstance(o, Poly))
+    return Poly.of(Atom(kind, operands, uniform, wide, mask))
+
+
 def _order(atom: Atom) -> str:
     return atom.name
 

@@ -18,7 +18,8 @@ from isa.describe import lookup
 from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, remove_dead, render
 from isa.passes.poly import Poly
-from isa.passes.symbolic import Machine, Term
+from isa.passes.symbolic import Machine
+from isa.passes.term import Term
 from isa.program import Instruction, Label, Line, Program
 from isa.registers import SCC, Reg
 

@@ -1,7 +1,7 @@
 """Memory instructions as native code, one lane after the other.
 
 This is the plain way, right for every pattern of addresses: a loop over the lanes that are on; each address goes
-through the runtime's `resolve_*`, which gives a pointer into simulated memory or records a fault. `patterns.py` has the
+through the runtime's `resolve_*`, which gives a pointer into simulated memory or records a fault. `wide.py` has the
 fast way.
 
 A site is one access of one instruction; its number tells a fault where it happened.

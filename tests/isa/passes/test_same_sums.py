@@ -5,8 +5,8 @@ from typing import Any
 from isa.analysis import cfg, inner
 from isa.passes import flow, outer_product
 from isa.passes.batch_loads import _factored, _is_global_load, _parts
+from isa.passes.pairs import pack
 from isa.passes.poly import Poly
-from isa.passes.symbolic import pack
 from isa.registers import Reg
 
 TILE = (8, 16)

@@ -6,8 +6,9 @@ import pytest
 
 from isa.parse import parse, parse_instruction
 from isa.passes.edit import remove_dead
+from isa.passes.pairs import high, low, pack
 from isa.passes.poly import Atom, Poly
-from isa.passes.symbolic import Machine, high, low, pack
+from isa.passes.symbolic import Machine
 from isa.registers import parse_register, s, v
 
 CASES = Path(__file__).parent / "cases"
