@@ -28,8 +28,8 @@ VALUES: dict[str, tuple[int, ...]] = {
     "stages": (1, 2),
     "stream_k": (False, True),
 }
-_MOST_FOLLOWED = 150_000
-"""K blocks of all tiles together."""
+_MOST_FOLLOWED = 20_000_000
+"""K blocks of all tiles together; 12288 cubed has 14 million of 128 x 128 x 8."""
 _WIDTHS = sorted(itertools.product((1, 2, 4), repeat=2), key=lambda w: -w[0] * w[1])
 
 
@@ -51,8 +51,7 @@ def kernels(trans: str) -> tuple[Parameters, ...]:
 
 
 def timeable(p: Parameters, shape: Shape) -> bool:
-    """Whether the model can time it in seconds: it follows each workgroup that stays by itself. Where there are many
-    rounds of tiles such a kernel gains little, as only the last round is what it can take away."""
+    """Whether the model can time it in seconds: it follows workgroups that do pieces of tiles each by itself."""
     tiles = -(-shape.m // p.rows) * -(-shape.n // p.columns)
     return not p.stream_k or tiles * -(-shape.k // p.depth) <= _MOST_FOLLOWED
 

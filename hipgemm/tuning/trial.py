@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
 
-_SHORT = (256, 512)
 _WARM_UPS, _TIMED, _REPEATED = 1, 3, 16
 
 
@@ -87,19 +86,10 @@ def run(job: Job) -> list[Outcome]:
 
 
 def _quick(job: Job, kernel: str) -> Outcome:
-    from isa.timing import ensemble
+    from hipgemm.tuning import quick
+    from isa.timing.cards import card
 
-    s, clock = job.shape, job.target.clock_mhz
-    parameters = rung(kernel).parameters
-    linear = s.k > _SHORT[-1] and not (parameters and parameters.stream_k)  # else K is cut to other pieces
-    short = list(_SHORT) if linear else [s.k]
-    launches = [launch(kernel, Shape(s.m, s.n, k, s.trans), job.target) for k in short]
-    # Not TimedLaunch.estimate: hundreds of them would drive predictions from the disk that somebody asks for again.
-    times = [ensemble.quick(each.prepared, clock).time_s for each in launches]
-    if len(short) == 1:
-        return Outcome(kernel, times[0])
-    rate = max(0.0, times[1] - times[0]) / (short[1] - short[0])
-    return Outcome(kernel, times[1] + rate * (s.k - short[1]))
+    return Outcome(kernel, quick.seconds(kernel, job.shape, card(job.target.card), job.target.clock_mhz))
 
 
 def _estimate(job: Job, kernel: str) -> Outcome:

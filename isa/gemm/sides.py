@@ -16,6 +16,7 @@ lanes of a wave store at once on different banks.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -93,16 +94,7 @@ class Side:
     @cached_property
     def pitch(self) -> int:
         """Bytes of LDS from one k to the next."""
-        # Of whole ds_load_b64, the smallest with the fewest turns.
-        return 4 * (self.extent + min(range(0, LANES, 2), key=self._turns))
-
-    def _turns(self, padding: int) -> int:
-        """How often lanes of a wave hit one bank with their stores of one dword. Wider stores go along a row."""
-        if not self.along_k:
-            return 1
-        places = (self.thread_place(lane) for lane in range(LANES))
-        banks = [(k * (self.extent + padding) + x) % _LDS_BANKS for k, x in places]
-        return max(map(banks.count, banks))
+        return 4 * (self.extent + _padding(self))
 
     @property
     def bytes(self) -> int:
@@ -114,6 +106,21 @@ class Side:
         """The most elements from one line of the matrix to the next: byte offsets within a tile have 32 bits."""
         lines = self.extent if self.along_k else self.depth
         return 2**32 // (4 * lines) - 1
+
+
+@functools.cache
+def _padding(side: Side) -> int:
+    """Of whole ds_load_b64, the smallest with the fewest turns. Kept: a search asks for few sides many times."""
+    return min(range(0, LANES, 2), key=lambda padding: _turns(side, padding))
+
+
+def _turns(side: Side, padding: int) -> int:
+    """How often lanes of a wave hit one bank with their stores of one dword. Wider stores go along a row."""
+    if not side.along_k:
+        return 1
+    places = (side.thread_place(lane) for lane in range(LANES))
+    banks = [(k * (side.extent + padding) + x) % _LDS_BANKS for k, x in places]
+    return max(map(banks.count, banks))
 
 
 def _power_of_two(n: int) -> bool:

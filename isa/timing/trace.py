@@ -2,7 +2,7 @@
 
 Whatever executes a kernel records by calling
 
-    recorder.block(wave, index)                    the wave enters a basic block
+    recorder.enter(waves, index)                   these waves enter a basic block
     recorder.visit(block, positions, waves, addresses, masks)  its memory accesses touch byte addresses
 
 and the model needs nothing else: no values. `Recorder.finish` turns addresses into LDS cycles and sectors
@@ -72,7 +72,8 @@ class Recorder:
     cfg: Cfg
     waves: int
     spaces: dict[int, str] = field(default_factory=dict)
-    _blocks: list[list[int]] = field(init=False)
+    _entered: list[tuple[np.ndarray, int]] = field(default_factory=list)
+    _blocks: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     _pending: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     _visits: dict[tuple[int, int], list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     _positions: dict[int, np.ndarray] = field(default_factory=dict)
@@ -83,20 +84,19 @@ class Recorder:
     _mem: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._blocks = [[] for _ in range(self.waves)]
         self._order = np.zeros(self.waves, np.int64)
 
     def count(self, waves: np.ndarray) -> np.ndarray:
         """Accesses of these waves so far."""
         return self._order[waves]
 
-    def block(self, wave: int, index: int) -> None:
-        """Wave `wave` enters basic block `index` of the kernel's `Cfg`."""
-        self._blocks[wave].append(index)
+    def enter(self, waves: np.ndarray, index: int) -> None:
+        """Each of these waves enters basic block `index` of the kernel's `Cfg`."""
+        self._entered.append((waves, index))
 
     def blocks(self, wave: int, indices: np.ndarray) -> None:
         """Wave `wave` enters these blocks, in this order."""
-        self._blocks[wave].extend(indices.tolist())
+        self._blocks.append((np.full(len(indices), wave), indices))
 
     def record(
         self, waves: np.ndarray, positions: np.ndarray, second: np.ndarray, addresses: np.ndarray, masks: np.ndarray
@@ -175,15 +175,25 @@ class Recorder:
         by_mem = np.lexsort((mem_order, mem_wave))
         starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
         take = np.repeat(starts[by_mem] - _starts(counts[by_mem])[:-1], counts[by_mem])
+        block_at, blocks = self._ways()
         return Recorded(
-            block_at=_starts(np.array([len(b) for b in self._blocks])),
-            blocks=np.array([b for wave in self._blocks for b in wave], np.int64),
+            block_at=block_at,
+            blocks=blocks,
             lds_at=_starts(np.bincount(lds_wave, minlength=self.waves)),
             lds=lds,
             mem_at=_starts(np.bincount(mem_wave, minlength=self.waves)),
             sector_at=_starts(counts[by_mem]),
             sectors=flat[take + np.arange(len(take))],
         )
+
+    def _ways(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where each wave's blocks begin, and the blocks."""
+        indices = [np.full(len(waves), index) for waves, index in self._entered]
+        entered = [*zip((waves for waves, _ in self._entered), indices, strict=True), *self._blocks]
+        waves, blocks = (
+            np.concatenate([np.zeros(0, np.int64), *(e[c] for e in entered)]).astype(np.int64) for c in (0, 1)
+        )
+        return _starts(np.bincount(waves, minlength=self.waves)), blocks[np.argsort(waves, kind="stable")]
 
 
 class Ways(Recorder):

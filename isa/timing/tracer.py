@@ -14,6 +14,7 @@ makes the trace inexact, which it says.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -25,7 +26,7 @@ from isa.errors import IsaError
 from isa.registers import EXEC_LO
 from isa.timing.emitter import Emitter, Followed, mask_of
 from isa.timing.layout import Recorded
-from isa.timing.slicing import Slice, slice_of
+from isa.timing.slicing import slice_of
 from isa.timing.trace import Recorder, Trace, Ways
 
 _ALL = 0xFFFFFFFF
@@ -55,18 +56,51 @@ class Launch:
         return -(-self.block[0] * self.block[1] * self.block[2] // 32)
 
 
-def _part_of(cfg: Cfg, launch: Launch) -> Slice:
-    part = slice_of(cfg)
-    if launch.block[0] * launch.block[1] * launch.block[2] % 32:  # the last wave never has all lanes on
-        part = replace(part, full=(False,) * len(cfg))
-    return part
+class _Code:
+    """What is executed of a kernel. part: of it; whole: whether its waves begin with all lanes on."""
+
+    def __init__(self, cfg: Cfg, whole: bool) -> None:
+        self.cfg, part = cfg, slice_of(cfg)
+        self.part = part if whole else replace(part, full=(False,) * len(cfg))
+        self._functions: dict[tuple[int, bool], Followed] = {}
+
+    def function(self, block: int, lds: bool) -> Followed:
+        """A block's; lds: whether LDS accesses count."""
+        if (block, lds) not in self._functions:
+            emitter = Emitter(self.part, lds)
+            self._functions[block, lds] = emitter.run(self.cfg.instructions, self.cfg.blocks[block])
+        return self._functions[block, lds]
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A Cfg that is compared by what it is, not by what it holds."""
+
+    cfg: Cfg
+
+    def __hash__(self) -> int:
+        return id(self.cfg)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kernel) and self.cfg is other.cfg
+
+
+@functools.lru_cache(maxsize=2)
+def _code(kernel: _Kernel, whole: bool) -> _Code:
+    """Kept for who follows workgroups of one kernel several times."""
+    return _Code(kernel.cfg, whole)
+
+
+def _code_of(cfg: Cfg, launch: Launch) -> _Code:
+    x, y, z = launch.block
+    return _code(_Kernel(cfg), x * y * z % 32 == 0)
 
 
 def follow(cfg: Cfg, launch: Launch, numbers: Sequence[int], last: int | None = None) -> Recorded:
     """Record workgroups by their numbers, each for itself; wave i of the r-th has row r * launch.waves + i. last: None,
     or accesses of a wave after which it is left; LDS is then left out."""
     gx = launch.grid[0]
-    run = _Run(cfg, _part_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), last)
+    run = _Run(cfg, _code_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), last)
     run.go()
     return run.recorder.finish()
 
@@ -74,7 +108,7 @@ def follow(cfg: Cfg, launch: Launch, numbers: Sequence[int], last: int | None = 
 def ways(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> list[bytes]:
     """Of each of these workgroups, something that is equal for those that go the same way."""
     gx = launch.grid[0]
-    run = _Run(cfg, _part_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), 1 << 62)
+    run = _Run(cfg, _code_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), 1 << 62)
     run.recorder = Ways(cfg, launch.waves * len(numbers))
     run.go()
     found = run.recorder.finish()
@@ -84,11 +118,10 @@ def ways(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> list[bytes]:
 
 def trace(cfg: Cfg, launch: Launch) -> Trace:
     """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
-    part = _part_of(cfg, launch)
     gx, gy = launch.grid[0], launch.grid[1] * launch.grid[2]
     probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
     probes = [(x, y) for x, y in dict.fromkeys(probes) if x < gx and y < gy]
-    run = _Run(cfg, part, launch, probes)
+    run = _Run(cfg, _code_of(cfg, launch), launch, probes)
     run.go()
     shift_x, shift_y, exact = run.shifts()
     return Trace(run.recorder.finish(), launch.waves, (gx, gy), shift_x, shift_y, exact)
@@ -99,13 +132,12 @@ class _Run:
     accesses of a wave, LDS left out, nobody needs to know more."""
 
     def __init__(
-        self, cfg: Cfg, part: Slice, launch: Launch, probes: list[tuple[int, int]], recorded: int = 1,
+        self, cfg: Cfg, code: _Code, launch: Launch, probes: list[tuple[int, int]], recorded: int = 1,
         last: int | None = None,
     ) -> None:  # fmt: skip
-        self.cfg, self.part, self.launch, self.probes, self.last = cfg, part, launch, probes, last
+        self.cfg, self.code, self.launch, self.probes, self.last = cfg, code, launch, probes, last
         self.own = launch.waves * recorded
         self.recorder = Recorder(cfg, self.own)
-        self.functions: dict[int, Followed] = {}
         self.buffers: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.moved: dict[int, np.ndarray] = {}
         # Scratch lies elsewhere for each wave and LDS for each workgroup: only the rest moves with the grid.
@@ -125,16 +157,12 @@ class _Run:
                     if not going.all():
                         v, s, f, c = _part(v, s, f, c, going)
                         rows = rows[going]
-                for row in rows[rows < self.own]:
-                    self.recorder.block(int(row), block)
-                if block not in self.functions:
-                    emitter = Emitter(self.part, self.last is None)
-                    self.functions[block] = emitter.run(self.cfg.instructions, self.cfg.blocks[block])
-                function = self.functions[block]
-                addresses, masks = self._places(block, len(rows))
+                self.recorder.enter(rows[rows < self.own], block)
+                function = self.code.function(block, self.last is None)
+                addresses, masks = self._places(block, len(rows), len(function.positions))
                 condition = function.go(v, s, f, c, self._load, addresses, masks)
                 if len(function.positions):
-                    self._record(block, rows, addresses, masks)
+                    self._record(block, function.positions, rows, addresses, masks)
                 where = self.cfg.blocks[block]
                 if not where.successors:
                     break
@@ -193,15 +221,15 @@ class _Run:
             hint="the time of a kernel whose addresses depend on data can be told only from a launch",
         )
 
-    def _places(self, block: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    def _places(self, block: int, rows: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Where a block puts the addresses and masks of its accesses."""
         if (block, rows) not in self.buffers:
-            count = len(self.functions[block].positions)
             self.buffers[block, rows] = np.zeros((count, rows, 32), np.int64), np.full((count, rows), _ALL, np.int64)
         return self.buffers[block, rows]
 
-    def _record(self, block: int, rows: np.ndarray, addresses: np.ndarray, masks: np.ndarray) -> None:
-        positions = self.functions[block].positions
+    def _record(
+        self, block: int, positions: np.ndarray, rows: np.ndarray, addresses: np.ndarray, masks: np.ndarray
+    ) -> None:
         n, own = self.launch.waves, int((rows < self.own).sum())
         if own:
             self.recorder.visit(block, positions, rows[:own], addresses[:, :own], masks[:, :own])
