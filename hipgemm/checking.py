@@ -19,6 +19,7 @@ from hipgemm.kernels import Rung
 from hipgemm.launching import launch_of
 from hipgemm.problem import Problem
 from isa import code_object, toolchain
+from isa.check.counts import target_of
 from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import Finding, IsaError
@@ -77,9 +78,11 @@ def first_fault(
     return next((f.rule for f in found), "")
 
 
-def assembled(program: Program, hipcc: Path | None = None) -> CodeObject:
-    """Its code object, for gfx1100. ToolError where the assembler refuses it."""
-    return load(toolchain.find(hipcc).code_object(emit(program)))
+def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100") -> CodeObject:
+    """Its code object, for the target that it names, or `arch` where it names none. UnsupportedArch for one that
+    nothing is built for, ToolError where the assembler refuses it."""
+    named = target_of(program)
+    return load(toolchain.find(hipcc).code_object(emit(program), arch=named.name if named else arch))
 
 
 def _loaded(row: Rung, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, Kernel]:

@@ -53,14 +53,14 @@ def read(what: str, hipcc: Path | None = None) -> Program | CodeObject:
     return parse(text, "<stdin>" if what == "-" else what)
 
 
-def code_object(what: str, hipcc: Path | None = None) -> CodeObject:
-    """A code object as it is, or made from assembly. IsaError where it cannot be read, ToolError where the assembler
-    refuses it."""
+def code_object(what: str, hipcc: Path | None = None, arch: str = "gfx1100") -> CodeObject:
+    """A code object as it is, or made from assembly, for `arch` where that names no target. IsaError where it cannot be
+    read, ToolError where the assembler refuses it."""
     from hipgemm.checking import assembled
     from isa.code_object import CodeObject
 
     given = read(what, hipcc)
-    return given if isinstance(given, CodeObject) else assembled(given, hipcc)
+    return given if isinstance(given, CodeObject) else assembled(given, hipcc, arch)
 
 
 def write(file: Path, text: str) -> None:

@@ -39,8 +39,8 @@ def command(
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
-    A kernel of the ladder (kernel1 to kernel8) is built and gets an M x N x K problem. An assembly file (- for stdin)
-    or a code object needs --grid, --block, and an --arg for each argument of its kernel.
+    A kernel of the ladder (kernel1 to kernel8) is built for the card's target and gets an M x N x K problem. An
+    assembly file (- for stdin) or a code object needs --grid, --block, and an --arg for each argument of its kernel.
 
     The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.
     """
@@ -108,7 +108,7 @@ def _of_file(
     from hipgemm.cli import inputs
     from hipgemm.predict import LaunchPrediction, ready_launch
 
-    code = inputs.code_object(what, hipcc)
+    code = inputs.code_object(what, hipcc, on.arch)
     if shape is None:
         raise IsaError(
             f"how is {' or '.join(code.kernels)} launched?", expected="--grid, --block, and an --arg for each argument"

@@ -20,6 +20,7 @@ from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Table
 from isa.gemm.names import name_of, parameters_of
 from isa.gemm.parameters import ParameterError
+from isa.timing.cards import same
 
 FALLBACK = "kernel2"
 
@@ -71,7 +72,7 @@ def lying(kernel: str, trans: str) -> str:
 def _ordered(shape: Shape, on: str, tables: tuple[Table, ...]) -> list[Entry]:
     """The entries that may serve, nearest first."""
     ranked = [
-        (e.shape.trans != shape.trans, not _same(e.on, on), distance(shape, e.shape), number,
+        (e.shape.trans != shape.trans, not same(e.on, on), distance(shape, e.shape), number,
          e.kind != "measured", e.key, e)
         for number, held in enumerate(tables)
         for e in held.entries
@@ -90,15 +91,10 @@ def _refused(kernel: str, shape: Shape) -> str:
     return ""
 
 
-def _same(a: str, b: str) -> bool:
-    """Whether two names are of one card: "7900 XTX" and "AMD Radeon RX 7900 XTX"."""
-    return a.lower() in b.lower() or b.lower() in a.lower()
-
-
 def _reason(shape: Shape, entry: Entry, far: float, on: str, later: bool) -> str:
     exact = far == 0 and entry.shape.trans == shape.trans
     near = "this shape is tuned" if exact else f"the nearest tuned shape is {entry.shape}, {far:.2f} octaves away"
-    who = "" if _same(entry.on, on) else f", for the {entry.on}"
+    who = "" if same(entry.on, on) else f", for the {entry.on}"
     return near + who + f" ({entry.kind})" + ("; kernels before it do not take these sizes" if later else "")
 
 

@@ -50,7 +50,7 @@ def served(
     units = card.cus // cus_a_unit
 
     def cache(count: int, size: float, ways: float) -> Cache:
-        sets = max(1, int(size / line / ways))
+        sets = max(1 if size else 0, int(size / line / ways))
         shape = (count, sets, int(ways))
         return Cache(sets, int(ways), np.full(shape, -1, np.int64), np.zeros(shape, np.int64))
 
@@ -85,7 +85,7 @@ def served(
     fits = first[:, 4].sum() / part * line <= card.l3_bytes
     if not fits:
         l3.tags[:] = -1
-    l3.used[:] -= l3.used.max()  # older than all that follows
+    l3.used[:] -= l3.used.max(initial=0)  # older than all that follows
     later, _ = play(resident if trace.workgroups >= 2 * resident else trace.workgroups - resident)
     return (first + (rounds - 1) * later) / rounds
 

@@ -1,20 +1,49 @@
-"""The RDNA3 cards that the cycle model knows: what differs between them.
+"""The RDNA3 and RDNA3.5 cards that the cycle model knows, graphics of processors among them: what differs between them.
 
-Sources: AMD's product pages; C&C for the L2 and L3 bandwidth of the 7900 XTX, scaled by slices for the others (L).
+Sources:
 
-`sa_cus` is how many CUs a shader array has on average; L2 and L3 bandwidth scale with the number of their slices.
+    CUs, caches      AMD, ROCm documentation, "AMD GPU specifications" (reference/gpu-specs)
+    shader arrays    what `rocminfo` prints: shader engines x arrays of an engine
+    clock            the boost clock of AMD's product pages; of the 780M, 890M and 8060S the "graphics frequency", which
+                     `rocminfo` prints too
+    memory           AMD's product pages. Graphics of a processor has the memory of its machine: here DDR5-5600 for the
+                     780M and LPDDR5X-7500 for the 890M, as in the machines that C&C measured, and LPDDR5X-8000 for the
+                     8060S; half of 64, 96 and 128 GB, which is what Linux lets a GPU have if nothing else is said
+    L2 bandwidth     C&C for the 7900 XTX, in proportion to the size for the others, which have fewer slices of the
+                     same size (assumed)
+    L3 bandwidth     C&C for the 7900 XTX, of AMD's 3.5 TB/s; the others have fewer MCDs of 16 MB. That gives the 8060S
+                     1 TB/s, where C&C measured "just under 1 TB/s"
+
+C&C is Chips and Cheese: "Microbenchmarking AMD's RDNA 3"; "Hot Chips 2023: AMD's Phoenix SoC"; "AMD's Radeon 890M:
+Strix Point's Bigger iGPU"; "Strix Halo's Memory Subsystem: Tackling iGPU Challenges".
+
+Limits: latencies are one set for all cards (rdna3.py). C&C found those of L1 and L2 of the 8060S alike, those of its L3
+and memory longer, and said no number, so what waits for memory is predicted too fast on graphics of a processor
+(assumed for the 780M and 890M). Nor does the model know that the processor's cores use the same memory.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from isa.errors import IsaError
 
+_MB, _GB = 1 << 20, 1 << 30
+_L2_OF_MB = 5.7e12, 6  # of the 7900 XTX: bytes/s, MB
+_L3_OF_MB = 3.0e12, 96
+_MAKER = re.compile(r"\b(?:amd|radeon|rx|pro|graphics)\b|\(tm\)|™")
+"""Words that tell no card from another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One card. Bandwidths in bytes/s, clocks in MHz, sizes in bytes."""
+    """One card. Clocks in MHz, sizes in bytes.
+
+    l3_bytes:   0 where there is no L3.
+    bus_bits:   width of the way to memory.
+    integrated: it is a part of a processor, and has no memory of its own.
+    """
 
     name: str
     arch: str
@@ -23,40 +52,63 @@ class Card:
     clock_mhz: int
     l2_bytes: int
     l3_bytes: int
-    l2_bandwidth: float
-    l3_bandwidth: float
+    vram_bytes: int
     vram_bandwidth: float
+    bus_bits: int
+    integrated: bool = False
 
     @property
     def wgps(self) -> int:
         return self.cus // 2
+
+    @property
+    def l2_bandwidth(self) -> float:
+        """Bytes/s."""
+        bandwidth, of = _L2_OF_MB
+        return bandwidth * (self.l2_bytes // _MB) / of
+
+    @property
+    def l3_bandwidth(self) -> float:
+        """Bytes/s; 0 where there is no L3."""
+        bandwidth, of = _L3_OF_MB
+        return bandwidth * (self.l3_bytes // _MB) / of
 
     def peak_flops(self, clock_mhz: float | None = None) -> float:
         """fp32 FLOP/s with one dual FMA a cycle on each SIMD."""
         return (clock_mhz or self.clock_mhz) * 1e6 * self.cus * 2 * 128
 
 
-_MB = 1 << 20
-_NAVI31 = 5.7e12  # C&C: L2 of the 7900 XTX
-_L3 = 3.0e12  # C&C: Infinity Cache of the 7900 XTX, of AMD's 3.5 TB/s; six MCDs of 16 MB
-
 CARDS: dict[str, Card] = {
     card.name: card
     for card in (
-        Card("7900 XTX", "gfx1100", 96, 12, 2500, 6 * _MB, 96 * _MB, _NAVI31, _L3, 960e9),
-        Card("7900 XT", "gfx1100", 84, 12, 2400, 6 * _MB, 80 * _MB, _NAVI31, _L3 * 5 / 6, 800e9),
-        Card("7900 GRE", "gfx1100", 80, 12, 2245, 6 * _MB, 64 * _MB, _NAVI31, _L3 * 4 / 6, 576e9),
-        Card("W7900", "gfx1100", 96, 12, 2495, 6 * _MB, 96 * _MB, _NAVI31, _L3, 864e9),
-        Card("7800 XT", "gfx1101", 60, 6, 2430, 4 * _MB, 64 * _MB, _NAVI31 * 4 / 6, _L3 * 4 / 6, 624e9),
-        Card("7600", "gfx1102", 32, 4, 2655, 2 * _MB, 32 * _MB, _NAVI31 * 2 / 6, _L3 * 2 / 6, 288e9),
+        #                            SAs  MHz
+        Card("7900 XTX", "gfx1100", 96, 12, 2500, 6 * _MB, 96 * _MB, 24 * _GB, 960e9, 384),
+        Card("7900 XT", "gfx1100", 84, 12, 2400, 6 * _MB, 80 * _MB, 20 * _GB, 800e9, 320),
+        Card("7900 GRE", "gfx1100", 80, 12, 2245, 6 * _MB, 64 * _MB, 16 * _GB, 576e9, 256),
+        Card("W7900", "gfx1100", 96, 12, 2495, 6 * _MB, 96 * _MB, 48 * _GB, 864e9, 384),
+        Card("7800 XT", "gfx1101", 60, 6, 2430, 4 * _MB, 64 * _MB, 16 * _GB, 624e9, 256),
+        Card("7700 XT", "gfx1101", 54, 6, 2544, 4 * _MB, 48 * _MB, 12 * _GB, 432e9, 192),
+        Card("7600", "gfx1102", 32, 4, 2655, 2 * _MB, 32 * _MB, 8 * _GB, 288e9, 128),
+        Card("780M", "gfx1103", 12, 2, 2700, 2 * _MB, 0, 32 * _GB, 89.6e9, 128, integrated=True),
+        Card("890M", "gfx1150", 16, 2, 2900, 2 * _MB, 0, 48 * _GB, 120e9, 128, integrated=True),
+        Card("8060S", "gfx1151", 40, 4, 2900, 2 * _MB, 32 * _MB, 64 * _GB, 256e9, 256, integrated=True),
     )
 }
 
 
 def card(name: str) -> Card:
-    """The card called `name` ("7900 XTX", case and spaces do not matter). IsaError that lists them otherwise."""
-    wanted = name.lower().replace(" ", "").removeprefix("rx")
+    """The card called `name`: "7900 XTX", "rx7900xtx", "AMD Radeon RX 7900 XTX". IsaError that lists them otherwise."""
     for known in CARDS.values():
-        if known.name.lower().replace(" ", "") == wanted:
+        if same(known.name, name):
             return known
     raise IsaError(f"no card {name!r}", expected="one of " + ", ".join(CARDS), got=name)
+
+
+def same(a: str, b: str) -> bool:
+    """Whether two names are of one card, however much of them is the maker's and whatever the case and the spaces."""
+    return _model(a) == _model(b)
+
+
+def _model(name: str) -> str:
+    plain = "".join(name.lower().split())
+    return "".join(_MAKER.sub(" ", name.lower()).split()).removeprefix("rx") or plain

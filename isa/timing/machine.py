@@ -35,8 +35,8 @@ def machine(
         return round(numbers[f"{name}_ns"] * ghz)
 
     def share(bandwidth: float, cus: float) -> float:
-        """Cycles a line of a shared bandwidth in bytes/s."""
-        return line / (bandwidth / (clock_mhz * 1e6) / max(1.0, cus))
+        """Cycles a line of a shared bandwidth in bytes/s; 0 of a cache that is not there, which serves none."""
+        return line / (bandwidth / (clock_mhz * 1e6) / max(1.0, cus)) if bandwidth else 0.0
 
     array_cus = max(1.0, busy_cus / card.shader_arrays)
     return Machine(

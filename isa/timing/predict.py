@@ -20,8 +20,10 @@ from isa import code_object as objects
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import occupancy
+from isa.errors import IsaError
 from isa.parse import parse_disassembly
 from isa.sim import arguments
+from isa.targets import target
 from isa.timing import bank_rules, ensemble
 from isa.timing.apart import apart
 from isa.timing.cards import Card
@@ -74,7 +76,8 @@ def launch_of(kernel: objects.Kernel, grid: Triple, block: Triple, kernarg: byte
 @dataclass(frozen=True)
 class TimedLaunch:
     """A launch whose time on a card is asked for. kernarg: the explicit arguments; numbers: of the machine, those of
-    `isa.timing.rdna3` if None. Asking raises IsaError where it cannot be timed without running it."""
+    `isa.timing.rdna3` if None. Asking raises IsaError where it cannot be timed without running it, or where the code is
+    for another target than the card."""
 
     code: objects.CodeObject
     name: str
@@ -86,6 +89,13 @@ class TimedLaunch:
     numbers: Mapping[str, float] | None = None
     bank_rule: str = bank_rules.DEFAULT
 
+    def __post_init__(self) -> None:
+        if self.code.arch != self.on.arch:
+            raise IsaError(
+                f"{self.name} is no code for the {self.on.name}", expected=self.on.arch, got=self.code.arch,
+                hint="build it for that target, or choose a card of its own",
+            )  # fmt: skip
+
     @functools.cached_property
     def prepared(self) -> Prepared:
         """Made ready for `isa.timing.model`: its addresses followed, its caches played."""
@@ -94,7 +104,9 @@ class TimedLaunch:
         launch = launch_of(kernel, self.grid, self.block, self.kernarg, self.dynamic_lds)
         resources = resources_of(kernel, self.dynamic_lds)
         units = self.on.cus if resources.cu_mode else self.on.wgps
-        fits = occupancy(resources.vgprs, resources.lds, 32 * launch.waves, cu_mode=resources.cu_mode)
+        fits = occupancy(
+            resources.vgprs, resources.lds, 32 * launch.waves, cu_mode=resources.cu_mode, target=target(self.on.arch)
+        )
         found = apart(cfg, launch, trace(cfg, launch), units, fits.workgroups)
         return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule)
 

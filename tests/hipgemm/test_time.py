@@ -97,6 +97,36 @@ def test_a_compiler_may_read_behind_the_last_argument(tmp_path: Path) -> None:
     assert json.loads(invoke(str(file), *shape, "--json"))["kernel"] == "wide"
 
 
+def test_assembly_is_for_the_target_that_it_names_and_no_other_card(tmp_path: Path) -> None:
+    file = tmp_path / "wide.s"
+    shape = ("--grid", "1", "--block", "32", "--arg", "buffer:4", "--arg", "i32:7")
+    for arch, card in (("gfx1103", "780M"), ("gfx1150", "890M"), ("gfx1151", "8060S")):
+        file.write_text(WIDE.replace("gfx1100", arch))
+        assert re.search(rf"card +{card} at ", invoke(str(file), *shape, "--card", card))
+        result = CliRunner().invoke(main, ["time", str(file), *shape])
+        assert result.exit_code == 2
+        assert "wide is no code for the 7900 XTX" in result.output
+        assert "gfx1100" in result.output
+        assert arch in result.output
+    file.write_text(WIDE.replace("gfx1100", "gfx1152"))
+    result = CliRunner().invoke(main, ["time", str(file), *shape])
+    assert result.exit_code == 2
+    assert "cannot build for 'gfx1152'" in result.output
+
+
+@pytest.mark.parametrize("card", ["780M", "890M", "8060S"])
+def test_graphics_of_a_processor(card: str) -> None:
+    """A kernel is built for the card's target; fewer CUs, and a band that the peak does not cross."""
+    found = json.loads(invoke("kernel9", "-n", "512", "--json", "--card", card))
+    on = cards.card(card)
+    assert found["card"] == card
+    assert found["low_ms"] <= found["time_ms"] <= found["high_ms"]
+    assert found["tflops"] * 1e12 < on.peak_flops()
+    assert (
+        found["time_ms"] > json.loads(invoke("kernel9", "-n", "512", "--json", "--clock", str(on.clock_mhz)))["time_ms"]
+    )
+
+
 WIDE = """
 .amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
 .text
@@ -180,7 +210,7 @@ def test_a_prediction_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         (ready(built, 64, 64, 64, on, beta=0.5), None),
         (ready(built, 64, 64, 64, on, bank_rule="free"), None),
         (ready(built, 64, 64, 128, on), None),
-        (ready(built, 64, 64, 64, cards.card("7600")), None),
+        (ready(built, 64, 64, 64, cards.card("7900 XT")), None),
     ]
     for launch, clock in others:
         with pytest.raises(AssertionError, match="predicted again"):

@@ -6,9 +6,12 @@ static inline int64_t cache_set(int64_t line, int64_t sets)
     return (uint32_t)((line ^ (line >> 7) ^ (line >> 14)) & INT32_MAX) % (uint32_t)sets;
 }
 
-/* Look a line up in cache number `which` of a kind and put it there. True where it was there. */
+/* Look a line up in cache number `which` of a kind and put it there. True where it was there. A cache without sets is
+ * none, and holds nothing. */
 static bool touch(const struct cache *c, int64_t which, int64_t line, int64_t now)
 {
+    if (!c->sets)
+        return false;
     int64_t first = (which * c->sets + cache_set(line, c->sets)) * c->ways;
     int64_t *tags = c->tags + first, *used = c->used + first, victim = 0;
     for (int64_t way = 0; way < c->ways; way++) {

@@ -57,6 +57,10 @@ def test_the_user_s_own_table_the_card_and_what_was_measured_come_first() -> Non
     assert choose(shape, tables=(elsewhere, TABLE)).kernel.startswith(SMALL)
     assert choose(shape, "AMD Radeon RX 7600", tables=(elsewhere, TABLE)).kernel.startswith(SLOW)
     assert "for the 7600" in choose(shape, "7900 XTX", tables=(elsewhere,)).reason
+    other = Table((entry(256, 256, 256, SLOW, on="7900 XT"),))
+    assert choose(Shape(256, 256, 256), "AMD Radeon RX 7900 XTX", tables=(other, TABLE)).kernel.startswith(SMALL)
+    assert "for the 7900 XT " in choose(shape, "7900 XTX", tables=(other,)).reason
+    assert "for the" not in choose(shape, "AMD Radeon RX 7900 XT", tables=(other,)).reason
     measured = Table((entry(256, 256, 256, SLOW, on="AMD Radeon RX 7900 XTX", kind="measured"),))
     assert choose(shape, "AMD Radeon RX 7900 XTX", tables=(measured, TABLE)).kernel.startswith(SLOW)
     own = Table((entry(256, 256, 256, SLOW),))
