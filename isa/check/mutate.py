@@ -100,8 +100,15 @@ class Judge:
 
     @staticmethod
     def by_definition(original: Program, kernel: str, launches: Sequence[Launch]) -> Judge:
-        """For a generated kernel."""
-        return Judge._of(lambda program, _: definition.prove(program, kernel, launches), original, kernel, waits=False)
+        """For a generated kernel. One launch tells of most mutants, in a fraction of the time that all take."""
+        alike = [launch for launch in launches if launch.order == "together"]
+        first = max(alike, key=lambda launch: launch.m * launch.n * launch.k)
+
+        def prover(program: Program, _: bool) -> Proof:
+            proof = definition.prove(program, kernel, [first], whole=False, explain=False)
+            return definition.prove(program, kernel, launches, explain=False) if proof.proved else proof
+
+        return Judge._of(prover, original, kernel, waits=False)
 
     @staticmethod
     def _of(prover: Callable[[Program, bool], Proof], original: Program, kernel: str, *, waits: bool) -> Judge:

@@ -7,7 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from hipgemm.cli import main
-from hipgemm.mutation import study
+from hipgemm.mutation import Outcome, Table, study
+from hipgemm.mutation.book import Book, key
+from hipgemm.mutation.page import written
+from isa.check.mutate import Judgement, Mutant
+from isa.errors import IsaError
+from isa.parse import parse
 
 
 @pytest.fixture(autouse=True)
@@ -41,28 +46,73 @@ def test_launches_find_them_too() -> None:
 
 def test_the_verb(tmp_path: Path) -> None:
     out = tmp_path / "docs" / "mutations.md"
-    result = CliRunner().invoke(
-        main,
-        [
-            "mutate",
-            "kernel5",
-            "--vopds",
-            "1",
-            "--every",
-            "60",
-            "--check",
-            "missed",
-            "--jobs",
-            "1",
-            "--json",
-            "-o",
-            str(out),
-        ],
-    )
+    arguments = ("kernel5 --vopds 1 --every 60 --check missed --jobs 1 --json -o " + str(out)).split()
+    result = CliRunner().invoke(main, ["mutate", *arguments])
     assert result.exit_code == 0, result.output
     shown = json.loads(result.stdout)
     assert {o["kernel"] for o in shown["outcomes"]} == {"kernel5"}
     assert "| **kernel5** | **all** |" in out.read_text()
+    assert "`hipgemm mutate kernel5 --vopds 1 --every 60 --check missed`" in out.read_text()
+
+
+def test_a_study_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = tmp_path / "book.jsonl"
+    whole = study(["kernel5"], vopds=1, every=40, checks="none", book=book)
+    lines = book.read_text().splitlines(keepends=True)
+    assert len(lines) == len(whole.outcomes) > 3
+    book.write_text("".join(lines[:2]) + lines[2][:20])
+    done: list[str] = []
+    again = study(["kernel5"], vopds=1, every=40, checks="none", book=book, progress=done.append)
+    assert again == whole
+    assert sorted(book.read_text().splitlines(keepends=True)) == sorted(lines)
+    # All is known: nothing is judged again.
+    monkeypatch.setattr("isa.check.mutate.Judge.__call__", None)
+    assert study(["kernel5"], vopds=1, every=40, checks="none", book=book) == whole
+
+
+def test_a_book_of_another_version_is_not_believed(tmp_path: Path) -> None:
+    mutant = Mutant("wait removed", 0, "a -> removed", parse("k:\n\ts_endpgm\n", "k.s"))
+    known, path = key("k", mutant), tmp_path / "book.jsonl"
+    with Book(path) as book:
+        book.add(known, Judgement("found", lint="waits"), "")
+    with Book(path) as book:
+        assert book.judged(known) == Judgement("found", lint="waits")
+        assert book.launched(known) == ""
+        with pytest.raises(IsaError, match="another study writes"):
+            Book(path)
+    path.write_text(path.read_text().replace(book.by["judged"], "0" * 16))
+    with Book(path) as book:
+        assert book.judged(known) is None
+    path.write_text("not a result\n")
+    with pytest.raises(IsaError, match="no result of a study"):
+        Book(path)
+
+
+def _table(kernel: str, verdict: str = "found") -> Table:
+    outcome = Outcome(kernel, "LDS offset", 7, "a -> b", verdict, "", "value", None, "why")
+    return Table((outcome,), {kernel: {}}, {kernel: f"{kernel} is proved"}, {})
+
+
+def test_a_page_has_a_section_a_study() -> None:
+    page = written(written("", _table("kernel5"), "first"), _table("kernel6", "missed"), "second")
+    assert page.index("| kernel5 | all | 1 |") < page.index("| kernel6 | all | 1 |") < page.index("## kernel5")
+    assert page.index("## kernel5") < page.index("`first`") < page.index("## kernel6") < page.index("`second`")
+    assert written(page, _table("kernel6", "missed"), "second") == page
+    other = written(page, _table("kernel6"), "third")
+    assert "`first`" in other
+    assert "`second`" not in other
+    assert "| kernel6 | all | 1 | 0 | 1 | 0 of 0 | 1 | 0 | 0 |" in other
+
+
+def test_a_section_of_several_kernels_is_replaced_as_a_whole() -> None:
+    two = Table(
+        (*_table("kernel5").outcomes, *_table("kernel6").outcomes), {"kernel5": {}, "kernel6": {}},
+        {"kernel5": "", "kernel6": ""}, {},
+    )  # fmt: skip
+    page = written("", two, "both")
+    with pytest.raises(IsaError, match="section of kernel5, kernel6"):
+        written(page, _table("kernel6"), "one")
+    assert written(written("", _table("kernel6"), "one"), two, "both") == page
 
 
 @pytest.mark.slow

@@ -65,10 +65,13 @@ ORDERS = {"together": "together", "first": "one after another", "last": "one aft
 SEEN = "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)"
 
 
-def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, whole: bool = True) -> Proof:
+def prove(
+    program: Program, kernel: str | None, launches: Sequence[Launch], *, whole: bool = True, explain: bool = True
+) -> Proof:
     """Whether the kernel does in each launch what the definition says. See the module's docstring.
 
-    whole: the launches must take each way through the kernel. Raises IsaError for a name that is not there.
+    whole: the launches must take each way through the kernel. explain: an element that is wrong is shown with both
+    expressions, which takes as long again. Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
     waves = None
@@ -87,7 +90,7 @@ def prove(program: Program, kernel: str | None, launches: Sequence[Launch], *, w
         if memory.of(number, "workspace")[:, : launch.zeroed].any():
             left = Difference("store", f"{launch} leaves counters in the workspace that are not 0", None, None)
             return _different(found, left)
-        if (difference := _compare(found, code, memory, number, launch)) is not None:
+        if (difference := _compare(found, code, memory, number, launch, explain)) is not None:
             return _different(found, difference)
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
@@ -138,7 +141,9 @@ def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
     return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
 
 
-def _compare(kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch) -> Difference | None:
+def _compare(
+    kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch, explain: bool
+) -> Difference | None:
     """The first element of C that does not hold what it must."""
     wanted = matrix(launch)
     buffer = memory.buffers[number]["C"]
@@ -149,6 +154,8 @@ def _compare(kernel: Kernel, code: Code, memory: Memory, number: int, launch: La
         return None
     row, column = (int(i[0]) for i in np.nonzero(wrong))
     what = f"C[{row},{column}] of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements are wrong"
+    if not explain:
+        return Difference("value", what, None, None, sides=SIDES)
     definition = show.expected(launch, row, column)
     if not stored[row, column]:
         place = Place(None, "", show.both(definition, definition)[0])

@@ -1,0 +1,21 @@
+"""The mutation table: faults put into kernels on purpose, and what finds them.
+
+For each kernel its .s after the last pass is changed in one place at a time (`isa.check.mutate`). Each mutant is held
+against the linter, against the proof that the kernel's build ends with (what the compiler wrote for kernel 5, or the
+definition), and against the dynamic checker: it is assembled and launched under observers on the problems of
+`study.problems`, which take both ways at beta and, where the kernel knows them, those at the edges of C. The table says
+how many there were, how many each of the three found, and which are equivalent.
+
+The three are independent of one another. Equivalent is what the proof says is; if the dynamic checker finds a fault in
+such a mutant all the same, it counts as found, and the proof as wrong.
+
+    outcome  one mutant and what became of it; all of them
+    study    builds, judges and launches, in several processes
+    book     results on disk the moment they are known, so that a study can be stopped and go on
+    page     the table as Markdown, a section a study
+"""
+
+from hipgemm.mutation.outcome import Checks, Outcome, Table
+from hipgemm.mutation.study import DEFAULT, study
+
+__all__ = ["DEFAULT", "Checks", "Outcome", "Table", "study"]

@@ -1,0 +1,113 @@
+"""Every result of a study, on disk the moment it is known: JSON lines.
+
+A line is a mutant's judgement by lint and proof, or what a launch of it broke:
+
+    {"mutant": key, "by": hash, "judged": {"verdict": ..., "lint": ..., "proof": ..., "reason": ...}}
+    {"mutant": key, "by": hash, "launched": rule, "" for nothing}
+
+The key follows from the mutant's whole text. `by` is a hash of the files that the result depends on, so that a later
+version's study does not take an earlier one's for its own; they stay in the file. One writer at a time, held by a lock
+on the file. A line that was torn is dropped.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from isa import cache
+from isa.check.mutate import Judgement, Mutant
+from isa.emit import emit
+from isa.errors import IsaError, Span
+
+_HERE = Path(__file__).resolve().parents[1]
+# What a result depends on: isa but for these parts, and these files of hipgemm.
+_JUDGED = ("sim", "timing"), ("kernels.py", "proving.py")
+_LAUNCHED = ("check", "timing"), ("kernels.py", "launching.py", "checking.py", "problem.py")
+
+
+def key(kernel: str, mutant: Mutant) -> str:
+    """A name for the mutant, whatever it is called that was changed."""
+    return cache.key(kernel, emit(mutant.program))
+
+
+def _by(elsewhere: tuple[str, ...], ours: tuple[str, ...]) -> str:
+    files = [*cache.sources(*elsewhere), *(_HERE / name for name in ours)]
+    return cache.key(*(p.read_bytes() for p in files))[:16]
+
+
+class Book:
+    """Open with `with`. path: None for a book that is kept in memory only. IsaError where the file cannot be written,
+    is in use, or holds something else."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.by = {"judged": _by(*_JUDGED), "launched": _by(*_LAUNCHED)}
+        self._known: dict[tuple[str, str], Any] = {}
+        self._file = None
+        if path is None:
+            return
+        try:
+            self._file = path.open("a+b")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise IsaError(f"another study writes {path}", hint="wait for it, or give another file") from error
+        except OSError as error:
+            raise IsaError(f"cannot write {path}: {error.strerror}") from error
+        self._file.seek(0)
+        data = self._file.read()
+        whole = data.rfind(b"\n") + 1
+        self._file.truncate(whole)
+        for number, line in enumerate(data[:whole].decode(errors="replace").splitlines(), start=1):
+            self._read(line, number)
+
+    def _read(self, line: str, number: int) -> None:
+        try:
+            fields = json.loads(line)
+            mutant, by = fields["mutant"], fields["by"]
+            what = next(w for w in self.by if w in fields)
+            found = Judgement(**fields[what]) if what == "judged" else fields[what]
+        except (ValueError, TypeError, KeyError, StopIteration) as error:
+            raise IsaError(
+                "this is no result of a study", span=Span(str(self.path), number, 1, line[:160]),
+                expected='{"mutant": ..., "by": ..., "judged" or "launched": ...}', hint="give another file",
+            ) from error  # fmt: skip
+        if by == self.by[what]:
+            self._known[mutant, what] = found
+
+    def judged(self, mutant: str) -> Judgement | None:
+        """By its key; None where nothing is known."""
+        found: Judgement | None = self._known.get((mutant, "judged"))
+        return found
+
+    def launched(self, mutant: str) -> str | None:
+        found: str | None = self._known.get((mutant, "launched"))
+        return found
+
+    def add(self, mutant: str, judged: Judgement, launched: str | None) -> None:
+        """What is new of it is written and flushed."""
+        self._add(mutant, "judged", judged)
+        if launched is not None:
+            self._add(mutant, "launched", launched)
+
+    def _add(self, mutant: str, what: str, result: Judgement | str) -> None:
+        if (mutant, what) in self._known:
+            return
+        self._known[mutant, what] = result
+        if self._file is not None:
+            plain = asdict(result) if isinstance(result, Judgement) else result
+            self._file.write(json.dumps({"mutant": mutant, "by": self.by[what], what: plain}).encode() + b"\n")
+            self._file.flush()
+
+    def __enter__(self) -> Book:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,122 @@
+"""The table as Markdown: a page with a section a study, so that kernels can be studied one after another.
+
+`written` puts a study's section into a page: in place of the one of the same kernels, at the end where there is none;
+those of some of the kernels go.
+The sum at the top of the page is read from the sections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from hipgemm.mutation.outcome import Outcome, Table
+from isa.check.mutate import KINDS
+from isa.errors import IsaError
+
+INTRODUCTION = """\
+# The mutation table
+
+Made by `hipgemm mutate`, a section a run. One thing at a time is changed in the assembly of a kernel after its last
+pass, and three judges that know nothing of one another look at the mutant:
+
+- **lint** (`hipgemm lint`): a fault that the linter does not find in the original;
+- **proof**: the one that the kernel's build ends with. Of kernels 5 to 8 (`isa.check.equivalence`): a difference from
+  what the compiler wrote for kernel 5, or more instructions on a path than the prover follows where the original has
+  few. Of generated kernels (`isa.check.definition`): an element of C that is not what the definition says, an access
+  outside, a race in LDS, or what the prover must refuse although it follows the original;
+- **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,
+  K = 40 (generated kernels that pass: also 230, 266, 37), in two schedules; a wrong result is one of them. Where not
+  all were launched, the column says how many, `a of b`.
+
+*Found* is what one of them objects to. *Equivalent* is what is proved to be the same (of kernels 5 to 8 at all sizes,
+with all waits in place; of generated kernels as each one's reason says), *missed* the rest. What is changed is told at
+the top of `isa/check/mutate.py`.
+"""
+_HEAD = f"""\
+| kernel | change | mutants | lint | proof | check | found | equivalent | missed |
+{"|---" * 9}|"""
+_SUM = re.compile(r"^\| \*\*(\w+)\*\* \| \*\*all\*\* \|.*$", re.MULTILINE)
+_SECTION = re.compile(r"^## (kernel\w+(?:, kernel\w+)*)\n", re.MULTILINE)
+
+
+def written(page: str, table: Table, command: str) -> str:
+    """The page with this study's section; page: as it was, "" for none; command: what made it. IsaError where a section
+    of the page has some of the kernels, and others."""
+    mine = ", ".join(table.faults)
+    parts = _SECTION.split(page)[1:]
+    sections = dict(zip(parts[::2], (text.strip("\n") for text in parts[1::2]), strict=True))
+    for names in list(sections):
+        theirs, ours = set(names.split(", ")), set(table.faults)
+        if theirs & ours and not theirs <= ours:
+            raise IsaError(
+                f"the page has a section of {names}", expected="a study of all of them, or of others", got=mine,
+                hint="study all of them, or write another page",
+            )  # fmt: skip
+        if theirs < ours:
+            del sections[names]
+    sections[mine] = "\n".join(_section(table, command))
+    rows = [row for text in sections.values() for row in (m[0] for m in _SUM.finditer(text))]
+    bodies = [f"## {names}\n\n{text.strip()}\n" for names, text in sections.items()]
+    return "\n".join((INTRODUCTION, _HEAD, *(r.replace("**", "") for r in rows), "", *bodies))
+
+
+def _section(table: Table, command: str) -> Iterator[str]:
+    yield f"`{command}`"
+    yield ""
+    yield _HEAD
+    for kernel in table.faults:
+        mine = [o for o in table.outcomes if o.kernel == kernel]
+        for kind in KINDS:
+            if some := [o for o in mine if o.kind == kind]:
+                yield _row(kernel, kind, some)
+        yield _row(f"**{kernel}**", "**all**", mine)
+    if len(table.faults) > 1:
+        yield _row("**all**", "", table.outcomes)
+    for title, lines in (
+        ("The originals", _originals(table)),
+        ("What a launch finds", _launches(table)),
+        ("Equivalent mutants", _listed([o for o in table.outcomes if o.verdict == "equivalent"])),
+        ("Missed", _listed(table.missed)),
+    ):
+        yield from ("", f"### {title}", "")
+        yield from lines
+
+
+def _originals(table: Table) -> Iterator[str]:
+    for kernel, found in table.faults.items():
+        rules = ", ".join(f"{n} x {rule}" for rule, n in found.items()) or "none"
+        launched = table.checks.get(kernel)
+        said = "not launched" if launched is None else f"in a launch: {launched or 'none'}"
+        yield f"- {kernel}: faults that the linter finds: {rules}; {said}; {table.proofs[kernel]}"
+
+
+def _launches(table: Table) -> Iterator[str]:
+    if all(o.check is None for o in table.outcomes):
+        yield "None was launched."
+        return
+    yield "| change | launched | the first fault |"
+    yield "|---|---|---|"
+    for kind in KINDS:
+        checks = [o.check for o in table.outcomes if o.kind == kind and o.check is not None]
+        if checks:
+            told = Counter(c.partition(":")[0] or "nothing" for c in checks).most_common()
+            yield f"| {kind} | {len(checks)} | {', '.join(f'{n} x {rule}' for rule, n in told)} |"
+
+
+def _row(kernel: str, kind: str, some: Sequence[Outcome]) -> str:
+    verdicts = Counter(o.verdict for o in some)
+    lint, proof = sum(bool(o.lint) for o in some), sum(bool(o.proof) for o in some)
+    launched = [o.check for o in some if o.check is not None]
+    check = f"{sum(map(bool, launched))}" + (f" of {len(launched)}" if len(launched) < len(some) else "")
+    ends = (verdicts["found"], verdicts["equivalent"], verdicts["missed"])
+    cells = (kernel, kind, len(some), lint, proof, check, *ends)
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _listed(some: Sequence[Outcome]) -> Iterator[str]:
+    if not some:
+        yield "None."
+    for o in some:
+        yield f"- {o.kernel}, line {o.line}, {o.kind}: `{o.what}`: {o.reason}"

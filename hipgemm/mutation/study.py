@@ -1,0 +1,157 @@
+"""Kernels -> the outcome of each of their mutants.
+
+A mutant is one task of a pool of processes: what the book already has of it is not done again. What a launch costs is
+the compiling of its code with observers. On whole tiles all lanes are on, so that one version of the code is enough;
+only where nothing was found there, C with edges is tried, which needs the version with masks, three times as long.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipgemm import proving
+from hipgemm.build import build
+from hipgemm.checking import Schedules, assembled, first_fault
+from hipgemm.kernels import Rung, rung
+from hipgemm.mutation.book import Book, key
+from hipgemm.mutation.outcome import Checks, Outcome, Table
+from hipgemm.problem import Problem
+from isa.check.lint import lint_program
+from isa.check.mutate import Judge, Judgement, Mutant, mutants
+from isa.errors import IsaError
+from isa.parse import parse
+from isa.program import Program
+
+DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
+WHOLE, EDGES = (256, 384, 40), (230, 266, 37)
+"""M, N, K: six workgroups, five K blocks of kernels 5 to 8. At EDGES neither tiles nor K blocks are whole."""
+SCHEDULES = Schedules(2, threads=1, budget=5_000_000)
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel and where its assembly is: as the compiler or generator wrote it, and after its last pass."""
+
+    name: str
+    first: Path
+    last: Path
+    vopds: int
+    hipcc: Path | None
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is to be done for the mutant of this number. judged, launched: what is known of it already."""
+
+    built: Built
+    number: int
+    judged: Judgement | None
+    launched: str | None
+    launch: Checks
+
+
+def study(
+    kernels: Sequence[str] = DEFAULT,
+    *,
+    vopds: int = 16,
+    every: int = 1,
+    checks: Checks = "all",
+    check_every: int = 1,
+    jobs: int = 1,
+    hipcc: Path | None = None,
+    book: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Table:
+    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutate.mutants;
+    checks: which are launched, 2 to 8 s each; check_every: each so-manieth of a kind, beside those that neither linter
+    nor proof found a fault in; book: a file that keeps results (see `book`). Raises what a build raises."""
+    faults: dict[str, dict[str, int]] = {}
+    proofs: dict[str, str] = {}
+    launched: dict[str, str] = {}
+    wanted: list[tuple[_Task, str, Mutant]] = []
+    with Book(book) as held, ProcessPoolExecutor(jobs) as pool:
+        for name in kernels:
+            progress(f"building {name}")
+            made = build(name, hipcc=hipcc)
+            built = Built(name, made.folder / made.stages[0].file, made.assembly, vopds, hipcc)
+            judge, original, all_ = _kernel(built)
+            faults[name] = dict(Counter(f.rule for f in lint_program(original, name, notes=False)))
+            proofs[name] = judge.prove(original, True).statement
+            if checks != "none":
+                launched[name] = first_fault(rung(name), made.code_object(), problems(rung(name)), SCHEDULES)
+            for number, launch in _chosen(all_, every, checks, check_every):
+                mutant, known = all_[number], key(name, all_[number])
+                task = _Task(built, number, held.judged(known), held.launched(known), launch)
+                wanted.append((task, known, mutant))
+        results: dict[str, tuple[Judgement, str | None]] = {}
+        # The same text may be a mutant of two kinds.
+        todo = {known: task for task, known, _ in wanted}
+        futures = {pool.submit(_done, task): known for known, task in todo.items()}
+        for future in as_completed(futures):
+            known = futures[future]
+            results[known] = future.result()
+            held.add(known, *results[known])
+            progress(f"{len(results)} of {len(todo)} mutants judged")
+    outcomes = [_outcome(task.built.name, mutant, *results[known]) for task, known, mutant in wanted]
+    return Table(tuple(outcomes), faults, proofs, launched)
+
+
+@functools.lru_cache(maxsize=8)
+def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
+    """Once a process."""
+    first = parse(built.first.read_text(), built.first.name)
+    original = parse(built.last.read_text(), built.last.name)
+    kernel = rung(built.name)
+    if kernel.parameters:
+        judge = Judge.by_definition(original, built.name, proving.launches(kernel))
+    else:
+        judge = Judge.against(first, original, built.name, proving.facts(kernel))
+    return judge, original, tuple(mutants(original, built.name, vopds=built.vopds))
+
+
+def _chosen(all_: Sequence[Mutant], every: int, checks: Checks, check_every: int) -> list[tuple[int, Checks]]:
+    """The numbers of the mutants that are wanted, and which of them are launched in any case."""
+    found: list[tuple[int, Checks]] = []
+    kinds: Counter[str] = Counter()
+    for number, mutant in enumerate(all_):
+        kinds[mutant.kind] += 1
+        if number % every == 0:
+            sampled = checks == "all" and kinds[mutant.kind] % check_every == 1 % check_every
+            found.append((number, "all" if sampled else "none" if checks == "none" else "missed"))
+    return found
+
+
+def _done(task: _Task) -> tuple[Judgement, str | None]:
+    """What lint and proof say, and a launch (see `_launched`), None where there was none."""
+    judge, _, all_ = _kernel(task.built)
+    mutant = all_[task.number]
+    judged, launched = task.judged or judge(mutant), task.launched
+    if launched is None and (task.launch == "all" or (task.launch == "missed" and judged.verdict != "found")):
+        launched = _launched(task.built, mutant.program)
+    return judged, launched
+
+
+def _launched(built: Built, program: Program) -> str:
+    """What the dynamic checker says of a mutant: a rule, "" for nothing."""
+    kernel = rung(built.name)
+    try:
+        return first_fault(kernel, assembled(program, built.hipcc), problems(kernel), SCHEDULES)
+    except IsaError as error:
+        return f"refused: {error.message.splitlines()[0]}"
+
+
+def _outcome(kernel: str, mutant: Mutant, judged: Judgement, check: str | None) -> Outcome:
+    verdict = "found" if check else judged.verdict
+    line = mutant.line + 1
+    return Outcome(kernel, mutant.kind, line, mutant.what, verdict, judged.lint, judged.proof, check, judged.reason)
+
+
+def problems(kernel: Rung) -> tuple[Problem, ...]:
+    """Whole tiles, then edges where the kernel knows them, each with and without a term of C."""
+    sizes = (WHOLE, EDGES) if kernel.tile == (1, 1, 1) else (WHOLE,)
+    return tuple(Problem(*size, 1.5, beta) for size in sizes for beta in (0.0, 0.5))
