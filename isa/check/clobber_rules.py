@@ -218,14 +218,13 @@ def _sums(chains: DefUse) -> Iterator[Finding]:
                 by_register.setdefault(reg, set()).add(i)
     loops = [set(cfg.positions(loop)) for loop in cfg.loops]
     for reg, adding in sorted(by_register.items()):
+        own = 1 << regset.bit(reg)
         readers = {i: chains.uses_of(i, reg) - adding for i in adding}
         reported: set[int] = set()
         for loop in loops:
             inside = adding & loop
             if inside and not any(readers[i] & loop for i in inside):
-                lost = {
-                    i for i in loop - adding if cfg.defs[i] >> regset.bit(reg) & ~cfg.uses[i] >> regset.bit(reg) & 1
-                }
+                lost = {i for i in loop - adding if cfg.defs[i] & ~cfg.uses[i] & own}
                 yield from _lost(cfg, reg, inside, lost - reported, "before anything in the loop reads the sum")
                 reported |= lost
         for i in sorted(adding):
