@@ -110,5 +110,17 @@ class Form:
         return tuple(signed) if all(0 <= x < 1 << 20 for x in signed) else None
 
 
+def sum_of(a: LlvmValue, b: LlvmValue) -> Form | None:
+    """The form of a + b, of which a has one; b may be a scalar."""
+    assert a.form is not None
+    if b.constant is not None:
+        number, size = int(b.constant), int(b.type[1:])
+        number &= (1 << size) - 1
+        return a.form.plus(number - (1 << size) if number >> size - 1 else number)
+    if b.lanes_ == 0:
+        return a.form.plus(b)
+    return a.form.plus(b.form) if b.form else None
+
+
 def _short(form: Form) -> Form | None:
     return form if len(form.scalars) <= _LONGEST and len(form.terms) <= _LONGEST else None

@@ -68,7 +68,7 @@ def float_from_half(a: LlvmValue) -> LlvmValue:
     word = a.bits("u16").to("u32")
     sign, rest = (word & 0x8000) << 16, word & 0x7FFF
     # Exponent and fraction moved into place, then scaled from f16's bias to f32's; denormals come out right.
-    magnitude = (rest << 13).bits("f32")._raw("fmul", a.w.constant("f32", 2.0**112).vector(a.lanes_))
+    magnitude = (rest << 13).bits("f32")._raw("fmul", a.number("f32", 2.0**112))
     big = (rest >= 0x7C00).select((rest << 13) | 0x7F800000, magnitude.bits("u32"))
     return (big | sign).bits("f32")
 
@@ -79,7 +79,7 @@ def _half_from_float(a: LlvmValue) -> LlvmValue:
     sign, rest = (word >> 16) & 0x8000, word & 0x7FFFFFFF
     normal = (rest + 0xFFF + ((rest >> 13) & 1) - (112 << 23)) >> 13
     # Below 2^-14: adding 0.5 makes the f32 adder round at f16's denormal grid.
-    grid = rest.bits("f32")._raw("fadd", a.w.constant("f32", 0.5).vector(a.lanes_)).bits("u32") - 0x3F000000
+    grid = rest.bits("f32")._raw("fadd", a.number("f32", 0.5)).bits("u32") - 0x3F000000
     small = (rest < 113 << 23).select(grid, normal)
     finite = (rest >= 0x477FF000).select(small & 0 | 0x7C00, small)
     result = (rest > 0x7F800000).select((rest >> 13) & 0x3FF | 0x7E00, finite)

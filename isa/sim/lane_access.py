@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from isa.sim.ir import Region
-from isa.sim.llvm_values import LlvmValue, Writer
+from isa.sim.llvm_values import LlvmValue
+from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
     from isa.sim.registers import Lanes

@@ -65,7 +65,8 @@ def full_name(type_: str) -> str:
 
 def full_function(type_: str) -> str:
     """Its definition."""
-    from isa.sim.llvm_values import LlvmValue, Writer
+    from isa.sim.llvm_values import LlvmValue
+    from isa.sim.writer import Writer
 
     lanes = int(type_[1:].split(" ")[0])
     f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")

@@ -21,11 +21,13 @@ from isa.registers import EXEC_LO, SCC, Reg
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
-from isa.sim.llvm_values import LlvmValue, StripMask, Writer
+from isa.sim.llvm_values import LlvmValue
 from isa.sim.natural import flat, naturally
 from isa.sim.order import Result, is_plain, ordered
 from isa.sim.state import LANES, VGPRS, scalar_offset
+from isa.sim.strip_mask import StripMask
 from isa.sim.wide import WideAccess
+from isa.sim.writer import Writer
 
 FULL = 0xFFFFFFFF
 
@@ -38,7 +40,7 @@ class Scalars:
         self._known: dict[Reg, LlvmValue] = {}
         self._dirty: dict[Reg, None] = {}
         if exec_full:
-            self._known[EXEC_LO] = writer.constant("u32", FULL)
+            self._known[EXEC_LO] = LlvmValue.of(writer, "u32", FULL)
 
     def __getitem__(self, reg: Reg) -> LlvmValue:
         """A u32; SCC is a b1."""
@@ -211,7 +213,7 @@ class Strips:
         self._dirty: dict[int, None] = {}
         self._loaded: dict[int, tuple[str]] = {}
         self.masks: dict[Reg, StripMask] = {}
-        w.strip_of = self._strip_of
+        w.strip_of, w.mask_of = self._strip_of, lambda strip: StripMask(w, strip)
         self._bits: dict[str, LlvmValue] = {}
         self._first: LlvmValue | None = None
         self.checks_faults = False
@@ -348,7 +350,7 @@ class Strips:
         for old, new in finals.values():
             self.head.line(f"{old} = phi i32 [0, %{self.guard.block}], [{new}, %{self.body.block}]")
         w.scalar = w.vector = self.after
-        w.strip_of = None
+        w.strip_of = w.mask_of = None
         for reg, (_, new) in finals.items():
             self.scalars[reg] = LlvmValue(w, "u32", 0, new)
 

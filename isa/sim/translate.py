@@ -28,13 +28,15 @@ from isa.sim.cfg import Block, jumps_indirectly, may_repeat, rounds_of, waits_fo
 from isa.sim.execute import execute
 from isa.sim.guess import Pattern, guess
 from isa.sim.ir import Function, Region
-from isa.sim.llvm_values import LlvmValue, NeedsAllLanes, NeedsClosedLoop, StripMask, Writer
+from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.mode import FloatMode
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.runtime import field_pointer
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
+from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
 from isa.sim.turns import check_budget, end_turn
+from isa.sim.writer import Writer
 from isa.values import Value
 
 BAILS = 64
@@ -358,7 +360,7 @@ class Translator:
         self.writer.mode = mode
 
     def constant(self, type_: str, number: float) -> LlvmValue:
-        return self.writer.constant(type_, number)
+        return LlvmValue.of(self.writer, type_, number)
 
     def lane_ids(self) -> LlvmValue:
         assert self._lanes is not None

@@ -19,7 +19,8 @@ from isa.sim.guards import Guards
 from isa.sim.guess import GRANULE, Pattern
 from isa.sim.ir import Function, Region
 from isa.sim.lane_access import element_bytes, load_words, store_words
-from isa.sim.llvm_values import LlvmValue, Writer
+from isa.sim.llvm_values import LlvmValue
+from isa.sim.writer import Writer
 
 _WINDOW = 4 * GRANULE
 """Words that the lanes of a granule may be apart for vector loads."""

@@ -24,8 +24,9 @@ from isa.registers import EXEC_LO
 from isa.sim import lane_access as memory
 from isa.sim.cfg import Block, sees_flags
 from isa.sim.ir import Region
-from isa.sim.llvm_values import LlvmValue, NeedsClosedLoop
+from isa.sim.llvm_values import LlvmValue
 from isa.sim.state import Stop
+from isa.sim.strip_mask import NeedsClosedLoop
 from isa.sim.translate import Facts, Translator
 from isa.sim.watch import windows_runtime
 from isa.sim.watch.quick import Quick, prepare

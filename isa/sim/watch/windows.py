@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from isa.sim.guess import Pattern
 from isa.sim.ir import Function, Region
-from isa.sim.llvm_values import LANES
+from isa.sim.state import LANES
 from isa.sim.watch.quick import field, stamp
 from isa.sim.watch.state import GLOBAL_SPACE, LDS_SPACE, LOAD, STORE, Row, signed
 from isa.sim.wide import Guards

@@ -1,0 +1,189 @@
+"""Arithmetic on floats as LLVM IR, in the wave's mode (FloatMode): what `LlvmValue`'s operators are on floats.
+
+Each operation takes its operands with denormals flushed where the mode drops them, by explicit selects, is computed in
+the mode's rounding, has the NaN that `isa.sim.nans` asks for, and is flushed again. Everything is exact: no fast-math
+flags, fma through llvm.fma, f16 arithmetic in f32 or f64 wide enough that the second rounding is innocuous. rcp, rsq,
+exp2, log2, sin and cos are what their f64 values round to, not the hardware's tables, which are within 1 ULP (ISA
+guide, V_RCP_F32 and its kind).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from isa.sim.halves import float_from_half, round_half
+from isa.sim.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
+from isa.sim.nans import settled
+from isa.sim.natural import Fma
+
+if TYPE_CHECKING:
+    from isa.sim.llvm_values import LlvmValue
+
+
+def flushed(a: LlvmValue, bit: int) -> LlvmValue:
+    """Denormals to zero of the same sign, where the mode drops them; bit 0 for an input, 1 for a result."""
+    if not a.is_float or a.w.mode.keeps(a.type) >> bit & 1:
+        return a
+    size, exponent = int(a.type[1:]), EXPONENT[a.type]
+    word = a.bits(f"u{size}")
+    denormal = (word & exponent) == 0
+    return denormal.select((word & (1 << size - 1)).bits(a.type), a)
+
+
+def arithmetic(name: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:
+    """fadd, fsub, fmul or fdiv."""
+    a, b = flushed(a, 0), flushed(b, 0)
+    rounding = a.w.mode.rounding(a.type)
+    if a.type == "f16":
+        return flushed(round_half(_settled(rounding, name, a.to("f32"), b.to("f32"))), 1)
+    return flushed(_settled(rounding, name, a, b), 1)
+
+
+def _settled(rounding: int, name: str, *operands: LlvmValue) -> LlvmValue:
+    """An operation with the NaN that it has to give."""
+    return settled(_computed(rounding, name, *operands), *operands)
+
+
+def _computed(rounding: int, name: str, a: LlvmValue, *others: LlvmValue, result: str = "") -> LlvmValue:
+    """An operation in one of the wave's rounding modes; result: its type where that is not the operands'.
+
+    To nearest even it is the plain one. Otherwise the processor's own mode is set for this one operation, which is
+    written as a constrained intrinsic, so that LLVM neither moves nor folds it.
+    """
+    type_ = result or a.type
+    target = llvm_type(type_, a.lanes_)
+    if not rounding:
+        if name in ("fma", "sqrt"):
+            return a._intrinsic(name, a, *others)
+        if name in ("fptrunc", "sitofp", "uitofp"):
+            return a._emit(type_, a.lanes_, f"{name} {a.llvm} {a.ref} to {target}")
+        return a._raw(name, *others)
+    w, lanes = a.w, a.lanes_
+    symbol = f"llvm.experimental.constrained.{name}.{suffix(type_, lanes)}"
+    if type_ != a.type:
+        symbol += f".{suffix(a.type, lanes)}"
+    types = ", ".join(x.llvm for x in (a, *others))
+    w.function.declare("declare void @llvm.set.rounding(i32)")
+    w.function.declare(f"declare {target} @{symbol}({types}, metadata, metadata)")
+    region = w.at(lanes)
+    region.line(f"call void @llvm.set.rounding(i32 {HOST_ROUNDING[rounding]})")
+    operands = ", ".join(repr(x) for x in (a, *others))
+    value = a._emit(
+        type_,
+        lanes,
+        f'call {target} @{symbol}({operands}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp',
+    )
+    region.line(f"call void @llvm.set.rounding(i32 {HOST_ROUNDING[0]})")
+    return value
+
+
+def fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
+    """x * y + z, rounded once."""
+    x, y, z = flushed(x, 0), flushed(y, 0), flushed(z, 0)
+    rounding = x.w.mode.rounding(x.type)
+    if x.type == "f16":
+        # f64 holds the product exactly, and the sum well enough for one rounding to 11 bits.
+        return flushed(round_half(_settled(rounding, "fma", x.to("f64"), y.to("f64"), z.to("f64"))), 1)
+    if x.w.native_nans and x.type == "f32" and x.lanes_ and not rounding:
+        return flushed(_natural_fma(x, y, z), 1)
+    return flushed(_settled(rounding, "fma", x, y, z), 1)
+
+
+def _natural_fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
+    """An FMA that `isa.sim.natural` may leave to the host. Nothing but its result is known outside of its lines."""
+    for operand in (x, y, z):
+        operand.bits("u32")
+    lines = x.w.vector.lines
+    start = len(lines)
+    result = _settled(0, "fma", x, y, z)
+    lines[start:] = [Fma.of(lines[start:], x.llvm, (x.ref, y.ref, z.ref))]
+    return result.alone()
+
+
+def to_integral(a: LlvmValue, name: str) -> LlvmValue:
+    """floor, ceil, trunc or rint."""
+    a = flushed(a, 0)
+    if a.type == "f16":
+        wide = a.to("f32")
+        return round_half(settled(wide._intrinsic(name, wide), wide))
+    return flushed(settled(a._intrinsic(name, a), a), 1)
+
+
+def sqrt(a: LlvmValue) -> LlvmValue:
+    a = flushed(a, 0)
+    rounding = a.w.mode.rounding(a.type)
+    if a.type == "f16":
+        return round_half(_settled(rounding, "sqrt", a.to("f32")))
+    return flushed(_settled(rounding, "sqrt", a), 1)
+
+
+def function(a: LlvmValue, name: str) -> LlvmValue:
+    """rcp, rsq, exp2, log2; sin and cos of so many turns."""
+    a = flushed(a, 0)
+    wide = a.to("f64")
+    if name == "rcp":
+        result = wide.number("f64", 1.0)._raw("fdiv", wide)
+    elif name == "rsq":
+        result = wide.number("f64", 1.0)._raw("fdiv", wide._intrinsic("sqrt", wide))
+    elif name in ("exp2", "log2"):
+        result = wide._intrinsic(name, wide)
+    elif name in ("sin", "cos"):
+        result = _turns(wide, name)
+    else:
+        raise ValueError(f"no function {name!r}")
+    result = settled(result, wide)
+    return flushed(result, 1) if a.type == "f64" else result.to(a.type)
+
+
+def _turns(a: LlvmValue, name: str) -> LlvmValue:
+    """sin or cos of so many turns, f64, to nearest in any mode; the reduction to a quarter turn is exact, and so are
+    the zeros."""
+    r = a._raw("fsub", a._intrinsic("rint", a))
+    size = r._intrinsic("fabs", r)
+    if name == "cos":
+        r = a.number("f64", 0.25)._raw("fsub", size)
+    else:
+        folded = a.number("f64", 0.5)._raw("fsub", size)
+        r = (size > 0.25).select((r < 0.0).select(-folded, folded), r)
+    angle = r._raw("fmul", a.number("f64", 2 * math.pi))
+    return angle._intrinsic("sin", angle)
+
+
+def compared(predicate: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:
+    """oeq, une, olt ..., as fcmp has them."""
+    a, b = flushed(a, 0), flushed(b, 0)
+    if a.type == "f16":
+        a, b = a.to("f32"), b.to("f32")
+    return a._emit("b1", a.lanes_, f"fcmp {predicate} {a.llvm} {a.ref}, {b.ref}")
+
+
+def converted(a: LlvmValue, type_: str) -> LlvmValue:
+    """A float as another type of float; not bf16."""
+    a = flushed(a, 0)
+    if type_ == "f16":
+        return flushed(round_half(a), 1)
+    if a.type == "f16" and not a.w.native_half:
+        return float_from_half(a).to(type_)
+    if int(type_[1:]) < int(a.type[1:]):
+        return flushed(_computed(a.w.mode.rounding(type_), "fptrunc", a, result=type_), 1)
+    return flushed(a._emit(type_, a.lanes_, f"fpext {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}"), 1)
+
+
+def from_integer(a: LlvmValue, type_: str) -> LlvmValue:
+    """An integer as a float."""
+    if type_ == "f16":
+        return a.to("f32").to("f16")
+    rounding = a.w.mode.rounding(type_)
+    if a.type[0] == "i":
+        return _computed(rounding, "sitofp", a, result=type_)
+    result = _computed(rounding, "uitofp", a, result=type_)
+    # Towards -inf the host finds a 0 as a difference, which is then -0.
+    return result if rounding != 2 else (a == 0).select(0.0, result)
+
+
+def to_integer(a: LlvmValue, type_: str) -> LlvmValue:
+    """A float rounded to zero and clamped to what the type can hold; a NaN is 0."""
+    a = a.to("f32") if a.type == "f16" else a
+    name = "fptosi.sat" if type_[0] == "i" else "fptoui.sat"
+    return a._call(f"llvm.{name}.{suffix(type_, a.lanes_)}.{suffix(a.type, a.lanes_)}", type_, a)

@@ -1,0 +1,36 @@
+"""Where values write themselves, and in which mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from isa.sim.ir import Function, Region
+from isa.sim.mode import FloatMode
+
+if TYPE_CHECKING:
+    from isa.sim.llvm_values import LlvmValue
+
+
+@dataclass(eq=False)
+class Writer:
+    """Scalars write themselves into one region, vectors into another.
+
+    splats: scalars that are in each lane of a vector already.
+    native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.natural` needs it.
+    strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the strip's b1, and that a scalar mask.
+    """
+
+    function: Function
+    scalar: Region
+    vector: Region
+    mode: FloatMode = field(default_factory=FloatMode)
+    native_half: bool = True
+    native_nans: bool = False
+    splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    strip_of: Callable[[LlvmValue], LlvmValue] | None = None
+    mask_of: Callable[[LlvmValue], LlvmValue] | None = None
+
+    def at(self, lanes: int) -> Region:
+        return self.vector if lanes else self.scalar
