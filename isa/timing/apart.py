@@ -3,8 +3,9 @@
 The usual trace follows one workgroup and moves its addresses for the others. Of a kernel that asks how far other
 workgroups are (`slicing.Slice.guessed`), `apart` looks at the ways of all workgroups of one unit (a CU or WGP): of
 those that have most workgroups the one in the middle; where all workgroups are on the chip at once, the longest of that
-one and the last two, which are likely to put the last pieces together. Those that go the way of workgroup 0 follow it
-as ever; each of the others is followed by itself, from its first instruction to its last.
+one and the last two, which are likely to put the last pieces together. Those that go the way of workgroup 0 follow it,
+their addresses moved as between it and the last of them (the far corner of the grid goes another way and says nothing);
+each of the others is followed by itself, from its first instruction to its last.
 
 Where a unit is first full of workgroups that go the way of workgroup 0, the caches are played with these. Else the
 beginnings of all workgroups that the chip holds at first are: `BEGINNING` accesses of each wave, side by side.
@@ -34,14 +35,20 @@ def apart(cfg: Cfg, launch: Launch, found: Trace, units: int, slots: int) -> Tra
     last = (found.workgroups - 1) % units
     chosen = {last // 2} if found.workgroups > units * slots else {last // 2, max(0, last - 1), last}
     sides = {unit: range(unit, found.workgroups, units) for unit in chosen}
-    first, *seen = tracer.ways(cfg, launch, (0, *(n for side in sides.values() for n in side)))
+    near = [n for n in (1, found.grid[0]) if n < found.workgroups]
+    first, *seen = tracer.ways(cfg, launch, (0, *(n for side in (near, *sides.values()) for n in side)))
+    probes = [n for n in near if seen.pop(0) == first]  # beside workgroup 0 and below it
     ways_of = {unit: [seen.pop(0) for _ in side] for unit, side in sides.items()}
     unit = max(sides, key=lambda unit: sum(map(len, ways_of[unit])))
     mine, ways = sides[unit], ways_of[unit]
     differ = [n for n, way in zip(mine, ways, strict=True) if way != first]
+    shift_x, shift_y, exact = found.shift_x, found.shift_y, True
+    if alike := [n for n in mine if n not in differ]:
+        shift_x, shift_y, exact = tracer.shifts(cfg, launch, (*probes, alike[-1]))
     recorded = tracer.follow(cfg, launch, (0, *differ))
     record = np.cumsum([n in differ for n in mine]) * np.array([n in differ for n in mine])
     beginnings = None
-    if len(mine) - len(differ) < slots:
+    if len(alike) < slots:
         beginnings = tracer.follow(cfg, launch, range(min(found.workgroups, units * slots)), BEGINNING)
-    return replace(found, recorded=recorded, exact=True, apart=Apart(np.array(mine), record, beginnings))
+    unit_apart = Apart(np.array(mine), record, beginnings)
+    return replace(found, recorded=recorded, shift_x=shift_x, shift_y=shift_y, exact=exact, apart=unit_apart)

@@ -116,6 +116,16 @@ def ways(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> list[bytes]:
     return [b"|".join(rows[i : i + launch.waves]) for i in range(0, len(rows), launch.waves)]
 
 
+def shifts(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray, bool]:
+    """How far each instruction's addresses move with x and y, by workgroup 0 and others that go its way: sectors, and
+    whether all agree (`Trace`)."""
+    gx = launch.grid[0]
+    probes = list(dict.fromkeys((n % gx, n // gx) for n in (0, *numbers)))
+    run = _Run(cfg, _code_of(cfg, launch), launch, probes)
+    run.go()
+    return run.shifts()
+
+
 def trace(cfg: Cfg, launch: Launch) -> Trace:
     """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
     gx, gy = launch.grid[0], launch.grid[1] * launch.grid[2]
