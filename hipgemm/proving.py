@@ -3,7 +3,7 @@
 
 What the provers need to know of the launches comes from the ladder: the arguments that all rungs share, the sizes that
 a rung takes, how it is launched. So `isa.check.equivalence` also says that no address wraps at any size the rung
-admits; `isa.check.definition` speaks of some small sizes only.
+admits; `isa.check.definition` speaks of some small sizes, and of every K that the rung admits at some M x N.
 """
 
 from __future__ import annotations
@@ -105,7 +105,15 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
 
 def generated(kernel: Source, program: Program, at: Sequence[definition.Launch] = ()) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not those that take all ways."""
-    return definition.prove(program, kernel.name, at or launches(kernel), whole=not at)
+    return definition.prove(
+        program, kernel.name, at or launches(kernel), whole=not at, every=None if at else _every(kernel)
+    )
+
+
+def _every(kernel: Source) -> definition.EveryK | None:
+    """Where it is proved for every K that it takes; None where the loop over K lies in another."""
+    p, tiling = _tiling(kernel)
+    return None if p.stream_k else definition.every_k(tiling, p.largest[2])
 
 
 def against(kernel: Source, compiled: Program, program: Program) -> Proof:

@@ -24,6 +24,9 @@ What is proved, at these sizes, for all contents of the matrices, all alpha and 
 Where workgroups speak with each other, by counters and sums in a workspace, they run in the three orders that
 `launch.Order` names, and counters must be 0 in the end.
 
+At some M x N the same is shown for every K, where that is asked for and the loop over K is of the usual form:
+`induction` says how, and what it leaves to sizes.
+
 Not proved: other sizes, other orders; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that
 alpha and beta are read as the caller meant them. What counts as the same is told in `names`.
 
@@ -33,7 +36,9 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     waves     registers, LDS, EXEC                  run       blocks, branches, barriers
     operands  how registers are read                expected  the definition
     settings  descriptor, initial registers         show      terms as text
-    sizes     launches that take all ways
+    sizes     launches that take all ways           induction every K
+    affine    integers that go with K               head      the state at the head of the loop over K
+    follow    what instructions do to these         elements  loads whose address goes with K
 
 No code is shared with `isa.gemm`, the simulator or `isa.instructions`: the meanings of the instructions stand here once
 more, and an instruction, modifier or setting that is not known is refused by name.
@@ -45,12 +50,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isa.check.definition import settings, show
+from isa.check.definition import induction, settings, show
 from isa.check.definition.expected import matrix
 from isa.check.definition.launch import Beta, Launch, Memory
 from isa.check.definition.operands import Beyond
 from isa.check.definition.run import Code, run
-from isa.check.definition.sizes import Given, Tiling, stream_k, streamed, tiled, usual
+from isa.check.definition.sizes import EveryK, Given, Tiling, every_k, stream_k, streamed, tiled, usual
 from isa.check.definition.waves import LANES, Fault, Trace, Waves
 from isa.check.equivalence import Difference, Place, Proof
 from isa.program import Kernel, Program
@@ -66,12 +71,19 @@ SEEN = "what a workgroup stored before it counted itself is seen by one that fou
 
 
 def prove(
-    program: Program, kernel: str | None, launches: Sequence[Launch], *, whole: bool = True, explain: bool = True
+    program: Program,
+    kernel: str | None,
+    launches: Sequence[Launch],
+    *,
+    whole: bool = True,
+    explain: bool = True,
+    every: EveryK | None = None,
 ) -> Proof:
     """Whether the kernel does in each launch what the definition says. See the module's docstring.
 
     whole: the launches must take each way through the kernel. explain: an element that is wrong is shown with both
-    expressions, which takes as long again. Raises IsaError for a name that is not there.
+    expressions, which takes as long again. every: where all K are to be shown beside; that they could not be is part of
+    the statement. Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
     waves = None
@@ -106,16 +118,47 @@ def prove(
     }  # fmt: skip
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
+    here, not_here = "", ""
+    if whole and any(launch.split for launch in launches):
+        not_here = "; other K are not shown: workgroups take pieces of sums, and the loop over K lies inside another"
+    elif every is not None:
+        if why := _every_k(found, code, every):
+            not_here = f"; other K are not shown: {why}"
+        else:
+            counts["every_k_to"] = every.most
+            plane = ", ".join(f"{launch.m} x {launch.n}" for launch in every.launches)
+            here = f"for every K from 1 to {every.most} at M x N of {plane}, and "
     pieces = ", pieces in ascending k" if any(launch.split for launch in launches) else ""
     statement = (
-        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, at {len(launches)} sizes "
-        f"up to {largest}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; nothing else is "
-        f"stored or read outside, no LDS races; {ways}"
+        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, {here}at {len(launches)} "
+        f"sizes up to {largest}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; nothing "
+        f"else is stored or read outside, no LDS races; {ways}{not_here}"
     )
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in launches if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
-    assumptions = (f"M x N x K is one of {_sizes(launches)}", *ASSUMPTIONS, *between)
+    sizes = f"M x N x K is one of {_sizes(launches)}"
+    if here and every is not None:
+        sizes += f", or K is 1 to {every.most} and M x N is {_planes(every)}"
+    assumptions = (sizes, *ASSUMPTIONS, *between)
     return Proof("proved", statement, assumptions, counts=counts)
+
+
+def _every_k(kernel: Kernel, code: Code, every: EveryK) -> str:
+    """Why all K could not be shown; "" where they are."""
+    try:
+        for launch in every.launches:
+            settings.check(kernel, launch)
+        induction.prove(kernel, code, every)
+    except Beyond as beyond:
+        return str(beyond)
+    except Fault as fault:
+        at = f", at {fault.inst} ({fault.inst.span})" if fault.inst else ""
+        return f"{fault.what}{at}"
+    return ""
+
+
+def _planes(every: EveryK) -> str:
+    return ", ".join(f"{launch.m} x {launch.n} (beta {launch.beta})" for launch in every.launches)
 
 
 def _sizes(launches: Sequence[Launch]) -> str:
@@ -176,4 +219,4 @@ def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
     return waves.trace
 
 
-__all__ = ["Beta", "Given", "Launch", "Tiling", "prove", "stream_k", "streamed", "tiled", "usual"]
+__all__ = ["Beta", "EveryK", "Given", "Launch", "Tiling", "every_k", "prove", "stream_k", "streamed", "tiled", "usual"]

@@ -62,7 +62,7 @@ def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
         raise refused(inst)
     count, load = int(m[5]) // 32, m[2] == "load"
     data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
-    register, where = vgpr(inst, data), _address(inst, address, base)
+    register, where = vgpr(inst, data), address_of(inst, address, base)
 
     def load_step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))
@@ -82,7 +82,7 @@ def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
     return load_step if load else store_step
 
 
-def _address(inst: Instruction, address: Operand, base: Operand) -> Callable[[Waves], tuple[str, Ints]]:
+def address_of(inst: Instruction, address: Operand, base: Operand) -> Callable[[Waves], tuple[str, Ints]]:
     """The buffer and the offset in it that each lane accesses."""
     shift = np.uint64(inst.offset & (1 << 64) - 1)
     if not isinstance(address, Reg):
@@ -181,7 +181,7 @@ def _atomic_add(inst: Instruction) -> Step:
     returns = inst.has("glc")
     address, data, base = inst.operands[1:] if returns else inst.operands
     target = vgpr(inst, inst.operands[0]) if returns else None
-    where, value = _address(inst, address, base), lane_ints(inst, data)
+    where, value = address_of(inst, address, base), lane_ints(inst, data)
 
     def step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))

@@ -26,15 +26,20 @@ def matrix(launch: Launch) -> Names:
     for i, j in product(range(-(-launch.m // rows)), range(-(-launch.n // columns))):
         here = slice(i * rows, (i + 1) * rows), slice(j * columns, (j + 1) * columns)
         pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
-        sums = [_chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
+        sums = [chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
         total[:, here[0], here[1]] = reduce(add, sums)
+    return stored(launch, total)
+
+
+def stored(launch: Launch, total: Names) -> Names:
+    """The names of what is stored to C, of those of the sums, (2, m, n)."""
     alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
-    return fma(alpha, total, mul(beta, c)) if launch.beta == "any" else mul(alpha, total)
+    return fma(alpha, total, mul(beta, launch.elements()["C"])) if launch.beta == "any" else mul(alpha, total)
 
 
-def _chain(a: Names, b: Names) -> Names:
-    """The names of the products' sums, (2, rows, columns)."""
-    total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64)
+def chain(a: Names, b: Names, start: Names | None = None) -> Names:
+    """The names of the products' sums, (2, rows, columns), from 0 or what `start` names."""
+    total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64) if start is None else start
     for step in range(a.shape[2]):
         total = fma(a[:, :, step, None], b[:, step, None, :], total)
     return total

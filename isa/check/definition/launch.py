@@ -21,9 +21,11 @@ MATRICES = ("A", "B", "C")
 POINTERS = (*MATRICES, "workspace")
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
 """The arguments in their order; pointers take 8 bytes, all others 4."""
-ALPHA, BETA, BETA_SIZE, UNWRITTEN = (leaves(1, 4)[:, i] for i in range(4))
+ALPHA, BETA, BETA_SIZE, UNWRITTEN, OPEN = (leaves(1, 5)[:, i] for i in range(5))
 """BETA: a beta that is neither 0 nor -0. BETA_SIZE: its bits but the sign, hence not 0. UNWRITTEN: what a register or
-LDS holds before it is written."""
+LDS holds before it is written. OPEN: what is not known for every K (see `induction`)."""
+ELEMENTS = dict(zip(MATRICES, (16, 17, 18), strict=True))
+"""The tags of the matrices' elements, which are numbered row by row (`names.leaves`)."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,8 @@ class Launch:
         """The names of the elements of each matrix, (2, rows, columns)."""
         shapes = {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}
         return {
-            matrix: leaves(16 + i, rows * columns).reshape(2, rows, columns)
-            for i, (matrix, (rows, columns)) in enumerate(shapes.items())
+            matrix: leaves(ELEMENTS[matrix], rows * columns).reshape(2, rows, columns)
+            for matrix, (rows, columns) in shapes.items()
         }
 
     def stored(self) -> dict[str, Names]:

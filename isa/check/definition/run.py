@@ -11,6 +11,7 @@ Waits and hints do nothing here: a value is there as soon as it is loaded. That 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,18 +115,23 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
     return Section(start, end, tuple(steps), "branch", number[target], CONDITIONS.get(last.mnemonic))
 
 
-def run(code: Code, w: Waves) -> set[tuple[int, int]]:
+def run(code: Code, w: Waves, at: NDArray[np.int64] | None = None, stops: Collection[int] = ()) -> set[tuple[int, int]]:
     """Runs all waves to their ends. Returns the ways that were gone: (section, next one), -1 behind s_endpgm.
+
+    at:    the section that each wave is to run, the first if not given; it is kept, and is -1 for what has ended.
+    stops: sections before which a wave stops when it comes to them.
 
     Raises Fault, with the instruction.
     """
-    at = np.zeros(w.count, np.int64)  # the section that a wave is to run; -1: ended
+    if at is None:
+        at = np.zeros(w.count, np.int64)
     waiting = np.zeros(w.count, bool)
+    stopped = np.zeros(w.count, bool)
     seen: set[tuple[int, int]] = set()
     executed = 0
     orders = [(i, launch.order) for i, launch in enumerate(w.launches) if launch.order != "together"]
     while True:
-        ready = (at >= 0) & ~waiting
+        ready = (at >= 0) & ~waiting & ~stopped
         for launch, order in orders:
             _one_group(ready, at, w, launch, order)
         if not ready.any():
@@ -150,6 +156,7 @@ def run(code: Code, w: Waves) -> set[tuple[int, int]]:
         nexts = _nexts(code, w, section, number)
         at[waves] = nexts
         seen |= {(number, int(to)) for to in np.unique(nexts)}
+        stopped[waves] = np.isin(nexts, list(stops))
         if section.ends == "barrier":
             waiting[waves] = True
             _release(w, waiting)

@@ -27,6 +27,16 @@ class Tiling:
 
 
 @dataclass(frozen=True)
+class EveryK:
+    """Where the proof speaks of all K from 1 to `most`. launches: M, N and what is known of beta, their K does not
+    count; depth: steps of k in a K block."""
+
+    launches: tuple[Launch, ...]
+    depth: int
+    most: int
+
+
+@dataclass(frozen=True)
 class Given:
     """What the host gives a launch: the grid, the arguments behind the workspace, "streamed" and "chunk" among them
     (see launch.Split), and the bytes of the workspace."""
@@ -54,6 +64,14 @@ def usual(p: Tiling) -> tuple[Launch, ...]:
         (rows + 7, columns + max(1, columns // 2) + 2, 4 * depth, "any"),
     ]
     return tuple(tiled(p, *size) for size in sizes)
+
+
+def every_k(p: Tiling, most: int) -> EveryK:
+    """For the same: workgroups inside of C, at each edge and at the corner; each kind of beta."""
+    sizes: list[tuple[int, int, Beta]] = [
+        (p.rows + 1, p.columns + 3, "any"), (p.rows, p.columns, "0"), (p.rows - 1, p.columns, "-0")
+    ]  # fmt: skip
+    return EveryK(tuple(tiled(p, m, n, 1, beta) for m, n, beta in sizes), p.depth, most)
 
 
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> Launch:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.check.definition import pointers
-from isa.check.definition.launch import BETA, BETA_SIZE, UNWRITTEN, Launch, Memory
+from isa.check.definition.launch import BETA, BETA_SIZE, OPEN, UNWRITTEN, Launch, Memory
 from isa.check.definition.names import MASK32, Names
 from isa.program import Instruction
 
@@ -101,7 +101,8 @@ class Waves:
                 at = [int(i[0]) for i in np.nonzero(symbolic)]
                 first = names.reshape(2, -1)[:, int(np.nonzero(symbolic.reshape(-1))[0][0])]
                 lane = (int(self.numbers[at[0] if names.shape[1] > 1 else 0]), at[1] if len(at) > 1 else 0)
-                known = ((UNWRITTEN, "nothing that was written before"), (BETA, "beta"), (BETA_SIZE, "beta"))
+                known = ((UNWRITTEN, "nothing that was written before"), (BETA, "beta"), (BETA_SIZE, "beta"),
+                         (OPEN, "what is not known for every K"))  # fmt: skip
                 of = next((text for name, text in known if (first == name).all()), pointers.describe(first))
                 of = of or "a matrix, alpha or beta"
                 raise Fault("data", f"{what} depends on {of}", lane, refused=True)
