@@ -72,6 +72,11 @@ def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]
     )
 
 
+def sizes(kernel: Gemm) -> dict[int, tuple[int, int]]:
+    """Where M, N and K lie in the arguments -> the smallest and the largest that the kernel takes."""
+    return {24 + 4 * i: (1, most) for i, most in enumerate(kernel.largest)}
+
+
 def launches(kernel: Source) -> tuple[definition.Launch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its ways are taken."""
     p, tiling = _tiling(kernel)

@@ -17,9 +17,10 @@ Equivalent: the proof goes through, and the linter has nothing new to say; nobod
 
 The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
 compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one: that
-it computes what the definition says at some sizes (`isa.check.definition`). That one knows nothing of waits, so it
-makes no wait equivalent; and where it follows the original but must refuse the mutant by name (an address that depends
-on a matrix), that is a find.
+it computes what the definition says at some sizes (`isa.check.definition`). Where it follows the original but must
+refuse the mutant by name (an address that depends on a matrix), that is a find. It knows nothing of waits and of other
+sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for all sizes that the changed
+instruction does what the original did, and missed if not.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from isa.check import definition, equivalence
 from isa.check.definition import Launch
 from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
+from isa.check.local import Local, Sizes
 from isa.describe import lookup
 from isa.emit import instruction_line
 from isa.errors import Finding, IsaError
@@ -81,13 +83,13 @@ class Judgement:
 @dataclass(frozen=True)
 class Judge:
     """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
-    `known` are the faults that the linter finds in the original (rule and message, however often). waits: whether the
-    proof looks at waits."""
+    `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
+    proof speaks of some sizes only, and not of waits, the original for `isa.check.local`."""
 
     prove: Callable[[Program, bool], Proof]
     kernel: str
     known: Counter[tuple[str, str]]
-    waits: bool
+    local: Local | None = None
 
     @staticmethod
     def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
@@ -96,11 +98,14 @@ class Judge:
         def prover(program: Program, thorough: bool) -> Proof:
             return equivalence.prove(compiled, program, kernel, facts=facts, thorough=thorough)
 
-        return Judge._of(prover, original, kernel, waits=True)
+        return Judge._of(prover, original, kernel)
 
     @staticmethod
-    def by_definition(original: Program, kernel: str, launches: Sequence[Launch]) -> Judge:
-        """For a generated kernel. One launch tells of most mutants, in a fraction of the time that all take."""
+    def by_definition(original: Program, kernel: str, launches: Sequence[Launch], sizes: Sizes) -> Judge:
+        """For a generated kernel; sizes: what its arguments can be, beyond the launches of the proof.
+
+        One launch tells of most mutants, in a fraction of the time that all take.
+        """
         alike = [launch for launch in launches if launch.order == "together"]
         first = max(alike, key=lambda launch: launch.m * launch.n * launch.k)
 
@@ -108,12 +113,15 @@ class Judge:
             proof = definition.prove(program, kernel, [first], whole=False, explain=False)
             return definition.prove(program, kernel, launches, explain=False) if proof.proved else proof
 
-        return Judge._of(prover, original, kernel, waits=False)
+        local = Local(original.kernel(kernel), sizes, launches[0].block)
+        return Judge._of(prover, original, kernel, local)
 
     @staticmethod
-    def _of(prover: Callable[[Program, bool], Proof], original: Program, kernel: str, *, waits: bool) -> Judge:
+    def _of(
+        prover: Callable[[Program, bool], Proof], original: Program, kernel: str, local: Local | None = None
+    ) -> Judge:
         known = Counter(map(_key, lint_program(original, kernel, notes=False)))
-        return Judge(prover, kernel, known, waits)
+        return Judge(prover, kernel, known, local)
 
     def __call__(self, mutant: Mutant) -> Judgement:
         try:
@@ -128,20 +136,17 @@ class Judge:
             return Judgement("found", lint, f"refused: {error.message}")
         if proof.difference is not None and (proof.verdict == "different" or proof.difference.kind == "budget"):
             return Judgement("found", lint, proof.difference.kind)
-        if not self.waits and proof.verdict == "unproven" and proof.difference is None:
+        if self.local and proof.verdict == "unproven" and proof.difference is None:
             return Judgement("found", lint, f"refused: {proof.statement}")
         if lint:
             return Judgement("found", lint)
-        if not self.waits and mutant.kind.startswith("wait"):
-            return Judgement("missed", reason="a wait, of which a proof by definition says nothing")
-        if proof.proved and (not self.waits or "bit for bit" in proof.statement):
-            return Judgement("equivalent", reason=self._reason(mutant, proof))
+        if self.local:
+            inst = mutant.program.lines[mutant.line].instruction
+            reason = self.local.same(mutant.line, inst) if proof.proved and inst else None
+            return Judgement("equivalent", reason=reason) if reason else Judgement("missed", reason=proof.statement)
+        if proof.proved and "bit for bit" in proof.statement:
+            return Judgement("equivalent", reason=_reason(mutant, proof))
         return Judgement("missed", reason=proof.statement)
-
-    def _reason(self, mutant: Mutant, proof: Proof) -> str:
-        if not self.waits:
-            return "each element of C is proved to be stored once with the same term, at all sizes of the proof"
-        return _reason(mutant, proof)
 
 
 def _key(finding: Finding) -> tuple[str, str]:

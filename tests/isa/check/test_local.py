@@ -1,0 +1,81 @@
+"""Whether a changed instruction does the same at all sizes: what is seen, and what must not be."""
+
+import pytest
+
+from isa.check.local import Local
+from isa.parse import parse, parse_line
+
+SOURCE = """
+k:
+	s_load_b128 s[4:7], s[0:1], 0x18
+	v_lshrrev_b32_e32 v1, 7, v0
+	v_lshrrev_b32_e32 v2, 5, v0
+	s_waitcnt lgkmcnt(0)
+	v_mul_u32_u24_e32 v3, 0x200, v1
+	s_lshl_b32 s8, s5, 2
+	s_mul_hi_u32 s9, 8, s8
+	s_mul_hi_u32 s10, 8, s7
+	s_mov_b32 exec_lo, 1
+	v_mov_b32_e32 v4, 0
+	s_mov_b32 exec_lo, -1
+	v_lshlrev_b32_e32 v5, 2, v4
+.LBB0_1:
+	s_mul_hi_u32 s11, 8, s12
+	s_add_u32 s12, s12, 1
+	s_cmp_lt_u32 s12, s4
+	s_cbranch_scc1 .LBB0_1
+	v_dual_fmac_f32 v6, v8, v11 :: v_dual_fmac_f32 v7, v9, v10
+	v_sub_f32_e32 v12, v8, v9
+	ds_store_b32 v1, v3
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+	.end_amdhsa_kernel
+"""
+PROGRAM = parse(SOURCE, "k.s")
+
+
+def same(before: str, after: str) -> str | None:
+    number = next(n for n, line in enumerate(PROGRAM.lines) if line.text.strip() == before)
+    changed = parse_line(f"\t{after}", "k.s", number).instruction
+    assert changed is not None
+    # M and N at most 2^23 - 1; nothing is known of what follows.
+    local = Local(PROGRAM.kernel("k"), {0x18: (1, 2**23 - 1), 0x1C: (1, 2**23 - 1)}, 128)
+    return local.same(number, changed)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("v_lshrrev_b32_e32 v1, 7, v0", "v_lshrrev_b32_e32 v1, 8, v0", "leaves 0 in v1"),
+        ("v_mul_u32_u24_e32 v3, 0x200, v1", "v_mul_u32_u24_e32 v3, 0x201, v1", "leaves 0 in v3"),
+        ("s_mul_hi_u32 s9, 8, s8", "s_mul_hi_u32 s9, 9, s8", "leaves 0 in s9"),
+        ("v_dual_fmac_f32 v6, v8, v11 :: v_dual_fmac_f32 v7, v9, v10",
+         "v_dual_fmac_f32 v6, v11, v8 :: v_dual_fmac_f32 v7, v9, v10", "only factors"),
+    ],
+)  # fmt: skip
+def test_the_same(before: str, after: str, said: str) -> None:
+    assert (same(before, after) or "").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("v_lshrrev_b32_e32 v2, 5, v0", "v_lshrrev_b32_e32 v2, 6, v0"),  # not one number
+        ("v_lshrrev_b32_e32 v1, 7, v0", "v_lshrrev_b32_e32 v1, 6, v0"),
+        ("v_lshrrev_b32_e32 v1, 7, v0", "v_lshrrev_b32_e32 v2, 7, v0"),  # elsewhere
+        ("s_mul_hi_u32 s9, 8, s8", "s_mul_hi_u32 s9, 0x81, s8"),  # not at the largest N
+        ("s_mul_hi_u32 s10, 8, s7", "s_mul_hi_u32 s10, 9, s7"),  # an argument of which nothing is known
+        ("v_lshlrev_b32_e32 v5, 2, v4", "v_lshlrev_b32_e32 v5, 3, v4"),  # written in one lane only
+        ("s_mul_hi_u32 s11, 8, s12", "s_mul_hi_u32 s11, 9, s12"),  # counted in a loop
+        ("v_dual_fmac_f32 v6, v8, v11 :: v_dual_fmac_f32 v7, v9, v10",
+         "v_dual_fmac_f32 v6, v9, v11 :: v_dual_fmac_f32 v7, v8, v10"),
+        ("v_sub_f32_e32 v12, v8, v9", "v_sub_f32_e32 v12, v9, v8"),
+        ("ds_store_b32 v1, v3", "ds_store_b32 v1, v3 offset:4"),
+        ("s_waitcnt lgkmcnt(0)", "s_waitcnt lgkmcnt(1)"),
+    ],
+)  # fmt: skip
+def test_not_seen(before: str, after: str) -> None:
+    assert same(before, after) is None
