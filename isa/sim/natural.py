@@ -28,7 +28,7 @@ from isa.sim.ir import Function
 from isa.sim.order import Result, ordered
 
 _LOCAL = re.compile(r"%(?:t|place)\d+")
-_CAST = re.compile(r"= bitcast <.*?> (%t\d+) to ")
+_CAST = re.compile(r"= (?:bitcast|fpext) <.*?> (%t\d+) to ")
 _SPLAT = re.compile(r"= shufflevector <.*?> (%t\d+), <.*?> poison, <.*?> zeroinitializer")
 _INSERT = re.compile(r"= insertelement <\d+ x i32> poison, i32 (%t\d+), i32 0")
 _LOAD = re.compile(r"= load i32, ptr (%t\d+), align 1")
@@ -119,7 +119,7 @@ def _natural_names(body: Sequence[str]) -> list[Fma]:
 
 
 def _may_be_natural(operand: str, defined: dict[str, str]) -> bool:
-    """Neither a constant nor, as far as LLVM can see, a negated value."""
+    """Neither a constant nor, as far as LLVM can see, a negated value: it looks through what changes no sign."""
     if not operand.startswith("%"):
         return False
     line = defined.get(operand, "")

@@ -84,6 +84,11 @@ def test_floats_in_another_mode(group):
     check(list(thinned(cases, {"plain": 1, "vop3": 1, "packed": 1})), [1], MODES[group % len(MODES)])
 
 
+def test_negated_halves_of_an_fma():
+    """LLVM finds a negation behind a conversion, and an instruction that negates; a NaN keeps its sign there."""
+    check([case for case in all_cases(kinds={"packed"}) if case.form.key == "v_dot2_f32_f16"], [2, 3], FloatMode())
+
+
 def test_what_cannot_be_driven_is_named():
     """NOT_DRIVEN is neither too short nor too long, and every key has a form that the assembler takes."""
     cases = list(thinned(all_cases(kinds={"plain", "halves", "vopd", "packed"}), {"halves": 1, "vopd": 1, "packed": 1}))
