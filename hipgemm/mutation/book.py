@@ -12,13 +12,13 @@ on the file. A line that was torn is dropped.
 
 from __future__ import annotations
 
-import fcntl
 import json
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from hipgemm.lines import Lines
 from isa import cache
 from isa.check.mutate import Judgement, Mutant
 from isa.emit import emit
@@ -48,21 +48,8 @@ class Book:
         self.path = path
         self.by = {"judged": _by(*_JUDGED), "launched": _by(*_LAUNCHED)}
         self._known: dict[tuple[str, str], Any] = {}
-        self._file = None
-        if path is None:
-            return
-        try:
-            self._file = path.open("a+b")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise IsaError(f"another study writes {path}", hint="wait for it, or give another file") from error
-        except OSError as error:
-            raise IsaError(f"cannot write {path}: {error.strerror}") from error
-        self._file.seek(0)
-        data = self._file.read()
-        whole = data.rfind(b"\n") + 1
-        self._file.truncate(whole)
-        for number, line in enumerate(data[:whole].decode(errors="replace").splitlines(), start=1):
+        self._lines = Lines(path, "study", "wait for it, or give another file") if path else None
+        for number, line in enumerate(self._lines.found if self._lines else (), start=1):
             self._read(line, number)
 
     def _read(self, line: str, number: int) -> None:
@@ -98,10 +85,9 @@ class Book:
         if (mutant, what) in self._known:
             return
         self._known[mutant, what] = result
-        if self._file is not None:
+        if self._lines is not None:
             plain = asdict(result) if isinstance(result, Judgement) else result
-            self._file.write(json.dumps({"mutant": mutant, "by": self.by[what], what: plain}).encode() + b"\n")
-            self._file.flush()
+            self._lines.add({"mutant": mutant, "by": self.by[what], what: plain})
 
     def __enter__(self) -> Book:
         return self
@@ -109,5 +95,5 @@ class Book:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._file is not None:
-            self._file.close()
+        if self._lines is not None:
+            self._lines.close()

@@ -7,13 +7,13 @@ stay in the file. One writer at a time, held by a lock on the file. A line that 
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
+from hipgemm.lines import Lines
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import Outcome, Target
 from isa.errors import IsaError, Span
@@ -34,24 +34,14 @@ class Journal:
     def __init__(self, path: Path, by: str, tell: Callable[[str], None]) -> None:
         self.path, self.by = path, by
         self._known: dict[Key, Outcome] = {}
-        try:
-            self._file = path.open("a+b")
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise IsaError(f"another search writes {path}", hint="wait for it, or give another table (-o)") from error
-        except OSError as error:
-            raise IsaError(f"cannot write {path}: {error.strerror}") from error
+        self._lines = Lines(path, "search", "wait for it, or give another table (-o)")
         self._read(tell)
 
     def _read(self, tell: Callable[[str], None]) -> None:
-        self._file.seek(0)
-        data = self._file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
+        if self._lines.torn:
             tell(f"{self.path}: the last line is not whole and is dropped")
-            self._file.truncate(whole)
         others = 0
-        for number, line in enumerate(data[:whole].decode(errors="replace").splitlines(), start=1):
+        for number, line in enumerate(self._lines.found, start=1):
             try:
                 fields = json.loads(line)
                 key, outcome = tuple(fields.pop("key")), Outcome(**fields.pop("outcome"))
@@ -79,9 +69,7 @@ class Journal:
         """Written and flushed."""
         key = _key(outcome.kernel, shape, level, target)
         self._known[key] = outcome
-        line = json.dumps({"key": key, "by": self.by, "outcome": asdict(outcome)}, allow_nan=False)
-        self._file.write(line.encode() + b"\n")
-        self._file.flush()
+        self._lines.add({"key": key, "by": self.by, "outcome": asdict(outcome)})
 
     def __enter__(self) -> Journal:
         return self
@@ -89,7 +77,7 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        self._lines.close()
 
 
 def _key(kernel: str, shape: Shape, level: str, target: Target) -> Key:
