@@ -1,11 +1,13 @@
 """Figures of the shipped table, as docs/tuning.md shows them: `python tools/shapes.py --write`.
 
 Each table stands between two comments in the page, `<!-- NAME -->` and `<!-- end -->`, and takes the last one's place.
+What was predicted before is kept on disk: a run that was stopped goes on from there.
 --check runs every kernel at its shape on the simulated card with random data against float64: minutes.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -25,8 +27,9 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "tuning.md"
 @click.command()
 @click.option("--write", is_flag=True, help="Into docs/tuning.md; else to stdout.")
 @click.option("--check", is_flag=True, help="Run them on the simulated card, too.")
+@click.option("--jobs", default=os.cpu_count() or 1, type=click.IntRange(1), help="Processes that predict.")
 @click.option("--list", "names", multiple=True, default=("squares", "models"), help="Lists of hipgemm/tuning/lists.")
-def main(write: bool, check: bool, names: tuple[str, ...]) -> None:
+def main(write: bool, check: bool, jobs: int, names: tuple[str, ...]) -> None:
     """Predict, and with --check run, the kernels that sgemm takes for the shapes of each list."""
     from hipgemm.tuning.figures import figures, listed
     from isa.timing.cards import card
@@ -35,7 +38,7 @@ def main(write: bool, check: bool, names: tuple[str, ...]) -> None:
     on = card("7900 XTX")
     for name in names:
         with steps() as step:
-            found = figures(listed(name), on, baseline=name == "models", step=step)
+            found = figures(listed(name), on, baseline=name == "models", step=step, jobs=jobs)
         text = _models(found) if name == "models" else _squares(found)
         if write:
             page = _put(page, name, text)

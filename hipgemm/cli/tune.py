@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ from hipgemm.tuning.table import as_object
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
+    from hipgemm.tuning.order import Lesson
     from hipgemm.tuning.search import Found
 
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--scheduler", default=None, help="Address of a dask scheduler.  [default: workers on this machine]")
 @click.option("--jobs", default=None, type=click.IntRange(1), help="Processes.  [default: the cores; 1 on a card]")
 @click.option("--candidates", default=500, show_default=True, type=click.IntRange(1),
-              help="Kernels that are considered for a shape, those with the smallest bounds.")  # fmt: skip
+              help="Kernels that are tried for a shape, the most promising first.")  # fmt: skip
 @click.option("-o", "out", default=None, type=click.Path(dir_okay=False, path_type=Path),
               help="Table; what it has is kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line a shape.")
@@ -41,8 +43,8 @@ def command(
 ) -> None:  # fmt: skip
     """Search the parameters of generated kernels for each shape of FILE.
 
-    On the cycle model, hundreds of kernels go through a quick mode, the best dozen through an estimate of the whole
-    launch, the best four through the ensemble that gives a band. On a card, hundreds are launched three times, and the
+    On the cycle model, hundreds of kernels go through a quick mode, the best six through an estimate of the whole
+    launch, the best three through the ensemble that gives a band. On a card, hundreds are launched three times, and the
     best four take turns.
 
     Each result is written to TABLE.journal.jsonl the moment it is known: stop with Ctrl-C, give the same command again,
@@ -68,8 +70,11 @@ def command(
     with journal.Journal(book, made_by(target), lambda text: click.echo(text, err=True)) as log:
         try:
             with _progress(len(wanted)) as tell, pool(executor, processes, scheduler) as workers:
+                lessons: list[Lesson] = []
                 for number, shape in enumerate(wanted):
-                    found = search(shape, target, workers, log, lambda *said, n=number: tell(n, *said), candidates)
+                    said = functools.partial(tell, number)
+                    found = search(shape, target, workers, log, said, candidates, lessons)
+                    lessons.append(found.lesson)
                     held = held.with_(found.entry)
                     held.save(path)
                     _show(found, as_json)

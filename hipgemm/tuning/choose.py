@@ -47,7 +47,7 @@ def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[Table, ...] | None 
     """on: the card's name. tables: those that count, the first before the others; the user's own and the shipped one
     if None. IsaError where a table cannot be read, SizeError where no kernel takes the sizes."""
     passed: list[tuple[str, str]] = []
-    for entry in _ordered(shape, on, _default() if tables is None else tables):
+    for entry in nearest(shape, on, _default() if tables is None else tables):
         for timed in entry.kernels:
             kernel = lying(timed.kernel, shape.trans)
             if why := _refused(kernel, shape):
@@ -69,8 +69,8 @@ def lying(kernel: str, trans: str) -> str:
     return kernel
 
 
-def _ordered(shape: Shape, on: str, tables: tuple[Table, ...]) -> list[Entry]:
-    """The entries that may serve, nearest first."""
+def nearest(shape: Shape, on: str, tables: tuple[Table, ...]) -> list[Entry]:
+    """The entries that may serve, nearest first. on: the card's name."""
     ranked = [
         (e.shape.trans != shape.trans, not same(e.on, on), distance(shape, e.shape), number,
          e.kind != "measured", e.key, e)

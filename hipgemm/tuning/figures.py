@@ -18,6 +18,7 @@ from hipgemm.kernels import STRIDED_COPY, rung
 from hipgemm.multiply import COPY_BLOCK, COPY_GRID_Y
 from hipgemm.tuning import shapes, trial
 from hipgemm.tuning.choose import choose
+from hipgemm.tuning.pool import pool
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import Target
 
@@ -62,17 +63,25 @@ def listed(name: str) -> list[Shape]:
     return shapes.load(str(LISTS / f"{name}.txt"))
 
 
-def figures(wanted: Sequence[Shape], on: Card, *, baseline: bool, step: Step) -> list[Figure]:
-    """One for each shape, by the default tables."""
-    found = []
-    target = Target(on.name, on.clock_mhz)
-    for shape in wanted:
-        step(f"{shape}")
-        kernel = choose(shape, on.name).kernel
-        timing = trial.launch(kernel, shape, target).timing()
-        base, copies = padded(shape, target, on) if baseline else (None, 0)
-        found.append(Figure(shape, kernel, timing, base, copies))
+def figures(wanted: Sequence[Shape], on: Card, *, baseline: bool, step: Step, jobs: int = 1) -> list[Figure]:
+    """One for each shape, by the default tables, from so many processes. What was predicted before comes from the disk,
+    so that who was stopped goes on."""
+    with pool("local", jobs) as workers:
+        asked = [workers.executor.submit(figure, shape, on, baseline) for shape in wanted]
+        found = []
+        for shape, future in zip(wanted, asked, strict=True):
+            step(f"{shape}")
+            found.append(future.result())
     return found
+
+
+def figure(shape: Shape, on: Card, baseline: bool) -> Figure:
+    """Of one shape."""
+    target = Target(on.name, on.clock_mhz)
+    kernel = choose(shape, on.name).kernel
+    timing = trial.launch(kernel, shape, target).timing()
+    base, copies = padded(shape, target, on) if baseline else (None, 0)
+    return Figure(shape, kernel, timing, base, copies)
 
 
 def geometric_mean(found: Sequence[Figure]) -> float:

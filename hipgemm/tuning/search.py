@@ -1,9 +1,9 @@
 """The search for each shape: from all kernels to the few whose time is known with a band.
 
-1. Every kernel of the space gets a bound and a guess (`bounds`). The `candidates` with the smallest guess go on, with
-   narrow and with wide global loads.
-2. In that order they get the quick mode of the model, or three launches of a card; one whose bound is above the best
-   time found so far cannot win and is left out: that is sound.
+1. Every kernel of the space gets a guess (`bounds`), with narrow and with wide global loads. Those that come first
+   (`order`) are candidates, up to a number that the caller names.
+2. They get the quick mode of the model, or three launches of a card, in rounds: what a round finds orders what is left.
+   A candidate whose bound is above the best time of the rounds before cannot win and is left out: that is sound.
 3. The best get the model's estimate of the whole launch, and the best of those its ensemble. On a card the
    best take turns, 16 launches each.
 
@@ -13,10 +13,8 @@ search that is stopped goes on where it was.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
@@ -24,6 +22,7 @@ from hipgemm.kernels import SizeError, rung
 from hipgemm.tuning import bounds, space, trial
 from hipgemm.tuning.bounds import Bound
 from hipgemm.tuning.journal import Journal
+from hipgemm.tuning.order import Lesson, Order, first
 from hipgemm.tuning.pool import Pool
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed
@@ -37,8 +36,13 @@ CANDIDATES = 500
 ESTIMATED, FULL = 6, 3
 """How many go on to the estimate of the whole, and to the ensemble or the card's last round. Of fewer candidates than
 ESTIMATED none is estimated."""
-_LATER = 1.06
-"""How much later each next kernel comes that is like one before it."""
+_ROUND, _ROUNDS = 8, 8
+"""Candidates between two looks at what is known by now: so many, or this part of all."""
+_NEAR_ESTIMATE, _NEAR_FULL = 1.05, 1.02
+"""How many times slower than the best of the level before a kernel may be that goes on to this one."""
+_FROM_PARTS = ("quick", "estimate")
+"""Levels that tell the time of a launch from parts of it. Where the parts are no guide to the whole, and the time is
+below what the kernel needs at the least, it would drive all others out."""
 Tell = Callable[[str, int, int], None]
 """Told (what is being done, how much of it, of how much)."""
 
@@ -46,12 +50,14 @@ Tell = Callable[[str, int, int], None]
 @dataclass(frozen=True)
 class Found:
     """entry: for the table. considered: kernels with a guess, of which not all are candidates; tried: those that the
-    model or the card saw; excluded: candidates that their bounds excluded, or that refuse the shape."""
+    model or the card saw; excluded: candidates that their bounds excluded, or that refuse the shape. lesson: for the
+    shapes that are searched after it."""
 
     entry: Entry
     considered: int
     tried: int
     excluded: int
+    lesson: Lesson
 
     @property
     def shape(self) -> Shape:
@@ -64,59 +70,92 @@ class _Candidate:
     bound: Bound
 
 
-def candidates(shape: Shape, target: Target, most: int) -> tuple[list[_Candidate], int]:
-    """(Those to try, in order, how many there are in all). IsaError where there is none."""
-    on = card(target.card)
+class Field:
+    """The candidates of a shape, in the order in which they are tried. IsaError where there is none."""
 
-    def bound(p: Parameters, vgprs: int) -> Bound | None:
-        return bounds.bound(p, vgprs, shape, on, target.clock_mhz)
+    def __init__(self, shape: Shape, target: Target, lessons: Sequence[Lesson] = ()) -> None:
+        self.shape, self.target, self.on = shape, target, card(target.card)
+        guesses = []
+        for plain in space.kernels(shape.trans):
+            guess = self._bound(plain, space.about_vgprs(plain)) if space.timeable(plain, shape) else None
+            if guess is not None:
+                guesses += [(p, guess.guess) for p in dict.fromkeys((space.widest(plain), plain))]
+        self.considered = len(guesses)
+        known = [(p, b.guess) for p in first(shape, target.card, lessons) if (b := self._exact(p)) is not None]
+        self.order = Order(known, guesses, lessons)
 
-    about = [(p, bound(p, space.about_vgprs(p))) for p in space.kernels(shape.trans) if space.timeable(p, shape)]
-    ranked = sorted(((b.guess, name_of(p), p) for p, b in about if b is not None), key=lambda row: row[:2])
-    # Kernels that differ in lanes or loads alone are nearly the same: the first of each come first.
-    alike: Counter[tuple[int, ...]] = Counter()
-    spread = []
-    for guess, _, plain in ranked:
-        core = tuple(getattr(plain, field) for field in space.VALUES if field != "lane_rows")
-        for p in dict.fromkeys((space.widest(plain), plain)):
-            spread.append((guess * _LATER ** alike[core], name_of(p), p))
-            alike[core] += 1
-    # Guesses of kernels whose workgroups stay and of others are not to be compared: they take turns.
-    kinds: dict[bool, list[_Candidate]] = {False: [], True: []}
-    for _, name, p in sorted(spread, key=lambda row: row[:2]):
-        vgprs = space.vgprs(p) if len(kinds[p.stream_k]) < most else None
-        exact = None if vgprs is None else bound(p, vgprs)
-        if exact is not None:
-            kinds[p.stream_k].append(_Candidate(name, exact))
-    turns = itertools.zip_longest(kinds[False], kinds[True])
-    found = [c for turn in turns for c in turn if c is not None][:most]
-    if not found:
-        raise IsaError(f"no generated kernel computes {shape}")
-    return found, len(ranked)
+    def next(self, most: int, times: Mapping[str, float]) -> list[_Candidate]:
+        """So many of those that were not given yet. times: seconds of kernels by name."""
+        found: list[_Candidate] = []
+        for p in self.order.next(times):
+            if (exact := self._exact(p)) is not None:
+                found.append(_Candidate(name_of(p), exact))
+            if len(found) == most:
+                break
+        return found
+
+    def _exact(self, p: Parameters) -> Bound | None:
+        vgprs = space.vgprs(p) if space.timeable(p, self.shape) else None
+        return None if vgprs is None else self._bound(p, vgprs)
+
+    def _bound(self, p: Parameters, vgprs: int) -> Bound | None:
+        return bounds.bound(p, vgprs, self.shape, self.on, self.target.clock_mhz)
 
 
-def search(shape: Shape, target: Target, pool: Pool, journal: Journal, tell: Tell, most: int = CANDIDATES) -> Found:
-    """The best kernels for a shape. IsaError where none could be timed."""
-    first, considered = candidates(shape, target, most)
+def search(
+    shape: Shape,
+    target: Target,
+    pool: Pool,
+    journal: Journal,
+    tell: Tell,
+    most: int = CANDIDATES,
+    lessons: Sequence[Lesson] = (),
+) -> Found:
+    """The best kernels for a shape. lessons: of shapes that were searched before. IsaError where none could be
+    timed."""
     asked = _Asked(shape, target, pool, journal, tell)
+    candidates = Field(shape, target, lessons)
+    level = "quick" if target.device is None else "timed"
+    ranked: list[_Ranked] = []
+    times: dict[str, float] = {}
+    given = 0
+    while given < most:
+        some = candidates.next(min(most - given, max(_ROUND, -(-most // _ROUNDS))), times)
+        if not some:
+            break
+        given += len(some)
+        best = min(times.values(), default=math.inf)
+        ranked = _sorted([*ranked, *asked.each(level, [c for c in some if c.bound.seconds <= best])])
+        times = {r.kernel: r.outcome.seconds for r in ranked if r.outcome.seconds is not None}
+    if not given:
+        raise IsaError(f"no generated kernel computes {shape}")
+    tried, excluded = len(ranked), given - len(ranked)
     if target.device is None:
-        ranked = asked.each("quick", first)
-        tried, excluded = len(ranked), len(first) - len(ranked)
         if most >= ESTIMATED:
-            ranked = asked.each("estimate", ranked[:ESTIMATED])
-        ranked = asked.each("full", ranked[: min(FULL, 1 + most // 4)])
+            ranked = asked.each("estimate", _near(ranked, ESTIMATED, _NEAR_ESTIMATE))
+        ranked = asked.each("full", _near(ranked, min(FULL, 1 + most // 4), _NEAR_FULL))
     else:
-        ranked = asked.each("timed", first)
-        tried, excluded = len(ranked), len(first) - len(ranked)
         ranked = asked.together("repeated", ranked[:FULL])
     if not ranked:
         raise IsaError(f"no kernel could be timed for {shape}", got="; ".join(sorted(asked.refusals)[:3]))
     timed = tuple(_timed(r.outcome) for r in ranked)
     if target.device is None:
-        entry = Entry(shape, target.card, target.clock_mhz, "predicted", timed, considered, tried)
+        entry = Entry(shape, target.card, target.clock_mhz, "predicted", timed, candidates.considered, tried)
     else:
-        entry = Entry(shape, ranked[0].outcome.on, None, "measured", timed, considered, tried)
-    return Found(entry, considered, tried, excluded)
+        entry = Entry(shape, ranked[0].outcome.on, None, "measured", timed, candidates.considered, tried)
+    lesson = candidates.order.lesson(shape, {**times, **{r.kernel: r.outcome.seconds or 0.0 for r in ranked}})
+    return Found(entry, candidates.considered, tried, excluded, lesson)
+
+
+def _near(ranked: list[_Ranked], most: int, ratio: float) -> list[_Ranked]:
+    """The first of them that take at most so many times as long as the very first."""
+    seconds = [r.outcome.seconds or 0.0 for r in ranked[:most]]
+    return [r for r, time in zip(ranked, seconds, strict=False) if time <= ratio * seconds[0]]
+
+
+def _sorted(found: list[_Ranked]) -> list[_Ranked]:
+    """Fastest first."""
+    return sorted(found, key=lambda r: (r.outcome.seconds or 0.0, r.kernel))
 
 
 def _timed(o: Outcome) -> Timed:
@@ -156,6 +195,8 @@ class _Asked:
             done += 1
             if outcome.seconds is None:
                 self.refusals.add(outcome.why)
+            elif outcome.seconds < c.bound.seconds and level in _FROM_PARTS:
+                self.refusals.add(f"{c.kernel}: the time from parts of the launch is below its bound")
             else:
                 found.append(_Ranked(c.kernel, c.bound, outcome))
                 best = min(best, outcome.seconds)
@@ -189,7 +230,7 @@ class _Asked:
             running = {f for f in waiting if not f.cancel()}
             collect(wait(running).done)
             raise
-        return sorted(found, key=lambda r: (r.outcome.seconds or 0.0, r.kernel))
+        return _sorted(found)
 
     def together(self, level: str, these: Sequence[_Ranked]) -> list[_Ranked]:
         """All in one job, by turns."""
@@ -204,7 +245,7 @@ class _Asked:
         by_name = {r.kernel: r for r in these}
         self.refusals |= {o.why for o in outcomes if o.seconds is None}
         found = [_Ranked(o.kernel, by_name[o.kernel].bound, o) for o in outcomes if o.seconds is not None]
-        return sorted(found, key=lambda r: (r.outcome.seconds or 0.0, r.kernel))
+        return _sorted(found)
 
     def _reachable(self, kernel: str) -> bool:
         try:

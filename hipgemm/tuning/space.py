@@ -71,6 +71,7 @@ def about_vgprs(p: Parameters) -> int:
     )
 
 
+@functools.cache
 def widest(p: Parameters) -> Parameters:
     """The same kernel with the widest global loads that it can have."""
     for width_a, width_b in _WIDTHS:

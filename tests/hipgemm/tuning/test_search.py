@@ -194,7 +194,7 @@ def timed(card, kernarg, **_):
 def bad(card, kernarg, **_):
     card.time_s = 0.0001
     wrong_gemm(card, kernarg)
-first, _ = search.candidates(search.Shape(96, 64, 40, "tn"), search.Target("7900 XTX", 2500), 3)
+first = search.Field(search.Shape(96, 64, 40, "tn"), search.Target("7900 XTX", 2500)).next(3, {})
 names += [c.kernel for c in first]
 card = SmallCard(bodies={names[2]: bad, names[1]: timed, names[0]: timed})
 simulated_hip.install(lambda: card)
@@ -238,3 +238,18 @@ def test_explain_says_which_and_why(tmp_path: Path) -> None:
     assert "_nt" in text
     assert "% of peak" in text
     assert "predicted  " not in explain("96", "128", "40", "--table", file, "--no-predict")
+
+
+def test_a_time_from_parts_below_the_bound_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would exclude all others by their bounds, and win."""
+    real = trial.run
+    liar = search.Field(SHAPE, TARGET).next(1, {})[0].kernel
+
+    def run(job: Job) -> list[Outcome]:
+        return [Outcome(liar, 1e-9)] if job.kernels == (liar,) and job.level == "quick" else real(job)
+
+    monkeypatch.setattr(trial, "run", run)
+    with Journal(tmp_path / "j.jsonl", "me", lambda _: None) as log, pool("local", 1) as workers:
+        found = search.search(SHAPE, TARGET, workers, log, lambda *_: None, 4)
+    assert found.tried == 3
+    assert liar not in [timed.kernel for timed in found.entry.kernels]
