@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hipgemm.simulated_hip.card import Card
+    from hipgemm.simulated_hip.runtime import Runtime
 
 KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
 CHOICES = ("card", "card:N", "simulated")
@@ -121,6 +122,7 @@ class Device:
     """An open device. Made by `Device.open`.
 
     name:      as the device says it.
+    card:      the card that it is, or that it stands for: what tables of tuned kernels know it by.
     arch:      its gfx target.
     simulated: whether it is the simulated card.
     cus:       its CUs.
@@ -136,6 +138,7 @@ class Device:
         self.call("hipSetDevice", index)
         properties = self._properties()
         self.name = _text(properties.name)
+        self.card = self._runtime().stands_for.name if simulated else self.name
         self.arch = _text(properties.gcnArchName).split(":")[0]
         # On gfx11 HIP counts WGPs, of two CUs each (ROCclr, maxComputeUnits with WGP mode).
         self.cus = 2 * properties.multiProcessorCount
@@ -155,15 +158,23 @@ class Device:
         return filled
 
     @staticmethod
-    def open(prefer: str | None = None, *, cpu: str = NATIVE, make_card: Callable[[], Card] | None = None) -> Device:
+    def open(
+        prefer: str | None = None,
+        *,
+        cpu: str = NATIVE,
+        card: str | None = None,
+        make_card: Callable[[], Card] | None = None,
+    ) -> Device:
         """Open a device.
 
         prefer: "card" or "card:N" for a card that the ladder is made for (gfx1100 to gfx1103; N counts them from 0),
                 "simulated", or None for a card where there is one and else the simulated one.
         cpu:    the host processor that the simulated card compiles kernels for: "native" or a level of x86-64.
+        card:   the card that the simulated one stands for, one of `isa.timing.cards`; a 7900 XTX if not given.
         make_card: another card behind the simulated runtime, for tests.
 
-        Raises DeviceError where it is not there, IsaError for a processor that is not known or cannot run here.
+        Raises DeviceError where it is not there, IsaError for a processor that is not known or cannot run here, for a
+        card that is not known, or where the simulated card stands for another one already.
         """
         from hipgemm import simulated_hip
 
@@ -173,8 +184,8 @@ class Device:
         if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not supported)):
             if cpu != NATIVE:
                 Target(cpu).check_host()
-                make_card = make_card or partial(simulated_hip.simulator, cpu)
-            runtime = simulated_hip.install(make_card)
+                make_card = make_card or partial(simulated_hip.simulator, cpu, card or simulated_hip.CARD)
+            runtime = simulated_hip.install(make_card, stands_for=card)
             if cpu != NATIVE and getattr(runtime.card, "target", None) != Target(cpu):
                 raise DeviceError(
                     f"this process's simulated card is there already, and does not compile for {cpu!r}",
@@ -183,6 +194,8 @@ class Device:
             return Device(_hip(), 0, simulated=True)
         if cpu != NATIVE:
             raise DeviceError("a host processor is chosen for the simulated card", got=cpu, hint="--device simulated")
+        if card is not None:
+            raise DeviceError("only the simulated card stands for another", got=card, hint="--device simulated")
         if index >= len(supported):
             raise DeviceError(
                 "there is no such card",
@@ -205,9 +218,7 @@ class Device:
 
     def _error(self, name: str, code: Any) -> BaseException:
         if self.simulated:
-            from hipgemm import simulated_hip
-
-            report = simulated_hip.runtime().take_report()
+            report = self._runtime().take_report()
             if isinstance(report, IsaError):
                 return report
             if report is not None:
@@ -270,13 +281,18 @@ class Device:
             self.band_s = sum(low for low, _ in known) / runs, sum(high for _, high in known) / runs
         return [s if s > 0 else None for s in seconds]
 
+    @staticmethod
+    def _runtime() -> Runtime:
+        """The simulated card's."""
+        from hipgemm import simulated_hip
+
+        return simulated_hip.runtime()
+
     def _predicted(self, first: int) -> list[Any]:
         """The simulated card's launches whose times events ask for, from this one on."""
         if not self.simulated:
             return []
-        from hipgemm import simulated_hip
-
-        return list(simulated_hip.runtime().timed[first:])
+        return list(self._runtime().timed[first:])
 
     def holds(self, address: int) -> bool:
         """Whether this HIP runtime knows the address as memory of this device."""

@@ -180,7 +180,7 @@ def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix,
             strided_copy(device, c, c, beta)
             device.synchronize()
         return
-    row = rung(kernel or _chosen(a, b, device.name))
+    row = rung(kernel or _chosen(a, b, device.card))
     m, n, k = (-(-size // tile) * tile for size, tile in zip((c.rows, c.columns, a.columns), row.tile, strict=True))
     row.check_size(m, n, k)
     with ExitStack() as stack:

@@ -34,6 +34,7 @@ def command(
     repeats: int | None,
     cold: bool,
     device: str | None,
+    card_name: str | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -54,7 +55,7 @@ def command(
     entries = []
     try:
         with steps() as step, out.open("a", encoding="utf-8") if out else nullcontext() as file:
-            opened = Device.open(device)
+            opened = Device.open(device, card=card_name)
             for entry in bench(kernels or KERNELS, problem, opened, repeats=repeats, cold=cold, step=step):
                 entries.append(entry)
                 if file:

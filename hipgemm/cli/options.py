@@ -19,6 +19,9 @@ device_option = click.option(
     metavar="|".join(CHOICES),
     help="Where to run; N counts cards from 0.  [default: a card where there is one, else simulated]",
 )
+card_option = click.option(
+    "--card", "card_name", default=None, help="What the simulated card stands for.  [default: 7900 XTX]"
+)
 cpu_option = click.option(
     "--cpu",
     default=NATIVE,
@@ -84,5 +87,6 @@ measure_options = together(
     click.option("--repeats", default=None, type=int, help="Timed launches.  [default: 16; 1 on the simulated card]"),
     click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache."),
     device_option,
+    card_option,
 )
 """What a launch is given that is checked and timed: size, scalars, data, how often, where."""

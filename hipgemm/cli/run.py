@@ -27,6 +27,7 @@ def command(
     repeats: int | None,
     cold: bool,
     device: str | None,
+    card_name: str | None,
     cpu: str,
     as_json: bool,
 ) -> None:
@@ -47,7 +48,7 @@ def command(
             beta=beta,
             data=data,
             seed=seed,
-            device=Device.open(device, cpu=cpu),
+            device=Device.open(device, cpu=cpu, card=card_name),
             repeats=repeats,
             cold=cold,
             step=step,

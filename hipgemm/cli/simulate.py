@@ -9,12 +9,15 @@ from typing import Any
 
 import click
 
+from hipgemm.cli.options import card_option
+
 
 @click.command("simulate", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--check", is_flag=True, help="Run each launch under observers; findings go to stderr.")
+@card_option
 @click.argument("script", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(check: bool, script: Path, arguments: tuple[str, ...]) -> None:
+def command(check: bool, card_name: str | None, script: Path, arguments: tuple[str, ...]) -> None:
     """Run SCRIPT with ARGUMENTS, unmodified, on the simulated card.
 
     A fault in a kernel is an error code for the script, and its report goes to stderr. Exit status is the script's;
@@ -27,7 +30,7 @@ def command(check: bool, script: Path, arguments: tuple[str, ...]) -> None:
         from hipgemm.simulated_hip.checked import CheckedCard
 
         checked = CheckedCard(_say)
-    simulated_hip.install((lambda: checked) if check else None, say=_say)
+    simulated_hip.install((lambda: checked) if check else None, stands_for=card_name, say=_say)
     sys.argv = [str(script), *arguments]
     sys.path[0] = str(script.resolve().parent)
     try:

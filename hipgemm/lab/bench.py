@@ -148,12 +148,11 @@ class Paths:
 
     def predicted_ms(self, n: int) -> float:
         """The cycle model's time at M = N = K = n."""
-        from hipgemm.simulated_hip.clock import card_of_the_simulator
+        from hipgemm import simulated_hip
         from isa.timing import ensemble, model, predict
 
-        ready = model.prepare(
-            self.cfg, self.trace(n, n, n), predict.resources_of(self.kernel), card_of_the_simulator()
-        )  # fmt: skip
+        on = simulated_hip.runtime().stands_for
+        ready = model.prepare(self.cfg, self.trace(n, n, n), predict.resources_of(self.kernel), on)
         return ensemble.predict(ready).time_s * 1e3
 
     def per_step(self, depth: int) -> Counter[str]:

@@ -17,6 +17,7 @@ import ctypes
 import importlib
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,8 +26,10 @@ from hipgemm.simulated_hip.card import Card
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE
+from isa.timing import cards
 
-ARCH = "gfx1100"
+CARD = "7900 XTX"
+"""Which card the simulated one stands for if nothing is said."""
 # hip-python knows some calls by another name than the library exports (#define in hip_runtime_api.h).
 EXPORTED = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0600", "hipChooseDevice": "hipChooseDeviceR0600"}
 
@@ -49,25 +52,38 @@ def runtime() -> Runtime:
     return _runtime
 
 
-def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str], None] | None = None) -> Runtime:
+def install(
+    make_card: Callable[[], Card] | None = None,
+    *,
+    stands_for: str | None = None,
+    say: Callable[[str], None] | None = None,
+) -> Runtime:
     """Make hip-python use the simulated card from now on, for as long as this process lives.
 
-    make_card: makes the card at the first call that needs one; the simulator of `isa.sim` if not given.
-    say:       where the text of a fault goes as it happens; None keeps it for `Runtime.take_report`.
+    make_card:  makes the card at the first call that needs one; the simulator of `isa.sim` if not given.
+    stands_for: a card of `isa.timing.cards`: what the card says that it is, and what its launches are timed for.
+    say:        where the text of a fault goes as it happens; None keeps it for `Runtime.take_report`.
 
     Installing again gives the same runtime back. Raises LibraryTaken if hip-python opened another library before,
-    isa.toolchain.ToolchainMissing if the library lies in no cache and there is no C compiler.
+    isa.toolchain.ToolchainMissing if the library lies in no cache and there is no C compiler, IsaError for a card that
+    is not known or is another one than before.
     """
     global _runtime
     if _runtime is not None:
+        if stands_for and cards.card(stands_for) is not _runtime.stands_for:
+            raise IsaError(
+                f"this process's simulated card is a {_runtime.stands_for.name} already", got=stands_for,
+                hint="open the other one in a process of its own",
+            )  # fmt: skip
         return _runtime
     from hipgemm.simulated_hip import calls, library
 
+    on = cards.card(stands_for or CARD)
     names = [n for binding in _bindings() for n in binding.__pyx_capi__]
     known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
     folder = library.build(library.source(calls.CALLS, known))
     path = folder / "lib" / "libamdhip64.so"
-    fresh = Runtime(make_card or simulator, ARCH, say)
+    fresh = Runtime(make_card or partial(simulator, stands_for=on.name), on, say)
     ctypes.CDLL(str(path)).hipgemm_connect(fresh.callback)
     undo = _found_at(path)
     try:
@@ -85,9 +101,11 @@ def install(make_card: Callable[[], Card] | None = None, *, say: Callable[[str],
     return fresh
 
 
-def simulator(cpu: str = NATIVE) -> Card:
-    """The simulator of `isa.sim`. cpu: the host processor that it compiles kernels for."""
-    card: Card = importlib.import_module("hipgemm.simulated_hip.clock").TimedCard(cpu=cpu)
+def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> Card:
+    """The simulator of `isa.sim`. cpu: the host processor that it compiles kernels for; stands_for: the card that its
+    launches are timed for."""
+    clock = importlib.import_module("hipgemm.simulated_hip.clock")
+    card: Card = clock.TimedCard(cards.card(stands_for), cpu=cpu)
     return card
 
 

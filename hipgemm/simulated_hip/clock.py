@@ -38,15 +38,15 @@ class _Launched:
     block: Triple
     kernarg: bytes
     dynamic_lds: int
+    on: CardFacts
 
     def predict(self) -> Timing | None:
         from isa.timing import predict
 
         code, name = self.kernel.code_object, self.kernel.facts.name
-        card = card_of_the_simulator()
         try:
             return predict.TimedLaunch(
-                code, name, self.grid, self.block, self.kernarg, card, dynamic_lds=self.dynamic_lds
+                code, name, self.grid, self.block, self.kernarg, self.on, dynamic_lds=self.dynamic_lds
             ).timing()
         except IsaError:
             return None
@@ -116,15 +116,16 @@ class TimedReport:
 
 
 class TimedCard(Card):
-    """The simulator's card, whose reports know their time."""
+    """The simulator's card, whose reports know their time. on: the card that they are timed for."""
 
-    def __init__(self, *, cpu: str = NATIVE) -> None:
+    def __init__(self, on: CardFacts, *, cpu: str = NATIVE) -> None:
         super().__init__(cpu=cpu)
+        self._on = on
         self._clock = _Clock()
 
     def expect(self, kernel: Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> None:
         """The time of the launch that follows will be asked for."""
-        self._clock.begin(_Launched(kernel, grid, block, _placed(kernel, kernarg), dynamic_lds))
+        self._clock.begin(_Launched(kernel, grid, block, _placed(kernel, kernarg), dynamic_lds, self._on))
 
     def launch(  # type: ignore[override]
         self,
@@ -137,14 +138,8 @@ class TimedCard(Card):
     ) -> TimedReport:
         """As `Card.launch`."""
         ran = super().launch(kernel, grid, block, kernarg, dynamic_lds, **options)
-        return TimedReport(ran, _Launched(kernel, grid, block, _placed(kernel, kernarg), dynamic_lds), self._clock)
-
-
-def card_of_the_simulator() -> CardFacts:
-    """The card that the simulated one stands for."""
-    from isa.timing.cards import card
-
-    return card("7900 XTX")
+        launched = _Launched(kernel, grid, block, _placed(kernel, kernarg), dynamic_lds, self._on)
+        return TimedReport(ran, launched, self._clock)
 
 
 def _placed(kernel: Kernel, kernarg: bytes) -> bytes:

@@ -25,6 +25,7 @@ from hipgemm.simulated_hip.abi import CALLS, Answer, Call, Code, HipError
 from hipgemm.simulated_hip.card import Card, Kernel, LaunchReport, Module
 from isa.code_object import CodeObject
 from isa.code_object import Kernel as KernelFacts
+from isa.timing.cards import Card as CardFacts
 
 INTERRUPTED = -(1 << 63)
 DISPATCHER = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int32, ctypes.POINTER(ctypes.c_uint64))
@@ -95,11 +96,12 @@ class RtcLink:
 class Runtime:
     """One process's HIP runtime with one simulated card behind it.
 
+    stands_for: what the card says that it is.
     say: where a report goes as it happens; None keeps it for `take_report` alone.
     """
 
-    def __init__(self, make_card: Callable[[], Card], arch: str, say: Callable[[str], None] | None) -> None:
-        self.arch, self.say = arch, say
+    def __init__(self, make_card: Callable[[], Card], stands_for: CardFacts, say: Callable[[str], None] | None) -> None:
+        self.stands_for, self.arch, self.say = stands_for, stands_for.arch, say
         self._make_card = make_card
         self._card: Card | None = None
         self._calls: list[Call] = list(CALLS.values())

@@ -65,6 +65,13 @@ def test_the_number_of_a_card_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert "gfx1101" in str(caught.value)
 
 
+def test_no_card_stands_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "cards_present", lambda: [device.CardFound(1, "gfx1100")])
+    monkeypatch.setattr("hipgemm.simulated_hip.installed", lambda: False)
+    with pytest.raises(DeviceError, match="only the simulated card stands for another"):
+        Device.open(card="780M")
+
+
 @pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 def test_a_host_processor_is_for_the_simulated_card(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "cards_present", lambda: [device.CardFound(1, "gfx1100")])

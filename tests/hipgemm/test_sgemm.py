@@ -225,7 +225,7 @@ cases = [
     (ValueError, (f, on), "different sides", "a on the host, b on the device"),
     (ValueError, (on, on, f), "different sides", "c on the host"),
     (ValueError, (Elsewhere(), f), "where HIP cannot reach it", "device type 7"),
-    (ValueError, (Foreign(), on), "a is no memory of gfx1100 simulated", "$ROCM_PATH"),
+    (ValueError, (Foreign(), on), "a is no memory of 7900 XTX simulated", "$ROCM_PATH"),
     (ValueError, (on, Other(device, (4, 4))), "b is no memory of", "on device 1"),
     (ValueError, (Odd(), on), "a is not aligned"),
     (ValueError, (OddStrides(), on), "strides of part of an element"),

@@ -309,6 +309,38 @@ assert ok(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(f, 128, 20 << 1
     )
 
 
+def test_it_stands_for_the_card_that_is_chosen(run_program: Run) -> None:
+    """What depends on the card: sizes, target, how many waves fit. A process has one."""
+    run_program(
+        START.replace("install(make)", "install(make, stands_for='890M')")
+        + """
+p = filled(hip.hipGetDeviceProperties, hip.hipDeviceProp_t(), 0)
+text = lambda x: x.decode() if isinstance(x, bytes) else x
+assert (text(p.name), text(p.gcnArchName)) == ("890M simulated by hipgemm", "gfx1150")
+assert (p.major, p.minor, p.multiProcessorCount, p.clockRate, p.integrated) == (11, 5, 8, 2_900_000, 1)
+assert (p.l2CacheSize, p.memoryBusWidth, p.memoryClockRate) == (2 << 20, 128, 3_750_000)
+assert p.regsPerBlock == 1024 * 32 * 4
+assert ok(hip.hipMemGetInfo())[1] == p.totalGlobalMem == 48 << 30
+assert hip.hipModuleLoadData(elf())[0] == E.hipErrorNoBinaryForGpu
+f = ok(hip.hipModuleGetFunction(ok(hip.hipModuleLoadData(elf("gfx1150"))), b"gemm"))
+# 216 VGPRs are 224 in granules of 16: 4 waves a SIMD, 2 SIMDs a CU, 4 waves a workgroup: 2 workgroups a CU, 4 a WGP.
+assert ok(hip.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(f, 128, 0)) == 4
+from hipgemm.device import Device
+from isa.errors import IsaError
+device = Device.open("simulated", card="AMD Radeon 890M Graphics")
+assert (device.card, device.arch, device.cus, device.clock_mhz) == ("890M", "gfx1150", 16, 2900)
+assert Device.open("simulated").card == "890M"
+for other, said in (("780M", "is a 890M already"), ("880M", "no card '880M'")):
+    try:
+        Device.open("simulated", card=other)
+    except IsaError as error:
+        assert said in str(error), error
+    else:
+        raise AssertionError(other)
+"""
+    )
+
+
 def test_after_a_failed_search_it_still_comes_in(run_program: Run) -> None:
     done = run_program(
         """

@@ -11,7 +11,6 @@ Source: ROCm/clr, hipamd/src/hip_module.cpp (ihipModuleLaunchKernel).
 from __future__ import annotations
 
 from hipgemm.simulated_hip.abi import Code, HipError, Pointer, UInt, call
-from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function, launch
 from hipgemm.simulated_hip.calls.occupancy import workgroups_of_wgp
 from hipgemm.simulated_hip.runtime import Runtime
@@ -35,7 +34,7 @@ def hipModuleLaunchCooperativeKernel(
     """As hipModuleLaunchKernel, without `extra`."""
     kernel = function(rt, handle).facts
     total, threads = grid_x * grid_y * grid_z, block_x * block_y * block_z
-    room = device.WGPS * workgroups_of_wgp(kernel, threads, dynamic_lds) if threads else total
+    room = rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if threads else total
     if total > room:
         raise HipError(
             Code.CooperativeLaunchTooLarge,

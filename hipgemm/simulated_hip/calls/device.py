@@ -1,7 +1,7 @@
-"""Devices: there is one, a gfx1100 (Navi 31 as on the Radeon RX 7900 XTX), and what it says of itself.
+"""Devices: there is one, the card of `isa.timing.cards` that the simulated one stands for, and what it says of itself.
 
-Sizes and clocks are those of the card (AMD "RDNA3 Instruction Set Architecture Reference Guide"; Chips and Cheese,
-"Microbenchmarking AMD's RDNA 3"). As ROCm does for RDNA, a multiprocessor is a WGP, of which there are 48.
+Sizes and clocks are that card's, what all have in common is from AMD's "RDNA3 Instruction Set Architecture Reference
+Guide" and Chips and Cheese, "Microbenchmarking AMD's RDNA 3". As ROCm does for RDNA, a multiprocessor is a WGP.
 """
 
 from __future__ import annotations
@@ -13,53 +13,41 @@ from hipgemm.simulated_hip.abi import Code, DeviceProp, HipError, Int, Pointer, 
 from hipgemm.simulated_hip.card import ReachesHost
 from hipgemm.simulated_hip.host import read_text
 from hipgemm.simulated_hip.runtime import Runtime
+from isa.targets import target
 
 HIP_VERSION = 70_200_000  # major * 10^7 + minor * 10^5 + patch: HIP 7.2
-TOTAL_MEMORY = 24 << 30
 WAVE = 32
-WGPS = 48
 SIMDS_OF_WGP = 4
 WAVES_OF_SIMD = 16
 LDS_OF_WGP = 128 << 10
 LDS_OF_WORKGROUP = 64 << 10
-VGPRS_OF_SIMD = 1536  # wave32 registers of 32 lanes
 MAX_WORKGROUP = 1024
 MAX_GRID = (0x7FFFFFFF, 65535, 65535)  # workgroups, as hipDeviceProp_t says on every AMD card
 LAUNCH_GRID = (0x7FFFFFFF, 65536, 65536)  # what hipModuleLaunchKernel lets through (hip_module.cpp)
-CLOCK_KHZ = 2_500_000
 PCI_BUS_ID = "0000:00:00.0"
 
+SIMULATED = " simulated by hipgemm"
+"""What stands behind the card's name in the device's."""
+
 PROPERTIES: dict[str, Any] = {
-    "name": b"gfx1100 simulated by hipgemm",
-    "totalGlobalMem": TOTAL_MEMORY,
     "sharedMemPerBlock": LDS_OF_WORKGROUP,
-    "regsPerBlock": VGPRS_OF_SIMD * WAVE * SIMDS_OF_WGP,
     "warpSize": WAVE,
     "memPitch": 0x7FFFFFFF,
     "maxThreadsPerBlock": MAX_WORKGROUP,
     "maxThreadsDim": (MAX_WORKGROUP,) * 3,
     "maxGridSize": MAX_GRID,
-    "clockRate": CLOCK_KHZ,
     "totalConstMem": 0x7FFFFFFF,
-    "major": 11,
-    "minor": 0,
-    "multiProcessorCount": WGPS,
     "canMapHostMemory": 1,
     "concurrentKernels": 1,
     "unifiedAddressing": 1,
-    "memoryClockRate": 1_250_000,
-    "memoryBusWidth": 384,
-    "l2CacheSize": 6 << 20,
     "maxThreadsPerMultiProcessor": SIMDS_OF_WGP * WAVES_OF_SIMD * WAVE,
     "globalL1CacheSupported": 1,
     "localL1CacheSupported": 1,
     "sharedMemPerMultiprocessor": LDS_OF_WGP,
-    "regsPerMultiprocessor": VGPRS_OF_SIMD * WAVE * SIMDS_OF_WGP,
     "managedMemory": 1,
     "cooperativeLaunch": 1,
     "sharedMemPerBlockOptin": LDS_OF_WORKGROUP,
     "maxBlocksPerMultiProcessor": 32,
-    "gcnArchName": b"gfx1100",
     "maxSharedMemoryPerMultiProcessor": LDS_OF_WGP,
     "clockInstructionRate": 100_000,
 }
@@ -130,8 +118,29 @@ ATTRIBUTES: dict[int, str | tuple[str, int]] = {
 
 
 def _properties(rt: Runtime) -> dict[str, Any]:
-    """PROPERTIES, with what depends on the card behind them."""
-    return {"hostRegisterSupported": int(isinstance(rt.card.memory, ReachesHost)), **PROPERTIES}
+    """PROPERTIES, with what depends on the card behind them.
+
+    A clock of GDDR6 is 16 bits of a pin (AMD calls the 20 Gbit/s of the 7900 XTX 1250 MHz), one of DDR5 two (assumed).
+    """
+    on = rt.stands_for
+    registers = target(on.arch).vgprs * WAVE * SIMDS_OF_WGP
+    return {
+        "name": f"{on.name}{SIMULATED}".encode(),
+        "totalGlobalMem": on.vram_bytes,
+        "regsPerBlock": registers,
+        "clockRate": 1000 * on.clock_mhz,
+        "major": int(on.arch[3:-2]),
+        "minor": int(on.arch[-2]),
+        "multiProcessorCount": on.wgps,
+        "integrated": int(on.integrated),
+        "memoryClockRate": round(8 * on.vram_bandwidth / on.bus_bits / (2 if on.integrated else 16) / 1000),
+        "memoryBusWidth": on.bus_bits,
+        "l2CacheSize": on.l2_bytes,
+        "regsPerMultiprocessor": registers,
+        "gcnArchName": on.arch.encode(),
+        "hostRegisterSupported": int(isinstance(rt.card.memory, ReachesHost)),
+        **PROPERTIES,
+    }
 
 
 def one(device: int) -> None:
@@ -210,7 +219,7 @@ def hipSetDeviceFlags(rt: Runtime, flags: UInt) -> None:
 @call
 def hipDeviceGetName(rt: Runtime, out: Pointer, room: Int, device: Int) -> None:
     one(device)
-    store_text(out, room, PROPERTIES["name"].decode())
+    store_text(out, room, _properties(rt)["name"].decode())
 
 
 @call
@@ -230,14 +239,15 @@ def hipDeviceGetByPCIBusId(rt: Runtime, out: Pointer, text: Pointer) -> None:
 @call
 def hipDeviceTotalMem(rt: Runtime, out: Pointer, device: Int) -> None:
     one(device)
-    store(out, ctypes.c_size_t, TOTAL_MEMORY)
+    store(out, ctypes.c_size_t, rt.stands_for.vram_bytes)
 
 
 @call
 def hipDeviceComputeCapability(rt: Runtime, major: Pointer, minor: Pointer, device: Int) -> None:
     one(device)
-    store(major, ctypes.c_int, PROPERTIES["major"])
-    store(minor, ctypes.c_int, PROPERTIES["minor"])
+    properties = _properties(rt)
+    store(major, ctypes.c_int, properties["major"])
+    store(minor, ctypes.c_int, properties["minor"])
 
 
 @call

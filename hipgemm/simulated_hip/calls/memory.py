@@ -21,7 +21,6 @@ from hipgemm.simulated_hip.abi import (
     call,
     store,
 )
-from hipgemm.simulated_hip.calls.device import TOTAL_MEMORY
 from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.card import KnowsItsOwn, ReachesHost
 from hipgemm.simulated_hip.host import is_mapped
@@ -38,7 +37,7 @@ def _allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0) -> No
     store(out, ctypes.c_uint64, 0)
     if size == 0:
         return
-    if size > TOTAL_MEMORY - sum(a.size for a in rt.allocations.values()):
+    if size > rt.stands_for.vram_bytes - sum(a.size for a in rt.allocations.values()):
         raise HipError(Code.OutOfMemory)
     try:
         address = rt.card.memory.allocate(size)
@@ -189,8 +188,9 @@ def hipHostUnregister(rt: Runtime, address: Pointer) -> None:
 
 @call
 def hipMemGetInfo(rt: Runtime, free: Pointer, total: Pointer) -> None:
-    store(free, ctypes.c_size_t, TOTAL_MEMORY - sum(a.size for a in rt.allocations.values()))
-    store(total, ctypes.c_size_t, TOTAL_MEMORY)
+    there = rt.stands_for.vram_bytes
+    store(free, ctypes.c_size_t, there - sum(a.size for a in rt.allocations.values()))
+    store(total, ctypes.c_size_t, there)
 
 
 @call

@@ -1,6 +1,6 @@
 """How many workgroups a multiprocessor (a WGP) holds at once.
 
-VGPRs are handed out in granules of 24 of a SIMD's 1536, LDS in granules of 1024 bytes; a SIMD holds at most 16 waves.
+VGPRs are handed out in granules (`isa.targets`), LDS in granules of 1024 bytes; a SIMD holds at most 16 waves.
 In CU mode a workgroup's waves share one CU: 2 of the WGP's 4 SIMDs and half of its LDS (ISA guide 12.1; LLVM
 AMDGPUBaseInfo.cpp).
 """
@@ -14,18 +14,19 @@ from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.code_object import Kernel
+from isa.targets import target
 
-VGPR_GRANULE = 24
 LDS_GRANULE = 1024
 
 
-def workgroups_of_wgp(kernel: Kernel, threads: int, dynamic_lds: int) -> int:
+def workgroups_of_wgp(rt: Runtime, kernel: Kernel, threads: int, dynamic_lds: int) -> int:
     """Workgroups of `threads` work-items that fit into one WGP together."""
+    on = target(rt.arch)
     waves = -(-threads // device.WAVE)
     halves = 1 if kernel.descriptor.wgp_mode else 2
     simds = device.SIMDS_OF_WGP // halves
-    granules = -(-max(kernel.vgprs, 1) // VGPR_GRANULE)
-    waves_of_simd = min(device.WAVES_OF_SIMD, device.VGPRS_OF_SIMD // (granules * VGPR_GRANULE))
+    granules = -(-max(kernel.vgprs, 1) // on.granule)
+    waves_of_simd = min(device.WAVES_OF_SIMD, on.vgprs // (granules * on.granule))
     by_waves = simds * waves_of_simd // waves
     lds = -(-(kernel.descriptor.lds_bytes + dynamic_lds) // LDS_GRANULE) * LDS_GRANULE
     by_lds = device.LDS_OF_WGP // halves // lds if lds else by_waves
@@ -37,7 +38,7 @@ def _active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) 
         raise HipError(Code.InvalidValue)
     kernel = function(rt, handle).facts
     fits = threads <= kernel.max_workgroup
-    store(out, ctypes.c_int, workgroups_of_wgp(kernel, threads, dynamic_lds) if fits else 0)
+    store(out, ctypes.c_int, workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if fits else 0)
 
 
 @call
@@ -63,10 +64,10 @@ def hipModuleOccupancyMaxPotentialBlockSize(
     most = min(kernel.max_workgroup, limit or device.MAX_WORKGROUP)
     best = max(
         range(device.WAVE, max(most, device.WAVE) + 1, device.WAVE),
-        key=lambda threads: (threads * workgroups_of_wgp(kernel, threads, dynamic_lds), threads),
+        key=lambda threads: (threads * workgroups_of_wgp(rt, kernel, threads, dynamic_lds), threads),
     )
     store(block, ctypes.c_int, min(best, most))
-    store(grid, ctypes.c_int, device.WGPS * workgroups_of_wgp(kernel, best, dynamic_lds))
+    store(grid, ctypes.c_int, rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, best, dynamic_lds))
 
 
 @call
