@@ -129,7 +129,56 @@ def _cut(writer: Writer, region: Region, lane: str, bits: int) -> str:
     return writer.function.emit(region, f"trunc i32 {lane} to i{bits}")
 
 
+def load(
+    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str, site: int
+) -> list[LlvmValue]:
+    """The element at each lane's address as u32 values; small ones extended by their sign."""
+    size = element_bytes(element)
+
+    def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+        pointer = resolve(writer, region, space, values[0], size, site, lane)
+        return load_words(writer, region, pointer, element)
+
+    return each_lane(writer, lanes, mask, [address], max(1, size // 4), visit)
+
+
+def store(
+    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str,
+    data: Sequence[LlvmValue], site: int,
+) -> None:  # fmt: skip
+    """The reverse of `load`."""
+
+    def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+        pointer = resolve(writer, region, space, values[0], element_bytes(element), site, lane)
+        store_words(writer, region, pointer, element, [v.ref for v in values[1:]])
+        return ()
+
+    each_lane(writer, lanes, mask, [address, *data], 0, visit)
+
+
 def atomic(
+    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str,
+    data: Sequence[LlvmValue], compute: Callable[..., LlvmValue], site: int,
+) -> LlvmValue:  # fmt: skip
+    """Lane by lane, memory becomes compute(memory, *data of the lane); gives what each lane found."""
+    f, size = writer.function, element_bytes(element)
+    kind = {"b32": "u32", "b64": "u64"}.get(element, element)
+
+    def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+        pointer = resolve(writer, region, space, values[0], size, site, lane)
+        old = _replace(writer, region, pointer, kind, lambda old: compute(old, *values[1:]))
+        if size == 4:
+            return [old.ref]
+        low = f.emit(region, f"trunc i64 {old.ref} to i32")
+        high = f.emit(region, f"lshr i64 {old.ref}, 32")
+        return [low, f.emit(region, f"trunc i64 {high} to i32")]
+
+    words = each_lane(writer, lanes, mask, [address, *data], size // 4, visit)
+    old = words[0] if size == 4 else words[0].to("u64") | (words[1].to("u64") << 32)
+    return old.bits(kind)
+
+
+def _replace(
     writer: Writer, region: Region, pointer: str, type_: str, compute: Callable[[LlvmValue], LlvmValue]
 ) -> LlvmValue:
     """Replace the value at `pointer` by compute(value), as one step for all threads; gives the old value."""
