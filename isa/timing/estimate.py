@@ -1,9 +1,10 @@
 """The time of a long launch from parts of it: fewer trips of its loops, fewer rounds of workgroups.
 
 The time T of a unit is nearly linear in the instructions x that a workgroup issues in its steady loops, and, with x
-fixed, in the number w of its workgroups, if w is changed by whole rounds (multiples of the slots), so that the last,
-partial round stays what it is. `excerpts` takes two loop lengths and two numbers of workgroups, `play` the four runs;
-along x, then along w, a straight line through two of them gives the whole:
+fixed, in the number w of its workgroups, if w is changed by whole rounds (multiples of the slots) of workgroups that
+are alike, so that the last, partial round stays what it is, and workgroups that differ are always there. `excerpts`
+takes two loop lengths and two numbers of workgroups, `play` the four runs; along x, then along w, a straight line
+through two of them gives the whole:
 
     E(w) = T(x2, w) + (X - x2) (T(x2, w) - T(x1, w)) / (x2 - x1)
     T(X, W) = E(w2) + (W - w2) (E(w2) - E(w1)) / (w2 - w1)
@@ -32,7 +33,8 @@ _SHORT, _LONG = 8, 32
 _FEWER = 4
 """How many times shorter the short one is."""
 _ROUNDS = 6
-"""Full rounds that are played at least where rounds are left out, and half as many."""
+"""Full rounds that are played at least where rounds are left out, and half as many. One round at least is of workgroups
+that are alike."""
 
 
 class Excerpts(NamedTuple):
@@ -51,9 +53,11 @@ def excerpts(ready: Prepared, budget: int) -> Excerpts:
     if ready.instructions * count <= budget:
         return Excerpts((whole,), (count,))
     firsts: tuple[int, ...] = (count,)
-    if count >= (_ROUNDS + 2) * slots:
-        more = count - (count - _ROUNDS * slots) // slots * slots
-        firsts = more, more - _ROUNDS // 2 * slots
+    fewer = _ROUNDS // 2 * slots
+    needed = max(_ROUNDS * slots, fewer + slots + ready.differing)
+    if count >= needed + 2 * slots:
+        more = count - (count - needed) // slots * slots
+        firsts = more, more - fewer
     each = budget / sum(firsts)
     if ready.instructions <= each:
         return Excerpts((whole,), firsts)

@@ -69,7 +69,13 @@ class Prepared:
     occupancy: Occupancy
     level: np.ndarray
     first: int | None = None
-    """How many of the busiest unit's workgroups are played, from the first on; all if None."""
+    """How many of the busiest unit's workgroups are played; all if None. Those that differ from the first are all among
+    them, unless they alone are more."""
+
+    @property
+    def differing(self) -> int:
+        """Workgroups of the busiest unit that do not go the way of the first."""
+        return int((self.trace.apart.record != 0).sum()) if self.trace.apart else 0
 
     @property
     def units(self) -> int:
@@ -86,9 +92,11 @@ class Prepared:
     def work(self) -> Work:
         """The workgroups of the busiest unit, in order of dispatch."""
         apart = self.trace.apart
-        if apart:  # whatever is left out, not the last ones
+        if apart:
             left = 0 if self.first is None else len(apart.numbers) - self.first
-            ids, record = apart.numbers[left:], apart.record[left:]
+            alike = np.flatnonzero(apart.record == 0)
+            out = alike[:left] if left <= len(alike) else np.arange(left)
+            ids, record = np.delete(apart.numbers, out), np.delete(apart.record, out)
         else:
             ids = np.arange(0, self.trace.workgroups, self.units, dtype=np.int64)[: self.first]
             record = np.zeros(len(ids), np.int64)

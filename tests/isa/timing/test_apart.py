@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from isa.emit import emit
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import Work
-from isa.timing import predict, slicing
+from isa.timing import estimate, predict, slicing
 from isa.timing.cards import card
 from isa.timing.model import Prepared, run
 
@@ -76,6 +77,20 @@ def test_ranges_alone_have_their_own_beginnings() -> None:
     assert apart.beginnings is not None
     assert len(apart.beginnings.mem_at) == 4 * ready.trace.workgroups + 1
     assert ready.trace.exact
+
+
+def test_parts_of_a_launch_have_all_workgroups_that_differ() -> None:
+    """Of a CU here 45 that are alike and 12 short ones: played by themselves these say nothing of the others."""
+    p = Parameters(stream_k=True)
+    ready = prepared(64 * 128, 72 * 128, 512, Work(p, 72, 4608, 64, 288, 4320, 1152))
+    assert (len(ready.work().record), ready.differing, ready.occupancy.workgroups) == (57, 12, 3)
+    parts = estimate.excerpts(ready, 100_000)
+    assert parts.firsts == (24, 15)
+    for first in parts.firsts:
+        assert (replace(ready, first=first).work().record != 0).sum() == 12
+    found = estimate.play(ready, 2500, parts)
+    assert found.played < 1
+    assert found.cycles == pytest.approx(run(ready, 2500).cycles, rel=0.02)
 
 
 @pytest.mark.slow
