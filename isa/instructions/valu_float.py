@@ -31,34 +31,34 @@ for kind, unit in _UNIT.items():
     inst(f"v_fma_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", fma, unit=unit)
 
 
-def _dx9(a: Value, b: Value, zero: Value, otherwise: Value) -> Value:
-    """DX9's rule: 0 times anything is 0."""
-    return select((a == 0.0) | (b == 0.0), zero, otherwise)
+def _dx9(a: Value, b: Value) -> tuple[Value, Value]:
+    """DX9's rule, 0 times anything is +0: the factors, both +0 where either is a zero.
+
+    An addend is then added to +0, which makes +0 of -0 except when rounding down. The ISA guide's formula hands it on
+    as it is (16.12, V_FMA_DX9_ZERO_F32). LLVM says that this would be wrong for -0 (AMDGPUInstCombineIntrinsic.cpp,
+    amdgcn_fma_legacy), and AMD's own emulator expects the sum in each rounding mode, in a table of cases that names
+    gfx1100 as where others of it were captured (ROCm/rocm-systems, rocjitsu, dx9_fma_cases).
+    """
+    zero = (a.bits("u32") & 0).bits("f32")
+    either = (a == 0.0) | (b == 0.0)
+    return select(either, zero, a), select(either, zero, b)
 
 
-inst(
-    "v_mul_dx9_zero_f32 =v.f32, a.f32, a.f32",
-    lambda a, b: _dx9(a, b, (a.bits("u32") & 0).bits("f32"), a * b),
-    unit="valu",
-    vopd="xy",
-)
-inst(
-    "v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32",
-    lambda d, a, b: _dx9(a, b, d, fma(a, b, d)),
-    unit="valu",
-)
-inst(
-    "v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32",
-    lambda a, b, c: _dx9(a, b, c, fma(a, b, c)),
-    unit="valu",
-)
+def _mul_dx9(a: Value, b: Value) -> Value:
+    x, y = _dx9(a, b)
+    return x * y
+
+
+inst("v_mul_dx9_zero_f32 =v.f32, a.f32, a.f32", _mul_dx9, unit="valu", vopd="xy")
+inst("v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(*_dx9(a, b), d), unit="valu")
+inst("v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, b, c: fma(*_dx9(a, b), c), unit="valu")
 FLOAT_MAX = 3.4028234663852886e38
 
 
 def _mullit(a: Value, b: Value, c: Value) -> Value:
     """a * b by DX9's rule, and -FLT_MAX for anything a lighting equation would choke on (V_MULLIT_F32)."""
     bad = (b == -FLOAT_MAX) | (b == float("-inf")) | is_nan(b) | ~(c > 0.0)
-    return select(bad, -FLOAT_MAX, _dx9(a, b, (a.bits("u32") & 0).bits("f32"), a * b))
+    return select(bad, -FLOAT_MAX, _mul_dx9(a, b))
 
 
 inst("v_mullit_f32 =v.f32, a.f32, a.f32, a.f32", _mullit, unit="valu")
