@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipgemm.kernels import Rung
-from hipgemm.launching import launch_of
+from hipgemm.launching import CUS, launch_of
 from hipgemm.problem import Problem
 from isa import code_object, toolchain
 from isa.check.counts import target_of
@@ -67,12 +67,17 @@ def check_gemm(
 
 
 def first_fault(
-    row: Rung, image: bytes | CodeObject, problems: Sequence[Problem], schedules: Schedules = Schedules()
+    row: Rung,
+    image: bytes | CodeObject,
+    problems: Sequence[Problem],
+    schedules: Schedules = Schedules(),
+    cus: int = CUS,
 ) -> str:
-    """The rule of the first fault that `check_gemm` finds on one of the problems, "" for none. For small problems."""
+    """The rule of the first fault that `check_gemm` finds on one of the problems, "" for none. For small problems.
+    cus: of the card that the launch is for."""
     card, kernel = _loaded(row, image, hasty=True)
     found = (
-        f for p in problems for f in _on_problem(card, kernel, row, p, None, schedules, briefly=True)
+        f for p in problems for f in _on_problem(card, kernel, row, p, None, schedules, briefly=True, cus=cus)
         if f.severity == "fault"
     )  # fmt: skip
     return next((f.rule for f in found), "")
@@ -97,7 +102,7 @@ def _loaded(row: Rung, image: bytes | CodeObject, hasty: bool = False) -> tuple[
 
 def _on_problem(
     card: Card, kernel: Kernel, row: Rung, problem: Problem, program: Program | None, schedules: Schedules,
-    briefly: bool = False,
+    briefly: bool = False, cus: int = CUS,
 ) -> list[Finding]:  # fmt: skip
     matrices = problem.matrices()
     addresses = []
@@ -105,7 +110,7 @@ def _on_problem(
         at = card.memory.allocate(matrix.nbytes)
         ctypes.memmove(at, matrix.ctypes.data, matrix.nbytes)
         addresses.append(at)
-    launch = launch_of(row, problem.m, problem.n, problem.k)
+    launch = launch_of(row, problem.m, problem.n, problem.k, cus)
     workspace = card.memory.allocate(max(4, launch.workspace_bytes))
     ctypes.memset(workspace, 0, min(COUNTERS, launch.workspace_bytes))
     slots = workspace + COUNTERS, launch.workspace_bytes - COUNTERS

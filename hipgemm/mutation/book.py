@@ -27,7 +27,7 @@ from isa.errors import IsaError, Span
 _HERE = Path(__file__).resolve().parents[1]
 # What a result depends on: isa but for these parts, and these files of hipgemm.
 _JUDGED = ("sim", "timing"), ("kernels.py", "proving.py")
-_LAUNCHED = ("check", "timing"), ("kernels.py", "launching.py", "checking.py", "problem.py")
+_LAUNCHED = ("check", "timing"), ("kernels.py", "launching.py", "checking.py", "problem.py", "mutation/study.py")
 
 
 def key(kernel: str, mutant: Mutant) -> str:

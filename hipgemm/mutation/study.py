@@ -30,6 +30,9 @@ from isa.program import Program
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
 WHOLE, EDGES = (256, 384, 40), (230, 266, 37)
 """M, N, K: six workgroups, five K blocks of kernels 5 to 8. At EDGES neither tiles nor K blocks are whole."""
+PIECES, CUS = 256, 4
+"""Where tiles are done in pieces, so much is added to K, for a card with so few CUs: of six tiles four are whole, and
+two in pieces, four at most, which do not begin where tiles do. With less work than this no tile is worth cutting."""
 SCHEDULES = Schedules(2, threads=1, budget=5_000_000)
 
 
@@ -83,7 +86,7 @@ def study(
             faults[name] = dict(Counter(f.rule for f in lint_program(original, name, notes=False)))
             proofs[name] = judge.prove(original, True).statement
             if checks != "none":
-                launched[name] = first_fault(rung(name), made.code_object(), problems(rung(name)), SCHEDULES)
+                launched[name] = first_fault(rung(name), made.code_object(), problems(rung(name)), SCHEDULES, CUS)
             for number, launch in _chosen(all_, every, checks, check_every):
                 mutant, known = all_[number], key(name, all_[number])
                 task = _Task(built, number, held.judged(known), held.launched(known), launch)
@@ -140,7 +143,7 @@ def _launched(built: Built, program: Program) -> str:
     """What the dynamic checker says of a mutant: a rule, "" for nothing."""
     kernel = rung(built.name)
     try:
-        return first_fault(kernel, assembled(program, built.hipcc), problems(kernel), SCHEDULES)
+        return first_fault(kernel, assembled(program, built.hipcc), problems(kernel), SCHEDULES, CUS)
     except IsaError as error:
         return f"refused: {error.message.splitlines()[0]}"
 
@@ -154,4 +157,5 @@ def _outcome(kernel: str, mutant: Mutant, judged: Judgement, check: str | None) 
 def problems(kernel: Rung) -> tuple[Problem, ...]:
     """Whole tiles, then edges where the kernel knows them, each with and without a term of C."""
     sizes = (WHOLE, EDGES) if kernel.tile == (1, 1, 1) else (WHOLE,)
-    return tuple(Problem(*size, 1.5, beta) for size in sizes for beta in (0.0, 0.5))
+    more = PIECES if kernel.parameters and kernel.parameters.stream_k else 0
+    return tuple(Problem(m, n, k + more, 1.5, beta) for m, n, k in sizes for beta in (0.0, 0.5))

@@ -6,10 +6,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from hipgemm.build import build
+from hipgemm.checking import assembled, first_fault
 from hipgemm.cli import main
+from hipgemm.kernels import rung
+from hipgemm.launching import launch_of
 from hipgemm.mutation import Outcome, Table, study
 from hipgemm.mutation.book import Book, key
 from hipgemm.mutation.page import written
+from hipgemm.mutation.study import CUS, SCHEDULES, problems
 from isa.check.mutate import Judgement, Mutant
 from isa.errors import IsaError
 from isa.parse import parse
@@ -42,6 +47,28 @@ def test_launches_find_them_too() -> None:
     found = [o for o in table.outcomes if o.verdict == "found" and o.kind != "count shrunk"]
     assert all(o.check for o in found)
     assert not any(o.check for o in table.outcomes if o.reason)
+
+
+def test_launches_of_kernel10_do_tiles_whole_and_in_pieces() -> None:
+    for problem in problems(rung("kernel10")):
+        work = launch_of(rung("kernel10"), problem.m, problem.n, problem.k, CUS).work
+        assert work is not None
+        parts = [len(work.parts(tile)) for tile in range(work.tiles)]
+        assert (min(parts), max(parts)) == (1, 4)
+        # A workgroup with pieces of two tiles, and one with a tile from its first to its last K block.
+        assert any(len({tile for tile, _, _ in work.pieces(group)}) > 1 for group in range(work.groups))
+        assert work.dealt == 4
+
+
+@pytest.mark.slow
+def test_a_launch_finds_that_sums_are_counted_before_they_are_stored() -> None:
+    """Neither linter nor proof know of what a workgroup publishes."""
+    text = build("kernel10").assembly.read_text()
+    wait = "\ts_waitcnt_vscnt null, 0x0\n"
+    assert text.count(wait) == 1
+    for line, found in (("\n", "memory race"), (wait, "")):
+        mutant = assembled(parse(text.replace(wait, line), "kernel10.s"))
+        assert first_fault(rung("kernel10"), mutant, problems(rung("kernel10")), SCHEDULES, CUS) == found
 
 
 def test_the_verb(tmp_path: Path) -> None:
