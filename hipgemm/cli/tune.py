@@ -52,6 +52,7 @@ def command(
     """
     from hipgemm.tuning import journal, table
     from hipgemm.tuning import shapes as files
+    from hipgemm.tuning.choose import choose
     from hipgemm.tuning.pool import pool
     from hipgemm.tuning.search import search
     from hipgemm.tuning.trial import Target, made_by
@@ -73,7 +74,8 @@ def command(
                 lessons: list[Lesson] = []
                 for number, shape in enumerate(wanted):
                     said = functools.partial(tell, number)
-                    found = search(shape, target, workers, log, said, candidates, lessons)
+                    today = [choose(shape, on.name, (these,)).kernel for these in (held, table.shipped())]
+                    found = search(shape, target, workers, log, said, candidates, lessons, today)
                     lessons.append(found.lesson)
                     held = held.with_(found.entry)
                     held.save(path)

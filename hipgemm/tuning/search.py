@@ -5,7 +5,8 @@
 2. They get the quick mode of the model, or three launches of a card, in rounds: what a round finds orders what is left.
    A candidate whose bound is above the best time of the rounds before cannot win and is left out: that is sound.
 3. The best get the model's estimate of the whole launch, and the best of those its ensemble. On a card the
-   best take turns, 16 launches each.
+   best take turns, 16 launches each. A kernel that is chosen for the shape today is among the last, whatever is thought
+   of it before: so a search never puts a slower one in its place.
 
 Each result is in the journal before the next job is handed out, and what is in the journal is not asked for again: a
 search that is stopped goes on where it was.
@@ -94,6 +95,11 @@ class Field:
                 break
         return found
 
+    def named(self, kernels: Sequence[str]) -> list[_Candidate]:
+        """Those that can be timed here."""
+        all_ = [(kernel, rung(kernel).parameters) for kernel in dict.fromkeys(kernels)]
+        return [_Candidate(kernel, b) for kernel, p in all_ if p and (b := self._exact(p)) is not None]
+
     def _exact(self, p: Parameters) -> Bound | None:
         vgprs = space.vgprs(p) if space.timeable(p, self.shape) else None
         return None if vgprs is None else self._bound(p, vgprs)
@@ -110,9 +116,10 @@ def search(
     tell: Tell,
     most: int = CANDIDATES,
     lessons: Sequence[Lesson] = (),
+    chosen: Sequence[str] = (),
 ) -> Found:
-    """The best kernels for a shape. lessons: of shapes that were searched before. IsaError where none could be
-    timed."""
+    """The best kernels for a shape. lessons: of shapes that were searched before. chosen: kernels that are taken
+    today. IsaError where none could be timed."""
     asked = _Asked(shape, target, pool, journal, tell)
     candidates = Field(shape, target, lessons)
     level = "quick" if target.device is None else "timed"
@@ -130,12 +137,14 @@ def search(
     if not given:
         raise IsaError(f"no generated kernel computes {shape}")
     tried, excluded = len(ranked), given - len(ranked)
+    today = candidates.named(chosen)
     if target.device is None:
         if most >= ESTIMATED:
             ranked = asked.each("estimate", _near(ranked, ESTIMATED, _NEAR_ESTIMATE))
-        ranked = asked.each("full", _near(ranked, min(FULL, 1 + most // 4), _NEAR_FULL))
+        ranked = asked.each("full", _joined(_near(ranked, min(FULL, 1 + most // 4), _NEAR_FULL), today))
     else:
-        ranked = asked.together("repeated", ranked[:FULL])
+        ranked = asked.together("repeated", _joined(ranked[:FULL], today))
+    ranked = ranked[:FULL]
     if not ranked:
         raise IsaError(f"no kernel could be timed for {shape}", got="; ".join(sorted(asked.refusals)[:3]))
     timed = tuple(_timed(r.outcome) for r in ranked)
@@ -143,7 +152,8 @@ def search(
         entry = Entry(shape, target.card, target.clock_mhz, "predicted", timed, candidates.considered, tried)
     else:
         entry = Entry(shape, ranked[0].outcome.on, None, "measured", timed, candidates.considered, tried)
-    lesson = candidates.order.lesson(shape, {**times, **{r.kernel: r.outcome.seconds or 0.0 for r in ranked}})
+    times |= {r.kernel: r.outcome.seconds for r in ranked if r.kernel in times and r.outcome.seconds is not None}
+    lesson = candidates.order.lesson(shape, times)
     return Found(entry, candidates.considered, tried, excluded, lesson)
 
 
@@ -151,6 +161,12 @@ def _near(ranked: list[_Ranked], most: int, ratio: float) -> list[_Ranked]:
     """The first of them that take at most so many times as long as the very first."""
     seconds = [r.outcome.seconds or 0.0 for r in ranked[:most]]
     return [r for r, time in zip(ranked, seconds, strict=False) if time <= ratio * seconds[0]]
+
+
+def _joined(these: list[_Ranked], others: list[_Candidate]) -> list[_Candidate | _Ranked]:
+    """Each once."""
+    names = [r.kernel for r in these]
+    return [*these, *(c for c in others if c.kernel not in names)]
 
 
 def _sorted(found: list[_Ranked]) -> list[_Ranked]:
@@ -232,7 +248,7 @@ class _Asked:
             raise
         return _sorted(found)
 
-    def together(self, level: str, these: Sequence[_Ranked]) -> list[_Ranked]:
+    def together(self, level: str, these: Sequence[_Candidate | _Ranked]) -> list[_Ranked]:
         """All in one job, by turns."""
         names = tuple(sorted(r.kernel for r in these))
         known = [self.journal.find(name, self.shape, level, self.target) for name in names]

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from hipgemm.cli import main
 from hipgemm.tuning import bounds, search, space, table, trial
+from hipgemm.tuning.choose import choose
 from hipgemm.tuning.journal import BadJournal, Journal
 from hipgemm.tuning.pool import pool
 from hipgemm.tuning.shapes import Shape
@@ -253,3 +254,26 @@ def test_a_time_from_parts_below_the_bound_is_not_believed(tmp_path: Path, monke
         found = search.search(SHAPE, TARGET, workers, log, lambda *_: None, 4)
     assert found.tried == 3
     assert liar not in [timed.kernel for timed in found.entry.kernels]
+
+
+def test_the_kernel_that_is_chosen_today_stays_where_it_is_the_fastest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the levels before think little of it."""
+    shipped = choose(SHAPE, TARGET.card, (table.shipped(),)).kernel
+    mine = "gemm_64x64x8_8x8_l4_g2_s1_nn"
+    for best in (shipped, mine):
+        folder = tmp_path / best
+        folder.mkdir()
+        timed = table.Timed(mine, 9.0, 8.0, 10.0)
+        table.Table((table.Entry(SHAPE, TARGET.card, 2500, "predicted", (timed,), 1, 1),)).save(folder / "t.json")
+
+        def run(job: Job, best: str = best) -> list[Outcome]:
+            fast = (job.kernels[0] == best) == (job.level == "full")
+            return [Outcome(job.kernels[0], 1.0 if fast else 2.0, 0.9, 2.1)]
+
+        monkeypatch.setattr(trial, "run", run)
+        tune(folder, "--candidates", "8")
+        (entry,) = table.load(folder / "t.json").entries
+        assert (entry.kernels[0].kernel, entry.kernels[0].us) == (best, 1e6)
+        assert len(entry.kernels) == search.FULL
