@@ -83,6 +83,12 @@ def launches(kernel: Source) -> tuple[definition.Launch, ...]:
     return definition.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else definition.usual(tiling)
 
 
+def far_launches(kernel: Source) -> tuple[definition.Launch, ...]:
+    """At the far end of the largest workspace that there may be; none for a kernel that does no tiles in pieces."""
+    p, tiling = _tiling(kernel)
+    return definition.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
+
+
 def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[definition.Launch, ...]:
     """The same at one size, with and without C; groups: workgroups of a stream-K kernel."""
     p, tiling = _tiling(kernel)

@@ -25,7 +25,8 @@ pass, and three judges that know nothing of one another look at the mutant:
 - **proof**: the one that the kernel's build ends with. Of kernels 5 to 8 (`isa.check.equivalence`): a difference from
   what the compiler wrote for kernel 5, or more instructions on a path than the prover follows where the original has
   few. Of generated kernels (`isa.check.definition`): an element of C that is not what the definition says, an access
-  outside, a race in LDS, or what the prover must refuse although it follows the original;
+  outside, a race in LDS, or what the prover must refuse although it follows the original. Where tiles are in pieces and
+  nothing was found: also at the far end of a workspace of 8 GiB;
 - **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,
   K = 40 (generated kernels that pass: also 230, 266, 37), in two schedules; a wrong result is one of them. Kernels that
   do tiles in pieces: K = 296 (293), on a card of 4 CUs, so that four tiles are whole and two in pieces. Where not all

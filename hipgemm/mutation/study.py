@@ -111,7 +111,9 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
     original = parse(built.last.read_text(), built.last.name)
     kernel = rung(built.name)
     if kernel.parameters:
-        judge = Judge.by_definition(original, built.name, proving.launches(kernel), proving.sizes(kernel))
+        judge = Judge.by_definition(
+            original, built.name, proving.launches(kernel), proving.sizes(kernel), proving.far_launches(kernel)
+        )
     else:
         judge = Judge.against(first, original, built.name, proving.facts(kernel))
     return judge, original, tuple(mutants(original, built.name, vopds=built.vopds))

@@ -15,6 +15,7 @@ from typing import Any
 
 from isa.describe import Role, lookup, width
 from isa.program import Imm, Instruction, Operand
+from isa.registers import SCC
 from isa.values import Number, Value
 
 _BITS = {"mask": 32, "f16h": 16, "bf16": 16}
@@ -285,9 +286,12 @@ def widen(a: Span, b: Span) -> Span:
     return Span(a.type, bits, bits | ((1 << _width(a.type)) - 1) & ~fixed, fixed, bits)
 
 
-def results(half: Instruction, read: Callable[[Operand, str], Span]) -> list[tuple[Operand, Span]]:
+def results(
+    half: Instruction, read: Callable[[Operand, str], Span], *, implicit: bool = False
+) -> list[tuple[Operand, Span]]:
     """(operand, its span) of what one instruction, or half of a VOPD, writes into its operands, as unsigned numbers of
     their width; an operand that is left out can hold anything. read(operand, type): the span of one that is no number.
+    implicit: SCC among the operands, where it is written.
     """
     desc = lookup(half)
     if desc.body is None or desc.access is not None or desc.relative or half.modifiers or desc.unit == "branch":
@@ -308,6 +312,9 @@ def results(half: Instruction, read: Callable[[Operand, str], Span]) -> list[tup
             found.append((operand, constant(type_, value)))
         elif isinstance(value, Span) and _integer(role.type) and role.kind != "m" and _width(role.type) >= 32:
             found.append((operand, value.to(type_)))
+    if implicit and desc.implicit_writes == ("scc",) and len(values) > sum(role.written for role, _ in rows):
+        scc = values[-1]
+        found.append((SCC, scc.to("u32") if isinstance(scc, Span) else constant("u32", int(scc))))
     return found
 
 

@@ -6,7 +6,8 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
 - only factors of a product changed places (which only tells, of two NaNs, whose payload survives);
 - both give the same number, one for all values that their operands can have (`isa.analysis.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
-  written in some lanes only can be anything.
+  written in some lanes only can be anything;
+- each gives one number, and whatever reads it does the same with either (`unseen`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from functools import cached_property
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse, exec_mask
 from isa.analysis.spans import Span, anything, constant, join, results
+from isa.check.unseen import readers
 from isa.describe import lookup
 from isa.program import Imm, Instruction, Kernel, Modified, Operand
 from isa.registers import Reg, s, v
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
+Left = list[tuple[Operand, int]]
+"""What an instruction leaves in its operands."""
 _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
@@ -56,14 +60,33 @@ class Local:
         if _turned(original, changed):
             return "only factors of a product changed places"
         before, after = self._constants(position, original), self._constants(position, changed)
-        if not before or before != after:
+        if not before or not after:
             return None
         said = ", ".join(f"{number} in {operand}" for operand, number in before)
-        return f"leaves {said} before and after the change, whatever the sizes that the kernel takes"
+        if before == after:
+            return f"leaves {said} before and after the change, whatever the sizes that the kernel takes"
+        new = ", ".join(str(number) for _, number in after)
+        return self._unseen(position, before, after, f"leaves {new} instead of {said}")
 
-    def _constants(self, position: int, inst: Instruction) -> list[tuple[str, int]] | None:
+    def _unseen(self, position: int, before: Left, after: Left, said: str) -> str | None:
+        """Why another number makes no difference: what reads it does the same."""
+        pairs = list(zip(before, after, strict=True))
+        regs = [old for (old, _), (new, _) in pairs if old == new and isinstance(old, Reg) and old.file == "s"]
+        if len(regs) != len(pairs) or self.flow.instructions[position].desc.implicit_writes:
+            return None
+        left = {
+            unit: (was >> 32 * k & 0xFFFFFFFF, now >> 32 * k & 0xFFFFFFFF)
+            for reg, ((_, was), (_, now)) in zip(regs, pairs, strict=True) for k, unit in enumerate(reg.units())
+        }  # fmt: skip
+        found = readers(self.flow, position, left, self._read)
+        if found is None:
+            return None
+        texts = ", ".join(f"`{self.flow.instructions[i]}` (line {self.flow.lines[i] + 1})" for i in found)
+        return f"{said}, and what reads it does the same with either: {texts or 'nothing'}"
+
+    def _constants(self, position: int, inst: Instruction) -> Left | None:
         """What it leaves in its operands, where that is one number each, and it does nothing else."""
-        found = []
+        found: Left = []
         for half in inst.halves:
             desc = lookup(half)
             if desc.access is not None or desc.effect:
@@ -76,7 +99,7 @@ class Local:
             for operand, span in spans:
                 if span.number is None:
                     return None
-                found.append((str(operand), span.number))
+                found.append((operand, span.number))
         return found
 
     def _read(self, position: int, operand: Operand, type_: str) -> Span:

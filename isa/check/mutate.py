@@ -19,8 +19,9 @@ The proof is the one that the kernel's build ends with. Of a rewritten kernel: t
 compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one: that
 it computes what the definition says at some sizes (`isa.check.definition`). Where it follows the original but must
 refuse the mutant by name (an address that depends on a matrix), that is a find. It knows nothing of waits and of other
-sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for all sizes that the changed
-instruction does what the original did, and missed if not.
+sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for all sizes that the change makes no
+difference. If not, launches that take too long for each build are proved, too, where there are some: at the far end of
+a large workspace (`isa.check.definition.far`). What is left is missed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from isa.analysis import cfg as control_flow
@@ -84,12 +86,14 @@ class Judgement:
 class Judge:
     """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
     `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
-    proof speaks of some sizes only, and not of waits, the original for `isa.check.local`."""
+    proof speaks of some sizes only, and not of waits, the original for `isa.check.local`. further: the proof of further
+    launches, None where it does not go through for the original or there are none."""
 
     prove: Callable[[Program, bool], Proof]
     kernel: str
     known: Counter[tuple[str, str]]
     local: Local | None = None
+    further: Callable[[Program], Proof | None] = lambda _: None
 
     @staticmethod
     def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
@@ -101,8 +105,11 @@ class Judge:
         return Judge._of(prover, original, kernel)
 
     @staticmethod
-    def by_definition(original: Program, kernel: str, launches: Sequence[Launch], sizes: Sizes) -> Judge:
-        """For a generated kernel; sizes: what its arguments can be, beyond the launches of the proof.
+    def by_definition(
+        original: Program, kernel: str, launches: Sequence[Launch], sizes: Sizes, far: Sequence[Launch] = ()
+    ) -> Judge:
+        """For a generated kernel; sizes: what its arguments can be, beyond the launches of the proof; far: launches for
+        what these find nothing in.
 
         One launch tells of most mutants, in a fraction of the time that all take.
         """
@@ -113,15 +120,26 @@ class Judge:
             proof = definition.prove(program, kernel, [first], whole=False, explain=False)
             return definition.prove(program, kernel, launches, explain=False) if proof.proved else proof
 
+        def at_far_end(program: Program) -> Proof:
+            return definition.prove(program, kernel, far, whole=False, explain=False)
+
+        @cache
+        def followed() -> bool:
+            return bool(far) and at_far_end(original).proved
+
         local = Local(original.kernel(kernel), sizes, launches[0].block)
-        return Judge._of(prover, original, kernel, local)
+        return Judge._of(prover, original, kernel, local, lambda program: at_far_end(program) if followed() else None)
 
     @staticmethod
     def _of(
-        prover: Callable[[Program, bool], Proof], original: Program, kernel: str, local: Local | None = None
+        prover: Callable[[Program, bool], Proof],
+        original: Program,
+        kernel: str,
+        local: Local | None = None,
+        further: Callable[[Program], Proof | None] = lambda _: None,
     ) -> Judge:
         known = Counter(map(_key, lint_program(original, kernel, notes=False)))
-        return Judge(prover, kernel, known, local)
+        return Judge(prover, kernel, known, local, further)
 
     def __call__(self, mutant: Mutant) -> Judgement:
         try:
@@ -143,7 +161,12 @@ class Judge:
         if self.local:
             inst = mutant.program.lines[mutant.line].instruction
             reason = self.local.same(mutant.line, inst) if proof.proved and inst else None
-            return Judgement("equivalent", reason=reason) if reason else Judgement("missed", reason=proof.statement)
+            if reason:
+                return Judgement("equivalent", reason=reason)
+            far = self.further(mutant.program)
+            if far is not None and not far.proved:
+                return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
+            return Judgement("missed", reason=proof.statement)
         if proof.proved and "bit for bit" in proof.statement:
             return Judgement("equivalent", reason=_reason(mutant, proof))
         return Judgement("missed", reason=proof.statement)

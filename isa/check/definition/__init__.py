@@ -55,7 +55,7 @@ from isa.check.definition.expected import matrix
 from isa.check.definition.launch import Beta, Launch, Memory
 from isa.check.definition.operands import Beyond
 from isa.check.definition.run import Code, run
-from isa.check.definition.sizes import EveryK, Given, Tiling, every_k, stream_k, streamed, tiled, usual
+from isa.check.definition.sizes import EveryK, Given, Tiling, every_k, far, stream_k, streamed, tiled, usual
 from isa.check.definition.waves import LANES, Fault, Trace, Waves
 from isa.check.equivalence import Difference, Place, Proof
 from isa.program import Kernel, Program
@@ -99,7 +99,7 @@ def prove(
     except Fault as fault:
         return _faulty(found, waves, fault)
     for number, launch in enumerate(launches):
-        if memory.of(number, "workspace")[:, : launch.zeroed].any():
+        if launch.tile is None and memory.of(number, "workspace")[:, : launch.zeroed].any():
             left = Difference("store", f"{launch} leaves counters in the workspace that are not 0", None, None)
             return _different(found, left)
         if (difference := _compare(found, code, memory, number, launch, explain)) is not None:
@@ -111,7 +111,7 @@ def prove(
         )
         return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
     reached = sum(s.end - s.start for i, s in enumerate(code.sections) if any(i == ran for ran, _ in seen))
-    elements = sum(launch.m * launch.n for launch in launches)
+    elements = sum(launch.compared for launch in launches)
     counts = {
         "launches": len(launches), "elements": elements, "instructions": reached, "terms": waves.terms,
         "barriers": int(waves.epoch.max()),
@@ -191,13 +191,17 @@ def _compare(
     wanted = matrix(launch)
     buffer = memory.buffers[number]["C"]
     got = memory.of(number, "C").reshape(wanted.shape)
-    stored = memory.stored[buffer.start : buffer.start + buffer.dwords].reshape(wanted.shape[1:])
+    stored = memory.stored[buffer.start : buffer.start + buffer.dwords - buffer.hole].reshape(wanted.shape[1:])
     wrong = (stored == 0) | (got != wanted).any(axis=0)
+    wrong[: launch.begun] = stored[: launch.begun] != 0
     if not wrong.any():
         return None
     row, column = (int(i[0]) for i in np.nonzero(wrong))
-    what = f"C[{row},{column}] of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements are wrong"
-    if not explain:
+    what = (
+        f"C[{row + launch.top},{column}] of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements "
+        "are wrong"
+    )
+    if not explain or launch.tile is not None:
         return Difference("value", what, None, None, sides=SIDES)
     definition = show.expected(launch, row, column)
     if not stored[row, column]:
@@ -219,4 +223,6 @@ def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
     return waves.trace
 
 
-__all__ = ["Beta", "EveryK", "Given", "Launch", "Tiling", "every_k", "prove", "stream_k", "streamed", "tiled", "usual"]
+__all__ = [
+    "Beta", "EveryK", "Given", "Launch", "Tiling", "every_k", "far", "prove", "stream_k", "streamed", "tiled", "usual",
+]  # fmt: skip

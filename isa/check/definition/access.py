@@ -124,11 +124,17 @@ def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: i
     start = np.array([b.start for b in buffers], np.int64)[launches][:, None]
     place = np.broadcast_to(offset, active.shape).astype(np.int64)
     good = (place >= 0) & (place + 4 * count <= size) & (place & 3 == 0)
+    behind: Indices | int = 0
+    if any(b.hole for b in buffers):
+        gap = np.array([4 * b.gap for b in buffers], np.int64)[launches][:, None]
+        hole = np.array([4 * b.hole for b in buffers], np.int64)[launches][:, None]
+        good &= (place + 4 * count <= gap) | (place >= gap + hole)
+        behind = np.where(place >= gap + hole, hole >> 2, 0)
     if not (good | ~active).all():
         bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
         where = _where(kind, int(place[bad]), int(size[bad[0], 0]), 4 * count)
         raise Fault("outside", f"{verb} {where}", _lane(w, bad))
-    at: Indices = np.where(good, place >> 2, 0) + start
+    at: Indices = np.where(good, (place >> 2) - behind, 0) + start
     if verb == "stores" and kind not in _STORED:
         raise Fault("outside", f"stores into {kind}", _lane(w, tuple(int(i[0]) for i in np.nonzero(active))))
     if kind == "C" and verb == "loads":
@@ -141,6 +147,8 @@ def _where(kind: str, offset: int, size: int, count: int) -> str:
         return f"{count} bytes at byte {offset} of {kind}, which is no multiple of 4"
     if offset < 0:
         return f"{count} bytes, {-offset} bytes before {kind}"
+    if offset + count <= size:
+        return f"{count} bytes at byte {offset} of {kind}, which belong to other workgroups"
     return f"{count} bytes at byte {offset} of {kind}, which has {size}"
 
 

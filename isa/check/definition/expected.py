@@ -19,12 +19,13 @@ from isa.check.definition.names import Names, add, fma, mul
 
 
 def matrix(launch: Launch) -> Names:
-    """The names of C's elements after the launch, (2, m, n)."""
+    """The names of C's elements after the launch, (2, m, n); of the rows that are held."""
     a, b, c = launch.elements().values()
     total = np.zeros_like(c)
     rows, columns = (launch.split.rows, launch.split.columns) if launch.split else (launch.m, launch.n)
-    for i, j in product(range(-(-launch.m // rows)), range(-(-launch.n // columns))):
-        here = slice(i * rows, (i + 1) * rows), slice(j * columns, (j + 1) * columns)
+    top = launch.top // rows
+    for i, j in product(range(top, -(-launch.m // rows)), range(-(-launch.n // columns))):
+        here = slice((i - top) * rows, (i - top + 1) * rows), slice(j * columns, (j + 1) * columns)
         pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
         sums = [chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
         total[:, here[0], here[1]] = reduce(add, sums)

@@ -43,9 +43,13 @@ class Split:
     streamed: int
     chunk: int
 
+    def blocks(self, k: int) -> int:
+        """K blocks of a tile."""
+        return max(1, -(-k // self.depth))
+
     def pieces(self, row: int, column: int, n: int, k: int) -> list[tuple[int, int]]:
         """(first k, the one behind the last) of each piece of a tile."""
-        blocks = max(1, -(-k // self.depth))
+        blocks = self.blocks(k)
         tile = row * -(-n // self.columns) + column
         line = range(tile * blocks, (tile + 1) * blocks)
         cuts = [i - line.start for i in line if i % self.chunk == 0 and i > line.start] if tile < self.streamed else []
@@ -64,6 +68,10 @@ class Launch:
     workspace: dwords of memory that the kernel may use; the first `zeroed` of them are 0 before and after the launch.
     split:     which sums are taken in pieces; None for none.
     order:     how workgroups run: together, or one after another, the first or the last first.
+    tile:      for launches that are too large to follow: only the workgroups with pieces of this tile run. It is the
+               last one, all are in pieces and below one another, and A is not transposed. Of memory only what these
+               workgroups may touch is held: rows of A and C and slots from the tile before on, with which the first of
+               them begins. That one's tile is not finished.
     """
 
     m: int
@@ -80,10 +88,26 @@ class Launch:
     order: Order = "together"
     trans_a: bool = False
     trans_b: bool = False
+    tile: int | None = None
+
+    @property
+    def top(self) -> int:
+        """The first row of A and C that is held."""
+        return 0 if self.tile is None or self.split is None else (self.tile - 1) * self.split.rows
+
+    @property
+    def begun(self) -> int:
+        """Rows of those that are held whose tile is not finished."""
+        return 0 if self.tile is None or self.split is None else self.tile * self.split.rows - self.top
+
+    @property
+    def compared(self) -> int:
+        """Elements of C that are compared with the definition."""
+        return (self.m - self.top - self.begun) * self.n
 
     def elements(self) -> dict[str, Names]:
-        """The names of the elements of each matrix, (2, rows, columns)."""
-        shapes = {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}
+        """The names of the elements of each matrix, (2, rows, columns), as far as it is held."""
+        shapes = {"A": (self.m - self.top, self.k), "B": (self.k, self.n), "C": (self.m - self.top, self.n)}
         return {
             matrix: leaves(ELEMENTS[matrix], rows * columns).reshape(2, rows, columns)
             for matrix, (rows, columns) in shapes.items()
@@ -98,22 +122,47 @@ class Launch:
         }
 
     @property
+    def followed(self) -> range:
+        """The numbers of the workgroups that run."""
+        if self.tile is None or self.split is None:
+            x, y, z = self.grid
+            return range(x * y * z)
+        blocks, chunk = self.split.blocks(self.k), self.split.chunk
+        return range(self.tile * blocks // chunk, ((self.tile + 1) * blocks - 1) // chunk + 1)
+
+    @property
     def groups(self) -> int:
-        """Workgroups."""
-        x, y, z = self.grid
-        return x * y * z
+        """How many run."""
+        return len(self.followed)
+
+    @property
+    def ids(self) -> list[tuple[int, int, int]]:
+        """(x, y, z) of each of them."""
+        x, y, _ = self.grid
+        return [(i % x, i // x % y, i // x // y) for i in self.followed]
+
+    def holes(self) -> dict[str, tuple[int, int]]:
+        """(first dword, dwords) of what is not held of a buffer."""
+        if self.tile is None or self.split is None:
+            return {}
+        slot = self.followed.start + self.tile - 1
+        slots = slot * self.split.rows * self.split.columns
+        return {"A": (0, self.top * self.k), "C": (0, self.top * self.n), "workspace": (self.zeroed, slots)}
 
     def __str__(self) -> str:
-        groups = f" by {self.groups} workgroups" if self.split else ""
-        return f"{self.m} x {self.n} x {self.k}{groups}"
+        x, y, z = self.grid
+        groups = f" by {x * y * z} workgroups" if self.split else ""
+        return f"{self.m} x {self.n} x {self.k}{groups}" + ("" if self.tile is None else f", tile {self.tile}")
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """`dwords` of memory; in Memory they lie from `start` on."""
+    """`dwords` of memory, without the `hole` from dword `gap` on; in Memory they lie from `start` on."""
 
     dwords: int
     start: int
+    gap: int = 0
+    hole: int = 0
 
 
 class Memory:
@@ -132,7 +181,8 @@ class Memory:
         for launch in launches:
             mine = {}
             for kind, names in _contents(launch).items():
-                mine[kind] = Buffer(names.shape[1], start)
+                gap, hole = launch.holes().get(kind, (0, 0))
+                mine[kind] = Buffer(names.shape[1] + hole, start, gap, hole)
                 parts.append(names)
                 start += names.shape[1]
             self.buffers.append(mine)
@@ -147,9 +197,9 @@ class Memory:
                 self.names[:, first : first + value.shape[1]] = value
 
     def of(self, launch: int, kind: str) -> Names:
-        """The names in a buffer, (2, dwords)."""
+        """The names in a buffer, (2, dwords that are held)."""
         buffer = self.buffers[launch][kind]
-        return self.names[:, buffer.start : buffer.start + buffer.dwords]
+        return self.names[:, buffer.start : buffer.start + buffer.dwords - buffer.hole]
 
 
 def layout(arguments: Sequence[str]) -> list[tuple[int, str]]:
@@ -171,7 +221,8 @@ def argument_bytes(arguments: Sequence[str]) -> int:
 def _contents(launch: Launch) -> dict[str, Names]:
     found = launch.stored()
     found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
-    found["workspace"] = np.repeat(UNWRITTEN[:, None], launch.workspace, axis=1)
+    _, hole = launch.holes().get("workspace", (0, 0))
+    found["workspace"] = np.repeat(UNWRITTEN[:, None], launch.workspace - hole, axis=1)
     found["workspace"][:, : launch.zeroed] = 0
     return found
 

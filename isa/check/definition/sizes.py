@@ -9,7 +9,8 @@ instruction must have run and each branch must have gone both ways (see `isa.che
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from isa.check.definition.launch import LADDER, Beta, Launch, Order, Split
 
@@ -110,3 +111,40 @@ def streamed(
         m, n, k, beta, given.grid, p.threads, (*LADDER, "workspace", *numbers), numbers, given.workspace // 4,
         counters // 4, pieces, order, p.trans_a, p.trans_b,
     )  # fmt: skip
+
+
+def far(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
+    """For the same, at the far end of a large workspace: two launches in which the last slot below 8 GiB holds a tile's
+    first piece, and its last one, which is done first. There a slot's offset has a high half, and a low half that is
+    about to carry. Of each launch only the tile is followed (`Launch.tile`). None where there is no such tile.
+    """
+    if p.trans_a:
+        return ()
+    slot, tiles = (1 << 33) // (4 * p.rows * p.columns) - 1, counters // (4 * p.threads // 32)
+    found = []
+    orders: tuple[tuple[int, Order], ...] = ((0, "together"), (1, "last"))
+    for last, order in orders:
+        tile, blocks, chunk = _piece_in(slot, tiles, last)
+        if tile:
+            ranges = -(-(tile + 1) * blocks // chunk)
+            m, k = (tile + 1) * p.rows, blocks * p.depth
+            launch = streamed(p, counters, host, m, p.columns, k, "0", ranges, tile + 1, order)
+            found.append(replace(launch, tile=tile))
+    return tuple(found)
+
+
+_MOST_BLOCKS = 256
+"""What `far` looks through: a tile with more pieces takes long to follow."""
+
+
+def _piece_in(slot: int, tiles: int, last: int) -> tuple[int, int, int]:
+    """(tile, K blocks of a tile, K blocks of a range) so that the last of the tiles has its first (its last) piece in
+    this slot, with few K blocks; zeros where none does. The piece of range i in tile t has slot i + t."""
+    for blocks in range(1, _MOST_BLOCKS):
+        for chunk, step in product(range(1, blocks + 1), (-1, 0, 1)):
+            tile = slot * chunk // (blocks + chunk) + step
+            if 0 < tile < tiles:
+                piece = ((tile + last) * blocks - last) // chunk
+                if piece + tile == slot:
+                    return tile, blocks, chunk
+    return 0, 0, 0

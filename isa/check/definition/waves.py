@@ -50,13 +50,7 @@ class Waves:
         waves = [launch.block // LANES for launch in launches for _ in range(launch.groups)]
         groups = [number for number, launch in enumerate(launches) for _ in range(launch.groups)]
         self.launches, self.memory = launches, memory
-        self.ids = [
-            (x, y, z)
-            for launch in launches
-            for z in range(launch.grid[2])
-            for y in range(launch.grid[1])
-            for x in range(launch.grid[0])
-        ]
+        self.ids = [ids for launch in launches for ids in launch.ids]
         self.launch = np.repeat(groups, waves)
         self.group = np.repeat(np.arange(len(waves)), waves)
         self.place = np.concatenate([np.arange(n) for n in waves])

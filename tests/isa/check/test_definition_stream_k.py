@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
-from isa.check.definition import Given, Launch, Tiling, prove, stream_k
+from isa.check.definition import Given, Launch, Tiling, far, prove, stream_k
 from isa.check.definition.launch import Split
 from isa.emit import emit
 from isa.gemm.generate import generate
@@ -18,12 +19,12 @@ P = Parameters(stream_k=True)
 TEXT = emit(generate(P, "gemm"))
 
 
-def launches(p: Parameters) -> tuple[Launch, ...]:
+def launches(p: Parameters, which: Callable[..., tuple[Launch, ...]] = stream_k) -> tuple[Launch, ...]:
     def host(m: int, n: int, k: int, groups: int, streamed: int) -> Given:
         work = Work.of(p, m, n, k, groups, streamed)
         return Given(work.grid, work.numbers, work.workspace_bytes)
 
-    return stream_k(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, host)
+    return which(Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b), COUNTERS, host)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,43 @@ def test_pieces_are_those_of_the_host() -> None:
             blocks = [count for _, count in work.parts(tile)]
             pieces = split.pieces(*divmod(tile, work.across), n, k)
             assert [-(-(end - first) // P.depth) or 1 for first, end in pieces] == blocks
+
+
+FAR = launches(P, far)
+
+
+def test_the_last_slot_below_8_gib_is_a_tile_s_first_and_another_s_last() -> None:
+    for launch, piece in zip(FAR, (0, -1), strict=True):
+        assert launch.tile is not None
+        assert launch.followed[piece] + launch.tile == (8 << 30) // (4 * P.rows * P.columns) - 1
+        # All of its pieces, and no other workgroup's.
+        work = Work.of(P, launch.m, launch.n, launch.k, launch.grid[0], launch.tile + 1)
+        assert len(launch.followed) == len(work.parts(launch.tile)) == launch.groups
+        for group in launch.followed:
+            assert launch.tile in {tile for tile, _, _ in work.pieces(group)} <= {launch.tile - 1, launch.tile}
+
+
+@pytest.mark.parametrize("launch", [FAR[0], pytest.param(FAR[1], marks=pytest.mark.slow)], ids=str)
+def test_a_tile_of_a_large_launch_is_proved(launch: Launch) -> None:
+    proof = prove(parse(TEXT, "gemm.s"), "gemm", [launch], whole=False)
+    assert proof.proved, str(proof)
+    assert proof.counts["elements"] == P.rows * P.columns
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
+def test_each_slot_is_found_there(number: int) -> None:
+    """A high half that is wrong only where the low one is about to carry: at the usual sizes nobody sees it."""
+    match = list(re.finditer(r"(s_mul_hi_u32 .*), 0x10000\n", TEXT))[number]
+    program = parse(f"{TEXT[: match.start()]}{match[1]}, 0x10001\n{TEXT[match.end() :]}", "gemm.s")
+    far_ones = FAR[1:] if number == 5 else FAR[:1]
+    proof = prove(program, "gemm", far_ones, whole=False, explain=False)
+    assert proof.difference is not None
+    assert proof.difference.kind == "outside"
+    assert "of workspace, which has " in str(proof)
+
+
+def test_what_belongs_to_other_workgroups_is_out_of_reach() -> None:
+    match = next(re.finditer(r"(s_add_u32 (s\d+), s\d+, s\d+\n)(\ts_mul_hi_u32 .*, 0x10000\n)", TEXT))
+    text = TEXT[: match.end(1)] + f"\ts_sub_u32 {match[2]}, {match[2]}, 9\n" + TEXT[match.start(3) :]
+    proof = prove(parse(text, "gemm.s"), "gemm", FAR[:1], whole=False, explain=False)
+    assert "which belong to other workgroups" in str(proof)

@@ -27,6 +27,31 @@ k:
 	v_dual_fmac_f32 v6, v8, v11 :: v_dual_fmac_f32 v7, v9, v10
 	v_sub_f32_e32 v12, v8, v9
 	ds_store_b32 v1, v3
+	s_mov_b32 s13, 0
+	s_mov_b32 s14, 0
+	s_mov_b32 s15, 5
+	s_cmp_lt_u32 s12, s4
+	s_cbranch_scc1 .LBB0_2
+	s_mul_i32 s13, s12, 3
+	s_add_u32 s14, s13, 3
+.LBB0_2:
+	s_cmp_gt_u32 s14, s13
+	s_cbranch_scc0 .LBB0_3
+	s_sub_u32 s16, s14, s13
+	v_mov_b32_e32 v13, s16
+	s_mov_b32 s14, s13
+	s_branch .LBB0_2
+.LBB0_3:
+	s_cmp_gt_u32 s15, 4
+	s_cselect_b32 s17, s12, s4
+	s_mov_b32 s18, 1
+	s_cmp_lt_u32 s12, 7
+	s_cbranch_scc1 .LBB0_4
+	s_mov_b32 s18, 1
+.LBB0_4:
+	v_mov_b32_e32 v14, s18
+	s_cmp_lt_u32 s17, s4
+	s_cbranch_scc1 .LBB0_2
 	s_endpgm
 .Lfunc_end0:
 	.amdhsa_kernel k
@@ -54,6 +79,11 @@ def same(before: str, after: str) -> str | None:
         ("s_mul_hi_u32 s9, 8, s8", "s_mul_hi_u32 s9, 9, s8", "leaves 0 in s9"),
         ("v_dual_fmac_f32 v6, v8, v11 :: v_dual_fmac_f32 v7, v9, v10",
          "v_dual_fmac_f32 v6, v11, v8 :: v_dual_fmac_f32 v7, v9, v10", "only factors"),
+        # An empty range stays empty: it is compared only, with an end of 0 that comes along with it.
+        ("s_mov_b32 s13, 0", "s_mov_b32 s13, 1",
+         "leaves 1 instead of 0 in s13, and what reads it does the same with either: "
+         "`s_cmp_gt_u32 s14, s13` (line 31)"),
+        ("s_mov_b32 s15, 5", "s_mov_b32 s15, 6", "leaves 6 instead of 5 in s15, and what reads it"),
     ],
 )  # fmt: skip
 def test_the_same(before: str, after: str, said: str) -> None:
@@ -75,6 +105,10 @@ def test_the_same(before: str, after: str, said: str) -> None:
         ("v_sub_f32_e32 v12, v8, v9", "v_sub_f32_e32 v12, v9, v8"),
         ("ds_store_b32 v1, v3", "ds_store_b32 v1, v3 offset:4"),
         ("s_waitcnt lgkmcnt(0)", "s_waitcnt lgkmcnt(1)"),
+        ("s_mov_b32 s14, 0", "s_mov_b32 s14, 1"),  # a range that is no longer empty
+        ("s_mov_b32 s15, 5", "s_mov_b32 s15, 4"),  # the comparison comes out otherwise
+        ("s_mov_b32 s18, 1", "s_mov_b32 s18, 2"),  # read where nothing is written in between on one way
+        ("s_mov_b32 exec_lo, 1", "s_mov_b32 exec_lo, 3"),
     ],
 )  # fmt: skip
 def test_not_seen(before: str, after: str) -> None:
