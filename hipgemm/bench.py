@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hipgemm import blas
 from hipgemm.device import Device
-from hipgemm.kernels import LADDER, UnknownKernel, known, rung
+from hipgemm.kernels import LADDER, SizeError, UnknownKernel, known, rung
 from hipgemm.measure import Step, measure, measure_subject
 from hipgemm.problem import Problem
 from hipgemm.result import Result
@@ -37,13 +37,17 @@ def bench(
     cold: bool = False,
     step: Step | None = None,
 ) -> Iterator[Result | Refusal]:
-    """Measure each of `kernels` ("kernel0" to "kernel8") on an open device. The rest as in hipgemm.measure.run.
+    """Measure each of `kernels` ("kernel0" to "kernel10") on an open device. The rest as in hipgemm.measure.run.
 
-    Raises UnknownKernel before anything runs. An error of one kernel becomes its Refusal.
+    Raises UnknownKernel, or SizeError where no kernel takes this size, before anything runs. An error of one kernel
+    becomes its Refusal.
     """
     for name in kernels:
         if name != blas.NAME and not known(name):
             raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(KERNELS))
+    refused = [_refused(name, problem) for name in kernels if name != blas.NAME]
+    if refused and (first := refused[0]) and all(refused):
+        raise first
     for name in kernels:
         try:
             if name == blas.NAME:
@@ -54,3 +58,12 @@ def bench(
                 yield measure(row, problem, device=device, repeats=repeats, cold=cold, step=step).result
         except IsaError as error:
             yield Refusal(name, str(error))
+
+
+def _refused(name: str, problem: Problem) -> SizeError | None:
+    """Why a kernel of the ladder cannot take the size of a problem."""
+    try:
+        rung(name).check_size(problem.m, problem.n, problem.k)
+    except SizeError as error:
+        return error
+    return None

@@ -142,7 +142,7 @@ def image(kernel: Source, *, arch: str = "gfx1100", tools: Toolchain | None = No
     def make() -> bytes:
         program = generate(parameters, kernel.name, arch=arch)
         *_, (_, program) = run_pipeline(program, pipeline(kernel), lambda k, after: f"{kernel.name}.s")
-        return tools.code_object(emit(program), arch=arch, name=kernel.name)
+        return tools.code_object(emit(program), arch=arch, name=f"{kernel.name}.s")
 
     def write(folder: Path, made: bytes) -> None:
         (folder / "kernel.hsaco").write_bytes(made)

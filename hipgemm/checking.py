@@ -87,7 +87,11 @@ def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100"
     """Its code object, for the target that it names, or `arch` where it names none. UnsupportedArch for one that
     nothing is built for, ToolError where the assembler refuses it."""
     named = target_of(program)
-    return load(toolchain.find(hipcc).code_object(emit(program), arch=named.name if named else arch))
+    tools, on = toolchain.find(hipcc), named.name if named else arch
+    image = tools.code_object(emit(program), arch=on, name=program.file)
+    if not program.kernels:
+        raise IsaError(f"{program.file} has no kernel", expected="an .amdhsa_kernel block")
+    return load(image)
 
 
 def _loaded(row: Rung, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, Kernel]:

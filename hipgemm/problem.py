@@ -39,6 +39,8 @@ DATA = ("random", "identity")
 U = 2.0**-24
 CHANCE = 1e-9
 """How often a right answer may be called wrong."""
+_INFINITE = 2.0**128 - 2.0**103
+"""From here on a double is infinite as a float32."""
 _PANEL = 512  # rows of C that are compared at a time: bounds the float64 memory
 
 
@@ -78,8 +80,8 @@ class Problem:
             if (value := getattr(self, name)) < 1:
                 raise ProblemError(f"{name} must be at least 1", got=str(value))
         for name in ("alpha", "beta"):
-            if not math.isfinite(value := getattr(self, name)):
-                raise ProblemError(f"{name} must be finite", got=str(value))
+            if not abs(value := getattr(self, name)) < _INFINITE:
+                raise ProblemError(f"{name} must be finite as a float32", got=str(value))
         if self.data not in DATA:
             raise ProblemError(f"there is no data {self.data!r}", expected=" or ".join(DATA))
         if self.seed < 0:

@@ -138,12 +138,15 @@ class Toolchain:
         command += ["-o", str(out)]
         return _run(command, f"compile {source.name}", cwd=out.parent)
 
-    def assemble(self, source: Path, out: Path, *, arch: str) -> str:
-        """Assembly to a relocatable object. Returns the assembler's warnings."""
+    def assemble(self, source: Path, out: Path, *, arch: str, name: str | None = None) -> str:
+        """Assembly to a relocatable object. Returns the assembler's warnings. name: what a ToolError calls `source`."""
         target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
         language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
         command = [*self.compiler, *target, "-c", *language, str(source), "-o", str(out)]
-        return _run(command, f"assemble {source.name}")
+        try:
+            return _run(command, f"assemble {name or source.name}")
+        except ToolError as e:
+            raise ToolError(e.message.replace(str(source), name or str(source))) from e
 
     def bitcode(
         self, source: Path, out: Path, *, arch: str, include: Path | None = None, flags: Sequence[str] = ()
@@ -166,12 +169,12 @@ class Toolchain:
         """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""
         return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
 
-    def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel") -> bytes:
-        """Assembly as text to a linked code object; no file stays. name: what messages call the text, without `.s`."""
+    def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel.s") -> bytes:
+        """Assembly as text to a linked code object; no file stays. name: what messages call the text."""
         with tempfile.TemporaryDirectory() as folder:
-            source, relocatable, linked = (Path(folder) / f"{name}.{end}" for end in ("s", "o", "hsaco"))
+            source, relocatable, linked = (Path(folder) / f"kernel.{end}" for end in ("s", "o", "hsaco"))
             source.write_text(text)
-            self.assemble(source, relocatable, arch=arch)
+            self.assemble(source, relocatable, arch=arch, name=name)
             self.link([relocatable], linked)
             return linked.read_bytes()
 

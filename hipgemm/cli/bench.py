@@ -38,10 +38,11 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Measure KERNELS (default: kernel0, which is rocBLAS, and kernel1 to kernel8) and show them beside the published
+    """Measure KERNELS (default: kernel0, which is rocBLAS, and kernel1 to kernel10) and show them beside the published
     figures.
 
-    Exit status 1 if an answer is wrong or a kernel of the ladder gives none. `hipgemm report` shows --out's file again.
+    Exit status 1 if an answer is wrong or a kernel of the ladder gives none, 2 if none of them takes this size.
+    `hipgemm report` shows --out's file again.
     """
     from hipgemm import records
     from hipgemm.bench import KERNELS, Refusal, bench

@@ -58,9 +58,13 @@ def command(
     shape = (grid, block) if grid and block else None
     if (grid is None) != (block is None):
         raise IsaError("a launch needs both --grid and --block")
+    if arguments and shape is None:
+        raise IsaError("--arg goes with --grid and --block")
     found: list[tuple[str, list[Finding]]] = []
     for one in what:
         code, program, of = _read(one, hipcc)
+        if of and name and of != name:
+            raise IsaError(f"{one} has no kernel {name!r}", expected=of, got=name)
         found.append((one, _check(code, program, of or name, problem, schedules, shape, arguments)))
         if not as_json:
             _show(*found[-1])

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 @click.command("mutate")
 @click.argument("kernels", nargs=-1, metavar="[KERNEL ...]")
-@click.option("--vopds", default=16, show_default=True, help="How many VOPDs of a kernel to sample.")
+@click.option(
+    "--vopds", default=16, show_default=True, type=click.IntRange(min=0), help="How many VOPDs of a kernel to sample."
+)
 @click.option("--every", default=1, show_default=True, type=click.IntRange(min=1), help="Take each n-th mutant only.")
 @click.option("--check", "checks", type=click.Choice(["all", "missed", "none"]), default="all", show_default=True,
               help="Launch all mutants, those that lint and proof pass, none; a launch takes 2 to 8 s.")  # fmt: skip

@@ -31,6 +31,24 @@ cpu_option = click.option(
 )
 
 
+class _Clock(click.FloatRange):
+    """A shader clock in MHz; far beyond what any card does is a slip in the unit."""
+
+    name = "MHz"
+
+    def __init__(self) -> None:
+        super().__init__(1, 100_000)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        clock: float = super().convert(value, param, ctx)
+        if clock != clock:  # NaN, which lies outside no range
+            self.fail(f"{value!r} is no clock", param, ctx)
+        return clock
+
+
+clock_option = click.option("--clock", default=None, type=_Clock(), help="Shader clock in MHz.  [default: the card's]")
+
+
 class Triple(click.ParamType):
     """X, X,Y or X,Y,Z."""
 
@@ -84,7 +102,12 @@ measure_options = together(
     click.option("--beta", default=0.0, show_default=True),
     click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I."),
     click.option("--seed", default=0, show_default=True),
-    click.option("--repeats", default=None, type=int, help="Timed launches.  [default: 16; 1 on the simulated card]"),
+    click.option(
+        "--repeats",
+        default=None,
+        type=click.IntRange(1),
+        help="Timed launches.  [default: 16; 1 on the simulated card]",
+    ),
     click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache."),
     device_option,
     card_option,

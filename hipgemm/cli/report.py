@@ -7,6 +7,7 @@ from typing import IO
 
 import click
 
+from hipgemm.cli.options import clock_option
 from hipgemm.cli.progress import steps
 
 
@@ -17,7 +18,7 @@ from hipgemm.cli.progress import steps
 @click.option(
     "--card", "card_name", default="7900 XTX", show_default=True, help="Of the page: the card to predict for."
 )
-@click.option("--clock", default=None, type=click.FloatRange(1), help="Its clock in MHz.  [default: the card's]")
+@clock_option
 @click.option("--kernels", default=None, help="Of the page: some of the ladder, with commas between.  [default: all]")
 @click.option("--no-predict", is_flag=True, help="Leave the cycle model out.")
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
@@ -53,9 +54,14 @@ def command(
     from hipgemm.kernels import LADDER, rung
     from hipgemm.overview import overview
     from hipgemm.report import ladder
+    from isa.errors import IsaError
     from isa.timing import cards
 
-    chosen = [rung(name.strip()).name for name in kernels.split(",")] if kernels else list(LADDER)
+    chosen = list(LADDER)
+    if kernels is not None:
+        chosen = [rung(name.strip()).name for name in kernels.split(",") if name.strip()]
+        if not chosen:
+            raise IsaError("--kernels names none", expected="some of " + ",".join(LADDER), got=repr(kernels))
     with steps() as step:
         found = overview(
             n,

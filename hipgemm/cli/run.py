@@ -31,7 +31,7 @@ def command(
     cpu: str,
     as_json: bool,
 ) -> None:
-    """Build KERNEL (kernel1 to kernel8), run it and check its answer: C = alpha A B + beta C.
+    """Build KERNEL (one of `hipgemm list`), run it and check its answer: C = alpha A B + beta C.
 
     Exit status 1 if the answer is wrong.
     """

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import runpy
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
 from hipgemm.cli.options import card_option
+from isa.errors import IsaError, Span
 
 
 @click.command("simulate", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -21,10 +23,11 @@ def command(check: bool, card_name: str | None, script: Path, arguments: tuple[s
     """Run SCRIPT with ARGUMENTS, unmodified, on the simulated card.
 
     A fault in a kernel is an error code for the script, and its report goes to stderr. Exit status is the script's;
-    with --check it is 1 where that would be 0 and there are faults.
+    with --check it is 1 where that would be 0 and there are faults; 2 where SCRIPT is not Python.
     """
     from hipgemm import simulated_hip
 
+    _must_be_python(script)
     checked: Any = None
     if check:
         from hipgemm.simulated_hip.checked import CheckedCard
@@ -40,6 +43,26 @@ def command(check: bool, card_name: str | None, script: Path, arguments: tuple[s
             raise
     if checked is not None and checked.faults:
         sys.exit(1)
+
+
+def _must_be_python(script: Path) -> None:
+    """IsaError at the place where `script` is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # runpy, which compiles it again, gives them
+            compile(script.read_bytes(), str(script), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        at, said = None, str(error)
+        if isinstance(error, SyntaxError):
+            said, text = error.msg, (error.text or "").rstrip("\n")
+            if error.lineno and text.replace("\t", "").isprintable():
+                at = Span(str(script), error.lineno, max(error.offset or 1, 1), text)
+        raise IsaError(
+            f"{'this' if at else script} is not Python: {said}", span=at, expected="a script that uses hip-python",
+            hint="`hipgemm check` runs assembly and code objects",
+        ) from error  # fmt: skip
+    except OSError as error:
+        raise IsaError(f"cannot read {script}: {error.strerror}") from error
 
 
 def _say(text: str) -> None:

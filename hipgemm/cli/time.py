@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import launch_options, size_options
+from hipgemm.cli.options import clock_option, launch_options, size_options
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
 
@@ -27,7 +27,7 @@ Triple = tuple[int, int, int]
 @size_options
 @launch_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
-@click.option("--clock", default=None, type=click.FloatRange(1), help="Shader clock in MHz.  [default: the card's]")
+@clock_option
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
 @click.option("--sensitivity", is_flag=True, help="How much each uncertain machine number matters.")
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
@@ -39,7 +39,7 @@ def command(
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
-    A kernel of the ladder (kernel1 to kernel8) is built for the card's target and gets an M x N x K problem. An
+    A kernel of the ladder (`hipgemm list`) is built for the card's target and gets an M x N x K problem. An
     assembly file (- for stdin) or a code object needs --grid, --block, and an --arg for each argument of its kernel.
 
     The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.

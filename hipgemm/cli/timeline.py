@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hipgemm.cli.options import clock_option
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
 
@@ -16,7 +17,7 @@ from isa.errors import IsaError
 @click.option("-n", default=4096, show_default=True, help="M, N and K.")
 @click.option("--window", default=2000, show_default=True, type=click.IntRange(100, 20000), help="Cycles to show.")
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
-@click.option("--clock", default=None, type=click.FloatRange(1), help="Shader clock in MHz.  [default: the card's]")
+@clock_option
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
 def command(
     kernel: str, out: Path, n: int, window: int, card_name: str, clock: float | None, hipcc: Path | None

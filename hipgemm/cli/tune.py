@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hipgemm.cli.options import clock_option
 from hipgemm.tuning.pool import EXECUTORS
 from hipgemm.tuning.table import as_object
 from isa.errors import IsaError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--on", "where", default="model", show_default=True, metavar="model|card|card:N|simulated",
               help="What times the kernels: the cycle model, a card, or launches on the simulated card.")  # fmt: skip
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The model's card.")
-@click.option("--clock", default=None, type=click.FloatRange(1), help="Its clock in MHz.  [default: the card's]")
+@clock_option
 @click.option("--executor", default="local", show_default=True, type=click.Choice(EXECUTORS))
 @click.option("--scheduler", default=None, help="Address of a dask scheduler.  [default: workers on this machine]")
 @click.option("--jobs", default=None, type=click.IntRange(1), help="Processes.  [default: the cores; 1 on a card]")

@@ -51,7 +51,7 @@ class Micro:
         text, file = self.text(arch), f"{self.name}.hsaco"
 
         def fill(folder: Path) -> None:
-            (folder / file).write_bytes(tools.code_object(text, arch=arch, name=self.name))
+            (folder / file).write_bytes(tools.code_object(text, arch=arch, name=f"{self.name}.s"))
 
         key = cache.key(text, arch, tools.identity)
         return (cache.make("lab", f"{self.name}-{key}", fill) / file).read_bytes()

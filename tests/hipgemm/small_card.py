@@ -79,7 +79,7 @@ def elf(arch: str = "gfx1100") -> bytes:
         text, entry = assembly(name, GEMM if "gemm" in name else ())
         code, metadata = code + text, metadata + entry
     text = f"{code}\n.amdgpu_metadata\n---\n{metadata}\n...\n.end_amdgpu_metadata\n"
-    return toolchain.find().code_object(text.replace("gfx1100", arch), arch=arch, name="small")
+    return toolchain.find().code_object(text.replace("gfx1100", arch), arch=arch, name="small.s")
 
 
 def bundle(*entries: tuple[str, bytes]) -> bytes:

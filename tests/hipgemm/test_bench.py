@@ -68,6 +68,11 @@ def test_what_cannot_run_does_not_stop_the_rest(run_program: Run) -> None:
     done = run_program(COMMAND, "bench", "kernel1", "kernel99", code=2)
     assert done.stdout == ""
     assert "kernel0, kernel1" in done.stderr
+    done = run_program(COMMAND, "bench", "kernel5", "kernel8", "-n", "100", code=2)
+    assert done.stdout == ""
+    assert "M = 128; kernel1 takes any size" in done.stderr
+    done = run_program(COMMAND, "bench", "kernel1", "-n", "16", "--repeats", "0", code=2)
+    assert "0 is not in the range x>=1" in done.stderr
     done = run_program(COMMAND, "bench", "kernel1", "-n", "16", "--out", "/nowhere/at/all", code=2)
     assert "cannot write /nowhere/at/all" in done.stderr
     assert "no results here" in run_program(COMMAND, "report", "/dev/null", code=2).stderr

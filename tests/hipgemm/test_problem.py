@@ -102,7 +102,8 @@ def test_tolerance_follows_its_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"m": 0}, {"k": -1}, {"alpha": math.nan}, {"beta": math.inf}, {"data": "zeros"}, {"seed": -1}]
+    "bad",
+    [{"m": 0}, {"k": -1}, {"alpha": math.nan}, {"beta": math.inf}, {"alpha": -1e39}, {"data": "zeros"}, {"seed": -1}],
 )
 def test_what_is_no_problem_is_refused(bad: dict[str, object]) -> None:
     with pytest.raises(ProblemError):

@@ -116,6 +116,14 @@ def test_without_file_and_page_the_verb_says_what_it_wants() -> None:
     assert (done.exit_code, "-o PAGE.html" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("kernels", "said"), [(",", "--kernels names none"), ("", "names none"), ("k8", "no kernel 'k8'")]
+)
+def test_kernels_that_are_none(kernels: str, said: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["report", "-o", str(tmp_path / "page.html"), "--kernels", kernels])
+    assert (done.exit_code, said in done.stderr) == (2, True)
+
+
 def widths(drawing: str) -> list[float]:
     return [float(w) for w in re.findall(r'<rect x="90.0"[^>]* width="([\d.]+)"', drawing)]
 

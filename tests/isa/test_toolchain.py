@@ -62,6 +62,13 @@ def test_the_assembler_is_quoted(tools: toolchain.Toolchain, tmp_path: Path) -> 
         tools.assemble(tmp_path / "bad.s", tmp_path / "bad.o", arch="gfx1100")
 
 
+def test_text_is_called_by_the_name_that_is_given(tools: toolchain.Toolchain) -> None:
+    with pytest.raises(toolchain.ToolError) as caught:
+        tools.code_object("\tv_frobnicate v0, v1\n", name="here/bad.s")
+    assert "could not assemble here/bad.s" in caught.value.message
+    assert "\nhere/bad.s:1:2: error: invalid instruction" in caught.value.message
+
+
 def test_the_linker_is_quoted(tools: toolchain.Toolchain, tmp_path: Path) -> None:
     (tmp_path / "bad.o").write_bytes(b"no object")
     with pytest.raises(toolchain.ToolError, match=r"bad\.o"):

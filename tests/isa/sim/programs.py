@@ -79,7 +79,7 @@ def source(
 @functools.cache
 def linked(text: str) -> bytes:
     """The code object of an assembly file."""
-    return toolchain.find().code_object(text, name="test")
+    return toolchain.find().code_object(text, name="test.s")
 
 
 @functools.cache

@@ -1,0 +1,96 @@
+"""What verbs say of input that they cannot take: status 2 and a sentence, never a traceback."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hipgemm.build import build
+from hipgemm.cli import main
+from isa import toolchain
+
+needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+LAUNCH = ("--grid", "1", "--block", "32")
+BAD = "\t.text\nk:\n\tv_frobnicate v1, v2\n\ts_endpgm\n"
+DAMAGED = {
+    "empty": b"",
+    "bytes": bytes(range(256)) * 8,
+    "the beginning of an ELF": b"\x7fELF",
+    "the beginning of a bundle": b"__CLANG_OFFLOAD_BUNDLE__\x01",
+    "assembly": BAD.encode(),
+}
+TAKE_A_FILE = {
+    "inspect": ["inspect", "FILE"],
+    "lint": ["lint", "FILE"],
+    "check": ["check", "FILE", *LAUNCH],
+    "time": ["time", "FILE", *LAUNCH],
+    "timeline": ["timeline", "FILE", "-o", "page.html"],
+    "order": ["order", "FILE"],
+    "prove": ["prove", "kernel6", "--assembly", "FILE"],
+    "report": ["report", "FILE"],
+    "tune": ["tune", "--shapes", "FILE", "-o", "table.json"],
+    "explain": ["explain", "64", "64", "64", "--no-predict", "--table", "FILE"],
+    "simulate": ["simulate", "FILE"],
+}
+
+
+def refused(*arguments: str) -> Result:
+    done = CliRunner().invoke(main, arguments)
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == 2, done.output
+    assert done.stdout == ""
+    assert "hipgemm: " in done.stderr or "Error: " in done.stderr
+    return done
+
+
+@needs_compiler
+@pytest.mark.parametrize("verb", TAKE_A_FILE)
+def test_what_is_no_input_is_refused(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, data in DAMAGED.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "a cut-off ELF").write_bytes(build("kernel2").hsaco.read_bytes()[:3000])
+    (tmp_path / "folder").mkdir()
+    names = [*DAMAGED, "a cut-off ELF", "folder", "missing", "-"]
+    if verb == "simulate":
+        names.remove("empty")  # is a script that does nothing
+    for name in names:
+        refused(*(name if word == "FILE" else word for word in TAKE_A_FILE[verb]))
+
+
+@needs_compiler
+@pytest.mark.parametrize("verb", ["check", "time"])
+def test_the_assembler_speaks_of_the_file_that_was_given(verb: str, tmp_path: Path) -> None:
+    file = tmp_path / "bad.s"
+    file.write_text(BAD)
+    said = refused(verb, str(file), *LAUNCH).stderr
+    assert f"\n{file}:3:2: error: invalid instruction" in said
+    assert "could not assemble <stdin>" in CliRunner().invoke(main, [verb, "-", *LAUNCH], input=BAD).stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize("verb", ["check", "time"])
+def test_assembly_without_a_kernel_has_none(verb: str) -> None:
+    assert "<stdin> has no kernel" in CliRunner().invoke(main, [verb, "-", *LAUNCH], input="\ts_endpgm\n").stderr
+
+
+@pytest.mark.parametrize("clock", ["nan", "inf", "-inf", "0", "1e308", "fast"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["time", "kernel1"],
+        ["timeline", "kernel1", "-o", "t.html"],
+        ["report", "-o", "r.html"],
+        ["tune", "--shapes", "-"],
+    ],
+)
+def test_what_is_no_clock_is_refused(verb: list[str], clock: str) -> None:
+    assert "'--clock'" in refused(*verb, "--clock", clock).stderr
+
+
+def test_a_script_that_is_not_python_is_refused_where_it_is_not(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nsys.exit(1 +)\n")
+    assert f"{script}:2:13: this is not Python: invalid syntax" in refused("simulate", str(script)).stderr
+    script.write_bytes(b"\x7fELF\0")
+    assert "`hipgemm check` runs assembly and code objects" in refused("simulate", str(script)).stderr
