@@ -14,6 +14,7 @@ from functools import partial
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Gemm, Source
 from isa.check import definition
 from isa.check.equivalence import Argument, Facts, Proof, prove
+from isa.check.local import Reciprocals, Sizes
 from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
@@ -72,9 +73,17 @@ def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]
     )
 
 
-def sizes(kernel: Gemm) -> dict[int, tuple[int, int]]:
-    """Where M, N and K lie in the arguments -> the smallest and the largest that the kernel takes."""
-    return {24 + 4 * i: (1, most) for i, most in enumerate(kernel.largest)}
+def bounds(kernel: Gemm) -> tuple[Sizes, int, Reciprocals]:
+    """What `isa.check.local` must know of all launches: where M, N and K lie in the arguments, with the smallest and
+    the largest that the kernel takes; threads of a workgroup; reciprocals (`isa.gemm.work.Work.numbers`)."""
+    sizes = {24 + 4 * i: (1, most) for i, most in enumerate(kernel.largest)}
+    p = kernel.parameters
+    reciprocals = {_BY_BLOCKS: (32, p.depth)} if p and p.stream_k else {}
+    return sizes, kernel.block[0], reciprocals
+
+
+_BY_BLOCKS = 72
+"""Where a stream-K kernel's argument of that name lies."""
 
 
 def launches(kernel: Source) -> tuple[definition.Launch, ...]:

@@ -22,6 +22,7 @@ from hipgemm.mutation.book import Book, key
 from hipgemm.mutation.outcome import Checks, Outcome, Table
 from hipgemm.problem import Problem
 from isa.check.lint import lint_program
+from isa.check.local import Local
 from isa.check.mutate import Judge, Judgement, Mutant, mutants
 from isa.errors import IsaError
 from isa.parse import parse
@@ -111,9 +112,9 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
     original = parse(built.last.read_text(), built.last.name)
     kernel = rung(built.name)
     if kernel.parameters:
-        judge = Judge.by_definition(
-            original, built.name, proving.launches(kernel), proving.sizes(kernel), proving.far_launches(kernel)
-        )
+        local = Local(original.kernel(built.name), *proving.bounds(kernel))
+        far = proving.far_launches(kernel)
+        judge = Judge.by_definition(original, built.name, proving.launches(kernel), local, far)
     else:
         judge = Judge.against(first, original, built.name, proving.facts(kernel))
     return judge, original, tuple(mutants(original, built.name, vopds=built.vopds))

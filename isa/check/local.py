@@ -6,7 +6,8 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
 - only factors of a product changed places (which only tells, of two NaNs, whose payload survives);
 - both give the same number, one for all values that their operands can have (`isa.analysis.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
-  written in some lanes only can be anything;
+  written in some lanes only can be anything. What a division by the host's reciprocal leaves is known, too
+  (`quotients`), and that a register is not 0 behind a branch that says so;
 - each gives one number, and whatever reads it does the same with either (`unseen`).
 """
 
@@ -18,10 +19,11 @@ from functools import cached_property
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse, exec_mask
 from isa.analysis.spans import Span, anything, constant, join, results
+from isa.check import quotients
 from isa.check.unseen import readers
 from isa.describe import lookup
 from isa.program import Imm, Instruction, Kernel, Modified, Operand
-from isa.registers import Reg, s, v
+from isa.registers import SCC, Reg, s, v
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
@@ -31,11 +33,15 @@ _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
 
+Reciprocals = Mapping[int, tuple[int, int]]
+"""Byte offset of an argument -> (that of a size, a step): it is floor((2^32 - 1) / max(1, size / step rounded up))."""
+
+
 class Local:
     """One kernel. threads: of a workgroup, along x."""
 
-    def __init__(self, kernel: Kernel, sizes: Sizes, threads: int) -> None:
-        self.kernel, self.sizes, self.threads = kernel, sizes, threads
+    def __init__(self, kernel: Kernel, sizes: Sizes, threads: int, reciprocals: Reciprocals | None = None) -> None:
+        self.kernel, self.sizes, self.threads, self.reciprocals = kernel, sizes, threads, reciprocals or {}
 
     @cached_property
     def flow(self) -> control_flow.Cfg:
@@ -124,8 +130,29 @@ class Local:
                 value = spans[0]
                 for span in spans[1:]:
                     value = join(value, span)
-                self._known[key] = value
+                known = value.low == 0 and value.high > 0 and self._not_zero(position, reg)
+                self._known[key] = Span(value.type, 1, value.high) if known else value
         return self._known[key]
+
+    def _not_zero(self, position: int, reg: Reg) -> bool:
+        """Whether the way to there is gone only where the register is not 0, and it is not written since."""
+        block = self.flow.block_of(position)
+        before = [self.flow.blocks[i] for i in block.predecessors]
+        if len(before) != 1 or len(before[0].successors) != 2:
+            return False
+        insts = self.flow.instructions
+        tests = [i for i in before[0].range if SCC in insts[i].desc.writes(insts[i])]
+        branch = insts[before[0].end - 1].mnemonic
+        zero = {"s_cmp_eq_u32": 1, "s_cmp_lg_u32": 0}.get(insts[tests[-1]].mnemonic) if tests else None
+        if zero is None:
+            return False
+        tested, against = insts[tests[-1]].operands
+        if tested != reg or not isinstance(against, Imm) or against.value != 0:
+            return False
+        if branch != f"s_cbranch_scc{1 - zero if block.start != before[0].end else zero}":
+            return False
+        since = *range(tests[-1], before[0].end), *range(block.start, position)
+        return all(reg not in insts[i].desc.writes(insts[i]) for i in since)
 
     def _written(self, source: int, reg: Reg) -> Span:
         """What a register can hold behind an instruction that writes it, or as the wave begins."""
@@ -136,25 +163,52 @@ class Local:
             return self._argument(source, inst, reg)
         if inst.desc.exec_masked and not self._lanes.full[source]:
             return anything("u32")
+        if (most := self._piece(source)) is not None and inst.operands[0] == reg:
+            return Span("u32", 0, most)
         for half in inst.halves:
             for operand, span in results(half, lambda operand, type_: self._read(source, operand, type_)):
                 if isinstance(operand, Reg) and reg in set(operand.units()):
                     return (span >> 32 * list(operand.units()).index(reg)).to("u32")
         return anything("u32")
 
+    def _piece(self, position: int) -> int | None:
+        """The largest number that this instruction leaves, where it finds the first K block of a piece (`quotients`)
+        with the host's reciprocal."""
+        found = quotients.piece(self.flow, position)
+        if found is None:
+            return None
+        given = self._offset_of(position - 11, found["by"])
+        (source, *others) = self._chains.defs_of(position - 10, found["d"])
+        known = None if others or source < 0 else quotients.blocks(self.flow, source)
+        if known is None or given is None:
+            return None
+        size, step = known
+        if self.reciprocals.get(given) != (self._offset_of(source - 2, size), step):
+            return None
+        return self._register(position - 10, found["d"]).high - 1
+
+    def _offset_of(self, position: int, reg: Reg) -> int | None:
+        """The offset of the argument that is read there."""
+        (source, *others) = self._chains.defs_of(position, reg)
+        return None if others or source < 0 else self._offset(source, self.flow.instructions[source], reg)
+
     def _argument(self, source: int, inst: Instruction, reg: Reg) -> Span:
         """A size, where a scalar load takes it from the arguments."""
+        at = self._offset(source, inst, reg)
+        return anything("u32") if at is None or at not in self.sizes else Span("u32", *self.sizes[at])
+
+    def _offset(self, source: int, inst: Instruction, reg: Reg) -> int | None:
+        """Of the argument that a scalar load puts into a register."""
         access = inst.desc.access
         if access is None or access.space != "scalar" or access.kind != "load" or len(inst.operands) != 3:
-            return anything("u32")
+            return None
         target, base, offset = inst.operands
         if not isinstance(target, Reg) or not isinstance(base, Reg) or tuple(base.units()) != _POINTER:
-            return anything("u32")
+            return None
         given = all(self._chains.defs_of(source, unit) == {defuse.ENTRY} for unit in _POINTER)
         if not given or not isinstance(offset, Imm) or not isinstance(offset.value, int) or inst.modifiers:
-            return anything("u32")
-        at = offset.value + 4 * list(target.units()).index(reg)
-        return Span("u32", *self.sizes[at]) if at in self.sizes else anything("u32")
+            return None
+        return offset.value + 4 * list(target.units()).index(reg)
 
 
 def _turned(original: Instruction, changed: Instruction) -> bool:

@@ -1,5 +1,7 @@
 """The proof at the end of a build: kernels 6 to 8 by every compiler there is, and a pass that breaks its kernel."""
 
+import re
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,12 @@ from hipgemm import build as street
 from hipgemm import proving
 from hipgemm.build import build
 from hipgemm.kernels import LADDER
+from hipgemm.launching import launch_of
 from isa import toolchain
+from isa.check.local import Local
 from isa.emit import emit
 from isa.gemm.generate import generate
-from isa.parse import parse
+from isa.parse import parse, parse_line
 from isa.program import Program
 
 TOOLCHAINS = list(toolchain.available())
@@ -90,3 +94,27 @@ def test_facts_say_what_the_ladder_takes() -> None:
         "M*K <= 2^30, N*K <= 2^30, M*N <= 2^30",
         "all 128 work-items of a workgroup are active, in x",
     )
+
+
+@pytest.mark.parametrize("k", [1, 8, 9, 4097, 2**23 - 1])
+def test_where_the_reciprocal_of_a_tile_s_k_blocks_lies(k: int) -> None:
+    rung = LADDER["kernel10"]
+    _, _, reciprocals = proving.bounds(rung)
+    ((at, (size_at, step)),) = reciprocals.items()
+    arguments = launch_of(rung, 128, 128, k).kernarg((1, 2, 3), 1.0, 0.0, 4)
+    assert struct.unpack_from("<I", arguments, size_at) == (k,)
+    assert struct.unpack_from("<I", arguments, at) == ((2**32 - 1) // -(-k // step),)
+
+
+def test_a_piece_s_first_step_is_below_the_largest_k() -> None:
+    """So that a factor of its offset may be 5 in place of 4 where only the high half is computed."""
+    rung = LADDER["kernel10"]
+    assert rung.parameters is not None
+    text = emit(generate(rung.parameters, "kernel10"))
+    program = parse(text, "kernel10.s")
+    numbers = [n for n, line in enumerate(program.lines) if re.fullmatch(r"\ts_mul_hi_u32 s\d+, s\d+, 4", line.text)]
+    local = Local(program.kernel("kernel10"), *proving.bounds(rung))
+    for number, factor, seen in ((numbers[0], 5, True), (numbers[0], 511, True), (numbers[0], 513, False)):
+        changed = parse_line(program.lines[number].text[:-1] + str(factor), "kernel10.s", number).instruction
+        assert changed is not None
+        assert (local.same(number, changed) is not None) == seen
