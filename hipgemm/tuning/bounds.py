@@ -7,7 +7,7 @@ of K' steps, whole K blocks, its SIMDs issue
     LDS       as many waves, each K' (thread_rows + thread_columns) dwords a lane over the SIMD's return bus
     latency   ceil(n / resident) workgroups after each other, whose waves each wait in every K block for the first
               operands from LDS and then issue the K block's FMAs
-    memory    A, B and C once over the memory bus
+    memory    A and B once over the memory bus; what is stored may stay in the last cache
 
 with the numbers of `isa.timing.rdna3`, so no prediction of the cycle model is below the largest of the four. What makes
 the difference between kernels of one bound, drains and conflicts, only the model says; `guess` is what to try first.
@@ -62,7 +62,7 @@ def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -
         "FMAs": waves * steps * fmas / hertz,
         "LDS": waves * steps * (p.thread_rows + p.thread_columns) * bus / hertz,
         "latency": turns * blocks * latency / hertz,
-        "memory": 4 * (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) / on.vram_bandwidth,
+        "memory": 4 * (shape.m * shape.k + shape.k * shape.n) / on.vram_bandwidth,
     }
     by = max(seconds, key=seconds.__getitem__)
     # What a wave waits for in a K block beside that: drains before each group of loads, LDS again, barriers.

@@ -112,10 +112,11 @@ class Order:
         return forecast
 
     def lesson(self, shape: Shape, times: Mapping[str, float]) -> Lesson:
-        """What these times say, for other shapes."""
-        ratios = {name: math.log(time / self._guess[self._place[name]]) for name, time in times.items()}
-        mean = statistics.fmean(ratios.values())
-        known = tuple((self.kernels[self._place[name]], ratio - mean) for name, ratio in ratios.items())
+        """What these times say, for other shapes. Kernels that were not given by `next` may be among them."""
+        places = {name: self._place[name] for name in times if name in self._place}
+        ratios = {place: math.log(times[name] / self._guess[place]) for name, place in places.items()}
+        mean = statistics.fmean(ratios.values()) if ratios else 0.0
+        known = tuple((self.kernels[place], ratio - mean) for place, ratio in ratios.items())
         return Lesson(shape, min(times, key=lambda name: (times[name], name)), known)
 
 

@@ -152,7 +152,7 @@ def search(
         entry = Entry(shape, target.card, target.clock_mhz, "predicted", timed, candidates.considered, tried)
     else:
         entry = Entry(shape, ranked[0].outcome.on, None, "measured", timed, candidates.considered, tried)
-    times |= {r.kernel: r.outcome.seconds for r in ranked if r.kernel in times and r.outcome.seconds is not None}
+    times |= {r.kernel: r.outcome.seconds for r in ranked if r.outcome.seconds is not None}
     lesson = candidates.order.lesson(shape, times)
     return Found(entry, candidates.considered, tried, excluded, lesson)
 

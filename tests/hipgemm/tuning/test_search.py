@@ -44,7 +44,7 @@ def test_the_space_holds_hundreds_of_kernels_each_once(trans: str) -> None:
     assert f"gemm_128x128x8_8x16_l4_g2_s2_{trans}" in names
 
 
-@pytest.mark.parametrize("shape", [Shape(512, 768, 160), Shape(64, 4096, 512)], ids=str)
+@pytest.mark.parametrize("shape", [Shape(512, 768, 160), Shape(64, 4096, 512), Shape(512, 4096, 16)], ids=str)
 def test_no_prediction_is_below_its_bound(shape: Shape) -> None:
     some = random.Random(1).sample(space.kernels("nn"), 16)
     for p in some:
@@ -277,3 +277,16 @@ def test_the_kernel_that_is_chosen_today_stays_where_it_is_the_fastest(
         (entry,) = table.load(folder / "t.json").entries
         assert (entry.kernels[0].kernel, entry.kernels[0].us) == (best, 1e6)
         assert len(entry.kernels) == search.FULL
+
+
+def test_where_no_time_from_parts_is_believed_what_is_chosen_today_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = choose(SHAPE, TARGET.card, (table.shipped(),)).kernel
+    monkeypatch.setattr(
+        trial, "run", lambda job: [Outcome(job.kernels[0], *([1.0] * 3 if job.level == "full" else [1e-9]))]
+    )
+    tune(tmp_path, "--candidates", "8")
+    (entry,) = table.load(tmp_path / "t.json").entries
+    assert [timed.kernel for timed in entry.kernels] == [shipped]
+    assert entry.tried == 0
