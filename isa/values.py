@@ -128,7 +128,8 @@ class Value(ABC):
 
         rcp, rsq, exp2, log2, and sin, cos of an angle x in turns (1.0 is 2 pi). With r = x - rint(x), which is exact,
         cos is sin(2 pi * (0.25 - |r|)), and sin is sin(2 pi * r) or, where |r| > 0.25, that of 0.5 - |r| with r's sign;
-        so both are exactly 0 where they should be. The card's own tables are within 1 ULP of these numbers.
+        so both are exactly 0 where they should be. The card's own tables are within 1 ULP of these
+        numbers, for sin and cos within a few near their zeros.
         """
 
     # --- lanes (vector values)

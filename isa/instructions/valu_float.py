@@ -185,27 +185,41 @@ def _power(n: Value, type_: str) -> Value:
 
 
 for kind, unit in _UNIT.items():
-    inst(f"v_frexp_mant_{kind} =v.{kind}, a.{kind}", frexp_mant, unit=unit)
-inst("v_frexp_exp_i32_f32 =v.i32, a.f32", frexp_exp, unit="valu")
-inst("v_frexp_exp_i32_f64 =v.i32, a.f64", frexp_exp, unit="valu64")
-inst("v_frexp_exp_i16_f16 =v.i16, a.f16", frexp_exp, unit="valu")
+    number = "i16" if kind == "f16" else "i32"
+    inst(f"v_frexp_mant_{kind} =v.{kind}, a.{kind}", lambda a: frexp_mant(_canonical(a)), unit=unit)
+    inst(f"v_frexp_exp_{number}_{kind} =v.{number}, a.{kind}", lambda a: frexp_exp(_canonical(a)), unit=unit)
 inst("v_ldexp_f32 =v.f32, a.f32, a.i32", ldexp, unit="valu")
 inst("v_ldexp_f64 =v.f64, a.f64, a.i32", ldexp, unit="valu64")
 inst("v_ldexp_f16 =v.f16, a.f16, a.i16", lambda a, n: ldexp(a, n.to("i32")), unit="valu")
 
-# --- the transcendental unit
+# --- the transcendental unit: in f32 all but sine and cosine flush denormals, in any mode (16.8, V_EXP_F32, V_LOG_F32,
+# V_RCP_F32, V_RSQ_F32, V_SQRT_F32; for f16 the guide says nothing of the kind)
+
+
+def _flushed(a: Value) -> Value:
+    u = a.bits("u32")
+    return select((u & 0x7F800000) == 0, u & 0x80000000, u).bits("f32")
+
+
+def _transcendental(a: Value, name: str) -> Value:
+    if a.type == "f32":
+        a = _flushed(a)
+    result = a.sqrt() if name == "sqrt" else a.call(name)
+    return _flushed(result) if a.type == "f32" else result
+
+
+def _sin(a: Value) -> Value:
+    """A zero keeps its sign; that of another whole number of turns is +0 (V_SIN_F32, examples)."""
+    return select(a == 0.0, _canonical(a), a.call("sin"))
+
+
 for kind in ("f16", "f32"):
-    for op, function in (
-        ("rcp", "rcp"),
-        ("rsq", "rsq"),
-        ("log", "log2"),
-        ("exp", "exp2"),
-        ("sin", "sin"),
-        ("cos", "cos"),
-    ):
-        inst(f"v_{op}_{kind} =v.{kind}, a.{kind}", lambda a, f=function: a.call(f), unit="trans")
-    inst(f"v_sqrt_{kind} =v.{kind}, a.{kind}", lambda a: a.sqrt(), unit="trans")
-inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: a.call("rcp"), unit="trans")
+    two = f"_{kind} =v.{kind}, a.{kind}"
+    for op, function in (("rcp", "rcp"), ("rsq", "rsq"), ("log", "log2"), ("exp", "exp2"), ("sqrt", "sqrt")):
+        inst(f"v_{op}{two}", lambda a, f=function: _transcendental(a, f), unit="trans")
+    inst(f"v_sin{two}", _sin, unit="trans")
+    inst(f"v_cos{two}", lambda a: a.call("cos"), unit="trans")
+inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: _transcendental(a, "rcp"), unit="trans")
 inst("v_rcp_f64 =v.f64, a.f64", lambda a: a.call("rcp"), unit="trans")
 inst("v_rsq_f64 =v.f64, a.f64", lambda a: a.call("rsq"), unit="trans")
 inst("v_sqrt_f64 =v.f64, a.f64", lambda a: a.sqrt(), unit="trans")

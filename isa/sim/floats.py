@@ -4,7 +4,7 @@ Each operation takes its operands with denormals flushed where the mode drops th
 the mode's rounding, has the NaN that `isa.sim.nans` asks for, and is flushed again. Everything is exact: no fast-math
 flags, fma through llvm.fma, f16 arithmetic in f32 or f64 wide enough that the second rounding is innocuous. rcp, rsq,
 exp2, log2, sin and cos are what their f64 values round to, not the hardware's tables, which are within 1 ULP (ISA
-guide, V_RCP_F32 and its kind).
+guide, V_RCP_F32 and its kind), for sin and cos within a few near their zeros.
 """
 
 from __future__ import annotations

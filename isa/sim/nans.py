@@ -5,9 +5,11 @@
 
 Sources: a NaN keeps sign and payload and has the quiet bit set (LLVM's pull request 214608, of what the card does; ISA
 guide 16.12, V_DIV_FIXUP_F32, Quiet); 0xffc00000 is what the guide gives for roots and sines that do not exist (16.8,
-V_SQRT_F32, V_SIN_F32) and for 0 / 0 (V_DIV_FIXUP_F32). Which of two NaNs wins no source says: the order is this
-project's choice. It is also what x86 does, where multiplicands come before the addend, but for one thing: compilers may
-exchange the operands of what commutes. `isa.sim.natural` makes use of that.
+V_SQRT_F32, V_SIN_F32) and for 0 / 0 (V_DIV_FIXUP_F32). That the first of two NaNs wins was recorded on a gfx1100 for
+additions, multiplications and FMAs (ROCm/rocm-systems, rocjitsu, its tests of VALU float modes). They also show what is
+not simulated: 0 * infinity + NaN gives the quiet NaN without payload, and without IEEE mode a NaN stays signalling. The
+order is also what x86 does, where multiplicands come before the addend, but for one thing: compilers may exchange the
+operands of what commutes. `isa.sim.natural` makes use of that.
 
 A conversion keeps sign and the upper bits of the payload, and sets the quiet bit.
 """
