@@ -72,6 +72,15 @@ def test_at_the_published_size_the_published_times_stand_in_their_column() -> No
     assert 'class="number published">4.4992<' in text  # rocBLAS
     assert 'class="number predicted">not known<' in text
     assert "hatch" not in text  # no prediction is drawn
+    assert 'class="number predicted" title="not predicted">–<' in text
+
+
+@needs_compiler
+def test_what_nobody_published_is_a_dash_that_says_so() -> None:
+    text = ladder.page(overview(4096, CARD, kernels=("kernel9",), predict=False))
+    row = text[text.index("#kernel9") :].split("</tr>")[0]
+    assert row.count('title="no published figure">–<') == 3
+    assert not re.search(r"<td[^>]*></td>", row)
 
 
 @needs_compiler
