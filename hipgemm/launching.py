@@ -45,7 +45,7 @@ class Launch:
     def kernarg(self, matrices: Sequence[int], alpha: float, beta: float, workspace: int = 0) -> bytes:
         """All arguments as they lie in memory. matrices: addresses of A, B and C; workspace: its address."""
         first = gemm_kernarg(matrices, *self.sizes, alpha, beta)
-        return first + self.work.arguments(workspace) if self.work else first
+        return first + self.work.arguments(self.sizes, workspace) if self.work else first
 
 
 def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> Launch:

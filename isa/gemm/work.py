@@ -68,6 +68,8 @@ class Work:
     ranges: int
 
     def __post_init__(self) -> None:
+        if self.blocks < 1:
+            raise WorkError("a tile has K blocks", expected="blocks = 1 or more", got=str(self.blocks))
         most = min(self.tiles, most_streamed(self.p, self.blocks))
         if not 0 <= self.streamed <= most:
             raise WorkError("so many tiles cannot be done in pieces", expected=f"0 to {most}", got=str(self.streamed))
@@ -141,8 +143,21 @@ class Work:
         }
         return {"dealt": self.dealt, "streamed": self.streamed, "chunk": self.chunk, **by}
 
-    def arguments(self, workspace: int) -> bytes:
-        """All arguments behind those of every rung, as they lie in memory; workspace: its address."""
+    def check_size(self, m: int, n: int, k: int) -> None:
+        """WorkError unless this is a split of C (M x N) with sums of K products: the kernel counts tiles and K blocks
+        itself, and goes astray where the split counts others."""
+        across = -(-n // self.p.columns)
+        expected = {"across": across, "tiles": -(-m // self.p.rows) * across, "blocks": max(1, -(-k // self.p.depth))}
+        for name, right in expected.items():
+            if (found := getattr(self, name)) != right:
+                raise WorkError(
+                    f"this is no split of {m} x {n} x {k}", expected=f"{name} = {right}", got=f"{name} = {found}"
+                )
+
+    def arguments(self, sizes: tuple[int, int, int], workspace: int) -> bytes:
+        """All arguments behind those of every rung, as they lie in memory. sizes: M, N and K, WorkError where the split
+        is for others; workspace: its address."""
+        self.check_size(*sizes)
         return struct.pack("<4xQ6I", workspace, *self.numbers.values())
 
     def pieces(self, group: int) -> Iterator[tuple[int, int, int]]:

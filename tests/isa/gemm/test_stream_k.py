@@ -21,7 +21,7 @@ from isa.check import lint
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS
-from isa.gemm.work import COUNTERS, Work, WorkError
+from isa.gemm.work import ARGUMENTS, COUNTERS, Work, WorkError
 from isa.registers import Reg
 from isa.sim.card import Card, Kernel
 from isa.sim.jit import Target
@@ -110,12 +110,21 @@ def test_what_full_rounds_leave_over_is_streamed() -> None:
         ({"dealt": 0}, "1 or more"),
         ({"ranges": 0}, "1 or more"),
         ({"blocks": 2**30}, "0 to 1"),
+        ({"blocks": 0}, "1 or more"),
     ],
 )
 def test_a_split_that_cannot_be_is_refused(change: dict[str, Any], expected: str) -> None:
     with pytest.raises(WorkError) as caught:
         dataclasses.replace(Work(Parameters(), 4, 8, 8, 4, 4, 4), **change)
     assert expected in str(caught.value)
+
+
+def test_a_split_of_other_sizes_is_refused() -> None:
+    work = Work.filling(Parameters(), 256, 384, 64, 96)
+    assert len(work.arguments((256, 384, 64), 0)) == ARGUMENTS
+    for sizes, said in (((256, 384, 65), "blocks = 9"), ((256, 385, 64), "across = 4"), ((257, 384, 64), "tiles = 9")):
+        with pytest.raises(WorkError, match=said):
+            work.arguments(sizes, 0)
 
 
 # --- scalar arithmetic
@@ -233,7 +242,7 @@ def launched(
     workspace = card.memory.allocate(work.workspace_bytes)
     ctypes.memset(workspace, 0, COUNTERS)
     ctypes.memset(workspace + COUNTERS, 0xFF, work.workspace_bytes - COUNTERS)
-    kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta) + work.arguments(workspace)
+    kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta) + work.arguments((m, n, k), workspace)
     grid, block = work.grid, (p.threads, 1, 1)
     for _ in range(launches):
         if order is None:
