@@ -132,7 +132,7 @@ class Timing:
         lines += [("", text) for text in fits.advice]
         if self.played < 1:
             share = f"{100 * self.played:.1f} % of the busiest unit's instructions were played"
-            lines.append(("note", f"{share}, the rest follows"))
+            lines.append(("note", f"{share}; the whole follows from these"))
         if not self.exact:
             lines.append(("note", "workgroups differ from each other; the first stands for all"))
         return lines

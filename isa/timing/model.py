@@ -175,4 +175,5 @@ def run(
         np.zeros((0, 5), np.int64) if events is None else events,
     )  # fmt: skip
     by_cause = dict(zip(layout.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
-    return Run(float(cycles), min(1.0, issued / total), by_cause, hits, lines, member, stalls)
+    played = 1.0 if stop_after is None else min(1.0, issued / total)
+    return Run(float(cycles), played, by_cause, hits, lines, member, stalls)

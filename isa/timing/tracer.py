@@ -7,9 +7,9 @@ on by themselves. Barriers need no care: nothing that flows through LDS is in th
 Four workgroups run side by side: (0, 0), which is recorded, and the probes (1, 0), (0, 1) and the far corner, which
 show how addresses move with the grid.
 
-Limits: kernels whose path or addresses depend on loaded data are refused (`slicing`); scalar loads are served from
-`Launch.memory` only (kernel arguments, dispatch packet). A workgroup of the probes that takes another path than (0, 0)
-makes the trace inexact, which it says.
+Limits: a path of more than LONGEST basic blocks is refused, as most likely it has no end; so are kernels whose path or
+addresses depend on loaded data (`slicing`); scalar loads are served from `Launch.memory` only (kernel arguments,
+dispatch packet). A workgroup of the probes that takes another path than (0, 0) makes the trace inexact, which it says.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from isa.timing.layout import Recorded
 from isa.timing.slicing import slice_of
 from isa.timing.trace import Recorder, Trace, Ways
 
+LONGEST = 1 << 21
+"""Basic blocks on the path of a wave."""
 _ALL = 0xFFFFFFFF
 """The mask of all lanes."""
 
@@ -156,10 +158,13 @@ class _Run:
         self.agreed = True
 
     def go(self) -> None:
-        work = [(np.arange(self.launch.waves * len(self.probes)), 0, *self._start())]
+        work = [(np.arange(self.launch.waves * len(self.probes)), 0, 0, *self._start())]
         while work:
-            rows, block, v, s, f, c = work.pop()
+            rows, block, passed, v, s, f, c = work.pop()
             while True:
+                passed += 1
+                if passed > LONGEST:
+                    raise self._endless(rows, block)
                 if self.last is not None:
                     going = self.recorder.count(rows) < self.last
                     if not going.any():
@@ -185,9 +190,18 @@ class _Run:
                     block = target if taken[0] else following
                     continue
                 away = ~taken
-                work.append((rows[away], following, *_part(v, s, f, c, away)))
+                work.append((rows[away], following, passed, *_part(v, s, f, c, away)))
                 v, s, f, c = _part(v, s, f, c, taken)
                 rows, block = rows[taken], target
+
+    def _endless(self, rows: np.ndarray, block: int) -> IsaError:
+        x, y = self.probes[int(rows[0]) // self.launch.waves]
+        at = self.cfg.instructions[self.cfg.blocks[block].start]
+        return IsaError(
+            f"workgroup ({x}, {y}) has gone through {LONGEST} basic blocks and not ended",
+            expected="a launch that ends", got=f"{at} at {at.address or 0:#x}, where it is",
+            hint="are grid, block and arguments what the kernel is made for?",
+        )  # fmt: skip
 
     def _ways(self, where: Block) -> tuple[int, int]:
         following = where.index + 1

@@ -30,7 +30,7 @@ def code(stream_k: bool) -> CodeObject:
 
 def prepared(m: int, n: int, k: int, work: Work | None) -> Prepared:
     kernarg = struct.pack("<QQQiiiff", *(0x7F0000000000 + (i << 36) for i in range(3)), m, n, k, 1.0, 0.0)
-    kernarg += work.arguments(0x7F8000000000) if work else b""
+    kernarg += work.arguments((m, n, k), 0x7F8000000000) if work else b""
     grid = work.grid if work else (-(-n // 128), -(-m // 128), 1)
     return predict.TimedLaunch(code(work is not None), "gemm", grid, (128, 1, 1), kernarg, CARD).prepared
 
@@ -57,6 +57,7 @@ def test_whole_tiles_follow_workgroup_0_and_ranges_are_followed_by_themselves() 
     lengths = np.diff(ready.trace.recorded.mem_at).reshape(-1, 4).sum(axis=1)[apart.record]
     longer = [i for i in range(len(mine)) if played[i] == max(played)]
     assert min(lengths[longer]) > max(lengths[[i for i in range(len(mine)) if i not in longer]])
+    assert run(ready, 2500).played == 1, "all, though their mean length is no whole number"
 
 
 def test_whole_tiles_move_and_find_in_caches_as_those_of_the_plain_kernel() -> None:

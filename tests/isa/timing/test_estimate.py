@@ -99,6 +99,7 @@ def test_what_fits_is_played_whole() -> None:
     whole = model.run(r, 2500)
     found = estimate.play(r, 2500, estimate.excerpts(r, 10**9))
     assert (found.cycles, found.played, found.causes) == (whole.cycles, 1.0, whole.causes)
+    assert model.run(r, 2500, stop_after=1000).played < 1
 
 
 def test_machine_numbers_are_drawn_from_their_ranges() -> None:

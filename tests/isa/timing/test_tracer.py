@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from isa.analysis.cfg import Cfg, of_text
 from isa.errors import IsaError
 from isa.parse import parse
-from isa.timing import collapse
+from isa.timing import collapse, tracer
 from isa.timing.slicing import slice_of
 from isa.timing.tracer import Launch, trace
 
@@ -46,6 +46,14 @@ def test_a_loop_is_followed_with_its_addresses() -> None:
     first = [found.sectors[found.sector_at[m]] * 32 for m in range(4)]
     assert first == [0x1000, 0x1200, 0x1400, 0x1600]
     assert np.diff(found.sector_at).tolist() == [16] * 4  # 32 lanes, 16 bytes apart
+
+
+def test_a_path_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracer, "LONGEST", 5)
+    trace(cfg_of(LOOP), Launch((1, 1, 1), (32, 1, 1)))  # 5 blocks
+    monkeypatch.setattr(tracer, "LONGEST", 4)
+    with pytest.raises(IsaError, match=r"workgroup \(0, 0\) has gone through 4 basic blocks and not ended"):
+        trace(cfg_of(LOOP), Launch((1, 1, 1), (32, 1, 1)))
 
 
 def test_waves_part_and_each_goes_its_way() -> None:
