@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+"""How long an example takes, or is drawn, says how busy the machine is, and nothing of what is tested."""
 
 MARK = ";; expect\n"
 

@@ -238,7 +238,7 @@ def fake_amdsmi(**calls: Any) -> types.ModuleType:
 def test_clock_and_power_come_from_amdsmi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "amdsmi", fake_amdsmi())
     with Telemetry("0000:0c:00.0") as seen:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 600  # only what hangs is given up
         while len(seen._clock) < 5 and time.monotonic() < deadline:
             time.sleep(0.01)
     assert seen.clock_mhz is not None

@@ -224,18 +224,17 @@ HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def interrupted(code, *arguments, after):
-    """(what Python says, seconds from Ctrl-C to its end) of code that prints "ready" first."""
+    """What Python says when Ctrl-C ends code that prints "ready" first, and that nothing else would end."""
     command = [sys.executable, "-c", HEARD + code, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout.readline() == "ready\n"
             time.sleep(after)
-            start = time.monotonic()
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=600)  # only what hangs is given up
         finally:
             process.kill()
-    return errors, time.monotonic() - start
+    return errors
 
 
 def test_ctrl_c_ends_a_launch(tmp_path):
@@ -247,16 +246,12 @@ def test_ctrl_c_ends_a_launch(tmp_path):
         "kernel.version(card.target, fast=True, switches=True)\nprint('ready', flush=True)\n"
         "card.launch(kernel, (4, 1, 1), (32, 1, 1), bytes(8))\n"
     )
-    errors, seconds = interrupted(code, image, after=0.5)
-    assert "KeyboardInterrupt" in errors
-    assert seconds < 5  # 0.2 s where nothing else runs
+    assert "KeyboardInterrupt" in interrupted(code, image, after=0.5)
 
 
 def test_ctrl_c_ends_a_long_translation():
     code = (
-        "import ctypes, isa.sim.jit as jit\njit._compile = lambda *_: ctypes.CDLL(None).sleep(60)\n"
+        "import ctypes, isa.sim.jit as jit\njit._compile = lambda *_: ctypes.CDLL(None).sleep(10**6)\n"
         "print('ready', flush=True)\njit.compile_ir('', jit.Target())\n"
     )
-    errors, seconds = interrupted(code, after=0.2)
-    assert "KeyboardInterrupt" in errors
-    assert seconds < 5
+    assert "KeyboardInterrupt" in interrupted(code, after=0.2)
