@@ -210,7 +210,8 @@ def _transcendental(a: Value, name: str) -> Value:
 
 def _sin(a: Value) -> Value:
     """A zero keeps its sign; that of another whole number of turns is +0 (V_SIN_F32, examples)."""
-    return select(a == 0.0, _canonical(a), a.call("sin"))
+    u, size, _ = float_bits(a)
+    return select(a == 0.0, (u & 1 << (size - 1)).bits(a.type), a.call("sin"))
 
 
 for kind in ("f16", "f32"):

@@ -139,15 +139,22 @@ def function(a: LlvmValue, name: str) -> LlvmValue:
 def _turns(a: LlvmValue, name: str) -> LlvmValue:
     """sin or cos of so many turns, f64, to nearest in any mode; the reduction to a quarter turn is exact, and so are
     the zeros."""
-    r = a._raw("fsub", a._intrinsic("rint", a))
+    r = _exact_difference(a, a._intrinsic("rint", a))
     size = r._intrinsic("fabs", r)
     if name == "cos":
-        r = a.number("f64", 0.25)._raw("fsub", size)
+        r = _exact_difference(a.number("f64", 0.25), size)
     else:
-        folded = a.number("f64", 0.5)._raw("fsub", size)
+        folded = _exact_difference(a.number("f64", 0.5), size)
         r = (size > 0.25).select((r < 0.0).select(-folded, folded), r)
     angle = r._raw("fmul", a.number("f64", 2 * math.pi))
     return angle._intrinsic("sin", angle)
+
+
+def _exact_difference(a: LlvmValue, b: LlvmValue) -> LlvmValue:
+    """a - b where that is exact; a zero is +0 also where LLVM has moved it to where the processor rounds down for
+    another operation."""
+    difference = a._raw("fsub", b)
+    return (difference == 0.0).select(0.0, difference)
 
 
 def compared(predicate: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:
