@@ -3,6 +3,7 @@
 import itertools
 import random
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from isa.code_object import CodeObjectError
 from isa.descriptor import decode_descriptor
 from isa.errors import IsaError
 
+Compile = Callable[..., tuple[str, bytes]]
 SOURCE = """
 #define GLOBAL extern "C" __attribute__((global))
 GLOBAL __attribute__((amdgpu_flat_work_group_size(1, 64))) void two(float *out, int n, float x) {
@@ -33,19 +35,9 @@ extern "C" __attribute__((global)) void k(int i, int **out) { *out = table[i]; }
 """
 
 
-def build(folder: Path, source: str, cu_mode: bool = True, flags: tuple[str, ...] = ("-O3",)) -> bytes:
-    tools = toolchain.find()
-    hip, s, o, hsaco = (folder / f"k.{suffix}" for suffix in ("hip", "s", "o", "hsaco"))
-    hip.write_text(source)
-    tools.compile(hip, s, arch="gfx1100", cu_mode=cu_mode, flags=flags)
-    tools.assemble(s, o, arch="gfx1100")
-    tools.link([o], hsaco)
-    return hsaco.read_bytes()
-
-
 @pytest.fixture(scope="module")
-def elf(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    return build(tmp_path_factory.mktemp("elf"), SOURCE)
+def elf(compile_hip: Compile) -> bytes:
+    return compile_hip(SOURCE)[1]
 
 
 def bundle(*entries: tuple[str, bytes]) -> bytes:
@@ -94,8 +86,8 @@ def test_the_descriptor(elf: bytes) -> None:
     assert found.kernel("two").vgprs <= two.vgprs < found.kernel("two").vgprs + 8
 
 
-def test_wgp_mode(tmp_path: Path) -> None:
-    assert code_object.load(build(tmp_path, SOURCE, cu_mode=False)).kernel("one").descriptor.wgp_mode
+def test_wgp_mode(compile_hip: Compile) -> None:
+    assert code_object.load(compile_hip(SOURCE, cu_mode=False)[1]).kernel("one").descriptor.wgp_mode
 
 
 def test_the_assembler_directives_come_back(tmp_path: Path) -> None:
@@ -153,12 +145,11 @@ def test_code_is_disassembled_as_llvm_prints_it(elf: bytes) -> None:
     assert texts.count("s_endpgm") == 1
 
 
-def test_disassembly_assembles_to_the_same_bytes(elf: bytes, tmp_path: Path) -> None:
+def test_disassembly_assembles_to_the_same_bytes(elf: bytes) -> None:
     found = code_object.load(elf)
     code = found.code("one") + found.code("two")
-    (tmp_path / "k.s").write_text("\n".join(text for _, _, text in code_object.disassemble(code)) + "\n")
-    toolchain.find().assemble(tmp_path / "k.s", tmp_path / "k.o", arch="gfx1100")
-    assert code in (tmp_path / "k.o").read_bytes()
+    text = "\n".join(text for _, _, text in code_object.disassemble(code)) + "\n"
+    assert code in toolchain.find().code_object(text)
 
 
 def test_what_is_no_instruction_is_shown_as_data() -> None:
@@ -209,9 +200,9 @@ def test_the_size_of_an_image_in_memory_is_read_from_its_headers(elf: bytes) -> 
         assert size <= -(-len(image) // 4096) * 4096
 
 
-def test_relocations_are_refused_by_name(tmp_path: Path) -> None:
+def test_relocations_are_refused_by_name(compile_hip: Compile) -> None:
     with pytest.raises(CodeObjectError, match=r"R_AMDGPU_(RELATIVE64|ABS64) at 0x.*2 in all"):
-        code_object.load(build(tmp_path, RELOCATED))
+        code_object.load(compile_hip(RELOCATED)[1])
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,8 @@
 """The analyses on what a compiler makes of the ladder: from its text and from the code object alike."""
 
-from importlib.resources import files
-from pathlib import Path
-
 import pytest
 
-from isa import code_object, toolchain
+from isa import code_object
 from isa.analysis import cfg, defuse, exec_mask, inner, liveness, resources, waits
 from isa.analysis.cfg import Cfg
 from isa.errors import IsaError
@@ -13,30 +10,14 @@ from isa.parse import parse, parse_disassembly
 from isa.program import Kernel
 from isa.registers import EXEC_LO, v
 
-SOURCES = [
-    "kernel1_naive",
-    "kernel2_lds_tiling",
-    "kernel3_register_tiling",
-    "kernel4_gmem_double_buffer",
-    "kernel5_lds",
-]
 
-
-@pytest.fixture(scope="module", params=SOURCES)
-def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Kernel, Cfg, Cfg]:
+@pytest.fixture(scope="module")
+def both(compiled_rung: tuple[str, bytes]) -> tuple[Kernel, Cfg, Cfg]:
     """(kernel, its control flow from the text, the same from the code object)."""
-    folder = tmp_path_factory.mktemp("kernel")
-    tools = toolchain.find()
-    s, o, hsaco = (folder / f"k.{suffix}" for suffix in ("s", "o", "hsaco"))
-    sources = Path(str(files("kernels_hip")))
-    source, cu_mode = sources / f"{request.param}.hip", request.param == "kernel5_lds"
-    tools.compile(source, s, arch="gfx1100", cu_mode=cu_mode, include=sources / "include", flags=("-O3",))
-    tools.assemble(s, o, arch="gfx1100")
-    tools.link([o], hsaco)
-    kernel = parse(s.read_text(), str(s)).kernel()
-    loaded = code_object.load(hsaco)
+    text, image = compiled_rung
+    kernel, loaded = parse(text, "k.s").kernel(), code_object.load(image)
     entry = loaded.kernel(kernel.name).descriptor.entry
-    rows = parse_disassembly(code_object.disassemble(loaded.code(kernel.name), entry), hsaco.name)
+    rows = parse_disassembly(code_object.disassemble(loaded.code(kernel.name), entry), "k.hsaco")
     return kernel, cfg.of_kernel(kernel), cfg.of_instructions(rows, kernel.name)
 
 

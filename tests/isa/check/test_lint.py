@@ -3,12 +3,11 @@
 import dataclasses
 import re
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from isa import code_object, toolchain
+from isa import code_object
 from isa.analysis import cfg, defuse, exec_mask, resources, waits
 from isa.check import call_rules, counts, lds_rules, wait_rules
 from isa.check.lint import UNANALYSED, lint_code_object, lint_program
@@ -18,13 +17,6 @@ from isa.parse import parse, parse_line
 from isa.program import Program
 
 CASES = Path(__file__).parent / "cases" / "lint"
-SOURCES = [
-    "kernel1_naive",
-    "kernel2_lds_tiling",
-    "kernel3_register_tiling",
-    "kernel4_gmem_double_buffer",
-    "kernel5_lds",
-]
 
 
 def show(source: str) -> str:
@@ -52,40 +44,26 @@ def test_each_finding_says_where_why_and_what_to_do(path: Path) -> None:
         assert f.hint or f.expected, f
 
 
-@pytest.fixture(scope="module", params=SOURCES)
-def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """(.s, .hsaco) of a kernel of the ladder."""
-    folder = tmp_path_factory.mktemp("lint")
-    tools = toolchain.find()
-    s, o, hsaco = (folder / f"k.{suffix}" for suffix in ("s", "o", "hsaco"))
-    sources = Path(str(files("kernels_hip")))
-    cu_mode = request.param == "kernel5_lds"
-    tools.compile(sources / f"{request.param}.hip", s, arch="gfx1100", cu_mode=cu_mode, include=sources / "include")
-    tools.assemble(s, o, arch="gfx1100")
-    tools.link([o], hsaco)
-    return s, hsaco
-
-
 def faults(findings: list[Finding]) -> list[Finding]:
     return [f for f in findings if f.severity == "fault"]
 
 
-def test_the_compiler_breaks_no_rule_but_source_parity(compiled: tuple[Path, Path]) -> None:
-    found = faults(lint_program(parse(compiled[0].read_text(), "k.s")))
+def test_the_compiler_breaks_no_rule_but_source_parity(compiled_rung: tuple[str, bytes]) -> None:
+    found = faults(lint_program(parse(compiled_rung[0], "k.s")))
     assert {f.rule for f in found} <= {PARITY.name}
 
 
-def test_text_and_code_object_have_the_same_faults(compiled: tuple[Path, Path]) -> None:
-    text = lint_program(parse(compiled[0].read_text(), "k.s"))
-    binary = lint_code_object(code_object.load(compiled[1]), "k.hsaco")
+def test_text_and_code_object_have_the_same_faults(compiled_rung: tuple[str, bytes]) -> None:
+    text = lint_program(parse(compiled_rung[0], "k.s"))
+    binary = lint_code_object(code_object.load(compiled_rung[1]), "k.hsaco")
     assert sorted(f.rule for f in text) == sorted(f.rule for f in binary)
     assert all(re.match(r"k\.hsaco:kernel\d\+0x", f.where) for f in binary)
 
 
-def test_counts_of_a_code_object(compiled: tuple[Path, Path]) -> None:
-    code = code_object.load(compiled[1])
+def test_counts_of_a_code_object(compiled_rung: tuple[str, bytes]) -> None:
+    code = code_object.load(compiled_rung[1])
     kernel = next(iter(code.kernels.values()))
-    flow = cfg.of_kernel(parse(compiled[0].read_text(), "k.s").kernel())
+    flow = cfg.of_kernel(parse(compiled_rung[0], "k.s").kernel())
     assert list(counts.of_code_object(kernel, [flow])) == []
     used = resources.used(flow)
     wrong = dataclasses.replace(
@@ -115,7 +93,7 @@ def mutants(program: Program) -> Iterator[tuple[str, Program]]:
             yield f"{inst} -> {new.strip() or 'nothing'}", program.with_lines(lines)
 
 
-def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled: tuple[Path, Path]) -> None:
+def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled_rung: tuple[str, bytes]) -> None:
     """Only the rules that can see them are run, to keep the test short; the linter runs them all."""
 
     def lds(flow: cfg.Cfg) -> Iterator[Finding]:
@@ -126,7 +104,7 @@ def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled: tu
         flow = cfg.of_kernel(p.kernel())
         return {(f.rule, f.message) for f in (*wait_rules.faults(waits.analyse(flow)), *lds(flow))}
 
-    program = parse(compiled[0].read_text(), "k.s")
+    program = parse(compiled_rung[0], "k.s")
     assert not rules(program)
     missed, count = [], 0
     for name, mutant in mutants(program):
@@ -150,16 +128,10 @@ extern "C" __global__ void calls(const float *p, float *q) {
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
-def test_compiled_functions_are_looked_into_and_clean(level: str, tmp_path: Path) -> None:
+def test_compiled_functions_are_clean(level: str, compile_hip: Callable[..., tuple[str, bytes]]) -> None:
     """Calls, calls at the end of a function (s_setpc_b64), recursion; loads in flight where a function is called."""
-    source, s, o, hsaco = (tmp_path / f"k.{suffix}" for suffix in ("hip", "s", "o", "hsaco"))
-    source.write_text(FUNCTIONS)
-    tools = toolchain.find()
-    include = Path(str(files("kernels_hip"))) / "include"
-    tools.compile(source, s, arch="gfx1100", cu_mode=True, include=include, flags=[level])
-    tools.assemble(s, o, arch="gfx1100")
-    tools.link([o], hsaco)
-    program, code = parse(s.read_text(), "k.s"), code_object.load(hsaco)
+    text, image = compile_hip(FUNCTIONS, flags=(level,))
+    program, code = parse(text, "k.s"), code_object.load(image)
     for found in (lint_program(program), lint_code_object(code, "k.hsaco")):
         assert not faults(found)
         assert level == "-O0" or not [f for f in found if f.rule == call_rules.UNKNOWN.name]
