@@ -121,7 +121,8 @@ def overview(
 def _predict(made: Build, n: int, on: Card, clock_mhz: float | None) -> Prediction:
     from hipgemm.predict import Prediction, ready
 
-    return Prediction(rung(made.rung.name), n, n, n, ready(made, n, n, n, on).timing(clock_mhz))
+    row = rung(made.rung.name)
+    return Prediction(row, n, n, n, ready(made.code_object(), row, (n, n, n), on).timing(clock_mhz))
 
 
 @dataclass

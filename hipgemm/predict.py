@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hipgemm.build import Build
 from hipgemm.kernels import Gemm
 from hipgemm.launching import launch_of
 from isa.errors import IsaError
@@ -90,44 +89,19 @@ def ready_launch(
 
 
 def ready(
-    built: Build,
-    m: int,
-    n: int,
-    k: int,
-    on: Card,
-    *,
-    beta: float = 0.0,
-    numbers: Mapping[str, float] | None = None,
-    bank_rule: str | None = None,
-) -> TimedLaunch:
-    """The launch of a built rung, to be timed."""
-    assert isinstance(built.rung, Gemm)
-    return ready_code(built.code_object(), built.rung, (m, n, k), on, beta=beta, numbers=numbers, bank_rule=bank_rule)
-
-
-def ready_code(
     code: CodeObject,
     rung: Gemm,
     sizes: tuple[int, int, int],
     on: Card,
     *,
     beta: float = 0.0,
-    numbers: Mapping[str, float] | None = None,
     bank_rule: str | None = None,
 ) -> TimedLaunch:
-    """As `ready`, for a code object that holds the rung's kernel. sizes: M, N and K."""
+    """The launch of a rung, to be timed. code: holds its kernel; sizes: M, N and K, SizeError where they are none of
+    the rung's."""
     from isa.timing import bank_rules, predict
 
-    m, n, k = sizes
-    rung.check_size(m, n, k)
-    launch = launch_of(rung, m, n, k, on.cus)
-    return predict.TimedLaunch(
-        code,
-        rung.name,
-        launch.grid,
-        launch.block,
-        launch.kernarg((_A, _B, _C), 1.0, beta, _WORKSPACE),
-        on,
-        numbers=numbers,
-        bank_rule=bank_rule or bank_rules.DEFAULT,
-    )
+    launch = launch_of(rung, *sizes, on.cus)
+    arguments = launch.kernarg((_A, _B, _C), 1.0, beta, _WORKSPACE)
+    rule = bank_rule or bank_rules.DEFAULT
+    return predict.TimedLaunch(code, rung.name, launch.grid, launch.block, arguments, on, bank_rule=rule)

@@ -96,8 +96,8 @@ def _of_ladder(
     row = rung(what)
     row.check_size(*sizes)
     step(f"building {what}")
-    built = build(what, arch=on.arch, hipcc=hipcc)
-    return ready(built, *sizes, on, bank_rule=rule), lambda timing: Prediction(row, *sizes, timing)
+    code = build(what, arch=on.arch, hipcc=hipcc).code_object()
+    return ready(code, row, sizes, on, bank_rule=rule), lambda timing: Prediction(row, *sizes, timing)
 
 
 def _of_file(

@@ -25,6 +25,7 @@ def command(
     """Show what the waves of KERNEL's busiest CU or WGP do, by the cycle model; nothing is launched."""
     from hipgemm.build import build
     from hipgemm.cli import inputs
+    from hipgemm.kernels import rung
     from hipgemm.predict import ready
     from hipgemm.report import timeline as shown
     from hipgemm.timeline import timeline
@@ -37,7 +38,7 @@ def command(
         step(f"building {kernel}")
         built = build(kernel, arch=on.arch, hipcc=hipcc)
         step("following its addresses")
-        prepared = ready(built, n, n, n, on).prepared
+        prepared = ready(built.code_object(), rung(kernel), (n, n, n), on).prepared
         step("playing it")
         found = timeline(prepared, f"{kernel}, N = {n}, {on.name}", clock or on.clock_mhz, window=window)
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))

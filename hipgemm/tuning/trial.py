@@ -109,11 +109,11 @@ def limit(timing: Timing) -> str:
 
 def launch(kernel: str, shape: Shape, target: Target) -> TimedLaunch:
     """To be timed by the model."""
-    from hipgemm.predict import ready_code
+    from hipgemm.predict import ready
     from isa.timing.cards import card
 
     on = card(target.card)
-    return ready_code(code_object(kernel, on.arch), rung(kernel), (shape.m, shape.n, shape.k), on)
+    return ready(code_object(kernel, on.arch), rung(kernel), (shape.m, shape.n, shape.k), on)
 
 
 @functools.lru_cache(maxsize=64)

@@ -184,7 +184,9 @@ def test_the_simulated_card_keeps_this_time() -> None:
 
 def test_a_notebook_shows_the_same_rows_and_causes(read_page: Callable[[str], Any]) -> None:
     on = cards.card("7900 XTX")
-    prediction = Prediction(rung("kernel1"), 64, 64, 64, ready(build("kernel1"), 64, 64, 64, on).timing())
+    prediction = Prediction(
+        rung("kernel1"), 64, 64, 64, ready(build("kernel1").code_object(), rung("kernel1"), (64, 64, 64), on).timing()
+    )
     page = read_page(prediction._repr_html_())
     assert page.requests == []
     assert {word for row in timing.rows(prediction) for word in row if word} <= set(page.words)
@@ -194,23 +196,23 @@ def test_a_notebook_shows_the_same_rows_and_causes(read_page: Callable[[str], An
 
 def test_a_prediction_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It is kept on disk, by code, launch, card and clock; another of them is another prediction."""
-    on, built = cards.card("7900 XTX"), build("kernel1")
+    on, built = cards.card("7900 XTX"), (build("kernel1").code_object(), rung("kernel1"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first = ready(built, 64, 64, 64, on).timing()
+    first = ready(*built, (64, 64, 64), on).timing()
 
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("predicted again")
 
     monkeypatch.setattr(model, "run", refuse)
-    again = ready(built, 64, 64, 64, on).timing()
+    again = ready(*built, (64, 64, 64), on).timing()
     assert (again.times_s, again.causes, again.occupancy) == (first.times_s, first.causes, first.occupancy)
     assert [run.lines.tolist() for run in again.runs] == [run.lines.tolist() for run in first.runs]
     others = [
-        (ready(built, 64, 64, 64, on), 2000.0),
-        (ready(built, 64, 64, 64, on, beta=0.5), None),
-        (ready(built, 64, 64, 64, on, bank_rule="free"), None),
-        (ready(built, 64, 64, 128, on), None),
-        (ready(built, 64, 64, 64, cards.card("7900 XT")), None),
+        (ready(*built, (64, 64, 64), on), 2000.0),
+        (ready(*built, (64, 64, 64), on, beta=0.5), None),
+        (ready(*built, (64, 64, 64), on, bank_rule="free"), None),
+        (ready(*built, (64, 64, 128), on), None),
+        (ready(*built, (64, 64, 64), cards.card("7900 XT")), None),
     ]
     for launch, clock in others:
         with pytest.raises(AssertionError, match="predicted again"):

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.kernels import rung
 from hipgemm.predict import ready
 from isa import toolchain
 from isa.timing import cards, layout, model
@@ -47,7 +48,7 @@ def test_the_page_stands_alone_and_says_what_it_is(tmp_path: Path) -> None:
 def test_stalls_are_the_cycles_between_the_issues_of_a_wave() -> None:
     """Per instruction, what the engine says by cause sums to what its recorded issues leave between them; barriers,
     branches and what follows them apart, and the first instruction, before which there is no issue."""
-    kernel = ready(build("kernel5"), 256, 256, 256, cards.card("7900 XTX")).prepared
+    kernel = ready(build("kernel5").code_object(), rung("kernel5"), (256, 256, 256), cards.card("7900 XTX")).prepared
     events = np.zeros((200_000, 5), np.int64)
     played = model.run(kernel, 2500, events=events)
     events = events[: played.hits.sum()]
