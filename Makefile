@@ -1,5 +1,6 @@
 # make run    build kernel 8, run it at n=4096, check it
-# make test   ruff, mypy and the tests; make test-slow adds those that take minutes
+# make test   ruff, mypy and the tests
+# make test-slow  the same and the slow ones: an hour and a half of one core, most of it the instruction vectors
 # make lint   ruff and mypy alone
 # make tune   the shipped table and the figures of docs/tuning.md anew: hours, and it goes on where it was stopped
 # make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata: some minutes
