@@ -63,7 +63,8 @@ _ALWAYS_GIVEN = (EXEC, M0, Reg("s", 108, 17), Reg("v", 0))  # those of traps and
 class Sighting:
     """One event. instruction: where it was seen; other: the earlier access or the load, where there is one; register:
     its number in `regset`, -1 for none; workgroup, wave, lanes, address: of the first time; others: what `other` was
-    done by, as (workgroup, wave) with -1 for several, or None."""
+    done by, as (workgroup, wave) with -1 for several, or None; lacks: what keeps it from being in order, as far as that
+    is known (`observers.order.missing`), flag: what set the flag by which it is known of."""
 
     event: Event
     instruction: Instruction
@@ -74,6 +75,8 @@ class Sighting:
     lanes: int
     address: int
     others: tuple[int, int] | None
+    lacks: int = 0
+    flag: Instruction | None = None
 
 
 @dataclass(frozen=True)
@@ -304,7 +307,7 @@ class WatchedLaunch(Launch):
         self, event: Event, site: int, group: tuple[int, int, int], wave: int, lanes: int, address: int, other: int,
         other_site: int,
     ) -> Sighting:  # fmt: skip
-        access, register, others = self.kernel.site, -1, None
+        access, register, others, lacks, flag = self.kernel.site, -1, None, 0, None
         earlier: Instruction | None = None
         if event <= Event.WRITE_IN_FLIGHT:
             register = address & UNIT_MASK
@@ -325,6 +328,7 @@ class WatchedLaunch(Launch):
             if event in (Event.LDS_READ_AFTER_WRITE, Event.LDS_WRITE_AFTER_READ, Event.LDS_WRITE_AFTER_WRITE):
                 earlier, others = access(other_site), (-1, other if other < 32 else -1)
             elif Event.GLOBAL_READ_AFTER_WRITE <= event <= Event.GLOBAL_WRITE_AFTER_WRITE:
-                earlier = access(other_site)
+                earlier, lacks = access(other_site & 0xFFFF), other_site >> 16 & 0xFFFF
+                flag = access((other_site >> 32) - 1) if other_site >> 32 else None
                 others = (other >> 16, other & NO_WAVE) if other != NO_WAVE else (-1, -1)
-        return Sighting(event, inst, earlier, register, group, wave, lanes & ALL_LANES, address, others)
+        return Sighting(event, inst, earlier, register, group, wave, lanes & ALL_LANES, address, others, lacks, flag)

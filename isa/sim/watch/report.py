@@ -9,7 +9,7 @@ from isa.describe import base_name
 from isa.errors import Finding, Span
 from isa.program import Instruction, Program
 from isa.sim.watch.launch import Sighting
-from isa.sim.watch.state import Event
+from isa.sim.watch.state import NOT_AWAITED, NOT_COMPLETE, Event
 
 _MODEL = "LLVM AMDGPUUsage, memory model gfx11"
 _WAITS = "RDNA3 ISA guide 5.6"
@@ -116,6 +116,8 @@ def _say(
         what = f"LDS byte {s.address:#x}" if lds else allocation(s.address)
         by, others_group = _by(s, shape)
         message = f"{name} {verb} {what}, which {by} {did} with {other}"
+        if others_group and s.lacks:
+            return _unpublished(s, message, other, lines)
         if others_group:
             expected = "memory that one workgroup writes is left alone by others, or published to them"
             return message, expected, PUBLISH
@@ -133,6 +135,17 @@ def _say(
     assert s.event is Event.BARRIER_APART
     assert s.others is not None
     return f"waits here, wave {s.others[1]} at {other}", "all waves at one barrier", None
+
+
+def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[str, str | None, str | None]:
+    """The same where one step of publishing is missing."""
+    flag = lines.place(s.flag) if s.flag is not None else "the flag"
+    if s.lacks == NOT_COMPLETE:
+        message += f"; that store may still be under way when {flag} tells of it"
+        return message, f"s_waitcnt_vscnt null, 0x0 between {other} and the flag, in the wave that stores", None
+    if s.lacks == NOT_AWAITED:
+        return message, f"s_waitcnt vmcnt(0) behind the look at what {flag} sets", None
+    return message, "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load", None
 
 
 def _by(s: Sighting, shape: Mapping[str, int]) -> tuple[str, bool]:

@@ -50,6 +50,7 @@ COHERENT, SCALAR = 16, 32  # glc; by the scalar cache
 NODE_BYTES, SHORTCUTS = 20, 256
 FLAGS_READ, FLAGS_KEPT = 64, 8  # flags that a wave reads at once; those that it read last
 FLAG_BYTES = 8  # at most
+NOT_COMPLETE, NOT_AWAITED, NOT_EMPTIED = 1, 2, 3  # what a reader of another's data lacks: see `order.missing`
 OPEN_STORES, OPEN_ATOMICS = 1, 2  # what `Watched.open` tells: in flight for vscnt, for vmcnt
 
 
@@ -186,8 +187,10 @@ class Watched(ctypes.Structure):
         ("later", _U64),  # a bit for each of these: it may have been set again before it was read
         ("flag_stamps", _U32 * FLAGS_READ),
         ("flag_places", _U64 * FLAGS_READ),
+        ("flag_sites", _U64 * FLAGS_READ),  # what set them; the address of its number where it may be set again
         ("kept_stamps", _U64 * FLAGS_KEPT),
         ("kept_flags", _U64 * FLAGS_KEPT),
+        ("kept_sites", _U64 * FLAGS_KEPT),
         ("ready", _U32 * (UNITS + 1)),  # lanes
         ("pending", _U32 * (UNITS + 1)),  # lanes
         ("load", _U32 * (UNITS + 1)),  # the site that fills it, its stream << 16

@@ -19,6 +19,12 @@ def report(c: Context, event: int, site: int, wave: int, lanes: int, address: in
     return call(t.report, at(c), event, site, wave, lanes, address, other, other_site)
 
 
+def enough(c: Context, event: int, site: int) -> int:
+    """Whether this was reported as often as it is."""
+    t: Thread = c.watch
+    return u8[t.seen + event * t.sites + site] >= REPORTS
+
+
 def fault(w: Wave, c: Context, kind: int, address: int, size: int, site: int, lane: int) -> int:
     """An access that is outside: leave its description, if it is the first; give where it goes instead."""
     if c.fault == 0:

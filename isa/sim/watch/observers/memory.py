@@ -11,8 +11,8 @@ from typing import Any
 
 from isa.sim.state import Context, FaultKind, Wave
 from isa.sim.watch.native import at, struct, u16, u32, u64
-from isa.sim.watch.observers.common import fault, report
-from isa.sim.watch.observers.order import atomic_stamp, flag_read, in_order, written_in_order
+from isa.sim.watch.observers.common import enough, fault, report
+from isa.sim.watch.observers.order import atomic_stamp, flag_read, in_order, missing, written_in_order
 from isa.sim.watch.state import (
     ATOMIC_ACCESS,
     COHERENT,
@@ -78,9 +78,12 @@ def global_write(
         writer = 0
     atomics = (kind == ATOMIC_ACCESS or shared) and (writer == EVERYBODY or writer & FLAG)
     if writer and not atomics and not written_in_order(t, v, place, writer, w.index, v.serial):
+        lacks = 0
+        if not enough(c, Event.GLOBAL_WRITE_AFTER_WRITE, site):
+            lacks = missing(t, v, writer)
         report(
             c, Event.GLOBAL_WRITE_AFTER_WRITE, site, w.index, lanes, address, whose(t, writer),
-            u16[row.writer_site + 2 * granule],
+            u16[row.writer_site + 2 * granule] | lacks << 16,
         )  # fmt: skip
     reader = u32[row.reader + 4 * granule]
     if reader and (reader == EVERYBODY or not in_order(t, reader, w.index, v.serial, 1)):
@@ -116,12 +119,15 @@ def global_read(
             report(c, Event.GLOBAL_UNWRITTEN, site, w.index, lanes, address, 0, 0)
             u32[place] = 0
         elif not flag and not written_in_order(t, v, place, writer, w.index, known):
+            lacks = 0
+            if not how & SCALAR and not enough(c, Event.GLOBAL_READ_AFTER_WRITE, site):
+                lacks = missing(t, v, writer)
             report(
                 c, Event.GLOBAL_READ_AFTER_WRITE, site, w.index, lanes, address, whose(t, writer),
-                u16[row.writer_site + 2 * granule],
+                u16[row.writer_site + 2 * granule] | lacks << 16,
             )  # fmt: skip
     if how == COHERENT:
-        flag_read(v, place, writer, 1)
+        flag_read(v, place, writer, 1, row.writer_site + 2 * granule)
     if kind == SHARED_LOAD:
         return 0
     me = v.serial << SERIAL_SHIFT | w.index
@@ -177,6 +183,7 @@ def global_access(
                 global_read(w, c, t, row, granule, kind, how, site, lanes, address)
         else:
             if kind == ATOMIC_ACCESS and how == COHERENT and t.orders:
-                flag_read(v, writers + 4 * granule, u32[writers + 4 * granule], 0)
+                place = writers + 4 * granule
+                flag_read(v, place, u32[place], 0, row.writer_site + 2 * granule)
             global_write(w, c, t, row, granule, kind, kind == STORE and how == COHERENT, site, lanes, address)
     return address

@@ -26,7 +26,7 @@ serial it seeks. A flag is 4 or 8 bytes; of those read at once 64 are followed.
 from __future__ import annotations
 
 from isa.sim.state import Context, Wave
-from isa.sim.watch.native import fetch_add, fetch_set, struct, u32
+from isa.sim.watch.native import fetch_add, fetch_set, struct, u16, u32
 from isa.sim.watch.state import (
     EVERYBODY,
     FLAG,
@@ -34,6 +34,9 @@ from isa.sim.watch.state import (
     FLAGS_READ,
     GLOBAL_WAVE,
     NODE_BYTES,
+    NOT_AWAITED,
+    NOT_COMPLETE,
+    NOT_EMPTIED,
     OPEN_ATOMICS,
     OPEN_STORES,
     SERIAL_SHIFT,
@@ -161,9 +164,9 @@ def end_atomic(c: Context) -> int:
     return 0
 
 
-def flag_read(v: Watched, place: int, stamp: int, later: int) -> int:
+def flag_read(v: Watched, place: int, stamp: int, later: int, site_at: int) -> int:
     """A wave reads what may be a flag: what its writer knew is known when the read is complete. later: 1 if it may be
-    set again before it is read."""
+    set again before it is read; site_at: where it says what set it."""
     if not later and not stamp:
         return 0
     for i in range(v.flags):
@@ -173,8 +176,47 @@ def flag_read(v: Watched, place: int, stamp: int, later: int) -> int:
     if v.flags < FLAGS_READ:
         v.flag_places[v.flags] = place
         v.flag_stamps[v.flags] = stamp
+        v.flag_sites[v.flags] = site_at
+        if not later:
+            v.flag_sites[v.flags] = u16[site_at]
         v.later |= later << v.flags
         v.flags += 1
+    return 0
+
+
+def site_of(kept: int) -> int:
+    """A site that was kept, or that stands at an address."""
+    if kept > 0xFFFF:
+        return u16[kept]
+    return kept
+
+
+def leads(t: Thread, stamp: int, serial: int, owner: int) -> int:
+    """Whether who set this flag knew of what this workgroup did in a serial, complete or not."""
+    if stamp in (0, UNWRITTEN, EVERYBODY) or stamp >> SERIAL_SHIFT < serial:
+        return 0
+    return covered(t, stamp >> SERIAL_SHIFT, serial - 1, owner, 0, 0)
+
+
+def missing(t: Thread, v: Watched, cell: int) -> int:
+    """What an access to another workgroup's data lacks that is not in order, and the flag's site (+ 1), 16 bits behind:
+    its stores were not complete when the flag was set; or the flag's load is not awaited; or caches are not emptied."""
+    if cell == EVERYBODY or cell & FLAG or not t.orders:
+        return 0
+    serial = cell >> SERIAL_SHIFT
+    owner = u32[t.owners + 4 * serial]
+    if owner == t.mine:
+        return 0
+    if covered(t, v.serial, serial, owner, 1 << (cell & GLOBAL_WAVE), 0):
+        return NOT_EMPTIED
+    for i in range(v.flags):
+        if leads(t, v.flag_stamps[i], serial, owner):
+            return NOT_AWAITED | site_of(v.flag_sites[i]) + 1 << 16
+    for i in range(FLAGS_KEPT):
+        if leads(t, v.kept_stamps[i], serial, owner):
+            return NOT_COMPLETE | site_of(v.kept_sites[i]) + 1 << 16
+    if leads(t, v.serial << SERIAL_SHIFT, serial, owner):
+        return NOT_COMPLETE
     return 0
 
 
@@ -188,8 +230,8 @@ def complete(v: Watched, bit: int, of_loads: int) -> int:
     return bit
 
 
-def learn(w: Wave, t: Thread, v: Watched, place: int, stamp: int) -> int:
-    """The wave has read a flag with this stamp."""
+def learn(w: Wave, t: Thread, v: Watched, place: int, stamp: int, site: int) -> int:
+    """The wave has read a flag with this stamp, which was set there."""
     if stamp in (0, UNWRITTEN, EVERYBODY):
         return 0
     for i in range(FLAGS_KEPT):
@@ -204,6 +246,7 @@ def learn(w: Wave, t: Thread, v: Watched, place: int, stamp: int) -> int:
     slot = v.next_kept % FLAGS_KEPT
     v.kept_flags[slot] = place
     v.kept_stamps[slot] = stamp
+    v.kept_sites[slot] = site_of(site)
     v.next_kept += 1
     return 0
 
@@ -218,9 +261,9 @@ def awaited(w: Wave, c: Context, vm: int, vs: int) -> int:
     if v.issued[VM] == v.done[VM]:
         v.open = v.open & OPEN_STORES
         for i in range(v.flags):
-            learn(w, t, v, v.flag_places[i], v.flag_stamps[i])
+            learn(w, t, v, v.flag_places[i], v.flag_stamps[i], v.flag_sites[i])
             if v.later >> i & 1:
-                learn(w, t, v, v.flag_places[i], u32[v.flag_places[i]])
+                learn(w, t, v, v.flag_places[i], u32[v.flag_places[i]], v.flag_sites[i])
         v.flags = 0
         v.later = 0
     node: Node = struct(t.nodes + NODE_BYTES * v.serial)

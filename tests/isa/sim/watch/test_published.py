@@ -209,6 +209,31 @@ def test_a_stored_flag_without_a_step(step):
     assert rules(found(body, 2, 64)) == {("memory race", "reads")}
 
 
+@pytest.mark.parametrize(
+    ("text", "step", "lacks"),
+    [
+        (STORED_FLAG, "stores", "s_waitcnt_vscnt null, 0x0 between `global_store_b32 v1, v0, s[4:5]` ("),
+        (STORED_FLAG, "producer's barrier", "s_waitcnt_vscnt null, 0x0 between"),
+        (STORED_FLAG, "L1", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+        (STORED_FLAG, "L0", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+        (COUNTED, "stores", "s_waitcnt_vscnt null, 0x0 between `global_store_b32 v2, v0, s[4:5]` ("),
+        (COUNTED, "L0", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+    ],
+)
+def test_what_is_missing_is_named(text, step, lacks):
+    finding = found(without(text, step), 2 if text is STORED_FLAG else 4, 64 if text is STORED_FLAG else 32)[0]
+    assert lacks in finding.expected
+    if (text, step) == (COUNTED, "stores"):
+        assert "that store may still be under way when `global_atomic_add_u32 v5, v3, v4, " in finding.message
+
+
+def test_a_flag_that_is_not_awaited():
+    body = COUNTED.replace("v_readfirstlane_b32 s8, v5", "s_mov_b32 s8, 3")
+    body = body.replace("    global_store_b32 v3, v3, s[4:5] offset:2048\n", "")
+    finding = next(f for f in found(without(body, "wait"), 2, 32) if "reads byte 0x0 " in f.message)
+    assert finding.expected.startswith("s_waitcnt vmcnt(0) behind the look at what `global_atomic_add_u32 ")
+
+
 def test_loads_that_pass_caches_by_need_none_emptied():
     body = without(STORED_FLAG, "L1", "L0").replace("COHERENT", "glc")
     assert not found(body, 2, 64)
