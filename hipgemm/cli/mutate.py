@@ -32,13 +32,16 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Page of Markdown that this study's section is put into.",
 )
+@click.option(
+    "--again", is_flag=True, help="Only those that the page of --out lists as missed; its section is amended."
+)
 @click.option("--book", default=None, type=click.Path(dir_okay=False, path_type=Path),
               help="File that keeps each result: the same command goes on from there.")  # fmt: skip
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every mutant.")
 def command(
     kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, check_every: int, jobs: int, out: Path | None,
-    book: Path | None, hipcc: Path | None, as_json: bool,
+    again: bool, book: Path | None, hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Put faults into kernels (kernel5 to kernel10) one at a time, and see whether linter, prover and a launch under
     observers find them.
@@ -47,12 +50,18 @@ def command(
     """
     from hipgemm.cli.progress import steps
     from hipgemm.mutation import DEFAULT, study
+    from hipgemm.mutation.again import amended, missed
     from hipgemm.mutation.page import written
+    from isa.errors import IsaError
 
+    page = out.read_text() if out is not None and out.exists() else ""
+    if again and not page:
+        raise IsaError("--again is for mutants that a page lists as missed", expected="-o with a page that is there")
+    only = missed(page, kernels or DEFAULT) if again else None
     with steps() as progress:
         table = study(
             kernels or DEFAULT, vopds=vopds, every=every, checks=checks, check_every=check_every, jobs=jobs,
-            hipcc=hipcc, book=book, progress=progress,
+            hipcc=hipcc, book=book, only=only, progress=progress,
         )  # fmt: skip
     said = {
         "--vopds": (vopds, 16),
@@ -61,10 +70,10 @@ def command(
         "--check-every": (check_every, 1),
     }
     chosen = [f"{name} {value}" for name, (value, usual) in said.items() if value != usual]
-    made = " ".join(("hipgemm mutate", *kernels, *chosen))
+    made = " ".join(("hipgemm mutate", *kernels, *chosen, *(["--again"] if again else [])))
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(written(out.read_text() if out.exists() else "", table, made))
+        out.write_text(amended(page, table, made) if again else written(page, table, made))
     if as_json:
         click.echo(json.dumps(table.as_json()))
     elif out is None:

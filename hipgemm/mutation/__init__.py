@@ -13,6 +13,7 @@ such a mutant all the same, it counts as found, and the proof as wrong.
     study    builds, judges and launches, in several processes
     book     results on disk the moment they are known, so that a study can be stopped and go on
     page     the table as Markdown, a section a study
+    again    mutants that a page lists as missed, judged again
 """
 
 from hipgemm.mutation.outcome import Checks, Outcome, Table

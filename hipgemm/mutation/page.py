@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hipgemm.mutation.outcome import Outcome, Table
 from isa.check.mutate import KINDS
@@ -33,8 +33,9 @@ pass, and three judges that know nothing of one another look at the mutant:
   were launched, the column says how many, `a of b`.
 
 *Found* is what one of them objects to. *Equivalent* is what is proved to be the same (of kernels 5 to 8 at all sizes,
-with all waits in place; of generated kernels as each one's reason says), *missed* the rest. What is changed is told at
-the top of `isa/check/mutate.py`.
+with all waits in place; of generated kernels as each one's reason says), *missed* the rest. *Judged again* are mutants
+that were missed when the section was made, by better judges (`--again`); its numbers count what these say of them, and
+what the judges of then say of the others. What is changed is told at the top of `isa/check/mutate.py`.
 """
 _HEAD = f"""\
 | kernel | change | mutants | lint | proof | check | found | equivalent | missed |
@@ -47,8 +48,7 @@ def written(page: str, table: Table, command: str) -> str:
     """The page with this study's section; page: as it was, "" for none; command: what made it. IsaError where a section
     of the page has some of the kernels, and others."""
     mine = ", ".join(table.faults)
-    parts = _SECTION.split(page)[1:]
-    sections = dict(zip(parts[::2], (text.strip("\n") for text in parts[1::2]), strict=True))
+    sections = sections_of(page)
     for names in list(sections):
         theirs, ours = set(names.split(", ")), set(table.faults)
         if theirs & ours and not theirs <= ours:
@@ -59,6 +59,17 @@ def written(page: str, table: Table, command: str) -> str:
         if theirs < ours:
             del sections[names]
     sections[mine] = "\n".join(_section(table, command))
+    return page_of(sections)
+
+
+def sections_of(page: str) -> dict[str, str]:
+    """Kernels -> the text of their section."""
+    parts = _SECTION.split(page)[1:]
+    return dict(zip(parts[::2], (text.strip("\n") for text in parts[1::2]), strict=True))
+
+
+def page_of(sections: Mapping[str, str]) -> str:
+    """The whole page."""
     rows = [row for text in sections.values() for row in (m[0] for m in _SUM.finditer(text))]
     bodies = [f"## {names}\n\n{text.strip()}\n" for names, text in sections.items()]
     return "\n".join((INTRODUCTION, _HEAD, *(r.replace("**", "") for r in rows), "", *bodies))
@@ -79,8 +90,8 @@ def _section(table: Table, command: str) -> Iterator[str]:
     for title, lines in (
         ("The originals", _originals(table)),
         ("What a launch finds", _launches(table)),
-        ("Equivalent mutants", _listed([o for o in table.outcomes if o.verdict == "equivalent"])),
-        ("Missed", _listed(table.missed)),
+        ("Equivalent mutants", listed([o for o in table.outcomes if o.verdict == "equivalent"])),
+        ("Missed", listed(table.missed)),
     ):
         yield from ("", f"### {title}", "")
         yield from lines
@@ -117,7 +128,8 @@ def _row(kernel: str, kind: str, some: Sequence[Outcome]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def _listed(some: Sequence[Outcome]) -> Iterator[str]:
+def listed(some: Sequence[Outcome]) -> Iterator[str]:
+    """A line for each, with its reason."""
     if not some:
         yield "None."
     for o in some:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,11 +69,13 @@ def study(
     jobs: int = 1,
     hipcc: Path | None = None,
     book: Path | None = None,
+    only: Collection[tuple[str, int, str, str]] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
     """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutate.mutants;
     checks: which are launched, 2 to 8 s each; check_every: each so-manieth of a kind, beside those that neither linter
-    nor proof found a fault in; book: a file that keeps results (see `book`). Raises what a build raises."""
+    nor proof found a fault in; book: a file that keeps results (see `book`); only: these mutants, by kernel, line, kind
+    and what is changed. Raises what a build raises."""
     faults: dict[str, dict[str, int]] = {}
     proofs: dict[str, str] = {}
     launched: dict[str, str] = {}
@@ -89,7 +91,10 @@ def study(
             if checks != "none":
                 launched[name] = first_fault(rung(name), made.code_object(), problems(rung(name)), SCHEDULES, CUS)
             for number, launch in _chosen(all_, every, checks, check_every):
-                mutant, known = all_[number], key(name, all_[number])
+                mutant = all_[number]
+                if only is not None and (name, mutant.line + 1, mutant.kind, mutant.what) not in only:
+                    continue
+                known = key(name, mutant)
                 task = _Task(built, number, held.judged(known), held.launched(known), launch)
                 wanted.append((task, known, mutant))
         results: dict[str, tuple[Judgement, str | None]] = {}

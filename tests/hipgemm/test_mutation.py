@@ -12,6 +12,7 @@ from hipgemm.cli import main
 from hipgemm.kernels import rung
 from hipgemm.launching import launch_of
 from hipgemm.mutation import Outcome, Table, study
+from hipgemm.mutation.again import amended, missed
 from hipgemm.mutation.book import Book, key
 from hipgemm.mutation.page import written
 from hipgemm.mutation.study import CUS, SCHEDULES, problems
@@ -140,6 +141,35 @@ def test_a_section_of_several_kernels_is_replaced_as_a_whole() -> None:
     with pytest.raises(IsaError, match="section of kernel5, kernel6"):
         written(page, _table("kernel6"), "one")
     assert written(written("", _table("kernel6"), "one"), two, "both") == page
+
+
+def test_what_a_page_lists_as_missed_is_judged_again() -> None:
+    def outcome(line: int, verdict: str, proof: str = "", check: str | None = None) -> Outcome:
+        return Outcome("kernel6", "LDS offset", line, f"a{line} -> b", verdict, "", proof, check, f"why {line}")
+
+    def table(*outcomes: Outcome) -> Table:
+        return Table(outcomes, {"kernel6": {}}, {"kernel6": "proved"}, {})
+
+    before = written("", _table("kernel5"), "first")
+    page = written(before, table(*(outcome(i, "missed") for i in range(4)), outcome(9, "found", "value")), "second")
+    assert missed(page, ["kernel5"]) == frozenset()
+    assert missed(page, ["kernel6"]) == {("kernel6", i, "LDS offset", f"a{i} -> b") for i in range(4)}
+    with pytest.raises(IsaError, match="no section of kernel7"):
+        missed(page, ["kernel7"])
+    new = (outcome(0, "found", "outside"), outcome(1, "found", check="memory race"), outcome(2, "equivalent", check=""))
+    page = amended(page, table(*new, outcome(3, "missed", check="")), "third")
+    assert "| kernel5 | all | 1 | 0 | 1 | 0 of 0 | 1 | 0 | 0 |" in page
+    assert "| kernel6 | LDS offset | 5 | 0 | 2 | 1 of 3 | 3 | 1 | 1 |" in page
+    assert "| kernel6 | all | 5 | 0 | 2 | 1 of 3 | 3 | 1 | 1 |" in page
+    assert missed(page, ["kernel6"]) == {("kernel6", 3, "LDS offset", "a3 -> b")}
+    assert "### Equivalent mutants\n\n- kernel6, line 2, LDS offset: `a2 -> b`: why 2\n" in page
+    assert "By `third`:\n\n- kernel6, line 0, LDS offset: `a0 -> b`: found (proof: outside)\n" in page
+    page = amended(page, table(outcome(3, "equivalent", check="")), "fourth")
+    assert "### Missed\n\nNone.\n" in page
+    assert "| kernel6 | all | 5 | 0 | 2 | 1 of 4 | 3 | 2 | 0 |" in page
+    assert written(page, table(outcome(9, "found", "value")), "fifth") == written(
+        before, table(outcome(9, "found", "value")), "fifth"
+    )
 
 
 @pytest.mark.slow
