@@ -183,7 +183,10 @@ class Local:
         if known is None or given is None:
             return None
         size, step = known
-        if self.reciprocals.get(given) != (self._offset_of(source - 2, size), step):
+        at = self._offset_of(source - 2, size)
+        if at is None or self.reciprocals.get(given) != (at, step):
+            return None
+        if self.sizes.get(at, (0, 1 << 32))[1] + step > 1 << 32:  # rounded up, it might wrap
             return None
         return self._register(position - 10, found["d"]).high - 1
 

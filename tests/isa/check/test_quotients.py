@@ -51,14 +51,14 @@ END = """
 MOST = 2**23 - 1
 
 
-def bounded(text: str, reciprocals: dict[int, tuple[int, int]] | None = None) -> bool:
+def bounded(text: str, reciprocals: dict[int, tuple[int, int]] | None = None, most: int = MOST) -> bool:
     """Whether s15 is seen to be below 2^28, as 16 s15 has no high half where it is."""
     program = parse(text, "k.s")
     number = next(n for n, line in enumerate(program.lines) if "s_mul_hi_u32 s16" in line.text)
     changed = parse_line("\ts_mul_hi_u32 s16, s15, 17", "k.s", number).instruction
     assert changed is not None
     known = {0x48: (0x20, 8)} if reciprocals is None else reciprocals
-    return Local(program.kernel("k"), {0x20: (1, MOST)}, 128, known).same(number, changed) is not None
+    return Local(program.kernel("k"), {0x20: (1, most)}, 128, known).same(number, changed) is not None
 
 
 def test_the_text_is_known() -> None:
@@ -99,6 +99,13 @@ def test_the_host_must_say_what_it_is_the_reciprocal_of() -> None:
     assert not bounded(HEAD + PIECE + END, {})
     assert not bounded(HEAD + PIECE + END, {0x48: (0x20, 16)})
     assert not bounded(HEAD + PIECE + END, {0x4C: (0x20, 8)})
+
+
+def test_a_size_that_wraps_when_it_is_rounded_up() -> None:
+    """Behind 2^32 - 256 it would have no K block."""
+    text = (HEAD + PIECE + END).replace("s4, 7", "s4, 0xff").replace("s7, s7, 3", "s7, s7, 8")
+    assert bounded(text, {0x48: (0x20, 256)}, most=2**31)
+    assert not bounded(text, {0x48: (0x20, 256)}, most=2**32 - 1)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.integers(1, 2**32 - 1))
