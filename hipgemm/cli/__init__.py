@@ -58,10 +58,12 @@ class _Verbs(click.Group):
             return super().invoke(ctx)
         except IsaError as error:
             click.echo(f"hipgemm: {error}", err=True)
-            sys.exit(2)
+        except MemoryError:
+            click.echo("hipgemm: this machine has too little memory for that\n  next: ask for a smaller size", err=True)
+        sys.exit(2)
 
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(hipgemm.__version__, prog_name="hipgemm")
 def main() -> None:
-    """fp32 GEMM kernels for gfx1100: compile, rewrite, simulate and check them."""
+    """fp32 GEMM kernels for RDNA3: compile, rewrite, simulate and check them."""

@@ -51,6 +51,7 @@ def command(
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be taken.
     """
     from hipgemm.checking import Schedules
+    from hipgemm.cli import inputs
     from hipgemm.problem import Problem
 
     problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, "random", seed)
@@ -63,8 +64,8 @@ def command(
     found: list[tuple[str, list[Finding]]] = []
     for one in what:
         code, program, of = _read(one, hipcc)
-        if of and name and of != name:
-            raise IsaError(f"{one} has no kernel {name!r}", expected=of, got=name)
+        if of:
+            inputs.same_kernel(of, name)
         found.append((one, _check(code, program, of or name, problem, schedules, shape, arguments)))
         if not as_json:
             _show(*found[-1])

@@ -26,6 +26,12 @@ def built(what: str, hipcc: Path | None = None) -> Build | None:
     return build(what, hipcc=hipcc)
 
 
+def same_kernel(rung: str, name: str | None) -> None:
+    """IsaError where --kernel names another kernel than the rung's own."""
+    if name not in (None, rung):
+        raise IsaError(f"{rung} has no kernel {name!r}", expected=rung, got=name)
+
+
 def read(what: str, hipcc: Path | None = None) -> Program | CodeObject:
     """The Program of an assembly file, of stdin ("-") or of a rung as it was assembled; a code object as it is.
 
@@ -61,6 +67,15 @@ def code_object(what: str, hipcc: Path | None = None, arch: str = "gfx1100") -> 
 
     given = read(what, hipcc)
     return given if isinstance(given, CodeObject) else assembled(given, hipcc, arch)
+
+
+def folder_of(file: Path) -> Path:
+    """Makes the folder that a file will lie in, before anybody works for the file. IsaError where that cannot be."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IsaError(f"cannot write {file}: {error.strerror}") from error
+    return file
 
 
 def write(file: Path, text: str) -> None:

@@ -30,6 +30,6 @@ def command(as_json: bool) -> None:
     for row in LADDER.values():
         sizes = "any" if row.tile == (1, 1, 1) else ", ".join(map(str, row.tile))
         passes = row.pipeline.replace(",", ", ")
-        published = (f"{row.published.time_ms:.4f}", f"{row.published.gflops:.0f}") if row.published else ("", "")
+        published = (f"{row.published.time_ms:.4f}", f"{row.published.gflops:.0f}") if row.published else ("–", "–")
         table.add_row(row.name, row.title, row.mode, sizes, passes, *published)
     Console(width=max(Console().width, 120)).print(table)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "-o",
     "--out",
     default=None,
-    type=click.Path(path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="Page of Markdown that this study's section is put into.",
 )
 @click.option(
@@ -48,12 +48,15 @@ def command(
 
     Exit status 0 where all were found or proved equivalent, 1 where one was missed.
     """
+    from hipgemm.cli import inputs
     from hipgemm.cli.progress import steps
     from hipgemm.mutation import DEFAULT, study
     from hipgemm.mutation.again import amended, missed
     from hipgemm.mutation.page import written
     from isa.errors import IsaError
 
+    if out is not None:
+        inputs.folder_of(out)
     page = out.read_text() if out is not None and out.exists() else ""
     if again and not page:
         raise IsaError("--again is for mutants that a page lists as missed", expected="-o with a page that is there")
@@ -72,8 +75,7 @@ def command(
     chosen = [f"{name} {value}" for name, (value, usual) in said.items() if value != usual]
     made = " ".join(("hipgemm mutate", *kernels, *chosen, *(["--again"] if again else [])))
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(amended(page, table, made) if again else written(page, table, made))
+        inputs.write(out, amended(page, table, made) if again else written(page, table, made))
     if as_json:
         click.echo(json.dumps(table.as_json()))
     elif out is None:

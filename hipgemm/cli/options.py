@@ -58,9 +58,11 @@ class Triple(click.ParamType):
         if isinstance(value, tuple):
             return value
         try:
-            x, y, z = ([int(part) for part in str(value).split(",")] + [1, 1])[:3]
+            x, y, z, *more = [int(part) for part in str(value).split(",")] + [1, 1]
         except ValueError:
             self.fail(f"{value!r} is not X, X,Y or X,Y,Z", param, ctx)
+        if len(more) > 2 or min(x, y, z) < 1:
+            self.fail(f"{value!r} is not X, X,Y or X,Y,Z, each 1 at least", param, ctx)
         return x, y, z
 
 

@@ -43,6 +43,7 @@ def command(
         found = order.of_tile(int(what[0]), int(what[1]), accumulators)
     elif len(what) == 1 and not what[0].isdecimal():
         if (made := inputs.built(what[0], hipcc)) is not None:
+            inputs.same_kernel(what[0], name)
             found = order.of_rung(parse(made.assembly.read_text(), str(made.assembly)), what[0])
         else:
             found = order.of_code(inputs.read(what[0]), "stdin" if what[0] == "-" else what[0], name)

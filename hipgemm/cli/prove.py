@@ -31,9 +31,9 @@ def command(
     """Prove that a kernel is right, for all data, or name the first thing that is wrong.
 
     Of kernel6 to kernel8: that it computes what the compiler wrote, at all sizes. Of generated kernels: that each
-    element of C is alpha A B + beta C by definition, for every K at some M x N (kernels whose workgroups stay: not),
-    and at small sizes that take every way through the kernel; or at the
-    size that -n, -m and -k give, which takes about a minute for each 10^9 multiplications.
+    element of C is alpha A B + beta C by definition, for every K at some M x N (but for kernel10 and its like), and
+    at small sizes that take every way through the kernel; or at the size that -n, -m and -k give, which takes about a
+    minute for each 10^9 multiplications.
 
     Exit status 0 if it is proved, 1 if it is wrong or could not be proved, 2 where the input cannot be read.
     """
@@ -63,7 +63,8 @@ def _proof(
 
     row = rung(kernel)
     made = build(row, hipcc=hipcc)
-    program = inputs.read(str(assembly or made.assembly))
+    own = made.assembly
+    program = inputs.read(str(assembly)) if assembly else parse(own.read_text(), own.name)
     if not isinstance(program, Program):
         raise IsaError(f"{assembly} is a code object", expected="assembly, as hipgemm builds it")
     if row.parameters:

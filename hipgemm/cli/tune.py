@@ -51,6 +51,7 @@ def command(
     Each result is written to TABLE.journal.jsonl the moment it is known: stop with Ctrl-C, give the same command again,
     and the search goes on. Without --scheduler, --executor dask makes a cluster on this machine.
     """
+    from hipgemm.cli import inputs
     from hipgemm.tuning import journal, table
     from hipgemm.tuning import shapes as files
     from hipgemm.tuning.choose import choose
@@ -65,8 +66,7 @@ def command(
     if scheduler is not None and executor != "dask":
         raise IsaError("a scheduler is for --executor dask")
     processes = jobs or (1 if target.device else os.cpu_count() or 1)
-    path = out or table.own_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = inputs.folder_of(out or table.own_path())
     held = table.load(path) if path.exists() else table.Table()
     book = path.with_name(path.name + ".journal.jsonl")
     with journal.Journal(book, made_by(target), lambda text: click.echo(text, err=True)) as log:

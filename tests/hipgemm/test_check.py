@@ -156,7 +156,6 @@ def test_any_kernel_with_its_launch_in_words(tmp_path: Path) -> None:
         ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "i32:5"],
         ["kernel1", "--grid", "1", "--block", "16,16", "--arg", "what:5"],
         ["kernel8", "-n", "100"],
-        ["kernel1", "--kernel", "kernel2"],
         ["kernel1", "--arg", "i32:5"],
     ],
 )

@@ -88,6 +88,34 @@ def test_what_is_no_clock_is_refused(verb: list[str], clock: str) -> None:
     assert "'--clock'" in refused(*verb, "--clock", clock).stderr
 
 
+@pytest.mark.parametrize("grid", ["0", "4,-1", "1,2,3,4", "1,", "x"])
+def test_what_is_no_grid_is_refused(grid: str) -> None:
+    assert "'--grid'" in refused("time", "-", "--grid", grid, "--block", "32").stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize("verb", ["check", "order", "lint", "inspect"])
+def test_a_rung_has_its_own_kernel_only(verb: str) -> None:
+    assert "no kernel 'kernel2'" in refused(verb, "kernel1", "--kernel", "kernel2").stderr
+
+
+@pytest.mark.parametrize("verb", [["tune", "--shapes", "SHAPES", "-o"], ["mutate", "kernel5", "-o"]])
+def test_what_cannot_be_written_is_refused_before_the_work(verb: list[str], tmp_path: Path) -> None:
+    shapes = tmp_path / "shapes"
+    shapes.write_text("64 64 64\n")
+    out = shapes / "no folder" / "out"
+    words = [str(shapes) if word == "SHAPES" else word for word in verb]
+    assert f"cannot write {out}" in refused(*words, str(out)).stderr
+
+
+def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def enormous(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("hipgemm.order.of_tile", enormous)
+    assert "too little memory" in refused("order", "2", "2").stderr
+
+
 def test_a_script_that_is_not_python_is_refused_where_it_is_not(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys\nsys.exit(1 +)\n")

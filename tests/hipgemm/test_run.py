@@ -126,7 +126,7 @@ def test_a_wrong_answer_is_exit_status_1(run_program: Run) -> None:
         (["run", "kernel99"], "expected: kernel1, kernel2"),
         (["run", "kernel3", "-n", "100"], "a multiple of 128"),
         (["run", "kernel1", "-n", "0"], "at least 1"),
-        (["run", "kernel1", "-n", "16", "--repeats", "0"], "at least once"),
+        (["run", "kernel1", "-n", "16", "--repeats", "0"], "not in the range x>=1"),
         (["run", "kernel1", "-n", "many"], "not a valid integer"),
         (["fly"], "No such command"),
     ],
