@@ -46,7 +46,8 @@ def command(
 
     On the cycle model, hundreds of kernels go through a quick mode, the best six through an estimate of the whole
     launch, the best three through the ensemble that gives a band. On a card, hundreds are launched three times, and the
-    best four take turns.
+    best three take turns. Kernels that are chosen today take part in the last step whatever happens, so that no search
+    makes a table slower.
 
     Each result is written to TABLE.journal.jsonl the moment it is known: stop with Ctrl-C, give the same command again,
     and the search goes on. Without --scheduler, --executor dask makes a cluster on this machine.
