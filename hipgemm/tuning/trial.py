@@ -159,7 +159,7 @@ class _Bench:
         from hipgemm.problem import Problem
 
         self.problem = Problem(shape.m, shape.n, shape.k)
-        self.device: Device = _open(target.device)
+        self.device: Device = _open(target.device, target.card)
         self.drawn = self.problem.matrices()
         lying = self.problem.stored(self.drawn, (shape.trans[0] == "t", shape.trans[1] == "t"))
         self.buffers = [self.device.buffer(x.nbytes) for x in lying]
@@ -201,10 +201,11 @@ class _Bench:
 
 
 @functools.cache
-def _open(device: str | None) -> Device:
+def _open(device: str | None, card: str) -> Device:
+    """The simulated card is the one that the search is for; a card is what it is."""
     from hipgemm.device import Device
 
-    return Device.open(device)
+    return Device.open(device, card=card if device == "simulated" else None)
 
 
 _LEVELS = {"quick": _quick, "estimate": _estimate, "full": _full, "timed": _timed}
