@@ -76,7 +76,9 @@ def command(
                 lessons: list[Lesson] = []
                 for number, shape in enumerate(wanted):
                     said = functools.partial(tell, number)
-                    today = [choose(shape, on.name, (these,)).kernel for these in (held, table.shipped())]
+                    # Neighbours of the shape in `held` may be this very search's: another time they would be others.
+                    now = choose(shape, on.name, (held,)), choose(shape, on.name, (table.shipped(),))
+                    today = [c.kernel for c in now if c is now[-1] or (c.entry and c.entry.shape == shape)]
                     found = search(shape, target, workers, log, said, candidates, lessons, today)
                     lessons.append(found.lesson)
                     held = held.with_(found.entry)

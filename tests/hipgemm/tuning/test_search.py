@@ -74,6 +74,19 @@ def test_a_search_writes_a_table_and_finds_everything_again(tmp_path: Path, monk
     assert (tmp_path / "t.json").read_bytes() == before
 
 
+def test_neighbours_found_meanwhile_do_not_change_what_the_same_command_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shapes = "96 64 40\n128 64 40\n96 64 40 nt\n"
+    monkeypatch.setattr(
+        trial, "run", lambda job: [Outcome(job.kernels[0], *[1 + len(job.kernels[0]) / job.shape.m] * 3)]
+    )
+    tune(tmp_path, "--candidates", "5", shapes=shapes)
+    before = (tmp_path / "t.json").read_bytes()
+    tune(tmp_path, "--candidates", "5", shapes=shapes)
+    assert (tmp_path / "t.json").read_bytes() == before
+
+
 def test_another_shape_joins_the_table(tmp_path: Path) -> None:
     tune(tmp_path, "--candidates", "1")
     found = json.loads(tune(tmp_path, "--candidates", "1", "--json", shapes="64 32 16 nt").stdout)
