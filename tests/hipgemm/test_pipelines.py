@@ -5,6 +5,7 @@ drawn anew. Kernel 5 itself is what all are compared with.
 """
 
 import ctypes
+import dataclasses
 import functools
 import struct
 
@@ -89,7 +90,9 @@ def check(pipeline):
         assume(False)
     event(f"{len(steps)} passes")
     assert (stored(steps[-1][1], 1.5, -0.5) == expected()).all(), pipeline
-    proof = proving.check(rung("kernel5"), compiled(), steps)
+    # Batched loads have offsets of 32 bits, for matrices of up to 2^30 elements: kernel 8 takes no larger ones.
+    largest = rung("kernel8" if "batch-loads" in pipeline else "kernel5").max_elements
+    proof = proving.check(dataclasses.replace(rung("kernel5"), max_elements=largest), compiled(), steps)
     assert proof.verdict == "proved", f"{pipeline}: {proof}"
 
 
@@ -103,7 +106,7 @@ def test_random_pipelines_keep_the_result(pipeline):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, **QUICK)
+@settings(max_examples=60, derandomize=True, **QUICK)
 @given(PIPELINES)
 def test_many_random_pipelines_keep_the_result(pipeline):
     check(pipeline)
