@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from hipgemm.build import build
+from hipgemm.checking import Schedules, first_fault
 from hipgemm.kernels import rung
+from hipgemm.problem import Problem
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import BadTable, Entry, Table, Timed
+from isa.check.lint import lint_program
 from isa.errors import IsaError
+from isa.parse import parse
 
 NAME = "gemm_128x128x8_8x16_l4_g2_s2_nn"
 
@@ -91,3 +96,20 @@ def test_the_shipped_table_is_of_the_7900_xtx_and_its_kernels_exist() -> None:
             rung(timed.kernel).check_size(e.shape.m, e.shape.n, e.shape.k)
             assert rung(timed.kernel).trans == e.shape.trans
         assert [t.us for t in e.kernels] == sorted(t.us for t in e.kernels)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({timed.kernel for e in table.shipped().entries for timed in e.kernels}))
+def test_each_kernel_of_the_shipped_table_is_clean(name: str) -> None:
+    """In lint, in the proof that its build ends with, and under observers at edges: nine tiles, none of the last whole;
+    on a card of 4 CUs, so that stream-K kernels have tiles that are whole and others in pieces."""
+    kernel = rung(name)
+    p = kernel.parameters
+    assert p is not None
+    built = build(name)
+    program = parse(built.assembly.read_text(), f"{name}.s")
+    assert not lint_program(program, name, notes=False)
+    assert (built.folder / f"{name}.proof.txt").read_text().startswith("proved: ")
+    m, n, k = 3 * p.rows - 1, 3 * p.columns - 3, 4 * p.depth - 3 + (256 if p.stream_k else 0)
+    problems = [Problem(m, n, k, 1.5, beta) for beta in (0.0, 0.5)]
+    assert first_fault(kernel, built.code_object(), problems, Schedules(2, threads=1), 4) == ""
