@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import weakref
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -84,7 +85,7 @@ def install(
     folder = library.build(library.source(calls.CALLS, known))
     path = folder / "lib" / "libamdhip64.so"
     fresh = Runtime(make_card or partial(simulator, stands_for=on.name), on, say)
-    ctypes.CDLL(str(path)).hipgemm_connect(fresh.callback)
+    _connect(ctypes.CDLL(str(path)), fresh)
     undo = _found_at(path)
     try:
         _open()
@@ -99,6 +100,14 @@ def install(
         raise
     _runtime = fresh
     return fresh
+
+
+def _connect(shim: ctypes.CDLL, fresh: Runtime) -> None:
+    """Calls of the library go to this runtime until its callback is freed, which happens when modules are torn down, or
+    until Python's end, whichever comes first."""
+    shim.hipgemm_connect(fresh.callback)
+    weakref.finalize(fresh.callback, shim.hipgemm_disconnect).atexit = False
+    ctypes.pythonapi.Py_AtExit(shim.hipgemm_disconnect)
 
 
 def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> Card:

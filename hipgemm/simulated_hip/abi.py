@@ -20,6 +20,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeAlias
 
+VERSION = (7, 2, 0)
+"""Of HIP: major, minor, patch."""
+
 Pointer: TypeAlias = int
 """An address: a buffer, a handle, or where an answer is to be stored. 0 is NULL."""
 Size: TypeAlias = int
@@ -49,6 +52,7 @@ class Code(IntEnum):
     InvalidValue = 1
     OutOfMemory = 2
     NotInitialized = 3
+    Deinitialized = 4
     InvalidConfiguration = 9
     InvalidPitchValue = 12
     InvalidDevicePointer = 17
@@ -88,6 +92,7 @@ _WORDS = {
     Code.Success: "no error",
     Code.InvalidValue: "invalid argument",
     Code.NotInitialized: "initialization error",
+    Code.Deinitialized: "driver shutting down",
     Code.NoDevice: "no ROCm-capable device is detected",
     Code.InvalidDevice: "invalid device ordinal",
     Code.InvalidImage: "device kernel image is invalid",

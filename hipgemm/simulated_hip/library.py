@@ -38,11 +38,11 @@ def _absent(name: str) -> str:
 def _forwarding(number: int, call: Call) -> str:
     parameters = ", ".join(f"{c} a{i}" for i, c in enumerate(call.arguments)) or "void"
     words = ", ".join(f"{'POINTER' if '*' in c else 'NUMBER'}(a{i})" for i, c in enumerate(call.arguments)) or "0"
-    cast = "(uintptr_t)" if "*" in call.answer else ""
+    forward = "forward_text" if "*" in call.answer else "forward"
     return (
         f"EXPORT {call.answer} {call.name}({parameters}) {{\n"
         f"    uint64_t words[] = {{{words}}};\n"
-        f"    return ({call.answer}){cast}forward({number}, words);\n"
+        f"    return ({call.answer}){forward}({number}, words);\n"
         "}\n"
     )
 

@@ -75,6 +75,32 @@ print(*check(hiprtc.hiprtcVersion()))
     assert done.stdout == "7 2\n"
 
 
+def test_the_macros_of_amds_hiprtc_are_there(run_program: Run, tmp_path: Path) -> None:
+    """Sources choose their text by these: without one of them a kernel would be preprocessed away in silence."""
+    run(
+        run_program,
+        tmp_path,
+        """
+driver = check(hip.hipRuntimeGetVersion())
+program, code, log = build(b'''
+#if !defined(__HIP_PLATFORM_AMD__) || !defined(__HIPCC_RTC__) || !defined(__HIPCC__) || !defined(__HIP__)
+#error "which platform is this?"
+#endif
+#ifndef __HIP_DEVICE_COMPILE__
+#error "for whom is this?"
+#endif
+static_assert(HIP_VERSION == HIP_VERSION_MAJOR * 10000000 + HIP_VERSION_MINOR * 100000 + HIP_VERSION_PATCH, "");
+static_assert(HIP_VERSION == DRIVER, "");
+#if defined(__HIP_PLATFORM_AMD__) && HIP_VERSION_MAJOR >= 5
+extern "C" __global__ void k() {}
+#endif
+''', f"-DDRIVER={driver}".encode())
+assert code == R.HIPRTC_SUCCESS, log
+check(hip.hipModuleGetFunction(check(hip.hipModuleLoadData(image(program))), b"k"))
+""",
+    )
+
+
 def test_what_is_wrong_is_said(run_program: Run, tmp_path: Path) -> None:
     done = run(
         run_program,

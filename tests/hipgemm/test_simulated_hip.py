@@ -398,6 +398,48 @@ def test_any_script_runs_unmodified(run_program: Run, tmp_path: Path) -> None:
     assert "does not exist" in done.stderr
 
 
+LATE = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+static void *hip;
+static void ask(const char *when) {
+    const char *(*name)(int) = (const char *(*)(int))dlsym(hip, "hipGetErrorName");
+    int (*count)(int *) = (int (*)(int *))dlsym(hip, "hipGetDeviceCount");
+    int devices = -1, code = count(&devices);
+    printf("%s: %d, %d, %s\n", when, code, devices, name(2));
+    fflush(stdout);
+}
+void load(const char *path) { hip = dlopen(path, RTLD_NOW); ask("before"); }
+void during(void) { ask("during"); }
+__attribute__((destructor)) static void ended(void) { ask("after"); }
+"""
+
+
+def test_calls_from_c_before_python_is_connected_and_after_its_end(run_program: Run, tmp_path: Path) -> None:
+    source = tmp_path / "late.c"
+    source.write_text(LATE)
+    build_host_library(source, tmp_path / "late.so")
+    done = run_program(
+        """
+import ctypes, importlib, sys
+from hipgemm import simulated_hip
+from hipgemm.simulated_hip import calls, library
+names = [n for binding in simulated_hip._bindings() for n in binding.__pyx_capi__]
+known = {simulated_hip.EXPORTED.get(n, n) for n in names if n.startswith("hip")}
+late = ctypes.CDLL(sys.argv[1])
+late.load(str(library.build(library.source(calls.CALLS, known)) / "lib" / "libamdhip64.so").encode())
+simulated_hip.install()
+late.during()
+""",
+        str(tmp_path / "late.so"),
+    )
+    assert done.stdout.splitlines() == [
+        "before: 3, -1, hipErrorNotInitialized",
+        "during: 0, 1, hipErrorOutOfMemory",
+        "after: 4, -1, hipErrorDeinitialized",
+    ]
+
+
 def test_the_library_comes_from_zig_where_there_is_no_c_compiler(
     run_program: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from hipgemm.simulated_hip.abi import Code, DeviceProp, HipError, Int, Pointer, UInt, call, store, store_text
+from hipgemm.simulated_hip.abi import VERSION, Code, DeviceProp, HipError, Int, Pointer, UInt, call, store, store_text
 from hipgemm.simulated_hip.card import ReachesHost
 from hipgemm.simulated_hip.host import read_text
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.targets import target
 
-HIP_VERSION = 70_200_000  # major * 10^7 + minor * 10^5 + patch: HIP 7.2
+HIP_VERSION = VERSION[0] * 10_000_000 + VERSION[1] * 100_000 + VERSION[2]
 WAVE = 32
 SIMDS_OF_WGP = 4
 WAVES_OF_SIMD = 16

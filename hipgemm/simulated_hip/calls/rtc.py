@@ -1,8 +1,9 @@
 """hiprtc: HIP source to code objects while a program runs, by the compiler that builds the kernels.
 
 Real hiprtc is a library of its own, libhiprtc.so; here the same library answers, and hip-python is told so. A source
-is compiled as hiprtc does it: the HIP header is there without an include, -O3, no host code, one code object for the
-target of `--offload-arch` (the card's own if not given). With -fgpu-rdc it becomes bitcode instead, for `rtc_link`.
+is compiled as hiprtc does it: the HIP header and AMD's macros are there without an include (`__HIPCC_RTC__`,
+`__HIP_PLATFORM_AMD__`, `HIP_VERSION` and its parts), -O3, no host code, one code object for the target of
+`--offload-arch` (the card's own if not given). With -fgpu-rdc it becomes bitcode instead, for `rtc_link`.
 What the compiler says is the program's log.
 
 Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Not simulated: name expressions (templates); of the
@@ -17,7 +18,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from hipgemm.kernels import SOURCES
-from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Text, call, store
+from hipgemm.simulated_hip.abi import VERSION, Answer, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
 from isa import cache, toolchain
@@ -25,8 +26,8 @@ from isa.errors import IsaError
 
 INCLUDE = SOURCES / "include"
 PRINTF = Path(__file__).parents[1] / "hiprtc_printf.h"
-FLAGS = ("-O3", "-include", "hip/hip_runtime.h", "-include", str(PRINTF), "-mprintf-kind=buffered")
-VERSION = (7, 2)
+MACROS = ("-D__HIPCC_RTC__", *map("-DHIP_VERSION_{}={}".format, ("MAJOR", "MINOR", "PATCH"), VERSION))
+FLAGS = ("-O3", *MACROS, "-include", "hip/hip_runtime.h", "-include", str(PRINTF), "-mprintf-kind=buffered")
 RELOCATABLE = "-fgpu-rdc"
 ARCH_OPTIONS = ("--offload-arch=", "--gpu-architecture=")
 

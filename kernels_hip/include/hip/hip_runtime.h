@@ -10,6 +10,17 @@
 #error "This header serves only the device side: clang -x hip --cuda-device-only --offload-arch=gfx1100"
 #endif
 
+// What HIP's header says of the platform and of itself (hip_common.h, hip_version.h); hiprtc gives its own version.
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__
+#endif
+#ifndef HIP_VERSION_MAJOR
+#define HIP_VERSION_MAJOR 7
+#define HIP_VERSION_MINOR 2
+#define HIP_VERSION_PATCH 0
+#endif
+#define HIP_VERSION (HIP_VERSION_MAJOR * 10000000 + HIP_VERSION_MINOR * 100000 + HIP_VERSION_PATCH)
+
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))

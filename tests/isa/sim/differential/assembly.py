@@ -6,6 +6,7 @@ thousands of them.
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 import tempfile
@@ -68,8 +69,15 @@ def _lines(form: Form, number: int) -> list[str]:
     return [*form.text.replace("{label}", f"L{number}").split("\n"), "s_endpgm"]
 
 
+@functools.cache
+def assembler() -> toolchain.Toolchain:
+    """The newest of this machine's: an older one does not take every form (clang 19 no `v_swap_b16`, and no halves by
+    name in `v_fmamk_f16`)."""
+    return max(toolchain.available(), key=lambda tools: int(re.findall(r"version (\d+)", tools.version)[-1]))
+
+
 def _command() -> list[str]:
-    return [*toolchain.find().compiler, "-target", "amdgcn-amd-amdhsa", f"-mcpu={ARCH}", "-ferror-limit=0", "-c"]
+    return [*assembler().compiler, "-target", "amdgcn-amd-amdhsa", f"-mcpu={ARCH}", "-ferror-limit=0", "-c"]
 
 
 def _refused(forms: Sequence[Form], folder: Path) -> dict[Form, str]:
