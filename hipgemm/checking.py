@@ -20,6 +20,7 @@ from hipgemm.launching import CUS, launch_of
 from hipgemm.problem import Problem
 from isa import code_object, toolchain
 from isa.check.counts import target_of
+from isa.check.registry import RULES
 from isa.code_object import CodeObject, load
 from isa.emit import emit
 from isa.errors import Finding, IsaError
@@ -29,7 +30,7 @@ from isa.sim.card import Card, Kernel
 from isa.sim.jit import Target
 from isa.sim.watch import check_launch, observe
 
-WRONG = "wrong result"
+WRONG = RULES["RUN003"]
 CAPACITY = 8 << 30
 SMALL = 1 << 26
 """Multiply-adds for which code that is ready sooner is worth more than code that runs faster."""
@@ -134,11 +135,13 @@ def _on_problem(
     if not verdict.correct and verdict.worst is not None:
         i, j, got, expected = verdict.worst
         found.append(
-            Finding(
-                WRONG, f"{verdict.wrong} elements of C are wrong, most of all C[{i}, {j}]", None, None,
-                f"{expected:.9g} within {verdict.tolerance:.3g}", f"{got:.9g}", "hipgemm.problem", where=row.name,
+            WRONG.found(
+                f"{verdict.wrong} elements of C are wrong, most of all C[{i}, {j}]",
+                expected=f"{expected:.9g} within {verdict.tolerance:.3g}",
+                got=f"{got:.9g}",
+                where=row.name,
             )
-        )  # fmt: skip
+        )
     for address in (*addresses, workspace):
         card.memory.free(address)
     return found

@@ -67,6 +67,7 @@ class Finding:
 
     severity: "fault" (the program is wrong), or "note" (it could be better).
     where:    the place where there is no text: `kernel+0x1c` in a code object.
+    id:       of the rule (`isa.check.registry`).
     """
 
     rule: str
@@ -78,13 +79,15 @@ class Finding:
     source: str = ""
     severity: str = "fault"
     where: str = ""
+    id: str = ""
 
     def error(self) -> IsaError:
         """The finding as an exception, for a caller that stops at the first."""
         return IsaError(self._headline(), span=self.span, expected=self.expected, got=self.got, hint=self.hint)
 
     def _headline(self) -> str:
-        rule = f"{self.rule}; {self.source}" if self.source else self.rule
+        named = f"{self.id} {self.rule}" if self.id else self.rule
+        rule = f"{named}; {self.source}" if self.source else named
         where = f"{self.where}: " if self.where and self.span is None else ""
         return f"{where}{self.message} [{rule}]"
 

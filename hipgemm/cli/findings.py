@@ -11,6 +11,7 @@ def as_object(finding: Finding) -> dict[str, object]:
     place = {"file": span.file, "line": span.line, "col": span.col, "text": span.text} if span else None
     return {
         "severity": finding.severity,
+        "id": finding.id,
         "rule": finding.rule,
         "source": finding.source,
         "message": finding.message,

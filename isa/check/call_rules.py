@@ -15,14 +15,15 @@ from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.waits import InFlight, filled, parse_wait
-from isa.check.rules import Rule, place
+from isa.check.registry import RULES
+from isa.check.rules import place
 from isa.errors import Finding
 from isa.registers import Reg
 
-ENTRY = Rule("register in flight at a call", "RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp")
-RETURN = Rule("load in flight at a return", "RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp")
-LINK = Rule("return address overwritten", "LLVM AMDGPUUsage, Function Call Convention")
-UNKNOWN = Rule("call not followed", "limits of this check")
+ENTRY = RULES["CALL001"]
+RETURN = RULES["CALL002"]
+LINK = RULES["CALL003"]
+UNKNOWN = RULES["CALL004"]
 _LOOK = "check the function by itself: a file without a kernel is taken for one"
 
 
@@ -94,6 +95,4 @@ def at_returns(flight: InFlight, chains: DefUse, targets: Mapping[int, Target | 
 def not_followed(cfg: Cfg, unknown: Mapping[int, str]) -> Iterator[Finding]:
     """Calls whose function is not looked into. unknown: position -> why."""
     for i, why in sorted(unknown.items()):
-        yield UNKNOWN.broken(
-            cfg.instructions[i], f"not looked into what runs behind this: {why}", hint=_LOOK, severity="note"
-        )
+        yield UNKNOWN.broken(cfg.instructions[i], f"not looked into what runs behind this: {why}", hint=_LOOK)

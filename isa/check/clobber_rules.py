@@ -27,13 +27,19 @@ from collections.abc import Iterator
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
+from isa.check.registry import RULES
 from isa.check.rules import Rule, place
 from isa.describe import lookup
 from isa.errors import Finding
 from isa.program import Imm, Instruction
 from isa.registers import EXEC_LO, SCC, Reg
 
-CLOBBER = Rule("clobbered register", "data flow")
+ADDRESS = RULES["CLB001"]
+HALF = RULES["CLB002"]
+SUM = RULES["CLB003"]
+COMPARISON = RULES["CLB004"]
+CARRY = RULES["CLB005"]
+LANES = RULES["CLB006"]
 
 _MOVES = frozenset({"v_mov_b32", "s_mov_b32", "v_readfirstlane_b32"})
 _SUMS = ("v_fmac", "v_dot2acc", "v_pk_fmac")
@@ -121,7 +127,9 @@ def _address(chains: DefUse, position: int, inst: Instruction) -> Iterator[Findi
             if what := _what(chains.cfg.instructions[site], unit):
                 bad = True
                 it = chains.cfg.instructions[site]
-                yield _broken(it, unit, f"leaves {what} in {unit}", inst, position, "takes its address from it")
+                yield _broken(
+                    ADDRESS, it, unit, f"leaves {what} in {unit}", inst, position, "takes its address from it"
+                )
         if reg.count == 2 and not bad:
             yield from _half_pair(chains, position, inst, reg)
 
@@ -149,7 +157,7 @@ def _half_pair(chains: DefUse, position: int, inst: Instruction, pair: Reg) -> I
                 if not extends and not _depends(chains, site, whole):
                     made = f"{cfg.instructions[whole]} ({place(cfg.instructions[whole], whole)}) made {pair}, and this"
                     what = f"overwrites {lost} alone"
-                    yield _broken(it, lost, what, inst, position, f"takes {pair} for an address", made)
+                    yield _broken(HALF, it, lost, what, inst, position, f"takes {pair} for an address", made)
 
 
 def _is_constant(inst: Instruction) -> bool:
@@ -175,7 +183,7 @@ def _carry(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding
     for site in sorted(chains.defs_of(position, SCC)):
         it = chains.cfg.instructions[site] if site >= 0 and site not in chains.cfg.calls else None
         if it is not None and not it.desc.name.startswith((*_CARRIES, *_CONDITIONS)):
-            yield _broken(it, SCC, "overwrites SCC", inst, position, "adds it as a carry")
+            yield _broken(CARRY, it, SCC, "overwrites SCC", inst, position, "adds it as a carry")
 
 
 def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
@@ -186,7 +194,9 @@ def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]
             it = chains.cfg.instructions[site]
             number = any(role.written and role.type in ("u32", "i32", "f32") for role in it.desc.roles)
             if it.desc.unit == "smem" or (it.desc.unit == "salu" and number):
-                yield _broken(it, unit, f"leaves a number in {unit}", inst, position, "brings lanes back from it")
+                yield _broken(
+                    LANES, it, unit, f"leaves a number in {unit}", inst, position, "brings lanes back from it"
+                )
 
 
 def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
@@ -205,7 +215,7 @@ def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[Fi
         if by_product and used and "cmp" not in it.desc.name:
             reader = cfg.instructions[used[0]]
             made = f"nothing has read the result of {inst} ({place(inst, position)}), and this"
-            yield _broken(it, written[0], f"overwrites {written[0]}", reader, used[0], "reads it", made)
+            yield _broken(COMPARISON, it, written[0], f"overwrites {written[0]}", reader, used[0], "reads it", made)
 
 
 def _sums(chains: DefUse) -> Iterator[Finding]:
@@ -238,7 +248,7 @@ def _lost(cfg: Cfg, reg: Reg, adding: set[int], overwriting: set[int], told: str
     at = min(adding)
     half = _writer(cfg.instructions[at], reg)
     for i in sorted(overwriting):
-        yield CLOBBER.broken(
+        yield SUM.broken(
             cfg.instructions[i],
             f"{cfg.instructions[i].mnemonic} overwrites {reg}, where {half} ({place(cfg.instructions[at], at)}) adds "
             f"up, {told}",
@@ -266,10 +276,10 @@ def _next_writers(cfg: Cfg, position: int, reg: Reg) -> set[int]:
 
 
 def _broken(
-    it: Instruction, unit: Reg, what: str, reader: Instruction, position: int, how: str, before: str = ""
+    rule: Rule, it: Instruction, unit: Reg, what: str, reader: Instruction, position: int, how: str, before: str = ""
 ) -> Finding:
     moved = f"move it from between the two, or let it leave {unit} alone"
-    return CLOBBER.broken(
+    return rule.broken(
         it,
         f"{before or it.mnemonic} {what}; {reader} ({place(reader, position)}) {how}",
         hint=moved if unit == SCC else f"use another register than {unit} here, or put the value back",

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 
 from isa.analysis import resources
 from isa.analysis.cfg import Cfg
-from isa.check.rules import Rule
+from isa.check.registry import RULES
 from isa.code_object import Kernel as Linked
 from isa.errors import Finding
 from isa.program import Directive, Kernel, Program
@@ -35,7 +35,8 @@ from isa.targets import TARGETS, Target
 _HINT = "set directive and metadata together; passes do it with isa.emit.set_directives"
 USER_SGPRS = 16
 LARGEST_WORKGROUP = 1024
-COUNTS = Rule("counts", "LLVM AMDGPUUsage, Code Object Kernel Descriptor")
+COUNTS = RULES["CNT001"]
+INITIALISED = RULES["CNT002"]
 
 
 def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Iterator[Finding]:
@@ -105,13 +106,13 @@ def target_of(program: Program) -> Target | None:
 def initialised(sgprs: int, target: Target | None, *, wave32: bool, kernel: Kernel | None = None) -> Iterator[Finding]:
     """sgprs: user and system SGPRs that a kernel for `target` has enabled. kernel: where it stands as text."""
     if target and wave32 and sgprs < target.least_sgprs:
-        yield Finding(
-            COUNTS.name, f"{target.name} initialises {sgprs} SGPRs wrongly",
+        yield INITIALISED.found(
+            f"{target.name} initialises {sgprs} SGPRs wrongly",
             kernel.program.span(kernel.descriptor.get("user_sgpr_count", kernel.start)) if kernel else None,
-            "raise .amdhsa_user_sgpr_count; the system's SGPRs then lie behind",
-            f"at least {target.least_sgprs} user and system SGPRs", str(sgprs),
-            "LLVM AMDGPU.td, FeatureUserSGPRInit16Bug",
-        )  # fmt: skip
+            hint="raise .amdhsa_user_sgpr_count; the system's SGPRs then lie behind",
+            expected=f"at least {target.least_sgprs} user and system SGPRs",
+            got=str(sgprs),
+        )
 
 
 def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | None = None) -> Iterator[Finding]:
@@ -137,8 +138,7 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
 
 
 def _of(message: str, expected: str, got: int) -> Finding:
-    return Finding(COUNTS.name, message, None, "link it again from what the compiler wrote", expected, str(got),
-                   COUNTS.source)  # fmt: skip
+    return COUNTS.found(message, hint="link it again from what the compiler wrote", expected=expected, got=str(got))
 
 
 def directive(kernel: Kernel, name: str) -> int | None:
@@ -168,7 +168,7 @@ def _at(kernel: Kernel, name: str, message: str, *, expected: str, got: str, hin
     line = kernel.metadata[name] if name.startswith(".") else kernel.descriptor[name]
     text = kernel.program.lines[line].text
     span = kernel.program.span(line, len(text) - len(text.lstrip()) + 1)
-    return Finding(COUNTS.name, message, span, hint, expected, got, COUNTS.source)
+    return COUNTS.found(message, span, hint=hint, expected=expected, got=got)
 
 
 def _enough(kernel: Kernel, name: str, given: int, used: int, limit: int, what: str) -> Iterator[Finding]:

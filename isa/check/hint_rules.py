@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.analysis.cfg import Cfg
-from isa.check.rules import Rule
+from isa.check.registry import RULES
 from isa.errors import Finding
 from isa.program import Fields, Imm, Instruction
 
-CLAUSE = Rule("s_clause", "RDNA3 ISA guide 5.3; LLVM SIInsertHardClauses.cpp")
-DELAY = Rule("s_delay_alu", "RDNA3 ISA guide 16.5; LLVM AMDGPUInsertDelayAlu.cpp")
+CLAUSE = RULES["HINT001"]
+DELAY = RULES["HINT002"]
 
 _SKIP = {"SAME": 0, "NEXT": 1, **{f"SKIP_{n}": n + 1 for n in range(1, 5)}}
 
@@ -111,5 +111,4 @@ def _delay(cfg: Cfg, position: int, inst: Instruction, fields: Fields) -> Iterat
                 f"{name}({what}): {cfg.instructions[target]} does not depend on {source}",
                 operand=0,
                 hint="leave it out, or count again: it costs time and nothing else",
-                severity="note",
             )

@@ -24,12 +24,13 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.analysis.lds_ranges import Bytes, Node
-from isa.check.rules import Rule, place, register
+from isa.check.registry import RULES
+from isa.check.rules import place, register
 from isa.errors import Finding
 from isa.program import Instruction
 from isa.registers import Reg
 
-RACE = Rule("LDS access without a barrier", "RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11")
+RACE = RULES["LDS001"]
 
 _Access = tuple[int, int]
 """An access in one state: (number of the node, position)."""

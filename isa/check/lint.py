@@ -45,7 +45,7 @@ from isa.check import (
     wait_rules,
 )
 from isa.check.functions import CALLED, Function, Start
-from isa.check.rules import Rule
+from isa.check.registry import RULES
 from isa.code_object import CodeObject
 from isa.disassembler import disassemble
 from isa.errors import Finding, IsaError
@@ -54,7 +54,7 @@ from isa.program import Directive, Kernel, Program
 from isa.registers import SGPR_LIMIT, Reg
 from isa.targets import TARGETS
 
-UNANALYSED = Rule("cannot be analysed", "")
+UNANALYSED = RULES["ANA001"]
 _SIZES = {
     "private_segment_buffer": 4,
     "dispatch_ptr": 2,
@@ -106,7 +106,7 @@ def _by_place(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _unanalysed(error: IsaError) -> Finding:
-    return Finding(UNANALYSED.name, error.message, error.span, error.hint, error.expected, error.got)
+    return UNANALYSED.found(error.message, error.span, hint=error.hint, expected=error.expected, got=error.got)
 
 
 def _reached(reached: Iterable[Function], notes: bool, seen: set[str]) -> list[tuple[str, Finding]]:

@@ -13,19 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.check.rules import LITERAL_AT, Rule, is_literal, literal_value, number_text, register
+from isa.check.registry import RULES
+from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
 from isa.describe import Description, Role, base_name, lookup, width
 from isa.errors import Finding
 from isa.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.registers import EXEC_LO, VCC_LO, Reg
 
-KIND = Rule("operand kind", "RDNA3 ISA guide 16")
-WIDTH = Rule("operand width", "RDNA3 ISA guide 16")
-ALIGNMENT = Rule("SGPR alignment", "RDNA3 ISA guide 3.4.1")
-OFFSET = Rule("offset range", "RDNA3 ISA guide 15")
-SCALARS = Rule("scalar sources of a VALU instruction", "RDNA3 ISA guide 7.2")
-LITERALS = Rule("one literal", "RDNA3 ISA guide 7.2")
-SECOND = Rule("second source of the 32-bit encoding", "RDNA3 ISA guide 15.3")
+KIND = RULES["OPD001"]
+WIDTH = RULES["OPD002"]
+ALIGNMENT = RULES["OPD003"]
+OFFSET = RULES["OPD004"]
+SCALARS = RULES["OPD005"]
+LITERALS = RULES["OPD006"]
+SECOND = RULES["OPD007"]
 
 _VALU = frozenset({"valu", "valu64", "trans"})
 _ONE_SCALAR = frozenset({"v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"})

@@ -5,17 +5,25 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from isa.errors import Finding
+from isa.errors import Finding, Span
 from isa.program import Imm, Instruction, Modified, Operand
 from isa.registers import Reg
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that programs must keep. `source` says where it is written down."""
+    """A rule that programs must keep; all of them stand in `isa.check.registry`.
 
+    meaning: one line on what breaks it.  source: where it is written down.  severity: "fault" or "note".
+    tools: who asks for it, "lint" and "check".
+    """
+
+    id: str
     name: str
+    meaning: str
     source: str
+    severity: str = "fault"
+    tools: tuple[str, ...] = ("lint",)
 
     def broken(
         self,
@@ -26,14 +34,26 @@ class Rule:
         expected: str | None = None,
         got: str | None = None,
         hint: str | None = None,
-        severity: str = "fault",
     ) -> Finding:
         """A finding at an instruction, or at one of its operands."""
         span = inst.span
         if span is not None and operand is not None and operand < len(inst.columns):
             span = dataclasses.replace(span, col=inst.columns[operand])
         where = f"{inst.address:#x}: {inst}" if inst.address is not None else ""
-        return Finding(self.name, message, span, hint, expected, got, self.source, severity, where)
+        return self.found(message, span, hint=hint, expected=expected, got=got, where=where)
+
+    def found(
+        self,
+        message: str,
+        span: Span | None = None,
+        *,
+        hint: str | None = None,
+        expected: str | None = None,
+        got: str | None = None,
+        where: str = "",
+    ) -> Finding:
+        """A finding at a place in the text, or at none."""
+        return Finding(self.name, message, span, hint, expected, got, self.source, self.severity, where, self.id)
 
 
 # Where FMAMK and FMAAK have their literal among their sources, whatever its value (RDNA3 ISA guide 7.2).

@@ -22,15 +22,17 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.analysis.liveness import Liveness
-from isa.check.rules import Rule, register
+from isa.check.registry import RULES
+from isa.check.rules import register
 from isa.describe import lookup
 from isa.errors import Finding
 from isa.program import Instruction
 from isa.registers import EXEC, M0, Reg
 
-UNWRITTEN = Rule("read of a register that nobody wrote", "LLVM AMDGPUUsage, Initial Kernel Execution State")
-UNREAD = Rule("value that nobody reads", "data flow")
-UNREACHABLE = Rule("unreachable code", "control flow")
+UNWRITTEN = RULES["VAL001"]
+UNWRITTEN_SOMEWHERE = RULES["VAL002"]
+UNREAD = RULES["VAL003"]
+UNREACHABLE = RULES["VAL004"]
 
 ALWAYS_GIVEN = regset.mask([EXEC, M0, Reg("s", 108, 16), Reg("v", 0)])
 _EXEC = regset.mask([EXEC])
@@ -71,7 +73,6 @@ def notes(values: Values) -> Iterator[Finding]:
                     inst,
                     f"nobody reads {regset.names(written)}",
                     hint="leave it out, or see who was meant to read it",
-                    severity="note",
                 )
     for b in cfg.unreachable:
         block = cfg.blocks[b]
@@ -79,7 +80,6 @@ def notes(values: Values) -> Iterator[Finding]:
             cfg.instructions[block.start],
             f"no path from the entry comes here ({block.end - block.start} instructions)",
             hint="leave it out, or branch to it",
-            severity="note",
         )
 
 
@@ -96,11 +96,11 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
         if certain != sure or (not sure and reg.is_vgpr and not values.lanes.full[i]):
             continue
         reported.add(reg)
-        yield UNWRITTEN.broken(
+        rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
+        yield rule.broken(
             inst,
             f"{inst.mnemonic} reads {reg}, which nothing has written"
             + ("" if certain and not others else " the first time round" if certain else " on some path"),
-            severity="fault" if sure else "note",
             hint="set it first" if sure else "nothing to do where that path is never taken",
         )
 

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from isa.analysis import cfg, waits
 from isa.check import counts, operands, vopd
-from isa.check.rules import Rule
+from isa.check.registry import RULES
 from isa.errors import Finding
 from isa.program import Instruction, Kernel, Program
 
-WAIT = Rule("wait counter range", "RDNA3 ISA guide 5.6")
+WAIT = RULES["WAIT003"]
 
 
 def verify(program: Program, name: str | None = None) -> None:

@@ -20,18 +20,19 @@ from collections.abc import Iterator
 
 from isa.analysis import banks
 from isa.analysis.valu_writes import ValuWrites
-from isa.check.rules import LITERAL_AT, Rule, is_literal, literal_value, number_text, register
+from isa.check.registry import RULES
+from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
 from isa.describe import lookup
 from isa.errors import Finding
 from isa.program import Instruction, Modified
 from isa.registers import VCC, Reg
 
-OPCODE = Rule("VOPD opcodes", "RDNA3 ISA guide 7.6")
-BANKS = Rule("VOPD source banks", "RDNA3 ISA guide 7.6")
-SOURCES = Rule("VOPD sources", "RDNA3 ISA guide 7.6")
-DESTINATIONS = Rule("VOPD destinations", "RDNA3 ISA guide 7.6")
-SCALARS = Rule("VOPD scalar sources", "RDNA3 ISA guide 7.6; LLVM GCNVOPDUtils.cpp")
-PARITY = Rule("VOPD source parity", "LLVM pull request 220348, GFX11")
+OPCODE = RULES["VOPD001"]
+BANKS = RULES["VOPD002"]
+SOURCES = RULES["VOPD003"]
+DESTINATIONS = RULES["VOPD004"]
+SCALARS = RULES["VOPD005"]
+PARITY = RULES["VOPD006"]
 
 _NAMES = ("src0", "src1", "src2")
 _RENAME = "rename a register"

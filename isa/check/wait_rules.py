@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from isa.analysis import waits
 from isa.analysis.cfg import Cfg
 from isa.analysis.waits import Event, InFlight
-from isa.check.rules import Rule, place
+from isa.check.registry import RULES
+from isa.check.rules import place
 from isa.errors import Finding
 
-COVER = Rule("load not covered by a wait", "RDNA3 ISA guide 5.6")
-BARRIER = Rule("LDS store not covered before a barrier", "LLVM AMDGPUUsage, memory model gfx11")
-USELESS = Rule("wait for nothing", "RDNA3 ISA guide 5.6")
-STRICT = Rule("wait stricter than needed", "RDNA3 ISA guide 5.6")
+COVER = RULES["WAIT001"]
+BARRIER = RULES["WAIT002"]
+USELESS = RULES["WAIT004"]
+STRICT = RULES["WAIT005"]
 
 
 def faults(flight: InFlight) -> Iterator[Finding]:
@@ -62,9 +63,7 @@ def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
             continue
         inst, covered = cfg.instructions[i], flight.covered_by(i)
         if not any(covered.values()):
-            yield USELESS.broken(
-                inst, "nothing that it could wait for is in flight", hint="leave it out", severity="note"
-            )
+            yield USELESS.broken(inst, "nothing that it could wait for is in flight", hint="leave it out")
             continue
         if _orders_memory(cfg, i):
             continue
@@ -73,9 +72,7 @@ def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
                 continue
             needed = _needed(cfg, flight, i, counter)
             if needed is None:
-                yield USELESS.broken(
-                    inst, f"nothing needs what {counter}({number}) waits for", hint="leave it out", severity="note"
-                )
+                yield USELESS.broken(inst, f"nothing needs what {counter}({number}) waits for", hint="leave it out")
             elif needed > number:
                 yield STRICT.broken(
                     inst,
@@ -83,7 +80,6 @@ def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
                     expected=f"{counter}({needed})",
                     got=f"{counter}({number})",
                     hint="a larger number lets later loads stay in flight",
-                    severity="note",
                 )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
 from isa.program import Program
 from isa.sim.compiled import Kernel
@@ -28,9 +29,9 @@ from isa.sim.watch.state import Event
 if TYPE_CHECKING:
     from isa.sim.card import Card
 
-OUTSIDE = "access outside allocations"
-ENDLESS = "no end in sight"
-ORDER = "result depends on the order of waves"
+OUTSIDE = RULES["MEM004"]
+ENDLESS = RULES["RUN001"]
+ORDER = RULES["RUN002"]
 _EARLY = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT})
 
 
@@ -174,15 +175,19 @@ def _stopped(
     error: KernelFault | BudgetSpent, kernel: str, lines: Lines, memory: Memory, names: Mapping[int, str]
 ) -> Finding:
     if isinstance(error, BudgetSpent):
-        return Finding(ENDLESS, error.message, lines.of(error.loop), error.hint)
+        return ENDLESS.found(error.message, lines.of(error.loop), hint=error.hint)
     place, inst = error.place, error.place.instruction
     who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
     message = error.message.removeprefix(f"{place}: ")
     got = _named(memory, names, error.address) if isinstance(error, MemoryFault) else f"{error.address:#x}"
-    return Finding(
-        OUTSIDE, f"{who}: {message}", lines.of(inst), error.hint, error.expected, got, "",
+    return OUTSIDE.found(
+        f"{who}: {message}",
+        lines.of(inst),
+        hint=error.hint,
+        expected=error.expected,
+        got=got,
         where=f"{kernel}+{inst.address or 0:#x} `{inst}`",
-    )  # fmt: skip
+    )
 
 
 def _differs(
@@ -198,7 +203,10 @@ def _differs(
     was, is_ = (int.from_bytes(side[base][word : word + 4], "little") for side in (first, now))
     place = _named(memory, names, base + word)
     message = f"schedule {number} leaves other results than schedule 0, first at {place}"
-    return Finding(
-        ORDER, message, None, "floating-point atomics may do so; else something is not ordered",
-        f"{was:#010x}, as in schedule 0", f"{is_:#010x}", where=kernel,
-    )  # fmt: skip
+    return ORDER.found(
+        message,
+        hint="floating-point atomics may do so; else something is not ordered",
+        expected=f"{was:#010x}, as in schedule 0",
+        got=f"{is_:#010x}",
+        where=kernel,
+    )

@@ -5,42 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from isa.analysis import regset
+from isa.check import registry
+from isa.check.rules import Rule
 from isa.describe import base_name
 from isa.errors import Finding, Span
 from isa.program import Instruction, Program
 from isa.sim.watch.launch import Sighting
 from isa.sim.watch.state import NOT_AWAITED, NOT_COMPLETE, Event
 
-_MODEL = "LLVM AMDGPUUsage, memory model gfx11"
-_WAITS = "RDNA3 ISA guide 5.6"
-RULES: dict[Event, tuple[str, str]] = {
-    Event.UNINITIALISED: (
-        "read of a register that nobody wrote",
-        "LLVM AMDGPUUsage, Initial Kernel Execution State",
-    ),
-    Event.READ_IN_FLIGHT: ("register read while a load fills it", _WAITS),
-    Event.WRITE_IN_FLIGHT: ("register written while a load fills it", _WAITS),
-    Event.LDS_UNWRITTEN: ("read of LDS that nobody wrote", "RDNA3 ISA guide 12"),
-    Event.LDS_READ_AFTER_WRITE: ("LDS race", _MODEL),
-    Event.LDS_WRITE_AFTER_READ: ("LDS race", _MODEL),
-    Event.LDS_WRITE_AFTER_WRITE: ("LDS race", _MODEL),
-    Event.GLOBAL_UNWRITTEN: ("read of memory that nobody wrote", "hipMalloc gives memory as it is"),
-    Event.GLOBAL_READ_AFTER_WRITE: ("memory race", _MODEL),
-    Event.GLOBAL_WRITE_AFTER_READ: ("memory race", _MODEL),
-    Event.GLOBAL_WRITE_AFTER_WRITE: ("memory race", _MODEL),
-    Event.LDS_MISALIGNED: ("misaligned LDS access", "RDNA3 ISA guide 12"),
-    Event.GLOBAL_MISALIGNED: ("misaligned memory access", "RDNA3 ISA guide 11"),
-    Event.BARRIER_STORE: ("LDS store in flight at a barrier", _MODEL),
-    Event.BARRIER_EXEC: ("barrier with lanes off", "HIP: __syncthreads is for all threads"),
-    Event.BARRIER_ENDED: ("waves missing at a barrier", "HIP: __syncthreads is for all threads"),
-    Event.BARRIER_APART: ("waves at different barriers", "HIP: __syncthreads is for all threads"),
+RULES: dict[Event, Rule] = {
+    event: registry.RULES[id]
+    for event, id in {
+        Event.UNINITIALISED: "VAL001",
+        Event.READ_IN_FLIGHT: "WAIT006",
+        Event.WRITE_IN_FLIGHT: "WAIT007",
+        Event.LDS_UNWRITTEN: "LDS003",
+        Event.LDS_READ_AFTER_WRITE: "LDS002",
+        Event.LDS_WRITE_AFTER_READ: "LDS002",
+        Event.LDS_WRITE_AFTER_WRITE: "LDS002",
+        Event.GLOBAL_UNWRITTEN: "MEM002",
+        Event.GLOBAL_READ_AFTER_WRITE: "MEM001",
+        Event.GLOBAL_WRITE_AFTER_READ: "MEM001",
+        Event.GLOBAL_WRITE_AFTER_WRITE: "MEM001",
+        Event.LDS_MISALIGNED: "LDS004",
+        Event.GLOBAL_MISALIGNED: "MEM003",
+        Event.BARRIER_STORE: "WAIT008",
+        Event.BARRIER_EXEC: "BAR001",
+        Event.BARRIER_ENDED: "BAR002",
+        Event.BARRIER_APART: "BAR003",
+    }.items()
 }
-"""Event -> (rule, its source)."""
+"""The rule that each kind of sighting breaks."""
 PUBLISH = (
     "to publish: s_waitcnt_vscnt null, 0x0 behind the stores of each wave, then a flag; to see it: a load of the flag "
     "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
 )
-_NOTES = frozenset({Event.BARRIER_EXEC})
 _RACES = {
     Event.LDS_READ_AFTER_WRITE: ("reads", "wrote"), Event.GLOBAL_READ_AFTER_WRITE: ("reads", "wrote"),
     Event.LDS_WRITE_AFTER_READ: ("writes", "read"), Event.GLOBAL_WRITE_AFTER_READ: ("writes", "read"),
@@ -84,13 +83,15 @@ def finding(
 ) -> Finding:
     """One sighting in words. allocation: an address -> the allocation that it lies in, named; shape: waves of a
     workgroup, and how many workgroups are in a row and in a plane of the grid."""
-    rule, source = RULES[s.event]
     message, expected, hint = _say(s, lines, allocation, shape)
     where = f"workgroup {s.workgroup}, wave {s.wave}{lanes_text(s.lanes)}"
-    return Finding(
-        rule, f"{where}: {message}", lines.of(s.instruction), hint, expected, None, source,
-        "note" if s.event in _NOTES else "fault", f"{kernel}+{s.instruction.address or 0:#x} `{s.instruction}`",
-    )  # fmt: skip
+    return RULES[s.event].found(
+        f"{where}: {message}",
+        lines.of(s.instruction),
+        hint=hint,
+        expected=expected,
+        where=f"{kernel}+{s.instruction.address or 0:#x} `{s.instruction}`",
+    )
 
 
 def _say(

@@ -51,7 +51,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:26:2: ds_load_b32 v6, v1 offset:2080 (line 23) reads LDS, this writes it, and a path between them has no barrier [LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+case.s:26:2: ds_load_b32 v6, v1 offset:2080 (line 23) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
     	ds_store_b32 v2, v4
     	^
   expected: s_barrier between what one wave writes and another reads
