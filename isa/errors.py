@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_TOLD = 8
+"""How many related places the text of a finding names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -62,12 +65,22 @@ class IsaError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """Another place of a finding that has the same cause. where: as of a `Finding`."""
+
+    message: str
+    span: Span | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What a checker says of a program that could be read: a rule that is broken, where, and its source.
 
     severity: "fault" (the program is wrong), or "note" (it could be better).
     where:    the place where there is no text: `kernel+0x1c` in a code object.
     id:       of the rule (`isa.check.registry`).
+    related:  the other places that what settles this one settles too.
     """
 
     rule: str
@@ -80,6 +93,7 @@ class Finding:
     severity: str = "fault"
     where: str = ""
     id: str = ""
+    related: tuple[Related, ...] = ()
 
     def error(self) -> IsaError:
         """The finding as an exception, for a caller that stops at the first."""
@@ -93,4 +107,8 @@ class Finding:
 
     def __str__(self) -> str:
         text = str(self.error())
+        if self.related:
+            told = ", ".join(str(r.span.line) if r.span else r.where for r in self.related[:_TOLD])
+            more = len(self.related) - _TOLD
+            text += f"\n  also: {'lines ' if self.span else ''}{told}" + (f" and {more} more" if more > 0 else "")
         return text if self.severity == "fault" else f"note: {text}"

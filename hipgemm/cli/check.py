@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.findings import as_object
+from hipgemm.cli.findings import as_object, of_rules, rule_options
 from hipgemm.cli.options import launch_options
 from isa.errors import Finding, IsaError
 
@@ -34,11 +34,12 @@ if TYPE_CHECKING:
 @click.option("--budget", type=click.IntRange(min=1), default=None, help="Instructions after which it is stopped.")
 @launch_options
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@rule_options
 def command(
     what: tuple[str, ...], n: int, m: int | None, k: int | None, alpha: float, beta: float, count: int, seed: int,
     budget: int | None, name: str | None, grid: tuple[int, int, int] | None, block: tuple[int, int, int] | None,
-    arguments: tuple[str, ...], hipcc: Path | None, as_json: bool,
+    arguments: tuple[str, ...], hipcc: Path | None, select: tuple[str, ...], ignore: tuple[str, ...], sarif: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Launch kernels of the ladder, or of assembly files and code objects, and report what a card would let pass.
 
@@ -53,7 +54,9 @@ def command(
     from hipgemm.checking import Schedules
     from hipgemm.cli import inputs
     from hipgemm.problem import Problem
+    from isa.check.registry import chosen
 
+    ids = chosen(select, ignore)
     problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, "random", seed)
     schedules = Schedules(count, seed, None, budget)
     shape = (grid, block) if grid and block else None
@@ -66,14 +69,28 @@ def command(
         code, program, of = _read(one, hipcc)
         if of:
             inputs.same_kernel(of, name)
-        found.append((one, _check(code, program, of or name, problem, schedules, shape, arguments)))
-        if not as_json:
+        seen = _check(code, program, of or name, problem, schedules, shape, arguments)
+        found.append((one, of_rules(_left(seen, program, of or name, code), ids)))
+        if not as_json and not sarif:
             _show(*found[-1])
     faults = sum(f.severity == "fault" for _, findings in found for f in findings)
-    if as_json:
+    if sarif:
+        from hipgemm.cli.sarif import log
+
+        click.echo(json.dumps(log("check", ((one, f) for one, findings in found for f in findings))))
+    elif as_json:
         rows = [{"input": one, "findings": [as_object(f) for f in findings]} for one, findings in found]
         click.echo(json.dumps({"faults": faults, "schedules": count, "seed": seed, "checked": rows}))
     sys.exit(1 if faults else 0)
+
+
+def _left(found: list[Finding], program: Program | None, name: str | None, code: CodeObject) -> list[Finding]:
+    """What the comments of the assembly do not ignore."""
+    if program is None:
+        return found
+    from isa.check import suppress
+
+    return suppress.apply(found, program, "check", suppress.lines_of(program, name or next(iter(code.kernels))))
 
 
 def _show(what: str, findings: Sequence[Finding]) -> None:

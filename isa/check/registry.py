@@ -33,6 +33,11 @@ def _check(id: str, name: str, meaning: str, source: str, severity: str = "fault
 _ALL = (
     # --- what can be read at all
     _lint("ANA001", "cannot be analysed", "an instruction, a label or a table that this tool cannot follow", ""),
+    # --- comments in the text
+    Rule("SUP001", "unused suppression", "a comment ignores a rule that has nothing to say there",
+         "isa.check.suppress", "note", ("lint", "check")),
+    Rule("SUP002", "unknown suppression", "a comment ignores what is no rule", "isa.check.suppress", "fault",
+         ("lint", "check")),
     # --- instructions by themselves
     _lint("OPD001", "operand kind", "an operand is none of what the instruction takes there", f"{_GUIDE} 16"),
     _lint("OPD002", "operand width", "more or fewer registers than the operand's type has", f"{_GUIDE} 16"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from isa.errors import Finding, Span
+from isa.errors import Finding, Related, Span
 from isa.program import Imm, Instruction, Modified, Operand
 from isa.registers import Reg
 
@@ -34,13 +34,14 @@ class Rule:
         expected: str | None = None,
         got: str | None = None,
         hint: str | None = None,
+        related: tuple[Related, ...] = (),
     ) -> Finding:
         """A finding at an instruction, or at one of its operands."""
         span = inst.span
         if span is not None and operand is not None and operand < len(inst.columns):
             span = dataclasses.replace(span, col=inst.columns[operand])
         where = f"{inst.address:#x}: {inst}" if inst.address is not None else ""
-        return self.found(message, span, hint=hint, expected=expected, got=got, where=where)
+        return self.found(message, span, hint=hint, expected=expected, got=got, where=where, related=related)
 
     def found(
         self,
@@ -51,9 +52,11 @@ class Rule:
         expected: str | None = None,
         got: str | None = None,
         where: str = "",
+        related: tuple[Related, ...] = (),
     ) -> Finding:
         """A finding at a place in the text, or at none."""
-        return Finding(self.name, message, span, hint, expected, got, self.source, self.severity, where, self.id)
+        return Finding(self.name, message, span, hint, expected, got, self.source, self.severity, where, self.id,
+                       related)  # fmt: skip
 
 
 # Where FMAMK and FMAAK have their literal among their sources, whatever its value (RDNA3 ISA guide 7.2).

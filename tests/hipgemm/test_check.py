@@ -148,6 +148,20 @@ def test_any_kernel_with_its_launch_in_words(tmp_path: Path) -> None:
     assert f"{file}:10:" in done.stdout
 
 
+def test_rules_comments_and_sarif(tmp_path: Path) -> None:
+    file = tmp_path / "spin.s"
+    asked = ["check", str(file), "--grid", "1", "--block", "32", "--budget", "100000", "--schedules", "1"]
+    file.write_text(SPIN)
+    assert CliRunner().invoke(main, [*asked, "--ignore", "RUN"]).exit_code == 0
+    assert CliRunner().invoke(main, [*asked, "--select", "LDS"]).exit_code == 0
+    log = json.loads(CliRunner().invoke(main, [*asked, "--sarif"]).stdout)
+    (result,) = log["runs"][0]["results"]
+    assert result["ruleId"] == "RUN001"
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
+    file.write_text(SPIN.replace("s_add_i32 s4, s4, 1", "s_add_i32 s4, s4, 1 ; hipgemm: ignore RUN001"))
+    assert CliRunner().invoke(main, asked).exit_code == 0
+
+
 @pytest.mark.parametrize(
     "asked",
     [

@@ -11,6 +11,7 @@ from hipgemm.cli import main
 from hipgemm.kernels import LADDER
 from isa import toolchain
 from isa.check.lint import lint_code_object, lint_program
+from isa.check.registry import RULES
 from isa.parse import parse
 
 CASES = Path(__file__).parents[1] / "isa" / "check" / "cases" / "lint"
@@ -35,6 +36,68 @@ def test_json_is_one_object(case: Path) -> None:
     told = json.loads(done.stdout)
     assert told["faults"] == len(told["findings"]) > 0
     assert {"severity", "rule", "source", "message", "place", "where", "next"} <= told["findings"][0].keys()
+
+
+def test_rules_are_chosen_by_id_and_prefix(case: Path) -> None:
+    def ids(*options: str) -> set[str]:
+        done = CliRunner().invoke(main, ["lint", str(case), "--json", *options])
+        return {f["id"] for f in json.loads(done.stdout)["findings"]}
+
+    assert ids() >= {"WAIT001", "WAIT004"}
+    assert ids("--select", "WAIT001") == {"WAIT001"}
+    assert ids("--select", "WAIT", "--ignore", "WAIT001,WAIT002") == ids("--select", "WAIT") - {"WAIT001", "WAIT002"}
+    assert CliRunner().invoke(main, ["lint", str(case), "--ignore", "VAL,WAIT"]).exit_code == 0
+    refused = CliRunner().invoke(main, ["lint", str(case), "--ignore", "NOPE"])
+    assert (refused.exit_code, "no rule is called 'NOPE'" in refused.stderr) == (2, True)
+
+
+def test_the_rules_are_listed() -> None:
+    done = CliRunner().invoke(main, ["lint", "--rules"])
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(RULES)
+
+
+def test_a_comment_ignores_a_rule(case: Path) -> None:
+    before = json.loads(CliRunner().invoke(main, ["lint", str(case), "--json"]).stdout)["findings"]
+    lines = case.read_text().splitlines()
+    for line in {f["place"]["line"] for f in before if f["place"]}:
+        lines[line - 1] += " ; hipgemm: ignore WAIT, VAL"
+    case.write_text("\n".join(lines) + "\n")
+    done = CliRunner().invoke(main, ["lint", str(case), "--faults-only"])
+    assert (done.exit_code, done.stdout) == (0, "")
+
+
+def test_sarif_is_what_its_schema_asks_for(case: Path) -> None:
+    """The properties that SARIF 2.1.0 requires, and that numbers point where they say."""
+    done = CliRunner().invoke(main, ["lint", str(case), "--sarif"])
+    told = json.loads(done.stdout)
+    assert done.exit_code == 1
+    assert told["version"] == "2.1.0"
+    (run,) = told["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "hipgemm lint"
+    assert all(rule["defaultConfiguration"]["level"] in ("error", "note") for rule in rules)
+    lines = case.read_text().splitlines()
+    assert len(run["results"]) == len(lint_program(parse(case.read_text())))
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] == rules[result["ruleIndex"]]["defaultConfiguration"]["level"]
+        assert result["message"]["text"]
+        assert result["occurrenceCount"] == 1 + len(result.get("relatedLocations", ()))
+        for location in (*result["locations"], *result.get("relatedLocations", ())):
+            region = location["physicalLocation"]["region"]
+            assert lines[region["startLine"] - 1] == region["snippet"]["text"]
+            assert region["startColumn"] >= 1
+
+
+def test_sarif_of_a_code_object_names_places() -> None:
+    """Code has no lines: a place is what was looked at and a name in it."""
+    made = build("kernel2")
+    told = json.loads(CliRunner().invoke(main, ["lint", str(made.hsaco), "--sarif"]).stdout)
+    for result in told["runs"][0]["results"]:
+        (location,) = result["locations"]
+        assert location["physicalLocation"] == {"artifactLocation": {"uri": str(made.hsaco)}}
+        assert location["logicalLocations"][0]["fullyQualifiedName"].startswith(f"{made.hsaco}:kernel2")
 
 
 def test_stdin_and_a_clean_file() -> None:
