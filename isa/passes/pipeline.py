@@ -3,9 +3,10 @@
     bank-balance,unroll,batch-loads
     bank-balance{rows=8 columns=16},unroll
 
-Each pass is a frozen dataclass with a `name`, whose fields are its options, and `run`, Program -> Program. After each
-one the text is read again, so that places in errors are places in what the pass wrote, and the program is verified;
-a pass that broke it is an error that names the pass.
+Each pass is a frozen dataclass with a `name`, whose fields are its options, and `run`, Program -> Program. The input is
+verified before the first one, so that no pass is blamed for it. After each one the text is read again, so that places
+in errors are places in what the pass wrote, and the program is verified; a pass that broke it is an error that names
+the pass.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Pass(Protocol):
 PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads, VopdInterlock)}
 NameFile = Callable[[int, str], str]
 """(number from 1, name of a pass) -> the file name of the text that it leaves."""
+_REPORT = "this is a fault of the pass, not of its input: please report it with the input"
 _ITEM = re.compile(r"\s*([\w-]*)\s*(?:\{([^{}]*)\})?\s*(,|$)")
 
 
@@ -91,26 +93,23 @@ def run_pipeline(program: Program, text: str, name_file: NameFile | None = None)
     that the pass got where it left it alone.
 
     name_file gives each program its file name; default: "<file> after <pass>". Raises IsaError: a pipeline that cannot
-    be read, a program that has not the shape a pass needs, or what a pass broke.
+    be read, a program that is not legal or has not the shape a pass needs, or what a pass broke.
     """
     origin = program.file
-    for number, step in enumerate(parse_pipeline(text), start=1):
+    steps = parse_pipeline(text)
+    if steps:
+        _verify("the pipeline's input is not legal", "mend it first: no pass has run yet", program)
+    for number, step in enumerate(steps, start=1):
         file = name_file(number, step.name) if name_file else f"{origin} after {step.name}"
         changed = step.run(program)
         if changed is not program:
             program = parse(emit(changed), file)
-            _verify(step.name, program)
+            _verify(f"the pass {step.name} broke the program", _REPORT, program)
         yield step.name, program
 
 
-def _verify(name: str, program: Program) -> None:
+def _verify(blamed: str, hint: str, program: Program) -> None:
     try:
         verify(program)
     except IsaError as e:
-        raise IsaError(
-            f"the pass {name} broke the program: {e.message}",
-            span=e.span,
-            expected=e.expected,
-            got=e.got,
-            hint="this is a fault of the pass, not of its input: please report it with the input",
-        ) from e
+        raise IsaError(f"{blamed}: {e.message}", span=e.span, expected=e.expected, got=e.got, hint=hint) from e
