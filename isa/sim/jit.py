@@ -169,7 +169,9 @@ def _compile(text: str, target: Target, optimise: bool) -> bytes:
         module.triple, module.data_layout = machine.triple, str(machine.target_data)
         module.verify()  # LLVM ends the process when it compiles what is not valid
         if optimise:
-            passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            options.loop_vectorization = False  # no vectors but those that `LlvmValue` writes, with its fences
+            passes = llvm.create_pass_builder(machine, options)
             passes.getModulePassManager().run(module, passes)
         code: bytes = machine.emit_object(module)
     return code

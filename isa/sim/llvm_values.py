@@ -273,7 +273,26 @@ class LlvmValue(Value):
             raise TypeError("select between two Python numbers has no type")
         lanes = max(self.lanes_, a.lanes_)
         c, a, b = self.vector(lanes) if a.lanes_ and self.lanes_ else self, a.vector(lanes), b.vector(lanes)
+        if self.w.masked and lanes and a.type != "b1":
+            b = b._fenced()
         return a._same(f"select {c.llvm} {c.ref}, {a.llvm} {a.ref}, {b.llvm} {b.ref}")
+
+    def _fenced(self) -> LlvmValue:
+        """The same bits as a value of which LLVM knows nothing more; it costs no instruction.
+
+        What a select keeps under a mask must be no operand of what it chooses otherwise. LLVM up to 22 makes one
+        merge-masked vpternlog of both, and where one more operand comes from memory it exchanges two of the six orders
+        of operands, so that the truth table is another order's (VPTERNLOG231_imm8 and VPTERNLOG312_imm8 in
+        X86InstrAVX512.td; issue 157929, mended by pull request 209782 in July 2026).
+        """
+        size = int(self.type.lstrip("bfui"))
+        float_, count = ("f64", self.lanes_) if size == 64 else ("f32", self.lanes_ * size // 32)
+        type_, symbol = llvm_type(float_, count), f"llvm.arithmetic.fence.{suffix(float_, count)}"
+        f, at = self.w.function, self.w.at(self.lanes_)
+        f.declare(f"declare {type_} @{symbol}({type_})")
+        word = f.emit(at, f"bitcast {self!r} to {type_}")
+        same = f.emit(at, f"call {type_} @{symbol}({type_} {word})")
+        return self._same(f"bitcast {type_} {same} to {self.llvm}")
 
     # --- conversion
     def bits(self, type_: str) -> LlvmValue:

@@ -66,11 +66,11 @@ def full_name(type_: str) -> str:
 def full_function(type_: str) -> str:
     """Its definition."""
     from isa.sim.llvm_values import LlvmValue
-    from isa.sim.writer import Writer
+    from isa.sim.writer import Writer, masked
 
     lanes = int(type_[1:].split(" ")[0])
     f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")
-    writer = Writer(f, f.entry, f.entry)
+    writer = Writer(f, f.entry, f.entry, masked=masked(lanes))
     x, y, z = (LlvmValue(writer, "f32", lanes, f"%{name}") for name in "xyz")
     f.entry.line(f"ret {x.fma(y, z)!r}")
     return "\n".join(f.lines())

@@ -28,7 +28,7 @@ from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
-from isa.sim.writer import Writer
+from isa.sim.writer import Writer, masked
 from isa.values import Value
 
 _LANE_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
@@ -91,8 +91,15 @@ class Translator(Frame):
         self.block = block
         if block.number not in self._modes:
             self._modes[block.number] = self.facts.mode  # reached only through an indirect jump
+        facts = self.facts
         self.writer = Writer(
-            self.f, region, region, self._modes[block.number], self.facts.native_half, self.facts.native_nans
+            self.f,
+            region,
+            region,
+            self._modes[block.number],
+            native_half=facts.native_half,
+            native_nans=facts.native_nans,
+            masked=masked(facts.strip),
         )
         self.scalars = Scalars(self.writer, self.fast)
         self._whole = Whole(self.scalars, self.facts.strip, self.facts.vgprs)

@@ -13,12 +13,18 @@ if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
 
 
+def masked(strip: int) -> bool:
+    """Whether the vector instructions of a processor with so many lanes in a register take masks: AVX-512's alone."""
+    return strip == 16
+
+
 @dataclass(eq=False)
 class Writer:
     """Scalars write themselves into one region, vectors into another.
 
     splats: scalars that are in each lane of a vector already.
     native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.natural` needs it.
+    masked: the processor's vector instructions take a mask (`LlvmValue.select` says what follows).
     strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the strip's b1, and that a scalar mask.
     """
 
@@ -28,6 +34,7 @@ class Writer:
     mode: FloatMode = field(default_factory=FloatMode)
     native_half: bool = True
     native_nans: bool = False
+    masked: bool = False
     splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
     strip_of: Callable[[LlvmValue], LlvmValue] | None = None
     mask_of: Callable[[LlvmValue], LlvmValue] | None = None
