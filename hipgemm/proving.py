@@ -13,6 +13,7 @@ from functools import partial
 
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Gemm, Source
 from isa.check import definition
+from isa.check.counts import metadata
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.check.local import Reciprocals, Sizes
 from isa.errors import IsaError
@@ -136,9 +137,15 @@ def _every(kernel: Source) -> definition.EveryK | None:
     return None if p.stream_k else definition.every_k(tiling, p.largest[2])
 
 
-def against(kernel: Source, compiled: Program, program: Program) -> Proof:
-    """The proof that `program` computes what the compiler wrote."""
-    return prove(compiled, program, kernel.name, facts=facts(kernel))
+def same(original: Program, program: Program, kernel: Source | None = None, name: str | None = None) -> Proof:
+    """The proof that `program` computes what `original` does. kernel: the rung that both are, if they are one; of other
+    kernels nothing is known but the largest workgroup. name: of the kernel in the files. IsaError where it is not
+    there."""
+    if kernel is not None:
+        return prove(original, program, name or kernel.name, facts=facts(kernel))
+    found = program.kernel(name)
+    known = Facts(block=metadata(found, ".max_flat_workgroup_size") or 1024)
+    return prove(original, program, found.name if found.name in original.kernels else name, found.name, facts=known)
 
 
 def by_definition(kernel: Source, program: Program) -> Proof:

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
+import pytest
+from click.testing import CliRunner, Result
 
 from hipgemm.build import build
 from hipgemm.cli import main
@@ -47,3 +48,73 @@ def test_what_it_does_not_take() -> None:
     assert runner.invoke(main, ["prove", "kernel9", "-m", "128"]).exit_code == 2
     done = runner.invoke(main, ["prove", "kernel5"])
     assert done.exit_code == 0, done.output
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["prove", *arguments])
+
+
+def test_an_edited_file_of_another_compiler_is_told_what_it_was_held_against(tmp_path: Path) -> None:
+    """Another compiler's registers and order are another program: the reference is named, and can be given."""
+    made = build("kernel8")
+    first, last = made.folder / made.stages[0].file, made.assembly
+    other = tmp_path / "other.s"
+    other.write_text(last.read_text().replace("v_add_nc_u32", "v_sub_nc_u32", 1))
+    done = _invoke("kernel8", "--assembly", str(other))
+    assert done.exit_code == 1
+    assert f"reference: {first.name}, made by {made.toolchain}" in done.stdout
+    assert "next: an edited file of another compiler has another one: name it, --against FILE.s" in done.stdout
+    done = _invoke("kernel8", "--assembly", str(last), "--against", str(first))
+    assert done.exit_code == 0, done.output
+    assert "128 accumulators of 8 products" in done.stdout
+    assert "M is a positive multiple of 128" in done.stdout
+    done = _invoke("kernel8", "--assembly", str(other), "--against", str(last), "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["reference"] == str(last)
+
+
+ANY = """
+f:
+	s_load_b64 s[0:1], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	s_waitcnt lgkmcnt(0)
+	global_load_b32 v2, v1, s[0:1]
+	s_waitcnt vmcnt(0)
+	v_add_f32_e32 v2, 1.0, v2
+	v_mul_f32_e32 v2, 2.0, v2
+	global_store_b32 v1, v2, s[0:1]
+	s_endpgm
+.amdhsa_kernel f
+	.amdhsa_next_free_vgpr 3
+	.amdhsa_next_free_sgpr 2
+	.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.end_amdhsa_kernel
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "says"),
+    [
+        ("v_lshlrev_b32_e32 v1, 2, v0", "v_mul_u32_u24_e32 v1, 4, v0", 0, "proved: new.s computes what old.s does"),
+        ("v_add_f32_e32 v2, 1.0, v2", "v_add_f32_e32 v2, 2.0, v2", 1, "different: new.s does not compute what old.s"),
+        ("v_lshlrev_b32_e32 v1, 2, v0", "v_lshlrev_b32_e32 v1, 3, v0", 1, "different: new.s does not compute"),
+        ("s_waitcnt vmcnt(0)", "s_nop 0", 1, "a wait is missing or too weak"),
+    ],
+)
+def test_any_kernel_against_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, code: int,
+                                    says: str) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("old.s").write_text(ANY)
+    Path("new.s").write_text(ANY.replace(old, new))
+    done = _invoke("new.s", "--against", "old.s")
+    assert done.exit_code == code, done.output
+    assert says in done.stdout
+    assert "all 1024 work-items of a workgroup are active" in done.stdout
+
+
+def test_a_file_needs_to_be_held_against_something(tmp_path: Path) -> None:
+    file = tmp_path / "any.s"
+    file.write_text(ANY)
+    for arguments in ([str(file)], ["kernel8", "--kernel", "f"], [str(file), "--against", str(file), "-n", "4"],
+                      [str(file), "--against", str(file), "--kernel", "g"]):  # fmt: skip
+        assert _invoke(*arguments).exit_code == 2, arguments
