@@ -48,6 +48,7 @@ def command(
         raise click.UsageError("--kernel goes with --against")
     if against is not None and n is not None:
         raise click.UsageError("-n does not go with --against, which speaks of all sizes")
+    reference: str | None
     if against is not None:
         proof, reference = _against(kernel, assembly, against, name, hipcc), str(against)
     else:
