@@ -155,6 +155,11 @@ class Description:
     def exec_masked(self) -> bool:
         return self.unit in VECTOR_UNITS and not self.ignores_exec
 
+    @property
+    def scatters(self) -> bool:
+        """Whether M0 chooses which register it writes."""
+        return any(self.roles[number].written for number in self.relative)
+
     def roles_of(self, inst: Instruction) -> list[tuple[Role, Operand]]:
         """(role, operand) of one instruction (one half of a VOPD), the implicit VCC mask of a VOPD half added."""
         operands = list(inst.operands)
@@ -186,7 +191,7 @@ class Description:
                     continue
                 # A 16-bit result leaves the other half of its register, DPP leaves lanes: the old value is read.
                 keeps = access == "r" and role.written and reg.is_vgpr and (role.type in _HALVES or _merges(half))
-                if number in desc.relative:
+                if number in desc.relative and (access == "r" or role.written):  # of many written all but one are kept
                     found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS.get(reg.file, 0)))
                     found.update(reg.units())
                 elif keeps or access in role.access:

@@ -2,6 +2,10 @@
 
 The wheel's shared library is opened with ctypes when it is first needed (0.1 s), and its C API (llvm-c/Disassembler.h)
 called directly: one call an instruction, about 10 us each.
+
+VOP3 and VOP3P encodings have three sources. LLVM wrote 0 into those that an instruction does not have until January
+2026, and 0x80, the constant 0, since then (LLVM pull request 175753); the wheel's disassembler takes the former only.
+So what it refuses is asked again with such fields cleared.
 """
 
 from __future__ import annotations
@@ -9,13 +13,16 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import struct
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from .descriptor import MACHINES
 from .errors import IsaError
 
 _lock = threading.Lock()
+_VOP3, _VOP3P, _UNUSED = 0b110101, 0b11001100, 0x80
 PADDING = 32  # bytes; the longest gfx11 instruction, a MIMG with NSA words, has 20
 
 
@@ -65,11 +72,17 @@ def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tu
     start = ctypes.addressof(buffer)
     text = ctypes.create_string_buffer(512)
     found, at = [], 0
+
+    def ask(at: int) -> int:
+        """The size of the instruction there, its text in `text`; 0 where there is none."""
+        left = len(code) + PADDING - at
+        return int(llvm.LLVMDisasmInstruction(context, start + at, left, address + at, text, len(text)))
+
     try:
         while at < len(code):
-            size = llvm.LLVMDisasmInstruction(
-                context, start + at, len(code) + PADDING - at, address + at, text, len(text)
-            )
+            size = ask(at)
+            if not size:
+                size = _without_unused(buffer, at, ask)
             if 0 < size <= len(code) - at:
                 words = text.value.decode("ascii", "replace").partition("//")[0].split()
                 found.append((address + at, size, " ".join(words)))
@@ -83,3 +96,22 @@ def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tu
     finally:
         llvm.LLVMDisasmDispose(context)
     return found
+
+
+def _without_unused(buffer: ctypes.Array[ctypes.c_char], at: int, ask: Callable[[int], int]) -> int:
+    """Asks again with the last source of a VOP3 or VOP3P cleared, then the last two, where they hold 0x80. A literal
+    behind the instruction stays where it is."""
+    first, second = struct.unpack_from("<II", buffer, at)
+    if first >> 26 != _VOP3 and first >> 24 != _VOP3P:
+        return 0
+    size, cleared = 0, second
+    try:
+        for shift in (18, 9):  # SRC2, SRC1 in the second word (RDNA3 ISA guide 15.3.4, 15.3.6)
+            if size or cleared >> shift & 0x1FF != _UNUSED:
+                break
+            cleared &= ~(0x1FF << shift)
+            struct.pack_into("<I", buffer, at + 4, cleared)
+            size = ask(at)
+    finally:
+        struct.pack_into("<I", buffer, at + 4, second)
+    return size

@@ -10,7 +10,8 @@ A block ends at a branch, at a terminator, and before a branch target. What a br
 an operand of kind `l` is its target; `terminator` says that the next instruction does not follow. An instruction of
 unit "branch" without a target jumps through a register: `s_swappc_b64`, which comes back, is a call, and so is
 `s_call_b64`, which stores the return address; `s_setpc_b64` is an indirect jump, after which anything may follow.
-A call's block goes on at the next instruction; what the callee does is not known here.
+A call's block goes on at the next instruction; what the callee does is not known here. A call behind which there is
+nothing does not come back: compilers end a function so where the callee is declared `noreturn`.
 
 Dominators are those of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). A back edge goes to a
 block that dominates its source; the natural loop of a header is the header and all blocks that reach one of its back
@@ -308,11 +309,12 @@ def _build(name: str, instructions: list[Instruction], lines: list[int], labels:
         last, target = instructions[end - 1], targets[end - 1]
         out = []
         if not last.desc.terminator:
-            if end == count:
+            if end < count:
+                out.append(k + 1)
+            elif not is_call(last):
                 raise last.error(
                     "the code runs on behind its last instruction", expected="s_endpgm, s_branch or s_setpc_b64"
                 )
-            out.append(k + 1)
         if target is not None and not is_call(last) and index_of[target] not in out:
             out.append(index_of[target])
         successors.append(tuple(out))

@@ -6,7 +6,8 @@ replaces the sites of its register; one masked by EXEC replaces them for the lan
 sets are kept, for the lanes that EXEC has on and for those it has off, and a write of EXEC moves sites between them;
 where EXEC is proven full there are no lanes off.
 
-A call defines every register (site: its position) but replaces none, since what the callee leaves alone is not known.
+A call defines every register (site: its position) but replaces none, since what the callee leaves alone is not known;
+nor does a write that adds M0 to its register's number.
 
 Sites are bits of one int, about one a register written: a kernel of 1500 instructions has some 2500.
 """
@@ -96,7 +97,7 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
             gen[i] |= site(i, number)
     kill = [0] * len(cfg)
     for i in range(len(cfg)):
-        if i not in calls:
+        if i not in calls and not cfg.instructions[i].desc.scatters:
             for number in _bits(defs[i]):
                 kill[i] |= of_register[number]
     vector_sites = 0

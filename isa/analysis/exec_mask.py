@@ -22,7 +22,7 @@ Sources: RDNA3 ISA guide 3.3 (EXEC), 16.3 (S_*_SAVEEXEC); LLVM SILowerControlFlo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,45 +37,56 @@ _EXEC = regset.bit(EXEC_LO)
 _FULL = -1  # stands for a mask of all lanes
 
 
-class _Mask:
-    """A symbolic 32-bit mask: op "reg", "ones", "and", "or", "xor" or "not" over arguments; "?" for anything else."""
+class Mask:
+    """A symbolic 32-bit mask: op "reg", "ones", "zero", "and", "or", "xor" or "not" over arguments; "?" for anything
+    else."""
 
     type = "u32"
 
     def __init__(self, op: str, *args: Any) -> None:
         self.op, self.args = op, args
 
-    def __and__(self, other: Any) -> _Mask:
-        return _Mask("and", self, _mask(other))
+    def __and__(self, other: Any) -> Mask:
+        return Mask("and", self, _mask(other))
 
-    def __or__(self, other: Any) -> _Mask:
-        return _Mask("or", self, _mask(other))
+    def __or__(self, other: Any) -> Mask:
+        return Mask("or", self, _mask(other))
 
-    def __xor__(self, other: Any) -> _Mask:
-        return _Mask("xor", self, _mask(other))
+    def __xor__(self, other: Any) -> Mask:
+        return Mask("xor", self, _mask(other))
 
-    def __invert__(self) -> _Mask:
-        return _Mask("not", self)
+    def __invert__(self) -> Mask:
+        return Mask("not", self)
 
-    def bits(self, type_: str) -> _Mask:
+    def bits(self, type_: str) -> Mask:
         return self
 
+    def registers(self) -> Iterator[int]:
+        """The registers that it is made of."""
+        if self.op == "reg":
+            yield self.args[0]
+        elif self.op in ("and", "or", "xor", "not"):
+            for part in self.args:
+                yield from part.registers()
 
-def _forget(self: _Mask, *_: Any) -> _Mask:
-    return _Mask("?")
+
+def _forget(self: Mask, *_: Any) -> Mask:
+    return Mask("?")
 
 
 # The rest of what a body may ask of a Value: all of it is forgotten.
-for _name in Value.__abstractmethods__ - _Mask.__dict__.keys() | {"__eq__", "__ne__"}:
-    setattr(_Mask, _name, _forget)
+for _name in Value.__abstractmethods__ - Mask.__dict__.keys() | {"__eq__", "__ne__"}:
+    setattr(Mask, _name, _forget)
 for _name in ("__radd__", "__rmul__", "__rand__", "__ror__", "__rxor__"):
-    setattr(_Mask, _name, getattr(Value, _name))
+    setattr(Mask, _name, getattr(Value, _name))
 
 
-def _mask(value: Any) -> _Mask:
-    if isinstance(value, _Mask):
+def _mask(value: Any) -> Mask:
+    if isinstance(value, Mask):
         return value
-    return _Mask("ones") if isinstance(value, int) and value & 0xFFFFFFFF == 0xFFFFFFFF else _Mask("?")
+    if not isinstance(value, int) or 0 < value & 0xFFFFFFFF < 0xFFFFFFFF:
+        return Mask("?")
+    return Mask("ones") if value & 0xFFFFFFFF else Mask("zero")
 
 
 @dataclass(frozen=True)
@@ -113,8 +124,7 @@ def forward(change: str, on: int, off: int) -> tuple[int, int]:
 
 def analyse(cfg: Cfg) -> ExecMask:
     """Where EXEC is known to be full. A mask that the symbolic values cannot follow counts as unknown."""
-    scalars = regset.SCALARS & ~regset.mask([SCC])
-    effects = [_effects(inst) if d & scalars else None for inst, d in zip(cfg.instructions, cfg.defs, strict=True)]
+    masks = effects(cfg)
     entry: dict[int, _Pairs] = {0: frozenset({(_EXEC, _EXEC)})}
     full = [False] * len(cfg)
     work = [0]
@@ -123,33 +133,40 @@ def analyse(cfg: Cfg) -> ExecMask:
         pairs = entry[block.index]
         for i in block.range:
             full[i] = (_EXEC, _EXEC) in pairs
-            pairs = _step(pairs, effects[i], i in cfg.calls)
+            pairs = _step(pairs, masks[i], i in cfg.calls)
         for s in block.successors:
             new = _join(entry[s], pairs) if s in entry else pairs
             if s not in entry or new != entry[s]:
                 entry[s] = new
                 work.append(s)
-    return ExecMask(tuple(full), tuple(_change(e) for e in effects))
+    return ExecMask(tuple(full), tuple(_change(e) for e in masks))
 
 
-def _effects(inst: Instruction) -> dict[int, _Mask]:
+def effects(cfg: Cfg) -> list[dict[int, Mask] | None]:
+    """For each position the scalar registers that it writes (`regset`) and their new masks; None where it writes
+    none."""
+    scalars = regset.SCALARS & ~regset.mask([SCC])
+    return [_effects(inst) if d & scalars else None for inst, d in zip(cfg.instructions, cfg.defs, strict=True)]
+
+
+def _effects(inst: Instruction) -> dict[int, Mask]:
     """Scalar register that an instruction writes -> its new mask."""
     written = [r for r in inst.writes() if r.file == "s"]
-    forgotten = {regset.bit(r): _Mask("?") for r in written}
+    forgotten = {regset.bit(r): Mask("?") for r in written}
     body, desc = inst.desc.body, inst.desc
     if desc.exec_masked and any(regset.bit(r) == _EXEC for r in written):
-        forgotten[_EXEC] = _Mask("and", _Mask("reg", _EXEC), _Mask("?"))
+        forgotten[_EXEC] = Mask("and", Mask("reg", _EXEC), Mask("?"))
     if body is None or inst.pair is not None or desc.access is not None or any(r.index == 127 for r in written):
         return forgotten
     arguments: list[Any] = []
     outputs: list[Reg | None] = []
     for role, operand in desc.roles_of(inst):
         if role.read and role.kind != "l":
-            arguments.append(_operand(operand))
+            arguments.append(operand_mask(operand))
         if role.written:
             outputs.append(operand if isinstance(operand, Reg) and operand.count == 1 else None)
     for name in desc.implicit_reads:
-        arguments.append(_operand(IMPLICIT.get(name)))
+        arguments.append(operand_mask(IMPLICIT.get(name)))
     arguments += [0] * len(desc.fields)
     outputs += [IMPLICIT.get(name) for name in desc.implicit_writes]
     try:
@@ -162,19 +179,20 @@ def _effects(inst: Instruction) -> dict[int, _Mask]:
         if reg is not None and reg.file == "s" and reg.count == 1 and not reg.is_null:
             # A vector comparison gives 0 for lanes that are off.
             lanes = _mask(value)
-            forgotten[regset.bit(reg)] = _Mask("and", _Mask("reg", _EXEC), lanes) if desc.exec_masked else lanes
+            forgotten[regset.bit(reg)] = Mask("and", Mask("reg", _EXEC), lanes) if desc.exec_masked else lanes
     return forgotten
 
 
-def _operand(operand: object) -> Any:
+def operand_mask(operand: object) -> Mask:
+    """The mask that an operand holds."""
     if isinstance(operand, Reg) and operand.file == "s" and operand.count == 1:
-        return _Mask("reg", regset.bit(operand))
+        return Mask("reg", regset.bit(operand))
     if isinstance(operand, Imm) and isinstance(operand.value, int):
         return _mask(operand.value)
-    return _Mask("?")
+    return Mask("?")
 
 
-def _step(pairs: _Pairs, effect: dict[int, _Mask] | None, call: bool) -> _Pairs:
+def _step(pairs: _Pairs, effect: dict[int, Mask] | None, call: bool) -> _Pairs:
     if call:
         # A function gives EXEC back as it got it, and may use any SGPR (LLVM AMDGPUUsage, "Function ABI").
         return frozenset(p for p in pairs if p == (_EXEC, _EXEC))
@@ -186,7 +204,7 @@ def _step(pairs: _Pairs, effect: dict[int, _Mask] | None, call: bool) -> _Pairs:
         if _covered(pairs, value, value):
             kept.add((reg, reg))
         for other in others - effect.keys():
-            if _covered(pairs, value, _Mask("reg", other)):
+            if _covered(pairs, value, Mask("reg", other)):
                 kept.add((min(reg, other), max(reg, other)))
         for second, its_value in effect.items():
             if second > reg and _covered(pairs, value, its_value):
@@ -194,11 +212,11 @@ def _step(pairs: _Pairs, effect: dict[int, _Mask] | None, call: bool) -> _Pairs:
     return frozenset(kept)
 
 
-def _same(a: _Mask, b: _Mask) -> bool:
+def _same(a: Mask, b: Mask) -> bool:
     return a is b or (a.op == b.op == "reg" and a.args == b.args)
 
 
-def _covered(pairs: _Pairs, value: _Mask, other: _Mask) -> bool:
+def _covered(pairs: _Pairs, value: Mask, other: Mask) -> bool:
     """Whether value | other >= full, both over the registers' old values."""
     for a, b in ((value, other), (other, value)):
         if a.op == "ones":
@@ -224,11 +242,11 @@ def _covered(pairs: _Pairs, value: _Mask, other: _Mask) -> bool:
     return False
 
 
-def _change(effect: dict[int, _Mask] | None) -> str:
+def _change(effect: dict[int, Mask] | None) -> str:
     if effect is None or _EXEC not in effect:
         return ""
     value = effect[_EXEC]
-    old: Callable[[_Mask], bool] = lambda part: part.op == "reg" and part.args[0] == _EXEC  # noqa: E731
+    old: Callable[[Mask], bool] = lambda part: part.op == "reg" and part.args[0] == _EXEC  # noqa: E731
     if old(value):
         return ""
     if value.op == "ones" or (value.op == "or" and any(map(old, value.args))):

@@ -54,6 +54,12 @@ def defs(inst: Instruction) -> int:
     return mask(inst.writes())
 
 
+def named(inst: Instruction) -> int:
+    """The registers that stand among its operands; where M0 is added to one's number, the one that M0 = 0 gives."""
+    operands = (getattr(o, "operand", o) for half in inst.halves for o in half.operands)
+    return mask(o for o in operands if isinstance(o, Reg) and not o.is_null)
+
+
 def across_lanes(inst: Instruction) -> bool:
     """Whether an instruction may read VGPR lanes that EXEC turned off (v_readlane_b32; DPP with `fi`)."""
     return inst.desc.ignores_exec or inst.modifier("fi") == 1

@@ -40,11 +40,12 @@ class Used:
 
 
 def used(*functions: Cfg) -> Used:
-    """The registers that the instructions of these functions read or write. What they call is not seen."""
+    """The registers that the instructions of these functions read or write. What they call is not seen, nor how far M0
+    reaches where it is added to a register's number."""
     bits = 0
     for cfg in functions:
-        for read, written in zip(cfg.uses, cfg.defs, strict=True):
-            bits |= read | written
+        for inst, read, written in zip(cfg.instructions, cfg.uses, cfg.defs, strict=True):
+            bits |= regset.named(inst) if inst.desc.relative else read | written
     scalars = bits >> VGPR_LIMIT & (1 << SGPR_LIMIT) - 1
     return Used((bits & regset.VGPRS).bit_length(), scalars.bit_length(), bool(bits & regset.mask([VCC])))
 

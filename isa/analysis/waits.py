@@ -18,12 +18,14 @@ least count. Around a loop the same holds for the next round's events, each of w
 A FLAT load raises vmcnt and lgkmcnt and is done when both are; within each it is in order from GFX10 on (LLVM
 GCNSubtarget.h `hasFlatLgkmVMemCountInOrder`).
 
-A register is in flight while the load that fills it is. To read it is an error; to write it too, unless a load of the
-same ordered kind does, which lands later. Stores read their data as they issue: a store's registers are free at once.
+A register, or half of one (`isa.analysis.halves`), is in flight while the load that fills it is. To read it is an
+error; to write it too, unless a load of the same ordered kind does, which lands later. Stores read their data as they
+issue: a store's registers are free at once.
 
 Limits: at the entry of a function nothing is in flight, and a call leaves nothing in flight, since LLVM's functions
 wait for everything on entry and before they return; of a call whose function is known to wait for less the caller can
-say so (`analyse`). A wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing.
+say so (`analyse`). An instruction that adds M0 to a register's number is held to touch that register and no other. A
+wait against a register's value (s_waitcnt_vscnt s0, 0) covers nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from isa.analysis import regset
+from isa.analysis import halves, regset
 from isa.analysis.cfg import Cfg
 from isa.describe import base_name
 from isa.program import Fields, Imm, Instruction
@@ -138,19 +140,41 @@ class InFlight:
         for i, pending in enumerate(self.before):
             touched = cfg.uses[i] | cfg.defs[i]
             for (load, counter), later in pending.items():
-                hit = filled(cfg, load) & touched
-                if not hit:
+                if not filled(cfg, load) & touched:
                     continue
-                reads = hit & cfg.uses[i]
-                if not reads and _same_order(cfg, load, i, counter):
-                    continue
-                reg = regset.members(reads or hit)[0]
-                yield Hazard(i, reg, "read" if reads else "write", load, counter, later)
+                reads, writes = _too_early(cfg, load, i, counter)
+                if reads or writes:
+                    reg = regset.members(reads or writes)[0]
+                    yield Hazard(i, reg, "read" if reads else "write", load, counter, later)
 
 
 def filled(cfg: Cfg, position: int) -> int:
     """The registers that a memory instruction fills when it completes (`regset` bits)."""
     return cfg.defs[position] if cfg.instructions[position].desc.counters else 0
+
+
+def collides(cfg: Cfg, load: int, position: int) -> tuple[int, int]:
+    """Of the registers that a load fills, those that an instruction computes with and those that it writes."""
+    inst, hit = cfg.instructions[position], filled(cfg, load)
+    reads, writes = hit & cfg.uses[position], hit & cfg.defs[position]
+    if inst.desc.relative:
+        named = regset.named(inst)
+        reads, writes = reads & named, writes & named
+    half = halves.filled(cfg.instructions[load])
+    if not (reads | writes) & regset.VGPRS or (half == halves.BOTH and inst.desc.access is None):
+        return reads, writes
+    for reg in regset.members((reads | writes) & regset.VGPRS):
+        read, written = halves.touched(inst, reg)
+        bit = 1 << regset.bit(reg)
+        reads &= ~bit if not read & half else -1
+        writes &= ~bit if not written & half else -1
+    return reads, writes
+
+
+def _too_early(cfg: Cfg, load: int, position: int, counter: str) -> tuple[int, int]:
+    """As `collides`, without what a later load may overwrite."""
+    reads, writes = collides(cfg, load, position)
+    return (0, 0) if not reads and _same_order(cfg, load, position, counter) else (reads, writes)
 
 
 def _kind(inst: Instruction, counter: str) -> str | None:
@@ -248,9 +272,7 @@ def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset
             for load, c in list(state):
                 if i in returns:
                     used.add(load)
-                elif filled(cfg, load) & touched and (
-                    filled(cfg, load) & cfg.uses[i] or not _same_order(cfg, load, i, c)
-                ):
+                elif filled(cfg, load) & touched and any(_too_early(cfg, load, i, c)):
                     used.add(load)
                     del state[load, c]
                 elif cfg.instructions[i].desc.effect == "barrier":

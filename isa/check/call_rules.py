@@ -3,7 +3,7 @@
 A caller may leave loads in flight at a call only where the function waits for them before it touches their registers;
 LLVM's functions begin with `s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)` (SIInsertWaitcnts.cpp), and wait again before they
 return, so that a caller need not know what they load. A function that calls overwrites the pair with its own return
-address and must have saved it.
+address and must have saved it. A call may be a function's last instruction only where what it calls never returns.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ ENTRY = RULES["CALL001"]
 RETURN = RULES["CALL002"]
 LINK = RULES["CALL003"]
 UNKNOWN = RULES["CALL004"]
+ENDLESS = RULES["CALL005"]
 _LOOK = "check the function by itself: a file without a kernel is taken for one"
 
 
@@ -90,6 +91,18 @@ def at_returns(flight: InFlight, chains: DefUse, targets: Mapping[int, Target | 
                 expected="the address that the function was entered with",
                 hint="save it before the call, in a register that calls preserve or in memory, and bring it back",
             )
+
+
+def at_the_end(cfg: Cfg, callees: Mapping[int, Cfg], returns: Mapping[int, bool]) -> Iterator[Finding]:
+    """A call as the last instruction, of a function that can return: to whatever stands behind this one."""
+    last = len(cfg) - 1
+    if last in callees and returns[last] and last in cfg.calls and cfg.block_of(last).index in cfg.order:
+        yield ENDLESS.broken(
+            cfg.instructions[last],
+            f"{callees[last].name} can return, and nothing stands behind this call",
+            expected="s_endpgm, s_branch or s_setpc_b64 behind it",
+            hint="end the function behind the call, or go there by s_setpc_b64 with the return address still set",
+        )
 
 
 def not_followed(cfg: Cfg, unknown: Mapping[int, str]) -> Iterator[Finding]:

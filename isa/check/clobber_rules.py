@@ -13,7 +13,8 @@ Which value a read was meant to see stands nowhere, so only that is reported whi
     carry        s_addc or s_subb adds an SCC that is neither a carry nor a condition
     EXEC         lanes are brought back (s_or_b32 exec_lo, exec_lo, s2) from a register that holds a number
 
-Values are followed through moves, over all paths. A register that a load in flight will overwrite is found by
+Values are followed through moves, over all paths; what then looks wrong is asked again along the paths that a lane can
+take (`isa.analysis.lane_view`). A register that a load in flight will overwrite is found by
 `isa.check.wait_rules`, a return address that a call overwrote by `isa.check.call_rules`.
 
 Limits: a number overwritten by another number of its kind is not seen; where the old value is then read by nobody, a
@@ -29,6 +30,7 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.check.registry import RULES
 from isa.check.rules import Rule, place
+from isa.check.value_rules import Values
 from isa.describe import lookup
 from isa.errors import Finding
 from isa.program import Imm, Instruction
@@ -61,9 +63,14 @@ _CONDITIONS = (
 )
 
 
-def faults(chains: DefUse) -> Iterator[Finding]:
+def faults(values: Values) -> Iterator[Finding]:
     """Reads of what can only be there by mistake, and sums and comparisons that nothing reads, at the instruction that
     overwrote the register."""
+    if any(_faults(values.chains)):
+        yield from _faults(values.narrowed)
+
+
+def _faults(chains: DefUse) -> Iterator[Finding]:
     reached = {i for b in chains.cfg.order for i in chains.cfg.blocks[b].range}
     for i, inst in enumerate(chains.cfg.instructions):
         if i not in reached:

@@ -14,7 +14,7 @@ from operator import or_
 
 from isa.analysis import calls, regset
 from isa.analysis.calls import Target
-from isa.analysis.cfg import Cfg
+from isa.analysis.cfg import Cfg, is_indirect_jump
 from isa.analysis.waits import BITS
 from isa.check.value_rules import Values
 from isa.errors import IsaError
@@ -38,7 +38,8 @@ class Function:
 
     targets: where it goes, None where that is not known.  callees: the code of those that were found.
     unknown: of those that were not, why.  settled: the counters that the function behind a call brings to 0.
-    written: the registers that it, and what it calls, may write (`regset`).
+    written: the registers that it, and what it calls, may write (`regset`).  returns: whether it comes back; False
+    only where that is known.
     """
 
     flow: Cfg
@@ -49,6 +50,7 @@ class Function:
     unknown: dict[int, str] = field(default_factory=dict)
     settled: dict[int, frozenset[str]] = field(default_factory=dict)
     written: dict[int, int] = field(default_factory=dict)
+    returns: dict[int, bool] = field(default_factory=dict)
 
     @property
     def called(self) -> bool:
@@ -96,9 +98,11 @@ def _function(flow: Cfg, start: Start) -> Function:
 
 
 def _settle(reached: list[Function]) -> None:
-    """What calls settle, from the largest answer down, and write, from the smallest up, until nothing changes."""
+    """What calls settle, from the largest answer down, what they write and whether they return, from the smallest up,
+    until nothing changes."""
     settles = dict.fromkeys((f.name for f in reached), _ALL)
     writes = {f.name: reduce(or_, f.flow.defs, 0) for f in reached}
+    returns = {f.name: False for f in reached}
     changed = True
     while changed:
         changed = False
@@ -106,8 +110,17 @@ def _settle(reached: list[Function]) -> None:
             known = {i: code.name for i, code in function.callees.items()}
             function.settled = {i: settles[known[i]] if i in known else _ALL for i in function.flow.calls}
             function.written = {i: writes[known[i]] if i in known else regset.ALL for i in function.flow.calls}
+            function.returns = {i: returns[known[i]] if i in known else True for i in function.targets}
             its = calls.settled(function.flow, function.settled)
             all_ = reduce(or_, (writes[name] for name in known.values()), writes[function.name])
             all_ = regset.ALL if any(i in function.unknown for i in function.flow.calls) else all_
-            changed = changed or (its, all_) != (settles[function.name], writes[function.name])
-            settles[function.name], writes[function.name] = its, all_
+            back = any(function.returns[i] for b in function.flow.order for i in _jumps(function.flow, b))
+            name = function.name
+            changed = changed or (its, all_, back) != (settles[name], writes[name], returns[name])
+            settles[name], writes[name], returns[name] = its, all_, back
+
+
+def _jumps(flow: Cfg, block: int) -> list[int]:
+    """The jump through a register that ends a block, where one does: a return, or a call at the function's end."""
+    last = flow.blocks[block].end - 1
+    return [last] if is_indirect_jump(flow.instructions[last]) else []

@@ -215,11 +215,12 @@ def _function(function: Function, notes: bool) -> Iterator[Finding]:
     yield from vopd.parity(valu_writes.analyse(flow, function.written))
     yield from wait_rules.faults(flight)
     yield from call_rules.at_calls(flight, function.callees)
+    yield from call_rules.at_the_end(flow, function.callees, function.returns)
     if function.called:
         yield from call_rules.at_returns(flight, values.chains, function.targets)
     yield from lds_rules.faults(flow, values.chains, values.lanes, function.start.threads, function.start.dimensions)
     yield from value_rules.faults(values)
-    yield from clobber_rules.faults(values.chains)
+    yield from clobber_rules.faults(values)
     yield from hint_rules.faults(flow)
     if not notes:
         return

@@ -17,6 +17,7 @@ from isa.check.registry import RULES
 from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
 from isa.describe import Description, Role, base_name, lookup, width
 from isa.errors import Finding
+from isa.instructions.lds import swizzle_code
 from isa.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.registers import EXEC_LO, VCC_LO, Reg
 
@@ -209,6 +210,8 @@ def _offsets(inst: Instruction) -> Iterator[Finding]:
             yield OFFSET.broken(
                 inst, f"{inst.mnemonic} has no {name}", expected=" and ".join(ranges), got=f"{name}:{value}"
             )
+        elif isinstance(value, str) and inst.desc.name == "ds_swizzle_b32":
+            yield from _swizzle(inst, value)
         elif not isinstance(value, int) or not ranges[name][0] <= value <= ranges[name][1]:
             low, high = ranges[name]
             yield OFFSET.broken(
@@ -218,3 +221,10 @@ def _offsets(inst: Instruction) -> Iterator[Finding]:
                 got=str(value),
                 hint="add the rest to the address register",
             )
+
+
+def _swizzle(inst: Instruction, pattern: str) -> Iterator[Finding]:
+    try:
+        swizzle_code(pattern)
+    except ValueError as error:
+        yield OFFSET.broken(inst, f"{pattern} is no pattern of lanes", expected=str(error), got=f"offset:{pattern}")

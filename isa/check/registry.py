@@ -104,6 +104,8 @@ _ALL = (
           "LLVM AMDGPUUsage, Function Call Convention"),
     _lint("CALL004", "call not followed", "where it goes, or what stands there, is not known",
           "limits of this check", "note"),
+    _lint("CALL005", "call at the end of the code", "the function can return, to what stands behind this one",
+          "LLVM LangRef, noreturn"),
     # --- hints to the hardware
     _lint("HINT001", "s_clause", "it covers something else than its number says",
           f"{_GUIDE} 5.3; LLVM SIInsertHardClauses.cpp"),

@@ -7,17 +7,26 @@ never written on that path.
 
 It is a fault where the first execution of the read is sure to see it: no write of the register reaches the read, or
 only writes behind the read itself (an accumulator that nobody cleared). It is a note where a write reaches it on other
-paths. Two reads are none in earnest: an instruction that keeps part of a register (v_writelane_b32, the d16 loads) and
-the high half of a 64-bit source of a multiply-add or left shift whose high result nobody reads; compilers leave such a
-half undefined.
+paths. What looks like a fault is asked again along the paths that a lane can take (`isa.analysis.lane_view`).
+
+Compilers leave undefined what does not matter, so these reads are none in earnest:
+
+    a half that is kept    v_writelane_b32, the d16 loads
+    lanes that are kept    s_or_b32 s2, s2, exec_lo and s_and_not1_b32 s3, s2, exec_lo set a mask for the lanes that are
+                           on, as a vector write does
+    a free high half       of the 64-bit source of a multiply-add or left shift whose high result nobody computes with
+    a copy                 that nobody computes with
+    a choice               the first time round: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some round
+    padding                a store of several registers of which some are written
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-from isa.analysis import defuse, exec_mask, liveness, regset
+from isa.analysis import defuse, exec_mask, lane_view, liveness, regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
@@ -27,7 +36,7 @@ from isa.check.rules import register
 from isa.describe import lookup
 from isa.errors import Finding
 from isa.program import Instruction
-from isa.registers import EXEC, M0, Reg
+from isa.registers import EXEC, EXEC_LO, M0, Reg
 
 UNWRITTEN = RULES["VAL001"]
 UNWRITTEN_SOMEWHERE = RULES["VAL002"]
@@ -36,10 +45,12 @@ UNREACHABLE = RULES["VAL004"]
 
 ALWAYS_GIVEN = regset.mask([EXEC, M0, Reg("s", 108, 16), Reg("v", 0)])
 _EXEC = regset.mask([EXEC])
+_COPIES = frozenset({"v_mov_b32", "s_mov_b32", "v_mov_b16"})
+_CHOICES = frozenset({"v_cndmask_b32", "v_cndmask_b16", "s_cselect_b32"})
 _LOW_FREE_OF_HIGH = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "s_lshl_b64"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Values:
     """The analyses that these rules read. given: registers that are set before the first instruction (`regset`)."""
 
@@ -52,6 +63,11 @@ class Values:
     def of(cfg: Cfg, given: int) -> Values:
         lanes = exec_mask.analyse(cfg)
         return Values(given, lanes, defuse.analyse(cfg, lanes), liveness.analyse(cfg, lanes))
+
+    @cached_property
+    def narrowed(self) -> DefUse:
+        """The same definitions lane by lane and path by path, for what looks wrong by `chains`."""
+        return lane_view.narrowed(self.chains, self.live)
 
 
 def faults(values: Values) -> Iterator[Finding]:
@@ -84,16 +100,18 @@ def notes(values: Values) -> Iterator[Finding]:
 
 
 def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
-    chains, live, cfg = values.chains, values.live, values.live.cfg
+    chains, cfg = values.chains, values.live.cfg
     reported: set[Reg] = set()
     for i, reg in chains.from_entry():
         inst = cfg.instructions[i]
-        if values.given >> regset.bit(reg) & 1 or reg in reported or reg not in _earnest(inst, live.after[i]):
+        if values.given >> regset.bit(reg) & 1 or reg in reported or reg not in _earnest(chains, i):
             continue
         others = chains.defs_of(i, reg) - {ENTRY}
         here = cfg.block_of(i).index
-        certain = all(_behind(cfg, i, here, at) for at in others)
+        certain = all(_behind(cfg, i, here, at) for at in others) and not (others and reg in _passed_on(inst))
         if certain != sure or (not sure and reg.is_vgpr and not values.lanes.full[i]):
+            continue
+        if sure and not (ENTRY in values.narrowed.defs_of(i, reg) and reg in _earnest(values.narrowed, i)):
             continue
         reported.add(reg)
         rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
@@ -111,23 +129,73 @@ def _behind(cfg: Cfg, read: int, block: int, write: int) -> bool:
     return write >= read if its == block else cfg.dominates(block, its)
 
 
-def _earnest(inst: Instruction, live_after: int) -> set[Reg]:
+def _earnest(chains: DefUse, position: int) -> set[Reg]:
     """The registers whose value an instruction computes with, see the module's docstring."""
+    inst = chains.cfg.instructions[position]
     found: set[Reg] = set()
+    named: set[Reg] = set()
     for half in inst.halves:
-        desc = lookup(half)
-        rows = desc.roles_of(half)
-        result = next((register(o) for role, o in rows if role.written), None)
-        low_only = (
-            desc.name in _LOW_FREE_OF_HIGH
-            and result is not None
-            and not live_after >> regset.bit(result.sub(result.count - 1)) & 1
-        )
+        desc, rows = lookup(half), lookup(half).roles_of(half)
+        result = next((reg for role, o in rows if role.written and (reg := register(o)) is not None), None)
         for role, operand in rows:
             reg = register(operand)
-            keeps = role.written and (desc.name == "v_writelane_b32" or (desc.access is not None and desc.access.half))
-            if not role.read or reg is None or keeps:
+            if not role.read or reg is None:
                 continue
-            found.update([reg.sub(0)] if low_only and reg.count == 2 else reg.units())
-    implicit = regset.mask(r for r in inst.reads() if r.file != "v")
-    return found | set(regset.members(implicit))
+            units = list(reg.units())
+            named.update(units)
+            access = desc.access
+            if _keeps_lanes(half) or (role.written and (desc.name == "v_writelane_b32" or (access and access.half))):
+                continue
+            if desc.name in _COPIES and result is not None and not _wanted(chains, position, result.sub(0)):
+                continue
+            if desc.name in _LOW_FREE_OF_HIGH and reg.count == 2 and result is not None:
+                high = result.sub(result.count - 1)
+                units = units if _wanted(chains, position, high) else units[:1]
+            if access is not None and access.kind == "store" and role.kind == "v" and len(units) > 1:
+                units = units if all(chains.defs_of(position, u) == {ENTRY} for u in units) else []
+            found.update(units)
+    return found | {reg for reg in inst.reads() - named if reg.file != "v"}
+
+
+def _keeps_lanes(inst: Instruction) -> bool:
+    """Whether it sets or clears the bits of a mask for the lanes that are on and keeps the others, as a vector write
+    does: s_or_b32 s2, s2, exec_lo; s_and_not1_b32 s3, s2, exec_lo."""
+    name, operands = inst.desc.name, inst.operands
+    sets = name == "s_or_b32" and EXEC_LO in operands[1:]
+    return operands[:1] != (EXEC_LO,) and (sets or (name == "s_and_not1_b32" and operands[2] == EXEC_LO))
+
+
+def _passed_on(inst: Instruction) -> set[Reg]:
+    """The registers that an instruction only moves or chooses from."""
+    halves = [half for half in inst.halves if lookup(half).name in _COPIES | _CHOICES]
+    named = (register(operand) for half in halves for operand in half.operands[1:3])
+    return {unit for reg in named if reg is not None for unit in reg.units()}
+
+
+def _wanted(chains: DefUse, position: int, reg: Reg) -> bool:
+    """Whether anything computes with what an instruction leaves in a register, at any distance through copies and
+    through high halves that a low half does not depend on."""
+    work, seen = [(position, reg)], {(position, reg)}
+    while work:
+        at, unit = work.pop()
+        for use in chains.uses_of(at, unit):
+            inst = chains.cfg.instructions[use]
+            onward = {target for half in inst.halves for target in _onward(half, unit)}
+            if None in onward or not onward:
+                return True
+            new = {(use, target) for target in onward if target is not None} - seen
+            seen |= new
+            work += new
+    return False
+
+
+def _onward(inst: Instruction, unit: Reg) -> Iterator[Reg | None]:
+    """The register that a read only passes on to; None for a read in earnest."""
+    desc = lookup(inst)
+    for role, operand in desc.roles_of(inst):
+        reg = register(operand)
+        if not role.read or reg is None or unit not in reg.units():
+            continue
+        result = register(inst.operands[0])
+        passes = desc.name in _COPIES or (desc.name in _LOW_FREE_OF_HIGH and reg.count == 2 and unit == reg.sub(1))
+        yield result.sub(result.count - 1) if passes and result is not None else None

@@ -1,5 +1,7 @@
 """Local data share (DS): RDNA3 ISA guide 12 and 16.15."""
 
+from collections.abc import Sequence
+
 from isa.describe import Access, inst
 from isa.instructions.atomics import OPERATIONS
 from isa.values import Value, select
@@ -86,26 +88,49 @@ def _permute(address: Value, data: Value, exec_: Value, offset: int, lane: Value
 
 
 def swizzle_code(offset: int | str) -> int:
-    """The 16 bits behind `offset:`, which may be written as swizzle(MODE, ...) (LLVM's AMDGPUModifierSyntax)."""
+    """The 16 bits behind `offset:`, which may be written as swizzle(MODE, ...) (LLVM's AMDGPUModifierSyntax).
+    ValueError where it is none of them."""
     if isinstance(offset, int):
         return offset
     mode, *rest = (part.strip() for part in offset.removeprefix("swizzle(").removesuffix(")").split(","))
     if mode == "BITMASK_PERM":
-        bits = rest[0].strip('"')
+        bits = rest[0].strip('"') if rest else ""
+        if len(rest) != 1 or len(bits) != 5 or set(bits) - set("01pi"):
+            raise ValueError('BITMASK_PERM takes five of 0, 1, p and i in quotes, such as "00p11"')
         masks = [int("".join("1" if c in ones else "0" for c in bits), 2) for ones in ("pi", "1", "i")]
         return masks[0] | masks[1] << 5 | masks[2] << 10
+    if mode not in _SWIZZLES:
+        raise ValueError(f"no swizzle mode {mode}; there are {', '.join(['BITMASK_PERM', *_SWIZZLES])}")
     n = [int(r, 0) for r in rest]
+    if len(n) != len(_SWIZZLES[mode]) or not all(a in good for a, good in zip(n, _SWIZZLES[mode], strict=True)):
+        raise ValueError(f"{mode} takes {', '.join(map(_told, _SWIZZLES[mode]))}")
     if mode == "QUAD_PERM":
         return 0x8000 | sum(lane << 2 * i for i, lane in enumerate(n))
     if mode == "BROADCAST":
+        if n[1] >= n[0]:
+            raise ValueError(f"BROADCAST of {n[0]} lanes takes a lane from 0 to {n[0] - 1}")
         return (32 - n[0]) | n[1] << 5
     if mode in ("SWAP", "REVERSE"):
         return 31 | (n[0] if mode == "SWAP" else n[0] - 1) << 10
     if mode == "FFT":
         return 0xE000 | n[0]
-    if mode == "ROTATE":
-        return 0xC000 | n[0] << 10 | n[1] << 5
-    raise ValueError(f"no swizzle mode {mode}")
+    return 0xC000 | n[0] << 10 | n[1] << 5  # ROTATE
+
+
+_GROUPS = (2, 4, 8, 16, 32)
+# Mode -> what its numbers can be (LLVM AMDGPUAsmParser.cpp, `parseSwizzle...`).
+_SWIZZLES: dict[str, tuple[Sequence[int], ...]] = {
+    "QUAD_PERM": (range(4),) * 4,
+    "BROADCAST": (_GROUPS, range(32)),
+    "SWAP": ((1, *_GROUPS[:-1]),),
+    "REVERSE": (_GROUPS,),
+    "FFT": (range(32),),
+    "ROTATE": (range(2), range(32)),
+}
+
+
+def _told(numbers: Sequence[int]) -> str:
+    return f"{numbers[0]} to {numbers[-1]}" if isinstance(numbers, range) else " or ".join(map(str, numbers))
 
 
 def _swizzle(data: Value, exec_: Value, offset: int | str, lane: Value) -> Value:

@@ -245,3 +245,23 @@ def test_damaged_input_ends_in_an_error_or_a_result(elf: bytes) -> None:
             continue
         for name in found.kernels:
             found.code(name)
+
+
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [
+        ((0xD73C0000, 0x02020482), ["v_lshlrev_b64 v[0:1], 2, v[2:3]"]),
+        ((0xD7000009, 0x02020E04), ["v_add_co_u32 v9, s0, s4, v7"]),
+        ((0xD7000009, 0x02020EFF, 0x12345678), ["v_add_co_u32 v9, s0, 0x12345678, v7"]),
+        ((0xD58B0903, 0x02010104), ["v_cvt_f32_f16_e64 v3, |v4.h| op_sel:[1,0]"]),
+        ((0xCC10401A, 0x1A023514), ["v_pk_mul_f16 v26, v20, v26"]),
+        ((0xD6130000, 0x02020501), ["v_fma_f32 v0, v1, v2, 0"]),  # a source that is 0
+        ((0xD7FF0009, 0x02020E04, 0xBF800000), [".long 0xd7ff0009", "v_cndmask_b32_e32 v1, s4, v7, vcc_lo", "s_nop 0"]),
+    ],
+)
+def test_unused_sources_may_hold_0_or_0x80(words: tuple[int, ...], texts: list[str]) -> None:
+    """As LLVM writes them since January 2026; the bytes are left as they are."""
+    code = struct.pack(f"<{len(words)}I", *words)
+    rows = code_object.disassemble(code)
+    assert [text for _, _, text in rows] == texts
+    assert sum(size for _, size, _ in rows) == len(code)

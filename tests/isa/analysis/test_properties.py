@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isa.analysis import cfg, defuse, exec_mask, liveness, waits
+from isa.analysis import cfg, defuse, exec_mask, lane_view, liveness, waits
 from isa.analysis.cfg import Cfg
 from isa.parse import parse, parse_instruction
 from isa.program import Kernel
-from isa.registers import EXEC_LO
+from isa.registers import EXEC_LO, SCC
 
 # Few registers and few kinds of line, so that values meet: a wrong rule must show within some hundred programs.
 VALUES = [
@@ -178,3 +178,70 @@ def test_exec_is_full_where_the_analysis_says_so(program: list[tuple[str, list[i
             break
         else:
             at = c.blocks[block.successors[luck % len(block.successors)]].start
+
+
+# As MASKS, with SCC and VCC followed too: (new values, or None where chance decides).
+WALKED = {
+    **{text: effect for text, effect in MASKS.items() if effect is not None},
+    "s_and_saveexec_b32 s{0}, vcc_lo": lambda r, a, b: {a: r["exec"], "exec": r["vcc"] & r["exec"]},
+    "s_and_not1_saveexec_b32 s{0}, s{0}": lambda r, a, b: {a: r["exec"], "exec": r[a] & ~r["exec"]},
+    "s_and_b32 vcc_lo, exec_lo, s{0}": lambda r, a, b: {"vcc": r["exec"] & r[a]},
+    "s_cselect_b32 s{0}, -1, 0": lambda r, a, b: {a: 7 if r["scc"] else 0},
+    "v_cmp_lt_u32_e32 vcc_lo, v{0}, v{1}": None,
+    "v_cmp_lt_u32_e64 s{0}, v0, v{1}": None,
+    "v_cmpx_lt_u32_e32 v0, v{1}": None,
+    "s_cmp_lg_u32 s4, 0": None,
+    "v_mov_b32_e32 v{0}, v{1}": None,
+    "v_mov_b32_e32 v{0}, v{1} ; again": None,
+    "v_writelane_b32 v{0}, s4, 0": None,
+    **{f"s_cbranch_{what} L{{{k}}}": None for k, what in enumerate(("scc0", "scc1", "vccz"))},
+    **{f"s_cbranch_{what} L{{{k}}}": None for k, what in enumerate(("vccnz", "execz", "execnz"))},
+}
+TAKEN = {
+    "execz": lambda r: not r["exec"],
+    "execnz": lambda r: r["exec"],
+    "vccz": lambda r: not r["vcc"],
+    "vccnz": lambda r: r["vcc"],
+    "scc0": lambda r: not r["scc"],
+    "scc1": lambda r: r["scc"],
+}
+
+
+@given(programs(list(WALKED), 1), st.lists(st.integers(0, 7), min_size=60, max_size=60))
+@settings(max_examples=500, deadline=None)
+def test_a_lane_reads_what_the_view_says(program: list[tuple[str, list[int]]], chance: list[int]) -> None:
+    """A walk with three lanes that takes its branches as the masks say: who wrote what a lane reads is in its view."""
+    c = flow(program)
+    chains = lane_view.narrowed(defuse.analyse(c), liveness.analyse(c))
+    meaning = {parse_instruction(text.format(*n)): (effect, n) for text, n in program for effect in [WALKED[text]]}
+    r: dict[int | str, int] = {"exec": 7, 0: chance[0], 1: chance[1], "vcc": chance[2], "scc": chance[3] & 1}
+    writer = {(lane, v): defuse.ENTRY for lane in range(3) for v in range(2)}
+    at = 0
+    for luck in chance:
+        inst = c.instructions[at]
+        effect, numbers = meaning.get(inst, (None, [0, 0, 0]))
+        on = [lane for lane in range(3) if r["exec"] >> lane & 1]
+        for reg in (reg for reg in inst.reads() if reg.is_vgpr):
+            for lane in range(3) if inst.desc.ignores_exec else on:
+                assert writer[lane, reg.index] in chains.defs_of(at, reg), (at, str(inst), lane)
+        if effect is not None:
+            new = effect(r, numbers[0], numbers[1])
+            if SCC in inst.writes():
+                tested = new["exec"] if "saveexec" in inst.mnemonic or "exec" in new else next(iter(new.values()))
+                new["scc"] = int(tested != 0)
+            r |= new
+        elif inst.mnemonic.startswith("v_cmp"):
+            where = "exec" if "cmpx" in inst.mnemonic else "vcc" if "e32" in inst.mnemonic else numbers[0]
+            r[where] = luck & r["exec"]
+        elif inst.mnemonic.startswith("s_cmp"):
+            r["scc"] = luck & 1
+        for reg in (reg for reg in inst.writes() if reg.is_vgpr):
+            writer |= {(lane, reg.index): at for lane in (range(3) if inst.desc.ignores_exec else on)}
+        block = c.block_of(at)
+        if at + 1 < block.end:
+            at += 1
+        elif not block.successors:
+            break
+        else:
+            taken = inst.mnemonic.startswith("s_cbranch") and TAKEN[inst.mnemonic.removeprefix("s_cbranch_")](r)
+            at = c.blocks[block.successors[-1 if taken else 0]].start

@@ -1,0 +1,55 @@
+"""Which halves of a VGPR an instruction touches: v3.l and v3.h are registers of their own.
+
+GFX11 writes 16-bit results, and loads of 16 bits and less (the d16 forms), into one half of a VGPR and leaves the other
+alone; d16_hi stores read the upper half, stores of 16 bits and less the lower one. So two loads may fill the halves of
+one register at the same time, and code may use one half while the other is still being filled (LLVM follows 16-bit
+registers by themselves in SIInsertWaitcnts.cpp).
+
+Sources: RDNA3 ISA guide 4.5 (D16), LLVM AMDGPUUsage, "real true16".
+"""
+
+from __future__ import annotations
+
+from isa.describe import Role, lookup
+from isa.program import Instruction, Modified
+from isa.registers import Reg
+
+LOW, HIGH = 1, 2
+BOTH = LOW | HIGH
+_SHORT = frozenset({"u8", "i8", "b8", "u16", "i16", "b16"})
+_SIXTEEN = frozenset({"f16", "u16", "i16", "b16", "bf16"})
+
+
+def touched(inst: Instruction, unit: Reg) -> tuple[int, int]:
+    """(halves of a VGPR that an instruction computes with, halves that it writes). A half that is only kept counts as
+    neither."""
+    read = written = 0
+    for half in inst.halves:
+        for role, operand in lookup(half).roles_of(half):
+            reg = operand.operand if isinstance(operand, Modified) else operand
+            if isinstance(reg, Reg) and reg.file == "v" and reg.index <= unit.index < reg.index + reg.count:
+                part = _part(half, role, reg)
+                written |= part if role.written else 0
+                keeps = role.written and half.desc.access is not None and half.desc.access.half
+                read |= part if role.read and not keeps else 0
+    return read, written
+
+
+def filled(inst: Instruction) -> int:
+    """The halves of its register that a load fills."""
+    access = inst.desc.access
+    return {"": BOTH, "lo": LOW, "hi": HIGH}[access.half if access is not None and access.kind == "load" else ""]
+
+
+def _part(inst: Instruction, role: Role, reg: Reg) -> int:
+    """The halves that one operand names."""
+    if reg.half:
+        return LOW if reg.half == "l" else HIGH
+    access = inst.desc.access
+    if access is not None:
+        data = role.kind == "v" and role.type == "b32"
+        short = access.half or (access.kind == "store" and access.element in _SHORT)
+        return (HIGH if access.half == "hi" else LOW) if data and short else BOTH
+    if role.written and role.type == "f16h":
+        return HIGH
+    return LOW if role.written and role.type in _SIXTEEN and inst.modifier("op_sel") is None else BOTH

@@ -1,0 +1,297 @@
+"""What one lane sees: a `Cfg` -> which definitions a read may see, along the paths that a single lane can take.
+
+`isa.analysis.defuse` keeps two sets of definitions, for the lanes that EXEC has on and for those that it has off, and
+takes every branch both ways. That is fast, and too much where lanes come back that were off for another reason (the
+else of an if within a loop that other lanes have left), or where two branches ask the same question. This analysis
+follows one lane instead, any one that is on at the entry. It knows the lane's own bit of EXEC and of the masks that
+EXEC is computed from, so `s_and_saveexec_b32`, `s_xor_b32`, `s_and_not1_saveexec_b32` and the rest are exact, and a
+branch tells what it asked:
+
+    node    (segment, masks): instructions in a row within which EXEC does not change, and what the masks hold: all
+            zeros, all ones, 0 or 1 for this lane, or unknown
+    split   where EXEC depends on an unknown bit, and at a branch on SCC, there is a node for either answer
+    edge    not taken where the masks rule it out: s_cbranch_execz while this lane is on, s_cbranch_vccz behind
+            `s_and_b32 vcc_lo, exec_lo, s9` while s9 is all ones
+
+The effect of an instruction on masks is that of `isa.analysis.exec_mask`. Masks that nothing reads any more are
+forgotten; a segment that has been entered with LIMIT different masks is entered with EXEC alone from then on.
+
+For each register that is asked for, its definitions flow through the nodes: a masked write replaces them where the lane
+is on and does nothing where it is off. So it costs something a register, and is meant for the few questions that
+`DefUse` leaves open (`Narrowed`).
+
+Limits: as of exec_mask; a mask that was spilled to memory or to a VGPR's lane is unknown. What two lanes do to each
+other (v_readlane_b32) is taken for any lane's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.analysis import exec_mask, regset
+from isa.analysis.cfg import Cfg
+from isa.analysis.defuse import ENTRY, DefUse
+from isa.analysis.exec_mask import Mask
+from isa.analysis.liveness import Liveness
+from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
+
+LIMIT = 48
+_EXEC, _SCC, _VCC = (regset.bit(r) for r in (EXEC_LO, SCC, VCC_LO))
+
+# What a mask holds: NONE and ALL for all lanes; OFF and ON for this lane, others may differ; ANY: not known.
+_NONE, _ALL, _OFF, _ON, _ANY = range(5)
+_KNOWN = {_NONE: False, _ALL: True, _OFF: False, _ON: True}
+_NOT = {_NONE: _ALL, _ALL: _NONE, _OFF: _ON, _ON: _OFF, _ANY: _ANY}
+
+_Masks = tuple[int, ...]
+_Node = tuple[int, _Masks]
+"""(position at which the segment starts, what each tracked register holds)."""
+_BRANCHES = {  # what they ask, and whether they are taken where it is not zero
+    "s_cbranch_execz": (_EXEC, False),
+    "s_cbranch_execnz": (_EXEC, True),
+    "s_cbranch_vccz": (_VCC, False),
+    "s_cbranch_vccnz": (_VCC, True),
+    "s_cbranch_scc0": (_SCC, False),
+    "s_cbranch_scc1": (_SCC, True),
+}
+
+
+def _and(a: int, b: int) -> int:
+    if _NONE in (a, b):
+        return _NONE
+    if _ALL in (a, b):
+        return b if a == _ALL else a
+    return _OFF if _OFF in (a, b) else _ANY if _ANY in (a, b) else _ON
+
+
+def _xor(a: int, b: int) -> int:
+    if a in (_NONE, _ALL) or b in (_NONE, _ALL):
+        fixed, other = (a, b) if a in (_NONE, _ALL) else (b, a)
+        return other if fixed == _NONE else _NOT[other]
+    return _ANY if _ANY in (a, b) else _ON if a != b else _OFF
+
+
+@dataclass(frozen=True)
+class LaneView:
+    """See the module's docstring."""
+
+    cfg: Cfg
+    live: Liveness
+
+    # --- what is tracked
+    @cached_property
+    def _effects(self) -> list[dict[int, Mask] | None]:
+        return exec_mask.effects(self.cfg)
+
+    @cached_property
+    def _tracked(self) -> dict[int, int]:
+        """Register -> its place among the masks: EXEC, SCC, VCC and what EXEC and VCC are computed from."""
+        found = {_EXEC: 0, _SCC: 1, _VCC: 2}
+        grown = True
+        while grown:
+            grown = False
+            for effect in self._effects:
+                for reg, value in (effect or {}).items():
+                    for leaf in value.registers() if reg in found else ():
+                        if leaf not in found:
+                            found[leaf] = len(found)
+                            grown = True
+        return found
+
+    @cached_property
+    def _stops(self) -> dict[int, list[int]]:
+        """Start of a segment -> the positions in it that change masks, the last position of the segment last."""
+        stops: dict[int, list[int]] = {}
+        for block in self.cfg.blocks:
+            start, here = block.start, []
+            for i in block.range:
+                effect = self._effects[i]
+                touches = effect is not None and any(reg in self._tracked for reg in effect)
+                ends = i == block.end - 1 or (effect is not None and _EXEC in effect)
+                if touches or ends or self.cfg.defs[i] >> _SCC & 1 or i in self._calls:
+                    here.append(i)
+                if ends:
+                    stops[start] = here
+                    start, here = i + 1, []
+        return stops
+
+    @cached_property
+    def _calls(self) -> frozenset[int]:
+        return frozenset(self.cfg.calls)
+
+    # --- masks
+    def _value(self, masks: _Masks, value: Mask) -> int:
+        match value.op:
+            case "reg":
+                return masks[self._tracked[value.args[0]]] if value.args[0] in self._tracked else _ANY
+            case "ones":
+                return _ALL
+            case "zero":
+                return _NONE
+            case "not":
+                return _NOT[self._value(masks, value.args[0])]
+            case "and" | "or" | "xor":
+                a, b = (self._value(masks, part) for part in value.args)
+                return (
+                    _xor(a, b)
+                    if value.op == "xor"
+                    else _and(a, b)
+                    if value.op == "and"
+                    else _NOT[_and(_NOT[a], _NOT[b])]
+                )
+        return _ANY
+
+    def _step(self, i: int, masks: _Masks) -> list[_Masks]:
+        """The masks behind an instruction; several where EXEC depends on what is not known."""
+        inst, effect, tracked = self.cfg.instructions[i], self._effects[i], self._tracked
+        if i in self._calls:  # gives EXEC back as it got it
+            return [tuple(m if k == 0 else _ANY for k, m in enumerate(masks))]
+        if effect is None:
+            return [self._with(masks, {_SCC: _ANY})] if self.cfg.defs[i] >> _SCC & 1 else [masks]
+        if inst.desc.name == "s_cselect_b32" and any(r in tracked for r in effect):
+            scc = masks[tracked[_SCC]]
+            if scc == _ANY:
+                return [m for s in (_NONE, _ALL) for m in self._step(i, self._with(masks, {_SCC: s}))]
+            chosen = exec_mask.operand_mask(inst.operands[1 if scc == _ALL else 2])
+            return [self._with(masks, dict.fromkeys(effect, self._value(masks, chosen)))]
+        if _EXEC in effect and self._value(masks, effect[_EXEC]) == _ANY:
+            unknown = next((r for r in effect[_EXEC].registers() if r in tracked and masks[tracked[r]] == _ANY), None)
+            if unknown is not None:
+                return [m for bit in (_OFF, _ON) for m in self._step(i, self._with(masks, {unknown: bit}))]
+        new = {reg: self._value(masks, value) for reg, value in effect.items() if reg in tracked}
+        if self.cfg.defs[i] >> _SCC & 1:
+            made = [self._value(masks, value) for reg, value in effect.items() if inst.desc.name in _TESTED]
+            if _EXEC in effect and "saveexec" in inst.desc.name:
+                made = [self._value(masks, effect[_EXEC])]
+            new[_SCC] = {_NONE: _NONE, _ALL: _ALL, _ON: _ALL}.get(made[0], _ANY) if made else _ANY
+        if new.get(_EXEC) == _ANY:
+            return [self._with(masks, new | {_EXEC: bit}) for bit in (_OFF, _ON)]
+        return [self._with(masks, new)]
+
+    def _with(self, masks: _Masks, new: dict[int, int]) -> _Masks:
+        out = list(masks)
+        for reg, value in new.items():
+            if reg in self._tracked:
+                out[self._tracked[reg]] = value
+        return tuple(out)
+
+    def _living(self, position: int, masks: _Masks) -> _Masks:
+        live = self.live.before[position]
+        return tuple(
+            m if reg == _EXEC or live >> reg & 1 else _ANY for m, reg in zip(masks, self._tracked, strict=True)
+        )
+
+    # --- the graph
+    @cached_property
+    def _edges(self) -> dict[_Node, tuple[_Node, ...]]:
+        """All nodes that can be reached, each with those that may follow."""
+        first = (0, (_ON, *(_ANY,) * (len(self._tracked) - 1)))
+        edges: dict[_Node, tuple[_Node, ...]] = {}
+        entered: dict[int, int] = {}
+        work = [first]
+        while work:
+            node = work.pop()
+            if node in edges:
+                continue
+            edges[node] = ()
+            start, masks = node
+            states = [masks]
+            for i in self._stops[start]:
+                states = [m for s in states for m in self._step(i, s)]
+            last = self._stops[start][-1]
+            followers: dict[_Node, None] = {}
+            for state in states:
+                for target, after in self._leave(last, state):
+                    after = self._living(target, after)
+                    if (target, after) not in edges:
+                        if entered.get(target, 0) >= LIMIT:
+                            after = (after[0], *(_ANY,) * (len(after) - 1))
+                        else:
+                            entered[target] = entered.get(target, 0) + 1
+                    followers[target, after] = None
+            edges[node] = tuple(followers)
+            work += followers
+        return edges
+
+    def _leave(self, last: int, masks: _Masks) -> Iterator[tuple[int, _Masks]]:
+        """Where control can go behind a segment's last instruction, and what is known there."""
+        block = self.cfg.block_of(last)
+        if last != block.end - 1:
+            yield last + 1, masks
+            return
+        inst = self.cfg.instructions[last]
+        if inst.desc.name not in _BRANCHES or len(block.successors) != 2:
+            yield from ((self.cfg.blocks[s].start, masks) for s in block.successors)
+            return
+        reg, when = _BRANCHES[inst.desc.name]
+        held = masks[self._tracked[reg]]
+        for k, s in enumerate(block.successors):  # the fall-through first
+            nonzero = when == (k == 1)
+            if held == _NONE if nonzero else held in (_ALL, _ON):
+                continue
+            known = {reg: _NONE} if not nonzero else {reg: _ALL} if reg == _SCC else {}
+            yield self.cfg.blocks[s].start, self._with(masks, known)
+
+    # --- definitions
+    @cached_property
+    def _found(self) -> dict[int, dict[int, frozenset[int]]]:
+        return {}
+
+    def defs_of(self, position: int, reg: Reg) -> frozenset[int]:
+        """The definitions of a single register that the read at `position` may see, as `DefUse.defs_of`."""
+        number = regset.bit(reg)
+        if number not in self._found:
+            self._found[number] = self._flow(number)
+        return self._found[number].get(position, frozenset())
+
+    def _flow(self, number: int) -> dict[int, frozenset[int]]:
+        cfg, flag = self.cfg, 1 << number
+        touching: dict[int, list[int]] = {}
+        for start, stops in self._stops.items():
+            rows = [i for i in range(start, stops[-1] + 1) if (cfg.uses[i] | cfg.defs[i]) & flag or i in self._calls]
+            touching[start] = rows
+        found: dict[int, frozenset[int]] = {}
+        entry: dict[_Node, frozenset[int]] = {next(iter(self._edges)): frozenset({ENTRY})}
+        work = list(entry)
+        while work:
+            node = work.pop()
+            sites, on = entry[node], _KNOWN[node[1][0]]
+            for i in touching[node[0]]:
+                inst = cfg.instructions[i]
+                if cfg.uses[i] & flag and (on or number >= 256 or regset.across_lanes(inst)):
+                    found[i] = found.get(i, frozenset()) | sites
+                if i in self._calls or (inst.desc.scatters and cfg.defs[i] & flag):
+                    sites |= {i}
+                elif cfg.defs[i] & flag and (on or number >= 256 or not inst.desc.exec_masked):
+                    sites = frozenset({i})
+            for follower in self._edges[node]:
+                old = entry.get(follower)
+                new = sites if old is None else old | sites
+                if new != old:
+                    entry[follower] = new
+                    work.append(follower)
+        return found
+
+
+_TESTED = frozenset(f"s_{op}_b32" for op in ("and", "or", "xor", "and_not1", "or_not1", "nand", "nor", "xnor", "not"))
+
+
+@dataclass(frozen=True)
+class Narrowed(DefUse):
+    """Definitions as `view` has them, where `DefUse` knows of several."""
+
+    view: LaneView
+
+    def defs_of(self, position: int, reg: Reg) -> frozenset[int]:
+        sites = super().defs_of(position, reg)
+        return sites & self.view.defs_of(position, reg) if len(sites) > 1 else sites
+
+    def uses_of(self, position: int, reg: Reg) -> frozenset[int]:
+        return frozenset(use for use in super().uses_of(position, reg) if position in self.defs_of(use, reg))
+
+
+def narrowed(chains: DefUse, live: Liveness) -> Narrowed:
+    """The same chains, followed lane by lane where that can matter."""
+    return Narrowed(chains.cfg, chains.reaching, LaneView(chains.cfg, live))

@@ -1,0 +1,101 @@
+; Registers that nobody has written, as compilers leave them where the value does not matter: `right`. Where it does:
+; `wrong`, line for line.
+right:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]       ; v1: only v2 is read of the result,
+	v_dual_mov_b32 v8, v2 :: v_dual_mov_b32 v9, v3  ; the high half is copied and goes nowhere
+	v_lshlrev_b64 v[10:11], 2, v[8:9]
+	s_mov_b32 s6, 0
+	s_waitcnt lgkmcnt(0)
+next_round:
+	v_cmp_eq_u32_e32 vcc_lo, s6, v0
+	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
+	s_or_b32 s17, s17, exec_lo                        ; sets the lanes that are on, keeps the others
+	s_and_not1_b32 s18, s19, exec_lo                  ; takes the lanes that are off
+	s_mov_b32 s19, s18
+	s_add_i32 s6, s6, 1
+	s_cmp_lg_u32 s6, 32
+	s_cbranch_scc1 next_round
+	v_cndmask_b32_e64 v21, v20, v10, s17
+	v_cndmask_b32_e64 v22, v20, v10, s19
+	v_mov_b32_e32 v12, v2
+	global_store_b64 v0, v[12:13], s[4:5]           ; a structure with four bytes of padding
+	global_store_b128 v0, v[20:23], s[4:5] offset:64
+	s_endpgm
+.Lfunc_end0:
+wrong:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
+	v_dual_mov_b32 v8, v2 :: v_dual_mov_b32 v9, v3
+	v_lshlrev_b64 v[10:11], 2, v[8:9]
+	s_mov_b32 s6, 0
+	s_waitcnt lgkmcnt(0)
+wrong_round:
+	v_cmp_eq_u32_e32 vcc_lo, s6, v0
+	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
+	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
+	s_or_b32 s17, s17, s21
+	s_and_not1_b32 s18, s19, s17
+	s_mov_b32 s19, s18
+	s_add_i32 s6, s6, 1
+	s_cmp_lg_u32 s6, 32
+	s_cbranch_scc1 wrong_round
+	v_add_nc_u32_e32 v11, v11, v20                  ; so v1 matters
+	v_cndmask_b32_e64 v22, v20, v10, s19
+	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
+	global_store_b128 v0, v[20:23], s[4:5] offset:64
+	global_store_b64 v0, v[10:11], s[4:5]
+	global_store_b32 v0, v18, s[4:5]
+	s_endpgm
+.Lfunc_end1:
+	.section	.rodata
+	.amdhsa_kernel right
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_user_sgpr_count 15
+		.amdhsa_next_free_vgpr 24
+		.amdhsa_next_free_sgpr 24
+	.end_amdhsa_kernel
+	.amdhsa_kernel wrong
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_user_sgpr_count 15
+		.amdhsa_next_free_vgpr 24
+		.amdhsa_next_free_sgpr 24
+	.end_amdhsa_kernel
+	.text
+;; expect
+note: case.s:12:2: v_cndmask_b32_e32 reads v20, which nothing has written on some path [VAL002 read of a register that nobody wrote on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
+    	^
+  next: nothing to do where that path is never taken
+case.s:28:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
+    	^
+  next: set it first
+case.s:35:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
+    	^
+  next: set it first
+case.s:36:2: v_add_f32_e32 reads v18, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
+    	^
+  next: set it first
+case.s:37:2: s_or_b32 reads s17, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	s_or_b32 s17, s17, s21
+    	^
+  next: set it first
+case.s:37:2: s_or_b32 reads s21, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	s_or_b32 s17, s17, s21
+    	^
+  next: set it first
+case.s:38:2: s_and_not1_b32 reads s19, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	s_and_not1_b32 s18, s19, s17
+    	^
+  next: set it first
+case.s:45:2: global_store_b64 reads v12, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
+    	^
+  next: set it first
+case.s:45:2: global_store_b64 reads v13, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
+    	^
+  next: set it first
