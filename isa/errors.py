@@ -108,7 +108,8 @@ class Finding:
     def __str__(self) -> str:
         text = str(self.error())
         if self.related:
-            told = ", ".join(str(r.span.line) if r.span else r.where for r in self.related[:_TOLD])
-            more = len(self.related) - _TOLD
-            text += f"\n  also: {'lines ' if self.span else ''}{told}" + (f" and {more} more" if more > 0 else "")
+            places = list(dict.fromkeys(str(r.span.line) if r.span else r.where for r in self.related))
+            word = ("lines " if len(places) > 1 else "line ") if self.span else ""
+            more = f" and {len(places) - _TOLD} more" if len(places) > _TOLD else ""
+            text += f"\n  also: {word}{', '.join(places[:_TOLD])}{more}"
         return text if self.severity == "fault" else f"note: {text}"

@@ -15,6 +15,7 @@ from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.waits import InFlight, filled, parse_wait
+from isa.check import causes
 from isa.check.registry import RULES
 from isa.check.rules import place
 from isa.errors import Finding
@@ -70,14 +71,18 @@ def at_returns(flight: InFlight, chains: DefUse, targets: Mapping[int, Target | 
         inst, pair = cfg.instructions[i], cfg.instructions[i].operands[-1]
         if targets.get(i) is not None or not isinstance(pair, Reg):
             continue
-        for load in sorted({at for at, _ in flight.before[i] if filled(cfg, at)}):
-            yield RETURN.broken(
+        loads = [
+            RETURN.broken(
                 inst,
                 f"{cfg.instructions[load]} ({place(cfg.instructions[load], load)}) may still be in flight when the "
                 "function returns",
                 expected="a wait for it before the return",
                 hint="the caller cannot know what to wait for",
             )
+            for load in sorted({at for at, _ in flight.before[i] if filled(cfg, at)})
+        ]
+        if loads:
+            yield causes.one(loads, "waits for all of them before the return")
         links = {
             at
             for unit in pair.units()

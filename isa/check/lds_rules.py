@@ -3,7 +3,7 @@
 Waves of a workgroup run in any order, so what one writes to LDS another may read only behind a barrier that both pass,
 and may overwrite only behind one that the reader has passed. Forward data flow: the LDS reads and writes since the last
 barrier, over all paths through loops. A pair of one read and one write of them that can reach the same bytes is a
-finding, once for each instruction.
+finding, once for each instruction, those that one barrier would settle together.
 
 Which bytes an access can reach is told by `isa.analysis.lds_ranges`, for each state of the address registers by itself:
 so two buffers that are exchanged from round to round, one written while the other is read, need one barrier a round.
@@ -18,12 +18,14 @@ Limits: ranges are those of all work-items together. Waves that keep to parts of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from isa.analysis import lds_ranges
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.analysis.lds_ranges import Bytes, Node
+from isa.check import causes
 from isa.check.registry import RULES
 from isa.check.rules import place, register
 from isa.errors import Finding
@@ -60,14 +62,24 @@ def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimen
             if s not in entry or new != entry[s]:
                 entry[s] = new
                 work.append(s)
-    found: dict[int, Finding] = {}
+    found: dict[causes.Pair, Finding] = {}
+    seen: set[int] = set()
     for number in sorted(entry, key=lambda n: (nodes[n].block, n)):
         since = entry[number]
         for i in stops[nodes[number].block]:
-            if kinds[i] and i not in found and (other := _conflict(cfg, kinds, nodes, (number, i), since)):
-                found[i] = _finding(cfg, kinds, nodes, (number, i), other)
+            if kinds[i] and i not in seen and (other := _conflict(cfg, kinds, nodes, (number, i), since)):
+                seen.add(i)
+                found[other[1], i] = _finding(cfg, kinds, nodes, (number, i), other)
             since = since | {(number, i)} if kinds[i] else frozenset()
-    yield from (found[i] for i in sorted(found))
+    yield from causes.joined(
+        cfg, found, lambda _, i: cfg.instructions[i].desc.effect != "barrier", partial(_barrier, cfg)
+    )
+
+
+def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
+    """What settles a group: it stands before the first access."""
+    _, first = pairs[0]
+    return f"s_barrier before {place(cfg.instructions[first], first)}, each wave's accesses complete, settles all"
 
 
 def _kind(inst: Instruction) -> str:

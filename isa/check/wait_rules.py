@@ -12,10 +12,12 @@ invalidation or the end of the program orders memory and is left alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from isa.analysis import waits
 from isa.analysis.cfg import Cfg
-from isa.analysis.waits import Event, InFlight
+from isa.analysis.waits import Hazard, InFlight
+from isa.check import causes
 from isa.check.registry import RULES
 from isa.check.rules import place
 from isa.errors import Finding
@@ -27,29 +29,53 @@ STRICT = RULES["WAIT005"]
 
 
 def faults(flight: InFlight) -> Iterator[Finding]:
-    """Registers used before their load has landed, one finding a load and use; LDS stores in flight at a barrier."""
+    """Registers used before their load has landed, and LDS stores in flight at a barrier: one finding for all that one
+    wait would settle."""
     cfg = flight.cfg
-    seen: set[tuple[int, int]] = set()
+    uses: dict[str, dict[causes.Pair, Finding]] = {}
+    seen: set[causes.Pair] = set()
     for h in flight.hazards():
-        if (h.position, h.load) in seen:
-            continue
-        seen.add((h.position, h.load))
-        inst, load = cfg.instructions[h.position], cfg.instructions[h.load]
-        yield COVER.broken(
-            inst,
-            f"{inst.mnemonic} {h.access}s {h.reg} while {load} may still be in flight",
-            expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({place(load, h.load)})",
-            got=_waits_between(cfg, flight, h.load, h.position, h.counter),
-            hint="put the wait before this instruction, or this instruction behind the wait",
-        )
-    for i, event in _stores_at_barriers(cfg, flight):
-        store = cfg.instructions[event[0]]
-        yield BARRIER.broken(
-            cfg.instructions[i],
-            f"{store} ({place(store, event[0])}) may still be in flight when the wave arrives",
-            expected="s_waitcnt lgkmcnt(0) between the store and the barrier",
-            hint="a barrier does not wait for memory: another wave may read the old value behind it",
-        )
+        if (h.load, h.position) not in seen:
+            seen.add((h.load, h.position))
+            uses.setdefault(h.counter, {})[h.load, h.position] = _use(flight, h)
+    for counter, found in uses.items():
+        yield from causes.joined(cfg, found, partial(_in_flight, flight, counter), partial(_wait, flight, counter))
+    for i, stores in _stores_at_barriers(cfg, flight).items():
+        wait = f"s_waitcnt lgkmcnt(0) before the barrier ({place(cfg.instructions[i], i)}) settles all"
+        yield causes.one([_at_barrier(cfg, i, store) for store in stores], wait)
+
+
+def _use(flight: InFlight, h: Hazard) -> Finding:
+    cfg = flight.cfg
+    inst, load = cfg.instructions[h.position], cfg.instructions[h.load]
+    return COVER.broken(
+        inst,
+        f"{inst.mnemonic} {h.access}s {h.reg} while {load} may still be in flight",
+        expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({place(load, h.load)})",
+        got=_waits_between(cfg, flight, h.load, h.position, h.counter),
+        hint="put the wait before this instruction, or this instruction behind the wait",
+    )
+
+
+def _in_flight(flight: InFlight, counter: str, load: int, position: int) -> bool:
+    return (load, counter) in flight.before[position]
+
+
+def _wait(flight: InFlight, counter: str, pairs: list[causes.Pair]) -> str:
+    """What settles a group: it stands before the first use."""
+    _, first = pairs[0]
+    number = min(flight.before[first][load, counter] for load, _ in pairs)
+    return f"s_waitcnt {counter}({number}) before {place(flight.cfg.instructions[first], first)} settles all"
+
+
+def _at_barrier(cfg: Cfg, position: int, store: int) -> Finding:
+    return BARRIER.broken(
+        cfg.instructions[position],
+        f"{cfg.instructions[store]} ({place(cfg.instructions[store], store)}) may still be in flight when the wave "
+        "arrives",
+        expected="s_waitcnt lgkmcnt(0) between the store and the barrier",
+        hint="a barrier does not wait for memory: another wave may read the old value behind it",
+    )
 
 
 def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
@@ -90,13 +116,11 @@ def _needed(cfg: Cfg, flight: InFlight, position: int, counter: str) -> int | No
     return min((n for (at, c), n in flight.before[position].items() if c == counter and at in needed), default=None)
 
 
-def _stores_at_barriers(cfg: Cfg, flight: InFlight) -> Iterator[tuple[int, Event]]:
-    for i, inst in enumerate(cfg.instructions):
-        if inst.desc.effect != "barrier":
-            continue
-        for event in flight.before[i]:
-            if _is_lds_write(cfg, event[0]):
-                yield i, event
+def _stores_at_barriers(cfg: Cfg, flight: InFlight) -> dict[int, list[int]]:
+    """Position of a barrier -> the LDS stores that may be in flight there."""
+    barriers = [i for i, inst in enumerate(cfg.instructions) if inst.desc.effect == "barrier"]
+    found = {i: [at for at, _ in flight.before[i] if _is_lds_write(cfg, at)] for i in barriers}
+    return {i: stores for i, stores in found.items() if stores}
 
 
 def _is_lds_write(cfg: Cfg, position: int) -> bool:

@@ -4,18 +4,13 @@
 	v_add_nc_u32_e32 v1, s4, v1
 	s_endpgm
 ;; expect
-case.s:4:2: v_add_nc_u32_e32 reads s4 while s_load_b32 s4, s[0:1], 0x0 may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
+case.s:4:2: v_add_nc_u32_e32 reads s4 while s_load_b32 s4, s[0:1], 0x0 may still be in flight; 1 more of this cause [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_nc_u32_e32 v1, s4, v1
     	^
-  expected: s_waitcnt lgkmcnt(0) or less on every path from the load (line 2)
+  expected: s_waitcnt lgkmcnt(0) before line 4 settles all
   found: no wait between them
   next: put the wait before this instruction, or this instruction behind the wait
-case.s:4:2: v_add_nc_u32_e32 reads v1 while ds_load_b32 v1, v0 may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
-    	v_add_nc_u32_e32 v1, s4, v1
-    	^
-  expected: s_waitcnt lgkmcnt(0) or less on every path from the load (line 3)
-  found: no wait between them
-  next: put the wait before this instruction, or this instruction behind the wait
+  also: line 4
 note: case.s:4:2: nobody reads v1 [VAL003 value that nobody reads; data flow]
     	v_add_nc_u32_e32 v1, s4, v1
     	^
