@@ -6,7 +6,7 @@
 
 A comment behind an instruction is for its line; one on a line of its own for the next line that is more than a comment.
 It names ids or prefixes of ids, with commas or blanks between; what follows in parentheses is for the reader. Where a
-finding has several places, those that are ignored leave it, and all of it where its first one is.
+finding has several places, those that are ignored leave it, and it stands at the first one that is left.
 
 A comment that ignores nothing is a note (SUP001), what is no rule a fault (SUP002). Only rules of the tool that asks
 count, so that `check` leaves alone what is for `lint`; and only lines that it looked at can be said to hold nothing.
@@ -56,9 +56,16 @@ def apply(
 
     left = []
     for finding in findings:
-        related = tuple(r for r in finding.related if not ignored(finding.id, r.span))
+        others = tuple(r for r in finding.related if not ignored(finding.id, r.span))
         if not ignored(finding.id, finding.span):
-            left.append(dataclasses.replace(finding, related=related))
+            left.append(dataclasses.replace(finding, related=others))
+        elif others:
+            now, *more = others
+            left.append(
+                dataclasses.replace(
+                    finding, message=now.message, span=now.span, where=now.where, related=tuple(more), got=None
+                )
+            )
     for k, s in enumerate(suppressions):
         if not s.ids:
             left.append(
