@@ -21,6 +21,7 @@ The type gives width and interpretation; `width` turns it into a count of regist
     b96 b128 b256 b512      a tuple of u32 values, one a register
     pkf16 pku16 pki16       two 16-bit numbers in one register. Where the destination is packed too, the body is called
                             once a half; otherwise it gets such a source as the tuple (low, high)
+    pkf16d pkbf16           the same, where an inline constant stands in both halves; bf16 as its bits, u16
     mix                     f32, or one half as f16 turned into f32, as op_sel_hi and op_sel say (v_fma_mix_*)
     f16h                    a destination that is the high half of its register
     mask                    b1: one truth value a lane (kind m)

@@ -132,6 +132,17 @@ class Value(ABC):
         numbers, for sin and cos within a few near their zeros.
         """
 
+    # --- what engines have ready: functions too long to be written out in each body
+    @abstractmethod
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Value:
+        """A function of self and others that an engine computes by itself; others take its name for all that is known.
+        Bodies use the methods below. type_: the result's, self's unless given."""
+
+    def scaled_fma(self, b: Value, c: Value, n: Value) -> Value:
+        """(self * b + c) * 2**n (f32, f64), rounded once; n is an i32 below 1024 in size. Denormal operands are kept,
+        a denormal result as the mode says."""
+        return self.primitive("scaled_fma", b, c, n)
+
     # --- lanes (vector values)
     @abstractmethod
     def lane(self, index: Number) -> Value:

@@ -256,6 +256,9 @@ class Span(Value):
     def _unknown(self, *_: Any) -> Span:
         return anything(self.type)
 
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Span:
+        return anything(type_ or self.type)
+
     popcount = clz = ctz = bitreverse = floor = ceil = trunc = rint = sqrt = _unknown
     fma = div = call = _unknown  # type: ignore[assignment]
 

@@ -54,6 +54,9 @@ for bits in (32, 64):
         _atomic(f"{stem}_{letter}{bits}", f"{letter}{bits}", f"v.{letter}{bits}", body)
     b = f"b{bits}"
     _access(f"ds_storexchg_rtn_{b} =v.{b}, v.u32, v.{b}", "atomic", b, body=lambda old, data: data, returns=True)
+    for name, pair in (("2addr", 1), ("2addr_stride64", 64)):
+        two = f"ds_storexchg_{name}_rtn_{b} =v.b{2 * bits}, v.u32, v.{b}, v.{b}"
+        _access(two, "atomic", b, body=lambda old, data: data, returns=True, pair=pair)
     _atomic(f"cmpstore_{b}", b, f"v.{b}, v.{b}", lambda old, new, expected: select(old == expected, new, old))
     _atomic(
         f"cmpstore_f{bits}",

@@ -150,7 +150,8 @@ def _bfe(a: Value, n: Value) -> Value:
     """Offset in bits 4:0 (5:0 for 64 bit) of n, width in bits 22:16."""
     size = 64 if a.type.endswith("64") else 32
     count = field(n, 16, 7)
-    part = (a.bits(f"u{size}") >> (n & (size - 1)).to(f"u{size}")) & ones(count, f"u{size}")
+    # A signed number goes on with its sign where the field passes its end.
+    part = (a >> (n & (size - 1)).to(a.type)).bits(f"u{size}") & ones(count, f"u{size}")
     return sign_extend(part, count).bits(a.type) if a.type[0] == "i" else part
 
 

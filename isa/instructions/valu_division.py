@@ -1,15 +1,14 @@
 """The steps of IEEE division and of argument reduction: V_DIV_SCALE, V_DIV_FMAS, V_DIV_FIXUP, V_TRIG_PREOP.
 
-RDNA3 ISA guide 16.12. Where its pseudocode asks whether a quotient is denormal, the answer here follows from exponents
-and fractions, so that nothing is divided.
+RDNA3 ISA guide 16.12, and what was checked on cards where its pseudocode is looser than they are.
 """
 
 from __future__ import annotations
 
 from isa.describe import Unit, inst
-from isa.instructions.valu_float import frexp_exp, frexp_mant, ldexp
+from isa.instructions.valu_float import ldexp
 from isa.instructions.words import FORMATS, float_bits, is_inf, is_nan, maximum
-from isa.values import Value, fma, select
+from isa.values import Value, select
 
 
 def _parts(a: Value) -> tuple[Value, Value, Value]:
@@ -29,67 +28,55 @@ def _scaled(a: Value, n: int) -> Value:
     return ldexp(a, (u & 0).to("u32").bits("i32") + n)
 
 
-def _div_scale(s0: Value, denominator: Value, numerator: Value) -> tuple[Value, Value]:
+def _kept(a: Value, ieee: bool) -> Value:
+    """a, its denormals flushed as MODE has it. A signalling NaN becomes quiet in IEEE mode."""
+    return a * 1.0 if ieee else select(is_nan(a), a, a * 1.0)
+
+
+def _div_scale(s0: Value, denominator: Value, numerator: Value, ieee: bool) -> tuple[Value, Value]:
     """(s0 scaled so that no step of the division over- or underflows, whether V_DIV_FMAS must scale back).
 
-    s0 is the numerator or the denominator, whichever is to be scaled. Where 1/d and n/d are both tiny the guide scales
-    the denominator up, which overflows; down is what makes division right.
+    s0 is the numerator or the denominator, whichever is to be scaled. Both results follow from the exponents as they
+    are encoded, 0 for a denormal, where the guide's pseudocode asks for denormal quotients; so it was checked on a
+    gfx1100 (ROCm/rocm-systems, pull request 11613). A zero operand gives a NaN, and does not clear VCC.
     """
     size, mantissa = FORMATS[s0.type]
     bias = (1 << (size - 2 - mantissa)) - 1
-    step, widest = (64, 96) if size == 32 else (128, 768)
+    step, widest, tiny = (64, 96, 24) if size == 32 else (128, 768, 53)
+    # Where MODE drops denormal inputs they are zeros, whose exponent is 0 as well.
     _, n_exponent, _ = _parts(numerator)
-    _, d_exponent, d_fraction = _parts(denominator)
-    up, down = _scaled(s0, step), _scaled(s0, -step)
+    _, d_exponent, _ = _parts(denominator)
+    difference = n_exponent - d_exponent
+    large, small = difference >= widest, difference <= -widest
+    same, up, down = _kept(s0, ieee), _scaled(s0, step), _scaled(s0, -step)
+    of_denominator = s0 == denominator
+    value = select(n_exponent <= tiny, up, same)
+    value = select(small, select(of_denominator, same, up), value)
+    # The denominator's reciprocal would be denormal.
+    value = select(d_exponent >= 2 * bias - 1, select(small & ~of_denominator, same, down), value)
+    value = select(d_exponent == 0, up, value)
+    value = select(large, select(of_denominator, up, same), value)
+    value = select(is_nan(s0), same, value)
     zero = (numerator == 0.0) | (denominator == 0.0)
-    far = n_exponent - d_exponent >= widest
-    tiny_denominator = (d_exponent == 0) & (d_fraction != 0)
-    # 1/d < 2**(1 - bias) where d > 2**(bias - 1); n/d likewise, by the difference of exponents and then the fractions.
-    tiny_reciprocal = (d_exponent == 2 * bias) | ((d_exponent == 2 * bias - 1) & (d_fraction != 0))
-    difference = frexp_exp(numerator) - frexp_exp(denominator)
-    smaller = frexp_mant(numerator).bits(f"u{size}") << 1 < frexp_mant(denominator).bits(f"u{size}") << 1
-    finite = (n_exponent != 2 * bias + 1) & (d_exponent != 2 * bias + 1)
-    tiny_quotient = finite & ((difference < 1 - bias) | ((difference == 1 - bias) & smaller))
-    of_denominator, of_numerator = s0 == denominator, s0 == numerator
-    value = select(n_exponent <= mantissa, up, s0)
-    value = select(tiny_quotient, select(of_numerator, up, s0), value)
-    value = select(tiny_reciprocal, down, value)
-    value = select(tiny_reciprocal & tiny_quotient, select(of_denominator, down, s0), value)
-    value = select(tiny_denominator, up, value)
-    value = select(far, select(of_denominator, up, s0), value)
-    value = select(zero, _constant(s0, _QUIET_NAN[s0.type]), value)
-    return value, ~zero & (far | (~tiny_denominator & tiny_quotient))
+    value = select(zero, _constant(s0, _QUIET_NAN[s0.type] | 1 << (size - 1)), value)
+    return value, large | ((d_exponent != 0) & small)
 
 
 _QUIET_NAN = {"f16": 0x7E00, "f32": 0x7FC00000, "f64": 0x7FF8000000000000}
 
 
 def _div_fmas(a: Value, b: Value, c: Value, vcc: Value) -> Value:
-    """fma, and where V_DIV_SCALE said so the scaling undone.
+    """fma, and where V_DIV_SCALE said so the scaling undone, rounded once. Denormal operands are kept in any MODE.
 
     The guide's pseudocode for gfx11 says 2**32 (2**64 for f64), which does not undo V_DIV_SCALE's 2**64 (2**128). The
-    guides of later chips say what the card does: by the exponent of the addend, up or down by V_DIV_SCALE's amount.
-
-    Rounded once, after scaling, or quotients that are denormal come out wrong in their last place: f32 is scaled in
-    f64; for f64, which has no wider type, the case that matters is told apart.
+    guides of later chips say what the card does: by the exponent of the addend, up or down by V_DIV_SCALE's amount
+    (ROCm/rocm-systems, pull request 11613, checked on a gfx1100).
     """
+    size, mantissa = FORMATS[a.type]
+    bias, step = (1 << (size - 2 - mantissa)) - 1, 64 if size == 32 else 128
     _, exponent, _ = _parts(c)
-    if a.type == "f32":
-        exact = fma(a.to("f64"), b.to("f64"), c.to("f64"))
-        scaled = select(exponent > 127, _scaled(exact, 64), _scaled(exact, -64)).to("f32")
-        return select(vcc.lanes(), scaled, fma(a, b, c))
-    result = fma(a, b, c)
-    up, down = _scaled(result, 128), _scaled(result, -128)
-    # A sum half-way between two denormals: what fma cut off decides. c and the sum are close, so that their difference
-    # is exact, and `error` has the right sign. Half a step of the denormals is 2**-1075.
-    cut = result - _scaled(down, 128)
-    half_way = (cut == 2.0**-947) | (cut == -(2.0**-947))
-    error = fma(a, b, c - result)
-    bits = result.bits("u64")
-    grows = (error > 0.0) ^ _parts(result)[0]
-    nudged = select(error == 0.0, bits, select(grows, bits + 1, bits - 1)).bits("f64")
-    down = select(half_way, _scaled(nudged, -128), down)
-    return select(vcc.lanes(), select(exponent > 1023, up, down), result)
+    none = (exponent & 0).to("i32")
+    return a.scaled_fma(b, c, select(vcc.lanes(), select(exponent > bias, none + step, none - step), none))
 
 
 def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
@@ -107,7 +94,13 @@ def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     infinite = (2 * bias + 1) << mantissa
     result = select(is_nan(quotient), u & 0 | infinite, result)
     if size != 16:
-        result = select(n_exponent - d_exponent < -(bias + mantissa), u & 0, result)
+        # MODE rounds what is beyond the largest number, and what is below the smallest.
+        largest, smallest = (
+            select(negative, u & 0 | x | sign, x).bits(quotient.type) for x in (infinite - 1, 1 << mantissa)
+        )
+        beyond, below = (x.bits(f"u{size}") & (sign - 1) for x in (largest * 2.0, smallest * 2.0 ** (1 - bias)))
+        result = select(result >= infinite, beyond, result)
+        result = select(n_exponent - d_exponent < -(bias + mantissa), below, result)
     result = select(is_inf(denominator) | (numerator == 0.0), u & 0, result)
     result = select((denominator == 0.0) | is_inf(numerator), u & 0 | infinite, result)
     result = select(negative, result | sign, result)
@@ -120,7 +113,7 @@ def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
 
 _UNITS: tuple[tuple[str, Unit], ...] = (("f32", "valu"), ("f64", "valu64"))
 for kind, unit in _UNITS:
-    inst(f"v_div_scale_{kind} =v.{kind}, =m, a.{kind}, a.{kind}, a.{kind}", _div_scale, unit=unit)
+    inst(f"v_div_scale_{kind} =v.{kind}, =m, a.{kind}, a.{kind}, a.{kind}", _div_scale, unit=unit, fields="ieee")
     inst(f"v_div_fmas_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", _div_fmas, unit=unit, reads="vcc")
     inst(f"v_div_fixup_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", _div_fixup, unit=unit)
 inst("v_div_fixup_f16 =v.f16, a.f16, a.f16, a.f16", _div_fixup, unit="valu")

@@ -58,4 +58,5 @@ for name, other in (("permlane16", 0), ("permlanex16", 16)):
         reads="exec",
         fields="op_sel lane",
     )
-inst("v_permlane64_b32 =v.b32, v.b32", lambda a: a, unit="valu")
+# It swaps the halves of a wave of 64 lanes; a wave of 32 keeps its destination (16.8, V_PERMLANE64_B32: a scalar NOP).
+inst("v_permlane64_b32 +v.b32, v.b32", lambda old, a: old, unit="valu")

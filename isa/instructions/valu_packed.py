@@ -18,7 +18,7 @@ for op, f in _FLOAT.items():
 inst("v_pk_fma_f16 =v.pkf16, a.pkf16, a.pkf16, a.pkf16", fma, unit="valu")
 inst("v_pk_min_f16 =v.pkf16, a.pkf16, a.pkf16", fmin, unit="valu", fields="ieee")
 inst("v_pk_max_f16 =v.pkf16, a.pkf16, a.pkf16", fmax, unit="valu", fields="ieee")
-inst("v_pk_fmac_f16 +v.pkf16, a.pkf16, a.pkf16", lambda d, a, b: fma(a, b, d), unit="valu")
+inst("v_pk_fmac_f16 +v.pkf16, a.pkf16d, a.pkf16d", lambda d, a, b: fma(a, b, d), unit="valu")
 for kind in ("u16", "i16"):
     pk = f"pk{kind}"
     three = f"=v.{pk}, a.{pk}, a.{pk}"

@@ -22,8 +22,8 @@ def ones(count: Value, type_: str) -> Value:
 
 def sign_extend(a: Value, count: Value) -> Value:
     """The low `count` bits of `a` (no other bit set) as a signed number of a's width; 0 for count 0."""
-    n = count.to(a.type)
     size = int(a.type[1:])
+    n = minimum(count.to(a.type), size)
     sign = ((a & 0) + 1) << ((n - 1) & (size - 1))
     return select(n == 0, a & 0, (a ^ sign) - sign)
 

@@ -75,6 +75,9 @@ class Term(Value):
     def __neg__(self) -> Term:
         return Term(self.type, -self.poly)
 
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Term:
+        return self._make(name, self.poly, *(self._other(o) for o in others), type_=type_)
+
     def fma(self, b: Number, c: Number) -> Term:
         return self._make("fma", self.poly, self._other(b), self._other(c))
 

@@ -17,7 +17,7 @@ from isa.describe import Access, Description, Role, width
 from isa.program import Imm, Instruction, Operand, Special
 from isa.registers import M0, Reg
 from isa.sim.engine import Engine
-from isa.sim.operands import Sources, join, value_type, write
+from isa.sim.operands import Sources, join, value_type, words_of, write
 from isa.values import Value
 
 _Put = Callable[[], None]
@@ -51,6 +51,13 @@ def memory(engine: Engine, inst: Instruction, desc: Description, access: Access)
         return []
     assert desc.body is not None
     values = tuple(v for _, role, operand in data for v in _elements(engine, sources, role, operand, access))
+    if access.pair:  # two exchanges, the first address first
+        olds = [
+            engine.atomic(inst, access, at, desc.body, (new,), mask) for at, new in zip(addresses, values, strict=True)
+        ]
+        operand = results[0][2]
+        assert isinstance(operand, Reg)
+        return [_put_words(engine, operand, [word for old in olds for word in words_of(old)], mask)]
     old = engine.atomic(inst, access, addresses[0], desc.body, values, mask)
     if not access.returns:
         return []

@@ -101,7 +101,7 @@ def fraction_fma(a: float, b: float, c: float, rounding: int) -> Fraction | floa
     if product == 0 or product + Fraction(c) == 0:
         sign = math.copysign(1, a) * math.copysign(1, b)
         if product == 0 and c != 0:
-            return c
+            return Fraction(c)
         return c if product == 0 and math.copysign(1, c) == sign else -0.0 if rounding == 2 else 0.0
     return product + Fraction(c)
 

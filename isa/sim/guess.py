@@ -102,6 +102,9 @@ class Guess(Value):
     def __neg__(self) -> Guess:
         return self._any()
 
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Guess:
+        return self._any(*others, type_=type_)
+
     def fma(self, b: Number, c: Number) -> Guess:
         return self._any(b, c)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isa.sim import floats
+from isa.sim import floats, scaled
 from isa.sim.forms import Form, sum_of
 from isa.sim.halves import bfloat
 from isa.sim.ir import splat_constant
@@ -165,6 +165,14 @@ class LlvmValue(Value):
         x, y = self._pair(b)
         x, z = x._pair(c)
         return floats.fma(x, y.vector(x.lanes_), z)
+
+    def primitive(self, name: str, *others: Value, type_: str = "") -> LlvmValue:
+        operands = [self, *(o for o in others if isinstance(o, LlvmValue))]
+        lanes = max(o.lanes_ for o in operands)
+        operands = [o.vector(lanes) for o in operands]
+        if name == "scaled_fma":
+            return scaled.scaled_fma(*operands)
+        raise ValueError(f"no primitive {name!r}")
 
     def div(self, other: Number) -> LlvmValue:
         if self.is_float:

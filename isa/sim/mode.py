@@ -44,6 +44,10 @@ class FloatMode:
         """After s_denorm_mode: bits 1:0 for f32, 3:2 for f16 and f64."""
         return dataclasses.replace(self, denormal32=bits & 3, denormal16_64=bits >> 2 & 3)
 
+    def with_inputs_kept(self) -> FloatMode:
+        """The same, but no denormal operand is dropped."""
+        return dataclasses.replace(self, denormal32=self.denormal32 | 1, denormal16_64=self.denormal16_64 | 1)
+
     @property
     def register(self) -> int:
         """Bits 9:0 of MODE: rounding, denormals, DX10_CLAMP, IEEE."""

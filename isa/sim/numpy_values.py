@@ -155,6 +155,27 @@ class NumpyValue(Value):
             p, q, r = (v.a.astype(np.float64) for v in (x, y, z))
             return settled(self._rounded(self.type, odd_sum(p * q, r, rounding)), x, y, z)
 
+    def primitive(self, name: str, *others: Value, type_: str = "") -> NumpyValue:
+        operands = [o for o in others if isinstance(o, NumpyValue)]
+        if name == "scaled_fma":
+            return self._scaled_fma(*operands)
+        raise ValueError(f"no primitive {name!r}")
+
+    def _scaled_fma(self, y: NumpyValue, z: NumpyValue, n: NumpyValue) -> NumpyValue:
+        x = self
+        keep = self.mode.with_inputs_kept()
+        plain = NumpyValue(x.type, x.a, keep).fma(NumpyValue(x.type, y.a, keep), NumpyValue(x.type, z.a, keep))
+        arrays = np.broadcast_arrays(n.a, plain.a, x.a, y.a, z.a)
+        out = arrays[1].copy()
+        rounding = self.mode.rounding(self.type)
+        for at in np.argwhere(arrays[0]):
+            power, _, *operands = (v[tuple(at)] for v in arrays)
+            a, b, c = map(float, operands)
+            exact = fraction_fma(a, b, c, rounding)
+            if isinstance(exact, Fraction):  # otherwise it is a zero, an infinity or a NaN
+                out[tuple(at)] = round_fraction(exact * Fraction(2) ** int(power), self.type, rounding)
+        return self._new(self.type, out)._flushed(1)
+
     def div(self, other: Number) -> NumpyValue:
         if self.is_float:
             x, y = self._flushed(0), self._other(other)._flushed(0)

@@ -7,6 +7,11 @@ AMDGPUOperandSyntax). Negation and absolute value work on the sign bit, so they 
 16-bit operands name their half (`v0.h`) or are picked by op_sel; without either it is the low one. op_sel counts the
 sources as the encoding does, then the destination. Packed sources have op_sel for the low result, op_sel_hi for the
 high one (1 unless given), neg_lo and neg_hi alike (ISA guide 7.8).
+
+An inline constant as a packed source: an integer's 32 bits; an f16 in the low half, zeros above; for packed integers
+the bits of the f32 (LLVM, getInlineEncodingV216). It stands in both halves for the types named `d` or bf16, whose
+pattern is the upper half of the f32's, and in VOPD (recorded on a gfx1100: ROCm/rocm-systems, rocjitsu, its tests of
+inline sources, where `v_dot2acc_f32_f16` has 1.0 twice in VOPD, once in VOP2).
 """
 
 from __future__ import annotations
@@ -24,7 +29,10 @@ from isa.values import Value, select
 
 _FLOAT_FORMAT = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _UNSIGNED_FORMAT = {16: "<H", 32: "<I", 64: "<Q"}
-_PACKED = {"pkf16": "f16", "pku16": "u16", "pki16": "i16"}
+_PACKED = {"pkf16": "f16", "pkf16d": "f16", "pkbf16": "u16", "pku16": "u16", "pki16": "i16"}
+_INLINE = {"pkf16": "f16", "pkf16d": "f16"}
+_SIGNED = frozenset({"pkf16", "pkf16d", "pkbf16"})
+_DOUBLED = frozenset({"pkf16d", "pkbf16"})
 _HALF_TYPES = frozenset({"f16", "f16h", "u16", "i16", "b16", "bf16", "u8", "i8"})
 
 
@@ -43,19 +51,32 @@ def literal_bits(inst: Instruction, imm: Imm, type_: str) -> int:
     size = bit_width(type_)
     number = imm.value
     if isinstance(number, float):
-        of = {16: "f16", 32: "f32", 64: "f64"}[16 if type_ in _PACKED else size]
+        of = _INLINE.get(type_, f"f{size}")
         try:
             bits: int = struct.unpack(_UNSIGNED_FORMAT[int(of[1:])], struct.pack(_FLOAT_FORMAT[of], number))[0]
         except OverflowError:
             raise inst.error(f"{imm} is beyond {of}") from None
         return bits
-    inline = -16 <= number <= 64
-    if size == 64 and not inline:
+    if size == 64 and not _is_inline(imm):
         if type_ == "f64":
             return (number & 0xFFFFFFFF) << 32
         if type_[0] == "i" and number >> 31 & 1:
             number |= -1 << 32
     return number & ((1 << size) - 1)
+
+
+def _is_inline(imm: Imm) -> bool:
+    """Whether LLVM encodes this constant without a literal; floats that need one are printed as their bits."""
+    return isinstance(imm.value, float) or -16 <= imm.value <= 64
+
+
+def packed_bits(inst: Instruction, imm: Imm, type_: str) -> int:
+    """The 32 bits of a constant as a packed source."""
+    bits = literal_bits(inst, imm, type_)
+    if not _is_inline(imm) or not (type_ in _DOUBLED or inst.mnemonic.startswith("v_dual_")):
+        return bits
+    half = bits >> 16 if type_ == "pkbf16" and isinstance(imm.value, float) else bits & 0xFFFF
+    return half | half << 16
 
 
 def immediate(inst: Instruction, operand: Operand, type_: str) -> int:
@@ -153,13 +174,13 @@ class Sources:
         self, number: int, role: Role, operand: Operand, position: int | None, modified: Modified | None, half: int
     ) -> Value:
         if isinstance(operand, Imm):
-            bits = self.engine.constant("u32", literal_bits(self.inst, operand, role.type))
+            bits = self.engine.constant("u32", packed_bits(self.inst, operand, role.type))
         else:
             bits = self.raw(number, operand, "u32", position)
         high = self._flag("op_sel_hi" if half else "op_sel", position, half) if position is not None else half
         value = (bits >> 16 if high else bits).to("u16")
         negated = self._flag("neg_hi" if half else "neg_lo", position, 0)
-        if _PACKED[role.type] == "f16":
+        if role.type in _SIGNED:
             value = value ^ 0x8000 if negated else _signed(value, modified)
         return value.bits(_PACKED[role.type])
 
@@ -250,7 +271,7 @@ def write(
         value = engine.constant(value_type(role.type), value)
     relative = relative_to(engine, desc, number)
     if not operand.is_vgpr:
-        scalars = _words(value)
+        scalars = words_of(value)
 
         def put_scalars() -> None:
             for i, word in enumerate(scalars):
@@ -262,7 +283,7 @@ def write(
     elif bit_width(role.type) == 16:
         words = [_merged(engine, inst, role, operand, value)]
     else:
-        words = _words(value)
+        words = words_of(value)
 
     def put() -> None:
         for i, word in enumerate(words):
@@ -271,7 +292,8 @@ def write(
     return put
 
 
-def _words(value: Value) -> list[Value]:
+def words_of(value: Value) -> list[Value]:
+    """A value as u32, one a register."""
     size = int(value.type[1:])
     if size == 64:
         wide = value.bits("u64")

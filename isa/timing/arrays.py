@@ -88,6 +88,9 @@ class ArrayValue(Value):
     def __neg__(self) -> Value:
         return self._emit(f"np.negative({self.text})")
 
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Value:
+        raise self._refuse(name)
+
     def fma(self, b: Number, c: Number) -> Value:
         wide = f"{self.text}.astype(np.float64) * {self._of(b)} + {self._of(c)}"
         return self._emit(f"({wide}).astype({_TYPES[self.type]})")

@@ -105,6 +105,9 @@ class Symbolic(Value):
             return self._make(self.terms.fma(self.type, self.term, x, y, self.width))
         return self * self._make(x) + self._make(y)
 
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Symbolic:
+        return self._opaque(name, self.term, *(self._other(o) for o in others), type_=type_)
+
     def div(self, other: Number) -> Symbolic:
         return self._opaque("div", self.term, self._other(other))
 

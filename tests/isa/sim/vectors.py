@@ -1,4 +1,8 @@
-"""The recorded gfx1100 programs: reading them, and running one on each engine."""
+"""The recorded gfx1100 programs: reading them, and running one on each engine.
+
+Two files: programs whose epilogue stores registers (v0 to v15 by lane, then SCALARS, then nothing), and DPP programs
+whose lanes store one word each.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,9 @@ from isa.sim.compiled import Kernel
 from isa.sim.interpret import Code, Memory, Wave, run_workgroup
 from isa.sim.mode import FloatMode
 
-_NAME = Path("shared") / "vectors" / "rdna3_programs.json.gz"
-PATH = next((p / _NAME for p in Path(__file__).resolve().parents if (p / _NAME).exists()), None)
+_FOLDER = Path("shared") / "vectors"
+FOLDER = next((p / _FOLDER for p in Path(__file__).resolve().parents if (p / _FOLDER).is_dir()), None)
+FILES = ("rdna3_programs.json.gz", "rdna3_dpp_programs.json.gz")
 LDS_BYTES = SCRATCH_BYTES = 64 << 10
 MODE = FloatMode.of(0xC0)
 SCALARS = [*(f"s{i}" for i in range(16)), "vcc_lo", "scc", "exec_lo"]
@@ -30,9 +35,10 @@ SCALARS = [*(f"s{i}" for i in range(16)), "vcc_lo", "scc", "exec_lo"]
 
 @dataclass(frozen=True)
 class Vector:
-    """One program and the buffer that it must leave: rows v0 to v15 by lane, then SCALARS, as u32."""
+    """One program and the buffer that it must leave, as u32."""
 
     name: str
+    dumps_registers: bool
     n_lanes: int
     code: bytes
     body: range
@@ -43,27 +49,31 @@ class Vector:
         return parse_disassembly(disassemble(self.code), self.name)
 
     def words(self, out: bytes) -> dict[str, int]:
-        """Register (with its lane, for a VGPR) -> value."""
+        """Every word of the buffer: what it holds -> value. The scalars stand right behind the VGPRs."""
         data = memoryview(out).cast("I")
-        table = {f"v[{r}] lane {n}": data[r * self.n_lanes + n] for r in range(16) for n in range(self.n_lanes)}
-        return table | dict(zip(SCALARS, data[len(data) - len(SCALARS) :], strict=True))
+        names = [f"lane {n}" for n in range(self.n_lanes)]
+        if self.dumps_registers:
+            names = [*(f"v[{r}] {lane}" for r in range(16) for lane in names), *SCALARS]
+        names += [f"word {i}, behind the registers" for i in range(len(names), len(data))]
+        return dict(zip(names, data, strict=True))
 
 
 @functools.cache
 def load() -> tuple[Vector, ...]:
-    """All vectors; none where the file is not there."""
-    if PATH is None:
+    """All vectors; none where the files are not there."""
+    if FOLDER is None:
         return ()
-    rows = json.loads(gzip.decompress(PATH.read_bytes()))["vectors"]
     return tuple(
         Vector(
             f"{row['name']}#{row['i']}",
+            name == FILES[0],
             row["n_lanes"],
             bytes.fromhex(row["code"]),
             range(row["body_off"], row["body_off"] + row["body_len"]),
             bytes.fromhex(row["out"]),
         )
-        for row in rows
+        for name in FILES
+        for row in json.loads(gzip.decompress((FOLDER / name).read_bytes()))["vectors"]
     )
 
 

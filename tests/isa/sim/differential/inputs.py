@@ -216,7 +216,7 @@ class _Drawing:
         address = next((o for r, o in roles if r.kind in ("va", "v")), None)
         if access.space == "lds":
             assert isinstance(address, Reg)
-            if access.pair and access.kind == "store":  # which of two stores to one place stays is nowhere said
+            if access.pair and access.kind != "load":  # which of two stores to one place stays is nowhere said
                 apart = np.arange(LANES) * 4 * size + offsets % (2 * size) // size
                 offsets = np.where(offsets < 1 << 20, apart, offsets)
             self._put_vector(address, offsets)
