@@ -29,6 +29,7 @@ from hipgemm.kernels import LADDER, gemm_kernarg
 from hipgemm.launching import launch_of
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE, Target
+from isa.sim.selfcheck import settled
 
 MB = 1 << 20
 # Kernel, size, ratio to numpy.matmul that must be reached, ratio aimed at.
@@ -76,7 +77,7 @@ class Figure:
 
 def machine(cpu: str = NATIVE) -> str:
     """The processor that figures are of, in words."""
-    target = Target(cpu)
+    target = settled(Target(cpu))
     return f"{target.name}, {target.strip} lanes a vector, {_cores()} cores"
 
 

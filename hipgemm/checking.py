@@ -27,7 +27,6 @@ from isa.errors import Finding, IsaError
 from isa.gemm.work import COUNTERS
 from isa.program import Program
 from isa.sim.card import Card, Kernel
-from isa.sim.jit import Target
 from isa.sim.watch import check_launch, observe
 
 WRONG = RULES["RUN003"]
@@ -96,9 +95,7 @@ def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100"
 
 
 def _loaded(row: Rung, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, Kernel]:
-    card = Card(capacity=CAPACITY)
-    if hasty:
-        card.target = Target(hasty=True)
+    card = Card(capacity=CAPACITY, hasty=hasty)
     kernel = card.load(image).kernels.get(row.name)
     if kernel is None:
         raise IsaError(f"there is no kernel {row.name} in this code object")

@@ -186,7 +186,7 @@ class Device:
                 Target(cpu).check_host()
                 make_card = make_card or partial(simulated_hip.simulator, cpu, card or simulated_hip.CARD)
             runtime = simulated_hip.install(make_card, stands_for=card)
-            if cpu != NATIVE and getattr(runtime.card, "target", None) != Target(cpu):
+            if cpu != NATIVE and getattr(runtime.card, "asked", None) != Target(cpu):
                 raise DeviceError(
                     f"this process's simulated card is there already, and does not compile for {cpu!r}",
                     hint="open it in a process of its own",

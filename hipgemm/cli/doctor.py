@@ -33,8 +33,8 @@ def command(hipcc: Path | None, as_json: bool) -> None:
     """
     from isa import toolchain
 
-    facts = [*toolchain.doctor(hipcc), *_packages(), _disassembler(), _device(), *_beside_a_card()]
-    needed = {"build with", "disassembler", "device", *PACKAGES}
+    facts = [*toolchain.doctor(hipcc), *_packages(), _disassembler(), _native_code(), _device(), *_beside_a_card()]
+    needed = {"build with", "disassembler", "native code", "device", *PACKAGES}
     broken = [f for f in facts if not f.found and f.name in needed]
     if as_json:
         click.echo(json.dumps({"ok": not broken, "facts": [dataclasses.asdict(f) for f in facts]}))
@@ -67,6 +67,23 @@ def _disassembler() -> Fact:
         return Fact("disassembler", True, "LLVM's, through rocm-llvm-python")
     except Exception as error:
         return Fact("disassembler", False, f"{type(error).__name__}: {error}", PACKAGES["rocm-llvm-python"])
+
+
+def _native_code() -> Fact:
+    """Whether the simulator's code computes the known answers on this machine's processor."""
+    try:
+        from isa.sim import selfcheck
+        from isa.sim.jit import Target
+
+        target = Target()
+        detail = f"{target.name}, {target.strip} lanes a vector"
+        wrong = selfcheck.verdict(target)
+        if not wrong:
+            return Fact("native code", True, f"{detail}: all {len(selfcheck.GROUPS)} groups of known answers right")
+        used = selfcheck.settled(target)
+        return Fact("native code", True, f"{detail}: wrong in {', '.join(wrong)}; {used.name} is compiled for instead")
+    except Exception as error:
+        return Fact("native code", False, f"{type(error).__name__}: {error}", PACKAGES["llvmlite"])
 
 
 def _beside_a_card() -> list[Fact]:

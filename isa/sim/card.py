@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from isa import code_object
 from isa.code_object import CodeObject
+from isa.sim import selfcheck
 from isa.sim.compiled import Kernel
 from isa.sim.jit import NATIVE, Target
 from isa.sim.launch import Launch, LaunchReport
@@ -33,14 +35,19 @@ class Module:
 
 
 class Card:
-    """A gfx11 card. cpu: the host processor to compile for (`isa.sim.jit.Target`). capacity: bytes.
+    """A gfx11 card. cpu: the host processor to compile for (`isa.sim.jit.Target`). hasty: as for that. capacity: bytes.
 
     IsaError for a processor that is not known, or whose code this machine cannot run."""
 
-    def __init__(self, *, cpu: str = NATIVE, capacity: int = CAPACITY) -> None:
-        self.target = Target(cpu)
-        self.target.check_host()
+    def __init__(self, *, cpu: str = NATIVE, hasty: bool = False, capacity: int = CAPACITY) -> None:
+        self.asked = Target(cpu, hasty)
+        self.asked.check_host()
         self.memory = Memory(capacity)
+
+    @functools.cached_property
+    def target(self) -> Target:
+        """What is compiled for: what was asked for, unless its code computes wrong numbers here (`selfcheck`)."""
+        return selfcheck.settled(self.asked)
 
     def load(self, image: bytes | CodeObject) -> Module:
         """Put a code object (ELF, offload bundle, or what was read of one) into memory. CodeObjectError if it cannot be

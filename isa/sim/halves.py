@@ -64,12 +64,14 @@ def bfloat(a: LlvmValue) -> LlvmValue:
 
 
 def float_from_half(a: LlvmValue) -> LlvmValue:
-    """f16 -> f32 by integer arithmetic, for processors that cannot. Exact."""
+    """f16 -> f32 by integer arithmetic, for processors that cannot. Exact; a NaN is made quiet, as the others do."""
     word = a.bits("u16").to("u32")
     sign, rest = (word & 0x8000) << 16, word & 0x7FFF
     # Exponent and fraction moved into place, then scaled from f16's bias to f32's; denormals come out right.
     magnitude = (rest << 13).bits("f32")._raw("fmul", a.number("f32", 2.0**112))
-    big = (rest >= 0x7C00).select((rest << 13) | 0x7F800000, magnitude.bits("u32"))
+    special = (rest << 13) | 0x7F800000
+    special = (rest > 0x7C00).select(special | 0x400000, special)
+    big = (rest >= 0x7C00).select(special, magnitude.bits("u32"))
     return (big | sign).bits("f32")
 
 

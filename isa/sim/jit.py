@@ -90,6 +90,15 @@ class Target:
             )
 
     @property
+    def runs_here(self) -> bool:
+        """Whether this machine can run code for it."""
+        try:
+            self.check_host()
+        except IsaError:
+            return False
+        return True
+
+    @property
     def strip(self) -> int:
         """Lanes of 32 bits in one vector register, at least 4."""
         if self.cpu != NATIVE:
@@ -160,21 +169,25 @@ def compile_ir(text: str, target: Target, *, optimise: bool = False) -> bytes:
 
 
 def _compile(text: str, target: Target, optimise: bool) -> bytes:
-    import llvmlite.binding as llvm
-
     with _lock:
         machine = _machine(target)
-        # A context of its own: LLVM keeps a context's types and constants for as long as that lives.
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)
-        module.verify()  # LLVM ends the process when it compiles what is not valid
-        if optimise:
-            options = llvm.create_pipeline_tuning_options(speed_level=2)
-            options.loop_vectorization = False  # no vectors but those that `LlvmValue` writes, with its fences
-            passes = llvm.create_pass_builder(machine, options)
-            passes.getModulePassManager().run(module, passes)
-        code: bytes = machine.emit_object(module)
+        code: bytes = machine.emit_object(_module(text, machine, optimise))
     return code
+
+
+def _module(text: str, machine: Any, optimise: bool) -> Any:
+    import llvmlite.binding as llvm
+
+    # A context of its own: LLVM keeps a context's types and constants for as long as that lives.
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()  # LLVM ends the process when it compiles what is not valid
+    if optimise:
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.loop_vectorization = False  # no vectors but those that `LlvmValue` writes, with its fences
+        passes = llvm.create_pass_builder(machine, options)
+        passes.getModulePassManager().run(module, passes)
+    return module
 
 
 def load_object(code: bytes, target: Target) -> Native:

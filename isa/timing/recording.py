@@ -35,6 +35,7 @@ from isa.sim.llvm_values import LlvmValue
 from isa.sim.memory import Memory
 from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
+from isa.sim.selfcheck import settled
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context, Wave
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
@@ -177,7 +178,7 @@ def _compiled(kernel: Kernel, target: Target) -> Version:
         facts = Facts(
             vgprs, mode, target.strip, patterns=False, native_half=target.native_half, native_nans=target.native_nans
         )
-        notes, once = _notes(target), replace(target, hasty=True)
+        notes, once = _notes(target), settled(replace(target, hasty=True))
         translator = RecordingTranslator(kernel.blocks, facts, (notes.address("enter"), notes.address("note")))
         made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), once), target)
         address = made.address(translator.symbol)

@@ -146,6 +146,7 @@ def test_list_and_doctor(run_program: Run) -> None:
     facts = {fact["name"]: fact for fact in doctor["facts"]}
     assert doctor["ok"]
     assert facts["disassembler"]["found"]
+    assert facts["native code"]["found"]
     assert {"driver", "ROCm", "rocBLAS", "amdsmi"} <= facts.keys()
     assert facts["hip-python"]["detail"] == importlib.metadata.version("hip-python")
 

@@ -24,7 +24,6 @@ from isa.gemm.registers import SCALARS
 from isa.gemm.work import ARGUMENTS, COUNTERS, Work, WorkError
 from isa.registers import Reg
 from isa.sim.card import Card, Kernel
-from isa.sim.jit import Target
 
 Matrix = NDArray[np.float32]
 VARIANTS = {
@@ -45,8 +44,7 @@ QUICK, *LATER = VARIANTS
 def variant(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if name not in KERNELS:
-        card = Card()
-        card.target = Target(hasty=True)
+        card = Card(hasty=True)
         KERNELS[name] = card, card.load(image(VARIANTS[name])).kernels[NAME]
     return name
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from isa.errors import IsaError
-from isa.sim import compiled, jit, translate, translations
+from isa.sim import compiled, jit, selfcheck, translate, translations
 from isa.sim.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -16,6 +16,7 @@ import programs
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """How often something was translated, from empty caches on."""
+    selfcheck.settled(jit.Target())  # which translates, once in a process
     count = []
     real = translate.Translator
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

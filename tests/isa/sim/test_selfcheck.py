@@ -1,0 +1,149 @@
+"""The known answers are the reference engine's; wrong native code is found by them, and another level taken instead."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from isa import cache
+from isa.errors import IsaError
+from isa.parse import parse_disassembly
+from isa.sim import jit, selfcheck
+from isa.sim.card import Card
+from isa.sim.interpret import Code, Memory, Wave
+from isa.sim.jit import NATIVE, Target
+
+X86 = pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """A cache of its own, and nothing known in this process."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    selfcheck.settled.cache_clear()
+    yield
+    selfcheck.settled.cache_clear()
+
+
+def reference(number):
+    """The digest that the reference engine gives for a group."""
+    instructions = [i for i in parse_disassembly(selfcheck.listing(), "<known answers>") if i.address >> 12 == number]
+    lds = bytearray(selfcheck.LDS_BYTES)
+    wave = Wave(Code(instructions, number << 12), Memory(), lds)
+    wave.vgprs[: selfcheck.REGISTERS] = selfcheck.vgprs()
+    wave.sgprs[:] = selfcheck.sgprs()
+    wave.run()
+    vectors = np.ascontiguousarray(wave.vgprs[: selfcheck.REGISTERS])
+    return selfcheck.digest(vectors.tobytes(), wave.sgprs.astype(np.uint32).tobytes(), bytes(lds))
+
+
+def test_the_answers_are_the_references():
+    told = {name: group.answer for name, group in selfcheck.GROUPS.items()}
+    assert told == {name: reference(number) for number, name in enumerate(selfcheck.GROUPS)}
+
+
+@pytest.mark.parametrize("cpu", [NATIVE, *jit.LEVELS])
+@pytest.mark.parametrize("hasty", [False, True])
+def test_this_machine_knows_them(cpu, hasty):
+    if cpu != NATIVE and not (jit.is_x86() and Target(cpu).runs_here):
+        pytest.skip(f"this machine cannot run code for {cpu}")
+    assert selfcheck.ask(Target(cpu, hasty)) == ()
+
+
+def breaks(monkeypatch, old, new, cpus=(NATIVE, *jit.LEVELS)):
+    """A code generator that takes one operation for another when it compiles for these."""
+    compile_ir = jit.compile_ir
+
+    def wrong(text, target, **options):
+        return compile_ir(text.replace(old, new) if target.cpu in cpus else text, target, **options)
+
+    monkeypatch.setattr(jit, "compile_ir", wrong)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "group"),
+    [
+        (" xor <", " or <", "logic under a mask"),
+        ("icmp slt <", "icmp sgt <", "choices"),
+        ("fmul <", "fadd <", "f32"),
+        ("uitofp <", "sitofp <", "integers"),
+        ("lshr <", "ashr <", "integers"),
+        ("zext <", "sext <", "integers"),
+        ("i32 17\n", "i32 18\n", "lanes"),
+    ],
+)
+def test_wrong_code_is_told(monkeypatch, old, new, group):
+    breaks(monkeypatch, old, new)
+    assert group in selfcheck.ask(Target())
+
+
+@X86
+@pytest.mark.skipif(not (jit.is_x86() and Target("x86-64-v4").runs_here), reason="needs AVX-512")
+def test_llvms_fault_is_told(monkeypatch):
+    """Without the fences of `LlvmValue` this LLVM's code for AVX-512 is wrong."""
+    monkeypatch.setattr("isa.sim.translate.masked", lambda strip: False)
+    assert selfcheck.ask(Target("x86-64-v4")) == ("logic under a mask",)
+    assert selfcheck.ask(Target("x86-64-v3")) == ()
+
+
+@X86
+def test_another_level_is_taken_and_said_once(monkeypatch, capfd):
+    breaks(monkeypatch, " xor <", " or <", (NATIVE, "x86-64-v4"))
+    card = Card(capacity=1 << 20)
+    below = [cpu for cpu in jit.LEVELS if Target(cpu).runs_here and cpu != "x86-64-v4"]
+    assert (card.asked, card.target) == (Target(), Target(below[-1]))
+    assert Card(capacity=1 << 20).target == Target(below[-1])
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    assert "logic under a mask" in said
+    assert f"code for {below[-1]} is used instead" in said
+
+
+def test_hasty_code_that_is_wrong_gives_way_to_the_other(monkeypatch):
+    compile_ir = jit.compile_ir
+    monkeypatch.setattr(
+        jit,
+        "compile_ir",
+        lambda text, target: compile_ir(text.replace(" xor <", " or <") if target.hasty else text, target),
+    )
+    assert selfcheck.settled(Target(hasty=True)) == Target()
+
+
+def test_nothing_right_is_an_error(monkeypatch):
+    breaks(monkeypatch, " xor <", " or <")
+    with pytest.raises(IsaError, match="native code computes wrong numbers on this machine: logic under a mask"):
+        _ = Card(capacity=1 << 20).target
+
+
+def test_it_is_asked_once(monkeypatch):
+    asked = []
+    ask = selfcheck.ask
+    monkeypatch.setattr(selfcheck, "ask", lambda target: asked.append(target) or ask(target))
+    for _ in range(2):
+        assert selfcheck.verdict(Target()) == ()
+    assert asked == [Target()]
+    (entry,) = (cache.root() / selfcheck.KIND).iterdir()
+    (entry / "wrong.json").write_text(json.dumps(["a damaged entry"]))
+    assert selfcheck.verdict(Target()) == ()
+    assert asked == [Target()] * 2
+    monkeypatch.setattr(selfcheck, "_llvm", lambda: (99, 0, 0))
+    assert selfcheck.verdict(Target()) == ()
+    assert asked == [Target()] * 3, "another LLVM is another question"
+
+
+def test_without_a_cache_each_process_asks(monkeypatch, tmp_path):
+    (tmp_path / "hipgemm").write_text("a file where the folder should be")
+    asked = []
+    monkeypatch.setattr(selfcheck, "ask", lambda target: asked.append(target) or ())
+    for _ in range(2):
+        assert selfcheck.settled(Target()) == Target()
+    assert asked == [Target()]
+
+
+def test_processes_that_ask_at_one_time():
+    code = "from isa.sim.selfcheck import verdict, Target; print(verdict(Target()))"
+    runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [run.communicate()[0] for run in runs] == ["()\n"] * 3
+    assert len(list((cache.root() / selfcheck.KIND).iterdir())) == 1
