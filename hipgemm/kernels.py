@@ -125,8 +125,9 @@ class Gemm(Source):
         return -(-n // columns), -(-m // rows), 1
 
     def check_size(self, m: int, n: int, k: int) -> None:
-        """SizeError, which names what is wrong and what would do, unless this kernel takes M, N and K."""
-        for letter, size, multiple in zip("MNK", (m, n, k), self.tile, strict=True):
+        """SizeError, which names what is wrong and what would do, unless this kernel takes M, N and K; of several, N,
+        which gives the others where they are not said."""
+        for letter, size, multiple in zip("NMK", (n, m, k), _n_first(self.tile), strict=True):
             if size < 1:
                 raise SizeError(f"{self.name} needs {letter} of at least {multiple}", got=f"{letter} = {size}")
             if size % multiple:
@@ -137,10 +138,10 @@ class Gemm(Source):
                     expected=f"a multiple of {multiple}",
                     hint=f"{letter} = {nearest}; kernel1 takes any size",
                 )
-        for letter, size, step in zip("MNK", (m, n, k), (*self.block_tile, 1), strict=True):
+        for letter, size, step in zip("NMK", (n, m, k), _n_first((*self.block_tile, 1)), strict=True):
             if size + -size % step > LARGEST_INT:
                 raise SizeError(f"{self.name} cannot take {letter} = {size}", expected="a 32-bit int")
-        for letter, size, most in zip("MNK", (m, n, k), self.largest, strict=True):
+        for letter, size, most in zip("NMK", (n, m, k), _n_first(self.largest), strict=True):
             if size > most:
                 raise SizeError(
                     f"{self.name} cannot take {letter} = {size}", expected=f"at most {most}", hint="kernel2 can"
@@ -170,6 +171,12 @@ class Rung(Gemm):
     """One kernel of the ladder, with what the study measured of its own; None for a kernel that it does not have."""
 
     published: Published | None
+
+
+def _n_first(sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+    """What is said of M, N and K, as N, M, K."""
+    m, n, k = sizes
+    return n, m, k
 
 
 def _tiled(number: int, title: str, source: str, threads: int, published: Published, pipeline: str = "") -> Rung:

@@ -76,7 +76,7 @@ class Problem:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("m", "n", "k"):
+        for name in ("n", "m", "k"):  # n first, which gives the others where they are not said
             if (value := getattr(self, name)) < 1:
                 raise ProblemError(f"{name} must be at least 1", got=str(value))
         for name in ("alpha", "beta"):

@@ -3,27 +3,65 @@
 An entry is a folder whose name is a hash of everything that went into it. It appears by one rename, whole or not at
 all, together with a checksum of each of its files; `find` believes an entry only if the sums still hold, so a damaged
 entry is made again and two processes that make the same entry do not disturb each other.
+
+A folder that nothing can be written to stops nobody: what is there is used, what is made lies in a folder of this
+process until it ends (`make`) or nowhere (`find_or_make`), and stderr is told once.
 """
 
 from __future__ import annotations
 
+import atexit
+import errno
+import functools
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from isa.errors import IsaError
+
 SUMS = "SHA256SUMS"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 T = TypeVar("T")
 
 
 def root() -> Path:
     """The project's folder in the user's cache folder (XDG base directory specification)."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "hipgemm"
+    base = os.path.expanduser(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return Path(os.devnull if base[0] == "~" else base) / "hipgemm"  # nobody's home is no folder
+
+
+@functools.cache
+def _own() -> Path:
+    """A folder of this process, for what cannot be kept; it ends with the process."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="hipgemm."))
+    except OSError as error:
+        raise IsaError(
+            "there is nowhere to put what is made",
+            expected=f"a folder that can be written to: {root()} or {os.environ.get('TMPDIR', '/tmp')}",
+            got=str(error),
+            hint="$XDG_CACHE_HOME and $TMPDIR name others",
+        ) from None
+    maker = os.getpid()
+    # A child that was forked leaves by the same door.
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == maker else None)
+    return folder
+
+
+@functools.cache
+def _say(folder: Path, why: str) -> None:
+    """That nothing is kept there."""
+    print(
+        f"hipgemm: nothing can be kept in the cache folder {folder} ({why}), so that each run makes all anew; "
+        "$XDG_CACHE_HOME names another one",
+        file=sys.stderr,
+    )
 
 
 def key(*parts: str | bytes) -> str:
@@ -37,30 +75,49 @@ def key(*parts: str | bytes) -> str:
 
 def find(kind: str, name: str) -> Path | None:
     """The entry's folder if it is there and its files are what was written."""
-    folder = root() / kind / name
-    try:
-        recorded = (folder / SUMS).read_text().splitlines()
-        whole = all(line == _sum(folder, line[66:]) for line in recorded)
-    except (OSError, ValueError):
-        return None
-    return folder if whole and recorded else None
+    made_here = [_own()] if _own.cache_info().currsize else []
+    for place in (root(), *made_here):
+        if _whole(folder := place / kind / name):
+            return folder
+    return None
 
 
 def make(kind: str, name: str, fill: Callable[[Path], None]) -> Path:
-    """The entry's folder; `fill` writes its files into an empty folder first if there is no good one."""
+    """The entry's folder; `fill` writes its files into an empty folder first if there is no good one. Where the cache
+    takes nothing, it is a folder that is there until this process ends."""
     if (found := find(kind, name)) is not None:
         return found
-    parent = root() / kind
+    try:
+        fresh = _fresh(root(), kind, name)
+    except OSError as error:
+        _say(root(), error.strerror or str(error))
+    else:
+        try:
+            return _make(fresh, name, fill)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise  # of what makes it
+            _say(root(), error.strerror or str(error))
+    return _make(_fresh(_own(), kind, name), name, fill)
+
+
+def _fresh(place: Path, kind: str, name: str) -> Path:
+    """An empty folder beside the entries of a kind."""
+    parent = place / kind
     parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=parent))
+    return Path(tempfile.mkdtemp(prefix=f"{name}.", dir=parent))
+
+
+def _make(fresh: Path, name: str, fill: Callable[[Path], None]) -> Path:
+    final = fresh.parent / name
     try:
         fill(fresh)
         files = sorted(str(p.relative_to(fresh)) for p in fresh.rglob("*") if p.is_file())
         (fresh / SUMS).write_text("".join(_sum(fresh, f) + "\n" for f in files))
-        _swap_in(fresh, parent / name)
+        _swap_in(fresh, final)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    return parent / name
+    return final
 
 
 def find_or_make(
@@ -79,9 +136,11 @@ def find_or_make(
             use(folder)
             return held
     made = make_it()
-    with suppress(OSError):
-        make(kind, name, lambda folder: write(folder, made))
+    try:
+        _make(_fresh(root(), kind, name), name, lambda folder: write(folder, made))
         prune(kind, most)
+    except OSError as error:
+        _say(root(), error.strerror or str(error))
     return made
 
 
@@ -114,11 +173,20 @@ def _swap_in(fresh: Path, final: Path) -> None:
     try:
         fresh.rename(final)
     except OSError:
-        if find(final.parent.name, final.name) is None:
+        if not _whole(final):
             aside = Path(tempfile.mkdtemp(prefix=f"{final.name}.", dir=final.parent))
             final.rename(aside / "damaged")
             shutil.rmtree(aside, ignore_errors=True)
             fresh.rename(final)
+
+
+def _whole(folder: Path) -> bool:
+    """Whether the files are what was written."""
+    try:
+        recorded = (folder / SUMS).read_text().splitlines()
+        return bool(recorded) and all(line == _sum(folder, line[66:]) for line in recorded)
+    except (OSError, ValueError):
+        return False
 
 
 def _sum(folder: Path, file: str) -> str:

@@ -55,6 +55,7 @@ def test_the_grid_covers_c_exactly(rung: kernels.Rung, a: int, b: int, c: int) -
         ("kernel9", (128, 128, 2**23), r"kernel9 cannot take K = 8388608(?s:.*)at most 8388607"),
         ("kernel8", (128, 128, 4), r"kernel8 cannot take K = 4(?s:.*)K = 8"),
         ("kernel3", (0, 128, 8), r"kernel3 needs M of at least 128"),
+        ("kernel3", (0, 0, 0), r"kernel3 needs N of at least 128"),
         ("kernel1", (1, 1, 0), r"kernel1 needs K of at least 1"),
         ("kernel1", (-5, 1, 1), r"kernel1 needs M of at least 1"),
         ("kernel2", (32, 48, 32), r"multiple of 32"),

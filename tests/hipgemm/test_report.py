@@ -87,7 +87,7 @@ def test_what_nobody_published_is_a_dash_that_says_so() -> None:
 def test_a_size_that_a_kernel_cannot_take_is_a_reason_not_a_number(read_page: Read) -> None:
     found = overview(96, CARD, kernels=("kernel8",))
     assert found.entries[0].prediction is None
-    assert "not predicted: kernel8 cannot take M = 96" in read_page(ladder.page(found)).words
+    assert "not predicted: kernel8 cannot take N = 96" in read_page(ladder.page(found)).words
 
 
 @needs_compiler

@@ -124,8 +124,10 @@ def test_a_wrong_answer_is_exit_status_1(run_program: Run) -> None:
     ("arguments", "said"),
     [
         (["run", "kernel99"], "expected: kernel1, kernel2"),
-        (["run", "kernel3", "-n", "100"], "a multiple of 128"),
-        (["run", "kernel1", "-n", "0"], "at least 1"),
+        (["run", "kernel3", "-n", "100"], "cannot take N = 100\n  expected: a multiple of 128"),
+        (["run", "kernel1", "-n", "0"], "n must be at least 1"),
+        (["run", "kernel1", "-n", "16", "-m", "0"], "m must be at least 1"),
+        (["time", "kernel1", "-n", "0"], "needs N of at least 1"),
         (["run", "kernel1", "-n", "16", "--repeats", "0"], "not in the range x>=1"),
         (["run", "kernel1", "-n", "many"], "not a valid integer"),
         (["fly"], "No such command"),

@@ -1,17 +1,25 @@
 """The cache: whole entries or none, damaged ones made again."""
 
+import errno
+import subprocess
+import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from isa import cache
+from isa.errors import IsaError
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "hipgemm"
+    yield tmp_path / "hipgemm"
+    cache._say.cache_clear()
+    cache._own.cache_clear()
 
 
 def fill(folder: Path) -> None:
@@ -107,6 +115,72 @@ def test_what_the_disk_refuses_is_made_and_not_kept(folder: Path) -> None:
         raise AssertionError("there is nowhere to write")
 
     assert cache.find_or_make("kind", "name", 1, lambda: 42, write, lambda folder: 0) == 42
+
+
+def test_where_nothing_can_be_written_things_are_made_for_this_process(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder.write_text("a file where the folder would be")
+    made = cache.make("kind", "name", fill)
+    assert (made / "lib" / "text").read_text() == "made"
+    assert folder not in made.parents
+    assert cache.make("kind", "name", refuse) == made == cache.find("kind", "name")
+    cache.make("kind", "other", fill)
+    assert cache.find_or_make("kind", "third", 1, lambda: 42, lambda folder, made: None, lambda folder: 0) == 42
+    (said,) = capfd.readouterr().err.splitlines()
+    assert said.startswith(f"hipgemm: nothing can be kept in the cache folder {folder} (")
+    assert said.endswith("$XDG_CACHE_HOME names another one")
+
+
+def test_what_is_there_is_used_where_nothing_can_be_added(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = cache.make("kind", "name", fill)
+    monkeypatch.setattr(cache, "_fresh", lambda *a: (_ for _ in ()).throw(PermissionError(errno.EACCES, "no")))
+    assert cache.make("kind", "name", refuse) == made
+    assert capfd.readouterr().err == ""
+
+
+def test_a_full_disk(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def full(fresh: Path) -> None:
+        if folder in fresh.parents:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fill(fresh)
+
+    made = cache.make("kind", "name", full)
+    assert (made / "lib" / "text").read_text() == "made"
+    assert list((folder / "kind").iterdir()) == []
+    assert "(No space left on device)" in capfd.readouterr().err
+
+
+def test_what_a_maker_lacks_is_no_matter_of_the_cache(capfd: pytest.CaptureFixture[str]) -> None:
+    def lacks(fresh: Path) -> None:
+        raise FileNotFoundError(errno.ENOENT, "no such compiler")
+
+    with pytest.raises(FileNotFoundError, match="no such compiler"):
+        cache.make("kind", "name", lacks)
+    assert capfd.readouterr().err == ""
+
+
+def test_neither_cache_nor_temporary_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with pytest.raises(IsaError, match="there is nowhere to put what is made"):
+        cache.make("kind", "name", fill)
+
+
+def test_nobodys_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "~nobody-of-that-name/cache")
+    assert (cache.make("kind", "name", fill) / "lib" / "text").read_text() == "made"
+    assert not Path("~nobody-of-that-name").exists()
+
+
+def test_what_could_not_be_kept_ends_with_the_process(folder: Path) -> None:
+    folder.write_text("")
+    code = "from isa import cache; print(cache.make('kind', 'name', lambda f: (f / 'x').write_text('y')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not Path(done.stdout.strip()).parents[1].exists()
+    assert done.stderr.count("\n") == 1
 
 
 def test_sources_leave_out_what_is_elsewhere() -> None:
