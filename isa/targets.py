@@ -23,6 +23,7 @@ class Target:
     vgprs: wave32 VGPRs of a SIMD; granule: how many a wave is given at a time. FeatureGFX11FullVGPRs has half as many
            again of both.
     least_sgprs: user and system SGPRs that a wave32 kernel must have enabled at least (FeatureUserSGPRInit16Bug).
+    trans_use_hazard: a transcendental result can be read too early (FeatureVALUTransUseHazard).
     built: `isa.toolchain` builds for it; the others are only read.
     """
 
@@ -31,16 +32,17 @@ class Target:
     vgprs: int
     granule: int
     least_sgprs: int = 0
+    trans_use_hazard: bool = False
     built: bool = True
 
 
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
-        Target("gfx1100", 0x41, 1536, 24, least_sgprs=16),  # Navi 31
-        Target("gfx1101", 0x46, 1536, 24),  # Navi 32
-        Target("gfx1102", 0x47, 1024, 16, least_sgprs=16),  # Navi 33
-        Target("gfx1103", 0x44, 1024, 16),  # Phoenix, Hawk Point
+        Target("gfx1100", 0x41, 1536, 24, least_sgprs=16, trans_use_hazard=True),  # Navi 31
+        Target("gfx1101", 0x46, 1536, 24, trans_use_hazard=True),  # Navi 32
+        Target("gfx1102", 0x47, 1024, 16, least_sgprs=16, trans_use_hazard=True),  # Navi 33
+        Target("gfx1103", 0x44, 1024, 16, trans_use_hazard=True),  # Phoenix, Hawk Point
         Target("gfx1150", 0x43, 1024, 16),  # Strix Point
         Target("gfx1151", 0x4A, 1536, 24),  # Strix Halo
         Target("gfx1152", 0x55, 1024, 16, built=False),  # Krackan Point

@@ -18,7 +18,8 @@ Forward data flow over all paths, a write being under way
     from one of them on nothing is counted.
 
 Sources: LLVM GCNHazardRecognizer.cpp, `fixLdsDirectVALUHazard` (what brings VA_VDST to 0, 15 wait states, the mixture
-with transcendentals); AMDGPUBaseInfo.cpp, `DepCtr` (VA_VDST is bits 15 to 12).
+with transcendentals); AMDGPUBaseInfo.cpp, `DepCtr` (VA_VDST is bits 15 to 12, VA_SDST 11 to 9, VA_VCC 1,
+SA_SDST 0).
 
 Limits: nothing is under way at the entry; after a call everything is that the function may write.
 """
@@ -36,9 +37,10 @@ from isa.program import Fields, Imm, Instruction
 from isa.registers import Reg
 
 WINDOW = 15
-_FIELD = "depctr_va_vdst"
-_ALU = frozenset({"valu", "valu64", "trans"})
-_DRAIN = frozenset({"vmem", "flat", "scratch", "lds"})
+DEPCTR = {"va_vdst": (12, 15), "va_sdst": (9, 7), "va_vcc": (1, 1), "sa_sdst": (0, 1)}
+"""Field -> (its lowest bit, its largest number)."""
+ALU = frozenset({"valu", "valu64", "trans"})
+DRAIN = frozenset({"vmem", "flat", "scratch", "lds"})
 
 # The VGPRs that the last VALU instruction writes, the one before it, ...; last, those of which no count is kept.
 _State = tuple[int, ...]
@@ -76,18 +78,25 @@ class ValuWrites:
 
 def waits_for(inst: Instruction) -> int | None:
     """How many VALU writes `s_waitcnt_depctr` leaves under way; None where it does not wait for them."""
+    number = depctr(inst, "va_vdst")
+    return number if number is not None and number < WINDOW else None
+
+
+def depctr(inst: Instruction, field: str) -> int | None:
+    """The number in a field of `s_waitcnt_depctr` (of DEPCTR), its largest where the text leaves it out; None for
+    another instruction."""
     if base_name(inst.mnemonic) != "s_waitcnt_depctr":
         return None
     (operand,) = inst.operands
+    shift, largest = DEPCTR[field]
     if isinstance(operand, Imm):
-        number = int(operand.value) >> 12 & 15
-    else:
-        fields = dict(operand.items) if isinstance(operand, Fields) else {}
-        try:
-            number = int(fields.get(_FIELD, ("15",))[0], 0)
-        except (IndexError, ValueError):
-            raise inst.error(f"{_FIELD} needs a number", operand=0) from None
-    return number if number < WINDOW else None
+        return int(operand.value) >> shift & largest
+    fields = dict(operand.items) if isinstance(operand, Fields) else {}
+    name = f"depctr_{field}"
+    try:
+        return int(fields.get(name, (str(largest),))[0], 0)
+    except (IndexError, ValueError):
+        raise inst.error(f"{name} needs a number", operand=0) from None
 
 
 def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> ValuWrites:
@@ -120,9 +129,9 @@ def _step(cfg: Cfg, i: int, state: _State, calls: Mapping[int, int]) -> _State:
     unit = inst.desc.unit
     if i in calls:
         return (*_NOTHING[:-1], _all(state) | calls[i])
-    if unit in _DRAIN:
+    if unit in DRAIN:
         return _NOTHING
-    if unit in _ALU:
+    if unit in ALU:
         written = cfg.defs[i] & regset.VGPRS
         if unit == "trans":
             return (*_NOTHING[:-1], _all(state) | written)

@@ -18,6 +18,7 @@ from isa.analysis.cfg import Cfg, is_indirect_jump
 from isa.analysis.waits import BITS
 from isa.check.value_rules import Values
 from isa.errors import IsaError
+from isa.targets import Target as Gpu
 
 _ALL = frozenset(BITS)
 
@@ -25,11 +26,14 @@ _ALL = frozenset(BITS)
 @dataclass(frozen=True, slots=True)
 class Start:
     """What is known when a function begins. given: registers that are set (`regset`); threads: the largest workgroup,
-    None if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else."""
+    None if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else;
+    wave64: waves of 64 lanes; target: what the code is for, None if not known."""
 
     given: int
     threads: int | None
     dimensions: int
+    wave64: bool = False
+    target: Gpu | None = None
 
 
 @dataclass
@@ -80,7 +84,7 @@ def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Funct
             if target not in by_target:
                 try:
                     by_target[target] = code = find(target)
-                    reached.append(_function(code, replace(CALLED, threads=start.threads)))
+                    reached.append(_function(code, replace(start, given=CALLED.given, dimensions=CALLED.dimensions)))
                 except IsaError as error:
                     by_target[target] = error.message
             match by_target[target]:

@@ -5,6 +5,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
 
     verify        operands, VOPD, counters, counts                    faults   isa.check.verify
     parity        VOPDs that can miss a VALU write (GFX11 hazard)     faults   isa.check.vopd
+    hazards       what GFX11 leaves to whoever writes the code        faults   isa.check.hazards
     waits         registers used before their load landed; LDS stores faults   isa.check.wait_rules
                   in flight at a barrier; waits too strict            notes
     LDS           writes and reads of one byte, no barrier between    faults   isa.check.lds_rules
@@ -37,6 +38,7 @@ from isa.check import (
     clobber_rules,
     counts,
     functions,
+    hazard_rules,
     hint_rules,
     lds_rules,
     value_rules,
@@ -91,10 +93,11 @@ def lint_code_object(code: CodeObject, file: str, name: str | None = None, *, no
     seen: set[str] = set()
     kernels = [code.kernel(name).name] if name else list(code.kernels)
     found = [f for kernel in kernels for f in _binary_kernel(code, kernel, file, notes, seen)]
+    start = dataclasses.replace(CALLED, target=TARGETS.get(code.arch))
     for symbol in () if name else code.symbols.values():
         if symbol.kind == "func" and symbol.size and symbol.name not in seen | code.kernels.keys():
             flow = _disassembled(code, symbol.address, file)
-            found += _reached(functions.reach(flow, CALLED, lambda at: _disassembled(code, at, file)), notes, seen)
+            found += _reached(functions.reach(flow, start, lambda at: _disassembled(code, at, file)), notes, seen)
     return [
         dataclasses.replace(f, span=None, where=f"{file}:{unit}+{f.where}" if f.where else f"{file}:{unit}")
         for unit, f in found
@@ -127,14 +130,15 @@ def _binary_kernel(
     try:
         flow = _disassembled(code, kernel.descriptor.entry, file)
         for inst in flow.instructions:
-            yield from ((name, finding) for finding in verify.instruction(inst))
+            yield from ((name, finding) for finding in verify.instruction(inst, not kernel.descriptor.wave32))
     except IsaError as error:
         yield name, _unanalysed(error)
         return
     sgprs = kernel.descriptor.user_sgpr_count + len(kernel.descriptor.system_sgprs)
-    start = Start(_given(sgprs), kernel.max_workgroup or None, kernel.descriptor.workitem_id + 1)
+    dimensions, target = kernel.descriptor.workitem_id + 1, TARGETS.get(code.arch)
+    start = Start(_given(sgprs), kernel.max_workgroup or None, dimensions, not kernel.descriptor.wave32, target)
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file))
-    flows, target = [f.flow for f in reached], TARGETS.get(code.arch)
+    flows = [f.flow for f in reached]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
     yield from _reached(reached, notes, seen)
 
@@ -150,9 +154,10 @@ def _disassembled(code: CodeObject, target: Target, file: str) -> Cfg:
 
 # --- assembly
 def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Finding]:
+    wave32, target = counts.directive(kernel, "wavefront_size32") != 0, counts.target_of(kernel.program)
     try:
         for _, inst in kernel.instructions():
-            yield from verify.instruction(inst)
+            yield from verify.instruction(inst, not wave32)
         flow = control_flow.of_kernel(kernel)
     except IsaError as error:
         yield _unanalysed(error)
@@ -163,10 +168,10 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
     for name, default in _SYSTEM.items():
         value = counts.directive(kernel, name)
         user += default if value is None else value
-    wave32 = counts.directive(kernel, "wavefront_size32") != 0
-    yield from counts.initialised(user, counts.target_of(kernel.program), wave32=wave32, kernel=kernel)
+    yield from counts.initialised(user, target, wave32=wave32, kernel=kernel)
     threads = counts.metadata(kernel, ".max_flat_workgroup_size")
-    start = Start(_given(user), threads, (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1)
+    dimensions = (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1
+    start = Start(_given(user), threads, dimensions, not wave32, target)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
     yield from (finding for _, finding in _reached(reached, notes, seen))
@@ -181,7 +186,8 @@ def _text_function(program: Program, name: str, notes: bool, seen: set[str]) -> 
             raise
         yield _unanalysed(error)
         return
-    reached = functions.reach(flow, CALLED, lambda target: _labelled(program, target))
+    start = dataclasses.replace(CALLED, target=counts.target_of(program))
+    reached = functions.reach(flow, start, lambda target: _labelled(program, target))
     yield from (finding for _, finding in _reached(reached, notes, seen))
 
 
@@ -210,9 +216,10 @@ def _function(function: Function, notes: bool) -> Iterator[Finding]:
     flow, values = function.flow, function.values
     if function.called:
         for inst in flow.instructions:
-            yield from verify.instruction(inst)
+            yield from verify.instruction(inst, function.start.wave64)
     flight = waits.analyse(flow, function.settled)
     yield from vopd.parity(valu_writes.analyse(flow, function.written))
+    yield from hazard_rules.faults(flow, function.start.target, function.start.wave64)
     yield from wait_rules.faults(flight)
     yield from call_rules.at_calls(flight, function.callees)
     yield from call_rules.at_the_end(flow, function.callees, function.returns)

@@ -58,13 +58,14 @@ _READ: dict[str, tuple[tuple[str, ...], tuple[type | str, ...]]] = {
 _WRITTEN: dict[str, tuple[tuple[str, ...], tuple[type | str, ...]]] = {"a": (("v",), ()), "s": (("s",), ())}
 
 
-def check(inst: Instruction) -> Iterator[Finding]:
-    """What is wrong with the operands of one instruction. IsaError where it is not described or has too many."""
+def check(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
+    """What is wrong with the operands of one instruction. wave64: its lane masks have 64 bits. IsaError where it is not
+    described or has too many."""
     for half in inst.halves:
         desc = lookup(half)
         rows = desc.roles_of(half)
         for number, (role, operand) in enumerate(rows):
-            yield from _operand(half, number, role, operand, rows)
+            yield from _operand(half, number, role, operand, rows, wave64)
         if inst.pair is None and desc.unit in _VALU:
             yield from _scalars(half, desc, rows)
         if desc.unit == "salu":
@@ -73,7 +74,7 @@ def check(inst: Instruction) -> Iterator[Finding]:
 
 
 def _operand(
-    inst: Instruction, number: int, role: Role, operand: Operand, rows: list[tuple[Role, Operand]]
+    inst: Instruction, number: int, role: Role, operand: Operand, rows: list[tuple[Role, Operand]], wave64: bool
 ) -> Iterator[Finding]:
     reg = register(operand)
     files, others = _WRITTEN.get(role.kind, _READ[role.kind]) if role.written else _READ[role.kind]
@@ -94,7 +95,7 @@ def _operand(
         return
     if reg is None or reg.is_null or role.kind in ("l", "f", "i"):
         return
-    count = _width(inst, role, rows)
+    count = 2 if wave64 and role.kind == "m" else _width(inst, role, rows)
     if reg.count != count:
         yield WIDTH.broken(
             inst,

@@ -19,6 +19,7 @@ _DESCRIPTOR = "LLVM AMDGPUUsage, Code Object Kernel Descriptor"
 _MODEL = "LLVM AMDGPUUsage, memory model gfx11"
 _START = "LLVM AMDGPUUsage, Initial Kernel Execution State"
 _SYNC = "HIP: __syncthreads is for all threads"
+_HAZARDS = "LLVM GCNHazardRecognizer.cpp"
 _WAITS = f"{_GUIDE} 5.6"
 
 
@@ -56,6 +57,18 @@ _ALL = (
     # --- hazards of the hardware
     _lint("VOPD006", "VOPD source parity", "a VOPD that can miss a VALU write under way",
           "LLVM pull request 220348, GFX11"),
+    _lint("HAZ001", "transcendental result read too early", "a VALU reads what v_rcp or its kind has yet to write",
+          f"{_HAZARDS}, fixVALUTransUseHazard"),
+    _lint("HAZ002", "v_permlane behind v_cmpx", "no VALU instruction between, so that it may see the old EXEC",
+          f"{_HAZARDS}, fixVcmpxPermlaneHazards"),
+    _lint("HAZ003", "WMMA result read by the next WMMA", "as A or B, with no VALU instruction between",
+          f"{_HAZARDS}, fixWMMAHazards"),
+    _lint("HAZ004", "VGPRs given back without s_nop", "MSG_DEALLOC_VGPRS with no s_nop right before it",
+          "LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs"),
+    _lint("HAZ005", "sources from both sides of an EXEC write", "wave64: a part of one may be the old value",
+          f"{_HAZARDS}, fixVALUPartialForwardingHazard"),
+    _lint("HAZ006", "lane mask overwritten and read", "wave64: SALU may read it as it was before SALU wrote it",
+          f"{_HAZARDS}, fixVALUMaskWriteHazard"),
     # --- waits
     _lint("WAIT001", "load not covered by a wait", "a register used before the load that fills it has landed", _WAITS),
     _lint("WAIT002", "LDS store not covered before a barrier", "an LDS store that may be in flight at a barrier",

@@ -35,15 +35,16 @@ def verify(program: Program, name: str | None = None) -> None:
 def findings(kernel: Kernel) -> Iterator[Finding]:
     """Every broken rule of a kernel. IsaError where it cannot be analysed at all: an instruction that is not described,
     a branch to nowhere, code that runs past its end."""
+    wave64 = counts.directive(kernel, "wavefront_size32") == 0
     for _, inst in kernel.instructions():
-        yield from instruction(inst)
+        yield from instruction(inst, wave64)
     flow = cfg.of_kernel(kernel)
     yield from counts.check(kernel, flow)
 
 
-def instruction(inst: Instruction) -> Iterator[Finding]:
-    """The broken rules of one instruction by itself."""
-    yield from operands.check(inst)
+def instruction(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
+    """The broken rules of one instruction by itself. wave64: it is run by waves of 64 lanes, whose masks are pairs."""
+    yield from operands.check(inst, wave64)
     yield from vopd.check(inst)
     for counter, number in waits.parse_wait(inst).items():
         largest = (1 << waits.BITS[counter]) - 1

@@ -3,11 +3,12 @@
 import dataclasses
 import re
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from isa import code_object
+from isa import code_object, toolchain
 from isa.analysis import cfg, defuse, exec_mask, resources, waits
 from isa.check import call_rules, counts, lds_rules, wait_rules
 from isa.check.lint import UNANALYSED, lint_code_object, lint_program
@@ -113,6 +114,40 @@ def test_no_missing_or_weak_wait_and_no_missing_barrier_goes_unseen(compiled_run
             missed.append(name)
     assert count > 3
     assert not missed
+
+
+DIVIDES = """
+#include <hip/hip_runtime.h>
+extern "C" __global__ void divides(float *a, const float *b, int n, unsigned u) {
+  unsigned i = blockIdx.x * 64 + threadIdx.x;
+  if (i / u < n) {
+    float s = 0;
+    for (int k = 0; k < n; k++) if (b[k] > 1.0f / b[i]) s += b[k] / b[i];
+    a[i] = s;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("wave", ["-mno-wavefrontsize64", "-mwavefrontsize64"])
+def test_each_wait_that_the_compiler_inserts_against_a_hazard_is_missed(wave: str, tmp_path: Path) -> None:
+    """LLVM as the judge: with its waits there is no hazard, without one of them there is. Behind a lane mask that is
+    written LLVM waits whether it is read or not, and before LLVM 21 not behind VALU's."""
+    (tmp_path / "k.hip").write_text(DIVIDES)
+    out, include = tmp_path / "k.s", Path(str(files("kernels_hip"))) / "include"
+    toolchain.find().compile(
+        tmp_path / "k.hip", out, arch="gfx1100", cu_mode=True, include=include, flags=("-O2", wave)
+    )
+    program = parse(out.read_text(), "k.s")
+
+    def hazards(without: str) -> set[str]:
+        left = program.with_lines([line for line in program.lines if not re.match(without, line.text)])
+        return {f.id for f in lint_program(left, notes=False) if f.id.startswith(("HAZ", "OPD"))}
+
+    masks = "depctr_va_vcc" in out.read_text() or "depctr_va_sdst" in out.read_text()
+    assert hazards("never") - (set() if masks else {"HAZ006"}) == set()
+    assert "HAZ001" in hazards(r"\ts_waitcnt_depctr depctr_va_vdst\(0\)")
+    assert not masks or "HAZ006" in hazards(r"\ts_waitcnt_depctr depctr_(va_vcc|va_sdst)\(0\)")
 
 
 FUNCTIONS = """

@@ -1,0 +1,32 @@
+; s_nop before the message that gives VGPRs back: right before it, and not beyond a label. Other messages need none.
+f:
+	v_mov_b32_e32 v1, 0
+	global_store_b32 v[2:3], v1, off
+	s_cbranch_scc1 other
+	s_cbranch_vccnz third
+	s_nop 0
+	s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)
+	s_endpgm
+other:
+	s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)
+	s_endpgm
+	s_nop 0
+third:
+	s_sendmsg 3
+	s_sendmsg sendmsg(MSG_INTERRUPT)
+	s_endpgm
+;; expect
+case.s:11:2: no s_nop stands before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
+    	s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)
+    	^
+  expected: s_nop 0 right before it
+  next: put one there, or leave the message out: it only gives registers back earlier
+note: case.s:13:2: no path from the entry comes here (1 instructions) [VAL004 unreachable code; control flow]
+    	s_nop 0
+    	^
+  next: leave it out, or branch to it
+case.s:15:2: no s_nop stands before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
+    	s_sendmsg 3
+    	^
+  expected: s_nop 0 right before it
+  next: put one there, or leave the message out: it only gives registers back earlier
