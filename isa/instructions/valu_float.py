@@ -72,9 +72,10 @@ def _canonical(a: Value) -> Value:
 
 
 def _pick(a: Value, b: Value, first: Value, ieee: bool) -> Value:
-    result = _canonical(select(is_nan(b), a, select(is_nan(a), b, select(first, a, b))))
-    if not ieee:
-        return result
+    picked = select(is_nan(b), a, select(is_nan(a), b, select(first, a, b)))
+    result = _canonical(picked)
+    if not ieee:  # a signalling NaN is handed on as it is (16.7, V_MIN_F32)
+        return select(is_nan(picked), picked, result)
     for x in (b, a):
         u, _, mantissa = float_bits(x)
         quiet = 1 << (mantissa - 1)
@@ -83,7 +84,7 @@ def _pick(a: Value, b: Value, first: Value, ieee: bool) -> Value:
 
 
 def fmin(a: Value, b: Value, ieee: bool) -> Value:
-    """V_MIN_F*: in IEEE mode a signalling NaN comes through, made quiet."""
+    """V_MIN_F*: in IEEE mode a signalling NaN comes through, made quiet; else two NaNs give the first as it is."""
     u, size, _ = float_bits(a)
     return _pick(a, b, (a < b) | ((a == b) & ((u >> (size - 1)) == 1)), ieee)
 

@@ -3,8 +3,8 @@
 What lies in a register follows from the role of the operand that names it: for floats both zeros, denormals, the
 largest and smallest numbers, infinities, quiet and signalling NaNs with payloads; for integers the ends of each width
 and the shift amounts around it; random bits; and repeats of what another operand has in the same lane, so that
-comparisons meet equals and sums cancel. Registers that address memory get addresses inside of it. All other registers
-hold random bits, which must stay as they are.
+comparisons meet equals and sums cancel; an atomic's data is at times what its place in memory holds. Registers that
+address memory get addresses inside of it. All other registers hold random bits, which must stay as they are.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ class _Drawing:
         self.vgprs = bits.integers(0, 1 << 32, (256, LANES), np.uint32)
         self.sgprs = bits.integers(0, 1 << 32, 128, np.uint32)
         self.earlier: dict[int, list[np.ndarray]] = {}  # width -> what operands of it have
+        self.places: list[tuple[str, int]] = []  # of each lane: which memory its address is in, and where
 
     def inputs(self, exec_of: Callable[[random.Random], int], outside: bool) -> Inputs:
         memory, lds, scratch = (self.bits.bytes(n) for n in (GLOBAL_BYTES, LDS_BYTES, SCRATCH_BYTES * LANES))
@@ -99,9 +100,14 @@ class _Drawing:
         exec_ = exec_of(self.random)
         self.sgprs[126] = exec_
         desc = self.case.instructions[0].desc
+        if desc.effect == "branch" and "vcc" in desc.implicit_reads and self.random.random() < 0.5:
+            self.sgprs[106] = 0
         if desc.access is not None:
             memory, lds = (self._elements(desc.access.element, m) for m in (memory, lds))
             outside = self._addresses(self.case.instructions[0], outside, exec_)
+            if desc.access.kind == "atomic":
+                memories = {"memory": memory, "lds": lds, "scratch": scratch}
+                self._meet(self.case.instructions[0], memories)
         if "pc" in desc.implicit_writes:
             self._put_scalar(self.case.instructions[0].operands[-1], self.case.functions[-1][0].address or 0)
         return Inputs(self.vgprs, self.sgprs, self.random.random() < 0.5, memory, lds, scratch, outside)
@@ -220,6 +226,7 @@ class _Drawing:
                 apart = np.arange(LANES) * 4 * size + offsets % (2 * size) // size
                 offsets = np.where(offsets < 1 << 20, apart, offsets)
             self._put_vector(address, offsets)
+            self.places = [("lds", int(at)) for at in offsets]
         elif access.space == "flat":
             assert isinstance(address, Reg)
             spaces = self.bits.integers(0, 3, LANES)
@@ -229,6 +236,8 @@ class _Drawing:
             wide = np.where((spaces == 1) & (small < 1 << 20), small % (LDS_BYTES - 1600) // grain * grain, small)
             bases = np.array([self.base + 64, SHARED_BASE, PRIVATE_BASE], np.uint64)[spaces]
             self._put_vector(address, bases + wide.astype(np.uint64))
+            names, starts = ("memory", "lds", "scratch"), (64, 0, 0)
+            self.places = [(names[n], starts[n] + int(at)) for n, at in zip(spaces, wide, strict=True)]
         elif access.space == "scratch":
             start = 4 * self.random.randrange(8)
             if isinstance(address, Reg):
@@ -239,11 +248,29 @@ class _Drawing:
         elif isinstance(scalar, Special):
             assert isinstance(address, Reg)
             self._put_vector(address, offsets.astype(np.uint64) + np.uint64(self.base + 64))
+            self.places = [("memory", 64 + int(at)) for at in offsets]
         else:
             assert isinstance(address, Reg)
             self._put_scalar(scalar, self.base + 64)
             self._put_vector(dataclasses.replace(address, count=1), offsets)
+            self.places = [("memory", 64 + int(at)) for at in offsets]
         return outside
+
+    def _meet(self, inst: Instruction, memories: dict[str, bytes]) -> None:
+        """In some lanes the last data of an atomic (what cmpswap compares with) is what memory holds there."""
+        access, offset = inst.desc.access, inst.modifier("offset", 0)
+        assert access is not None
+        assert isinstance(offset, int)
+        size = int(access.element[1:]) // 8
+        data = [o for r, o in inst.desc.roles_of(inst) if r.kind == "v" and not r.written][-1]
+        assert isinstance(data, Reg)
+        first = data.index + data.count - size // 4
+        for lane, (name, place) in enumerate(self.places):
+            start = place + offset + (SCRATCH_BYTES * lane if name == "scratch" else 0)
+            there = memories[name][start : start + size]
+            if len(there) == size and self.random.random() < 0.4:
+                for i in range(size // 4):
+                    self.vgprs[first + i, lane] = int.from_bytes(there[4 * i : 4 * i + 4], "little")
 
 
 @functools.cache

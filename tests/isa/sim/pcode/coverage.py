@@ -1,0 +1,101 @@
+"""Which described entries are asked, and why the others are not.
+
+Counted are the entries that compute: those of the vector and scalar units (unit valu, valu64, trans, salu), of DS and
+of the atomics in flat and global memory. Loads, stores and branches are asked, too, but not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import assembly
+import forms
+from assembly import Case
+
+from isa.describe import Description, table
+from pcode.evaluate import NoValue, program
+from pcode.texts import texts
+
+TIME = "the text is about time, not about a value"
+WRONG_HERE = "known to be wrong here"
+NO_SGPR = "the engine takes MODE from a constant only"
+# Entries that are not asked, and why.
+NOT_ASKED: dict[str, str] = {
+    name: why
+    for names, why in (
+        (
+            "s_barrier s_clause s_dcache_inv s_decperflevel s_denorm_mode s_endpgm s_endpgm_saved s_gl1_inv "
+            "s_icache_inv s_incperflevel s_inst_prefetch s_round_mode s_sendmsg s_sendmsg_rtn_b32 s_sendmsg_rtn_b64 "
+            "s_set_inst_prefetch_distance s_sethalt s_setkill s_ttracedata s_ttracedata_imm s_wait_event s_wait_idle "
+            "s_waitcnt_depctr buffer_gl0_inv buffer_gl1_inv ds_nop v_nop v_pipeflush v_dot2acc_f32_bf16 "
+            "v_dot2c_f32_f16",
+            "there is no text",
+        ),
+        (
+            "s_code_end s_delay_alu s_setprio s_sleep s_waitcnt s_waitcnt_vmcnt s_waitcnt_vscnt s_waitcnt_lgkmcnt "
+            "s_waitcnt_expcnt",
+            TIME,
+        ),
+        ("ds_swizzle_b32", "the text ends within its first case of four"),
+        (
+            "v_wmma_f32_16x16x16_f16 v_wmma_f32_16x16x16_bf16 v_wmma_f16_16x16x16_f16 v_wmma_bf16_16x16x16_bf16 "
+            "v_wmma_i32_16x16x16_iu8 v_wmma_i32_16x16x16_iu4",
+            "the text is a formula of matrices, not code",
+        ),
+        ("s_setreg_b32", NO_SGPR),
+        (
+            "s_bfe_i32 s_bfe_i64 v_div_scale_f32 v_div_scale_f64 v_div_fmas_f32 v_div_fmas_f64 v_permlane64_b32 "
+            "v_dot2_f16_f16 v_dot2_bf16_bf16 v_dot2_f32_f16 v_dot2_f32_bf16 v_dot2acc_f32_f16",
+            WRONG_HERE,
+        ),
+    )
+    for name in names.split()
+}
+
+
+def counted(desc: Description) -> bool:
+    """Whether an entry belongs to the share that must be asked."""
+    atomic = desc.access is not None and desc.access.kind == "atomic"
+    return desc.unit in ("valu", "valu64", "trans", "salu", "lds") or (desc.unit in ("vmem", "flat") and atomic)
+
+
+def has_value(name: str) -> bool:
+    """Whether the text of an instruction can be run at all."""
+    try:
+        return name in texts() and program(texts()[name]) is not None
+    except (SyntaxError, NoValue):
+        return False
+
+
+def asked_forms() -> Iterator[forms.Form]:
+    """Everything in registers, each addressing; 16-bit operands by half and the fields that a text names."""
+    for form in forms.forms():
+        name = table()[form.key].name
+        if name in NOT_ASKED:
+            continue
+        mixes = "mix" in name and "neg" not in form.text and "clamp" not in form.text
+        signs = (
+            name in ("v_dot4_i32_iu8", "v_dot8_i32_iu4") and form.text.partition(" neg_lo")[1] and "op" not in form.text
+        )
+        if (
+            form.kind in ("plain", "memory")
+            or (form.kind == "scalar" and any(r.kind == "i" for r in table()[form.key].roles) and name[:2] == "s_")
+            or (form.kind == "offset" and "permute" in name)
+            or (form.kind == "halves" and name in ("v_mov_b16", "v_swap_b16") and "|" not in form.text)
+            or (form.kind == "packed" and (mixes or (signs and "clamp" not in form.text)))
+        ):
+            yield form
+
+
+def cases(groups: int = 1, group: int = 0) -> list[Case]:
+    """The cases of a part of the entries."""
+    found, _ = assembly.cases([f for f in asked_forms() if sum(map(ord, f.key)) % groups == group])
+    return found
+
+
+def by_key(rows: Sequence[Case]) -> dict[str, list[Case]]:
+    """Plain forms first."""
+    found: dict[str, list[Case]] = {}
+    for case in sorted(rows, key=lambda case: case.form.kind not in ("plain", "halves")):
+        found.setdefault(case.form.key, []).append(case)
+    return found

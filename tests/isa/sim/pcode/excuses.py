@@ -1,0 +1,225 @@
+"""Where the reference engine answers otherwise than the text, and why. Each row holds for its own inputs only.
+
+A row states what holds there instead, in the language of the texts, and the engine must give that: an excuse says what
+is right, not that anything is. `test_every_excuse_is_needed` shows that the text alone differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """entries: names, or beginnings of names with a `*`. why: the reason and its source.
+
+    where:   the inputs, as an expression of the pseudocode, asked lane by lane where the text runs so.
+    instead: the text that holds there.
+    In both {f} is the entry's last type (f32), {n} the one before it, {w} the width of {f}, {text} its own text.
+    """
+
+    entries: str
+    where: str
+    instead: str
+    why: str
+
+    def applies(self, name: str) -> bool:
+        return any(name == e or (e.endswith("*") and name.startswith(e[:-1])) for e in self.entries.split())
+
+    def filled(self, template: str, name: str, text: str) -> str:
+        types = name.split("_")
+        rows = {"{f}": types[-1], "{n}": types[-2], "{w}": types[-1].lstrip("bfiu"), "{text}": text}
+        for old, new in rows.items():
+            template = template.replace(old, new)
+        return template
+
+
+ALWAYS = "true"
+_FLUSH = (
+    "in f32 the transcendental unit flushes denormals, operands and results, in any mode (ISA guide 16.8, prose of "
+    "each)"
+)
+
+EXCUSES: tuple[Excuse, ...] = (
+    # --- rounding
+    Excuse(
+        "v_rndne_*",
+        ALWAYS,
+        "D0.{f} = rndne(S0.{f})",
+        "the text adds 0.5 and rounds that sum, which is wrong next to 0.5 and above 2**23 and loses the sign of "
+        "-0.2; the "
+        "prose says to the nearest even integer, and so does LLVM's constant folder",
+    ),
+    Excuse(
+        "v_fract_*",
+        "S0.{f} + -floor(S0.{f}) >= {w}'1.0",
+        "D0.{f} = predecessor({w}'1.0)",
+        "for a small negative number the sum rounds to 1, which is no fraction: the card gives the greatest number "
+        "below "
+        "(LLVM AMDGPUCodeGenPrepare, matchFractPat; its constant folder says the same)",
+    ),
+    # --- exponents
+    Excuse(
+        "v_frexp_mant_*",
+        "isSignalNAN(S0.{f})",
+        "D0.{f} = cvtToQuietNAN(S0.{f})",
+        "a signalling NaN becomes quiet (recorded on a gfx1100 by the authors of AMD's emulator, rocjitsu)",
+    ),
+    Excuse(
+        "v_frexp_exp_*",
+        "isDENORM(S0.{f}) || S0.{f} == {w}'0.0",
+        "D0.{n} = S0.{f} == {w}'0.0 ? 0 : exponent(ldexp(64'F(S0.{f}), 64)) - 64 - 1023 + 1",
+        "the field of a denormal is not its exponent: 1 is 0.5 * 2**-148 in f32 (recorded on a gfx1100, rocjitsu), "
+        "and 0 "
+        "has exponent 0 (LLVM's constant folder)",
+    ),
+    Excuse(
+        "v_ldexp_f16",
+        "32'I(S1.i16) > 15 || 32'I(S1.i16) < -24",
+        "D0.f16 = ldexp(S0.f16, 32'I(S1.i16))",
+        "the text turns the power into f16 by itself, which overflows where the product does not; the prose says that "
+        "the significand's exponent is changed, and so does LLVM's constant folder",
+    ),
+    Excuse(
+        "v_med3_f16 v_med3_f32",
+        "!(isNAN(S0.{f}) || isNAN(S1.{f}) || isNAN(S2.{f})) && (oppositeZeros(S0.{f}, S1.{f}) || "
+        "oppositeZeros(S0.{f}, S2.{f}) || "
+        "oppositeZeros(S1.{f}, S2.{f}))",
+        "D0.{f} = v_max_{f}(v_min_{f}(S0.{f}, S1.{f}), v_min_{f}(v_max_{f}(S0.{f}, S1.{f}), S2.{f}))",
+        "the text compares with the maximum, which takes -0 for +0; minimum and maximum sort -0 below +0, and so "
+        "does the "
+        "median (LLVM pull request 201896)",
+    ),
+    # --- the transcendental unit
+    Excuse(
+        "v_rcp_f32 v_rcp_iflag_f32",
+        "isDENORM(S0.f32) || isDENORM(1.0F / S0.f32)",
+        "D0.f32 = flushed(1.0F / flushed(S0.f32))",
+        _FLUSH,
+    ),
+    Excuse("v_exp_f32", "isDENORM(pow(2.0F, S0.f32))", "D0.f32 = flushed(pow(2.0F, S0.f32))", _FLUSH),
+    Excuse("v_log_f32", "isDENORM(S0.f32)", "D0.f32 = log2(flushed(S0.f32))", _FLUSH),
+    Excuse("v_sqrt_f32", "isDENORM(S0.f32)", "D0.f32 = flushed(S0.f32)", _FLUSH),
+    Excuse(
+        "v_rsq_f16 v_rsq_f32",
+        ALWAYS,
+        "D0.{f} = rsqrt(S0.{f})",
+        "the text rounds the root, too; the prose promises 1 ULP, and the exact value rounded once is given here",
+    ),
+    Excuse("v_rsq_f32", "isDENORM(S0.f32)", "D0.f32 = rsqrt(flushed(S0.f32))", _FLUSH),
+    Excuse(
+        "v_sin_f16 v_sin_f32",
+        ALWAYS,
+        "D0.{f} = S0.{f} == {w}'0.0 ? S0.{f} : sin2pi(S0.{f})",
+        "2 pi in f16 or f32, and a product rounded to it, are far off for all but small angles: the guide's examples "
+        "(the "
+        "sine of -MAX_FLOAT is +0, that of 0.25 is 1, that of -0 is -0) hold for the exact product alone. Which zero "
+        "stands "
+        "at half turns nobody says",
+    ),
+    Excuse(
+        "v_cos_f16 v_cos_f32",
+        ALWAYS,
+        "D0.{f} = cos2pi(S0.{f})",
+        "as for the sine: the guide's examples say that the cosine of -MAX_FLOAT is 1 and that of 0.25 is 0",
+    ),
+    # --- division and its kind
+    Excuse(
+        "v_div_fixup_*",
+        "isNAN(S0.{f})",
+        "S0.{f} = INF.{f}; {text}",
+        "a NaN for a quotient of ordinary numbers is an estimate that overflowed, so the result is an infinity with "
+        "the "
+        "sign of the quotient (recorded on a gfx1100 for f16, rocjitsu; the guides of later chips say it in the text)",
+    ),
+    Excuse(
+        "v_trig_preop_f64",
+        ALWAYS,
+        """
+        shift = 32'I(S1[4 : 0].u32) * 53;
+        if exponent(S0.f64) > 1077 then shift += exponent(S0.f64) - 1077 endif;
+        result = 64'F(({ 1201'B(2.0 / PI), 2402'0 } >> (3550 - shift)) & 1201'0x1fffffffffffff);
+        scale = -53 - shift;
+        if exponent(S0.f64) >= 1968 then scale += 128 endif;
+        D0.f64 = ldexp(result, scale)
+        """,
+        "the text shifts left and keeps the low 53 bits, but explains that the shift moves bits into the whole part "
+        "and "
+        "that the whole part is kept: 53 bits of 2/pi from bit `shift` behind the point, as their weight 2**scale says",
+    ),
+    Excuse(
+        "v_fma_dx9_zero_f32",
+        "64'F(S0.f32) == 0.0 || 64'F(S1.f32) == 0.0",
+        "D0.f32 = S2.f32 + 0.0F",
+        "the addend is added to +0, which makes +0 of -0 (LLVM AMDGPUInstCombineIntrinsic, amdgcn_fma_legacy; "
+        "rocjitsu's "
+        "cases of gfx1100)",
+    ),
+    Excuse(
+        "v_fmac_dx9_zero_f32",
+        "64'F(S0.f32) == 0.0 || 64'F(S1.f32) == 0.0",
+        "D0.f32 = D0.f32 + 0.0F",
+        "S2 is a misprint for D0: the instruction has two sources; the sum as in v_fma_dx9_zero_f32",
+    ),
+    Excuse(
+        "v_mullit_f32",
+        "S0.f32 == 0.0F || S1.f32 == 0.0F",
+        "if S1.f32 == 0.0F || !(isNAN(S1.f32) || S1.f32 == -INF.f32 || S1.f32 == -MAX_FLOAT_F32) then "
+        "if S2.f32 <= 0.0F || isNAN(S2.f32) then D0.f32 = -MAX_FLOAT_F32 else D0.f32 = 0.0F endif "
+        "else D0.f32 = -MAX_FLOAT_F32 endif",
+        "the prose says 0 * x = 0",
+    ),
+    # --- MODE
+    Excuse(
+        "s_setreg_imm32_b32",
+        "SIMM16.u16[10 : 6] != 0U",
+        """
+        mask = ((1U << (SIMM16.u16[15 : 11].u32 + 1U)) - 1U) << SIMM16.u16[10 : 6].u32;
+        HW_REGISTERS[SIMM16.u16[5 : 0]] = (SIMM32.u32 << SIMM16.u16[10 : 6].u32) & mask | HW_REGISTERS[1].u32 & ~mask
+        """,
+        "the text moves the value to the field but not the mask, so that a field that does not begin at bit 0 would "
+        "never "
+        "be written; compilers write such fields (LLVM SIModeRegister)",
+    ),
+    # --- lanes
+    Excuse(
+        "ds_permute_b32",
+        ALWAYS,
+        """
+        declare tmp : 32'B[64];
+        for i in 0 : 31 do
+        if EXEC[i].u1 then tmp[(VGPR[i][ADDR].u32 + OFFSET.u32)[6 : 2]] = VGPR[i][DATA0] endif
+        endfor;
+        for i in 0 : 31 do if EXEC[i].u1 then VGPR[i][VDST] = tmp[i] endif endfor
+        """,
+        "the text divides a signed address and takes a remainder, which is negative above 2**31, though its comment "
+        "says "
+        "that high-order bits are ignored",
+    ),
+    Excuse(
+        "ds_bpermute_b32",
+        ALWAYS,
+        """
+        declare tmp : 32'B[64];
+        for i in 0 : 31 do
+        src_lane = (VGPR[i][ADDR].u32 + OFFSET.u32)[6 : 2];
+        if EXEC[src_lane].u1 then tmp[i] = VGPR[src_lane][DATA0] endif
+        endfor;
+        for i in 0 : 31 do if EXEC[i].u1 then VGPR[i][VDST] = tmp[i] endif endfor
+        """,
+        "as for ds_permute_b32",
+    ),
+    Excuse(
+        "v_permlane16_b32 v_permlanex16_b32",
+        "EXEC_LO != 0xffffffffU",
+        """
+        lanesel = { S2.u32, S1.u32 };
+        for i in 0 : 31 do
+        source = (i & 16 ^ OTHER_ROW) + lanesel[(i & 15) * 4 +: 4].u32;
+        if EXEC[i].u1 && EXEC[source].u1 then VGPR[i][VDST.u32] = VGPR[source][SRC0.u32] endif
+        endfor
+        """,
+        "without FETCH_INACTIVE and BOUND_CTRL, which the text leaves out, a source lane that is off leaves the "
+        "destination (ISA guide 16.12, prose of V_PERMLANE16_B32)",
+    ),
+)

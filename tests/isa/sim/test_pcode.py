@@ -1,0 +1,251 @@
+"""The reference engine against AMD's pseudocode of each instruction, run by the evaluator in `pcode/`.
+
+Where they differ a row of `pcode/excuses.py` says what holds instead, and why; `pcode/coverage.py` names what is not
+asked. The texts lie beside the project; without them all of this is skipped.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "differential")]
+from pcode import floats, texts  # noqa: E402
+from pcode.ask import Question, ask  # noqa: E402
+from pcode.coverage import NO_SGPR, NOT_ASKED, TIME, WRONG_HERE, by_key, cases, counted, has_value  # noqa: E402
+from pcode.evaluate import NoValue, condition, program  # noqa: E402
+from pcode.excuses import EXCUSES  # noqa: E402
+from pcode.values import Value  # noqa: E402
+
+from isa.describe import table  # noqa: E402
+
+GROUPS = 4
+pytestmark = pytest.mark.skipif(texts.PATH is None, reason="AMD's pseudocode is not on this machine")
+
+
+def wrong(questions):
+    """What differs, a line each."""
+    return [f"{q}: {line}" for q in questions for line in ask(q)]
+
+
+def few(plain, *others):
+    """The questions of the fast test. A scalar instruction has one value a question, a vector instruction 32."""
+    for seed in range(24 if plain.instructions[0].mnemonic.startswith("s_") else 3):
+        yield Question(plain, seed, ("full", "random", "full", "full", "empty")[seed % 5])
+    if any(word in plain.form.key for word in ("min", "max", "med3")):  # their texts ask for the mode
+        yield Question(plain, 30, "full", ieee=False)
+    yield from (Question(case, 40 + n, ("dense", "full")[n % 2]) for n, case in enumerate(others))
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_instructions(group):
+    """Each entry in its plain form with several operands, in its other forms once."""
+    rows = by_key(cases(GROUPS, group))
+    differ = wrong(question for found in rows.values() for question in few(*found))
+    assert not differ, "\n".join([f"{len(differ)} differences", *differ[:30]])
+    keys = {key for key, desc in table().items() if sum(map(ord, key)) % GROUPS == group}
+    assert set(rows) == {key for key in keys if table()[key].name not in NOT_ASKED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_much(group):
+    """Every form, with many more operands."""
+    patterns = ("full", "random", "full", "dense", "one lane", "full", "empty", "halves")
+    for case in cases(GROUPS, group):
+        seeds = range(10, 60) if case.form.kind == "plain" else range(10, 18)
+        differ = wrong(Question(case, seed, patterns[seed % len(patterns)]) for seed in seeds)
+        assert not differ, "\n".join([f"{len(differ)} differences", *differ[:30]])
+
+
+def test_coverage():
+    """At least 95 % of the entries that compute are asked; what is not is named, and could not be."""
+    names = {key: desc.name for key, desc in table().items() if counted(desc)}
+    asked = [key for key, name in names.items() if name not in NOT_ASKED]
+    assert len(asked) / len(names) >= 0.95, f"{len(asked)} of {len(names)}"
+    assert set(NOT_ASKED) <= {desc.name for desc in table().values()}
+    mute = {desc.name for desc in table().values() if not has_value(desc.name)}
+    could = {name for name, why in NOT_ASKED.items() if why in (TIME, WRONG_HERE, NO_SGPR)}
+    assert set(NOT_ASKED) - could <= mute <= set(NOT_ASKED), "NOT_ASKED is too short or too long"
+
+
+def first_difference(excuse, name_cases):
+    rest = [row for row in EXCUSES if row is not excuse]
+    for seed in range(40):
+        for case in name_cases:
+            try:
+                if ask(Question(case, seed, "random" if seed % 4 == 3 else "full"), rest):
+                    return True
+            except (NoValue, ValueError, IndexError):  # a misprint: the text has no value at all
+                return True
+    return False
+
+
+@pytest.mark.parametrize("excuse", EXCUSES, ids=lambda e: e.entries.replace(" ", ","))
+def test_every_excuse_is_needed(excuse):
+    """Without its row each entry differs."""
+    rows = by_key([case for case in all_cases() if excuse.applies(table()[case.form.key].name)])
+    assert rows
+    kept = [key for key, found in rows.items() if not first_difference(excuse, found[:6])]
+    assert not kept, f"no difference in {kept}"
+
+
+_CASES = []
+
+
+def all_cases():
+    if not _CASES:
+        _CASES.extend(cases())
+    return _CASES
+
+
+# --- the comparison can fail
+
+SWAPS = (
+    (" + ", " - "), (" - ", " + "), (" & ", " | "), (" | ", " & "), (" ^ ", " & "), (" << ", " >> "), (" >> ", " << "),
+    (" >= ", " > "), (" > ", " >= "), (" < ", " <= "), (" <= ", " < "), (" == ", " != "), (" <> ", " == "),
+    (" * ", " + "), (" / ", " * "), (" ? ", " == 0 ? "), ("S1", "S0"), ("S0", "S1"), ("S2", "S1"), ("~", ""), ("!", ""),
+    (" DATA.", " DATA2."), (" DATA2.", " DATA."), ("OFFSET0.", "OFFSET1."), ("if tmp", "if !tmp"), (" : 0]", " : 1]"),
+    ("1'0U", "1'1U"), ("1'1U", "1'0U"), ("4U", "8U"), ("trunc", "floor"), ("floor", "trunc"), ("fma", "-fma"),
+    ("isNAN", "isQuietNAN"), ("i24", "u24"), ("u24", "i24"), ("abs(S", "(S"),
+)  # fmt: skip
+
+
+def mutants(text, most=12):
+    """The text with one place changed, in `most` ways at most."""
+    rows = [
+        text[: m.start()] + new + text[m.end() :]
+        for old, new in SWAPS
+        for m in re.finditer(re.escape(old), text)
+        if "//" not in text[text.rfind("\n", 0, m.start()) + 1 : m.start()]
+    ]
+    return rows[:: -(-len(rows) // most)] if rows else []
+
+
+def is_seen(found, text):
+    """Whether some question of the fast test tells this text from the right one; None where it cannot be run."""
+    try:
+        return any(ask(question, text=text) for question in few(*found))
+    except Exception:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("v_add3_u32", "S1.u32 + S2.u32", "S1.u32 - S2.u32"),
+        ("v_min_f32", "S0.f32 <", "S0.f32 <="),
+        ("v_fma_f64", "S2.f64", "-S2.f64"),
+        ("s_addc_u32", "+ SCC.u64", ""),
+        ("v_cmp_class_f16", "? 4 : 7", "? 7 : 4"),
+        ("ds_inc_rtn_u64", "tmp >= src", "tmp > src"),
+        ("global_atomic_sub_u32", "-= DATA", "+= DATA"),
+        ("v_readlane_b32", "4 : 0", "3 : 0"),
+        ("s_cbranch_vccz", "1'1U", "1'0U"),
+        ("ds_store_b96", "+ 8U", "+ 12U"),
+    ],
+)
+def test_a_wrong_text_is_seen(name, old, new):
+    text = texts.texts()[name]
+    changed = text.replace(old, new, 1) if name != "v_min_f32" else text.replace("(a < b)", "(a > b)")
+    assert changed != text
+    (case, *_) = by_key([case for case in all_cases() if case.form.key == name])[name]
+    assert any(ask(Question(case, seed, "full"), text=changed) for seed in range(4))
+
+
+def test_a_wrong_body_is_seen(monkeypatch):
+    case = next(case for case in all_cases() if case.form.key == "v_add3_u32")
+    desc, right = table()["v_add3_u32"], table()["v_add3_u32"].body
+    object.__setattr__(desc, "body", lambda a, b, c: a + b - c)
+    try:
+        assert ask(Question(case, 0, "full"))
+    finally:
+        object.__setattr__(desc, "body", right)
+
+
+@pytest.mark.slow
+def test_mutants_of_all_texts():
+    """One place of each text changed in every way that SWAPS knows: nearly all are seen by the fast test's operands."""
+    seen, missed = 0, []
+    for key, found in by_key(all_cases()).items():
+        name = table()[key].name
+        if any(row.applies(name) and row.where == "true" for row in EXCUSES) or key != name:
+            continue
+        for text in mutants(texts.texts()[name]):
+            answer = is_seen(found, text)
+            seen += answer is True
+            missed += [f"{name}: {text!r}"] if answer is False else []
+    assert len(missed) < 0.07 * seen, "\n".join([f"{len(missed)} of {seen + len(missed)}", *missed])
+
+
+# --- the evaluator itself
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 + 2 * 3 ** 0", None),
+        ("1U - 2U", 0xFFFFFFFF),
+        ("-1 >> 31", 0xFFFFFFFF),
+        ("0x80000000U >> 31U", 1),
+        ("1 << 32U", 0),
+        ("{ 8'0x12, 8'0x34 }", 0x1234),
+        ("{ 8'0x12, 8'0x34 }[11 : 4]", 0x23),
+        ("{ 8'0x12, 8'0x34 }[4 +: 8]", 0x23),
+        ("8'0x1[0 : 7]", 0x80),
+        ("64'I(-1) == -1LL", 1),
+        ("32'U(signext({ 8'0x80 }.i8))", 0xFFFFFF80),
+        ("1.0F + 2.0F ** -24", 0x3F800000),
+        ("1.0F + 3.0F * 2.0F ** -24", 0x3F800002),
+        ("16'F(65520.0)", 0x7C00),
+        ("16'F(0xfe00)", 0xFE00),
+        ("-INF.f16", 0xFC00),
+        ("fma(1.0, 2.0, -2.0)", 0),
+        ("f32_to_i32(-3.0e0F)", None),
+        ("f64_to_u32(-1.5)", 0),
+        ("NAN.f32 <> 1.0F", 0),
+        ("NAN.f32 != 1.0F", 1),
+        ("1 == 1 ? 5 : 7", 5),
+    ],
+)
+def test_expressions(text, value):
+    """The evaluator's own arithmetic, against values worked out by hand."""
+    if value is None:
+        with pytest.raises((SyntaxError, AssertionError, NoValue)):
+            condition(text)({})
+    else:
+        assert condition(text)({}).bits == value
+
+
+@pytest.mark.parametrize("form", [floats.F16, floats.F32, floats.F64], ids=["f16", "f32", "f64"])
+def test_floats_against_the_processor(form):
+    """Exact arithmetic, rounded once, gives what this machine's processor gives."""
+    import numpy as np
+
+    dtype = {16: np.float16, 32: np.float32, 64: np.float64}[form.width]
+    unsigned = {16: np.uint16, 32: np.uint32, 64: np.uint64}[form.width]
+    rng = np.random.default_rng(1)
+    bits = rng.integers(0, 1 << form.width, (3, 400), dtype=np.uint64).astype(unsigned)
+    bits[1, :200] = bits[0, :200] ^ unsigned(5)
+    operations = {
+        "add": (floats.add, np.add), "mul": (floats.multiply, np.multiply), "div": (floats.divide, np.divide),
+    }  # fmt: skip
+    with np.errstate(all="ignore"):
+        for name, (ours, theirs) in operations.items():
+            want = theirs(bits[0].view(dtype), bits[1].view(dtype))
+            for a, b, w in zip(bits[0], bits[1], want, strict=True):
+                got = floats.pack(form, ours(floats.unpack(form, int(a)), floats.unpack(form, int(b))))
+                assert form.is_nan(got) if np.isnan(w) else got == int(w.view(unsigned)), (name, hex(a), hex(b))
+        for a, w in zip(bits[2], np.sqrt(bits[2].view(dtype)), strict=True):
+            got = floats.pack(form, floats.root(floats.unpack(form, int(a))))
+            assert form.is_nan(got) if np.isnan(w) else got == int(w.view(unsigned)), ("sqrt", hex(a))
+
+
+def test_statements():
+    env = {"registers": {"D0"}, "D0": Value("B", 32, 0xFFFFFFFF), "S0": Value("B", 32, 0x80000001)}
+    program(
+        "for i in 0 : 31 do if S0.u32[i] == 1'1U then D0.u32[i] = 1'0U; else break endif endfor; D0[15 : 8].u8 = 8'7U"
+    )(env)
+    assert env["D0"].bits == 0xFFFF07FE
