@@ -51,10 +51,12 @@ def memory(engine: Engine, inst: Instruction, desc: Description, access: Access)
         return []
     assert desc.body is not None
     values = tuple(v for _, role, operand in data for v in _elements(engine, sources, role, operand, access))
-    if access.pair:  # two exchanges, the first address first
+    if access.pair:  # two exchanges, the first address first; both are read before (16.15, DS_STOREXCHG_2ADDR_RTN_B32)
         olds = [
             engine.atomic(inst, access, at, desc.body, (new,), mask) for at, new in zip(addresses, values, strict=True)
         ]
+        if _offset(inst, "offset0") == _offset(inst, "offset1"):
+            olds[1] = olds[0]
         operand = results[0][2]
         assert isinstance(operand, Reg)
         return [_put_words(engine, operand, [word for old in olds for word in words_of(old)], mask)]

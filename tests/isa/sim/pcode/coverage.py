@@ -44,7 +44,6 @@ NOT_ASKED: dict[str, str] = {
         ),
         ("s_setreg_b32", NO_SGPR),
         (
-            "s_bfe_i32 s_bfe_i64 v_div_scale_f32 v_div_scale_f64 v_div_fmas_f32 v_div_fmas_f64 v_permlane64_b32 "
             "v_dot2_f16_f16 v_dot2_bf16_bf16 v_dot2_f32_f16 v_dot2_f32_bf16 v_dot2acc_f32_f16",
             WRONG_HERE,
         ),

@@ -124,6 +124,43 @@ EXCUSES: tuple[Excuse, ...] = (
         "as for the sine: the guide's examples say that the cosine of -MAX_FLOAT is 1 and that of 0.25 is 0",
     ),
     # --- division and its kind
+    *(
+        Excuse(
+            f"v_div_scale_{f}",
+            ALWAYS,
+            f"""
+            apart = exponent(S2.{f}) - exponent(S1.{f});
+            VCC.u64[laneId] = apart >= {widest} || (exponent(S1.{f}) != 0 && apart <= -{widest});
+            if S2.{f} == 0.0F || S1.{f} == 0.0F then D0.{f} = NAN.{f}
+            elsif isNAN(S0.{f}) then D0.{f} = cvtToQuietNAN(S0.{f})
+            elsif apart >= {widest} then D0.{f} = S0.{f} == S1.{f} ? ldexp(S0.{f}, {step}) : S0.{f}
+            elsif exponent(S1.{f}) == 0 then D0.{f} = ldexp(S0.{f}, {step})
+            elsif exponent(S1.{f}) >= {great} then
+            D0.{f} = apart <= -{widest} && S0.{f} != S1.{f} ? S0.{f} : ldexp(S0.{f}, -{step})
+            elsif apart <= -{widest} then D0.{f} = S0.{f} == S1.{f} ? S0.{f} : ldexp(S0.{f}, {step})
+            elsif exponent(S2.{f}) <= {small} then D0.{f} = ldexp(S0.{f}, {step})
+            else D0.{f} = S0.{f} endif
+            """,
+            "the text asks whether quotients are denormal, scales a denominator up whose quotient is tiny, clears "
+            "VCC for "
+            "zeros and says nothing of an operand that needs no scaling; the card goes by the encoded exponents alone "
+            "(ROCm/rocm-systems pull request 11613, checked on a gfx1100)",
+        )
+        for f, step, widest, great, small in (("f32", 64, 96, 253, 24), ("f64", 128, 768, 2045, 53))
+    ),
+    *(
+        Excuse(
+            f"v_div_fmas_{f}",
+            "VCC.u64[laneId]",
+            f"D0.{f} = exactFma(S0.{f}, S1.{f}, S2.{f}) * 2.0 ** (exponent(S2.{f}) > {bias} ? {step} : -{step})",
+            "2**32 does not undo the 2**64 of v_div_scale, and a second rounding makes denormal quotients wrong; the "
+            "card "
+            "scales up or down by the addend's exponent and rounds once (ROCm/rocm-systems pull request 11613, "
+            "checked on a "
+            "gfx1100)",
+        )
+        for f, bias, step in (("f32", 127, 64), ("f64", 1023, 128))
+    ),
     Excuse(
         "v_div_fixup_*",
         "isNAN(S0.{f})",

@@ -60,7 +60,7 @@ def _(a: Value) -> Value:
     return integer("I", 32, (a.bits & form.sign - 1) >> form.mantissa)
 
 
-# --- numbers. oppositeZeros, rndne, rsqrt, sin2pi, cos2pi, flushed and predecessor are words of the excuses.
+# --- numbers. exactFma, oppositeZeros, rndne, rsqrt, sin2pi, cos2pi, flushed and predecessor are words of the excuses.
 
 _float("trunc", floats.truncated)
 _float("floor", floats.whole)
@@ -73,6 +73,12 @@ FUNCTIONS["abs"] = lambda a: Value(a.kind, a.width, a.bits & a.form.sign - 1, a.
 
 FUNCTIONS["flushed"] = lambda a: Value(a.kind, a.width, a.bits & a.form.sign) if a.form.is_denormal(a.bits) else a
 FUNCTIONS["predecessor"] = lambda a: Value(a.kind, a.width, a.bits - 1)
+
+
+@_function("exactFma")
+def _(a: Value, b: Value, c: Value) -> Value:
+    """a b + c, not rounded yet."""
+    return Value("R", 0, floats.add(floats.multiply(a.exact, b.exact), c.exact))
 
 
 @_function("fma")

@@ -133,7 +133,7 @@ class Machine:
             self._put(env, old, lane)
             for name in written:
                 bits = env[name].bits
-                if name == "D1" or "VCC = 0x" in self.text:  # of this lane alone
+                if name == "D1":  # of this lane alone
                     masks[name] |= (bits & 1) << lane
                 else:
                     masks[name] |= bits & 1 << lane
