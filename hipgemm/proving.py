@@ -3,7 +3,7 @@
 
 What the provers need to know of the launches comes from the ladder: the arguments that all rungs share, the sizes that
 a rung takes, how it is launched. So `isa.check.equivalence` also says that no address wraps at any size the rung
-admits; `isa.check.definition` speaks of some small sizes, and of every K that the rung admits at some M x N.
+admits; `isa.check.definition` speaks of every K that the rung admits, at all edges, and of M and N near and far.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, Gemm, Source
+from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm, Source
 from isa.check import definition
 from isa.check.counts import metadata
 from isa.check.equivalence import Argument, Facts, Proof, prove
@@ -125,16 +125,34 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
 
 
 def generated(kernel: Source, program: Program, at: Sequence[definition.Launch] = ()) -> Proof:
-    """The proof for a generated kernel; `at`: the launches, if not those that take all ways."""
-    return definition.prove(
-        program, kernel.name, at or launches(kernel), whole=not at, every=None if at else _every(kernel)
-    )
+    """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges` and `every` give."""
+    if at:
+        return definition.prove(program, kernel.name, at, whole=False)
+    return definition.prove(program, kernel.name, launches(kernel), edges=edges(kernel), every=every(kernel))
 
 
-def _every(kernel: Source) -> definition.EveryK | None:
-    """Where it is proved for every K that it takes; None where the loop over K lies in another."""
+def edges(kernel: Source) -> tuple[definition.Launch, ...]:
+    """One workgroup of each number of rows and columns."""
     p, tiling = _tiling(kernel)
-    return None if p.stream_k else definition.every_k(tiling, p.largest[2])
+    return definition.edges(tiling, _pieces(p))
+
+
+def every(kernel: Source) -> definition.EveryK:
+    """Where it is proved for every K that it takes: near, and as far as M and N may go."""
+    p, tiling = _tiling(kernel)
+    return definition.every_k(tiling, largest(p), _pieces(p), LARGEST_TILES if p.stream_k else None)
+
+
+def _pieces(p: Parameters) -> definition.Pieces | None:
+    return (COUNTERS, partial(_split, p)) if p.stream_k else None
+
+
+def largest(p: Parameters) -> tuple[int, int, int]:
+    """The most that M, N and K may be, of which M and N are whole tiles: see Gemm.check_size."""
+    m, n, k = p.largest
+    if not p.stream_k:
+        m = min(m, LARGEST_GRID_Y * p.rows)
+    return m - m % p.rows, n - n % p.columns, k
 
 
 def same(original: Program, program: Program, kernel: Source | None = None, name: str | None = None) -> Proof:

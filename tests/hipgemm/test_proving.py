@@ -41,14 +41,13 @@ def test_the_build_ends_with_a_proof(name: str, tools: toolchain.Toolchain) -> N
     assert not made.warnings
 
 
-@pytest.mark.parametrize(
-    ("name", "says"), [("kernel9", ", for every K from 1 to 8388607 at"), ("kernel10", "; other K are not shown: ")]
-)
-def test_a_generated_kernel_is_proved_by_definition(name: str, says: str) -> None:
+@pytest.mark.parametrize("name", ["kernel9", "kernel10"])
+def test_a_generated_kernel_is_proved_by_definition(name: str) -> None:
     made = build(name)
     (stage,) = [s for s in made.stages if s.name == "prove"]
     assert stage.note.startswith(f"proved: {name} computes C = alpha A B + beta C by definition, for all data")
-    assert says in stage.note
+    assert ", for every K from 1 to 8388607 at M x N of 129 x 131, " in stage.note
+    assert ", 1 to 128 rows and 1 to 128 columns at the edges of C (" in stage.note
     assert stage.note in (made.folder / stage.file).read_text()
     assert not made.warnings
 

@@ -47,6 +47,7 @@ more, and an instruction, modifier or setting that is not known is refused by na
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,7 +56,19 @@ from isa.check.definition.expected import matrix
 from isa.check.definition.launch import Beta, Launch, Memory
 from isa.check.definition.operands import Beyond
 from isa.check.definition.run import Code, run
-from isa.check.definition.sizes import EveryK, Given, Tiling, every_k, far, stream_k, streamed, tiled, usual
+from isa.check.definition.sizes import (
+    EveryK,
+    Given,
+    Pieces,
+    Tiling,
+    edges,
+    every_k,
+    far,
+    stream_k,
+    streamed,
+    tiled,
+    usual,
+)
 from isa.check.definition.waves import LANES, Fault, Trace, Waves
 from isa.check.equivalence import Difference, Place, Proof
 from isa.program import Kernel, Program
@@ -75,31 +88,35 @@ def prove(
     kernel: str | None,
     launches: Sequence[Launch],
     *,
+    edges: Sequence[Launch] = (),
+    far: Sequence[Launch] = (),
     whole: bool = True,
     explain: bool = True,
     every: EveryK | None = None,
 ) -> Proof:
     """Whether the kernel does in each launch what the definition says. See the module's docstring.
 
-    whole: the launches must take each way through the kernel. explain: an element that is wrong is shown with both
-    expressions, which takes as long again. every: where all K are to be shown beside; that they could not be is part of
-    the statement. Raises IsaError for a name that is not there.
+    edges, far: more launches, of which the statement says that they are those of `sizes.edges`, and tiles of launches
+    too large to follow. whole: the launches must take each way through the kernel. explain: an element that is wrong is
+    shown with both expressions, which takes as long again. every: where all K are to be shown beside; if they cannot
+    be, nothing is proved. Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
-    waves = None
+    # Waves with many K blocks first: those that still are in the loop over K then lie one behind the other.
+    waves, everything = None, sorted((*launches, *edges, *far), key=lambda launch: -launch.k)
     try:
-        for launch in launches:
+        for launch in everything:
             settings.check(found, launch)
         code = Code.of(found)
-        memory = Memory(launches)
-        waves = _start(found, launches, memory)
+        memory = Memory(everything)
+        waves = _start(found, code, everything, memory)
         seen = run(code, waves)
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:
         return _faulty(found, waves, fault)
-    for number, launch in enumerate(launches):
-        if launch.tile is None and memory.of(number, "workspace")[:, : launch.zeroed].any():
+    for number, launch in sorted(enumerate(everything), key=lambda at: (at[1].k, at[1].m * at[1].n)):
+        if launch.part is None and memory.of(number, "workspace")[:, : launch.zeroed].any():
             left = Difference("store", f"{launch} leaves counters in the workspace that are not 0", None, None)
             return _different(found, left)
         if (difference := _compare(found, code, memory, number, launch, explain)) is not None:
@@ -110,63 +127,114 @@ def prove(
             "way", "nothing is known of another way", None, Place(inst.span, str(inst), what), False, SIDES
         )
         return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
+    if every is not None and (wrong := _every_k(found, code, every)) is not None:
+        if wrong.difference is None:
+            at = f"; nothing is wrong at {_shown(launches, edges, far)}, which says nothing of other K"
+            return replace(wrong, statement=wrong.statement + at)
+        return wrong
     reached = sum(s.end - s.start for i, s in enumerate(code.sections) if any(i == ran for ran, _ in seen))
-    elements = sum(launch.compared for launch in launches)
+    elements = sum(int(launch.finished.sum()) for launch in everything)
     counts = {
-        "launches": len(launches), "elements": elements, "instructions": reached, "terms": waves.terms,
+        "launches": len(everything), "elements": elements, "instructions": reached, "terms": waves.terms,
         "barriers": int(waves.epoch.max()),
     }  # fmt: skip
-    largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
+    here = ""
+    if every is not None:
+        counts["every_k_to"] = every.most
+        here = f"for every K from 1 to {every.most} at {_planes(every)}; and "
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
-    here, not_here = "", ""
-    if whole and any(launch.split for launch in launches):
-        not_here = "; other K are not shown: workgroups take pieces of sums, and the loop over K lies inside another"
-    elif every is not None:
-        if why := _every_k(found, code, every):
-            not_here = f"; other K are not shown: {why}"
-        else:
-            counts["every_k_to"] = every.most
-            plane = ", ".join(f"{launch.m} x {launch.n}" for launch in every.launches)
-            here = f"for every K from 1 to {every.most} at M x N of {plane}, and "
-    pieces = ", pieces in ascending k" if any(launch.split for launch in launches) else ""
+    split = any(launch.split for launch in everything)
+    pieces = ", pieces in ascending k" if split else ""
     statement = (
-        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, {here}at {len(launches)} "
-        f"sizes up to {largest}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; nothing "
-        f"else is stored or read outside, no LDS races; {ways}{not_here}"
+        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, {here}at "
+        f"{_shown(launches, edges, far)}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; "
+        f"nothing else is stored or read outside, no LDS races; {ways}"
     )
-    orders = list(dict.fromkeys(ORDERS[launch.order] for launch in launches if launch.split))
+    orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
-    sizes = f"M x N x K is one of {_sizes(launches)}"
-    if here and every is not None:
-        sizes += f", or K is 1 to {every.most} and M x N is {_planes(every)}"
-    assumptions = (sizes, *ASSUMPTIONS, *between)
-    return Proof("proved", statement, assumptions, counts=counts)
+    return Proof("proved", statement, (_assumed(launches, edges, far, every), *ASSUMPTIONS, *between), counts=counts)
 
 
-def _every_k(kernel: Kernel, code: Code, every: EveryK) -> str:
-    """Why all K could not be shown; "" where they are."""
+def _every_k(kernel: Kernel, code: Code, every: EveryK) -> Proof | None:
+    """Why all K could not be shown; None where they are."""
     try:
         for launch in every.launches:
             settings.check(kernel, launch)
         induction.prove(kernel, code, every)
     except Beyond as beyond:
-        return str(beyond)
+        why = str(beyond)
     except Fault as fault:
         at = f", at {fault.inst} ({fault.inst.span})" if fault.inst else ""
-        return f"{fault.what}{at}"
-    return ""
+        if not fault.refused and fault.kind in _REAL:
+            place = Place(fault.inst.span, str(fault.inst), fault.whose) if fault.inst else None
+            return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
+        why = f"{fault.what}{at}"
+    else:
+        return None
+    return Proof("unproven", f"unproven: {kernel.name}: for every K it cannot be shown: {why}")
+
+
+_REAL = ("outside", "load", "store", "race", "barrier")
+"""What waves do on their way to the loop, or from any state of it, is done in some launch: the point at which they are
+calculated is one of those that the induction has reached so far. Others may be of what is not known there."""
+
+
+# --- what was shown, for people
+def _shown(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch]) -> str:
+    largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
+    found = [f"{len(launches)} sizes up to {largest}"]
+    if edges:
+        found.append(_every_edge(edges))
+    if far:
+        found.append(f"{len(far)} tiles of launches up to {max(far, key=lambda launch: launch.m * launch.n)}")
+    return ", ".join(found)
+
+
+def _every_edge(edges: Sequence[Launch]) -> str:
+    rows, columns = (_span({getattr(launch, letter) for launch in edges}) for letter in "mn")
+    depths = " and ".join(str(k) for k in sorted({launch.k for launch in edges}, reverse=True))
+    return f"{rows} rows and {columns} columns at the edges of C (each number of rows, each of columns; K is {depths})"
+
+
+def _span(numbers: set[int]) -> str:
+    assert numbers == set(range(min(numbers), max(numbers) + 1))
+    return f"{min(numbers)} to {max(numbers)}"
 
 
 def _planes(every: EveryK) -> str:
-    return ", ".join(f"{launch.m} x {launch.n} (beta {launch.beta})" for launch in every.launches)
+    near = [launch for launch in every.launches if launch.part is None]
+    far = [launch for launch in every.launches if launch.part is not None]
+    found = "M x N of " + ", ".join(f"{launch.m} x {launch.n}" for launch in near)
+    return found + (f" and in {len(far)} tiles of M x N up to {_largest_plane(far)}" if far else "")
+
+
+def _largest_plane(launches: Sequence[Launch]) -> str:
+    largest = max(launches, key=lambda launch: launch.m * launch.n)
+    return f"{largest.m} x {largest.n}"
+
+
+def _assumed(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch], every: EveryK | None) -> str:
+    text = f"M x N x K is one of {_sizes(launches)}"
+    if edges:
+        text += f", or M is 1 to {max(e.m for e in edges)} with some N and N is 1 to {max(e.n for e in edges)} with "
+        text += f"some M, at K {' and '.join(str(k) for k in sorted({e.k for e in edges}))}"
+    if far:
+        text += f", or the workgroup is that of {_sizes(far)}"
+    if every is not None:
+        found = []
+        for launch in every.launches:
+            of = f", {launch.part.name}" if launch.part else ""
+            found.append(f"{launch.m} x {launch.n}{of} (beta {launch.beta})")
+        text += f", or K is 1 to {every.most} and M x N is {', '.join(found)}"
+    return text
 
 
 def _sizes(launches: Sequence[Launch]) -> str:
     return ", ".join(dict.fromkeys(map(str, launches)))
 
 
-def _start(kernel: Kernel, launches: Sequence[Launch], memory: Memory) -> Waves:
-    waves = Waves(launches, memory, settings.lds_bytes(kernel))
+def _start(kernel: Kernel, code: Code, launches: Sequence[Launch], memory: Memory) -> Waves:
+    waves = Waves(launches, memory, settings.lds_bytes(kernel), code.vgprs)
     settings.start(kernel, waves)
     return waves
 
@@ -188,28 +256,22 @@ def _compare(
     kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch, explain: bool
 ) -> Difference | None:
     """The first element of C that does not hold what it must."""
-    wanted = matrix(launch)
-    buffer = memory.buffers[number]["C"]
-    got = memory.of(number, "C").reshape(wanted.shape)
-    stored = memory.stored[buffer.start : buffer.start + buffer.dwords - buffer.hole].reshape(wanted.shape[1:])
-    wrong = (stored == 0) | (got != wanted).any(axis=0)
-    wrong[: launch.begun] = stored[: launch.begun] != 0
+    got, stored, by = memory.in_c(number)
+    wrong = np.where(launch.finished, (stored == 0) | (got != matrix(launch)).any(axis=0), stored != 0)
     if not wrong.any():
         return None
     row, column = (int(i[0]) for i in np.nonzero(wrong))
-    what = (
-        f"C[{row + launch.top},{column}] of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements "
-        "are wrong"
-    )
-    if not explain or launch.tile is not None:
+    place = f"C[{launch.rows[row]},{launch.columns[column]}]"
+    what = f"{place} of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements are wrong"
+    if not explain or (launch.part and launch.split):
         return Difference("value", what, None, None, sides=SIDES)
     definition = show.expected(launch, row, column)
     if not stored[row, column]:
-        place = Place(None, "", show.both(definition, definition)[0])
-        return Difference("store", f"{what}; this one is never stored", place, None, sides=SIDES)
+        shown = Place(None, "", show.both(definition, definition)[0])
+        return Difference("store", f"{what}; this one is never stored", shown, None, sides=SIDES)
     inst = code.place(int(stored[row, column]) - 1)
     before = sum(other.groups * other.block for other in memory.launches[:number])
-    lane = (int(memory.by[buffer.start + row * launch.n + column]) - before) % launch.block
+    lane = (int(by[row, column]) - before) % launch.block
     trace = _trace(kernel, code, launch, lane)
     texts = show.both(definition, show.traced(trace, launch, got[:, row, column]))
     return Difference("value", what, Place(None, "", texts[0]), Place(inst.span, str(inst), texts[1]), sides=SIDES)
@@ -217,12 +279,13 @@ def _compare(
 
 def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
     """The float operations of one lane of each workgroup of one launch, which is run again."""
-    waves = _start(kernel, [launch], Memory([launch]))
+    waves = _start(kernel, code, [launch], Memory([launch]))
     waves.trace, waves.traced = [], (lane // LANES, lane % LANES)
     run(code, waves)
     return waves.trace
 
 
 __all__ = [
-    "Beta", "EveryK", "Given", "Launch", "Tiling", "every_k", "far", "prove", "stream_k", "streamed", "tiled", "usual",
+    "Beta", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "prove", "stream_k",
+    "streamed", "tiled", "usual",
 ]  # fmt: skip

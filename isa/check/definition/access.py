@@ -8,13 +8,14 @@ between two barriers, one of them storing, are a race, so the order in which wav
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isa.check.definition import pointers
+from isa.check.definition.launch import MATRICES, Buffer
 from isa.check.definition.names import MASK32, Names
 from isa.check.definition.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
 from isa.check.definition.waves import LANES, Fault, Ints, Step, Waves
@@ -118,28 +119,48 @@ def _pointer(w: Waves, low: Names, high: Names) -> tuple[str, Ints]:
 
 def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: int, verb: str) -> Indices:
     """Where in w.memory the dwords begin; that of an inactive lane is any."""
-    launches = w.launch[w.at]
-    buffers = [mine[kind] for mine in w.memory.buffers]
-    size = np.array([4 * b.dwords for b in buffers], np.int64)[launches][:, None]
-    start = np.array([b.start for b in buffers], np.int64)[launches][:, None]
+    mine = w.launch[w.at]
+    buffers = [of[kind] for of in w.memory.buffers]
+
+    def each(numbers: Iterable[int]) -> Indices:
+        return np.array(list(numbers), np.int64)[mine][:, None]
+
+    size, start = each(4 * b.dwords for b in buffers), each(b.start for b in buffers)
     place = np.broadcast_to(offset, active.shape).astype(np.int64)
     good = (place >= 0) & (place + 4 * count <= size) & (place & 3 == 0)
-    behind: Indices | int = 0
-    if any(b.hole for b in buffers):
-        gap = np.array([4 * b.gap for b in buffers], np.int64)[launches][:, None]
-        hole = np.array([4 * b.hole for b in buffers], np.int64)[launches][:, None]
-        good &= (place + 4 * count <= gap) | (place >= gap + hole)
-        behind = np.where(place >= gap + hole, hole >> 2, 0)
-    if not (good | ~active).all():
-        bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
+    at, held = place >> 2, good
+    if not all(b.whole for b in buffers):
+        at, inside = _held(buffers, each, at, count)
+        held = good & inside
+        if kind in MATRICES and verb == "loads":
+            at = np.where(held, at + start, w.memory.elsewhere)
+            start, held = np.int64(0), good
+    if not (held | ~active).all():
+        bad = tuple(int(i[0]) for i in np.nonzero(~held & active))
         where = _where(kind, int(place[bad]), int(size[bad[0], 0]), 4 * count)
         raise Fault("outside", f"{verb} {where}", _lane(w, bad))
-    at: Indices = np.where(good, (place >> 2) - behind, 0) + start
+    at = np.where(held, at + start, start)
     if verb == "stores" and kind not in _STORED:
         raise Fault("outside", f"stores into {kind}", _lane(w, tuple(int(i[0]) for i in np.nonzero(active))))
     if kind == "C" and verb == "loads":
         _may_read_c(w, at, active, count)
     return at
+
+
+def _held(
+    buffers: Sequence[Buffer], each: Callable[[Iterable[int]], Indices], at: Indices, count: int
+) -> tuple[Indices, NDArray[np.bool_]]:
+    """Where dwords of buffers lie among those that are held, and which of them do; see Buffer."""
+    line, front = each(max(1, b.line) for b in buffers), each(b.front for b in buffers)
+    top, bottom = each(b.lines.start for b in buffers), each(b.lines.stop for b in buffers)
+    left, right = each(b.columns.start for b in buffers), each(b.columns.stop for b in buffers)
+    outer, inner = at // line, at % line
+    inside = (outer >= top) & (inner >= left) & (inner + count <= right) & (outer < bottom)
+    # Where whole lines are held, they lie one behind the other.
+    joined = right - left == line
+    inside |= joined & (at >= top * line) & (at + count <= bottom * line)
+    ahead = at + count <= front
+    return np.where(ahead, at, front + (outer - top) * (right - left) + inner - left), inside | ahead
 
 
 def _where(kind: str, offset: int, size: int, count: int) -> str:
@@ -279,32 +300,35 @@ def _lds_at(w: Waves, address: Indices, active: NDArray[np.bool_], count: int, v
 
 def _lds_load(w: Waves, at: Indices, active: NDArray[np.bool_]) -> Names:
     group, place = w.group[w.at][:, None], w.place[w.at][:, None]
-    epoch = w.epoch[group]
-    written = w.lds_written[group, at]
-    _race((written >> 6 == epoch) & (written & 63 != place) & active, w, "loads what another wave stores")
+    size, epoch = w.lds.shape[2], w.epoch[group]
+    flat = group * size + at
+    written = w.lds_written.reshape(-1).take(flat)
+    if (now := written >= epoch.astype(np.int64) << 6).any():
+        _race(now & (written & 63 != place) & active, w, "loads what another wave stores")
+    marks = w.lds_read.reshape(-1)
     if w.mask is None:
-        w.lds_read[place, group, at] = epoch
+        marks[place * (len(w.ids) * size) + flat] = epoch
     else:
         wave = np.nonzero(active)[0]
-        w.lds_read[place[wave, 0], group[wave, 0], at[active]] = epoch[wave, 0]
-    return w.lds[:, group, at]
+        marks[place[wave, 0] * (len(w.ids) * size) + flat[active]] = epoch[wave, 0]
+    return w.lds.reshape(2, -1).take(flat, axis=1)
 
 
 def _lds_store(w: Waves, at: Indices, value: Names, active: NDArray[np.bool_]) -> None:
     wave = np.nonzero(active)[0]
     group, place = w.group[w.at][wave], w.place[w.at][wave]
-    epoch = w.epoch[group].astype(np.int64)
-    at, value = at[active], value[:, active]
-    written = w.lds_written[group, at]
-    _race_flat((written >> 6 == epoch) & (written & 63 != place), wave, w, "stores where another wave stores")
-    for other in range(len(w.lds_read)):
-        read = (w.lds_read[other, group, at] == epoch) & (place != other)
-        _race_flat(read, wave, w, "stores where another wave loads")
+    epoch, size = w.epoch[group].astype(np.int64), w.lds.shape[2]
+    flat, value = group * size + at[active], value[:, active]
+    marks, names = w.lds_written.reshape(-1), w.lds.reshape(2, -1)
+    written = marks.take(flat)
+    _race_flat((written >= epoch << 6) & (written & 63 != place), wave, w, "stores where another wave stores")
+    for other, read in enumerate(w.lds_read.reshape(len(w.lds_read), -1)):
+        _race_flat((read.take(flat) == epoch) & (place != other), wave, w, "stores where another wave loads")
     mark = epoch * 64 + place
-    w.lds_written[group, at] = mark
-    w.lds[:, group, at] = value
-    _race_flat(w.lds_written[group, at] != mark, wave, w, "stores where another wave stores")
-    if (w.lds[:, group, at] != value).any():
+    marks[flat] = mark
+    names[:, flat] = value
+    _race_flat(marks.take(flat) != mark, wave, w, "stores where another wave stores")
+    if (names[:, flat] != value).any():
         raise Fault("store", "two lanes of a wave store to one dword of LDS")
 
 

@@ -15,7 +15,10 @@ size but this one, so that whoever needs it is refused.
                                     between those at the corners
     x >> n, x mod 2^n               all slopes multiples of 2^n
     high half of a product          the same at each corner
+    the smaller, the larger         it is the same one at each corner
     comparisons                     the difference has the same sign at each corner, or is 0 at all of them
+    both halves of a product        where it has more than 32 bits: neither half is affine, but both together are. They
+                                    are `wide`: only a shift of both, and sums of both with an address, take them
     halves of an address            modulo 2^32 and 2^64, exactly; a carry belongs to a low half with the same slopes
     loads of A and B                the address is that of an element whose k goes with the symbols as `Domain.step`
                                     says, its row or column fixed, inside the matrix at all corners
@@ -75,19 +78,30 @@ class Domain:
         return len(self.size)
 
 
+@dataclass(frozen=True)
+class Wide:
+    """Of each wave: which half of a number a register holds (0 none, 1 the low one, 2 the high one), and that number,
+    whose slopes the register has: it is no integer with these slopes itself."""
+
+    half: Longs
+    number: Longs
+
+
 class Open(Exception):
     """A result is not known for all sizes; the text says why."""
 
 
 class Sloped(Waves):
     """Waves whose registers have slopes. slopes: key -> (symbols, waves[, 32]), of those that have any: of SCC where it
-    is the carry of an address, those of its two parts one behind the other. why: key -> why that register is open;
+    is the carry of an address, those of its two parts one behind the other. wide: SGPRs that are half of a number, SCC
+    where it is the carry of an address and the low half of that number. why: key -> why that register is open;
     told: the same where it was so from the beginning."""
 
     def __init__(self, launches: Sequence[Launch], memory: Memory, lds_bytes: int, vgprs: int, domain: Domain) -> None:
         super().__init__(launches, memory, lds_bytes, vgprs)
         self.domain = domain
         self.slopes: dict[int, Longs] = {}
+        self.wide: dict[int, Wide] = {}
         self.why: dict[int, str] = {}
         self.told: dict[int, str] = {}
         self._span = float(np.abs(domain.corners).max(initial=0)) * domain.symbols
@@ -107,6 +121,8 @@ class Sloped(Waves):
     def put_slope(self, key: int, slopes: Longs | None) -> None:
         """In the active lanes; None for no slopes."""
         self.why.pop(key, None)
+        if (wide := self.wide.get(key)) is not None:
+            wide.half[self.at] = 0
         old = self.slopes.get(key)
         if old is None and (slopes is None or not slopes.any()):
             return
@@ -120,6 +136,28 @@ class Sloped(Waves):
         old[:, self.at] = new
         if not old.any():
             del self.slopes[key]
+
+    def put_wide(self, key: int, half: int, number: Form) -> None:
+        """An SGPR, or SCC, gets half of a number."""
+        self.put_slope(key, number.slopes)
+        wide = self.wide.setdefault(key, Wide(np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)))
+        wide.half[self.at] = half
+        wide.number[self.at] = number.value
+
+    def half_of(self, key: int) -> Wide | None:
+        """Of the selected waves; None where a register is an integer in all of them."""
+        if (wide := self.wide.get(key)) is None or not wide.half[self.at].any():
+            return None
+        return Wide(wide.half[self.at], wide.number[self.at])
+
+    def without_halves(self) -> None:
+        """Registers that are half of a number are open."""
+        for key, wide in self.wide.items():
+            if (slopes := self.slopes.get(key)) is not None and (bad := (wide.half != 0) & slopes.any(axis=0)).any():
+                self.why[key] = "it is half of a number that depends on K"
+                self.s[key - SCALAR_KEY][:, bad] = OPEN[:, None]
+                slopes[:, bad] = 0
+        self.wide = {}
 
     def leave_open(self, key: int, why: str) -> None:
         self.put_slope(key, None)
@@ -160,7 +198,7 @@ class Form:
 
 
 # --- rules: of sources, the result; whoever calls cuts it to 32 bits
-def _times(a: Form, b: Form) -> Form:
+def times(a: Form, b: Form) -> Form:
     if (a.slopes.any(axis=0) & b.slopes.any(axis=0)).any():
         raise Open("is a product of two numbers that depend on K")
     largest = [float(np.abs(x).astype(float).max(initial=0)) for x in (a.value, a.slopes, b.value, b.slopes)]
@@ -177,7 +215,7 @@ def constant(form: Form) -> Longs:
 
 def _shifted(a: Form, by: Form) -> Form:
     count = constant(by) & 31
-    return _times(a, Form(np.int64(1) << count, np.zeros_like(by.slopes)))
+    return times(a, Form(np.int64(1) << count, np.zeros_like(by.slopes)))
 
 
 def cut(w: Sloped, a: Form, bits: int = 32) -> Form:
@@ -209,11 +247,19 @@ def _and(a: Form, b: Form) -> Form:
     return Form(a.value & b.value, np.zeros_like(b.slopes))
 
 
+def _extreme(w: Sloped, a: Form, b: Form, sign: int) -> Form:
+    more = sign * w.at_corners(a - b)
+    first, second = (more >= 0).all(axis=0), (more <= 0).all(axis=0)
+    if not (first | second).all():
+        raise Open("is one of two numbers, which depends on K")
+    return Form(np.where(first, a.value, b.value), np.where(first, a.slopes, b.slopes))
+
+
 def _times_24(w: Sloped, a: Form, b: Form) -> Form:
     for x in (a, b):
         if (w.at_corners(x) >> 24).any():
             raise Open("is a product of 24 bits, of which a factor has more for some K")
-    return _times(a, b)
+    return times(a, b)
 
 
 RULES: dict[str, Callable[..., Form]] = {
@@ -227,12 +273,16 @@ RULES: dict[str, Callable[..., Form]] = {
     "s_sub_i32": lambda w, a, b: a - b,
     "v_sub_nc_u32": lambda w, a, b: a - b,
     "v_subrev_nc_u32": lambda w, a, b: b - a,
-    "s_mul_i32": lambda w, a, b: _times(a, b),
-    "v_mul_lo_u32": lambda w, a, b: _times(a, b),
-    "s_mul_hi_u32": lambda w, a, b: high(w, _times(a, b)),
-    "v_mul_hi_u32": lambda w, a, b: high(w, _times(a, b)),
+    "s_mul_i32": lambda w, a, b: times(a, b),
+    "v_mul_lo_u32": lambda w, a, b: times(a, b),
+    "s_mul_hi_u32": lambda w, a, b: high(w, times(a, b)),
+    "v_mul_hi_u32": lambda w, a, b: high(w, times(a, b)),
     "v_mul_u32_u24": _times_24,
     "v_mad_u32_u24": lambda w, a, b, c: _times_24(w, a, b) + c,
+    "s_min_u32": lambda w, a, b: _extreme(w, a, b, -1),
+    "s_max_u32": lambda w, a, b: _extreme(w, a, b, 1),
+    "v_min_u32": lambda w, a, b: _extreme(w, a, b, -1),
+    "v_max_u32": lambda w, a, b: _extreme(w, a, b, 1),
     "s_lshl_b32": lambda w, a, b: _shifted(a, b),
     "v_lshlrev_b32": lambda w, a, b: _shifted(b, a),
     "v_lshl_add_u32": lambda w, a, b, c: _shifted(a, b) + c,

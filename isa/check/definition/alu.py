@@ -29,6 +29,8 @@ def base_name(mnemonic: str) -> str:
 
 def decode(inst: Instruction) -> Step:
     """Raises Beyond for what is not known."""
+    if not inst.operands:
+        raise refused(inst)
     if inst.mnemonic.startswith("v_"):
         return _vector(inst)
     plain(inst)

@@ -17,12 +17,12 @@ from isa.registers import Reg
 
 
 def follow(inst: Instruction, step: Step) -> Step:
-    stores = inst.mnemonic.startswith("global_store")
-    targets = () if stores else keys_of(inst.operands[:1])
+    atomic = inst.mnemonic.startswith("global_atomic")
+    stores = atomic or inst.mnemonic.startswith("global_store")
+    targets = keys_of(inst.operands[:1]) if not stores or (atomic and inst.has("glc")) else ()
     sources = keys_of(inst.operands if stores else inst.operands[1:])
     plain = _scalar_load(inst) if inst.mnemonic.startswith("s_load") else None
-    address = inst.operands[0 if stores else 1]
-    where = access.address_of(inst, address, inst.operands[2]) if plain is None else None
+    where = None if stores or plain else access.address_of(inst, inst.operands[1], inst.operands[2])
 
     def refused() -> Fault:
         return Fault("every", f"an address, or what is stored, depends on K in {inst}", refused=True)
@@ -33,7 +33,7 @@ def follow(inst: Instruction, step: Step) -> Step:
         if some and (stores or plain is not None):
             raise refused()
         try:
-            if where is not None and not stores and (w.mask is None or w.mask.any()):
+            if where is not None and (w.mask is None or w.mask.any()):
                 kind, offset = where(w)
                 if kind in ("A", "B"):
                     _check_load(w, inst, kind, offset.astype(np.int64), len(targets))

@@ -19,17 +19,29 @@ from isa.check.definition.names import Names, add, fma, mul
 
 
 def matrix(launch: Launch) -> Names:
-    """The names of C's elements after the launch, (2, m, n); of the rows that are held."""
+    """The names of C's elements after the launch, (2, rows, columns); of those that are held."""
     a, b, c = launch.elements().values()
     total = np.zeros_like(c)
-    rows, columns = (launch.split.rows, launch.split.columns) if launch.split else (launch.m, launch.n)
-    top = launch.top // rows
-    for i, j in product(range(top, -(-launch.m // rows)), range(-(-launch.n // columns))):
-        here = slice((i - top) * rows, (i - top + 1) * rows), slice(j * columns, (j + 1) * columns)
+    tile = (launch.split.rows, launch.split.columns) if launch.split else (launch.m, launch.n)
+    tiles = [
+        [(i, range(max(held.start, i * step), min(held.stop, (i + 1) * step))) for i in _over(held, step)]
+        for held, step in zip((launch.rows, launch.columns), tile, strict=True)
+    ]
+    for (i, rows), (j, columns) in product(*tiles):
+        here = _slice(rows, launch.rows), _slice(columns, launch.columns)
         pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
         sums = [chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
         total[:, here[0], here[1]] = reduce(add, sums)
     return stored(launch, total)
+
+
+def _over(held: range, step: int) -> range:
+    """The tiles of so many rows, or columns, that these lie in."""
+    return range(held.start // step, -(-held.stop // step))
+
+
+def _slice(part: range, held: range) -> slice:
+    return slice(part.start - held.start, part.stop - held.start)
 
 
 def stored(launch: Launch, total: Names) -> Names:

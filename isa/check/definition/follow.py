@@ -11,16 +11,19 @@ from isa.check.definition.affine import (
     FIRST_SPECIAL,
     LOW_BITS,
     RULES,
+    SCALAR_KEY,
     SCC_HOLDS,
     SCC_KEY,
     Form,
     Longs,
     Open,
     Sloped,
+    Wide,
     constant,
     cut,
     high,
     keys_of,
+    times,
 )  # fmt: skip
 from isa.check.definition.alu import base_name
 from isa.check.definition.integers import relation
@@ -30,8 +33,8 @@ from isa.check.definition.waves import SCC, Fault, Step, Waves
 from isa.program import Instruction, Operand
 from isa.registers import Reg
 
-Outcome = list[tuple[int, "Longs | str | None"]]
-"""Of each key that is written: its slopes, None for no slopes, or why it is open."""
+Outcome = list[tuple[int, "Longs | str | tuple[int, Form] | None"]]
+"""Of each key that is written: its slopes, None for no slopes, which half of a number it is, or why it is open."""
 
 
 def follow(inst: Instruction, step: Step) -> Step:
@@ -52,6 +55,8 @@ def follow(inst: Instruction, step: Step) -> Step:
         for key, outcome in outcomes:
             if isinstance(outcome, str):
                 w.leave_open(key, outcome)
+            elif isinstance(outcome, tuple):
+                w.put_wide(key, *outcome)
             else:
                 w.put_slope(key, outcome)
 
@@ -95,6 +100,10 @@ class _Part:
                 return [(SCC_KEY, self._compared(w))]
             if self.name == "s_lshl_b64":
                 return self._wide(w)
+            if self.name in ("s_mul_i32", "s_mul_hi_u32"):
+                product = times(*(self._form(w, o) for o in self.inst.operands[1:]))
+                if (w.at_corners(product) >> 32 != product.value >> 32).any():
+                    return [(self.targets[0], (1 if self.name == "s_mul_i32" else 2, product))]
             if self.name in RULES:
                 result = cut(w, RULES[self.name](w, *(self._form(w, o) for o in self.inst.operands[1:])))
                 first, *scc = self.targets
@@ -110,6 +119,8 @@ class _Part:
         if isinstance(operand, Reg):
             (key,) = keys_of((operand,))
             slopes = w.slope(key)
+            if w.half_of(key) is not None:
+                raise Open(f"needs more of {operand} than half of a number that depends on K")
         else:
             slopes = np.zeros((w.domain.symbols, 1), np.int64)
         if self.name.startswith("s_"):
@@ -141,14 +152,37 @@ class _Part:
         source, by = self.inst.operands[1:]
         if not isinstance(source, Reg):
             raise Open("is not known")
-        low, upper = (self._form(w, source.sub(i)) for i in (0, 1))
         shift = constant(self._form(w, by)) & 63
+        first, second, scc = self.targets
+        if (number := self._both(w, *keys_of((source,)))) is not None:
+            if (shift > 3).any():
+                raise Open("is too large to follow")
+            whole = Form(number.value << shift, number.slopes << shift)
+            w.at_corners(whole)
+            return [(first, (1, whole)), (second, (2, whole)), (scc, "SCC depends on K")]
+        low, upper = (self._form(w, source.sub(i)) for i in (0, 1))
         if ((upper.value >= 1 << 28) | (shift > 3)).any() or upper.slopes.any():
             raise Open("is too large to follow")
         whole = Form((low.value + (upper.value << 32)) << shift, low.slopes << shift)
         high(w, whole)
-        first, second, scc = self.targets
         return [(first, whole.slopes), (second, None), (scc, "SCC depends on K")]
+
+    def _both(self, w: Sloped, first: int, second: int) -> Form | None:
+        """The number whose low half is in the first register, and whose high half in the second; None where neither is
+        half of one."""
+        halves = w.half_of(first), w.half_of(second)
+        if halves == (None, None):
+            return None
+        low, upper = halves
+        if low is None or upper is None or (2 * low.half != upper.half).any() or (low.half == 2).any():
+            raise Open("is of halves that do not belong together for every K")
+        here = low.half == 1
+        if (here & ((low.number != upper.number) | (w.slope(first) != w.slope(second)).any(axis=0))).any():
+            raise Open("is of halves that do not belong together for every K")
+        if (~here & w.slope(second).any(axis=0)).any():
+            raise Open("has a high half that depends on K")
+        values = [w.s[key - SCALAR_KEY][0, w.at].astype(np.int64) for key in (first, second)]
+        return Form(np.where(here, low.number, values[0] + (values[1] << 32)), w.slope(first))
 
     # --- addresses
     def _address(self, w: Sloped) -> Outcome | None:
@@ -161,11 +195,15 @@ class _Part:
             return None
         mine, other = self.inst.operands[1 + which[0]], self.inst.operands[2 - which[0]]
         assert isinstance(mine, Reg)
-        slopes, x = w.slope(keys_of((mine,))[0]), self._form(w, other).slopes
+        slopes = w.slope(keys_of((mine,))[0])
         target, scc = self.targets
+        half = w.half_of(keys_of((other,))[0]) if isinstance(other, Reg) and not other.is_null else None
+        if half is not None and (half.half == (2 if low else 1)).any():
+            raise Open("adds the wrong half of a number that depends on K")
+        x = w.slope(keys_of((other,))[0]) if half is not None else self._form(w, other).slopes
         if low:
-            both = np.broadcast_arrays(slopes, x)
-            return [(target, slopes + sign * x), (scc, np.concatenate(both))]
+            both = np.concatenate(np.broadcast_arrays(slopes, x))
+            return [(target, slopes + sign * x), (scc, both if half is None else (1, Form(half.number, both)))]
         more = x << 32
         if w.s[SCC][1, w.at].any():
             carry = w.slope(SCC_KEY)
@@ -173,6 +211,19 @@ class _Part:
             if ((parts[0] ^ slopes) & LOW_BITS).any():
                 raise Fault("address", f"the carry is not that of this address for some K: {self.inst}", refused=True)
             more = more + parts[1]
+            if (carried := w.half_of(SCC_KEY)) is not None:
+                # The low half of a number was added: with the high half, it is the number.
+                here = carried.half == 1
+                if (
+                    half is None
+                    or (here & ((half.half != 2) | (half.number != carried.number) | (x != parts[1]).any(axis=0))).any()
+                ):
+                    what = f"the high half of what was added is lost for some K: {self.inst}"
+                    raise Fault("address", what, refused=True)
+                more = np.where(here, parts[1], more)
+                half = Wide(np.where(here, 0, half.half), half.number)
+        if half is not None and half.half.any():
+            raise Open("adds the high half of a number that depends on K, and not its low one")
         return [(target, slopes + sign * more), (scc, None)]
 
 

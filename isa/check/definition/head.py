@@ -105,6 +105,12 @@ class Head:
         if change.any():
             slopes = self.slopes.setdefault(key, np.zeros((3, *change.shape), np.int64))
             slopes[2] = slopes[1] + change // blocks
+        # Half of what a low half changed by in two K blocks is not known modulo 2^32: its high half knows.
+        if key > SCALAR_KEY and (slopes_high := self.slopes.get(key)) is not None:
+            of_high = np.isin(before[1], _HIGH) & np.isin(self.s[key - 1 - SCALAR_KEY][1], _LOW)
+            if of_high.any():
+                slopes = self.slopes.setdefault(key - 1, np.zeros((3, *change.shape), np.int64))
+                slopes[2] = np.where(of_high, slopes_high[2], slopes[2])
 
     # --- what it says
     def names(self, left: int, done: int = 0) -> tuple[Names, Names]:
@@ -126,7 +132,7 @@ class Head:
                 line, k = self.line[groups][here], self.k[groups][here] + shift
                 if (k >= launch.k).any():
                     raise Fault("every", "LDS holds elements behind the last K block", refused=True)
-                index = k * launch.n + line if number else line * launch.k + k
+                index = k * len(launch.columns) + line if number else line * launch.k + k
                 names = leaves(ELEMENTS[name], int(index.max(initial=0)) + 1)[:, np.maximum(index, 0)]
                 found[:, groups][:, here] = np.where(k >= 0, names, np.uint64(0))
         return found

@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.check.definition import settings
-from isa.check.definition.affine import SCALAR_KEY, SCC_KEY, Domain, Longs, Sloped, keys_of
+from isa.check.definition.affine import SCC_KEY, Domain, Longs, Sloped
 from isa.check.definition.alu import base_name
 from isa.check.definition.expected import chain, stored
 from isa.check.definition.follow import follow
@@ -56,7 +56,7 @@ from isa.check.definition.names import Names, leaves
 from isa.check.definition.run import Code, run
 from isa.check.definition.sizes import EveryK
 from isa.check.definition.waves import Fault
-from isa.program import Kernel
+from isa.program import Instruction, Kernel
 
 POINT = 4
 """K blocks left at the first arrival where that is calculated; the most that the loop may do from head to head."""
@@ -85,8 +85,7 @@ class _Induction:
         self.header, inside = _loop(code)
         self.outside = [i for i in range(len(code.sections)) if i not in inside]
         self.code = _following(code)
-        used = [key for inst in code.flow.instructions for half in inst.halves for key in keys_of(half.operands)]
-        self.vgprs = max((key for key in used if key < SCALAR_KEY), default=0) + 1
+        self.vgprs = code.vgprs
         self.lds_bytes = settings.lds_bytes(kernel)
         self.seen: set[tuple[int, int]] = set()
 
@@ -111,11 +110,13 @@ class _Induction:
         try:
             self.seen |= run(code, w, at, stops)
         except Fault as fault:
-            if fault.inst is None or not fault.inst.mnemonic.startswith("s_cbranch_scc"):
-                raise
-            explained = w.explained(fault, (SCC_KEY,))
-            explained.inst = fault.inst
-            raise explained from None
+            known = fault
+            if fault.inst is not None and fault.inst.mnemonic.startswith("s_cbranch_scc"):
+                known = w.explained(fault, (SCC_KEY,))
+                known.inst = fault.inst
+            if known.lane is not None:
+                known.whose = f"by {w.whose(*known.lane)}"
+            raise known from None
 
     # --- the first arrival
     def _first(self) -> Head:
@@ -147,6 +148,7 @@ class _Induction:
         if (at != self.header).any():
             raise Fault("every", "some waves never come to the loop", refused=True)
         _quiet(w)
+        w.without_halves()
         return w
 
     # --- from the head of the loop on
@@ -186,15 +188,16 @@ class _Induction:
 
     def _sums(self) -> Names:
         """S[i,j] of all launches, one behind the other."""
-        return leaves(_SUMS, sum(launch.m * launch.n for launch in self.launches))
+        return leaves(_SUMS, sum(launch.finished.size for launch in self.launches))
 
     def _added(self, left: int, blocks: int, start: Names | None) -> list[Names]:
         """The definition's sums over the first K blocks of launches that have `left` more than one, from S or 0."""
         steps = slice(0, self.depth * blocks)
         found, at = [], 0
         for launch in self._at_first(left):
-            size, elements = launch.m * launch.n, launch.elements()
-            before = None if start is None else start[:, at : at + size].reshape(2, launch.m, launch.n)
+            shape, elements = launch.finished.shape, launch.elements()
+            size = shape[0] * shape[1]
+            before = None if start is None else start[:, at : at + size].reshape(2, *shape)
             found.append(chain(elements["A"][:, :, steps], elements["B"][:, steps], before))
             at += size
         return found
@@ -239,6 +242,7 @@ class _Induction:
         if (at != self.header).any():
             raise Fault("every", "some waves leave the loop before its end", refused=True)
         _quiet(w)
+        w.without_halves()
         added = [sums.reshape(2, -1) for sums in self._added(period, period, self._sums())]
         wanted = np.concatenate(added, axis=1)[:, head.sums[3]].T
         wrong = (w.v[head.sums[0], :, head.sums[1], head.sums[2]] != wanted).any(axis=1)
@@ -256,13 +260,12 @@ class _Induction:
             raise Fault("every", "some waves do not leave the loop at its end", refused=True)
         sums = self._added(left, left + 1, self._sums())
         for number, (launch, total) in enumerate(zip(w.launches, sums, strict=True)):
-            buffer = w.memory.buffers[number]["C"]
-            got = w.memory.of(number, "C").reshape(2, launch.m, launch.n)
-            once = w.memory.stored[buffer.start : buffer.start + buffer.dwords].reshape(launch.m, launch.n)
-            wrong = (once == 0) | (got != stored(launch, total)).any(axis=0)
+            got, once, _ = w.memory.in_c(number)
+            wrong = np.where(launch.finished, (once == 0) | (got != stored(launch, total)).any(axis=0), once != 0)
             if wrong.any():
                 i, j = (int(x[0]) for x in np.nonzero(wrong))
-                what = f"C[{i},{j}] of {launch.m} x {launch.n} x K is wrong for some K, beta {launch.beta}"
+                element = f"C[{launch.rows[i]},{launch.columns[j]}]"
+                what = f"{element} of {launch.m} x {launch.n} x K is wrong for some K, beta {launch.beta}"
                 raise Fault("every", what, refused=True)
 
 
@@ -275,15 +278,23 @@ def _quiet(w: Sloped) -> None:
 
 
 def _loop(code: Code) -> tuple[int, frozenset[int]]:
-    """The section at the head of the first loop of the text, and those in it."""
-    loops = [loop for loop in code.flow.loops if loop.parent is None]
+    """The section at the head of the loop over K, and those in it: the first loop of the text that holds products to be
+    added up, and no other loop that does."""
+    flow = code.flow
+    adding = {i for i, inst in enumerate(flow.instructions) for half in inst.halves if _adds_product(half)}
+    loops = [loop for loop in flow.loops if any(adding & set(flow.blocks[block].range) for block in loop.blocks)]
+    loops = [loop for loop in loops if not any(other.blocks < loop.blocks for other in loops)]
     if not loops:
-        raise Fault("every", "it has no loop", refused=True)
-    loop = min(loops, key=lambda loop: code.flow.blocks[loop.header].start)
+        raise Fault("every", "it has no loop that adds up products", refused=True)
+    loop = min(loops, key=lambda loop: flow.blocks[loop.header].start)
     positions = {i for block in loop.blocks for i in code.flow.blocks[block].range}
     inside = frozenset(i for i, section in enumerate(code.sections) if section.start in positions)
     head = code.flow.blocks[loop.header].start
     return next(i for i in inside if code.sections[i].start == head), inside
+
+
+def _adds_product(inst: Instruction) -> bool:
+    return base_name(inst.mnemonic) in ("v_fmac_f32", "v_fma_f32")
 
 
 def _following(code: Code) -> Code:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isa.check.definition.names import Names, leaves
 from isa.check.definition.pointers import words
@@ -21,9 +22,12 @@ MATRICES = ("A", "B", "C")
 POINTERS = (*MATRICES, "workspace")
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
 """The arguments in their order; pointers take 8 bytes, all others 4."""
-ALPHA, BETA, BETA_SIZE, UNWRITTEN, OPEN = (leaves(1, 5)[:, i] for i in range(5))
+ALPHA, BETA, BETA_SIZE, UNWRITTEN, OPEN, ELSEWHERE = (leaves(1, 6)[:, i] for i in range(6))
 """BETA: a beta that is neither 0 nor -0. BETA_SIZE: its bits but the sign, hence not 0. UNWRITTEN: what a register or
-LDS holds before it is written. OPEN: what is not known for every K (see `induction`)."""
+LDS holds before it is written. OPEN: what is not known for every K (see `induction`). ELSEWHERE: an element that is not
+held (see Part)."""
+_WIDEST = 16
+"""Dwords that one load takes at most."""
 ELEMENTS = dict(zip(MATRICES, (16, 17, 18), strict=True))
 """The tags of the matrices' elements, which are numbered row by row (`names.leaves`)."""
 
@@ -58,20 +62,37 @@ class Split:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What is followed of a launch that is too large to follow.
+
+    name:    of it, for people.
+    groups:  numbers of the workgroups that run.
+    rows, columns: of C that are held in memory, and so those of A and of B. What is loaded of A, B and C elsewhere is
+             not known; nothing may be stored there.
+    whole:   rows and columns, among these, that the workgroups finish. They store nothing to the others.
+    slots:   dwords of the workspace behind its counters that come before those that are held.
+    """
+
+    name: str
+    groups: Sequence[int]
+    rows: range
+    columns: range
+    whole: tuple[range, range]
+    slots: int = 0
+
+
+@dataclass(frozen=True)
 class Launch:
     """Sizes, what is known of beta ("any": that it is neither 0 nor -0), workgroups in (x, y, z), threads of one.
 
     arguments: their names in order, each one of POINTERS, M, N, K, alpha, beta or a key of `numbers`.
-    numbers:   other integer arguments.
+    numbers:   other integer arguments; None for what is not known, as it depends on K.
     trans_a, trans_b: A lies in memory as K x M, B as N x K, row by row. What is said of elements is of A and B as they
     are multiplied.
     workspace: dwords of memory that the kernel may use; the first `zeroed` of them are 0 before and after the launch.
     split:     which sums are taken in pieces; None for none.
     order:     how workgroups run: together, or one after another, the first or the last first.
-    tile:      for launches that are too large to follow: only the workgroups with pieces of this tile run. It is the
-               last one, all are in pieces and below one another, and A is not transposed. Of memory only what these
-               workgroups may touch is held: rows of A and C and slots from the tile before on, with which the first of
-               them begins. That one's tile is not finished.
+    part:      of a launch that is too large to follow: what is followed; None: all of it.
     """
 
     m: int
@@ -81,36 +102,40 @@ class Launch:
     grid: tuple[int, int, int]
     block: int
     arguments: Sequence[str] = LADDER
-    numbers: Mapping[str, int] = field(default_factory=dict)
+    numbers: Mapping[str, int | None] = field(default_factory=dict)
     workspace: int = 0
     zeroed: int = 0
     split: Split | None = None
     order: Order = "together"
     trans_a: bool = False
     trans_b: bool = False
-    tile: int | None = None
+    part: Part | None = None
 
     @property
-    def top(self) -> int:
-        """The first row of A and C that is held."""
-        return 0 if self.tile is None or self.split is None else (self.tile - 1) * self.split.rows
+    def rows(self) -> range:
+        """Rows of A and C that are held."""
+        return range(self.m) if self.part is None else self.part.rows
 
     @property
-    def begun(self) -> int:
-        """Rows of those that are held whose tile is not finished."""
-        return 0 if self.tile is None or self.split is None else self.tile * self.split.rows - self.top
+    def columns(self) -> range:
+        """Columns of B and C that are held."""
+        return range(self.n) if self.part is None else self.part.columns
 
     @property
-    def compared(self) -> int:
-        """Elements of C that are compared with the definition."""
-        return (self.m - self.top - self.begun) * self.n
+    def finished(self) -> NDArray[np.bool_]:
+        """Of each element of C that is held, whether the workgroups that run store it."""
+        found = np.zeros((len(self.rows), len(self.columns)), bool)
+        rows, columns = (self.rows, self.columns) if self.part is None else self.part.whole
+        top, left = self.rows.start, self.columns.start
+        found[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = True
+        return found
 
     def elements(self) -> dict[str, Names]:
         """The names of the elements of each matrix, (2, rows, columns), as far as it is held."""
-        shapes = {"A": (self.m - self.top, self.k), "B": (self.k, self.n), "C": (self.m - self.top, self.n)}
+        rows, columns = len(self.rows), len(self.columns)
         return {
-            matrix: leaves(ELEMENTS[matrix], rows * columns).reshape(2, rows, columns)
-            for matrix, (rows, columns) in shapes.items()
+            matrix: leaves(ELEMENTS[matrix], height * width).reshape(2, height, width)
+            for matrix, height, width in (("A", rows, self.k), ("B", self.k, columns), ("C", rows, columns))
         }
 
     def stored(self) -> dict[str, Names]:
@@ -121,14 +146,20 @@ class Launch:
             for matrix, names in self.elements().items()
         }
 
+    def lines(self, kind: str) -> tuple[int, int, range, range]:
+        """Of a matrix as it lies in memory: lines, elements of each, and which lines, and of these which elements, are
+        held."""
+        m, n, k = (self.m, self.rows), (self.n, self.columns), (self.k, range(self.k))
+        outer, inner = {"A": (m, k), "B": (k, n), "C": (m, n)}[kind]
+        if (kind == "A" and self.trans_a) or (kind == "B" and self.trans_b):
+            outer, inner = inner, outer
+        return outer[0], inner[0], outer[1], inner[1]
+
     @property
-    def followed(self) -> range:
+    def followed(self) -> Sequence[int]:
         """The numbers of the workgroups that run."""
-        if self.tile is None or self.split is None:
-            x, y, z = self.grid
-            return range(x * y * z)
-        blocks, chunk = self.split.blocks(self.k), self.split.chunk
-        return range(self.tile * blocks // chunk, ((self.tile + 1) * blocks - 1) // chunk + 1)
+        x, y, z = self.grid
+        return range(x * y * z) if self.part is None else self.part.groups
 
     @property
     def groups(self) -> int:
@@ -141,34 +172,34 @@ class Launch:
         x, y, _ = self.grid
         return [(i % x, i // x % y, i // x // y) for i in self.followed]
 
-    def holes(self) -> dict[str, tuple[int, int]]:
-        """(first dword, dwords) of what is not held of a buffer."""
-        if self.tile is None or self.split is None:
-            return {}
-        slot = self.followed.start + self.tile - 1
-        slots = slot * self.split.rows * self.split.columns
-        return {"A": (0, self.top * self.k), "C": (0, self.top * self.n), "workspace": (self.zeroed, slots)}
-
     def __str__(self) -> str:
         x, y, z = self.grid
         groups = f" by {x * y * z} workgroups" if self.split else ""
-        return f"{self.m} x {self.n} x {self.k}{groups}" + ("" if self.tile is None else f", tile {self.tile}")
+        return f"{self.m} x {self.n} x {self.k}{groups}" + ("" if self.part is None else f", {self.part.name}")
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """`dwords` of memory, without the `hole` from dword `gap` on; in Memory they lie from `start` on."""
+    """A buffer of `dwords`, of which not all need be held: the first `front`, and in lines of `line` dwords the
+    `columns` of the `lines`. In Memory they lie one behind the other from `start` on, `held` of them."""
 
     dwords: int
     start: int
-    gap: int = 0
-    hole: int = 0
+    held: int
+    line: int
+    lines: range
+    columns: range
+    front: int = 0
+
+    @property
+    def whole(self) -> bool:
+        return self.held == self.dwords
 
 
 class Memory:
     """All dwords that the launches may touch, by name, and what became of each.
 
-    names:  (2, dwords).
+    names:  (2, dwords). The last ones, from `elsewhere` on, stand for all that is not held.
     stored: instruction that stored the dword, plus one; 0 where none did.
     by:     the lane that did, counted over all waves.
     """
@@ -181,14 +212,15 @@ class Memory:
         for launch in launches:
             mine = {}
             for kind, names in _contents(launch).items():
-                gap, hole = launch.holes().get(kind, (0, 0))
-                mine[kind] = Buffer(names.shape[1] + hole, start, gap, hole)
+                mine[kind] = _buffer(launch, kind, start, names.shape[1])
                 parts.append(names)
                 start += names.shape[1]
             self.buffers.append(mine)
+        self.elsewhere = start
+        parts.append(np.repeat(ELSEWHERE[:, None], _WIDEST, axis=1))
         self.names = np.concatenate(parts, axis=1)
-        self.stored = np.zeros(start, np.int32)
-        self.by = np.zeros(start, np.int64)
+        self.stored = np.zeros(start + _WIDEST, np.int32)
+        self.by = np.zeros(start + _WIDEST, np.int64)
         for launch, mine in zip(launches, self.buffers, strict=True):
             at = mine["arguments"].start
             for offset, name in layout(launch.arguments):
@@ -199,7 +231,23 @@ class Memory:
     def of(self, launch: int, kind: str) -> Names:
         """The names in a buffer, (2, dwords that are held)."""
         buffer = self.buffers[launch][kind]
-        return self.names[:, buffer.start : buffer.start + buffer.dwords - buffer.hole]
+        return self.names[:, buffer.start : buffer.start + buffer.held]
+
+    def in_c(self, launch: int) -> tuple[Names, NDArray[np.int32], NDArray[np.int64]]:
+        """Of the elements of C that are held, (rows, columns): their names, who stored them (see `stored`, `by`)."""
+        buffer, of = self.buffers[launch]["C"], self.launches[launch]
+        here, shape = slice(buffer.start, buffer.start + buffer.held), (len(of.rows), len(of.columns))
+        return self.names[:, here].reshape(2, *shape), self.stored[here].reshape(shape), self.by[here].reshape(shape)
+
+
+def _buffer(launch: Launch, kind: str, start: int, held: int) -> Buffer:
+    if kind in MATRICES:
+        count, line, lines, columns = launch.lines(kind)
+        return Buffer(count * line, start, held, line, lines, columns)
+    front, slots = 0, launch.part.slots if launch.part and kind == "workspace" else 0
+    if slots:
+        front = launch.zeroed
+    return Buffer(held + slots, start, held, 1, range(front + slots, held + slots), range(1), front)
 
 
 def layout(arguments: Sequence[str]) -> list[tuple[int, str]]:
@@ -221,8 +269,8 @@ def argument_bytes(arguments: Sequence[str]) -> int:
 def _contents(launch: Launch) -> dict[str, Names]:
     found = launch.stored()
     found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
-    _, hole = launch.holes().get("workspace", (0, 0))
-    found["workspace"] = np.repeat(UNWRITTEN[:, None], launch.workspace - hole, axis=1)
+    slots = launch.part.slots if launch.part else 0
+    found["workspace"] = np.repeat(UNWRITTEN[:, None], launch.workspace - slots, axis=1)
     found["workspace"][:, : launch.zeroed] = 0
     return found
 
@@ -238,7 +286,8 @@ def _words(name: str, launch: Launch) -> Names:
             return BETA[:, None]
         return _constant(struct.unpack("<I", struct.pack("<f", float(launch.beta)))[0])
     sizes = {"M": launch.m, "N": launch.n, "K": launch.k, **launch.numbers}
-    return _constant(sizes[name] & 0xFFFFFFFF)
+    value = sizes[name]
+    return OPEN[:, None] if value is None else _constant(value & 0xFFFFFFFF)
 
 
 def _constant(bits: int) -> Names:

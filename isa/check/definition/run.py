@@ -22,10 +22,11 @@ from isa.check.definition import access, alu
 from isa.check.definition.operands import plain, refused
 from isa.check.definition.waves import EXEC, SCC, Fault, Step, Waves
 from isa.program import Instruction, Kernel
+from isa.registers import Reg
 
 HINTS = frozenset(
     "s_waitcnt s_waitcnt_vscnt s_waitcnt_depctr s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep "
-    "buffer_gl0_inv buffer_gl1_inv".split()
+    "s_wait_idle s_icache_inv s_set_inst_prefetch_distance buffer_gl0_inv buffer_gl1_inv v_nop v_pipeflush".split()
 )
 CONDITIONS = {
     "s_cbranch_scc0": (SCC, 0), "s_cbranch_scc1": (SCC, 1), "s_cbranch_vccz": (alu.VCC, 0),
@@ -77,6 +78,13 @@ class Code:
     def place(self, position: int) -> Instruction:
         return self.flow.instructions[position]
 
+    @property
+    def vgprs(self) -> int:
+        """How many it uses."""
+        halves = (half for inst in self.flow.instructions for half in inst.halves)
+        registers = (x for half in halves for x in half.operands if isinstance(x, Reg) and x.is_vgpr)
+        return max((x.index + x.count for x in registers), default=1)
+
     def unseen(self, seen: set[tuple[int, int]]) -> tuple[Instruction, str] | None:
         """The first branch that never went one of its ways, or the first instruction that was never reached."""
         ran = {section for section, _ in seen}
@@ -99,7 +107,7 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
     special = cfg.is_branch(last) or last.mnemonic in ("s_barrier", "s_endpgm")
     for position in range(start, end - special):
         inst = flow.instructions[position]
-        if inst.mnemonic in HINTS:
+        if alu.base_name(inst.mnemonic) in HINTS:
             continue
         steps.append((position, access.decode(inst, position) or alu.decode(inst)))
     if not special:

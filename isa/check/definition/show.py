@@ -9,17 +9,24 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from isa.check.definition.launch import ALPHA, BETA, BETA_SIZE, UNWRITTEN, Launch
+from isa.check.definition.launch import ALPHA, BETA, BETA_SIZE, ELSEWHERE, UNWRITTEN, Launch
 from isa.check.definition.names import Names
 from isa.check.definition.waves import Trace
 
 Tree = Any
 _AROUND = 2
-_KNOWN = ((ALPHA, "alpha"), (BETA, "beta"), (BETA_SIZE, "|beta|"), (UNWRITTEN, "(never written)"))
+_KNOWN = (
+    (ALPHA, "alpha"),
+    (BETA, "beta"),
+    (BETA_SIZE, "|beta|"),
+    (UNWRITTEN, "(never written)"),
+    (ELSEWHERE, "(an element of another tile)"),
+)
 
 
 def expected(launch: Launch, row: int, column: int) -> Tree:
-    """What the definition says of an element."""
+    """What the definition says of an element, counted among those that are held."""
+    row, column = launch.rows[row], launch.columns[column]
     pieces = [(0, launch.k)]
     if launch.split:
         tile = row // launch.split.rows, column // launch.split.columns
@@ -40,10 +47,12 @@ def traced(trace: Trace, launch: Launch, name: Names) -> Tree:
         if result[1]:  # else it is a number
             made[_key(result)] = (operation, operands)
     known = {_key(value): text for value, text in _KNOWN}
+    top, left = launch.rows.start, launch.columns.start
+    above = {"A": (top, 0), "B": (0, left), "C": (top, left)}
     for matrix, names in launch.elements().items():
-        columns = names.shape[2]
+        columns, (top, left) = names.shape[2], above[matrix]
         for at, key in enumerate(map(tuple, names.reshape(2, -1).T.tolist())):
-            known[key] = f"{matrix}[{at // columns},{at % columns}]"
+            known[key] = f"{matrix}[{top + at // columns},{left + at % columns}]"
     return _tree(_key(name), made, known)
 
 

@@ -8,11 +8,12 @@ instruction must have run and each branch must have gone both ways (see `isa.che
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from random import Random
 
-from isa.check.definition.launch import LADDER, Beta, Launch, Order, Split
+from isa.check.definition.launch import LADDER, Beta, Launch, Order, Part, Split
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class Given:
 
 Host = Callable[[int, int, int, int, int], Given]
 """M, N, K, the number of workgroups and that of tiles that may be done in pieces -> what such a launch is given."""
+Pieces = tuple[int, Host]
+"""Of a kernel whose workgroups take tiles and pieces of tiles: bytes of counters in its workspace, and its host."""
 
 
 def usual(p: Tiling) -> tuple[Launch, ...]:
@@ -67,12 +70,88 @@ def usual(p: Tiling) -> tuple[Launch, ...]:
     return tuple(tiled(p, *size) for size in sizes)
 
 
-def every_k(p: Tiling, most: int) -> EveryK:
-    """For the same: workgroups inside of C, at each edge and at the corner; each kind of beta."""
+def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[Launch, ...]:
+    """For both: one workgroup at the corner of C, of each number of its rows and each number of its columns. Each with
+    three K blocks and a term of C, and with K = 0 and no term of C, so that no sums need be followed: both ways of the
+    epilogue. Which rows go with which columns is without a pattern."""
+    kinds: list[tuple[int, Beta]] = [(2 * p.depth + 1, "any"), (0, "0")]
+    return tuple(_dealt(p, pieces, m, n, k, beta) for k, beta in kinds for m, n in _corners(p, k))
+
+
+def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta) -> Launch:
+    """A launch with a workgroup for each tile."""
+    if pieces is None:
+        return tiled(p, m, n, k, beta)
+    return streamed(p, *pieces, m, n, k, beta, -(-n // p.columns) * -(-m // p.rows), 0, "together")
+
+
+def _corners(p: Tiling, seed: int) -> Iterator[tuple[int, int]]:
+    """Each number of rows, and of columns, that a workgroup may have: no bit of one goes with a bit of the other."""
+    columns = Random(seed).sample(range(p.columns), p.columns)
+    return ((i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns)))
+
+
+def every_k(p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None = None, tiles: int | None = None) -> EveryK:
+    """For both, where each workgroup has a tile: inside of C, at each edge and at the corner; each kind of beta; far
+    tiles. largest: M, N and K; tiles: the most that there may be, None for any number."""
     sizes: list[tuple[int, int, Beta]] = [
         (p.rows + 1, p.columns + 3, "any"), (p.rows, p.columns, "0"), (p.rows - 1, p.columns, "-0")
     ]  # fmt: skip
-    return EveryK(tuple(tiled(p, m, n, 1, beta) for m, n, beta in sizes), p.depth, most)
+    launches = [_dealt(p, pieces, m, n, 1, beta) for m, n, beta in sizes]
+    launches += [_at(p, pieces, *place) for place in _far(p, largest, tiles)]
+    if pieces:
+        others = [_dealt(p, pieces, p.rows, p.columns, k, "0").numbers for k in (1, 7 * p.depth + 1, largest[2])]
+        varying = {name for name in others[0] if len({numbers[name] for numbers in others}) > 1}
+        launches = [replace(x, numbers={**x.numbers, **dict.fromkeys(varying)}) for x in launches]
+    return EveryK(tuple(launches), p.depth, largest[2])
+
+
+Place = tuple[int, int, int, int, Beta]
+"""Row and column of a tile, M, N."""
+
+
+def _far(p: Tiling, largest: tuple[int, int, int], tiles: int | None) -> Iterator[Place]:
+    """A tile at the corner of C and one inside of it, with a term of C and without, where M and N are as large as may
+    be, or one of them is. Each where the 64-bit offset of the tile in C has a low half that carries when the tile's
+    first column is added, and where it has none that does.
+    """
+    rows, columns = ((most - 1) // step for most, step in zip(largest[:2], (p.rows, p.columns), strict=True))
+    kinds: list[tuple[int, int, bool, Beta]] = [
+        (rows, columns, False, "any"),
+        (rows * 5 // 7, columns - 1, True, "0"),
+        (rows - 1, columns * 3 // 5, True, "any"),
+        (rows * 4 // 9, columns * 6 // 7, False, "-0"),
+    ]
+    for carries, (number, (row, column, inside, beta)) in product((True, False), enumerate(kinds)):
+        # Of both, one may have to be less, where tiles are counted.
+        if tiles is not None and (row + 2) * (column + 2) > tiles:
+            row, column = (row, tiles // (row + 2) - 2) if number % 2 else (tiles // (column + 2) - 2, column)
+        if row >= 0 and column >= 0 and (found := _carrying(p, row, column, inside, carries)) is not None:
+            yield *found, beta
+
+
+def _carrying(p: Tiling, row: int, column: int, inside: bool, carries: bool) -> tuple[int, int, int, int] | None:
+    """The last tile (row, column) up to these, M and N, so that the sum of low halves carries, or does not."""
+    m_more = 2 * p.rows - 1 if inside else p.rows - 1
+    for n_more in range(p.columns - 1, p.columns // 2, -1):
+        n = column * p.columns + n_more + (p.columns if inside else 0)
+        for i in range(row, max(-1, row - _LOOKED_AT), -1):
+            low = i * p.rows * n % (1 << 32) + column * p.columns
+            if (low >> 32 != 0) == carries:
+                return i, column, i * p.rows + m_more, n
+    return None
+
+
+_LOOKED_AT = 1 << 11
+
+
+def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta) -> Launch:
+    """Of a launch too large to follow, the workgroup of one tile."""
+    launch = _dealt(p, pieces, m, n, 1, beta)
+    rows = range(row * p.rows, min(m, (row + 1) * p.rows))
+    columns = range(column * p.columns, min(n, (column + 1) * p.columns))
+    number = row * -(-n // p.columns) + column
+    return replace(launch, part=Part(f"tile ({column}, {row})", (number,), rows, columns, (rows, columns)))
 
 
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> Launch:
@@ -107,16 +186,18 @@ def streamed(
     given = host(m, n, k, groups, tiles)
     numbers = given.numbers
     pieces = Split(p.rows, p.columns, p.depth, numbers["streamed"], numbers["chunk"])
+    # Where nothing is in pieces the workspace is none of the kernel's business.
+    workspace, zeroed = (given.workspace // 4, counters // 4) if pieces.streamed else (0, 0)
     return Launch(
-        m, n, k, beta, given.grid, p.threads, (*LADDER, "workspace", *numbers), numbers, given.workspace // 4,
-        counters // 4, pieces, order, p.trans_a, p.trans_b,
+        m, n, k, beta, given.grid, p.threads, (*LADDER, "workspace", *numbers), numbers, workspace, zeroed, pieces,
+        order, p.trans_a, p.trans_b,
     )  # fmt: skip
 
 
 def far(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
     """For the same, at the far end of a large workspace: two launches in which the last slot below 8 GiB holds a tile's
     first piece, and its last one, which is done first. There a slot's offset has a high half, and a low half that is
-    about to carry. Of each launch only the tile is followed (`Launch.tile`). None where there is no such tile.
+    about to carry. Of each launch only the tile is followed (`Part`). None where there is no such tile.
     """
     if p.trans_a:
         return ()
@@ -129,8 +210,21 @@ def far(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
             ranges = -(-(tile + 1) * blocks // chunk)
             m, k = (tile + 1) * p.rows, blocks * p.depth
             launch = streamed(p, counters, host, m, p.columns, k, "0", ranges, tile + 1, order)
-            found.append(replace(launch, tile=tile))
+            found.append(replace(launch, part=_tile(launch, tile)))
     return tuple(found)
+
+
+def _tile(launch: Launch, tile: int) -> Part:
+    """The last tile of tiles that lie below one another, all in pieces. The first of the workgroups with its pieces
+    begins with the tile before, which is not finished."""
+    split = launch.split
+    assert split is not None
+    blocks, chunk, rows = split.blocks(launch.k), split.chunk, split.rows
+    groups = range(tile * blocks // chunk, ((tile + 1) * blocks - 1) // chunk + 1)
+    slots = (groups.start + tile - 1) * rows * split.columns
+    columns = range(launch.n)
+    whole = range(tile * rows, launch.m), columns
+    return Part(f"tile {tile}", groups, range((tile - 1) * rows, launch.m), columns, whole, slots)
 
 
 _MOST_BLOCKS = 256

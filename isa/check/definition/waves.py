@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.check.definition import pointers
-from isa.check.definition.launch import BETA, BETA_SIZE, OPEN, UNWRITTEN, Launch, Memory
+from isa.check.definition.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, Launch, Memory
 from isa.check.definition.names import MASK32, Names
 from isa.program import Instruction
 
@@ -28,12 +28,14 @@ _BITS = np.uint64(1) << np.arange(LANES, dtype=np.uint64)
 
 
 class Fault(Exception):
-    """What a kernel must not do; `refused`: what the proof cannot follow. `lane`: (wave, lane) that does it first."""
+    """What a kernel must not do; `refused`: what the proof cannot follow. `lane`: (wave, lane) that does it first;
+    `whose`: the same for people, where whoever sees the fault does not know the waves."""
 
     def __init__(self, kind: str, what: str, lane: tuple[int, int] | None = None, *, refused: bool = False) -> None:
         super().__init__(what)
         self.kind, self.what, self.lane, self.refused = kind, what, lane, refused
         self.inst: Instruction | None = None
+        self.whose = ""
 
 
 class Waves:
@@ -96,7 +98,8 @@ class Waves:
                 first = names.reshape(2, -1)[:, int(np.nonzero(symbolic.reshape(-1))[0][0])]
                 lane = (int(self.numbers[at[0] if names.shape[1] > 1 else 0]), at[1] if len(at) > 1 else 0)
                 known = ((UNWRITTEN, "nothing that was written before"), (BETA, "beta"), (BETA_SIZE, "beta"),
-                         (OPEN, "what is not known for every K"))  # fmt: skip
+                         (OPEN, "what is not known for every K"),
+                         (ELSEWHERE, "an element of another tile"))  # fmt: skip
                 of = next((text for name, text in known if (first == name).all()), pointers.describe(first))
                 of = of or "a matrix, alpha or beta"
                 raise Fault("data", f"{what} depends on {of}", lane, refused=True)

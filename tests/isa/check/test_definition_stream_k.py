@@ -96,13 +96,15 @@ FAR = launches(P, far)
 
 def test_the_last_slot_below_8_gib_is_a_tile_s_first_and_another_s_last() -> None:
     for launch, piece in zip(FAR, (0, -1), strict=True):
-        assert launch.tile is not None
-        assert launch.followed[piece] + launch.tile == (8 << 30) // (4 * P.rows * P.columns) - 1
+        assert launch.part is not None
+        tile = launch.rows.stop // P.rows - 1
+        assert launch.part.name == f"tile {tile}"
+        assert launch.followed[piece] + tile == (8 << 30) // (4 * P.rows * P.columns) - 1
         # All of its pieces, and no other workgroup's.
-        work = Work.of(P, launch.m, launch.n, launch.k, launch.grid[0], launch.tile + 1)
-        assert len(launch.followed) == len(work.parts(launch.tile)) == launch.groups
+        work = Work.of(P, launch.m, launch.n, launch.k, launch.grid[0], tile + 1)
+        assert len(launch.followed) == len(work.parts(tile)) == launch.groups
         for group in launch.followed:
-            assert launch.tile in {tile for tile, _, _ in work.pieces(group)} <= {launch.tile - 1, launch.tile}
+            assert tile in {tile for tile, _, _ in work.pieces(group)} <= {tile - 1, tile}
 
 
 @pytest.mark.parametrize("launch", [FAR[0], pytest.param(FAR[1], marks=pytest.mark.slow)], ids=str)
