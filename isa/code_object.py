@@ -11,8 +11,8 @@ How: the ELF64 program headers say what is loaded where; the section headers lea
 Sources: LLVM "User Guide for AMDGPU Backend": ELF Header, Code Object Metadata V3 to V5;
 clang "Offload Bundler: Bundled Code Object File Layout".
 
-Limits: little-endian ELF64, linked (ET_DYN), wave32 or wave64, no relocations (each is refused by name: clang emits
-none for code that only calls and reads within its own module), no compressed bundles.
+Limits: little-endian ELF64, linked (ET_DYN), wave32 or wave64, no relocations where the code is to run (each is refused
+by name: clang emits none for code that only calls and reads within its own module), no compressed bundles.
 """
 
 from __future__ import annotations
@@ -154,10 +154,11 @@ class _Image:
         return struct.unpack(form, self.take(offset, struct.calcsize(form), what))
 
 
-def load(source: bytes | str | Path, arch: str | None = None) -> CodeObject:
-    """Reads a code object from bytes or a file. arch: which one of a bundle; by default the first for gfx11."""
+def load(source: bytes | str | Path, arch: str | None = None, *, runs: bool = True) -> CodeObject:
+    """Reads a code object from bytes or a file. arch: which one of a bundle; by default the first for gfx11. runs:
+    False to look at its code only; then it may have relocations, such as those of a table of function pointers."""
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    return _read_elf(unbundle(data, arch))
+    return _read_elf(unbundle(data, arch), runs)
 
 
 def unbundle(data: bytes, arch: str | None = None) -> bytes:
@@ -245,7 +246,7 @@ def _program_headers(image: _Image, header: _Header) -> Iterator[tuple[int, int,
         yield kind, flags, offset, vaddr, filesz, memsz
 
 
-def _read_elf(data: bytes) -> CodeObject:
+def _read_elf(data: bytes, runs: bool) -> CodeObject:
     image = _Image(lambda offset, size: data[offset : offset + size])
     header = _header(image)
     segments, metadata = [], None
@@ -256,7 +257,7 @@ def _read_elf(data: bytes) -> CodeObject:
             segments.append(Segment(address, memsz, flags, image.take(offset, filesz, "a segment's bytes")))
         elif kind == _PT_NOTE:
             metadata = metadata or _metadata(image.take(offset, filesz, "the notes"))
-        elif kind == _PT_DYNAMIC:
+        elif kind == _PT_DYNAMIC and runs:
             _refuse_relocations(image, offset, filesz)
     if not segments:
         raise CodeObjectError("this code object has nothing to load")

@@ -126,7 +126,7 @@ def _read(what: str, hipcc: Path | None) -> tuple[CodeObject, Program | None, st
     from isa.code_object import CodeObject
 
     built = inputs.built(what, hipcc)
-    given = inputs.read(what, hipcc)
+    given = inputs.read(what, hipcc, runs=True)
     if isinstance(given, CodeObject):
         return given, None, None
     if built is not None:

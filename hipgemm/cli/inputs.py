@@ -32,8 +32,9 @@ def same_kernel(rung: str, name: str | None) -> None:
         raise IsaError(f"{rung} has no kernel {name!r}", expected=rung, got=name)
 
 
-def read(what: str, hipcc: Path | None = None) -> Program | CodeObject:
-    """The Program of an assembly file, of stdin ("-") or of a rung as it was assembled; a code object as it is.
+def read(what: str, hipcc: Path | None = None, *, runs: bool = False) -> Program | CodeObject:
+    """The Program of an assembly file, of stdin ("-") or of a rung as it was assembled; a code object as it is. runs:
+    whether it will be run, see `isa.code_object.load`.
 
     IsaError where it cannot be read.
     """
@@ -51,7 +52,7 @@ def read(what: str, hipcc: Path | None = None) -> Program | CodeObject:
             expected=f"an assembly file, a code object, or one of {', '.join(LADDER)}",
         ) from error
     if data.startswith((b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")):
-        return load(data)
+        return load(data, runs=runs)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -65,7 +66,7 @@ def code_object(what: str, hipcc: Path | None = None, arch: str = "gfx1100") -> 
     from hipgemm.checking import assembled
     from isa.code_object import CodeObject
 
-    given = read(what, hipcc)
+    given = read(what, hipcc, runs=True)
     return given if isinstance(given, CodeObject) else assembled(given, hipcc, arch)
 
 

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from isa.analysis.cfg import Block, Cfg, is_call
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.waits import BITS, parse_wait
+from isa.analysis.worklist import Worklist
 from isa.program import Imm, Instruction, Symbol
 from isa.registers import Reg
 
@@ -100,7 +101,7 @@ def settled(cfg: Cfg, callees: Mapping[int, frozenset[str]]) -> frozenset[str]:
         return state
 
     entry: dict[int, frozenset[str]] = {0: frozenset()}
-    work = [0]
+    work = Worklist(cfg)
     while work:
         block = cfg.blocks[work.pop()]
         state = through(block, entry[block.index])
@@ -108,6 +109,6 @@ def settled(cfg: Cfg, callees: Mapping[int, frozenset[str]]) -> frozenset[str]:
             new = state & entry.get(s, everything)
             if s not in entry or new != entry[s]:
                 entry[s] = new
-                work.append(s)
+                work.add(s)
     ends = [through(cfg.blocks[b], state) for b, state in entry.items() if not cfg.blocks[b].successors]
     return everything.intersection(*ends)

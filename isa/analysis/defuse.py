@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from isa.analysis import exec_mask, regset
-from isa.analysis.cfg import Cfg
+from isa.analysis.cfg import Block, Cfg
 from isa.analysis.exec_mask import ExecMask
+from isa.analysis.worklist import Worklist
 from isa.registers import Reg
 
 ENTRY = -1
@@ -95,11 +97,11 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
         gen.append(0)
         for number in _bits(written):
             gen[i] |= site(i, number)
-    kill = [0] * len(cfg)
-    for i in range(len(cfg)):
-        if i not in calls and not cfg.instructions[i].desc.scatters:
-            for number in _bits(defs[i]):
-                kill[i] |= of_register[number]
+    of_registers: dict[int, int] = {0: 0}
+    for written in set(defs):
+        of_registers[written] = reduce(or_, (of_register[number] for number in _bits(written)), 0)
+    kept = [i in calls or inst.desc.scatters for i, inst in enumerate(cfg.instructions)]
+    kill = [0 if kept[i] else of_registers[defs[i]] for i in range(len(cfg))]
     vector_sites = 0
     for number in _bits(regset.VGPRS):
         vector_sites |= of_register[number]
@@ -119,19 +121,30 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
             on, off = exec_mask.forward(lanes.change[i], on, off)
         return on, off
 
-    state: dict[int, tuple[int, int]] = {0: (entry, 0)}
-    work = [0]
-    while work:
-        block = cfg.blocks[work.pop()]
-        on, off = state[block.index]
+    def through(block: Block, on: int, off: int) -> tuple[int, int]:
         for i in block.range:
             on, off = step(i, on, off)
+        return on, off
+
+    # Steps distribute over unions, so what a block does to any two sets follows from what it does to these three.
+    everything = (1 << len(sites)) - 1
+    starts = ((everything, 0), (0, everything), (0, 0))
+    does: dict[int, tuple[tuple[int, int], ...]] = {}
+    state: dict[int, tuple[int, int]] = {0: (entry, 0)}
+    work = Worklist(cfg)
+    while work:
+        index = work.pop()
+        block, (on, off) = cfg.blocks[index], state[index]
+        if index not in does:
+            does[index] = tuple(through(block, *start) for start in starts)
+        (on_on, on_off), (off_on, off_off), (on_new, off_new) = does[index]
+        on, off = on & on_on | off & off_on | on_new, on & on_off | off & off_off | off_new
         for s in block.successors:
             old = state.get(s)
             new = (on, off) if old is None else (old[0] | on, old[1] | off)
             if new != old:
                 state[s] = new
-                work.append(s)
+                work.add(s)
 
     reaching: dict[tuple[int, int], frozenset[int]] = {}
     for block in cfg.blocks:

@@ -28,6 +28,7 @@ from typing import Any
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.worklist import Worklist
 from isa.describe import IMPLICIT
 from isa.program import Imm, Instruction
 from isa.registers import EXEC_LO, SCC, Reg
@@ -127,7 +128,7 @@ def analyse(cfg: Cfg) -> ExecMask:
     masks = effects(cfg)
     entry: dict[int, _Pairs] = {0: frozenset({(_EXEC, _EXEC)})}
     full = [False] * len(cfg)
-    work = [0]
+    work = Worklist(cfg)
     while work:
         block = cfg.blocks[work.pop()]
         pairs = entry[block.index]
@@ -138,7 +139,7 @@ def analyse(cfg: Cfg) -> ExecMask:
             new = _join(entry[s], pairs) if s in entry else pairs
             if s not in entry or new != entry[s]:
                 entry[s] = new
-                work.append(s)
+                work.add(s)
     return ExecMask(tuple(full), tuple(_change(e) for e in masks))
 
 
@@ -240,6 +241,11 @@ def _covered(pairs: _Pairs, value: Mask, other: Mask) -> bool:
     if value.op == other.op == "reg":
         return _covers(pairs, value.args[0], other.args[0])
     return False
+
+
+def narrows(effect: dict[int, Mask]) -> bool:
+    """Whether it only turns lanes off."""
+    return _change(effect) == "narrows"
 
 
 def _change(effect: dict[int, Mask] | None) -> str:

@@ -14,7 +14,8 @@ branch tells what it asked:
             `s_and_b32 vcc_lo, exec_lo, s9` while s9 is all ones
 
 The effect of an instruction on masks is that of `isa.analysis.exec_mask`. Masks that nothing reads any more are
-forgotten; a segment that has been entered with LIMIT different masks is entered with EXEC alone from then on.
+forgotten; a segment that has been entered with LIMIT different masks is entered with those alone from then on that
+lanes are brought back from, and with EXEC alone in the end.
 
 For each register that is asked for, its definitions flow through the nodes: a masked write replaces them where the lane
 is on and does nothing where it is off. So it costs something a register, and is meant for the few questions that
@@ -37,7 +38,7 @@ from isa.analysis.exec_mask import Mask
 from isa.analysis.liveness import Liveness
 from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
 
-LIMIT = 48
+LIMIT = 64
 _EXEC, _SCC, _VCC = (regset.bit(r) for r in (EXEC_LO, SCC, VCC_LO))
 
 # What a mask holds: NONE and ALL for all lanes; OFF and ON for this lane, others may differ; ANY: not known.
@@ -99,6 +100,24 @@ class LaneView:
                             found[leaf] = len(found)
                             grown = True
         return found
+
+    @cached_property
+    def _returning(self) -> frozenset[int]:
+        """EXEC and the masks that lanes are brought back from, not those that ask which lanes go off."""
+        found = {_EXEC}
+        grown = True
+        while grown:
+            grown = False
+            for inst, effect in zip(self.cfg.instructions, self._effects, strict=True):
+                if effect is None or inst.desc.exec_masked:
+                    continue
+                for reg, value in effect.items():
+                    if reg not in found or (reg == _EXEC and exec_mask.narrows(effect)):
+                        continue
+                    new = set(value.registers()) - found - {_VCC}
+                    found |= new
+                    grown = grown or bool(new)
+        return frozenset(found)
 
     @cached_property
     def _stops(self) -> dict[int, list[int]]:
@@ -206,10 +225,12 @@ class LaneView:
                 for target, after in self._leave(last, state):
                     after = self._living(target, after)
                     if (target, after) not in edges:
-                        if entered.get(target, 0) >= LIMIT:
-                            after = (after[0], *(_ANY,) * (len(after) - 1))
-                        else:
-                            entered[target] = entered.get(target, 0) + 1
+                        entered[target] = count = entered.get(target, 0) + 1
+                        if count > LIMIT:
+                            kept = self._returning if count <= 4 * LIMIT else frozenset({_EXEC})
+                            after = tuple(
+                                m if reg in kept else _ANY for m, reg in zip(after, self._tracked, strict=True)
+                            )
                     followers[target, after] = None
             edges[node] = tuple(followers)
             work += followers

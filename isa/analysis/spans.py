@@ -11,6 +11,7 @@ Exact for numbers that are known; otherwise too large and never too small.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from isa.describe import Role, lookup, width
@@ -22,6 +23,7 @@ _BITS = {"mask": 32, "f16h": 16, "bf16": 16}
 _IMPLICIT = {"scc": "b1", "vcc64": "u64", "exec64": "u64"}
 
 
+@cache
 def _width(type_: str) -> int:
     return _BITS.get(type_) or int(type_.lstrip("abcdefghijklmnopqrstuvwxyz_"))
 
@@ -300,9 +302,9 @@ def results(
     if desc.body is None or desc.access is not None or desc.relative or half.modifiers or desc.unit == "branch":
         return []
     rows = desc.roles_of(half)
-    arguments: list[Span | int] = [_argument(role, operand, read) for role, operand in rows if role.read]
+    arguments: list[Any] = [_argument(role, operand, read) for role, operand in rows if role.read]
     arguments += [anything(_IMPLICIT.get(name, "u32")) for name in desc.implicit_reads]
-    arguments += [0] * len(desc.fields)
+    arguments += [_field(name) for name in desc.fields]
     try:
         result = desc.body(*arguments)
     except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, IndexError):
@@ -319,6 +321,18 @@ def results(
         scc = values[-1]
         found.append((SCC, scc.to("u32") if isinstance(scc, Span) else constant("u32", int(scc))))
     return found
+
+
+def _field(name: str) -> Any:
+    """What a body gets for a field of an instruction without modifiers."""
+    match name:
+        case "lane":
+            return Span("u32", 0, 31)
+        case "next":
+            return anything("u64")
+        case "op_sel" | "neg_lo":
+            return ()
+    return 0
 
 
 def _argument(role: Role, operand: Operand, read: Callable[[Operand, str], Span]) -> Span:

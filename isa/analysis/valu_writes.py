@@ -32,6 +32,7 @@ from types import MappingProxyType
 
 from isa.analysis import banks, regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.worklist import Worklist
 from isa.describe import base_name
 from isa.program import Fields, Imm, Instruction
 from isa.registers import Reg
@@ -104,7 +105,7 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
     write (`regset`), where that is known."""
     calls = {i: written.get(i, regset.ALL) & regset.VGPRS for i in cfg.calls}
     entry: dict[int, _State] = {0: _NOTHING}
-    work = [0]
+    work = Worklist(cfg)
     while work:
         block = cfg.blocks[work.pop()]
         state = entry[block.index]
@@ -115,7 +116,7 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
             new = state if old is None else tuple(a | b for a, b in zip(old, state, strict=True))
             if new != old:
                 entry[s] = new
-                work.append(s)
+                work.add(s)
     pending = [0] * len(cfg)
     for index, state in entry.items():
         for i in cfg.blocks[index].range:

@@ -37,6 +37,7 @@ from types import MappingProxyType
 
 from isa.analysis import halves, regset
 from isa.analysis.cfg import Cfg
+from isa.analysis.worklist import Worklist
 from isa.describe import base_name
 from isa.program import Fields, Imm, Instruction
 from isa.registers import Reg
@@ -234,7 +235,7 @@ def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({
     to 0 before it returns, where that is not all of them."""
     machine = _Machine(cfg, settled)
     entry: dict[int, _State] = {0: {}}
-    work = [0]
+    work = Worklist(cfg)
     while work:
         block = cfg.blocks[work.pop()]
         state = entry[block.index]
@@ -244,7 +245,7 @@ def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({
             new = _join(entry.get(s), state)
             if s not in entry or new != entry[s]:
                 entry[s] = new
-                work.append(s)
+                work.add(s)
     before: list[_State] = [{} for _ in cfg.instructions]
     for index, state in entry.items():
         for i in cfg.blocks[index].range:

@@ -104,14 +104,14 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
     reported: set[Reg] = set()
     for i, reg in chains.from_entry():
         inst = cfg.instructions[i]
-        if values.given >> regset.bit(reg) & 1 or reg in reported or reg not in _earnest(chains, i):
+        if values.given >> regset.bit(reg) & 1 or reg in reported or reg not in _earnest(chains, i, sure):
             continue
         others = chains.defs_of(i, reg) - {ENTRY}
         here = cfg.block_of(i).index
         certain = all(_behind(cfg, i, here, at) for at in others) and not (others and reg in _passed_on(inst))
         if certain != sure or (not sure and reg.is_vgpr and not values.lanes.full[i]):
             continue
-        if sure and not (ENTRY in values.narrowed.defs_of(i, reg) and reg in _earnest(values.narrowed, i)):
+        if sure and not (ENTRY in values.narrowed.defs_of(i, reg) and reg in _earnest(values.narrowed, i, sure)):
             continue
         reported.add(reg)
         rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
@@ -129,8 +129,9 @@ def _behind(cfg: Cfg, read: int, block: int, write: int) -> bool:
     return write >= read if its == block else cfg.dominates(block, its)
 
 
-def _earnest(chains: DefUse, position: int) -> set[Reg]:
-    """The registers whose value an instruction computes with, see the module's docstring."""
+def _earnest(chains: DefUse, position: int, sure: bool) -> set[Reg]:
+    """The registers whose value an instruction computes with, see the module's docstring. sure: where that is not
+    certain they are left out."""
     inst = chains.cfg.instructions[position]
     found: set[Reg] = set()
     named: set[Reg] = set()
@@ -146,11 +147,11 @@ def _earnest(chains: DefUse, position: int) -> set[Reg]:
             access = desc.access
             if _keeps_lanes(half) or (role.written and (desc.name == "v_writelane_b32" or (access and access.half))):
                 continue
-            if desc.name in _COPIES and result is not None and not _wanted(chains, position, result.sub(0)):
+            if desc.name in _COPIES and result is not None and not _wanted(chains, position, result.sub(0), sure):
                 continue
             if desc.name in _LOW_FREE_OF_HIGH and reg.count == 2 and result is not None:
                 high = result.sub(result.count - 1)
-                units = units if _wanted(chains, position, high) else units[:1]
+                units = units if _wanted(chains, position, high, sure) else units[:1]
             if access is not None and access.kind == "store" and role.kind == "v" and len(units) > 1:
                 units = units if all(chains.defs_of(position, u) == {ENTRY} for u in units) else []
             found.update(units)
@@ -172,13 +173,15 @@ def _passed_on(inst: Instruction) -> set[Reg]:
     return {unit for reg in named if reg is not None for unit in reg.units()}
 
 
-def _wanted(chains: DefUse, position: int, reg: Reg) -> bool:
+def _wanted(chains: DefUse, position: int, reg: Reg, sure: bool) -> bool:
     """Whether anything computes with what an instruction leaves in a register, at any distance through copies and
-    through high halves that a low half does not depend on."""
+    through high halves that a low half does not depend on. sure: no other definition may reach the one that does."""
     work, seen = [(position, reg)], {(position, reg)}
     while work:
         at, unit = work.pop()
         for use in chains.uses_of(at, unit):
+            if sure and len(chains.defs_of(use, unit)) > 1:
+                continue
             inst = chains.cfg.instructions[use]
             onward = {target for half in inst.halves for target in _onward(half, unit)}
             if None in onward or not onward:

@@ -205,6 +205,10 @@ def test_relocations_are_refused_by_name(compile_hip: Compile) -> None:
         code_object.load(compile_hip(RELOCATED)[1])
 
 
+def test_code_that_is_only_looked_at_may_have_relocations(compile_hip: Compile) -> None:
+    assert list(code_object.load(compile_hip(RELOCATED)[1], runs=False).kernels) == ["k"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

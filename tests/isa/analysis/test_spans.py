@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.analysis.spans import Span, anything, constant, join, widen
+from isa.analysis.spans import Span, anything, constant, join, results, widen
+from isa.parse import parse_instruction
 
 FULL = 0xFFFFFFFF
 WORDS = st.one_of(st.integers(0, FULL), st.integers(0, 4096), st.sampled_from([0, 1, 3, 1 << 31, FULL]))
@@ -86,3 +87,17 @@ def test_joins(a: tuple[Span, int], b: tuple[Span, int]) -> None:
 )
 def test_shown(span: Span, shown: str) -> None:
     assert repr(span) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("v_mbcnt_lo_u32_b32 v1, -1, 0", 0, 32),  # the lane's number, which is not the same in all lanes
+        ("v_mbcnt_lo_u32_b32 v1, -1, v2", 0, FULL),
+        ("v_permlane16_b32 v1, v2, s0, s1", 0, FULL),
+    ],
+)
+def test_what_an_instruction_takes_from_its_lane_is_that_of_any(text: str, low: int, high: int) -> None:
+    ((_, span),) = results(parse_instruction(text), lambda _, type_: anything(type_))
+    assert span.low <= low
+    assert span.high >= high - 1

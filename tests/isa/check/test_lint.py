@@ -174,3 +174,28 @@ def test_compiled_functions_are_clean(level: str, compile_hip: Callable[..., tup
     first = next(i for i, line in enumerate(program.lines) if line.text.startswith(waiting))
     without = program.with_lines([line for i, line in enumerate(program.lines) if i != first])
     assert level == "-O0" or "register in flight at a call" in {f.rule for f in lint_program(without)}
+
+
+TABLE = """
+#include <hip/hip_runtime.h>
+typedef float (*function)(float);
+__device__ __attribute__((noinline)) float twice(float a) { return a + a; }
+__device__ __attribute__((noinline)) float square(float a) { return a * a; }
+__device__ function table[2] = {twice, square};
+extern "C" __global__ void k(float *p, int i) { p[threadIdx.x] = table[i](p[threadIdx.x]); }
+"""
+
+
+def test_a_table_of_functions_hides_nothing_else(compile_hip: Callable[..., tuple[str, bytes]]) -> None:
+    """Which function is called is not known; kernel and functions are looked at all the same."""
+    text, image = compile_hip(TABLE, flags=("-O2",))
+    code = code_object.load(image, runs=False)
+    for found in (lint_program(parse(text, "k.s")), lint_code_object(code, "k.hsaco")):
+        assert not faults(found)
+        assert call_rules.UNKNOWN.id in {f.id for f in found}
+    lines = parse(text, "k.s").lines
+    loads = next(i for i, line in enumerate(lines) if line.text.startswith("\tglobal_load_b32"))
+    after = next(i for i, line in enumerate(lines) if i > loads and "vmcnt(0)" in line.text)
+    assert {
+        f.id for f in faults(lint_program(parse("\n".join(line.text for i, line in enumerate(lines) if i != after))))
+    }
