@@ -34,6 +34,7 @@ from isa.analysis import regset, valu_writes, waits
 from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
 from isa.check import (
+    argument_rules,
     call_rules,
     clobber_rules,
     counts,
@@ -140,6 +141,7 @@ def _binary_kernel(
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file))
     flows = [f.flow for f in reached]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
+    yield from ((name, finding) for finding in argument_rules.of_code_object(kernel))
     yield from _reached(reached, notes, seen)
 
 
@@ -173,6 +175,7 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
     dimensions = (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1
     start = Start(_given(user), threads, dimensions, not wave32, target)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
+    yield from argument_rules.of_text(kernel)
     yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
     yield from (finding for _, finding in _reached(reached, notes, seen))
 

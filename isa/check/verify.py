@@ -6,7 +6,7 @@ source, what was expected, what was found, what to do. `findings` gives all of t
 Checked: each instruction is described, its operands have the right kind, width and alignment and fit their encoding
 (`isa.check.operands`); VOPD pairs are legal (`isa.check.vopd`); each wait fits its counter's field; labels exist, no
 branch leaves the kernel and no path runs past its end (`isa.analysis.cfg`); register, LDS and scratch counts of code,
-descriptor and metadata agree (`isa.check.counts`).
+descriptor and metadata agree (`isa.check.counts`), arguments have places of their own (`isa.check.argument_rules`).
 
 Not checked here, because it needs no encoding to be wrong: waits and races (`isa.check.lint`); the distance of branches
 and what only the assembler knows, which it reports itself.
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.analysis import cfg, waits
-from isa.check import counts, operands, vopd
+from isa.check import argument_rules, counts, operands, vopd
 from isa.check.registry import RULES
 from isa.errors import Finding
 from isa.program import Instruction, Kernel, Program
@@ -40,6 +40,7 @@ def findings(kernel: Kernel) -> Iterator[Finding]:
         yield from instruction(inst, wave64)
     flow = cfg.of_kernel(kernel)
     yield from counts.check(kernel, flow)
+    yield from argument_rules.of_text(kernel)
 
 
 def instruction(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:

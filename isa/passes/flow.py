@@ -9,10 +9,9 @@ that a counter which starts at a multiple of 2**k and counts by one stays one.
 
 from __future__ import annotations
 
-import re
-
 from isa.analysis.cfg import Cfg, Loop
 from isa.descriptor import USER_SGPRS
+from isa.metadata import arguments
 from isa.passes.pairs import high, low
 from isa.passes.poly import FULL, Atom, Poly
 from isa.passes.symbolic import Machine
@@ -119,26 +118,12 @@ def _number(kernel: Kernel, key: str, default: int) -> int:
 
 def _arguments(kernel: Kernel) -> dict[int, Poly]:
     """Byte offset of the kernarg segment -> what the dword there holds, from the `.args` of the metadata."""
-    line = kernel.metadata.get(".args")
-    if line is None:
-        return {}
     found: dict[int, Poly] = {}
-    fields: dict[str, str] = {}
-    first = re.match(r"\s*(- )?", kernel.program.lines[line].text)
-    assert first
-    for text in [x.text for x in kernel.program.lines[line + 1 :]] + [""]:
-        m = re.match(r"\s+(- )?\.(\w+):\s*(\S*)", text)
-        if m is None or m[1] or m.start(2) - 1 <= first.end():
-            if {"offset", "size"} <= fields.keys():
-                offset, size = int(fields["offset"]), int(fields["size"])
-                name = fields.get("name", f"argument at {offset}")
-                if size == 8:
-                    wide = Poly.of(Atom("arg", (offset, name), uniform=True, wide=True))
-                    found[offset], found[offset + 4] = low(wide), high(wide)
-                elif size == 4:
-                    found[offset] = Poly.of(Atom("arg", (offset, name), uniform=True, mask=0x7FFFFFFF))
-            fields = {}
-        if m is None or m.start(2) - 1 <= first.end():
-            return found
-        fields[m[2]] = m[3]
+    for _, argument in arguments(kernel):
+        offset, name = argument.offset, argument.name or f"argument at {argument.offset}"
+        if argument.size == 8:
+            wide = Poly.of(Atom("arg", (offset, name), uniform=True, wide=True))
+            found[offset], found[offset + 4] = low(wide), high(wide)
+        elif argument.size == 4:
+            found[offset] = Poly.of(Atom("arg", (offset, name), uniform=True, mask=0x7FFFFFFF))
     return found

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from isa import code_object, toolchain
+from isa import code_object, metadata, toolchain
 from isa.analysis import cfg, defuse, exec_mask, resources, waits
-from isa.check import call_rules, counts, lds_rules, wait_rules
+from isa.check import argument_rules, call_rules, counts, lds_rules, wait_rules
 from isa.check.lint import UNANALYSED, lint_code_object, lint_program
 from isa.check.vopd import PARITY
 from isa.errors import Finding, IsaError
@@ -77,6 +77,17 @@ def test_counts_of_a_code_object(compiled_rung: tuple[str, bytes]) -> None:
     found = [f.message for f in counts.of_code_object(wrong, [flow])]
     assert len(found) == 4
     assert found[0] == f"the code uses {used.vgprs} VGPRs, the descriptor gives {used.vgprs - 1}"
+
+
+def test_arguments_of_a_code_object(compiled_rung: tuple[str, bytes]) -> None:
+    """The same as the text tells, and the same rules."""
+    linked = next(iter(code_object.load(compiled_rung[1]).kernels.values()))
+    told = metadata.arguments(parse(compiled_rung[0], "k.s").kernel())
+    assert tuple(argument for _, argument in told) == linked.args
+    assert list(argument_rules.of_code_object(linked)) == []
+    first, second, *others = linked.args
+    moved = dataclasses.replace(linked, args=(first, dataclasses.replace(second, offset=first.offset + 4), *others))
+    assert {f.id for f in argument_rules.of_code_object(moved)} == {"CNT003"}
 
 
 def mutants(program: Program) -> Iterator[tuple[str, Program]]:
