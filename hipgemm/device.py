@@ -255,8 +255,10 @@ class Device:
 
         Each stands between two events of its own; nobody waits before the last one is on its way, so that the device
         does not idle in between. On the simulated card the clock is the prediction's. None where the clock stood still:
-        no prediction, or work too short for a card's events.
+        no prediction, or work too short for a card's events. No runs time nothing, and leave `band_s` as it is.
         """
+        if runs < 1:
+            return []
         stream = self.call("hipStreamCreate")
         events: list[Any] = []
         before = self._predicted(0)

@@ -138,6 +138,7 @@ class SmallModule:
 @dataclass
 class Report:
     time_s: float | None
+    band_s: tuple[float, float] | None = None
 
 
 def array(memory: SmallMemory, address: int, count: int) -> np.ndarray:
@@ -207,11 +208,13 @@ HELPERS = {"strided_copy": strided_copy}
 
 
 class SmallCard:
-    """time_s: what it predicts for each launch. bodies: by kernel name; those of the ladder are right by default."""
+    """time_s, band_s: what it predicts for each launch. bodies: by kernel name; those of the ladder are right by default."""
 
     def __init__(
-        self, time_s: float | None = None, room: int = 1 << 28, bodies: dict[str, Callable[..., None]] | None = None
-    ) -> None:
+        self, time_s: float | None = None, room: int = 1 << 28, bodies: dict[str, Callable[..., None]] | None = None,
+        band_s: tuple[float, float] | None = None,
+    ) -> None:  # fmt: skip
+        self.band_s = band_s
         self.memory, self.time_s, self.launches, self.unloaded = SmallMemory(room), time_s, [], []
         self.bodies = {**BODIES, **LADDER, **HELPERS, **(bodies or {})}
         self.variable = self.memory.allocate(16)
@@ -229,4 +232,4 @@ class SmallCard:
     def launch(self, kernel: SmallKernel, grid: Any, block: Any, kernarg: bytes, dynamic_lds: int = 0) -> Report:
         self.launches.append((kernel.name, grid, block, kernarg, dynamic_lds))
         kernel.body(card=self, kernarg=kernarg)
-        return Report(self.time_s)
+        return Report(self.time_s, self.band_s)

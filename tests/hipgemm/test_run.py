@@ -65,6 +65,22 @@ assert "not known" in repr(r)
     )
 
 
+def test_a_prediction_keeps_its_band(run_program: Run) -> None:
+    """Of one launch, which is the one that is judged, and of several."""
+    run_program(
+        START
+        + """
+options.update(time_s=0.001, band_s=(0.0009, 0.0012))
+for repeats in (None, 1, 3):
+    r = hipgemm.run("kernel1", n=32, repeats=repeats)
+    assert r.runs == (repeats or 1) and len(cards[0].launches) == r.runs, (repeats, r.runs)
+    assert [round(ms, 6) for ms in r.band_ms] == [0.9, 1.2], (repeats, r.band_ms)
+    assert "(0.9000 to 1.2000)" in repr(r)
+    cards[0].launches.clear()
+"""
+    )
+
+
 def test_c_comes_back_on_request_bit_for_bit(run_program: Run) -> None:
     run_program(
         START
