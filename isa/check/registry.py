@@ -91,6 +91,8 @@ _ALL = (
     _check("MEM003", "misaligned memory access", "an address that is no multiple of the element", f"{_GUIDE} 11"),
     _check("MEM004", "access outside allocations", "a read or write where no allocation is",
            "HIP: an access is in an allocation"),
+    _check("RACE001", "same value stored by two waves", "nothing orders them, and either leaves the same", _MODEL,
+           "note"),
     # --- barriers
     _check("BAR001", "barrier with lanes off", "is it in a branch that not all threads take?", _SYNC, "note"),
     _check("BAR002", "waves missing at a barrier", "a wave of the workgroup has ended and will not come", _SYNC),
@@ -134,6 +136,9 @@ _ALL = (
     _check("RUN001", "no end in sight", "the budget of instructions is spent and a loop goes on",
            "the budget of the launch"),
     _check("RUN002", "result depends on the order of waves", "schedules leave different results", _MODEL),
+    _check("RUN004", "result depends on the order of atomics",
+           "schedules leave different results, and nothing but atomics and flags decides", _MODEL, "note"),
+    _check("RUN005", "register beyond the wave's", "a VGPR that the kernel's descriptor does not give", _DESCRIPTOR),
     _check("RUN003", "wrong result", "elements of C are not the reference's", "hipgemm.problem"),
 )  # fmt: skip
 

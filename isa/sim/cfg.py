@@ -1,6 +1,6 @@
 """Machine code -> blocks that native code is made of.
 
-In:  the instructions of a kernel and of the functions that it may call, with their addresses.
+In:  the instructions of a kernel and of the functions that it may call (`addresses_taken`), with their addresses.
 Out: blocks: runs of instructions that are entered only at their start. A block also ends where control cannot be seen
      through: at a barrier (the wave is left and later entered again), and behind a write to EXEC (the fast version of
      the code holds only while all lanes are on, and asks anew there).
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.errors import IsaError
-from isa.program import Instruction
+from isa.program import Imm, Instruction
 from isa.registers import EXEC_LO
 from isa.sim.execute import branch_target
 
@@ -50,6 +50,23 @@ def writes_exec(inst: Instruction) -> bool:
 
 def jumps_indirectly(inst: Instruction) -> bool:
     return "pc" in inst.desc.implicit_writes
+
+
+def addresses_taken(instructions: Sequence[Instruction]) -> set[int]:
+    """Addresses that code computes from its own place, as compilers do for functions: s_getpc_b64, then a 64-bit
+    constant added to what it gave."""
+    found = set()
+    for i, inst in enumerate(instructions):
+        if inst.desc.name != "s_getpc_b64" or inst.address is None:
+            continue
+        parts = []
+        for name in ("s_add_u32", "s_addc_u32"):
+            at = next((j for j in range(i + 1, min(i + 6, len(instructions))) if instructions[j].desc.name == name), i)
+            constants = [o.value for o in instructions[at].operands if isinstance(o, Imm) and isinstance(o.value, int)]
+            parts += [constants[0] & 0xFFFFFFFF] if constants else []
+        if len(parts) == 2:
+            found.add(inst.address + inst.size + (parts[1] << 32 | parts[0]) & (1 << 64) - 1)
+    return found
 
 
 def blocks_of(functions: Iterable[Sequence[Instruction]], more_leaders: Iterable[int] = ()) -> list[Block]:

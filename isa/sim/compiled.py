@@ -87,18 +87,33 @@ class Kernel:
 
     @functools.cached_property
     def _functions(self) -> list[list[Instruction]]:
-        from isa.sim.cfg import jumps_indirectly
+        """The kernel, and the functions that it may call: those whose addresses it and they compute, if the compiler
+        says that the calls are known and end (no dynamic stack); else all."""
+        from isa.sim.cfg import addresses_taken, jumps_indirectly
+
+        def calls(function: list[Instruction]) -> bool:
+            return any(jumps_indirectly(inst) or inst.desc.name == "s_call_b64" for inst in function)
 
         entries = {kernel.descriptor.entry for kernel in self.code_object.kernels.values()}
         entry = self._instructions(self.facts.descriptor.entry, self.facts.code_size)
-        functions = [entry]
-        if any(jumps_indirectly(inst) or inst.desc.name == "s_call_b64" for inst in entry):
-            functions += [
-                self._instructions(symbol.address, symbol.size)
-                for symbol in self.code_object.symbols.values()
-                if symbol.kind == "func" and symbol.size and symbol.address not in entries
-            ]
-        return functions
+        if not calls(entry):
+            return [entry]
+        functions = {
+            symbol.address: symbol
+            for symbol in self.code_object.symbols.values()
+            if symbol.kind == "func" and symbol.size and symbol.address not in entries
+        }
+        read: dict[int, list[Instruction]] = {}
+        reached = {self.facts.descriptor.entry: entry}
+        work = [entry] if self.metadata.get(".uses_dynamic_stack") is False else []
+        while work:
+            taken = addresses_taken(work.pop()) & functions.keys()
+            for address in taken - reached.keys():
+                read[address] = reached[address] = self._instructions(address, functions[address].size)
+                work.append(reached[address])
+        if not read:
+            read = {address: self._instructions(address, symbol.size) for address, symbol in functions.items()}
+        return [entry, *(read[address] for address in functions if address in read)]
 
     def _instructions(self, address: int, size: int) -> list[Instruction]:
         from isa.parse import parse_disassembly

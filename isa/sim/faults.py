@@ -32,9 +32,11 @@ class Place:
 class KernelFault(IsaError):
     """A wave touched what it may not. `address` is what it asked for, in the space that `place` and the text tell."""
 
-    def __init__(self, message: str, place: Place, address: int, *, expected: str, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, place: Place, address: int, *, expected: str, hint: str | None = None, got: str = ""
+    ) -> None:
         self.place, self.address = place, address
-        super().__init__(f"{place}: {message}", expected=expected, got=f"{address:#x}", hint=hint)
+        super().__init__(f"{place}: {message}", expected=expected, got=got or f"{address:#x}", hint=hint)
 
 
 class MemoryFault(KernelFault):
@@ -43,6 +45,10 @@ class MemoryFault(KernelFault):
 
 class LdsFault(KernelFault):
     """An LDS address beyond the workgroup's LDS."""
+
+
+class RegisterFault(KernelFault):
+    """A register that the wave does not have."""
 
 
 class BudgetSpent(IsaError):

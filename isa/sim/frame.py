@@ -64,6 +64,7 @@ class Frame(ABC):
         self._modes: dict[int, FloatMode] = {}
         self._rounds = 1
         self._open: bool = False
+        self._jump: tuple[str, str] | None = None  # where an indirect jump leaves its target and its site
 
     @abstractmethod
     def _write_block(self, block: Block) -> None:
@@ -92,6 +93,8 @@ class Frame(ABC):
         self._modes[0] = self.facts.mode
         for block in self.blocks:
             self._write_block(block)
+        if self._jump is not None:
+            self._write_jumps()
         alloca_entry.lines.append(alloca_entry.lines.pop(0))  # the branch goes behind the allocas
         return "\n".join([*sorted(f.declarations), *f.lines()])
 
@@ -239,21 +242,37 @@ class Frame(ABC):
         )
 
     def jump(self, target: Value) -> None:
+        """All jumps share one place from which they go on (`_write_jumps`)."""
         assert isinstance(target, LlvmValue)
+        for block in self.blocks:
+            self._set_mode(block.number)
         region = self._finish()
         f = self.f
+        self._jump = self._jump or (f.alloca("i64", 8), f.alloca("i32", 4))
+        region.line(f"store i64 {target.ref}, ptr {self._jump[0]}")
+        region.line(f"store i32 {self._sites[self.inst.address]}, ptr {self._jump[1]}")
+        region.line("br label %jump")
+
+    def _write_jumps(self) -> None:
+        """Where all indirect jumps come together: to the block at the address, if one begins there."""
+        f, region = self.f, self.f.region("jump")
+        assert self._jump is not None
+        target = f.emit(region, f"load i64, ptr {self._jump[0]}")
+        site = f.emit(region, f"load i32, ptr {self._jump[1]}")
         base = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'code')}")
-        at = f.emit(region, f"sub i64 {target.ref}, {base}")
-        name = f.name("jump")
-        cases = " ".join(f"i64 {b.address}, label %{self._edge(b.number)}" for b in self.blocks)
-        region.line(f"switch i64 {at}, label %{name}.lost [ {cases} ]")
-        lost = f.region(f"{name}.lost")
-        site = self._sites[self.inst.address]
-        f.emit(
-            lost,
-            f"call ptr @fault(ptr %w, ptr %c, i32 {int(FaultKind.JUMP)}, i64 {target.ref}, i32 4, i32 {site}, i32 0)",
-        )
+        at = f.emit(region, f"sub i64 {target}, {base}")
+        cases = " ".join(f"i64 {b.address}, label %jump.{b.number}" for b in self.blocks)
+        region.line(f"switch i64 {at}, label %jump.lost [ {cases} ]")
+        lost = f.region("jump.lost")
+        fault = f"i32 {int(FaultKind.JUMP)}, i64 {target}, i32 4, i32 {site}, i32 0"
+        f.emit(lost, f"call ptr @fault(ptr %w, ptr %c, {fault})")
         lost.line(f"ret i32 {int(Stop.FAULT)}")
+        for block in self.blocks:
+            edge = f.region(f"jump.{block.number}")
+            self._check_budget(edge, block.number, 1)
+            if not self.fast and self.entries is not None and block.address in self.entries:
+                self._maybe_fast(edge, block.number)
+            edge.line(f"br label %b{block.number}")
 
     def end(self) -> None:
         self._finish().line(f"ret i32 {int(Stop.END)}")

@@ -22,6 +22,7 @@ from isa.sim.exact import DTYPES
 from isa.sim.execute import branch_target, execute
 from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import LANES, NumpyValue
+from isa.sim.state import PAGE_BYTES
 from isa.values import Value
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ class Wave:
         count = int(element[1:]) // 8
         words = max(count // 4, 1)
         if access.space == "scalar":
-            data = self._bytes(inst, access, int(_array(address)), count, None)
-            return tuple(self.constant("u32", w) for w in np.frombuffer(data, np.uint32))
+            read = self._scalar_bytes(inst, access, int(_array(address)), count)
+            return tuple(self.constant("u32", w) for w in np.frombuffer(read, np.uint32))
         rows = np.zeros((words, LANES), np.uint32)
         for lane, at in self._lanes(address, mask):
             data = self._bytes(inst, access, at, count, lane)
@@ -228,6 +229,17 @@ class Wave:
         addresses = np.broadcast_to(_array(address), (LANES,))
         on = np.broadcast_to(_array(mask), (LANES,)) if mask is not None else np.ones(LANES, np.bool_)
         return [(lane, int(addresses[lane])) for lane in range(LANES) if on[lane]]
+
+    def _scalar_bytes(self, inst: Instruction, access: Access, address: int, count: int) -> bytes:
+        """What a scalar load reads; 0 where it may end outside (`isa.sim.resolve` has the rule)."""
+        found = self.memory.find(address, 1)
+        if found is not None:
+            buffer, start = found
+            inside = len(buffer) - start
+            final = address + inside - 1 | PAGE_BYTES - 1
+            if inside < count and address + count - 1 <= final and inside > (count // 2 if count > 4 else 0):
+                return bytes(buffer[start:]) + bytes(count - inside)
+        return bytes(self._bytes(inst, access, address, count, None))
 
     def _bytes(self, inst: Instruction, access: Access, address: int, count: int, lane: int | None) -> memoryview:
         """`count` bytes that may be read and written. IsaError where they are outside."""

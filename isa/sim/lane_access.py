@@ -40,9 +40,8 @@ def within(writer: Writer, region: Region) -> Iterator[None]:
 
 def resolve(writer: Writer, region: Region, space: str, address: LlvmValue, size: int, site: int, lane: str) -> str:
     """A host pointer for one lane's access of `size` bytes."""
-    name = "global" if space == "scalar" else space
     return writer.function.emit(
-        region, f"call ptr @resolve_{name}(ptr %w, ptr %c, {address!r}, i32 {size}, i32 {site}, i32 {lane})"
+        region, f"call ptr @resolve_{space}(ptr %w, ptr %c, {address!r}, i32 {size}, i32 {site}, i32 {lane})"
     )
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from isa.errors import Finding, IsaError
 from isa.sim import arguments
 from isa.sim.compiled import Kernel, Version
-from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place
+from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place, RegisterFault
 from isa.sim.jit import NEED_PLAIN, RUN, Target
 from isa.sim.memory import Memory
 from isa.sim.state import LANES, LDS_PADDING, TURN, VGPRS, Context, FaultKind, Stop, Wave
@@ -209,9 +209,17 @@ class Launch:
             )
         if stop is not Stop.FAULT:
             return None
+        kind = FaultKind(c.fault)
+        if kind is FaultKind.REGISTER:
+            inst = next(i for b in self.kernel.blocks for i in b.instructions if i.address == c.fault_address)
+            vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
+            return RegisterFault(
+                f"v{c.fault_bytes} is beyond the wave's registers",
+                Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address,
+                expected=f"v0 to v{vgprs - 1}, as the kernel says", got=f"v{c.fault_bytes}",
+            )  # fmt: skip
         place = Place(self.kernel.name, self.kernel.site(c.fault_site), workgroup, c.fault_wave, c.fault_lane)
         what = f"{c.fault_bytes} bytes"
-        kind = FaultKind(c.fault)
         if kind is FaultKind.LDS:
             return LdsFault(
                 f"an LDS access of {what} is outside the workgroup's LDS",

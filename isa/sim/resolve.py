@@ -8,6 +8,11 @@ Out: a pointer to so many bytes that lie in one allocation, in the workgroup's L
 A site remembers the allocation that it was in last. Only where the address is in another one is the launch's table
 searched (`find`): its number of rows, then a base and a size each, sorted by base. Addresses of flat space whose upper
 halves are an aperture's are of LDS or scratch (LLVM AMDGPUUsage, "Address Spaces").
+
+Compilers widen scalar loads to a power of two: aligned 12 bytes become s_load_b128, 28 bytes s_load_b256, a byte a
+dword (LLVM SITargetLowering::WidenOrSplitVectorLoad, widenLoad), and a card's pages make that harmless. So a scalar
+load (`resolve_scalar`) may end outside, if it ends in the allocation's last page and more than half of it is inside, of
+a dword the first byte. What it reads outside is anything.
 """
 
 from __future__ import annotations
@@ -82,9 +87,13 @@ done:
   ret ptr %sink
 }
 
-define internal ptr @resolve_global(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane) {
+"""
+
+_MEMORY = """
+define internal ptr @resolve_%NAME(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane) {
 entry:
   %sites = pointer {C.sites}
+  %wide = zext i32 %bytes to i64%BEFORE
   %row = shl i32 %number, 1
   %site = getelementptr i64, ptr %sites, i32 %row
   br label %check
@@ -96,9 +105,7 @@ check:
   %off = sub i64 %address, %base
   %inside = icmp ult i64 %off, %size
   %rest = sub i64 %size, %off
-  %wide = zext i32 %bytes to i64
-  %enough = icmp uge i64 %rest, %wide
-  %good = and i1 %inside, %enough
+  %enough = icmp uge i64 %rest, %wide%GOOD
   br i1 %good, label %yes, label %miss
 yes:
   %p = inttoptr i64 %address to ptr
@@ -113,7 +120,27 @@ no:
   %sink = call ptr @fault(ptr %w, ptr %c, i32 {GLOBAL}, i64 %address, i32 %bytes, i32 %number, i32 %lane)
   ret ptr %sink
 }
+"""
+_WHOLE = """
+  %good = and i1 %inside, %enough"""
+_WIDENED = """
+  %last = add i64 %address, %beyond
+  %end = add i64 %base, %size
+  %final = sub i64 %end, 1
+  %page = or i64 %final, {IN_PAGE}
+  %near = icmp ule i64 %last, %page
+  %most = icmp uge i64 %rest, %half
+  %close = and i1 %near, %most
+  %fits = or i1 %enough, %close
+  %good = and i1 %inside, %fits"""
+_HALF = """
+  %beyond = sub i64 %wide, 1
+  %short = icmp ule i32 %bytes, 4
+  %middle = lshr i64 %wide, 1
+  %majority = add i64 %middle, 1
+  %half = select i1 %short, i64 1, i64 %majority"""
 
+_FLAT = """
 define internal ptr @resolve_flat(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane) {
   %high = lshr i64 %address, 32
   %low = trunc i64 %address to i32
@@ -159,5 +186,11 @@ def _within(space: str, base: str, before: str) -> str:
     return text.replace("%BASE", base).replace("%BEFORE", before)
 
 
-RESOLVE = _GLOBAL + _within("lds", "C.lds", "0") + _within("scratch", "W.scratch", "%lane")
+def _memory(name: str, before: str, good: str) -> str:
+    """Checked addresses of memory. good: IR that decides; before: what it computes once."""
+    return _MEMORY.replace("%NAME", name).replace("%BEFORE", before).replace("%GOOD", good)
+
+
+_SPACES = _memory("global", "", _WHOLE) + _memory("scalar", _HALF, _WIDENED) + _FLAT
+RESOLVE = _GLOBAL + _SPACES + _within("lds", "C.lds", "0") + _within("scratch", "W.scratch", "%lane")
 """The functions' text, in which `isa.sim.runtime` puts numbers and fields."""

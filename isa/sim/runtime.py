@@ -17,6 +17,7 @@ import re
 from isa.sim.resolve import RESOLVE
 from isa.sim.state import (
     LANES,
+    PAGE_BYTES,
     PRIVATE_APERTURE,
     SHARED_APERTURE,
     SINK_BYTES,
@@ -43,7 +44,7 @@ def runtime_text(strip: int) -> str:
     """The runtime's IR for waves whose VGPRs lie in strips of so many lanes."""
     numbers = {
         "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip, "TURN": TURN,
-        "DONE": Wave.done.offset,
+        "DONE": Wave.done.offset, "IN_PAGE": PAGE_BYTES - 1,
         "SHARED": SHARED_APERTURE, "PRIVATE": PRIVATE_APERTURE,
         **{s.name: int(s) for s in Stop},
         **{k.name: int(k) for k in FaultKind},

@@ -20,6 +20,8 @@ TURN = 1 << 20
 SINK_BYTES = 64
 LDS_PADDING = 128
 """Bytes before and behind LDS that may be read (and are not used)."""
+PAGE_BYTES = 4096
+"""The smallest page of a card, and of hosts."""
 SHARED_APERTURE = 0x1000_0000
 """High half of a flat address that means LDS; no host address begins so."""
 PRIVATE_APERTURE = 0x2000_0000
@@ -43,7 +45,7 @@ class FaultKind(IntEnum):
     LDS = 2
     SCRATCH = 3
     JUMP = 4
-    SCALAR = 5
+    REGISTER = 5  # fault_address: of the instruction; fault_bytes: the VGPR's number
 
 
 class Wave(ctypes.Structure):

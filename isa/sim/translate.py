@@ -25,7 +25,7 @@ from isa.sim.guess import Pattern, guess
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.mode import FloatMode
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
-from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE
+from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
 from isa.sim.writer import Writer, masked
@@ -53,9 +53,24 @@ class Translator(Frame):
         self._begin(block, f"b{block.number}.once" if unrolled else f"b{block.number}")
         for inst in block.instructions:
             self.inst = inst
+            if (beyond := self._beyond(inst)) is not None:
+                self._stop_beyond(beyond)
+                return
             self._write(inst)
         if self._open:
             self._fall_through()
+
+    def _beyond(self, inst: Instruction) -> int | None:
+        """A VGPR of the instruction that the wave does not have: in a function that another kernel calls."""
+        named = (getattr(operand, "operand", operand) for half in inst.halves for operand in half.operands)
+        last = max((r.index + r.count - 1 for r in named if isinstance(r, Reg) and r.is_vgpr), default=0)
+        return last if last >= self.facts.vgprs else None
+
+    def _stop_beyond(self, register: int) -> None:
+        region = self._finish()
+        what = f"i64 {self.inst.address or 0}, i32 {register}, i32 0, i32 -1"
+        self.f.emit(region, f"call ptr @fault(ptr %w, ptr %c, i32 {int(FaultKind.REGISTER)}, {what})")
+        region.line(f"ret i32 {int(Stop.FAULT)}")
 
     def _write_unrolled(self, block: Block) -> bool:
         """A block that is a loop by itself, several rounds at once; False, and nothing written, where that cannot be.
@@ -63,6 +78,8 @@ class Translator(Frame):
         Whether there are so many rounds left is known before: the scalar part of all rounds comes in front of the one
         loop over strips that holds their vector part. If there are not, the block is run once, as it is.
         """
+        if any(self._beyond(inst) is not None for inst in block.instructions):
+            return False
         rounds, regions = rounds_of(block), len(self.f.regions)
         self._begin(block, f"b{block.number}")
         self._conditions = []
@@ -205,7 +222,6 @@ class Translator(Frame):
 
     def read_vgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
         assert self._lanes is not None
-        self._check_vgpr(index)
         if relative is None:
             return self._lanes.read(index)
         assert isinstance(relative, LlvmValue)
@@ -216,20 +232,12 @@ class Translator(Frame):
         assert isinstance(value, LlvmValue)
         assert mask is None or isinstance(mask, LlvmValue)
         assert self._lanes is not None
-        self._check_vgpr(index)
         if relative is None:
             self._lanes.write(index, value, mask)
         else:
             assert isinstance(relative, LlvmValue)
             assert self._whole is not None
             self._whole.write_relative(index, value, mask, relative)
-
-    def _check_vgpr(self, index: int) -> None:
-        if index >= self.facts.vgprs:
-            raise self.inst.error(
-                f"v{index} is beyond the wave's registers",
-                expected=f"v0 to v{self.facts.vgprs - 1}, as the kernel says",
-            )
 
     def read_sgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
         if relative is not None:

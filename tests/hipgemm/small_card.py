@@ -208,7 +208,7 @@ HELPERS = {"strided_copy": strided_copy}
 
 
 class SmallCard:
-    """time_s, band_s: what it predicts for each launch. bodies: by kernel name; those of the ladder are right by default."""
+    """time_s, band_s: what it predicts for each launch. bodies: by kernel name, beside the ladder's."""
 
     def __init__(
         self, time_s: float | None = None, room: int = 1 << 28, bodies: dict[str, Callable[..., None]] | None = None,

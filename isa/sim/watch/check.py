@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
-from isa.program import Program
+from isa.program import Instruction, Program
+from isa.sim.cfg import sees_flags
 from isa.sim.compiled import Kernel
-from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault
+from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault
 from isa.sim.launch import LaunchReport
 from isa.sim.memory import Allocation, Memory
 from isa.sim.watch.launch import Schedule, Sighting, WatchedLaunch
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 OUTSIDE = RULES["MEM004"]
 ENDLESS = RULES["RUN001"]
 ORDER = RULES["RUN002"]
+FREE = RULES["RUN004"]
+BEYOND = RULES["RUN005"]
 _EARLY = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT})
 
 
@@ -96,9 +99,11 @@ def observe(
     unwritten: Sequence[tuple[int, int]] = (),
     briefly: bool = False,
     scratch: Sequence[int] = (),
+    settled: bool = False,
 ) -> Observation:
     """As `check_launch`, with what stopped the launch. briefly: no more schedules once there is a finding. scratch:
-    allocations that are no result, so that what they hold afterwards may depend on the order."""
+    allocations that are no result, so that what they hold afterwards may depend on the order. settled: the result is
+    one, in whatever order atomics come."""
     if schedules < 1:
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
@@ -109,6 +114,7 @@ def observe(
     first: LaunchReport | None = None
     before = _contents(memory, memory.allocations)
     after: dict[int, bytes] = {}
+    differs: tuple[int, dict[int, bytes]] | None = None
     number, late = 0, False
     while number < schedules:
         if number or late:
@@ -136,8 +142,8 @@ def observe(
         now = _contents(memory, [a for a in memory.allocations if a.base not in scratch])
         if number == 0:
             after = now
-        elif now != after and not found:
-            found.append(_differs(kernel.name, number, after, now, memory, names or {}))
+        elif now != after and differs is None:
+            differs = number, now
         number += 1
     if after and stopped is None:
         _restore(after)
@@ -146,6 +152,9 @@ def observe(
         finding(s, kernel.name, lines, lambda address: _named(memory, names or {}, address), shape)
         for s in sorted(seen.values(), key=lambda s: (s.instruction.address or 0, s.event, s.register))
     ]
+    if differs is not None:
+        free = None if settled or any(f.severity == "fault" for f in observed) else _order_counts(kernel)
+        found.insert(0, _differs(kernel.name, differs[0], after, differs[1], memory, names or {}, lines, free))
     return Observation((*observed, *found), stopped, first)
 
 
@@ -179,8 +188,8 @@ def _stopped(
     place, inst = error.place, error.place.instruction
     who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
     message = error.message.removeprefix(f"{place}: ")
-    got = _named(memory, names, error.address) if isinstance(error, MemoryFault) else f"{error.address:#x}"
-    return OUTSIDE.found(
+    got = _named(memory, names, error.address) if isinstance(error, MemoryFault) else error.got
+    return (BEYOND if isinstance(error, RegisterFault) else OUTSIDE).found(
         f"{who}: {message}",
         lines.of(inst),
         hint=error.hint,
@@ -190,10 +199,24 @@ def _stopped(
     )
 
 
+def _order_counts(kernel: Kernel) -> Instruction | None:
+    """The first instruction whose result, or whose effect with others of its kind, depends on which comes first: an
+    atomic that returns, exchanges or adds floats, and a look at a flag."""
+    return next((i for b in kernel.blocks for i in b.instructions if _counts(i)), None)
+
+
+def _counts(inst: Instruction) -> bool:
+    access, name = inst.desc.access, inst.desc.name
+    if access is None or access.kind != "atomic":
+        return sees_flags(inst)
+    return access.returns or any(part in name for part in ("swap", "cmpst", "storexchg", "add_f", "add_bf", "csub"))
+
+
 def _differs(
     kernel: str, number: int, first: Mapping[int, bytes], now: Mapping[int, bytes], memory: Memory,
-    names: Mapping[int, str],
+    names: Mapping[int, str], lines: Lines, free: Instruction | None,
 ) -> Finding:  # fmt: skip
+    """free: an instruction whose order may be free by design, where nothing else can have made the difference."""
     base, offset = next(
         (base, next(i for i, (a, b) in enumerate(zip(data, now[base], strict=True)) if a != b))
         for base, data in first.items()
@@ -203,9 +226,13 @@ def _differs(
     was, is_ = (int.from_bytes(side[base][word : word + 4], "little") for side in (first, now))
     place = _named(memory, names, base + word)
     message = f"schedule {number} leaves other results than schedule 0, first at {place}"
-    return ORDER.found(
+    if free is not None:
+        message += f"; {lines.place(free)} gives what its order makes of it"
+    hint = "something is not ordered" if free is None else "is any order right, as of appends and sums of floats?"
+    return (ORDER if free is None else FREE).found(
         message,
-        hint="floating-point atomics may do so; else something is not ordered",
+        None if free is None else lines.of(free),
+        hint=hint,
         expected=f"{was:#010x}, as in schedule 0",
         got=f"{is_:#010x}",
         where=kernel,

@@ -35,7 +35,10 @@ from isa.sim.watch.native import compile_functions
 from isa.sim.watch.segments import first, segments_of
 from isa.sim.watch.state import (
     ALL_LANES,
+    DOUBTS,
+    GLOBAL_RACES,
     KEPT_WORDS,
+    LDS_RACES,
     NO_WAVE,
     NODE_BYTES,
     RING,
@@ -45,6 +48,7 @@ from isa.sim.watch.state import (
     UNWRITTEN,
     WORDS,
     WRITES,
+    Doubt,
     Event,
     Row,
     Shortcut,
@@ -261,6 +265,7 @@ class WatchedLaunch(Launch):
         scratch_cells = self.scratch_bytes >> code.shift
         scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
         shortcuts = (Shortcut * SHORTCUTS)()
+        doubts = (Doubt * DOUBTS)()
         visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
         t = Thread(
             watched=ctypes.addressof(watched), seen=ctypes.addressof(seen), sites=code.sites,
@@ -277,9 +282,10 @@ class WatchedLaunch(Launch):
             shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
             shortcuts=ctypes.addressof(shortcuts), visited=visited, stack=stack,
             scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,
+            doubts=ctypes.addressof(doubts),
         )  # fmt: skip
         c.watch = ctypes.addressof(t)
-        return t, watched, kept, lds, seen, cache, shortcuts, scratch
+        return t, watched, kept, lds, seen, cache, shortcuts, scratch, doubts
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor
@@ -314,10 +320,13 @@ class WatchedLaunch(Launch):
             if address & WRITES:
                 inst = access(site)
             else:
-                inst = first(self.watched.instructions, site, register, writes=event is Event.WRITE_IN_FLIGHT)
+                inst = first(
+                    self.watched.instructions, site, register,
+                    writes=event is Event.WRITE_IN_FLIGHT, moves=event is not Event.UNINITIALISED,
+                )  # fmt: skip
             earlier = access(other_site) if event is not Event.UNINITIALISED else None
             address = 0
-        elif event >= Event.BARRIER_STORE:
+        elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART:
             inst = self.watched.instructions[site]
             if event is Event.BARRIER_STORE:
                 earlier = access(other_site)
@@ -325,9 +334,9 @@ class WatchedLaunch(Launch):
                 earlier, others = self.watched.instructions[other_site], (-1, other)
         else:
             inst = access(site)
-            if event in (Event.LDS_READ_AFTER_WRITE, Event.LDS_WRITE_AFTER_READ, Event.LDS_WRITE_AFTER_WRITE):
+            if event in LDS_RACES:
                 earlier, others = access(other_site), (-1, other if other < 32 else -1)
-            elif Event.GLOBAL_READ_AFTER_WRITE <= event <= Event.GLOBAL_WRITE_AFTER_WRITE:
+            elif event in GLOBAL_RACES:
                 earlier, lacks = access(other_site & 0xFFFF), other_site >> 16 & 0xFFFF
                 flag = access((other_site >> 32) - 1) if other_site >> 32 else None
                 others = (other >> 16, other & NO_WAVE) if other != NO_WAVE else (-1, -1)

@@ -11,7 +11,7 @@ from isa.describe import base_name
 from isa.errors import Finding, Span
 from isa.program import Instruction, Program
 from isa.sim.watch.launch import Sighting
-from isa.sim.watch.state import NOT_AWAITED, NOT_COMPLETE, Event
+from isa.sim.watch.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
 
 RULES: dict[Event, Rule] = {
     event: registry.RULES[id]
@@ -33,6 +33,8 @@ RULES: dict[Event, Rule] = {
         Event.BARRIER_EXEC: "BAR001",
         Event.BARRIER_ENDED: "BAR002",
         Event.BARRIER_APART: "BAR003",
+        Event.LDS_SAME_VALUE: "RACE001",
+        Event.GLOBAL_SAME_VALUE: "RACE001",
     }.items()
 }
 """The rule that each kind of sighting breaks."""
@@ -44,6 +46,7 @@ _RACES = {
     Event.LDS_READ_AFTER_WRITE: ("reads", "wrote"), Event.GLOBAL_READ_AFTER_WRITE: ("reads", "wrote"),
     Event.LDS_WRITE_AFTER_READ: ("writes", "read"), Event.GLOBAL_WRITE_AFTER_READ: ("writes", "read"),
     Event.LDS_WRITE_AFTER_WRITE: ("writes", "wrote"), Event.GLOBAL_WRITE_AFTER_WRITE: ("writes", "wrote"),
+    Event.LDS_SAME_VALUE: ("writes", "wrote"), Event.GLOBAL_SAME_VALUE: ("writes", "wrote"),
 }  # fmt: skip
 
 
@@ -113,10 +116,12 @@ def _say(
         return f"{name} reads {allocation(s.address)}, which nothing has written", None, None
     if s.event in _RACES:
         verb, did = _RACES[s.event]
-        lds = s.event <= Event.LDS_WRITE_AFTER_WRITE
+        lds = s.event in LDS_RACES
         what = f"LDS byte {s.address:#x}" if lds else allocation(s.address)
         by, others_group = _by(s, shape)
         message = f"{name} {verb} {what}, which {by} {did} with {other}"
+        if s.event in (Event.LDS_SAME_VALUE, Event.GLOBAL_SAME_VALUE):
+            return f"{message}, and leaves the value that was there", None, None
         if others_group and s.lacks:
             return _unpublished(s, message, other, lines)
         if others_group:
@@ -154,7 +159,7 @@ def _by(s: Sighting, shape: Mapping[str, int]) -> tuple[str, bool]:
     assert s.others is not None
     group, wave = s.others
     if group < 0:
-        lds = s.event <= Event.LDS_WRITE_AFTER_WRITE
+        lds = s.event in LDS_RACES
         return ("several waves" if wave < 0 else f"wave {wave}") if lds else "several workgroups", not lds
     at = (group % shape["x"], group // shape["x"] % shape["y"], group // shape["x"] // shape["y"])
     if at == s.workgroup:

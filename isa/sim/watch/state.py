@@ -27,7 +27,10 @@ WRITES = 1 << 9
 ANY_LANE = 1 << 10  # a read that may be of another lane
 MAY_BE_EMPTY = 1 << 11  # a read that only keeps a value somewhere else
 EVERY_LANE = 1 << 12  # EXEC does not matter
-SOURCE_SHIFT = 16  # a write that is ready only where the register (its number + 1) in these bits is
+ALSO = 1 << 13  # a write with a source: ready there, too, and as it was elsewhere
+SOURCE_SHIFT = 16  # a write that is ready only where the register (its number + 1) in these 9 bits is
+SOURCE_MASK = 0x1FF
+LANE_SHIFT = 25  # the one lane of a VGPR that is touched, + 1, in 6 bits
 
 # LDS cells, a byte each. A writer: the wave's number + 1, with flags. A reader: the same, or SEVERAL.
 WRITTEN, ATOMIC, WAVE_MASK, SEVERAL = 0x80, 0x40, 0x3F, 0xFF
@@ -74,6 +77,22 @@ class Event(IntEnum):
     BARRIER_EXEC = 14
     BARRIER_ENDED = 15
     BARRIER_APART = 16
+    LDS_SAME_VALUE = 17  # a write after a write which leaves what was there
+    GLOBAL_SAME_VALUE = 18
+
+
+LDS_RACES = frozenset(
+    {Event.LDS_READ_AFTER_WRITE, Event.LDS_WRITE_AFTER_READ, Event.LDS_WRITE_AFTER_WRITE, Event.LDS_SAME_VALUE}
+)
+GLOBAL_RACES = frozenset(
+    {
+        Event.GLOBAL_READ_AFTER_WRITE,
+        Event.GLOBAL_WRITE_AFTER_READ,
+        Event.GLOBAL_WRITE_AFTER_WRITE,
+        Event.GLOBAL_SAME_VALUE,
+    }
+)
+"""Events of two waves at one place."""
 
 
 def signed(number: int, bits: int) -> int:
@@ -81,6 +100,9 @@ def signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> bits - 1 else number
 
 
+DOUBTS = 64
+DOUBT_BYTES = 16
+"""The widest store of a lane."""
 REPORTS = 64
 """How often one event at one site is reported: enough to tell its lanes."""
 
@@ -129,6 +151,8 @@ class Thread(ctypes.Structure):
         ("stack", _U64),  # u32[serial]
         ("scratch", _U64),  # u8[wave][lane][granules]: whether it was written
         ("scratch_cells", _U64),  # granules of a lane
+        ("doubts", _U64),  # Doubt[DOUBTS]
+        ("doubt_count", _U64),
     )
 
 
@@ -148,6 +172,24 @@ class Shortcut(ctypes.Structure):
     """A search that found something: serials of the key's waves below `serial` are known at `head`."""
 
     _fields_ = (("head", _U64), ("key", _U64), ("serial", _U64))
+
+
+class Doubt(ctypes.Structure):
+    """A store over what another wave wrote: a race, unless it leaves the value that was there. The report, and where
+    and what the value was."""
+
+    _fields_ = (
+        ("event", _U64),
+        ("site", _U64),
+        ("lanes", _U64),
+        ("address", _U64),
+        ("other", _U64),
+        ("other_site", _U64),
+        ("pointer", _U64),
+        ("size", _U64),
+        ("before", _U64),  # 16 bytes
+        ("before_high", _U64),
+    )
 
 
 class Row(ctypes.Structure):
@@ -184,6 +226,8 @@ class Watched(ctypes.Structure):
         ("next_kept", _U32),
         ("empty_site", _U32),  # + 1: an access to scratch whose load has not been issued yet,
         ("empty_lanes", _U32),  # and the lanes that had not written there
+        ("tail", _U32),  # dwords at the end of the next scalar load that lie outside of its allocation
+        ("no_use", _U32),
         ("later", _U64),  # a bit for each of these: it may have been set again before it was read
         ("flag_stamps", _U32 * FLAGS_READ),
         ("flag_places", _U64 * FLAGS_READ),
@@ -200,6 +244,7 @@ class Watched(ctypes.Structure):
         ("count", _U32 * (3 * RING)),
         ("filled", _U32 * (3 * RING)),  # lanes
         ("site", _U32 * (3 * RING)),
+        ("tails", _U32 * (3 * RING)),  # of these registers, how many at the end it does not fill
         ("writes", _U32 * (3 * RING)),  # 1: changes memory
         ("kept", _U32 * (3 * RING)),  # where in `late` it keeps what its registers held
         ("swapped", _U32 * (3 * RING)),  # by places in `late`: registers that hold what was kept

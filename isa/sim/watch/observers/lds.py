@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from isa.sim.state import Context, FaultKind, Wave
 from isa.sim.watch.native import u8, u16, u32, u64
-from isa.sim.watch.observers.common import fault, report
+from isa.sim.watch.observers.common import crooked, doubt, fault, report
 from isa.sim.watch.state import (
     ATOMIC,
     ATOMIC_ACCESS,
@@ -32,6 +32,7 @@ def lds_cells(w: Wave, c: Context, t: Thread, address: int, kind: int, size: int
     """The whole rule, cell by cell."""
     me = w.index + 1
     lanes = 1 << lane
+    doubted = 0
     for cell in range(address >> t.shift, ((address + size - 1) >> t.shift) + 1):
         writer = u8[t.lds_writer + cell]
         by = writer & WAVE_MASK
@@ -43,7 +44,13 @@ def lds_cells(w: Wave, c: Context, t: Thread, address: int, kind: int, size: int
             event = Event.LDS_WRITE_AFTER_WRITE
             if kind in (LOAD, SHARED_LOAD):
                 event = Event.LDS_READ_AFTER_WRITE
-            report(c, event, site, w.index, lanes, address, by - 1, u16[t.lds_writer_site + 2 * cell])
+            other_site = u16[t.lds_writer_site + 2 * cell]
+            if kind == STORE and not writer & ATOMIC:
+                if not doubted:
+                    doubt(w, c, event, site, lanes, address, by - 1, other_site, c.lds + address, size)
+                doubted = 1
+            else:
+                report(c, event, site, w.index, lanes, address, by - 1, other_site)
         reader = u8[t.lds_reader + cell]
         if kind in (LOAD, SHARED_LOAD):
             if reader == 0:
@@ -71,10 +78,7 @@ def lds_access(w: Wave, c: Context, t: Thread, address: int, kind: int, size: in
     """One lane. Gives the host's pointer. The usual cases are decided for up to four cells at a time."""
     if address + size > c.lds_bytes:
         return fault(w, c, FaultKind.LDS, address, size, site, lane)
-    aligned = size
-    if size > 4:
-        aligned = 4
-    if address & (aligned - 1):
+    if crooked(address, size):
         report(c, Event.LDS_MISALIGNED, site, w.index, 1 << lane, address, 0, 0)
     cell = address >> t.shift
     cells = ((address + size - 1) >> t.shift) - cell + 1

@@ -2,17 +2,19 @@
 
 An epoch is a serial number, from which the workgroup follows. What another wave of the workgroup did is in order, if it
 was before the last barrier; what another workgroup did, if it was published (`order.py`). Atomics are in order with one
-another, and so are loads that bypass caches (glc) with atomics. A load with glc of what may be a flag is no race.
+another, and so are loads that bypass caches (glc) with atomics. A load with glc of what may be a flag is no race. A
+store to where atomics are, one of this workgroup among them, is atomic, too: an unlock, which compilers write as a
+plain store behind its wait.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from isa.sim.state import Context, FaultKind, Wave
+from isa.sim.state import PAGE_BYTES, Context, FaultKind, Wave
 from isa.sim.watch.native import at, struct, u16, u32, u64
-from isa.sim.watch.observers.common import enough, fault, report
-from isa.sim.watch.observers.order import atomic_stamp, flag_read, in_order, missing, written_in_order
+from isa.sim.watch.observers.common import crooked, doubt, enough, fault, report
+from isa.sim.watch.observers.order import atomic_stamp, flag_read, in_order, missing, took_part, written_in_order
 from isa.sim.watch.state import (
     ATOMIC_ACCESS,
     COHERENT,
@@ -67,8 +69,9 @@ def whose(t: Thread, cell: int) -> int:
 
 
 def global_write(
-    w: Wave, c: Context, t: Thread, row: Row, granule: int, kind: int, shared: int, site: int, lanes: int, address: int
-) -> int:
+    w: Wave, c: Context, t: Thread, row: Row, granule: int, kind: int, shared: int, site: int, lanes: int, address: int,
+    size: int,
+) -> int:  # fmt: skip
     """shared: a store that is one of a flag."""
     v: Watched = w.watch
     me = v.serial << SERIAL_SHIFT | w.index
@@ -76,15 +79,21 @@ def global_write(
     writer = u32[place]
     if writer == UNWRITTEN:
         writer = 0
-    atomics = (kind == ATOMIC_ACCESS or shared) and (writer == EVERYBODY or writer & FLAG)
+    released = kind == STORE and writer & FLAG and took_part(t, writer)
+    atomics = (kind == ATOMIC_ACCESS or shared or released) and (writer == EVERYBODY or writer & FLAG)
     if writer and not atomics and not written_in_order(t, v, place, writer, w.index, v.serial):
         lacks = 0
         if not enough(c, Event.GLOBAL_WRITE_AFTER_WRITE, site):
             lacks = missing(t, v, writer)
-        report(
-            c, Event.GLOBAL_WRITE_AFTER_WRITE, site, w.index, lanes, address, whose(t, writer),
-            u16[row.writer_site + 2 * granule] | lacks << 16,
-        )  # fmt: skip
+        other_site = u16[row.writer_site + 2 * granule] | lacks << 16
+        if kind == STORE and writer != EVERYBODY and not writer & FLAG:
+            doubt(
+                w, c, Event.GLOBAL_WRITE_AFTER_WRITE, site, lanes, address, whose(t, writer), other_site, address, size
+            )
+        else:
+            report(
+                c, Event.GLOBAL_WRITE_AFTER_WRITE, site, w.index, lanes, address, whose(t, writer), other_site
+            )  # fmt: skip
     reader = u32[row.reader + 4 * granule]
     if reader and (reader == EVERYBODY or not in_order(t, reader, w.index, v.serial, 1)):
         report(
@@ -93,7 +102,7 @@ def global_write(
         )  # fmt: skip
     if kind == ATOMIC_ACCESS:
         u32[place] = atomic_stamp(t, v, me, writer)
-    elif shared:
+    elif shared or released:
         u32[place] = me | FLAG
     else:
         u32[place] = me
@@ -148,23 +157,31 @@ def global_read(
     return 0
 
 
+def widened(address: int, size: int, end: int) -> int:
+    """Whether a scalar load, which begins inside, may end outside: `isa.sim.resolve` has the rule."""
+    half = size // 2 + 1
+    if size <= 4:
+        half = 1
+    return end - address >= half and address + size - 1 <= (end - 1 | PAGE_BYTES - 1)
+
+
 def global_access(
     w: Wave, c: Context, t: Thread, address: int, kind: int, how: int, size: int, site: int, lane: int
 ) -> int:
     """One lane. Gives the host's pointer. how: COHERENT, SCALAR."""
     row: Row = row_of(t, address, site)
+    v: Watched = w.watch
     if row == 0 or address - row.base + size > row.size:
-        return fault(w, c, FaultKind.GLOBAL, address, size, site, lane)
+        if row == 0 or not how & SCALAR or not widened(address, size, row.base + row.size):
+            return fault(w, c, FaultKind.GLOBAL, address, size, site, lane)
+        v.tail = (size >> 2) - (row.base + row.size - address + 3 >> 2)
+        size = row.base + row.size - address
     lanes = 1 << lane
-    aligned = size
-    if size > 4:
-        aligned = 4
-    if address & (aligned - 1):
+    if crooked(address, size):
         report(c, Event.GLOBAL_MISALIGNED, site, w.index, lanes, address, 0, 0)
     if t.muted:
         return address
     start = address - row.base
-    v: Watched = w.watch
     me = v.serial << SERIAL_SHIFT | w.index
     writers = row.writer
     readers = row.reader
@@ -185,5 +202,5 @@ def global_access(
             if kind == ATOMIC_ACCESS and how == COHERENT and t.orders:
                 place = writers + 4 * granule
                 flag_read(v, place, u32[place], 0, row.writer_site + 2 * granule)
-            global_write(w, c, t, row, granule, kind, kind == STORE and how == COHERENT, site, lanes, address)
+            global_write(w, c, t, row, granule, kind, kind == STORE and how == COHERENT, site, lanes, address, size)
     return address

@@ -133,6 +133,17 @@ def written_in_order(t: Thread, v: Watched, place: int, writer: int, wave: int, 
     return 1
 
 
+def took_part(t: Thread, writer: int) -> int:
+    """Whether one of the atomics that followed on one another at a place was this workgroup's."""
+    cell = writer
+    while cell & FLAG and cell != EVERYBODY:
+        if u32[t.owners + 4 * (cell >> SERIAL_SHIFT)] == t.mine:
+            return 1
+        node: Node = struct(t.nodes + NODE_BYTES * (cell >> SERIAL_SHIFT))
+        cell = node.before
+    return 0
+
+
 def atomic_stamp(t: Thread, v: Watched, me: int, writer: int) -> int:
     """What an atomic leaves where `writer` was: itself, and what it passes on."""
     if not t.orders:

@@ -14,12 +14,15 @@ from isa.sim.watch.observers.common import report
 from isa.sim.watch.observers.late import arrive_late, is_postponed, postpone, stream_of
 from isa.sim.watch.state import (
     ALL_LANES,
+    ALSO,
     ANY_LANE,
     EVERY_LANE,
+    LANE_SHIFT,
     LDS,
     MAY_BE_EMPTY,
     RING,
     SMEM,
+    SOURCE_MASK,
     SOURCE_SHIFT,
     UNIT_MASK,
     VM,
@@ -44,8 +47,11 @@ def touch(w: Wave, c: Context, table: int, count: int, exec_: int, segment: int)
         entry = u32[table + 4 * i]
         unit = entry & UNIT_MASK
         lanes = exec_
-        if unit >= 256 or entry & EVERY_LANE:
+        lane = entry >> LANE_SHIFT
+        if unit >= 256 or (entry & EVERY_LANE and not lane):
             lanes = ALL_LANES
+        elif lane:
+            lanes = 1 << (lane - 1)
         if entry & WRITES:
             if v.pending[unit] & lanes:
                 report(
@@ -55,8 +61,14 @@ def touch(w: Wave, c: Context, table: int, count: int, exec_: int, segment: int)
                 v.latest[unit] = 0
                 if v.late:
                     postpone(w, v, unit)
-            if entry >> SOURCE_SHIFT:
-                lacks = lanes & ~v.ready[(entry >> SOURCE_SHIFT) - 1]
+            source = entry >> SOURCE_SHIFT & SOURCE_MASK
+            if source:
+                holds = v.ready[source - 1]
+                if unit >= 256 and lane:
+                    holds = ALL_LANES * (holds >> (lane - 1) & 1)
+                lacks = lanes & ~holds
+                if entry & ALSO:
+                    lacks &= ~v.ready[unit]
                 v.ready[unit] &= ~lacks
                 if lacks:
                     v.full[unit >> 6] &= ~(1 << (unit & 63))
@@ -89,11 +101,13 @@ def retire(w: Wave, v: Watched, stream: int) -> int:
     if v.late:
         arrive_late(w, v, slot)
     first = v.first[slot]
+    holds = first + v.count[slot] - v.tails[slot]
     for unit in range(first, first + v.count[slot]):
         if v.latest[unit] == v.entry[slot]:
             v.pending[unit] = 0
             v.latest[unit] = 0
-            make_ready(v, unit, v.filled[slot])
+            if unit < holds:
+                make_ready(v, unit, v.filled[slot])
     return 0
 
 
@@ -121,6 +135,10 @@ def push(
     v.partner[slot] = partner
     v.kept[slot] = kept
     v.entry[slot] = v.number
+    v.tails[slot] = 0
+    if stream == SMEM:
+        v.tails[slot] = v.tail
+        v.tail = 0
     if v.empty_site == site + 1:
         v.filled[slot] &= ~v.empty_lanes
         if not partner or stream == LDS:

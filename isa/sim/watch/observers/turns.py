@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, Context, Stop, Wave
 from isa.sim.watch.native import at, call, fetch_add, u8, u32, u64
-from isa.sim.watch.observers.common import SINK, report
+from isa.sim.watch.observers.common import SINK, report, settle
 from isa.sim.watch.observers.lds import lds_access, next_epoch
 from isa.sim.watch.observers.memory import global_access
 from isa.sim.watch.observers.order import begin_order, next_order
@@ -160,6 +160,8 @@ def run_group(c: Context, t: Thread) -> int:
                     if t.slice:
                         v.slice = 1 + random(t) % t.slice
                     stop = call(t.run_wave, at(w), at(c))
+                    if t.doubt_count:
+                        settle(w, c)
                     if stop == Stop.END:
                         w.done = 1
                     elif stop == Stop.BARRIER:
