@@ -214,9 +214,7 @@ def check_kernel(
     not the kernel's."""
     import random
 
-    card = Card(capacity=CAPACITY)
-    if math.prod(grid) * math.prod(block) <= FEW:
-        card.target = Target(hasty=True)
+    card = Card(capacity=CAPACITY, hasty=math.prod(grid) * math.prod(block) <= FEW)
     kernels = card.load(image).kernels
     if name is None and len(kernels) != 1:
         raise IsaError("which kernel?", expected="the name of one", got=", ".join(kernels) or "no kernel at all")
