@@ -180,8 +180,11 @@ def merged(text):
 
 @pytest.mark.parametrize("share", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, test_levels.SHARES))])
 def test_no_instruction_keeps_lanes_by_ternary_logic(machine, monkeypatch, share):
-    found = merged(emitted(machine, translated(sequences.cases(test_levels.share(share), share), True, monkeypatch)))
-    assert not found, found[:5]
+    text = emitted(machine, translated(sequences.cases(test_levels.share(share), share), True, monkeypatch))
+    assert not merged(text), merged(text)[:5]
+    # LLVM 22.1.0 may also lose a mask, or take half of the registers for the other half, where it makes one movmsk of
+    # vpmovd2m and kmov, on 128 and 256 bits (pull request 198220, issue 191304). No instruction is written so.
+    assert "movmsk" not in text
 
 
 def test_the_programs_that_were_wrong(machine, monkeypatch):
