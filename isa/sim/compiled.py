@@ -153,12 +153,7 @@ class Kernel:
             code = compile_ir(runtime_text(facts.strip) + translator.text(), target)
             return Translated(code, self.sites, frozenset(translator.bails))
 
-        key = translations.key(
-            (symbol, switches, sorted(more), facts, target.name, target.features, descriptor.entry),
-            self.code_object.arch,
-            self.code_object.read(descriptor.entry, self.facts.code_size),
-            *self._callable,
-        )
+        key = self.key(target, symbol, switches, sorted(more), facts)
         version = _recent.pop(key, None)
         if version is None:
             version = Version.of(translations.find_or_make(key, translate), symbol, target)
@@ -166,6 +161,16 @@ class Kernel:
         while len(_recent) > _RECENT:
             _recent.popitem(last=False)
         return version
+
+    def key(self, target: Target, *facts: object) -> str:
+        """The name of a translation of this code, under facts, for a target."""
+        descriptor = self.facts.descriptor
+        return translations.key(
+            (*facts, target.name, target.features, descriptor.entry, self.metadata.get(".uses_dynamic_stack")),
+            self.code_object.arch,
+            self.code_object.read(descriptor.entry, self.facts.code_size),
+            *self._callable,
+        )
 
     @property
     def _callable(self) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ import ctypes
 import functools
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -188,6 +188,15 @@ def _module(text: str, machine: Any, optimise: bool) -> Any:
         passes = llvm.create_pass_builder(machine, options)
         passes.getModulePassManager().run(module, passes)
     return module
+
+
+def define_symbols(addresses: Mapping[str, int]) -> None:
+    """Functions of this process that objects which are loaded later may call by these names."""
+    import llvmlite.binding as llvm
+
+    with _lock:
+        for name, address in addresses.items():
+            llvm.add_symbol(name, address)
 
 
 def load_object(code: bytes, target: Target) -> Native:

@@ -1,4 +1,5 @@
-"""Translated kernels on disk: one entry of `isa.cache` each, with the object file and what goes with it.
+"""Translated kernels on disk, plain and observed, and observers: one entry of `isa.cache` each, with the object file and
+what goes with it.
 
 The key is everything that translation reads: the code and what calls may reach, the facts of the kernel's descriptor
 that enter, the host processor with its features, and the translator itself, which is a hash of the sources it consists
@@ -21,7 +22,7 @@ from isa.sim.mode import FloatMode
 KIND = "simulator"
 MOST = 400
 """Entries that are kept; kernel 8's has 0.3 MB."""
-_ELSEWHERE = ("analysis", "check", "emit.py", "passes", "timing", "toolchain.py")
+_ELSEWHERE = ("check", "emit.py", "passes", "timing", "toolchain.py")
 """What of isa has no say in a translation."""
 
 

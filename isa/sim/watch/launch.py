@@ -18,18 +18,18 @@ from dataclasses import dataclass, field
 from isa.analysis import regset
 from isa.program import Instruction
 from isa.registers import EXEC, M0, Reg, s
-from isa.sim import arguments
+from isa.sim import arguments, translations
 from isa.sim.cfg import sees_flags
 from isa.sim.compiled import Kernel, Version
 from isa.sim.execute import branch_target
 from isa.sim.faults import LaunchError
-from isa.sim.jit import Native, Target, compile_ir, load_object
+from isa.sim.jit import Native, Target, compile_ir, define_symbols, load_object
 from isa.sim.launch import Launch
 from isa.sim.memory import Memory
 from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
 from isa.sim.state import LANES, Context, Wave
-from isa.sim.translations import Facts
+from isa.sim.translations import Facts, Translated
 from isa.sim.watch import observers
 from isa.sim.watch.native import compile_functions
 from isa.sim.watch.segments import first, segments_of
@@ -142,25 +142,39 @@ class WatchedCode:
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
         facts = Facts(vgprs, mode, self.target.strip, not self.late, self.target.native_half, self.target.native_nans)
+        symbols, more = symbols_of(self.target.cpu), frozenset() if fast else self._versions[True].bails
+
+        def translate() -> Translated:
+            blocks = self.kernel.blocks_with(more)
+            against = Observers(symbols, self._numbers, segments_of(blocks, self._numbers))
+            entries = frozenset(b.address for b in self.kernel.blocks)
+            translator = WatchedTranslator(
+                blocks, facts, against, fast=fast, dwords=self.shift == 2, entries=entries, late=self.late
+            )
+            code = compile_ir(runtime_text(facts.strip) + translator.text(), self.target)
+            return Translated(code, self.kernel.sites, frozenset(translator.bails))
+
+        name = self.kernel.key(
+            self.target, "observed", fast, self.late, self.shift, sorted(more), facts, self.target.hasty, symbols
+        )
         native = observing(self.target.cpu)
-        blocks = self.kernel.blocks if fast else self.kernel.blocks_with(self._versions[True].bails)
-        segments = segments_of(blocks, self._numbers)
-        against = Observers(
-            {f.__name__: native.address(f.__name__) for f in observers.FUNCTIONS}, self._numbers, segments
-        )
-        entries = frozenset(b.address for b in self.kernel.blocks)
-        translator = WatchedTranslator(
-            blocks, facts, against, fast=fast, dwords=self.shift == 2, entries=entries, late=self.late
-        )
-        made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), self.target), self.target)
-        bails = frozenset(translator.bails)
-        return Version(made, made.address(translator.symbol), native.address("run"), self.kernel.sites, bails)
+        made = translations.find_or_make(name, translate)
+        code = load_object(made.code, self.target)
+        symbol = "fast" if fast else "plain"
+        return Version(code, code.address(symbol), native.address("run"), made.sites, made.bails)
+
+
+def symbols_of(cpu: str) -> dict[str, str]:
+    """Observer -> the name by which kernels' code for a processor calls it."""
+    return {f.__name__: f"observer.{cpu}.{f.__name__}" for f in observers.FUNCTIONS}
 
 
 @functools.cache
 def observing(cpu: str) -> Native:
-    """The observers' native code for a processor."""
-    return compile_functions(observers.FUNCTIONS, Target(cpu))
+    """The observers' native code for a processor, which code that is loaded from now on finds by their symbols."""
+    native = compile_functions(observers.FUNCTIONS, Target(cpu))
+    define_symbols({symbol: native.address(name) for name, symbol in symbols_of(cpu).items()})
+    return native
 
 
 _compiled: weakref.WeakKeyDictionary[Kernel, dict[tuple[Target, bool], WatchedCode]] = weakref.WeakKeyDictionary()

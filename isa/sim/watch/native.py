@@ -27,7 +27,9 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from isa.sim import translations
 from isa.sim.jit import Native, Target, compile_ir, load_object
+from isa.sim.translations import Translated
 
 _BINARY = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "udiv", ast.Mod: "urem", ast.BitAnd: "and",
@@ -79,10 +81,21 @@ def fetch_set(address: int, value: int) -> int:
 
 
 def compile_functions(functions: Sequence[Callable[..., Any]], target: Target) -> Native:
-    """Native code with each function under its own name. A function that uses anything else raises SyntaxError."""
+    """Native code with each function under its own name, from the disk where it was made before. A function that uses
+    anything else raises SyntaxError."""
+    which = [f"{f.__module__}.{f.__name__}" for f in functions]
+    name = translations.key(("functions", which, target.name, target.features))
+
+    def translate() -> Translated:
+        return Translated(compile_ir(functions_text(functions), target, optimise=True), 0, frozenset())
+
+    return load_object(translations.find_or_make(name, translate).code, target)
+
+
+def functions_text(functions: Sequence[Callable[..., Any]]) -> str:
+    """Their IR."""
     names = {f.__name__ for f in functions}
-    text = "\n".join(_Function(f, names).text() for f in functions)
-    return load_object(compile_ir(text, target, optimise=True), target)
+    return "\n".join(_Function(f, names).text() for f in functions)
 
 
 class _Function:

@@ -8,7 +8,8 @@ Accesses that the loop does by wide moves are told there, too (`windows.py`), so
 effects. Others have loops of their own, in which each first gives its addresses, a strip of lanes at a time, to
 `access`.
 
-Calls go to absolute addresses: the observers are compiled once a process.
+Observers are called by symbols, which the process that loads the code defines: so the code is kept on disk as plain
+translations are.
 """
 
 from __future__ import annotations
@@ -82,10 +83,10 @@ define i64 @watch_next_turn(i64 %c.int) {
 
 @dataclass(frozen=True)
 class Observers:
-    """What code is compiled against. addresses: observer -> its native address; numbers: address of an instruction ->
-    its place in the code, by which segments and barriers are told; segments by their first address."""
+    """What code is compiled against. symbols: observer -> the name that it is called by; numbers: address of an
+    instruction -> its place in the code, by which segments and barriers are told; segments by their first address."""
 
-    addresses: Mapping[str, int]
+    symbols: Mapping[str, str]
     numbers: Mapping[int, int]
     segments: Mapping[int, Segment]
 
@@ -124,7 +125,9 @@ class WatchedTranslator(Translator):
 
     def _call(self, region: Region, name: str, *arguments: str | int) -> None:
         listed = ", ".join(f"i64 {a}" for a in arguments)
-        self.f.emit(region, f"call i64 inttoptr (i64 {self.observers.addresses[name]} to ptr)({listed})")
+        symbol = self.observers.symbols[name]
+        self.f.declare(f'declare i64 @"{symbol}"({", ".join(["i64"] * len(arguments))})')
+        self.f.emit(region, f'call i64 @"{symbol}"({listed})')
 
     # --- registers
 

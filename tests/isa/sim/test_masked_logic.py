@@ -194,8 +194,9 @@ def test_the_programs_that_were_wrong(machine, monkeypatch):
 
 
 @pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
-def test_observers_have_no_vectors_of_llvms_making(monkeypatch):
+def test_observers_have_no_vectors_of_llvms_making(monkeypatch, tmp_path):
     """Their loops would be written with masks, and selects without fences."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = []
     module = jit._module
     monkeypatch.setattr(jit, "_module", lambda *a: made.append(module(*a)) or made[-1])
