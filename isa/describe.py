@@ -84,6 +84,7 @@ _LIMITS = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
 _SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")
 
 
+@cache
 def width(type_: str) -> int:
     """How many 32-bit registers a value of this type takes."""
     if type_ in _WIDTHS:

@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
-# Inside isa: a module imports only what stands above it (the same line counts as above).
+# Inside isa: a module imports only what stands above it (the same line counts as above). A module that is named stands
+# apart from its package: the rules' names are shared by who finds faults without running code and who runs it.
 ISA = [
     "errors cache",
     "targets",
@@ -21,10 +22,12 @@ ISA = [
     "descriptor disassembler",
     "toolchain code_object",
     "analysis",
+    "check.rules",
+    "check.registry",
+    "sim",
     "product",
     "passes check",
     "gemm",
-    "sim",
     "timing",
 ]
 # Registration: the table of instructions fills itself on first use.
@@ -66,14 +69,18 @@ def test_packages_import_only_to_the_right(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [p for p in FILES if p.is_relative_to(ROOT / "isa")], ids=lambda p: p.stem)
 def test_isa_imports_only_upwards(path: Path) -> None:
-    layer = {name: i for i, row in enumerate(ISA) for name in row.split()}
+    layer = {tuple(name.split(".")): i for i, row in enumerate(ISA) for name in row.split()}
     parts = path.relative_to(ROOT / "isa").with_suffix("").parts
     if parts == ("__init__",):
         return
     module = "isa." + ".".join(parts)
-    assert parts[0] in layer, f"give {parts[0]} a place in the listing"
+    assert parts[:1] in layer, f"give {parts[0]} a place in the listing"
+
+    def place(names: tuple[str, ...]) -> int:
+        return layer.get(names[:2], layer.get(names[:1], -1))
+
     for imported in _imports(path):
-        names = imported.split(".")
+        names = tuple(imported.split("."))
         if names[0] != "isa" or len(names) < 2 or (module, ".".join(names[:2])) in ALLOWED:
             continue
-        assert layer.get(names[1], -1) <= layer[parts[0]], f"{module} imports {imported}"
+        assert place(names[1:]) <= place(parts), f"{module} imports {imported}"

@@ -1,78 +1,90 @@
-"""LDS shared between waves: a write and a read of the same bytes with no barrier between them on some path.
+"""LDS shared between waves: a write and a read of the same byte by two waves with no barrier between them.
 
 Waves of a workgroup run in any order, so what one writes to LDS another may read only behind a barrier that both pass,
-and may overwrite only behind one that the reader has passed. Forward data flow: the LDS reads and writes since the last
-barrier, over all paths through loops. A pair of one read and one write of them that can reach the same bytes is a
-finding, once for each instruction, those that one barrier would settle together.
+and may overwrite only behind one that the reader has passed. The lanes of one wave run in the order of the code.
 
-Which bytes an access can reach is told by `isa.analysis.lds_ranges`, for each state of the address registers by itself:
-so two buffers that are exchanged from round to round, one written while the other is read, need one barrier a round.
+A fault here is one that the rule can show: a path of the whole workgroup, a byte, a wave that reads it and another that
+writes it, and no barrier between. It is told once for each instruction, those that one barrier would settle together.
+Two steps:
 
-What is left out, because the waves need no barrier: workgroups of one wave (at most 32 threads); atomics against each
-other; and a pair in one block through one address register that nothing writes between, where the later range lies
-within the earlier: each thread then comes back to its own bytes.
+1. Forward data flow over the control flow, without addresses: the accesses since the last barrier. Where no read and
+   write come together so, nothing is left to ask; most kernels end here.
+2. The workgroup is run with nothing known but the numbers of its work-items (`isa.check.lds`). Addresses and EXEC that
+   follow from them are known for each work-item, through loops whose ends are numbers, too: `s[t + d]` under `t < d`,
+   `t ^ j`, buffers that change places, LDS that each wave or each work-item has for itself. What data decides takes
+   both ways, the same for all work-items.
 
-Limits: ranges are those of all work-items together. Waves that keep to parts of their own within a range are reported.
+An address that data decides reaches no byte that is known, so it is no fault: `hipgemm check` runs the code for that.
+Left out are workgroups of one wave and pairs of two atomics. Calls, and atomics that give back what they found (locks,
+counters of arrivals), may order what is before and behind them, so nothing is said across them; an exchange, which
+locks are made of, is held against nothing itself.
+
+Shape of the workgroup: the largest that the kernel allows; where it asks for more than the first of the work-item's
+numbers a fault must be there in each of the shapes that `_shapes` names. Where the size is not known: two waves.
+
+Flat instructions count where the function makes pointers to LDS (src_shared_base), as unoptimised code does.
+
+Limits: conditions on the same data are taken to be independent, so a path may be one that no data takes. Two writes of
+one byte are not looked at. A function's accesses are held against each other and not against its caller's.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
-from isa.analysis import lds_ranges
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
-from isa.analysis.lds_ranges import Bytes, Node
 from isa.check import causes
+from isa.check.lds import needed
+from isa.check.lds.explore import Explorer, Node, Run
+from isa.check.lds.footprint import Footprint
 from isa.check.registry import RULES
-from isa.check.rules import place, register
+from isa.check.rules import place
 from isa.errors import Finding
-from isa.program import Instruction
-from isa.registers import Reg
+from isa.program import Special
+from isa.sim.numpy_values import LANES
 
 RACE = RULES["LDS001"]
 
-_Access = tuple[int, int]
-"""An access in one state: (number of the node, position)."""
+
+_EXCHANGE = re.compile(r"xchg|cmpst|swap")
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """Two accesses that collide: positions, the byte, and the wave of each."""
+
+    first: int
+    second: int
+    byte: int
+    waves: tuple[int, int]
 
 
 def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1) -> Iterator[Finding]:
     """LDS reads and writes of different waves that no barrier orders. threads: the largest workgroup, None if not
-    known; dimensions: how many numbers of the work-item v0 holds."""
-    if threads is not None and threads <= 32:
+    known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else."""
+    if threads is not None and threads <= LANES:
         return
-    kinds = [_kind(inst) for inst in cfg.instructions]
-    if not {"load", "store"} <= set(kinds) and "atomic" not in kinds:
+    kinds = _kinds(cfg)
+    asked = _in_question(cfg, kinds)
+    if not asked:
         return
-    nodes = lds_ranges.analyse(cfg, chains, lanes, threads, dimensions)
-    stops = {
-        b.index: [i for i in b.range if kinds[i] or cfg.instructions[i].desc.effect == "barrier"] for b in cfg.blocks
-    }
-    entry: dict[int, frozenset[_Access]] = {0: frozenset()}
-    work = [0]
-    while work:
-        number = work.pop()
-        node, since = nodes[number], entry[number]
-        for i in stops[node.block]:
-            since = since | {(number, i)} if kinds[i] else frozenset()
-        for s in node.successors:
-            new = entry.get(s, frozenset()) | since
-            if s not in entry or new != entry[s]:
-                entry[s] = new
-                work.append(s)
-    found: dict[causes.Pair, Finding] = {}
-    seen: set[int] = set()
-    for number in sorted(entry, key=lambda n: (nodes[n].block, n)):
-        since = entry[number]
-        for i in stops[nodes[number].block]:
-            if kinds[i] and i not in seen and (other := _conflict(cfg, kinds, nodes, (number, i), since)):
-                seen.add(i)
-                found[other[1], i] = _finding(cfg, kinds, nodes, (number, i), other)
-            since = since | {(number, i)} if kinds[i] else frozenset()
+    wanted = needed.of(cfg, chains, lanes, asked, dimensions)
+    found: dict[int, _Meeting] | None = None
+    used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
+    for shape in _shapes(threads or 2 * LANES, used):
+        nodes = Explorer(cfg, wanted, asked, _orders(cfg, kinds)).run(shape, dimensions > 1)
+        here = _Meetings(kinds).of(nodes)
+        found = here if found is None else {i: m for i, m in found.items() if i in here}
+        if not found:
+            return
+    findings = {(m.first, m.second): _finding(cfg, kinds, m) for m in (found or {}).values()}
     yield from causes.joined(
-        cfg, found, lambda _, i: cfg.instructions[i].desc.effect != "barrier", partial(_barrier, cfg)
+        cfg, findings, lambda _, i: cfg.instructions[i].desc.effect != "barrier", partial(_barrier, cfg)
     )
 
 
@@ -82,64 +94,134 @@ def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
     return f"s_barrier before {place(cfg.instructions[first], first)}, each wave's accesses complete, settles all"
 
 
-def _kind(inst: Instruction) -> str:
-    access = inst.desc.access
-    return access.kind if access is not None and access.space == "lds" else ""
+def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:
+    """Workgroups of so many work-items: in one dimension one; else those with rows as long as code likes them."""
+    if dimensions < 2:
+        return [(threads, 1, 1)]
+    rows = [x for x in (LANES, LANES // 2, threads) if threads % x == 0]
+    shapes = [(x, threads // x, 1) for x in rows]
+    return shapes + ([(8, 8, threads // 64)] if dimensions > 2 and threads % 64 == 0 else [])
 
 
-def _conflict(
-    cfg: Cfg, kinds: list[str], nodes: list[Node], access: _Access, since: frozenset[_Access]
-) -> _Access | None:
-    """The first access since the barrier that this one can collide with."""
-    mine = nodes[access[0]].accesses[access[1]]
-    for other in sorted(since, key=lambda a: (a[1], a[0])):
-        if kinds[other[1]] == kinds[access[1]] or _own_bytes(cfg, other[1], access[1]):
-            continue
-        its = nodes[other[0]].accesses[other[1]]
-        if mine is None or its is None or not all(a.apart(b) for a in mine for b in its):
-            return other
-    return None
+def _kinds(cfg: Cfg) -> list[str]:
+    """load, store or atomic for each position that may reach LDS, "" for others."""
+    shared = any(
+        isinstance(o, Special) and o.name == "src_shared_base" for inst in cfg.instructions for o in inst.operands
+    )
+    spaces = {"lds", "flat"} if shared else {"lds"}
+    accesses = [inst.desc.access for inst in cfg.instructions]
+    return [a.kind if a is not None and a.space in spaces else "" for a in accesses]
 
 
-def _finding(cfg: Cfg, kinds: list[str], nodes: list[Node], access: _Access, other: _Access) -> Finding:
-    inst, first = cfg.instructions[access[1]], cfg.instructions[other[1]]
-    before, after = ("writes", "reads") if kinds[access[1]] == "load" else ("reads", "writes")
+def _orders(cfg: Cfg, kinds: list[str]) -> list[int]:
+    """Positions of atomics that give back what they found."""
+    accesses = [inst.desc.access for inst in cfg.instructions]
+    return [i for i, a in enumerate(accesses) if kinds[i] == "atomic" and a is not None and a.returns]
+
+
+def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
+    """The accesses that come together with one of another kind on a path without a barrier."""
+    accesses = [i for i, kind in enumerate(kinds) if kind and not _EXCHANGE.search(cfg.instructions[i].mnemonic)]
+    bit = {i: 1 << n for n, i in enumerate(accesses)}
+    of_kind = {k: sum(b for i, b in bit.items() if kinds[i] == k) for k in ("load", "store", "atomic")}
+    others = {k: sum(of_kind.values()) - bits for k, bits in of_kind.items()}
+    entry: dict[int, int] = {0: 0}
+    work = [0]
+    while work:
+        block = cfg.blocks[work.pop()]
+        since = entry[block.index]
+        for i in block.range:
+            since = 0 if cfg.instructions[i].desc.effect == "barrier" else since | bit.get(i, 0)
+        for s in block.successors:
+            new = entry.get(s, 0) | since
+            if s not in entry or new != entry[s]:
+                entry[s] = new
+                work.append(s)
+    asked = 0
+    for index, since in entry.items():
+        for i in cfg.blocks[index].range:
+            if cfg.instructions[i].desc.effect == "barrier":
+                since = 0
+            elif i in bit:
+                met = since & others[kinds[i]]
+                asked |= met | (bit[i] if met else 0)
+                since |= bit[i]
+    return {i for i, b in bit.items() if asked & b}
+
+
+@dataclass
+class _Meetings:
+    """Finds the pairs that collide. An access is (position, what it reached), by number; sets of them are bits."""
+
+    kinds: list[str]
+    numbers: dict[tuple[int, tuple[int, int, bytes]], int] = field(default_factory=dict)
+    accesses: list[tuple[int, Footprint]] = field(default_factory=list)
+    of_kind: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("load", "store", "atomic"), 0))
+
+    def of(self, nodes: list[Node]) -> dict[int, _Meeting]:
+        """By position of the later access: the earliest in the code that it collides with."""
+        entry: dict[int, int] = {0: 0}
+        work = [0]
+        while work:
+            number = work.pop()
+            for run in nodes[number].runs:
+                since = 0 if run.clears else self._after(run, entry[number])
+                if run.next is None:
+                    continue
+                new = entry.get(run.next, 0) | since
+                if run.next not in entry or new != entry[run.next]:
+                    entry[run.next] = new
+                    work.append(run.next)
+        found: dict[int, _Meeting] = {}
+        asked: dict[int, int] = {}
+        for number, since in entry.items():
+            for run in nodes[number].runs:
+                self._after(run, since, found, asked)
+        return found
+
+    def _after(
+        self, run: Run, since: int, found: dict[int, _Meeting] | None = None, asked: dict[int, int] | None = None
+    ) -> int:
+        for event in run.events:
+            if event is None:
+                since = 0
+                continue
+            key = event[0], event[1].content
+            number = self.numbers.get(key)
+            if number is None:
+                number = self.numbers[key] = len(self.accesses)
+                self.accesses.append(event)
+                self.of_kind[self.kinds[event[0]]] |= 1 << number
+            if found is not None and asked is not None:
+                fresh = since & ~self.of_kind[self.kinds[event[0]]] & ~asked.get(number, 0)
+                asked[number] = asked.get(number, 0) | fresh
+                self._meet(event, fresh, found)
+            since |= 1 << number
+        return since
+
+    def _meet(self, event: tuple[int, Footprint], others: int, found: dict[int, _Meeting]) -> None:
+        position, reached = event
+        while others:
+            low = others & -others
+            others ^= low
+            first, its = self.accesses[low.bit_length() - 1]
+            if position in found and found[position].first <= first:
+                continue
+            if (met := its.meets(reached)) is not None:
+                found[position] = _Meeting(first, position, met[0], met[1:])
+
+
+def _finding(cfg: Cfg, kinds: list[str], met: _Meeting) -> Finding:
+    inst, first = cfg.instructions[met.second], cfg.instructions[met.first]
+    before, after = _does(kinds, met.first), _does(kinds, met.second)
     return RACE.broken(
         inst,
-        f"{first} ({place(first, other[1])}) {before} LDS, this {after} it, and a path between them has no barrier",
+        f"{first} ({place(first, met.first)}) {before} LDS, this {after} it, and a path between them has no barrier",
         expected="s_barrier between what one wave writes and another reads",
-        got=_told(nodes[other[0]].accesses[other[1]], nodes[access[0]].accesses[access[1]]),
-        hint="nothing to do where each wave keeps to its own bytes",
+        got=f"byte {met.byte}: wave {met.waves[0]} {before} it, then wave {met.waves[1]} {after} it",
+        hint="put s_barrier between them, behind a wait for LDS",
     )
 
 
-def _told(first: tuple[Bytes, ...] | None, second: tuple[Bytes, ...] | None) -> str | None:
-    """Both ranges, where they are narrower than LDS is large."""
-    if not all(a is not None and all(b.first.high < 1 << 16 for b in a) for a in (first, second)):
-        return None
-    texts = (" and ".join(map(str, a)) for a in (first, second) if a)
-    return "bytes {}, then {}".format(*texts)
-
-
-def _own_bytes(cfg: Cfg, first: int, second: int) -> bool:
-    """Whether the second access lies within the first, of the same thread: one register unchanged between them."""
-    if first >= second or cfg.block_of(first).index != cfg.block_of(second).index:
-        return False
-    one, two = _range(cfg.instructions[first]), _range(cfg.instructions[second])
-    if one is None or two is None or one[0] != two[0]:
-        return False
-    changed = any(one[0] in cfg.instructions[k].writes() for k in range(first, second))
-    return not changed and one[1] <= two[1] and two[2] <= one[2]
-
-
-def _range(inst: Instruction) -> tuple[Reg, int, int] | None:
-    """(address register, first byte, byte behind the last) relative to it; None for the two-address forms."""
-    access = inst.desc.access
-    if access is None or access.pair:
-        return None
-    for role, operand in inst.desc.roles_of(inst):
-        reg = register(operand)
-        if role.read and not role.written and reg is not None:
-            size = int("".join(filter(str.isdigit, access.element))) // 8
-            return reg, inst.offset, inst.offset + size
-    return None
+def _does(kinds: list[str], position: int) -> str:
+    return {"load": "reads", "store": "writes", "atomic": "changes"}[kinds[position]]

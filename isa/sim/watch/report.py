@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from isa.analysis import regset
-from isa.check import registry
+from isa.check.registry import RULES as REGISTERED
 from isa.check.rules import Rule
 from isa.describe import base_name
 from isa.errors import Finding, Span
@@ -14,7 +14,7 @@ from isa.sim.watch.launch import Sighting
 from isa.sim.watch.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
 
 RULES: dict[Event, Rule] = {
-    event: registry.RULES[id]
+    event: REGISTERED[id]
     for event, id in {
         Event.UNINITIALISED: "VAL001",
         Event.READ_IN_FLIGHT: "WAIT006",

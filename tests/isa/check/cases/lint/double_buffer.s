@@ -2,7 +2,7 @@
 k:
 	s_load_b64 s[4:5], s[0:1], 0x0
 	v_lshlrev_b32_e32 v1, 2, v0
-	v_xor_b32_e32 v2, 0x7c, v1
+	v_xor_b32_e32 v2, 0x1fc, v1
 	s_mov_b32 s2, 0
 	v_mov_b32_e32 v4, 0
 	s_waitcnt lgkmcnt(0)

@@ -1,12 +1,13 @@
 ; Two buffers of 2080 bytes behind each other, their offsets kept in SGPRs and exchanged; then one barrier left out.
 k:
 	v_lshlrev_b32_e32 v1, 4, v0
+	v_xor_b32_e32 v8, 0x7f0, v1
 	s_mov_b32 s2, 0
 	s_mov_b32 s3, 0
 	s_movk_i32 s4, 0x820
 	v_dual_mov_b32 v4, 0 :: v_dual_mov_b32 v5, 0
 again:
-	v_add_nc_u32_e32 v2, s3, v1
+	v_add_nc_u32_e32 v2, s3, v8
 	v_add_nc_u32_e32 v3, s4, v1
 	ds_load_b64 v[6:7], v2
 	ds_store_b64 v3, v[4:5]
@@ -20,10 +21,10 @@ again:
 	s_add_i32 s2, s2, 1
 	s_cmp_lg_u32 s2, 64
 	s_cbranch_scc1 again
-	ds_load_b32 v6, v1 offset:2080
+	ds_load_b32 v6, v8 offset:2080
 	s_waitcnt lgkmcnt(0)
 	v_add_f32_e32 v4, v4, v6
-	ds_store_b32 v2, v4
+	ds_store_b32 v1, v4 offset:2080
 	s_endpgm
 	.section	.rodata
 	.amdhsa_kernel k
@@ -51,9 +52,9 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-case.s:26:2: ds_load_b32 v6, v1 offset:2080 (line 23) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
-    	ds_store_b32 v2, v4
+case.s:27:2: ds_load_b32 v6, v8 offset:2080 (line 24) reads LDS, this writes it, and a path between them has no barrier [LDS001 LDS access without a barrier; RDNA3 ISA guide 12; LLVM AMDGPUUsage, memory model gfx11]
+    	ds_store_b32 v1, v4 offset:2080
     	^
   expected: s_barrier between what one wave writes and another reads
-  found: bytes 2080 to 4115, then 2080 to 4115
-  next: nothing to do where each wave keeps to its own bytes
+  found: byte 2080: wave 3 reads it, then wave 0 writes it
+  next: put s_barrier between them, behind a wait for LDS

@@ -1,7 +1,7 @@
-; No barrier between a write and a read; none around the loop. v1 unchanged: each thread its own bytes.
+; No barrier between a write and a read; none around the loop. At v1 each work-item comes back to its own bytes.
 k:
-	v_lshlrev_b32_e32 v1, 2, v0
-	v_xor_b32_e32 v2, 64, v1
+	v_lshlrev_b32_e32 v1, 3, v0
+	v_xor_b32_e32 v2, 0x100, v1
 	ds_store_b64 v1, v[3:4]
 	ds_load_b32 v5, v1 offset:4
 	s_waitcnt lgkmcnt(0)
@@ -52,8 +52,8 @@ case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path
     	ds_load_b32 v6, v2
     	^
   expected: s_barrier between what one wave writes and another reads
-  found: bytes 0 to 511, then 0 to 511
-  next: nothing to do where each wave keeps to its own bytes
+  found: byte 0: wave 0 writes it, then wave 1 reads it
+  next: put s_barrier between them, behind a wait for LDS
 note: case.s:14:2: nothing needs what lgkmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)
     	^

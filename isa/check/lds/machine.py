@@ -1,0 +1,330 @@
+"""A workgroup of which only the work-items' numbers are known: its registers, and one instruction on them.
+
+An engine of `isa.sim.execute` on `Lanes`. It serves all waves at once; only those that are `active` write. What is
+loaded from memory is not known, but for the work-item's own variables in scratch memory, which unoptimised code keeps
+all of its numbers in: dwords at offsets that are the same in all lanes are followed like registers.
+
+Masks are always known. Where a comparison into a mask, or the condition of a branch, is not known, the machine asks
+`choose` once for all lanes that it does not know, and goes on with the answer: one of the ways that data can take.
+
+A store through a pointer that is not known is taken to leave the variables in scratch alone. Flat addresses are those
+of LDS or scratch where they lie in the apertures; others, and those not known, reach neither here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from isa.check.lds.footprint import Footprint, footprint
+from isa.check.lds.values import LANES, MODE, Lanes, constant, merged, unknown
+from isa.describe import Access
+from isa.errors import IsaError
+from isa.program import Instruction
+from isa.registers import EXEC_LO, Reg
+from isa.sim.execute import execute
+from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
+from isa.values import Value
+
+Place = tuple[str, int]
+"""("v" or "s", number), ("scc", 0), or ("scratch", byte offset)."""
+_EXEC: Place = ("s", EXEC_LO.index)
+_SCC: Place = ("scc", 0)
+_POWERS = 1 << np.arange(LANES, dtype=np.int64)
+_ALL_ON = np.uint32(0xFFFFFFFF)
+_LANE_IDS = Lanes.of("u32", np.arange(LANES, dtype=np.uint32).reshape(1, LANES))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an instruction made of values: what it wrote where, and what of LDS it reached."""
+
+    values: tuple[Lanes | None, ...]
+    puts: tuple[tuple[Place, Lanes, Any], ...]
+    reached: tuple[Footprint, ...]
+
+
+@dataclass
+class Results:
+    """sources: instruction (its id) -> the places that it reads. kept: by instruction, active waves and values read
+    (their ids). Values of one content are one object."""
+
+    sources: dict[int, tuple[Place, ...]] = field(default_factory=dict)
+    kept: dict[tuple[int, ...], Result] = field(default_factory=dict)
+    contents: dict[tuple[object, ...], Lanes] = field(default_factory=dict)
+
+    def one(self, value: Lanes) -> Lanes:
+        """The one value of this content."""
+        if not value.shared:
+            value = self.contents.setdefault(value.content, value)
+            value.shared = True
+        return value
+
+
+class Machine:
+    """state: what each place holds; a place that is not there was never written. active: the waves that run now, as an
+    array of one column, None for all. blind: sources count as unknown. reached: what LDS accesses touched.
+
+    What an instruction makes of the same values is computed once and kept in `results`.
+    """
+
+    def __init__(self, waves: int, choose: Callable[[], bool], results: Results) -> None:
+        self.mode = MODE
+        self.waves, self._ask, self._results = waves, choose, results
+        self._puts: list[tuple[Place, Lanes, Any]] = []
+        self._asked = False
+        self.state: dict[Place, Lanes] = {}
+        self.active: Any = None
+        self.blind = False
+        self.reached: list[Footprint] = []
+        self.taken: Lanes | None = None
+        self._inst: Instruction | None = None
+
+    def run(self, inst: Instruction) -> None:
+        """One instruction. What it cannot follow it forgets."""
+        access = inst.desc.access
+        if inst.desc.unit == "branch" or inst.desc.relative or (access is not None and access.space != "lds"):
+            self._run(inst)
+            return
+        places = self._results.sources.get(id(inst))
+        if places is None:
+            places = self._results.sources[id(inst)] = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
+        values = tuple(self.state.get(p) for p in places)
+        who = 0 if access is None or self.active is None else int(self.active[:, 0] @ _POWERS[: self.waves]) + 1
+        key = (id(inst), who, *map(id, values))
+        kept = self._results.kept.get(key)
+        if kept is not None:
+            for at, value, mask in kept.puts:
+                self._write(at, value, mask)
+            self.reached += kept.reached
+            return
+        self._puts, self._asked, before = [], False, len(self.reached)
+        self._run(inst)
+        if not self._asked:
+            self._results.kept[key] = Result(values, tuple(self._puts), tuple(self.reached[before:]))
+
+    def choose(self) -> bool:
+        """The answer to what is not known here."""
+        self._asked = True
+        return self._ask()
+
+    def _run(self, inst: Instruction) -> None:
+        self._inst, self.taken = inst, None
+        try:
+            execute(self, inst)
+        except (IsaError, AssertionError, TypeError, ValueError, IndexError, AttributeError, KeyError):
+            self.forget(inst)
+
+    def forget(self, inst: Instruction) -> None:
+        """What an instruction writes is not known."""
+        mask = self.exec_mask() if inst.desc.exec_masked else None
+        for reg in inst.writes():
+            if reg.is_vgpr:
+                self.write_vgpr(reg.index, unknown("u32"), mask)
+            elif reg.file == "scc":
+                self.write_scc(unknown("b1"))
+            else:
+                self.write_sgpr(reg.index, unknown("u32"))
+
+    # --- registers
+    def constant(self, type_: str, number: float) -> Lanes:
+        return constant(type_, number)
+
+    def lane_ids(self) -> Lanes:
+        return _LANE_IDS
+
+    def exec_mask(self) -> Lanes | None:
+        held = self.state[_EXEC]
+        return None if (held.a == _ALL_ON).all() else held.lanes()
+
+    def _read(self, place: Place, type_: str = "u32") -> Lanes:
+        held = self.state.get(place)
+        return unknown(type_) if held is None or (self.blind and place != _EXEC) else held
+
+    def _write(self, place: Place, value: Lanes, mask: Any = None) -> None:
+        """mask: where, as an array; everywhere in the active waves if there is none."""
+        value = self._results.one(value)
+        self._puts.append((place, value, mask))
+        if self.active is not None:
+            mask = self.active if mask is None else mask & self.active
+        old = self.state.get(place)
+        # Where nothing was ever written anything may stand: the new value, too.
+        self.state[place] = value if mask is None or old is None else self._results.one(merged(mask, value, old))
+
+    def read_vgpr(self, index: int, relative: Value | None = None) -> Lanes:
+        return unknown("u32") if relative is not None else self._read(("v", index))
+
+    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
+        assert isinstance(value, Lanes)
+        assert mask is None or isinstance(mask, Lanes)
+        if relative is not None:
+            self.state = {p: v if p[0] != "v" else unknown("u32") for p, v in self.state.items()}
+            return
+        # A lane of a mask that is not known (of DPP) leaves the value unknown there.
+        if mask is not None and mask.known is not True:
+            value, mask = unknown("u32"), None
+        self._write(("v", index), value, None if mask is None else mask.a)
+
+    def read_sgpr(self, index: int, relative: Value | None = None) -> Lanes:
+        return unknown("u32") if relative is not None else self._read(("s", index))
+
+    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
+        assert isinstance(value, Lanes)
+        assert self._inst is not None
+        if relative is not None:
+            self.state = {p: v if p[0] != "s" or p == _EXEC else unknown("u32") for p, v in self.state.items()}
+            return
+        if value.either is not None:
+            yes, no = value.either
+            if not self._inst.mnemonic.startswith("v_cmp"):
+                value = unknown("u32")
+            else:
+                value = yes if self._in_active(yes.a == no.a) or self.choose() else no
+        if index == EXEC_LO.index and value.known is not True:
+            sure = np.broadcast_to(value.known_whole, (self.waves, 1))
+            other = self.state[_EXEC] if self._in_active(sure) or self.choose() else constant("u32", 0)
+            value = merged(sure, value, other)
+        self._write(("s", index), value)
+
+    def _in_active(self, truth: Any) -> bool:
+        """Whether it holds in all waves that run now."""
+        rows = truth if self.active is None else truth | ~self.active
+        return bool(np.all(rows))
+
+    def read_scc(self) -> Lanes:
+        held = self._read(_SCC, "b1")
+        assert self._inst is not None
+        if held.known is not True and self._inst.mnemonic.startswith(("s_cbranch", "s_cselect")):
+            held = self._chosen(held)
+            self._write(_SCC, held)
+        return held
+
+    def _chosen(self, truth: Lanes) -> Lanes:
+        """A truth value with one answer in all waves where it is not known."""
+        answer = False if self._in_active(truth.known_whole) else self.choose()
+        return Lanes.of("b1", np.where(truth.known_whole, truth.a, answer))
+
+    def write_scc(self, value: Value) -> None:
+        assert isinstance(value, Lanes)
+        self._write(_SCC, value)
+
+    def special(self, name: str) -> Lanes:
+        shared, private = SHARED_BASE, PRIVATE_BASE
+        limits = {"src_shared_limit": shared | 0xFFFFFFFF, "src_private_limit": private | 0xFFFFFFFF}
+        return constant("u64", {"src_shared_base": shared, "src_private_base": private, **limits}[name])
+
+    def next_address(self) -> Lanes:
+        return unknown("u64")
+
+    # --- memory
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[Lanes, ...]:
+        words = max(1, int(element[1:]) // 32)
+        at = self._reach(access, address, element, mask)
+        if at is None:
+            return (unknown("u32"),) * words
+        if words == 1 and element[1:] != "32":
+            word = self._read(("scratch", at & ~3)) >> 8 * (at & 3)
+            return (word.to(element.replace("b", "u")).to("i32" if element[0] == "i" else "u32").bits("u32"),)
+        return tuple(self._read(("scratch", at + 4 * k)) for k in range(words))
+
+    def store(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        element: str,
+        values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:
+        at = self._reach(access, address, element, mask)
+        if at is None:
+            return
+        size = int(element[1:])
+        on = mask.a if isinstance(mask, Lanes) else None
+        for k, value in enumerate(values):
+            assert isinstance(value, Lanes)
+            place = ("scratch", (at & ~3) + 4 * k)
+            if size < 32:
+                bits, shift = (1 << size) - 1, 8 * (at & 3)
+                old = self.state.get(place, constant("u32", 0))
+                value = (old & (~(bits << shift) & 0xFFFFFFFF)) | (value & bits) << shift
+            self._write(place, value, on)
+
+    def atomic(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        body: Callable[..., Value],
+        data: tuple[Value, ...],
+        mask: Value | None,
+    ) -> Lanes:
+        at = self._reach(access, address, access.element, mask)
+        if at is not None:
+            self._write(("scratch", at & ~3), unknown("u32"))
+        return unknown(access.element.replace("b", "u"))
+
+    def _reach(self, access: Access, address: Value, element: str, mask: Value | None) -> int | None:
+        """Notes what of LDS is touched; gives the offset in scratch, where it is one and known."""
+        assert isinstance(address, Lanes)
+        if access.space in ("scalar", "global") or address.known is False:
+            return None
+        on = np.ones((self.waves, LANES), np.bool_)
+        for part in (self.active, mask.a if isinstance(mask, Lanes) else None):
+            on = on if part is None else on & part
+        size = int(element[1:]) // 8
+        known = on & address.known_whole
+        numbers = np.broadcast_to(address.a, on.shape)
+        space = access.space
+        if space == "flat":
+            shared = known & (numbers >> np.uint64(32) == np.uint64(SHARED_BASE >> 32))
+            self._touched(numbers, shared, size)
+            known, on = (x & (numbers >> np.uint64(32) == np.uint64(PRIVATE_BASE >> 32)) for x in (known, on))
+        elif space == "lds":
+            self._touched(numbers, known, size)
+            return None
+        if not known.any() or not (known == on).all():
+            return None
+        offsets = numbers[known] & 0xFFFFFFFF
+        first = int(offsets[0])
+        aligned = first % min(size, 4) == 0
+        return first if aligned and (offsets == first).all() else None
+
+    def _touched(self, addresses: Any, on: Any, size: int) -> None:
+        if on.any() and (found := footprint(addresses[on] & 0xFFFFFFFF, np.nonzero(on)[0], size)) is not None:
+            self.reached.append(found)
+
+    # --- control
+    def branch(self, inst: Instruction, condition: Value | None) -> None:
+        if condition is None:
+            self.taken = constant("b1", 1)
+            return
+        assert isinstance(condition, Lanes)
+        self.taken = condition if condition.known is True else self._chosen(condition)
+
+    def jump(self, target: Value) -> None: ...
+
+    def end(self) -> None: ...
+
+    def barrier(self) -> None: ...
+
+
+def start(workgroup: tuple[int, int, int], packed: bool) -> dict[Place, Lanes]:
+    """Registers as a workgroup of that shape starts. packed: v0 holds three numbers of ten bits each."""
+    x, y, z = workgroup
+    threads = x * y * z
+    waves = -(-threads // LANES)
+    flat = np.arange(waves * LANES, dtype=np.uint32).reshape(waves, LANES)
+    numbers = flat % x | flat // x % y << np.uint32(10) | flat // (x * y) << np.uint32(20) if packed else flat % x
+    on = Lanes.of("b1", flat < threads).mask()
+    return {("v", 0): Lanes.of("u32", numbers.astype(np.uint32)), _EXEC: on}
+
+
+def place(reg: Reg) -> Place:
+    """Of a single register."""
+    return ("scc", 0) if reg.file == "scc" else (reg.file, reg.index)

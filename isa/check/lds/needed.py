@@ -1,0 +1,168 @@
+"""Which instructions of a function must be run to know where its LDS accesses reach and which way its waves go.
+
+In: a function and the LDS accesses that are asked about. Out, by position: what to run, what to forget, and which
+registers still matter at each block's entry.
+
+Backward from the addresses of these accesses, from EXEC and from the conditions of branches, over the definitions that
+reach each read. It ends where nothing can be known: an instruction is known only if something known goes into it, and
+all that is known begins at numbers in the code, at the work-items' numbers and at EXEC. So the counter of a loop whose
+end is a kernel argument is not followed. Where a needed number is loaded from scratch, all stores to it are
+needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg, is_branch
+from isa.analysis.defuse import ENTRY, DefUse
+from isa.analysis.exec_mask import ExecMask
+from isa.describe import base_name
+from isa.program import Imm, Instruction, Operand
+from isa.registers import EXEC_LO, Reg, v
+
+# One known operand can be enough for these.
+_LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|lane|saveexec|v_mov|cmp")
+_EXEC_BIT = regset.bit(EXEC_LO)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """run: positions whose numbers count.  blind: those whose result cannot be known.  live: block -> registers whose
+    content matters at its entry (`regset`)."""
+
+    run: frozenset[int]
+    blind: frozenset[int]
+    live: tuple[int, ...]
+
+
+def own_memory(inst: Instruction) -> bool:
+    """Whether an instruction may reach scratch memory."""
+    return inst.desc.access is not None and inst.desc.access.space in ("scratch", "flat")
+
+
+def of(cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Iterable[int], dimensions: int) -> Needed:
+    """What has to be run for the accesses at the positions `asked`."""
+    hopeful = _hopeful(cfg, chains, dimensions)
+    run: set[int] = set()
+    blind: set[int] = set()
+    work = [*asked, *(i for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))]
+    while work:
+        i = work.pop()
+        if i in run:
+            continue
+        run.add(i)
+        inst = cfg.instructions[i]
+        loads = own_memory(inst) and bool(cfg.defs[i])
+        if loads:
+            work += [k for k, other in enumerate(cfg.instructions) if own_memory(other)]
+        if i not in hopeful and not is_branch(inst) and inst.desc.access is None and inst.desc.effect == "":
+            blind.add(i)
+        for number in _read(cfg, i, i in blind):
+            sources = chains.reaching.get((i, number), frozenset())
+            work += [s for s in sources if s != ENTRY and s not in cfg.calls]
+    return Needed(frozenset(run), frozenset(blind), tuple(_live(cfg, lanes, run, blind)))
+
+
+def first_number_only(cfg: Cfg, chains: DefUse, needed: Needed) -> bool:
+    """Whether what is run takes the lowest ten bits of the packed v0 and nothing else of it."""
+    number = regset.bit(v(0))
+    return all(
+        _is_low_ten(cfg, chains, i)
+        for i in needed.run - needed.blind
+        if ENTRY in chains.reaching.get((i, number), ()) and v(0) in cfg.instructions[i].reads()
+    )
+
+
+def _is_low_ten(cfg: Cfg, chains: DefUse, i: int) -> bool:
+    """v_and_b32 or v_bfe_u32 of these bits; the numbers may stand in SGPRs."""
+    inst = cfg.instructions[i]
+    rest = [o for o in inst.operands[1:] if o != v(0)]
+    numbers = [_number(cfg, chains, i, o) for o in rest]
+    if None in numbers:
+        return False
+    match base_name(inst.mnemonic), numbers:
+        case ("v_and_b32", [int(mask)]):
+            return 0 <= mask < 1 << 10
+        case ("v_bfe_u32", [int(first), int(count)]):
+            return first + count <= 10
+    return False
+
+
+def _number(cfg: Cfg, chains: DefUse, i: int, operand: Operand) -> int | None:
+    if isinstance(operand, Imm):
+        return operand.value if isinstance(operand.value, int) else None
+    if not isinstance(operand, Reg) or operand.count != 1:
+        return None
+    sources = chains.reaching.get((i, regset.bit(operand)), frozenset())
+    source = cfg.instructions[next(iter(sources))] if len(sources) == 1 and ENTRY not in sources else None
+    moved = source is not None and source.mnemonic in ("s_mov_b32", "s_movk_i32")
+    given = source.operands[1] if source is not None and moved else None
+    return given.value if isinstance(given, Imm) and isinstance(given.value, int) else None
+
+
+def _conditional(inst: Instruction) -> bool:
+    return not inst.desc.terminator
+
+
+def _read(cfg: Cfg, i: int, blind: bool) -> list[int]:
+    """The registers whose content a position asks for."""
+    return [_EXEC_BIT] if blind else [regset.bit(reg) for reg in regset.members(cfg.uses[i])]
+
+
+def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int) -> set[int]:
+    """Positions whose results may be known."""
+    kept = any(own_memory(inst) and not cfg.defs[i] for i, inst in enumerate(cfg.instructions))
+    given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())
+    found: set[int] = set()
+
+    def known(i: int, reg: Reg) -> bool:
+        number = regset.bit(reg)
+        reaching = chains.reaching.get((i, number), frozenset())
+        return any(s in found or (s == ENTRY and number in given) for s in reaching)
+
+    changed = True
+    while changed:
+        changed = False
+        for i, inst in enumerate(cfg.instructions):
+            if i in found or not cfg.defs[i] or i in cfg.calls:
+                continue
+            if inst.desc.access is not None:
+                hope = own_memory(inst) and kept
+            else:
+                sources = [r for r in inst.reads() if not (r == EXEC_LO and inst.desc.exec_masked)]
+                enough = any if _LOOSE.search(inst.mnemonic) or inst.pair is not None else all
+                hope = enough(known(i, r) for r in sources) or not sources
+            if hope:
+                found.add(i)
+                changed = True
+    return found
+
+
+def _live(cfg: Cfg, lanes: ExecMask, run: set[int], blind: set[int]) -> list[int]:
+    """At each block's entry: the registers that what is run reads before it is written."""
+    use, keep = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
+    for block in cfg.blocks:
+        live, kept = 0, regset.ALL
+        for i in reversed(block.range):
+            masked = cfg.instructions[i].desc.exec_masked and not lanes.full[i]
+            killed = cfg.defs[i] & ~(regset.VGPRS if masked else 0)
+            live, kept = live & ~killed, kept & ~killed
+            if i in run:
+                live |= 1 << _EXEC_BIT if i in blind else cfg.uses[i]
+        use[block.index], keep[block.index] = live, kept
+    entry = list(use)
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(cfg.blocks):
+            out = 0
+            for s in block.successors:
+                out |= entry[s]
+            new = use[block.index] | out & keep[block.index]
+            changed |= new != entry[block.index]
+            entry[block.index] = new
+    return [bits | 1 << _EXEC_BIT for bits in entry]
