@@ -19,6 +19,7 @@ The type gives width and interpretation; `width` turns it into a count of regist
     u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64     numbers; b16 b32 b64 are unsigned numbers that a sign modifier
                                                         (-x, |x|) takes for floats
     b96 b128 b256 b512      a tuple of u32 values, one a register
+    f16x8 bf16x8            the same; of a destination op_sel[2] picks the half that is written
     pkf16 pku16 pki16       two 16-bit numbers in one register. Where the destination is packed too, the body is called
                             once a half; otherwise it gets such a source as the tuple (low, high)
     pkf16d pkbf16           the same, where an inline constant stands in both halves; bf16 as its bits, u16
@@ -77,8 +78,8 @@ Unit = Literal[
 ]
 VECTOR_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
-_WIDTHS = {"b96": 3, "b128": 4, "b256": 8, "b512": 16, "mask": 1}
-_HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h"})
+_WIDTHS = {"f16x8": 8, "bf16x8": 8, "b96": 3, "b128": 4, "b256": 8, "b512": 16, "mask": 1}
+_HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h", "f16x8", "bf16x8"})
 _MERGING = frozenset({"quad_perm", "dpp8", "row_mask", "bank_mask"})
 _LIMITS = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
 _SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")

@@ -15,6 +15,7 @@ NaN all but `!=` are false.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Number: TypeAlias = "Value | int | float"
@@ -143,6 +144,15 @@ class Value(ABC):
         a denormal result as the mode says."""
         return self.primitive("scaled_fma", b, c, n)
 
+    def primitives(self, name: str, *others: Value, count: int) -> tuple[Value, ...]:
+        """The same with so many results of self's type."""
+        return tuple(self.primitive(f"{name} {i}", *others) for i in range(count))
+
+    def dot2(self, b: Value, c: Value, kind: str) -> Value:
+        """Two products and an accumulator as a gfx1100 adds them: `isa.sim.dots`. self, b: a pair of factors a u32;
+        c and the result: bits as a u32. kind: the accumulator's type and the factors', `f32 bf16`."""
+        return self.primitive(f"dot2 {kind}", b, c)
+
     # --- lanes (vector values)
     @abstractmethod
     def lane(self, index: Number) -> Value:
@@ -187,6 +197,12 @@ class Value(ABC):
 def fma(a: Value, b: Number, c: Number) -> Value:
     """a * b + c, rounded once."""
     return a.fma(b, c)
+
+
+def wmma(a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], kind: str) -> tuple[Value, ...]:
+    """A matrix product of a wave by such steps: u32 registers of A, B and C -> those of D. kind: as for `dot2`, or
+    `iu8 1 0 clamp`: fields of 8 or 4 bits, whether A and B are signed, and `clamp` or `wrap`."""
+    return a[0].primitives(f"wmma {kind}", *a[1:], *b, *c, count=8)
 
 
 def select(condition: Value, yes: Number, no: Number) -> Value:

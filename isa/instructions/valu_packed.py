@@ -9,7 +9,7 @@ from isa.describe import inst
 from isa.instructions.valu_float import fmax, fmin
 from isa.instructions.valu_int import clamped
 from isa.instructions.words import field, maximum, minimum
-from isa.values import Value, fma, select
+from isa.values import Value, fma, wmma
 
 # --- two 16-bit operations in one; the body is called once a half
 _FLOAT: dict[str, Callable[[Value, Value], Value]] = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b}
@@ -36,27 +36,18 @@ inst("v_pk_ashrrev_i16 =v.pki16, a.pki16, a.pki16", lambda n, a: a >> (n & 15), 
 _Pair = tuple[Value, Value]
 
 
-def bf16_to_f32(a: Value) -> Value:
-    """The low 16 bits of a u32 or u16 as bf16."""
-    return (a.to("u32") << 16).bits("f32")
+def _word(pair: _Pair) -> Value:
+    low, high = (x.bits("u16").to("u32") for x in pair)
+    return low | (high << 16)
 
 
-def f32_to_bf16(a: Value) -> Value:
-    """bf16 bits as u32, rounded to nearest even."""
-    u = a.bits("u32")
-    rounded = (u + 0x7FFF + (u >> 16 & 1)) >> 16
-    return select(a != a, (u >> 16) | 0x40, rounded)
+def _dot2(kind: str) -> Callable[[_Pair, _Pair, Value], Value]:
+    """c + a.low * b.low + a.high * b.high as the card adds them."""
+    return lambda a, b, c: _word(a).dot2(_word(b), c.bits("u32"), kind).bits("f32")
 
 
-def _dot2(a: _Pair, b: _Pair, c: Value) -> Value:
-    """c + a.low * b.low + a.high * b.high; products of f16 are exact in f32, each sum rounds."""
-    low = fma(a[0].to("f32"), b[0].to("f32"), c)
-    return fma(a[1].to("f32"), b[1].to("f32"), low)
-
-
-def _dot2_bf16(a: _Pair, b: _Pair, c: Value) -> Value:
-    low = fma(bf16_to_f32(a[0]), bf16_to_f32(b[0]), c)
-    return fma(bf16_to_f32(a[1]), bf16_to_f32(b[1]), low)
+def _dot2_acc(kind: str) -> Callable[[Value, _Pair, _Pair], Value]:
+    return lambda d, a, b: _dot2(kind)(a, b, d)
 
 
 def _integer_dot(count: int) -> Callable[..., Value]:
@@ -91,12 +82,12 @@ def _unsigned_dot(count: int) -> Callable[..., Value]:
     return body
 
 
-inst("v_dot2_f32_f16 =v.f32, a.pkf16, a.pkf16, a.f32", _dot2, unit="valu")
-inst("v_dot2_f32_bf16 =v.f32, a.pku16, a.pku16, a.f32", _dot2_bf16, unit="valu")
-inst("v_dot2acc_f32_f16 +v.f32, a.pkf16, a.pkf16", lambda d, a, b: _dot2(a, b, d), unit="valu", vopd="xy")
+inst("v_dot2_f32_f16 =v.f32, a.pkf16, a.pkf16, a.f32", _dot2("f32 f16"), unit="valu")
+inst("v_dot2_f32_bf16 =v.f32, a.pkbf16, a.pkbf16, a.f32", _dot2("f32 bf16"), unit="valu")
+inst("v_dot2acc_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), unit="valu", vopd="xy")
 # The bf16 form exists as half of a VOPD only.
-inst("v_dot2acc_f32_bf16 +v.f32, a.pku16, a.pku16", lambda d, a, b: _dot2_bf16(a, b, d), unit="valu", vopd="xy")
-inst("v_dot2c_f32_f16 +v.f32, a.pkf16, a.pkf16", lambda d, a, b: _dot2(a, b, d), unit="valu")
+inst("v_dot2acc_f32_bf16 +v.f32, a.pkbf16, a.pkbf16", _dot2_acc("f32 bf16"), unit="valu", vopd="xy")
+inst("v_dot2c_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), unit="valu")
 for count, size in ((4, 8), (8, 4)):
     inst(
         f"v_dot{count}_i32_iu{size} =v.i32, a.u32, a.u32, a.i32",
@@ -107,110 +98,86 @@ for count, size in ((4, 8), (8, 4)):
     inst(f"v_dot{count}_u32_u{size} =v.u32, a.u32, a.u32, a.u32", _unsigned_dot(count), unit="valu", fields="clamp")
 
 
-def _dot2_f16(a: _Pair, b: _Pair, c: Value) -> Value:
-    return fma(a[1], b[1], fma(a[0], b[0], c))
+def _dot2_16(kind: str) -> Callable[[_Pair, _Pair, Value], Value]:
+    """The same with a 16-bit accumulator and result."""
+
+    def body(a: _Pair, b: _Pair, c: Value) -> Value:
+        return _word(a).dot2(_word(b), c.bits("u16").to("u32"), kind).to("u16").bits(c.type)
+
+    return body
 
 
-def _dot2_bf16_bf16(a: _Pair, b: _Pair, c: Value) -> Value:
-    return f32_to_bf16(_dot2_bf16(a, b, bf16_to_f32(c))).to("u16")
-
-
-inst("v_dot2_f16_f16 =v.f16, a.pkf16, a.pkf16, a.f16", _dot2_f16, unit="valu")
-inst("v_dot2_bf16_bf16 =v.u16, a.pku16, a.pku16, a.u16", _dot2_bf16_bf16, unit="valu")
+# LLVM's operand type for these has 1.0 in the low half only, the guide (7.2.1) says nothing of such pairs; that the
+# constant stands in both halves is what AMD's emulator does for gfx11 (rocjitsu, Dot2InlineReplication), and what a
+# card was seen to do in V_DOT2ACC_F32_F16 as half of a VOPD.
+inst("v_dot2_f16_f16 =v.f16, a.pkf16d, a.pkf16d, a.f16", _dot2_16("f16 f16"), unit="valu")
+inst("v_dot2_bf16_bf16 =v.u16, a.pkbf16, a.pkbf16, a.bf16", _dot2_16("bf16 bf16"), unit="valu")
 
 # --- D = A * B + C on 16x16 matrices of a wave. Lane n holds row n % 16 of A and column n % 16 of B, two k in a
 # register; in C and D register r of lane n holds row 2 * r + n // 16, column n % 16.
 _Wide = tuple[Value, ...]
 
 
-def _halves(matrix: _Wide) -> list[Value]:
-    """The 16 values along k as u16."""
-    return [field(register, 16 * half, 16).to("u16") for register in matrix for half in (0, 1)]
+def _negated(matrix: _Wide, low: int, high: int) -> _Wide:
+    sign = (0x8000 if low else 0) | (0x80000000 if high else 0)
+    return tuple(x ^ sign for x in matrix) if sign else matrix
 
 
-def _wmma(
-    a: _Wide, b: _Wide, accumulator: Callable[[int], Value], number: Callable[[Value], Value], lane: Value
-) -> _Wide:
-    """The eight rows that a lane holds, in f32; products are exact, each sum rounds."""
-    columns = [number(k) for k in _halves(b)]
-    rows = [number(k) for k in _halves(a)]
-    results = []
-    for r in range(8):
-        source = (lane >> 4) + 2 * r
-        total = accumulator(r)
-        for k in range(16):
-            total = fma(rows[k].shuffle(source), columns[k], total)
-        results.append(total)
-    return tuple(results)
+def _modified(numbers: _Wide, negative: int, absolute: int, sign: int) -> _Wide:
+    """C: neg_hi takes its absolute value, neg_lo then negates it (recorded on a gfx1100, rocjitsu's operand cases)."""
+    if absolute:
+        numbers = tuple(x & ~sign for x in numbers)
+    return tuple(x ^ sign for x in numbers) if negative else numbers
 
 
-def _from_f16(a: Value) -> Value:
-    return a.bits("f16").to("f32")
+def _given(values: Sequence[int]) -> Sequence[int]:
+    return values or (0, 0, 0)
 
 
-def _wmma_f32(number: Callable[[Value], Value]) -> Callable[..., _Wide]:
-    def body(a: _Wide, b: _Wide, c: _Wide, lane: Value) -> _Wide:
-        return tuple(x.bits("u32") for x in _wmma(a, b, lambda r: c[r].bits("f32"), number, lane))
+def _wmma_float(kind: str) -> Callable[..., _Wide]:
+    """16-bit results: one half of each register, which op_sel picks in C and D alike."""
+    packed = not kind.startswith("f32")
 
-    return body
-
-
-def _wmma_16(number: Callable[[Value], Value], narrow: Callable[[Value], Value]) -> Callable[..., _Wide]:
-    """16-bit results: one half of each register (op_sel[2] picks it), the other half kept from C."""
-
-    def body(a: _Wide, b: _Wide, c: _Wide, lane: Value, op_sel: Sequence[int]) -> _Wide:
-        high = 16 if len(op_sel) > 2 and op_sel[2] else 0
-        sums = _wmma(a, b, lambda r: number(field(c[r], high, 16).to("u16")), number, lane)
-        return tuple((old & ~(0xFFFF << high)) | (narrow(x) << high) for old, x in zip(c, sums, strict=True))
+    def body(
+        a: _Wide, b: _Wide, c: _Wide, neg_lo: Sequence[int], neg_hi: Sequence[int], op_sel: Sequence[int]
+    ) -> _Wide:
+        low, high = _given(neg_lo), _given(neg_hi)
+        if packed:
+            shift = 16 if len(op_sel) > 2 and op_sel[2] else 0
+            c = tuple(field(x, shift, 16) for x in c)
+        c = _modified(c, low[2], high[2], 0x8000 if packed else 0x80000000)
+        return wmma(_negated(a, low[0], high[0]), _negated(b, low[1], high[1]), c, kind)
 
     return body
 
 
-_8 = "=v.b256, a.b256, a.b256, a.b256"
-inst(f"v_wmma_f32_16x16x16_f16 {_8}", _wmma_f32(_from_f16), unit="valu64", fields="lane")
-inst(f"v_wmma_f32_16x16x16_bf16 {_8}", _wmma_f32(bf16_to_f32), unit="valu64", fields="lane")
-inst(
-    f"v_wmma_f16_16x16x16_f16 {_8}",
-    _wmma_16(_from_f16, lambda a: a.to("f16").bits("u16").to("u32")),
-    unit="valu64",
-    fields="lane op_sel",
-)
-inst(f"v_wmma_bf16_16x16x16_bf16 {_8}", _wmma_16(bf16_to_f32, f32_to_bf16), unit="valu64", fields="lane op_sel")
+for kind, accumulator in (("f32", "b256"), ("f16", "f16x8"), ("bf16", "bf16x8")):
+    for factor in ("f16", "bf16"):
+        if kind in ("f32", factor):
+            inst(
+                f"v_wmma_{kind}_16x16x16_{factor} =v.{accumulator}, a.b256, a.b256, a.{accumulator}",
+                _wmma_float(f"{kind} {factor}"),
+                unit="valu64",
+                fields="neg_lo neg_hi op_sel",
+            )
 
 
-def _wmma_integer(count: int, size: int) -> Callable[..., _Wide]:
-    """Integer matrices: `count` registers a lane along k, fields of `size` bits."""
+def _wmma_integer(size: int) -> Callable[..., _Wide]:
+    """neg_lo says which of A and B is signed; clamp saturates the sum, at its end."""
 
-    def body(a: Any, b: Any, c: _Wide, lane: Value, neg_lo: Sequence[int], clamp: bool) -> _Wide:
-        if count == 2:
+    def body(a: Any, b: Any, c: _Wide, neg_lo: Sequence[int], clamp: bool) -> _Wide:
+        if size == 4:
             a, b = ((x.to("u32"), (x >> 32).to("u32")) for x in (a, b))
-        results = []
-        for r in range(8):
-            source = (lane >> 4) + 2 * r
-            total = c[r].bits("i32").to("i64")
-            for k in range(16):
-                where = size * k
-                x = _small(a[where // 32].shuffle(source), where % 32, size, neg_lo, 0)
-                y = _small(b[where // 32], where % 32, size, neg_lo, 1)
-                total = total + (x * y).to("i64")
-            if clamp:
-                total = minimum(maximum(total, -(2**31)), 2**31 - 1)
-            results.append(total.to("i32").bits("u32"))
-        return tuple(results)
+        a_signed, b_signed = (1 if x else 0 for x in _given(neg_lo)[:2])
+        return wmma(a, b, c, f"iu{size} {a_signed} {b_signed} {'clamp' if clamp else 'wrap'}")
 
-    assert count * 32 == 16 * size
     return body
 
 
-inst(
-    "v_wmma_i32_16x16x16_iu8 =v.b256, a.b128, a.b128, a.b256",
-    _wmma_integer(4, 8),
-    unit="valu64",
-    fields="lane neg_lo clamp",
-)
-inst(
-    "v_wmma_i32_16x16x16_iu4 =v.b256, a.b64, a.b64, a.b256",
-    _wmma_integer(2, 4),
-    unit="valu64",
-    fields="lane neg_lo clamp",
-)
+for size, matrix in ((8, "b128"), (4, "b64")):
+    inst(
+        f"v_wmma_i32_16x16x16_iu{size} =v.b256, a.{matrix}, a.{matrix}, a.b256",
+        _wmma_integer(size),
+        unit="valu64",
+        fields="neg_lo clamp",
+    )

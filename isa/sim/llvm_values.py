@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isa.sim import floats, scaled
+from isa.sim import dots_llvm, floats, scaled
 from isa.sim.forms import Form, sum_of
 from isa.sim.halves import bfloat
 from isa.sim.ir import splat_constant
@@ -169,10 +169,37 @@ class LlvmValue(Value):
     def primitive(self, name: str, *others: Value, type_: str = "") -> LlvmValue:
         operands = [self, *(o for o in others if isinstance(o, LlvmValue))]
         lanes = max(o.lanes_ for o in operands)
+        if not lanes:
+            return self._scalar_primitive(name, operands)
         operands = [o.vector(lanes) for o in operands]
         if name == "scaled_fma":
             return scaled.scaled_fma(*operands)
+        if name.startswith("dot2 "):
+            return dots_llvm.dot2(name.removeprefix("dot2 "), *operands)
         raise ValueError(f"no primitive {name!r}")
+
+    def _scalar_primitive(self, name: str, operands: list[LlvmValue]) -> LlvmValue:
+        """By vectors of one lane, among the scalars."""
+        w = self.w
+        vector, w.vector = w.vector, w.scalar
+        try:
+            first, *rest = (
+                o._emit(o.type, 1, f"insertelement {llvm_type(o.type, 1)} poison, {o!r}, i32 0") for o in operands
+            )
+            result = first.primitive(name, *rest)
+        finally:
+            w.vector = vector
+        return result._emit(result.type, 0, f"extractelement {result!r}, i32 0")
+
+    def primitives(self, name: str, *others: Value, count: int) -> tuple[LlvmValue, ...]:
+        operands = [o for o in (self, *others) if isinstance(o, LlvmValue)]
+        if any(o.lanes_ not in (0, LANES) for o in operands):
+            raise NeedsAllLanes
+        operands = [o.vector(LANES) for o in operands]
+        kind = name.removeprefix("wmma ")
+        if kind[0] == "i":
+            return dots_llvm.integer_wmma(kind.removeprefix("iu"), operands)
+        return dots_llvm.wmma(kind, operands)
 
     def div(self, other: Number) -> LlvmValue:
         if self.is_float:

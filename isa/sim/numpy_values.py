@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from isa.sim import dots
 from isa.sim.exact import DTYPES, FUNCTIONS, directed_root, fraction_fma, fraction_operation, odd_sum, round_fraction
 from isa.sim.mode import FloatMode
 from isa.sim.nans import MADE, settled
@@ -159,7 +160,22 @@ class NumpyValue(Value):
         operands = [o for o in others if isinstance(o, NumpyValue)]
         if name == "scaled_fma":
             return self._scaled_fma(*operands)
+        if name.startswith("dot2 "):
+            arrays = np.broadcast_arrays(self.a, *(o.a for o in operands))
+            return self._new("u32", dots.dot2(name.removeprefix("dot2 "), *arrays))
         raise ValueError(f"no primitive {name!r}")
+
+    def primitives(self, name: str, *others: Value, count: int) -> tuple[NumpyValue, ...]:
+        rows = [np.broadcast_to(o.a, (LANES,)) for o in (self, *others) if isinstance(o, NumpyValue)]
+        kind, sources = name.removeprefix("wmma "), (len(rows) - 8) // 2
+        a, b, c = rows[:sources], rows[sources:-8], rows[-8:]
+        if kind[0] == "i":
+            size, a_signed, b_signed, clamp = kind.removeprefix("iu").split()
+            signed = (a_signed == "1", b_signed == "1")
+            result = dots.integer_wmma(a, b, c, int(size), signed, clamp == "clamp")
+        else:
+            result = dots.wmma(kind, a, b, c)
+        return tuple(self._new("u32", row) for row in result)
 
     def _scaled_fma(self, y: NumpyValue, z: NumpyValue, n: NumpyValue) -> NumpyValue:
         x = self

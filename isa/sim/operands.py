@@ -42,8 +42,8 @@ def bit_width(type_: str) -> int:
 
 
 def value_type(type_: str) -> str:
-    """The type a body sees: b32 as u32, f16h as f16."""
-    return "u" + type_[1:] if type_[0] == "b" else type_.rstrip("h")
+    """The type a body sees: b32 as u32, bf16 as u16, f16h as f16."""
+    return f"u{bit_width(type_)}" if type_[0] == "b" else type_.rstrip("h")
 
 
 def literal_bits(inst: Instruction, imm: Imm, type_: str) -> int:
@@ -51,6 +51,8 @@ def literal_bits(inst: Instruction, imm: Imm, type_: str) -> int:
     size = bit_width(type_)
     number = imm.value
     if isinstance(number, float):
+        if type_ == "bf16":
+            return literal_bits(inst, imm, "f32") >> 16
         of = _INLINE.get(type_, f"f{size}")
         try:
             bits: int = struct.unpack(_UNSIGNED_FORMAT[int(of[1:])], struct.pack(_FLOAT_FORMAT[of], number))[0]
@@ -113,7 +115,7 @@ class Sources:
         if role.kind == "m":
             return self.raw(number, operand, "u32", None).lanes()
         if width(role.type) > 2:
-            return self._wide(operand, width(role.type))
+            return self._wide(operand, role.type)
         modified = operand if isinstance(operand, Modified) else None
         if modified is not None:
             operand = modified.operand
@@ -163,11 +165,14 @@ class Sources:
         given = position is not None and isinstance(values, tuple) and position < len(values)
         return values[position] if given else default  # type: ignore[index,return-value]
 
-    def _wide(self, operand: Operand, count: int) -> tuple[Value, ...]:
+    def _wide(self, operand: Operand, type_: str) -> tuple[Value, ...]:
+        count = width(type_)
         if isinstance(operand, Reg) and operand.is_vgpr:
             return tuple(self.engine.read_vgpr(operand.index + i) for i in range(count))
         if isinstance(operand, Imm):
-            return (self.engine.constant("u32", literal_bits(self.inst, operand, "u32")),) * count
+            packed = {"f16x8": "pkf16d", "bf16x8": "pkbf16"}.get(type_)
+            bits = packed_bits(self.inst, operand, packed) if packed else literal_bits(self.inst, operand, "u32")
+            return (self.engine.constant("u32", bits),) * count
         raise self.inst.error(f"{operand} cannot be read", expected="a run of VGPRs")
 
     def _packed(
@@ -280,6 +285,9 @@ def write(
         return put_scalars
     if isinstance(value, tuple):
         words = list(value)
+        if role.type.endswith("x8"):
+            high = _picked(inst, 2)
+            words = [_replaced(engine.read_vgpr(operand.index + i), word, high) for i, word in enumerate(words)]
     elif bit_width(role.type) == 16:
         words = [_merged(engine, inst, role, operand, value)]
     else:
@@ -301,13 +309,19 @@ def words_of(value: Value) -> list[Value]:
     return [value.bits(f"u{size}").to("u32")]
 
 
+def _picked(inst: Instruction, number: int) -> bool:
+    op_sel = inst.modifier("op_sel")
+    return isinstance(op_sel, tuple) and len(op_sel) > number and bool(op_sel[number])
+
+
 def _merged(engine: Engine, inst: Instruction, role: Role, reg: Reg, value: Value) -> Value:
     """The register with one half replaced."""
-    op_sel = inst.modifier("op_sel")
-    sources = len(inst.operands) - 1
-    picked = isinstance(op_sel, tuple) and len(op_sel) > sources and bool(op_sel[-1])
-    high = role.type == "f16h" or reg.half == "h" or (not reg.half and picked)
-    old, new = engine.read_vgpr(reg.index), value.bits("u16").to("u32")
+    high = role.type == "f16h" or reg.half == "h" or (not reg.half and _picked(inst, len(inst.operands) - 1))
+    return _replaced(engine.read_vgpr(reg.index), value.bits("u16").to("u32"), high)
+
+
+def _replaced(old: Value, new: Value, high: bool) -> Value:
+    """`new` has nothing in its upper half."""
     return (old & 0xFFFF) | (new << 16) if high else (old & 0xFFFF0000) | new
 
 

@@ -1,7 +1,8 @@
 """Small recorded programs leave what they must, every word of it, on each engine.
 
 A NaN equals any NaN of its register: hardware, emulator and guide disagree on signs and payloads, and no kernel sees
-them. Programs that are no gfx1100 code are named in `vectors_differ.json`, with the reason, and must be refused.
+them. Programs that are no gfx1100 code are named in `vectors_differ.json`, with the reason, and must be refused; where
+a dump is wrong, what a card gives instead stands there.
 All programs run on the reference engine, one in six on native code too; all of them do so in the slow run.
 """
 
@@ -34,11 +35,13 @@ def _is_nan(word: int) -> bool:
 @pytest.mark.skipif(not VECTORS, reason="the recorded programs are not on this machine")
 @pytest.mark.parametrize(("vector", "run"), CASES)
 def test_vector(vector, run):
-    if vector.name.split("#")[0] in DIFFER:
+    differs = DIFFER.get(vector.name.split("#")[0], {"instead": {}})
+    if isinstance(differs, str):
         with pytest.raises(IsaError):
             _ = vector.instructions
         return
     got, expected = (vector.words(out) for out in (run(vector), vector.out))
+    expected |= {where: int(word, 16) for where, word in differs["instead"].items()}
     wrong = [
         f"{where}: got {got[where]:#x}, expected {word:#x}"
         for where, word in expected.items()

@@ -1,0 +1,413 @@
+"""The sums of `isa.sim.dots` as LLVM IR: functions that a kernel's module has once, and calls.
+
+`dot2_<kind>_v<lanes>` is one step on vectors, special values and all. `wmma_<kind>` does a whole matrix product in
+memory: 8 registers of A, 8 of B, 8 of C that become D, 32 words each. It takes A and B apart once (size, exponent and
+sign of each element), and then runs, for each of 16 rows on 16 columns, the eight steps without a thought for special
+values. Where A or B holds one, or an accumulator became one, that row is done again by `dot2`.
+
+A step is arithmetic on i32 alone. A factor's size is kept with two or five zeros behind it, so that a product has 26
+bits, the accumulator 27, and the grid's place is the same for all: G = grid + 24. The sum has 29 bits at most. Turning
+it into an f32 rounds as it must; its exponent is then moved by integer arithmetic. An f16 comes from that f32 if the
+sum's low five bits were made one last bit before (rounding to odd): then nothing is rounded twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isa.sim.dots import KINDS, Kind
+from isa.sim.ir import Function, Region
+from isa.sim.llvm_text import llvm_type
+from isa.sim.writer import Writer
+
+if TYPE_CHECKING:
+    from isa.sim.llvm_values import LlvmValue
+
+_FAR = -(1 << 13)
+"""The exponent of a zero: no other one is as small."""
+_ELEMENT = 16 * 4
+_ROW = 32 * 4
+
+
+class _Code:
+    """Lines of one region, whose values are vectors of `lanes` words. A number stands for itself in each lane."""
+
+    def __init__(self, function: Function, region: Region, lanes: int) -> None:
+        self.function, self.region, self.lanes = function, region, lanes
+        self.words, self.bits = f"<{lanes} x i32>", f"<{lanes} x i1>"
+
+    def emit(self, text: str) -> str:
+        return self.function.emit(self.region, text)
+
+    def _operand(self, x: str | int) -> str:
+        return f"splat (i32 {x})" if isinstance(x, int) else x
+
+    def op(self, name: str, a: str | int, b: str | int) -> str:
+        return self.emit(f"{name} {self.words} {self._operand(a)}, {self._operand(b)}")
+
+    def pick(self, name: str, a: str | int, b: str | int) -> str:
+        """smax, umin and their like."""
+        symbol = f"llvm.{name}.v{self.lanes}i32"
+        self.function.declare(f"declare {self.words} @{symbol}({self.words}, {self.words})")
+        operands = ", ".join(f"{self.words} {self._operand(x)}" for x in (a, b))
+        return self.emit(f"call {self.words} @{symbol}({operands})")
+
+    def both(self, a: str, b: str) -> str:
+        return self.emit(f"and {self.bits} {a}, {b}")
+
+    def either(self, a: str, b: str) -> str:
+        return self.emit(f"or {self.bits} {a}, {b}")
+
+    def select(self, condition: str, yes: str | int, no: str | int) -> str:
+        yes, no = self._operand(yes), self._operand(no)
+        return self.emit(f"select {self.bits} {condition}, {self.words} {yes}, {self.words} {no}")
+
+    def splat(self, scalar: str) -> str:
+        one = self.emit(f"insertelement {self.words} poison, i32 {scalar}, i32 0")
+        return self.emit(f"shufflevector {self.words} {one}, {self.words} poison, {self.words} zeroinitializer")
+
+    def load(self, pointer: str) -> str:
+        return self.emit(f"load {self.words}, ptr {pointer}, align 4")
+
+    def at(self, pointer: str, offset: str | int) -> str:
+        return self.emit(f"getelementptr i8, ptr {pointer}, i32 {offset}")
+
+    def some(self, condition: str) -> str:
+        """Whether it holds in a lane: i1."""
+        mask = self.emit(f"bitcast {self.bits} {condition} to i{self.lanes}")
+        return self.emit(f"icmp ne i{self.lanes} {mask}, 0")
+
+
+_Factor = tuple[str, str, str]
+"""Size, exponent, a word whose top bit is the sign."""
+
+
+def _factor(v: _Code, kind: Kind, word: str, high: bool) -> tuple[_Factor, str]:
+    """One half of each word, and its exponent as it is encoded."""
+    bits = v.op("lshr", word, 16) if high else word
+    field = v.op("and", v.op("lshr", bits, kind.fraction), kind.top)
+    rest = v.op("and", bits, (1 << kind.fraction) - 1)
+    normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
+    whole = v.op("or", rest, 1 << kind.fraction)
+    size = v.op("shl", v.select(normal, whole, rest if kind.factor == "f16" else 0), 12 - kind.fraction)
+    exponent = v.op("sub", v.pick("smax", field, 1), kind.bias)
+    there = v.emit(f"icmp ne {v.words} {size}, zeroinitializer")
+    return (size, v.select(there, exponent, _FAR), word if high else v.op("shl", word, 16)), field
+
+
+def _step(v: _Code, kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: str, native_half: bool) -> str:
+    """The next accumulator where all is finite. c and the result: f16 in its low half, or f32; bf16 as f32."""
+    half = kind.packed and kind.factor == "f16"
+    if half:
+        field, rest = v.op("and", v.op("lshr", c, 10), 31), v.op("and", c, 0x3FF)
+        normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
+        c_size = v.op("shl", v.select(normal, v.op("or", rest, 0x400), rest), 16)
+        c_place = v.op("sub", v.pick("smax", field, 1), 15 + 2)
+        c_sign = v.op("shl", c, 16)
+    else:
+        field = v.op("and", v.op("lshr", c, 23), 255)
+        normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
+        c_size = v.op("shl", v.op("or", v.op("and", c, 0x7FFFFF), 0x800000), 3)
+        c_size = v.select(normal, c_size, 0)
+        c_place = v.select(normal, v.op("sub", field, 127 + 2), _FAR)
+        c_sign = c
+    places = [v.op("add", x[1], y[1]) for x, y in pairs]
+    place = v.pick("smax", v.pick("smax", *places), c_place)
+    total = v.op("lshr", c_size, v.pick("umin", v.op("sub", place, c_place), 31))
+    for (x, y), own in zip(pairs, places, strict=True):
+        small = [v.op("and", f[0], 0x3FFF) for f in (x, y)]  # lets LLVM multiply halves
+        product = v.op("mul", *small)
+        cut = v.op("lshr", product, v.pick("umin", v.op("sub", place, own), 31))
+        other = v.op("ashr", v.op("xor", v.op("xor", x[2], y[2]), c_sign), 31)
+        total = v.op("add", total, v.op("xor", cut, other))
+    return (_to_f16 if half else _to_f32)(v, kind, total, place, c_sign, native_half)
+
+
+def _to_f32(v: _Code, kind: Kind, total: str, place: str, c_sign: str, native_half: bool) -> str:
+    number = v.emit(f"sitofp {v.words} {total} to <{v.lanes} x float>")
+    bits = v.emit(f"bitcast <{v.lanes} x float> {number} to {v.words}")
+    size = v.op("and", bits, 0x7FFFFFFF)
+    moved = v.op("sub", place, 24)
+    exponent = v.op("add", v.op("lshr", size, 23), moved)
+    result = v.op("add", size, v.op("shl", moved, 23))
+    result = v.select(v.emit(f"icmp sgt {v.words} {exponent}, splat (i32 254)"), 0x7F800000, result)
+    result = v.op("or", result, v.op("and", v.op("xor", bits, c_sign), -(1 << 31)))
+    below = v.emit(f"icmp slt {v.words} {exponent}, splat (i32 1)")
+    result = v.select(v.either(below, v.emit(f"icmp eq {v.words} {size}, zeroinitializer")), 0, result)
+    return v.op("and", result, -(1 << 16)) if kind.packed else result
+
+
+def _to_f16(v: _Code, kind: Kind, total: str, place: str, c_sign: str, native_half: bool) -> str:
+    from isa.sim.halves import round_half
+    from isa.sim.llvm_values import LlvmValue
+
+    size = v.pick("smax", total, v.op("sub", 0, total))
+    rough = v.emit(f"icmp ne {v.words} {v.op('and', size, 31)}, zeroinitializer")
+    odd = v.op("or", v.op("and", size, -32), v.select(rough, 32, 0))
+    size = v.select(v.emit(f"icmp ugt {v.words} {size}, splat (i32 {(1 << 24) - 1})"), odd, size)
+    scale = v.op("shl", v.op("add", v.pick("smin", place, 100), 127 - 24), 23)
+    floats = [
+        v.emit(f"sitofp {v.words} {size} to <{v.lanes} x float>"),
+        v.emit(f"bitcast {v.words} {scale} to <{v.lanes} x float>"),
+    ]
+    number = v.emit(f"fmul <{v.lanes} x float> {floats[0]}, {floats[1]}")
+    writer = Writer(v.function, v.region, v.region, native_half=native_half)
+    result = round_half(LlvmValue(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
+    sign = v.op("and", v.op("lshr", v.op("xor", total, c_sign), 16), 0x8000)
+    nothing = v.emit(f"icmp eq {v.words} {result}, zeroinitializer")
+    return v.select(nothing, 0, v.op("or", result, sign))
+
+
+def dot2(name: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
+    """Words in as many lanes, at least one, as `isa.sim.dots.dot2` has them."""
+    function = a.w.function
+    symbol = _dot2(function, name, a.lanes_, a.w.native_half)
+    return a._emit("u32", a.lanes_, f"call {a.llvm} @{symbol}({a!r}, {b!r}, {c!r})")
+
+
+def _symbol(name: str) -> str:
+    return name.replace(" ", "_")
+
+
+def _dot2(into: Function, name: str, lanes: int, native_half: bool) -> str:
+    kind, words = KINDS[name], f"<{lanes} x i32>"
+    symbol = f"dot2_{_symbol(name)}_v{lanes}"
+    f = Function(f"internal {words} @{symbol}({words} %a, {words} %b, {words} %c) noinline")
+    v = _Code(f, f.entry, lanes)
+    wide = kind.packed and kind.factor == "bf16"  # worked on as f32
+    c = v.op("shl", "%c", 16) if wide else "%c"
+    pairs, fields = [], []
+    for high in (False, True):
+        (x, x_field), (y, y_field) = (_factor(v, kind, word, high) for word in ("%a", "%b"))
+        pairs.append((x, y))
+        fields.append((x_field, y_field))
+    result = _special(v, kind, pairs, fields, c, _step(v, kind, pairs, c, native_half), wide)
+    v.region.line(f"ret {words} {v.op('lshr', result, 16) if wide else result}")
+    _define(into, f)
+    return symbol
+
+
+def _define(into: Function, f: Function) -> None:
+    for declaration in sorted(f.declarations):
+        into.declare(declaration)
+    into.declare("\n".join(f.lines()))
+
+
+def _special(
+    v: _Code,
+    kind: Kind,
+    pairs: list[tuple[_Factor, _Factor]],
+    fields: list[tuple[str, str]],
+    c: str,
+    result: str,
+    wide: bool,
+) -> str:
+    half = kind.packed and not wide
+    fraction, top_bit = (10, 1 << 15) if half else (23, 1 << 31)
+    infinity = top_bit - (1 << fraction)
+    up = 16 if wide else 0
+    made, factor_nan = (_word(x << up) for x in (kind.made_nan, kind.factor_nan))
+    whole = 1 << 12  # an infinity's size: the first bit alone
+
+    def compare(how: str, a: str, b: int) -> str:
+        return v.emit(f"icmp {how} {v.words} {a}, splat (i32 {_word(b)})")
+
+    nan = wrong = ""
+    products: dict[str, str] = {}
+    for (x, y), (x_field, y_field) in zip(pairs, fields, strict=True):
+        tops = [compare("eq", field, kind.top) for field in (x_field, y_field)]
+        infinite = [v.both(t, compare("eq", g[0], whole)) for t, g in zip(tops, (x, y), strict=True)]
+        for t, g, i, other in zip(tops, (x, y), infinite, (y, x), strict=True):
+            is_nan, lost = v.both(t, compare("ne", g[0], whole)), v.both(i, compare("eq", other[0], 0))
+            nan, wrong = (v.either(old, new) if old else new for old, new in ((nan, is_nan), (wrong, lost)))
+        some, sign = v.either(*infinite), v.op("xor", x[2], y[2])
+        for name, how in (("plus", "sge"), ("minus", "slt")):
+            this = v.both(some, compare(how, sign, 0))
+            products[name] = v.either(products[name], this) if name in products else this
+    wrong = v.either(wrong, v.both(products["plus"], products["minus"]))
+    plus = v.either(products["plus"], compare("eq", c, infinity))
+    minus = v.either(products["minus"], compare("eq", c, infinity | top_bit))
+    below = v.op("and", c, top_bit - 1)
+    for condition, value in (
+        (plus, infinity),
+        (minus, _word(infinity | top_bit)),
+        (v.both(plus, minus), made),
+        (compare("sgt", below, infinity), v.op("or", c, 1 << fraction - 1)),
+        (wrong, made),
+        (nan, factor_nan),
+    ):
+        result = v.select(condition, value, result)
+    return result
+
+
+def _word(bits: int) -> int:
+    """A word as LLVM's signed numbers have it."""
+    return bits - (1 << 32) if bits >> 31 & 1 else bits
+
+
+# --- matrices
+
+
+def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
+    """A, B and C, all lanes of each; D."""
+    w = registers[0].w
+    f = w.function
+    _wmma(f, name, w.native_half)
+    return _call(f"wmma_{_symbol(name)}", registers)
+
+
+def _call(symbol: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
+    """A function of matrices in memory, the last of which is replaced by the result."""
+    from isa.sim.llvm_values import LlvmValue
+
+    w = registers[0].w
+    f, type_ = w.function, llvm_type("u32", 32)
+    memory = f.alloca(f"[{len(registers)} x {type_}]")
+    places = [f.emit(w.vector, f"getelementptr i8, ptr {memory}, i32 {_ROW * i}") for i in range(len(registers))]
+    for place, register in zip(places, registers, strict=True):
+        w.vector.line(f"store {register!r}, ptr {place}, align 64")
+    w.vector.line(f"call void @{symbol}(ptr {memory})")
+    return tuple(
+        LlvmValue(w, "u32", 32, f.emit(w.vector, f"load {type_}, ptr {place}, align 64")) for place in places[-8:]
+    )
+
+
+def _wmma(into: Function, name: str, native_half: bool) -> None:
+    kind = KINDS[name]
+    wide = kind.packed and kind.factor == "bf16"
+    step = _dot2(into, name, 16, native_half)
+    f = Function(f"internal void @wmma_{_symbol(name)}(ptr %m) noinline")
+    # Sizes, exponents and signs: 32 elements (A's k, then B's) of 32 lanes each.
+    tables = [f.alloca("[32 x <32 x i32>]") for _ in range(3)]
+    f.entry.line("br label %apart")
+    _take_apart(_Code(f, f.region("apart"), 32), kind, tables)
+    v = _Code(f, f.region("row"), 16)
+    r = v.region
+    r.lines += ["  %i = phi i32 [ 0, %apart.done ], [ %i.next, %row.done ]"]
+    half = v.emit("and i32 %i, 1")
+    columns = v.emit(f"mul i32 {half}, {_ELEMENT}")
+    lane = v.emit(f"add i32 %i, {v.emit(f'mul i32 {half}, 16')}")
+    row = v.emit(f"mul i32 {lane}, 4")
+    own = v.at("%m", v.emit(f"add i32 {v.emit(f'mul i32 %i, {_ELEMENT}')}, {16 * _ROW}"))
+    first = v.load(own)
+    r.line("br i1 %special, label %slow, label %fast")
+    r.label("fast")
+    start = v.op("shl", first, 16) if wide else first
+    r.line("br label %step")
+    r.label("step")
+    r.line("%k = phi i32 [ 0, %fast ], [ %k.next, %step ]")
+    r.line(f"%c = phi {v.words} [ {start}, %fast ], [ %c.next, %step ]")
+    r.line(f"%odd = phi {v.bits} [ zeroinitializer, %fast ], [ %odd.next, %step ]")
+    field, top = (10, 31) if kind.packed and not wide else (23, 255)
+    exponent = v.op("and", v.op("lshr", "%c", field), top)
+    r.line(f"%odd.next = or {v.bits} %odd, {v.emit(f'icmp eq {v.words} {exponent}, splat (i32 {top})')}")
+    k_at = v.emit(f"mul i32 %k, {2 * _ROW}")
+    a_at, b_at = (v.emit(f"add i32 {k_at}, {x}") for x in (row, columns))
+    pairs = []
+    for high in (0, 1):
+        x, y = [], []
+        for table in tables:
+            scalar = v.emit(f"load i32, ptr {v.at(v.at(table, a_at), high * _ROW)}, align 4")
+            x.append(v.splat(scalar))
+            y.append(v.load(v.at(v.at(table, b_at), (16 + high) * _ROW)))
+        pairs.append(((x[0], x[1], x[2]), (y[0], y[1], y[2])))
+    r.line(f"%c.next = or {v.words} {_step(v, kind, pairs, '%c', native_half)}, zeroinitializer")
+    r.line("%k.next = add i32 %k, 1")
+    r.line("%k.last = icmp eq i32 %k.next, 8")
+    r.line("br i1 %k.last, label %steps.done, label %step")
+    r.label("steps.done")
+    done = v.op("lshr", "%c.next", 16) if wide else "%c.next"
+    r.line(f"br i1 {v.some('%odd.next')}, label %slow, label %row.done")
+    r.label("slow")
+    r.line("br label %slow.step")
+    r.label("slow.step")
+    r.line("%s = phi i32 [ 0, %slow ], [ %s.next, %slow.step ]")
+    r.line(f"%d = phi {v.words} [ {first}, %slow ], [ %d.next, %slow.step ]")
+    s_at = v.emit(f"mul i32 %s, {_ROW}")
+    a = v.splat(v.emit(f"load i32, ptr {v.at('%m', v.emit(f'add i32 {s_at}, {row}'))}, align 4"))
+    b = v.load(v.at(v.at("%m", v.emit(f"add i32 {s_at}, {columns}")), 8 * _ROW))
+    r.line(f"%d.next = call {v.words} @{step}({v.words} {a}, {v.words} {b}, {v.words} %d)")
+    r.line("%s.next = add i32 %s, 1")
+    r.line("%s.last = icmp eq i32 %s.next, 8")
+    r.line("br i1 %s.last, label %row.done, label %slow.step")
+    r.label("row.done")
+    r.line(f"%result = phi {v.words} [ {done}, %steps.done ], [ %d.next, %slow.step ]")
+    r.line(f"store {v.words} %result, ptr {own}, align 4")
+    _next_row(v)
+    _define(into, f)
+
+
+def _next_row(v: _Code) -> None:
+    r = v.region
+    r.line("%i.next = add i32 %i, 1")
+    r.line("%i.last = icmp eq i32 %i.next, 16")
+    r.line("br i1 %i.last, label %done, label %row")
+    r.label("done")
+    r.line("ret void")
+
+
+def _take_apart(v: _Code, kind: Kind, tables: list[str]) -> None:
+    r = v.region
+    r.line("%n = phi i32 [ 0, %entry ], [ %n.next, %apart ]")
+    r.line(f"%most = phi {v.words} [ zeroinitializer, %entry ], [ %most.next, %apart ]")
+    at = v.emit(f"mul i32 %n, {_ROW}")
+    word = v.load(v.at("%m", at))
+    fields = []
+    for high in (0, 1):
+        factor, field = _factor(v, kind, word, bool(high))
+        fields.append(field)
+        for table, value in zip(tables, factor, strict=True):
+            place = v.at(v.at(table, v.emit(f"mul i32 {at}, 2")), high * _ROW)
+            r.line(f"store {v.words} {value}, ptr {place}, align 64")
+    largest = v.pick("smax", *fields)
+    r.line(f"%most.next = or {v.words} {v.pick('smax', '%most', largest)}, zeroinitializer")
+    r.line("%n.next = add i32 %n, 1")
+    r.line("%n.last = icmp eq i32 %n.next, 16")
+    r.line("br i1 %n.last, label %apart.done, label %apart")
+    r.label("apart.done")
+    some = v.some(v.emit(f"icmp eq {v.words} %most.next, splat (i32 {kind.top})"))
+    r.line(f"%special = or i1 {some}, false")
+    r.line("br label %row")
+
+
+def integer_wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
+    """name: bits of a field, whether A and B are signed, whether to saturate, as `8 1 0 clamp`."""
+    size, a_signed, b_signed, clamp = name.split()
+    symbol = "wmma_i" + _symbol(name)
+    _integer(registers[0].w.function, symbol, int(size), (a_signed == "1", b_signed == "1"), clamp == "clamp")
+    return _call(symbol, registers)
+
+
+def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], clamp: bool) -> None:
+    count = size // 2  # registers of A, and of B
+    f = Function(f"internal void @{symbol}(ptr %m) noinline")
+    table = f.alloca("[32 x <32 x i32>]")
+    v = _Code(f, f.entry, 32)
+    for matrix, sign in enumerate(signed):
+        for n in range(count):
+            word = v.load(v.at("%m", (matrix * count + n) * _ROW))
+            for i in range(32 // size):
+                top = v.op("shl", word, 32 - size * (i + 1))
+                field = v.op("ashr" if sign else "lshr", top, 32 - size)
+                place = v.at(table, (16 * matrix + n * 32 // size + i) * _ROW)
+                v.region.line(f"store {v.words} {field}, ptr {place}, align 64")
+    v.region.line("br label %row")
+    v = _Code(f, f.region("row"), 16)
+    r = v.region
+    r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
+    half = v.emit("and i32 %i, 1")
+    columns = v.emit(f"mul i32 {half}, {_ELEMENT}")
+    lane = v.emit(f"add i32 %i, {v.emit(f'mul i32 {half}, 16')}")
+    row = v.emit(f"mul i32 {lane}, 4")
+    own = v.at("%m", v.emit(f"add i32 {v.emit(f'mul i32 %i, {_ELEMENT}')}, {2 * count * _ROW}"))
+    a_row, b_column = v.at(table, row), v.at(table, columns)
+    total = ""
+    for k in range(16):
+        x = v.splat(v.emit(f"load i32, ptr {v.at(a_row, k * _ROW)}, align 4"))
+        product = v.op("mul", x, v.load(v.at(b_column, (16 + k) * _ROW)))
+        total = v.op("add", total, product) if total else product
+    c = v.load(own)
+    total = v.pick("sadd.sat", c, total) if clamp else v.op("add", c, total)
+    r.line(f"store {v.words} {total}, ptr {own}, align 4")
+    _next_row(v)
+    _define(into, f)

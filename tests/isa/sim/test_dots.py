@@ -1,0 +1,285 @@
+"""Dot products and matrix products, against results of a card (`dots_gfx1100.txt`), on both engines.
+
+Native code and reference come from two separate pieces of code (`isa.sim.dots`, `isa.sim.dots_llvm`), so that random
+operands ask both.
+"""
+
+import ctypes
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.parse import parse_instruction
+from isa.sim import dots
+from isa.sim.card import Card
+from isa.sim.execute import execute
+from isa.sim.interpret import Code, Memory, Wave
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import programs  # noqa: E402
+
+
+def _recorded():
+    tables, rows = {}, []
+    for line in (HERE / "dots_gfx1100.txt").read_text().splitlines():
+        if line.startswith(("dot2", "wmma")):
+            rows = tables.setdefault(line, [])
+        elif line and line[0] != "#":
+            rows.append([int(word, 16) for word in line.split()])
+    return {name: np.array(rows, np.uint32) for name, rows in tables.items()}
+
+
+CARD = _recorded()
+
+
+def reference(code, registers):
+    """VGPRs before (number -> 32 words), instructions, VGPRs after: the reference engine."""
+    wave = Wave(Code([], 0), Memory(), bytearray(), scratch_bytes=0)
+    for number, row in registers.items():
+        wave.vgprs[number] = row
+    for text in code:
+        execute(wave, parse_instruction(text))
+    return {number: wave.vgprs[number].copy() for number in registers}
+
+
+def native(code, registers):
+    """The same by native code: a kernel that loads them, runs the instructions, and stores them."""
+    lines = ["s_load_b64 s[4:5], s[0:1], null", "v_lshlrev_b32 v250, 2, v0", "s_mov_b64 s[6:7], s[4:5]"]
+    for move in ("global_load_b32 v{0}, v250, s[6:7]", "global_store_b32 v250, v{0}, s[6:7]"):
+        for number in registers:
+            lines += [move.format(number), "s_add_u32 s6, s6, 128", "s_addc_u32 s7, s7, 0"]
+        if "load" in move:
+            lines += [*code, "s_mov_b64 s[6:7], s[4:5]"]
+    image = programs.assembled("\n".join([*lines, "s_endpgm"]), vgprs=256)
+    card = Card(capacity=1 << 20)
+    data = np.concatenate([np.asarray(row, np.uint32) for row in registers.values()])
+    buffer = card.memory.allocate(data.nbytes)
+    ctypes.memmove(buffer, data.ctypes.data, data.nbytes)
+    card.launch(card.load(image).kernels["test"], (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
+    found = np.frombuffer(ctypes.string_at(buffer, data.nbytes), np.uint32).reshape(-1, 32)
+    return dict(zip(registers, found, strict=True))
+
+
+ENGINES = pytest.mark.parametrize("engine", [reference, native])
+
+
+@ENGINES
+def test_recorded_sums(engine):
+    """All instructions that add two products to an f32: the recorded cases, 32 a time."""
+    code, registers, expected = [], {}, {}
+    for table, number in (("dot2 f16", 0), ("dot2 bf16", 100)):
+        kind = table.split()[1]
+        for i in range(0, len(CARD[table]), 32):
+            rows = np.resize(CARD[table][i:], (32, 4))
+            a, b, c, d, e = (f"v{number + n}" for n in range(5))
+            for reg, column in zip(range(number, number + 6), (0, 1, 2, 2, 2, 2), strict=True):
+                registers[reg] = rows[:, column]
+            accumulate = f"v_dual_dot2acc_f32_{kind} {c}, {a}, {b} :: v_dual_mov_b32 v251, {b}"
+            code += [accumulate, f"v_dot2_f32_{kind} {e}, {a}, {b}, {e}"]
+            if kind == "f16":
+                code += [f"v_dot2acc_f32_f16 {d}, {a}, {b}"]
+            for reg in (2, 4, *([3] if kind == "f16" else [])):
+                expected[number + reg] = rows[:, 3]
+            number += 6
+    found = engine(code, registers)
+    for number, row in expected.items():
+        assert list(map(hex, found[number])) == list(map(hex, row))
+
+
+# Recorded on a W7900 (rocjitsu, its test of inline sources): the constant, a pair (1, 2) on the other side, and the
+# results for op_sel, op_sel_hi of the constant's side = (0, 0), (0, 1), (1, 0), (1, 1).
+INLINE = {
+    ("f16", "1"): (0x34400000, 0x33800000, 0x34000000, 0),
+    ("f16", "1.0"): (0x40400000, 0x3F800000, 0x40000000, 0),
+    ("f16", "0.15915494"): (0x3EF48000, 0x3E230000, 0x3EA30000, 0),
+    ("bf16", "1"): (0, 0, 0, 0),
+    ("bf16", "1.0"): (0x40400000,) * 4,
+    ("bf16", "0.15915494"): (0x3EF30000,) * 4,
+}
+
+
+@ENGINES
+def test_recorded_inline_sources(engine):
+    code, expected = [], []
+    for (kind, constant), results in INLINE.items():
+        pair = {"f16": "v0", "bf16": "v1"}[kind]
+        for first in (True, False):
+            for select, result in enumerate(results):
+                low, high = select >> 1, select & 1
+                picks = [[low, 0], [high, 1]] if first else [[0, low], [1, high]]
+                sources = (constant, pair) if first else (pair, constant)
+                place = f"v{10 + len(expected)}"
+                words = "op_sel:[{},{},0] op_sel_hi:[{},{},1]".format(*picks[0], *picks[1])
+                code.append(f"v_dot2_f32_{kind} {place}, {sources[0]}, {sources[1]}, 0 {words}")
+                expected.append(result)
+        # In VOPD the constant stands in both halves; the VOP2 form has an f16 in the low one.
+        place = f"v{10 + len(expected)}"
+        code += [
+            f"v_mov_b32 {place}, 0",
+            f"v_dual_dot2acc_f32_{kind} {place}, {constant}, {pair} :: v_dual_mov_b32 v{3 - len(expected) % 2}, 0",
+        ]
+        expected.append(results[0])
+        if kind == "f16":
+            code += [f"v_mov_b32 v{10 + len(expected)}, 0", f"v_dot2acc_f32_f16 v{10 + len(expected)}, {constant}, v0"]
+            expected.append(results[1])
+    code += ["v_dot2_f16_f16 v4, 1.0, 1.0, 0", "v_dot2_bf16_bf16 v5, 1.0, 1.0, 0"]
+    registers = {0: [0x40003C00] * 32, 1: [0x40003F80] * 32, 4: [0] * 32, 5: [0] * 32}
+    registers |= {10 + i: [0] * 32 for i in range(len(expected))}
+    found = engine(code, registers)
+    assert [hex(found[10 + i][7]) for i in range(len(expected))] == list(map(hex, expected))
+    assert found[4][0] == found[5][0] == 0x4000
+
+
+def _integers(kind):
+    """A, B and C of the recorded matrix product, as the fixture's test makes them."""
+
+    def bits(number):
+        word = np.array(number, np.float32)
+        return (
+            word.view(np.uint32) >> 16 if kind == "bf16" else word.astype(np.float16).view(np.uint16).astype(np.uint32)
+        )
+
+    index = np.arange(16)
+    a = bits((index[:, None] * 16 + index) * 7 % 17 - 8)  # [row, k]
+    b = bits((index[:, None] * 16 + index) * 11 % 17 - 8)  # [k, column]
+    c = ((index[:, None] * 16 + index) * 13 % 129 - 64).astype(np.float32).view(np.uint32)
+    lanes = np.arange(32)
+    pairs = [a[lanes % 16, 2 * r] | a[lanes % 16, 2 * r + 1] << 16 for r in range(8)]
+    pairs += [b[2 * r, lanes % 16] | b[2 * r + 1, lanes % 16] << 16 for r in range(8)]
+    return dict(enumerate([*pairs, *(c[2 * r + lanes // 16, lanes % 16] for r in range(8))]))
+
+
+@ENGINES
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_recorded_matrix(engine, kind):
+    found = engine([f"v_wmma_f32_16x16x16_{kind} v[16:23], v[0:7], v[8:15], v[16:23]"], _integers(kind))
+    rows = np.array([found[16 + r] for r in range(8)]).reshape(16, 16)
+    assert [[hex(x) for x in row] for row in rows] == [[hex(x) for x in row] for row in CARD["wmma"]]
+
+
+# Recorded on a W7900 (rocjitsu's operand cases): all of A (1, 2), of B (3, 4), C = -5. Rows are those of neg_hi = 0, 1,
+# 4 and 5, columns those of neg_lo = 0 to 7, in bits A, B, C.
+SIGNS = {
+    "f16": [
+        "5530 5060 5060 5530 55d0 51a0 51a0 55d0", "d1a0 d5d0 d5d0 d1a0 d060 d530 d530 d060",
+        "55d0 51a0 51a0 55d0 5530 5060 5060 5530", "d060 d530 d530 d060 d1a0 d5d0 d5d0 d1a0",
+    ],
+    "bf16": [
+        "42a6 420c 420c 42a6 42ba 4234 4234 42ba", "c234 c2ba c2ba c234 c20c c2a6 c2a6 c20c",
+        "42ba 4234 4234 42ba 42a6 420c 420c 42a6", "c20c c2a6 c2a6 c20c c234 c2ba c2ba c234",
+    ],
+}  # fmt: skip
+CONSTANTS = {
+    "f16": {"1": 1, "64": 64, "-1": 0xFFFF, "-16": 0xFFF0, "0.5": 0x3800, "-1.0": 0xBC00},
+    "bf16": {"1": 0, "64": 0, "-1": 0xFFFF, "-16": 0xFFF0, "0.5": 0x3F00, "-1.0": 0xBF80},
+}  # fmt: skip
+
+
+@ENGINES
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_recorded_modifiers(engine, kind):
+    """D begins as 0x56781234: the half that is not picked stays."""
+    code, expected, registers = [], [], {}
+    words = {"f16": (0x40003C00, 0x44004200, 0xC500C500), "bf16": (0x40003F80, 0x40804040, 0xC0A0C0A0)}[kind]
+    for first, word in zip((0, 8, 16), words, strict=True):
+        registers |= {first + i: [word] * 32 for i in range(8)}
+    registers |= {24 + i: [0x56781234] * 32 for i in range(8)} | {32 + i: [0] * 32 for i in range(8)}
+
+    def ask(sources, modifiers, result):
+        for half in (0, 1):
+            code.extend(
+                [
+                    "v_mov_b32 v24, 0x56781234",
+                    f"v_wmma_{kind}_16x16x16_{kind} v[24:31], {sources} op_sel:[0,0,{half}] {modifiers}",
+                ]
+            )
+            place = 40 + len(expected)
+            registers[place] = [0] * 32
+            code.append(f"v_mov_b32 v{place}, v24")
+            expected.append(result << 16 | 0x1234 if half else 0x56780000 | result)
+
+    for high, row in zip((0, 1, 4, 5), SIGNS[kind], strict=True):
+        for low, result in enumerate(row.split()):
+            bits = ["[{},{},{}]".format(*(x >> i & 1 for i in range(3))) for x in (low, high)]
+            ask("v[0:7], v[8:15], v[16:23]", f"neg_lo:{bits[0]} neg_hi:{bits[1]}", int(result, 16))
+    for constant, result in CONSTANTS[kind].items():
+        ask(f"v[32:39], v[32:39], {constant}", "", result)
+    found = engine(code, registers)
+    assert [hex(found[40 + i][7]) for i in range(len(expected))] == list(map(hex, expected))
+
+
+def _drawn(rng, kind, style, count):
+    """16-bit numbers: any, of middling size, or edge values."""
+    fraction, bias = (10, 15) if kind == "f16" else (7, 127)
+    if style == "any":
+        return rng.integers(0, 1 << 16, count)
+    if style == "middling":
+        exponent = np.clip(rng.integers(-6, 7, count) + bias, 0, 2 * bias)
+        return rng.integers(0, 2, count) << 15 | exponent << fraction | rng.integers(0, 1 << fraction, count)
+    top = (2 * bias + 1) << fraction
+    return (
+        rng.choice([0, 1, top, top + 1, top - 1, bias << fraction, 1 << fraction], count)
+        | rng.integers(0, 2, count) << 15
+    )
+
+
+def _words(rng, kind, style, count):
+    """Registers, two numbers a word; a part of the pairs cancels."""
+    low, high = (_drawn(rng, kind, style, 32 * count) for _ in range(2))
+    high = np.where(rng.random(32 * count) < 0.2, low ^ 0x8000, high)
+    return (low | high << 16).astype(np.uint32).reshape(count, 32)
+
+
+@pytest.mark.parametrize("name", dots.KINDS)
+def test_engines_agree(name):
+    """Matrices in one kernel, each with another kind of numbers; D goes on as C."""
+    rng = np.random.default_rng(len(name))
+    accumulator, factor = name.split()
+    code, registers = [], {}
+    for i, style in enumerate(("middling", "any", "edges")):
+        first = 40 * i
+        c = rng.integers(0, 1 << 32, (8, 32), np.uint32)
+        if style == "middling":
+            c = rng.normal(0, 10, (8, 32)).astype(np.float32).view(np.uint32)
+            c = _words(rng, factor, style, 8) if accumulator != "f32" else c
+        matrices = [_words(rng, factor, style, 8), _words(rng, factor, style, 8), c, c, c]
+        registers |= {first + n: row for n, row in enumerate(np.concatenate(matrices))}
+        a, b, c, d, e = (f"v[{first + 8 * n}:{first + 8 * n + 7}]" for n in range(5))
+        mnemonic = f"v_wmma_{accumulator}_16x16x16_{factor}"
+        code += [f"{mnemonic} {d}, {a}, {b}, {c}", f"{mnemonic} {d}, {a}, {b}, {d}", f"{mnemonic} {e}, {b}, {a}, {c}"]
+    mine, theirs = reference(code, registers), native(code, registers)
+    assert all(np.array_equal(mine[n], theirs[n]) for n in registers)
+
+
+@ENGINES
+@pytest.mark.parametrize("clamp", ["", " clamp"])
+@pytest.mark.parametrize("size", [8, 4])
+def test_integer_matrices(engine, size, clamp):
+    """Exact by Python's numbers, saturated at the end or wrapped."""
+    rng = np.random.default_rng(size)
+    count = size // 2
+    a, b = (rng.integers(0, 1 << 32, (count, 32), np.uint32) for _ in range(2))
+    for matrix in (a, b):
+        matrix[:, 16:] = matrix[:, :16]
+    c = rng.choice(np.array([0x7FFFFF00, 0x80000010, 5, 0xFFFFFF00], np.uint32), (8, 32))
+    registers = dict(enumerate([*a, *b, *c]))
+    text = "v[{}:{}]".format
+    places = text(0, count - 1), text(count, 2 * count - 1), text(2 * count, 2 * count + 7)
+    found = engine([f"v_wmma_i32_16x16x16_iu{size} v[{40}:{47}], {', '.join(places)} neg_lo:[1,0,0]{clamp}"],
+                   registers | {40 + i: [0] * 32 for i in range(8)})  # fmt: skip
+
+    def field(matrix, lane, k, signed):
+        number = int(matrix[k * size // 32][lane]) >> k * size % 32 & (1 << size) - 1
+        return number - (1 << size) if signed and number >> size - 1 else number
+
+    for register in range(8):
+        for lane in range(32):
+            row = 2 * register + lane // 16
+            total = int(np.int32(c[register][lane].view(np.int32)))
+            total += sum(field(a, row, k, True) * field(b, lane, k, False) for k in range(16))
+            total = max(min(total, 2**31 - 1), -(2**31)) if clamp else total
+            assert found[40 + register][lane] == total & 0xFFFFFFFF
