@@ -146,6 +146,8 @@ class _Drawing:
         """One u32 row a register."""
         n = width(type_)
         if n > 2:
+            if type_ == "b256" and self.random.random() < 0.5:  # matrices whose sums are numbers
+                return [self._tame(count) for _ in range(n)]
             return [self._halves(self.random.choice(("f16", "b16", "f32")), count) for _ in range(n)]
         if type_.startswith("pk") or type_ in ("mix", "bf16") or (n == 1 and type_ != "mask" and _size(type_) < 32):
             small = type_.removeprefix("pk")
@@ -158,6 +160,11 @@ class _Drawing:
             return self._numbers("f32", count).astype(np.uint32)
         low, high = (self._numbers(type_, count) for _ in range(2))
         return ((low & 0xFFFF) | (high & 0xFFFF) << 16).astype(np.uint32)
+
+    def _tame(self, count: int) -> np.ndarray:
+        """Two numbers a word that are near 1 as f16, and neither huge nor tiny as bf16 or f32."""
+        low, high = (self.bits.integers(11, 20, count, np.uint32) << np.uint32(10) for _ in range(2))
+        return (low | high << np.uint32(16)) | self.bits.integers(0, 1 << 32, count, np.uint32) & np.uint32(0x83FF83FF)
 
     def _numbers(self, type_: str, count: int) -> np.ndarray:
         """u64: the bits of `count` values."""

@@ -17,7 +17,6 @@ from pcode.evaluate import NoValue, program
 from pcode.texts import texts
 
 TIME = "the text is about time, not about a value"
-WRONG_HERE = "known to be wrong here"
 NO_SGPR = "the engine takes MODE from a constant only"
 # Entries that are not asked, and why.
 NOT_ASKED: dict[str, str] = {
@@ -37,16 +36,7 @@ NOT_ASKED: dict[str, str] = {
             TIME,
         ),
         ("ds_swizzle_b32", "the text ends within its first case of four"),
-        (
-            "v_wmma_f32_16x16x16_f16 v_wmma_f32_16x16x16_bf16 v_wmma_f16_16x16x16_f16 v_wmma_bf16_16x16x16_bf16 "
-            "v_wmma_i32_16x16x16_iu8 v_wmma_i32_16x16x16_iu4",
-            "the text is a formula of matrices, not code",
-        ),
         ("s_setreg_b32", NO_SGPR),
-        (
-            "v_dot2_f16_f16 v_dot2_bf16_bf16 v_dot2_f32_f16 v_dot2_f32_bf16 v_dot2acc_f32_f16",
-            WRONG_HERE,
-        ),
     )
     for name in names.split()
 }

@@ -427,11 +427,12 @@ def _follow(steps: Sequence[object]) -> Callable[[Env, Any], Any]:
         return lambda env, value: value
     readers = [_reader(step) for step in steps]
     places = [None if isinstance(step, syntax.View) else _step(step) for step in steps]
-    last = steps[-1]
-    type_ = view_type(last.name) if isinstance(last, syntax.View) else None
-    bits = type_[1] if type_ else 32
-    if len(readers) == 1 and isinstance(last, syntax.View):
+    if len(readers) == 1 and isinstance(steps[0], syntax.View):
         return readers[0]
+    # What is read of memory or of a register file: the view behind the indexes says how much.
+    behind = next((step for step in steps if not isinstance(step, syntax.Index)), None)
+    type_ = view_type(behind.name) if isinstance(behind, syntax.View) else None
+    bits = type_[1] if type_ else 32
 
     def read(env: Env, value: Any) -> Any:
         todo = 0

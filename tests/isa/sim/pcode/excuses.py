@@ -40,6 +40,53 @@ _FLUSH = (
     "each)"
 )
 
+_STEP = (
+    "sum = alignedDot2(VGPR[row][SRC0 + k][15 : 0].{f}, VGPR[lane][SRC1 + k][15 : 0].{f}, "
+    "VGPR[row][SRC0 + k][31 : 16].{f}, VGPR[lane][SRC1 + k][31 : 16].{f}, sum)"
+)
+
+
+def _wmma(name: str, place: str, steps: int, step: str) -> Excuse:
+    """place: of an element in its register of C and D."""
+    return Excuse(
+        f"v_wmma_{name}",
+        ALWAYS,
+        f"""
+        for lane in 0 : 31 do if EXEC[lane].u1 then for r in 0 : 7 do
+        row = 2 * r + lane / 16 + (lane & 16);
+        sum = VGPR[lane][SRC2 + r]{place};
+        for k in 0 : {steps - 1} do {step} endfor;
+        result = VGPR[lane][VDST + r];
+        result{place} = sum;
+        VGPR[lane][VDST + r] = result
+        endfor endif endfor
+        """,
+        "the text is the formula D = A * B + C; layout by the ISA guide's 7.9, sums of floats as in v_dot2, "
+        "two k at a time; a 16-bit result leaves the other half of its register (rocjitsu's fixtures of gfx1100)",
+    )
+
+
+def _integer_step(size: int) -> str:
+    """One register of fields; NEG says whether A and B are signed."""
+    count = 32 // size
+    fields = (f"[i * {size} +: {size}]", f".i{size}", f".u{size}")
+    a, b = (
+        f"(NEG[{n}].u1 ? signext(VGPR[{lane}][SRC{n} + k]{fields[0]}{fields[1]}) : "
+        f"64'I(VGPR[{lane}][SRC{n} + k]{fields[0]}{fields[2]}))"
+        for n, lane in ((0, "row"), (1, "lane"))
+    )
+    return f"for i in 0 : {count - 1} do sum += 32'I({a} * {b}) endfor"
+
+
+_MATRICES = (
+    ("f32_16x16x16_f16", ".f32", 8, _STEP.replace("{f}", "f16")),
+    ("f32_16x16x16_bf16", ".f32", 8, _STEP.replace("{f}", "bf16")),
+    ("f16_16x16x16_f16", "[15 : 0].f16", 8, _STEP.replace("{f}", "f16")),
+    ("bf16_16x16x16_bf16", "[15 : 0].bf16", 8, _STEP.replace("{f}", "bf16")),
+    ("i32_16x16x16_iu8", ".i32", 4, _integer_step(8)),
+    ("i32_16x16x16_iu4", ".i32", 2, _integer_step(4)),
+)
+
 EXCUSES: tuple[Excuse, ...] = (
     # --- rounding
     Excuse(
@@ -206,6 +253,23 @@ EXCUSES: tuple[Excuse, ...] = (
         "else D0.f32 = -MAX_FLOAT_F32 endif",
         "the prose says 0 * x = 0",
     ),
+    *(
+        Excuse(
+            f"v_dot2_{c}_{f}" if target == "S2" else f"v_dot2acc_{c}_{f}",
+            ALWAYS,
+            f"D0.{c} = alignedDot2(S0[15 : 0].{f}, S1[15 : 0].{f}, S0[31 : 16].{f}, S1[31 : 16].{f}, {target}.{c})",
+            "the text rounds after each sum; the card cuts the terms to a common grid, rounds once (characterised on "
+            "gfx1100: ROCm/rocm-systems issue 12056, rocjitsu's gfx11_dot2.h)",
+        )
+        for c, f, target in (
+            ("f32", "f16", "S2"),
+            ("f32", "bf16", "S2"),
+            ("f16", "f16", "S2"),
+            ("bf16", "bf16", "S2"),
+            ("f32", "f16", "D0"),
+        )
+    ),
+    *(_wmma(*row) for row in _MATRICES),
     # --- MODE
     Excuse(
         "s_setreg_imm32_b32",

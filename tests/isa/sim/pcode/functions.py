@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from pcode import floats
 from pcode.floats import FINITE, INFINITE, NAN, AnyZero, Exact
-from pcode.values import Value, flag, integer, rounded
+from pcode.values import Value, cast, flag, integer, rounded
 
 Function = Callable[..., Value]
 FUNCTIONS: dict[str, Function] = {}
@@ -60,7 +60,8 @@ def _(a: Value) -> Value:
     return integer("I", 32, (a.bits & form.sign - 1) >> form.mantissa)
 
 
-# --- numbers. exactFma, oppositeZeros, rndne, rsqrt, sin2pi, cos2pi, flushed and predecessor are words of the excuses.
+# --- numbers. The excuses' own words: alignedDot2, exactFma, oppositeZeros, rndne, rsqrt, sin2pi, cos2pi, flushed,
+# predecessor.
 
 _float("trunc", floats.truncated)
 _float("floor", floats.whole)
@@ -79,6 +80,38 @@ FUNCTIONS["predecessor"] = lambda a: Value(a.kind, a.width, a.bits - 1)
 def _(a: Value, b: Value, c: Value) -> Value:
     """a b + c, not rounded yet."""
     return Value("R", 0, floats.add(floats.multiply(a.exact, b.exact), c.exact))
+
+
+@_function("alignedDot2")
+def _(a0: Value, b0: Value, a1: Value, b1: Value, c: Value) -> Value:
+    """a0 b0 + a1 b1 + c as a gfx1100 adds: exact products, terms cut to a common grid, one rounding.
+
+    The grid lies 24 bits below the greater product (by its factors' exponents as encoded) or 26 below the addend. A
+    term of the other sign than the addend's counts as the complement of its size, even a zero. bf16 and f32 have no
+    denormals; a bf16 result is the upper half of an f32's.
+    """
+    if c.kind == "BF":
+        whole = FUNCTIONS["alignedDot2"](a0, b0, a1, b1, cast(c, "F", 32))
+        return cast(whole, "BF", 16) if whole.loose else Value("BF", 16, whole.bits >> 16)
+    flush = FUNCTIONS["flushed"]
+    factors = [(x.exact if a0.kind == "F" else flush(x).exact) for x in (a0, b0, a1, b1)]
+    addend = c.exact if c.width == 16 else flush(c).exact
+    products = [floats.multiply(*factors[:2]), floats.multiply(*factors[2:])]
+    if any(kind != FINITE for kind, *_ in (*products, addend)):
+        return rounded(c.kind, c.width, floats.add(floats.add(*products), addend))
+    _, negative, size, low = addend
+    encoded = low + 10 if c.width == 16 else low + size.bit_length() - 1
+    grids = [encoded - 26] if size or c.width == 16 else []
+    grids += [e + 2 * a0.form.mantissa - 24 for _, _, m, e in products if m]
+    if not any(m for _, _, m, _ in (*products, addend)):
+        return rounded(c.kind, c.width, (FINITE, 0, 0, 0))
+    grid, total = max(grids), 0
+    for _, sign, m, e in (*products, addend):
+        units = m << e - grid if e >= grid else m >> grid - e
+        total += units if sign == negative else ~units
+    sign = int(negative ^ (total < 0)) if total else 0
+    found = rounded(c.kind, c.width, (FINITE, sign, abs(total), grid))
+    return Value("F", 32, 0) if c.width == 32 and found.bits & 0x7F800000 == 0 else found
 
 
 @_function("fma")

@@ -238,7 +238,8 @@ def _bound(machine: Machine) -> dict[str, Callable[[int], object]]:
     bound: dict[str, Callable[[int], object]] = {
         key: _reader(machine, operand) for key, operand in (registers | numbers).items()
     }
-    raw = {"VDST": registers.get("D0"), "DST": registers.get("D0"), "SRC0": numbers.get("S0", registers.get("S0"))}
+    raw = {"VDST": registers.get("D0"), "DST": registers.get("D0")}
+    raw |= {f"SRC{i}": numbers.get(f"S{i}", registers.get(f"S{i}")) for i in range(3)}
     for key, operand in raw.items():
         if isinstance(operand, Reg):
             bound[key] = _constant(Value("U", 32, operand.index))
@@ -395,6 +396,7 @@ class _Registers:
             word = new.bits >> 32 * i & 0xFFFFFFFF
             if self.file == "v":
                 after.vgprs[number + i, at[0]] = word
+                after.loose |= {("v", number, at[0], bit): form for bit, form in new.loose}
             else:
                 after.sgprs[number + i] = word
 
