@@ -26,7 +26,7 @@ import programs  # noqa: E402
 def _recorded():
     tables, rows = {}, []
     for line in (HERE / "dots_gfx1100.txt").read_text().splitlines():
-        if line.startswith(("dot2", "wmma")):
+        if line.startswith(("dot2", "wmma", "packed")):
             rows = tables.setdefault(line, [])
         elif line and line[0] != "#":
             rows.append([int(word, 16) for word in line.split()])
@@ -161,6 +161,24 @@ def test_recorded_matrix(engine, kind):
     assert [[hex(x) for x in row] for row in rows] == [[hex(x) for x in row] for row in CARD["wmma"]]
 
 
+@ENGINES
+@pytest.mark.parametrize("number", [0, 1])
+def test_recorded_packed_matrix(engine, number):
+    """Two rows of an f16 product; the other rows of A and C are 0."""
+    table = CARD["packed f16"][22 * number :][:22]
+    a, b, c, d = (np.zeros((16, 16), np.uint32) for _ in range(4))
+    a[:2], b[:], c[:2], d[:2] = table[:2], table[2:18], table[18:20], table[20:]
+    lanes = np.arange(32)
+    registers = [a[lanes % 16, 2 * r] | a[lanes % 16, 2 * r + 1] << 16 for r in range(8)]
+    registers += [b[2 * r, lanes % 16] | b[2 * r + 1, lanes % 16] << 16 for r in range(8)]
+    registers += [c[2 * r + lanes // 16, lanes % 16] for r in range(8)]
+    found = engine(
+        ["v_wmma_f16_16x16x16_f16 v[16:23], v[0:7], v[8:15], v[16:23] op_sel:[0,0,0]"], dict(enumerate(registers))
+    )
+    rows = np.array([found[16 + r] for r in range(8)]).reshape(16, 16)[:2]
+    assert [[hex(x) for x in row] for row in rows] == [[hex(x) for x in row] for row in d[:2]]
+
+
 # Recorded on a W7900 (rocjitsu's operand cases): all of A (1, 2), of B (3, 4), C = -5. Rows are those of neg_hi = 0, 1,
 # 4 and 5, columns those of neg_lo = 0 to 7, in bits A, B, C.
 SIGNS = {
@@ -190,17 +208,11 @@ def test_recorded_modifiers(engine, kind):
     registers |= {24 + i: [0x56781234] * 32 for i in range(8)} | {32 + i: [0] * 32 for i in range(8)}
 
     def ask(sources, modifiers, result):
-        for half in (0, 1):
-            code.extend(
-                [
-                    "v_mov_b32 v24, 0x56781234",
-                    f"v_wmma_{kind}_16x16x16_{kind} v[24:31], {sources} op_sel:[0,0,{half}] {modifiers}",
-                ]
-            )
-            place = 40 + len(expected)
-            registers[place] = [0] * 32
-            code.append(f"v_mov_b32 v{place}, v24")
-            expected.append(result << 16 | 0x1234 if half else 0x56780000 | result)
+        half, place = len(expected) % 2, 40 + len(expected)
+        registers[place] = [0] * 32
+        wmma = f"v_wmma_{kind}_16x16x16_{kind} v[24:31], {sources} op_sel:[0,0,{half}] {modifiers}"
+        code.extend(["v_mov_b32 v24, 0x56781234", wmma, f"v_mov_b32 v{place}, v24"])
+        expected.append(result << 16 | 0x1234 if half else 0x56780000 | result)
 
     for high, row in zip((0, 1, 4, 5), SIGNS[kind], strict=True):
         for low, result in enumerate(row.split()):
