@@ -5,7 +5,8 @@ called directly: one call an instruction, about 10 us each.
 
 VOP3 and VOP3P encodings have three sources. LLVM wrote 0 into those that an instruction does not have until January
 2026, and 0x80, the constant 0, since then (LLVM pull request 175753); the wheel's disassembler takes the former only.
-So what it refuses is asked again with such fields cleared.
+So what it refuses is asked again with such fields cleared. So are the VDST of a DS instruction that gives nothing back
+and the second source of a move in a VOPD, which the hardware does not look at.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import functools
 import importlib.util
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .descriptor import MACHINES
@@ -23,6 +24,7 @@ from .errors import IsaError
 
 _lock = threading.Lock()
 _VOP3, _VOP3P, _UNUSED = 0b110101, 0b11001100, 0x80
+_DS, _VOPD, _MOVE = 0b110110, 0b110010, 8
 PADDING = 32  # bytes; the longest gfx11 instruction, a MIMG with NSA words, has 20
 
 
@@ -99,19 +101,30 @@ def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tu
 
 
 def _without_unused(buffer: ctypes.Array[ctypes.c_char], at: int, ask: Callable[[int], int]) -> int:
-    """Asks again with the last source of a VOP3 or VOP3P cleared, then the last two, where they hold 0x80. A literal
-    behind the instruction stays where it is."""
-    first, second = struct.unpack_from("<II", buffer, at)
-    if first >> 26 != _VOP3 and first >> 24 != _VOP3P:
-        return 0
-    size, cleared = 0, second
+    """Asks again with unused fields cleared, step by step. A literal behind the instruction stays where it is."""
+    words = struct.unpack_from("<II", buffer, at)
+    size = 0
     try:
-        for shift in (18, 9):  # SRC2, SRC1 in the second word (RDNA3 ISA guide 15.3.4, 15.3.6)
-            if size or cleared >> shift & 0x1FF != _UNUSED:
-                break
-            cleared &= ~(0x1FF << shift)
-            struct.pack_into("<I", buffer, at + 4, cleared)
+        for cleared in _cleared(*words):
+            struct.pack_into("<II", buffer, at, *cleared)
             size = ask(at)
+            if size:
+                break
     finally:
-        struct.pack_into("<I", buffer, at + 4, second)
+        struct.pack_into("<II", buffer, at, *words)
     return size
+
+
+def _cleared(first: int, second: int) -> Iterator[tuple[int, int]]:
+    """The two words with fields cleared that may be unused (RDNA3 ISA guide 15.3.4, 15.3.6, 15.3.7, 15.5)."""
+    if first >> 26 == _VOP3 or first >> 24 == _VOP3P:
+        for shift in (18, 9):  # SRC2, SRC1
+            if second >> shift & 0x1FF != _UNUSED:
+                return
+            second &= ~(0x1FF << shift)
+            yield first, second
+    elif first >> 26 == _DS:
+        yield first, second & 0xFFFFFF
+    elif first >> 26 == _VOPD:
+        x, y = first >> 22 & 15 == _MOVE, first >> 17 & 31 == _MOVE
+        yield first & ~(0xFF << 9) if x else first, second & ~(0xFF << 9) if y else second
