@@ -93,6 +93,8 @@ _ALL = (
            "HIP: an access is in an allocation"),
     _check("RACE001", "same value stored by two waves", "nothing orders them, and either leaves the same", _MODEL,
            "note"),
+    _check("RACE002", "lanes store different values to one place", "one instruction; which lane's value stays is open",
+           "CUDA C++ Programming Guide, SIMT Architecture; HIP follows it"),
     # --- barriers
     _check("BAR001", "barrier with lanes off", "is it in a branch that not all threads take?", _SYNC, "note"),
     _check("BAR002", "waves missing at a barrier", "a wave of the workgroup has ended and will not come", _SYNC),

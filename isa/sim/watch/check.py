@@ -130,8 +130,10 @@ def observe(
         except (KernelFault, BudgetSpent) as error:
             fault = error
         for key, sighting in launch.sightings.items():
-            seen.setdefault(key, sighting)
-        if not late and not briefly and any(event in _EARLY for event, _, _ in seen):
+            if key[0] is not Event.LANES_UNCLEAR:
+                seen.setdefault(key, sighting)
+        again = {*_EARLY, Event.LANES_UNCLEAR}
+        if not late and not briefly and any(event in again for event, _, _ in (*seen, *launch.sightings)):
             late = True
             continue
         if fault is not None:

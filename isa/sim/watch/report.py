@@ -35,6 +35,8 @@ RULES: dict[Event, Rule] = {
         Event.BARRIER_APART: "BAR003",
         Event.LDS_SAME_VALUE: "RACE001",
         Event.GLOBAL_SAME_VALUE: "RACE001",
+        Event.LDS_LANES: "RACE002",
+        Event.GLOBAL_LANES: "RACE002",
     }.items()
 }
 """The rule that each kind of sighting breaks."""
@@ -114,6 +116,9 @@ def _say(
         return f"{name} reads LDS byte {s.address:#x}, which nothing has written", None, None
     if s.event is Event.GLOBAL_UNWRITTEN:
         return f"{name} reads {allocation(s.address)}, which nothing has written", None, None
+    if s.event in (Event.LDS_LANES, Event.GLOBAL_LANES):
+        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_LANES else allocation(s.address)
+        return f"{name} stores different values to {what}", "one lane that stores, or an atomic", None
     if s.event in _RACES:
         verb, did = _RACES[s.event]
         lds = s.event in LDS_RACES

@@ -79,6 +79,9 @@ class Event(IntEnum):
     BARRIER_APART = 16
     LDS_SAME_VALUE = 17  # a write after a write which leaves what was there
     GLOBAL_SAME_VALUE = 18
+    LDS_LANES = 19  # lanes of one wave store different values by one instruction
+    GLOBAL_LANES = 20
+    LANES_UNCLEAR = 21  # they may; no finding
 
 
 LDS_RACES = frozenset(

@@ -24,6 +24,7 @@ from isa.program import Instruction
 from isa.registers import EXEC_LO
 from isa.sim import lane_access as memory
 from isa.sim.cfg import Block, sees_flags
+from isa.sim.guess import GRANULE
 from isa.sim.ir import Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.state import Stop
@@ -46,6 +47,7 @@ from isa.sim.watch.state import (
     WORDS,
     Watched,
 )  # fmt: skip
+from isa.sim.watch.stores import Kept, kept, overlaps
 from isa.sim.watch.windows import Checks, Planned, planned_space
 from isa.values import Value
 
@@ -107,6 +109,7 @@ class WatchedTranslator(Translator):
         self._windows: list[str] = []
         self._for_access = False
         self._planned_here: list[Planned] = []  # in the open loop
+        self._stored_here: list[Kept] = []
 
     def text(self) -> str:
         return (
@@ -193,14 +196,19 @@ class WatchedTranslator(Translator):
         if self.strips is not None and self._planned_here:
             accesses, guards = self._planned_here, self.strips.guards
             self.strips.prepare.append(
-                lambda region: Checks(self.f, region, guards, self._tell_planned, self._windows).write(accesses)
+                lambda region: Checks(self.f, region, guards, self._tell_planned, self._windows, self._call).write(
+                    accesses
+                )
             )
+        stores, self._stored_here = self._stored_here, []
         self._planned_here, self._for_access = [], False
         super()._close()
+        for store in stores:
+            store.check(self.f, self.writer.scalar, self._call, self._exec(self.writer.scalar))
 
     def _begin(self, block: Block, label: str) -> None:
         super()._begin(block, label)
-        self._planned_here, self._for_access = [], False
+        self._planned_here, self._stored_here, self._for_access = [], [], False
 
     def _exec(self, region: Region) -> str:
         """EXEC as i64."""
@@ -303,6 +311,8 @@ class WatchedTranslator(Translator):
         assert form is not None
         kind = self._kind(inst, access)
         how = self._how(inst, access)
+        if kind == STORE and overlaps(pattern[: min(self.facts.strip, GRANULE)], size):
+            return False
         self._planned_here.append(Planned(space, kind, how, key, form.constant, pattern, size, site, self.dwords))
         return True
 
@@ -376,6 +386,10 @@ class WatchedTranslator(Translator):
         for lane, pointer in enumerate(pointers):
             words = [f.emit(region, f"extractelement {v!r}, i32 {lane}") for v in data]
             memory.store_words(w, region, pointer, element, words)
+        if access.space != "scratch":
+            first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
+            site, size = self._sites[self.inst.address], memory.element_bytes(element)
+            self._stored_here.append(kept(f, region, pointers, data, first, site, size))
 
     def atomic(
         self,

@@ -19,6 +19,7 @@ from isa.sim.ir import Function, Region
 from isa.sim.state import LANES
 from isa.sim.watch.quick import field, stamp
 from isa.sim.watch.state import GLOBAL_SPACE, LDS_SPACE, LOAD, STORE, Row, signed
+from isa.sim.watch.stores import Call, near
 from isa.sim.wide import Guards
 
 WIDEST = 32
@@ -87,19 +88,22 @@ def windows(cells: dict[int, int], size: int) -> Iterator[Window]:
 class Checks:
     """Writes the loop. guards: of the loop that does the accesses; tell: writes a call of `observers.access` for a
     strip, given a pointer to its addresses and the number of its first lane. tables: filled with what the code needs
-    beside it."""
+    beside it; call: writes a call of an observer."""
 
     f: Function
     region: Region
     guards: Guards
     tell: Callable[[Region, str, Planned, str], None]
     tables: list[str]
+    call: Call
 
     def write(self, accesses: Iterable[Planned]) -> None:
         groups: dict[object, list[Planned]] = {}
         for access in accesses:
             groups.setdefault(access.group, []).append(access)
         f, region = self.f, self.region
+        for store in (a for group in groups.values() for a in group if a.kind == STORE):
+            self._lanes(store)
         name, before = f.name("told"), region.block
         strip = f"%{name}.strip"
         region.line(f"br label %{name}")
@@ -113,6 +117,14 @@ class Checks:
         region.line(f"br i1 {more}, label %{name}, label %{name}.end")
         region.lines[phi_at] = f"  {strip} = phi i64 [0, %{before}], [{next_}, %{region.block}]"
         region.label(f"{name}.end")
+
+    def _lanes(self, store: Planned) -> None:
+        guards, region = self.guards, self.region
+        form, n = guards.ranges[store.key].form, guards.granule
+        strips, granules = range(LANES // guards.strip), range(guards.strip // n)
+        bases = [guards.base(self.f, region, str(s), form, g) for s in strips for g in granules]
+        what = store.site << 8 | store.size
+        near(self.f, region, bases, store.pattern[:n], what, self.call, self.tables)
 
     def _write_group(self, group: Sequence[Planned], strip: str) -> None:
         f, region, one = self.f, self.region, group[0]
