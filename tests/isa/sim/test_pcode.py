@@ -37,6 +37,8 @@ def few(plain, *others):
         yield Question(plain, seed, ("random", "full", "full", "full", "empty")[seed % 5])
     if any(word in name for word in ("min", "max", "med3")):  # their texts ask for the mode
         yield Question(plain, 30, "full", ieee=False)
+    halves = [case for case in others if case.form.kind == "halves"]
+    others = [case for case in others if case.form.kind != "halves"] + halves[:: max(len(halves) - 1, 1)]
     yield from (Question(case, 40 + n, ("dense", "full")[n % 2]) for n, case in enumerate(others))
 
 

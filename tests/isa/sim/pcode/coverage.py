@@ -70,7 +70,7 @@ def asked_forms() -> Iterator[forms.Form]:
             form.kind in ("plain", "memory")
             or (form.kind == "scalar" and any(r.kind == "i" for r in table()[form.key].roles) and name[:2] == "s_")
             or (form.kind == "offset" and "permute" in name)
-            or (form.kind == "halves" and name in ("v_mov_b16", "v_swap_b16") and "|" not in form.text)
+            or (form.kind == "halves" and "|" not in form.text and "clamp" not in form.text)
             or (form.kind == "packed" and (mixes or (signs and "clamp" not in form.text)))
         ):
             yield form
@@ -83,8 +83,9 @@ def cases(groups: int = 1, group: int = 0) -> list[Case]:
 
 
 def by_key(rows: Sequence[Case]) -> dict[str, list[Case]]:
-    """Plain forms first."""
+    """Plain forms first; where there is none, a half's."""
     found: dict[str, list[Case]] = {}
-    for case in sorted(rows, key=lambda case: case.form.kind not in ("plain", "halves")):
+    order = {"plain": 0, "halves": 1}
+    for case in sorted(rows, key=lambda case: order.get(case.form.kind, 2)):
         found.setdefault(case.form.key, []).append(case)
     return found

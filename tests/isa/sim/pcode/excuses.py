@@ -317,10 +317,14 @@ EXCUSES: tuple[Excuse, ...] = (
         lanesel = { S2.u32, S1.u32 };
         for i in 0 : 31 do
         source = (i & 16 ^ OTHER_ROW) + lanesel[(i & 15) * 4 +: 4].u32;
-        if EXEC[i].u1 && EXEC[source].u1 then VGPR[i][VDST.u32] = VGPR[source][SRC0.u32] endif
+        if EXEC[i].u1 then
+        if OPSEL[0].u1 || EXEC[source].u1 then VGPR[i][VDST.u32] = VGPR[source][SRC0.u32]
+        elsif OPSEL[1].u1 then VGPR[i][VDST.u32] = 0 endif
+        endif
         endfor
         """,
-        "without FETCH_INACTIVE and BOUND_CTRL, which the text leaves out, a source lane that is off leaves the "
-        "destination (ISA guide 16.12, prose of V_PERMLANE16_B32)",
+        "the text leaves out FETCH_INACTIVE and BOUND_CTRL (op_sel): a source lane that is off gives its value with "
+        "the "
+        "first, 0 with the second, and else leaves the destination (ISA guide 16.12, prose of V_PERMLANE16_B32)",
     ),
 )

@@ -88,7 +88,7 @@ def _(a0: Value, b0: Value, a1: Value, b1: Value, c: Value) -> Value:
 
     The grid lies 24 bits below the greater product (by its factors' exponents as encoded) or 26 below the addend. A
     term of the other sign than the addend's counts as the complement of its size, even a zero. bf16 and f32 have no
-    denormals; a bf16 result is the upper half of an f32's.
+    denormals, a result that vanishes is +0, and a bf16 result is the upper half of an f32's.
     """
     if c.kind == "BF":
         whole = FUNCTIONS["alignedDot2"](a0, b0, a1, b1, cast(c, "F", 32))
@@ -111,7 +111,8 @@ def _(a0: Value, b0: Value, a1: Value, b1: Value, c: Value) -> Value:
         total += units if sign == negative else ~units
     sign = int(negative ^ (total < 0)) if total else 0
     found = rounded(c.kind, c.width, (FINITE, sign, abs(total), grid))
-    return Value("F", 32, 0) if c.width == 32 and found.bits & 0x7F800000 == 0 else found
+    none = found.bits & 0x7F800000 == 0 if c.width == 32 else found.bits == 0x8000
+    return Value("F", c.width, 0) if none else found
 
 
 @_function("fma")
