@@ -30,14 +30,14 @@ def groups(cfg: Cfg, pairs: Sequence[Pair], alive: Callable[[int, int], bool]) -
         cut = left[0][1]
         together = [pair for pair in left if pair[1] == cut]
         if len(found) < _MOST:
-            reached = {begin: _reached(cfg, begin, cut, alive) for begin in {b for b, _ in left}}
+            reached = {begin: reached_from(cfg, begin, cut, alive) for begin in {b for b, _ in left}}
             together = [(begin, end) for begin, end in left if end == cut or end not in reached[begin]]
         found.append(together)
         left = [pair for pair in left if pair not in set(together)]
     return found
 
 
-def _reached(cfg: Cfg, begin: int, cut: int, alive: Callable[[int, int], bool]) -> set[int]:
+def reached_from(cfg: Cfg, begin: int, cut: int | None, alive: Callable[[int, int], bool]) -> set[int]:
     """The positions that a path from behind `begin` comes to, alive, without passing `cut`."""
     found: set[int] = set()
     block = cfg.block_of(begin)

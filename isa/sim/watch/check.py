@@ -23,6 +23,7 @@ from isa.sim.compiled import Kernel
 from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault
 from isa.sim.launch import LaunchReport
 from isa.sim.memory import Allocation, Memory
+from isa.sim.watch import causes
 from isa.sim.watch.launch import Schedule, Sighting, WatchedLaunch
 from isa.sim.watch.report import Lines, finding
 from isa.sim.watch.state import Event
@@ -107,7 +108,8 @@ def observe(
     if schedules < 1:
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory
-    lines = Lines([i for b in kernel.blocks for i in b.instructions], program, kernel.name)
+    code = [i for b in kernel.blocks for i in b.instructions]
+    lines = Lines(code, program, kernel.name)
     seen: dict[tuple[Event, int, int], Sighting] = {}
     found: list[Finding] = []
     stopped: KernelFault | BudgetSpent | None = None
@@ -150,10 +152,11 @@ def observe(
     if after and stopped is None:
         _restore(after)
     shape = {"x": grid[0], "y": grid[1]}
-    observed = [
-        finding(s, kernel.name, lines, lambda address: _named(memory, names or {}, address), shape)
+    told = [
+        (s, finding(s, kernel.name, lines, lambda address: _named(memory, names or {}, address), shape))
         for s in sorted(seen.values(), key=lambda s: (s.instruction.address or 0, s.event, s.register))
     ]
+    observed = causes.joined(told, code, lines, shape)
     if differs is not None:
         free = None if settled or any(f.severity == "fault" for f in observed) else _order_counts(kernel)
         found.insert(0, _differs(kernel.name, differs[0], after, differs[1], memory, names or {}, lines, free))

@@ -148,6 +148,11 @@ def _say(
     return f"waits here, wave {s.others[1]} at {other}", "all waves at one barrier", None
 
 
+def needs_barrier(s: Sighting, shape: Mapping[str, int]) -> bool:
+    """Whether a sighting is a race that a barrier would settle."""
+    return s.event in _RACES and not _by(s, shape)[1]
+
+
 def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[str, str | None, str | None]:
     """The same where one step of publishing is missing."""
     flag = lines.place(s.flag) if s.flag is not None else "the flag"

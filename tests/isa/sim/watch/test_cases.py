@@ -65,3 +65,46 @@ def test_case(body, options, expected):
             message = "instructions were run and the loop goes on"
         said.append(f"{f.rule} | {line} | {message}")
     assert said == expected
+
+
+CAUSES = """
+    ARG
+    v_lshlrev_b32_e32 v1, 2, v0
+    global_load_b64 v[2:3], v1, s[4:5]
+    global_load_b32 v4, v1, s[4:5] offset:8
+    v_add_f32_e32 v5, v2, v2
+    v_add_f32_e32 v5, v5, v3
+    v_add_f32_e32 v5, v5, v4
+    s_waitcnt vmcnt(0)
+    s_mov_b32 s6, 2
+.Lround:
+    v_xor_b32_e32 v8, 0x80, v1
+    ds_store_b32 v1, v5
+    ds_store_b32 v1, v5 offset:512
+    s_waitcnt lgkmcnt(0)
+    ds_load_b32 v10, v8
+    ds_load_b32 v11, v8 offset:512
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    s_sub_i32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 .Lround
+    s_endpgm
+"""
+
+
+def test_what_one_wait_or_barrier_would_settle_is_one_finding():
+    """Lines count from the body's first, ARG's two apart. The loads come after the stores of their wave and before
+    those of another one, or behind them: one barrier between is missing, whichever wave was first."""
+    first, found = findings(CAUSES, {"grid": 1, "block": 64, "scratch": 0, "unwritten": False})
+    told = [(f.id, f.span.line - first, sorted(r.span.line - first for r in f.related), f.expected) for f in found]
+    told = [
+        (id, line, more, re.sub(r"line (\d+)", lambda m: f"line {int(m[1]) - first}", e or ""))
+        for id, line, more, e in told
+    ]
+    assert told == [
+        ("WAIT006", 5, [6, 7], "s_waitcnt vmcnt(0) before `v_add_f32_e32 v5, v2, v2` (line 5) settles all"),
+        ("LDS002", 12, [13, 15, 16], "a barrier before `ds_load_b32 v10, v8` (line 15) settles all"),
+        ("LDS003", 15, [], ""),
+        ("LDS003", 16, [], ""),
+    ]
