@@ -43,11 +43,11 @@ def joined(
         return [finding for _, finding in seen]
     found: dict[int, Finding] = {}
     by_cause: dict[Hashable, list[int]] = {}
-    paths: dict[tuple[str, str], list[int]] = {}  # a note is no cause of a fault, and is not told with one
+    paths: dict[str, list[int]] = {}
     for k, (s, finding) in enumerate(seen):
         found[k] = finding
         if (kind := _kind(s, shape)) and s.other is not None:
-            paths.setdefault((kind, finding.severity), []).append(k)
+            paths.setdefault(kind, []).append(k)
         elif cause := _cause(s):
             by_cause.setdefault(cause, []).append(k)
     for group in by_cause.values():
@@ -59,7 +59,7 @@ def joined(
             flow = control_flow.of_instructions(instructions, "")
         except IsaError:  # code that nobody could analyse can still be run
             paths = {}
-        for (kind, _), group in paths.items():
+        for kind, group in paths.items():
             _by_path(flow, kind, [(k, seen[k][0]) for k in group], found, lines)
     return [found[k] for k in sorted(found)]
 

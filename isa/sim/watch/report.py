@@ -149,8 +149,8 @@ def _say(
 
 
 def needs_barrier(s: Sighting, shape: Mapping[str, int]) -> bool:
-    """Whether a sighting is a race that a barrier would settle."""
-    return s.event in _RACES and not _by(s, shape)[1]
+    """Whether a sighting is a race that a barrier would settle, and a fault."""
+    return s.event in _RACES and RULES[s.event].severity == "fault" and not _by(s, shape)[1]
 
 
 def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[str, str | None, str | None]:
