@@ -207,11 +207,12 @@ def check_kernel(
     block: Triple,
     given: Sequence[Given],
     *,
+    dynamic_lds: int = 0,
     program: Program | None = None,
     schedules: Schedules = Schedules(),
 ) -> list[Finding]:  # fmt: skip
-    """Check one kernel of a code object; `name` may be None where it has only one. IsaError where the arguments are
-    not the kernel's."""
+    """Check one kernel of a code object; `name` may be None where it has only one. dynamic_lds: bytes of LDS behind the
+    static ones. IsaError where the arguments are not the kernel's."""
     import random
 
     card = Card(capacity=CAPACITY, hasty=math.prod(grid) * math.prod(block) <= FEW)
@@ -236,6 +237,6 @@ def check_kernel(
 
     kernarg = packed(kernel.facts, given, place)
     return check_launch(
-        card, kernel, grid, block, kernarg, schedules=schedules.count, seed=schedules.seed,
+        card, kernel, grid, block, kernarg, dynamic_lds, schedules=schedules.count, seed=schedules.seed,
         threads=schedules.threads, budget=schedules.budget, program=program, names=names, unwritten=unwritten,
     )  # fmt: skip

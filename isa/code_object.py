@@ -43,6 +43,7 @@ _SHT_SYMTAB, _SHT_DYNSYM = 2, 11
 _NOTE_METADATA = 32  # NT_AMDGPU_METADATA
 _RELOCATIONS = ("NONE ABS32_LO ABS32_HI ABS64 REL32 REL64 ABS32 GOTPCREL GOTPCREL32_LO GOTPCREL32_HI "
                 "REL32_LO REL32_HI 12 RELATIVE64 REL16").split()  # fmt: skip
+_RELATIVE64 = _RELOCATIONS.index("RELATIVE64")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,8 @@ class CodeObject:
     symbols: Mapping[str, Symbol]
     printf: tuple[str, ...] = ()
     """The formats of printf, as the metadata's amdhsa.printf has them."""
+    relative: tuple[tuple[int, int], ...] = ()
+    """R_AMDGPU_RELATIVE64: (address of 64 bits, what they hold when it is loaded at 0)."""
 
     @property
     def extent(self) -> int:
@@ -156,7 +159,7 @@ class _Image:
 
 def load(source: bytes | str | Path, arch: str | None = None, *, runs: bool = True) -> CodeObject:
     """Reads a code object from bytes or a file. arch: which one of a bundle; by default the first for gfx11. runs:
-    False to look at its code only; then it may have relocations, such as those of a table of function pointers."""
+    False to look at its code only; then it may have relocations to symbols of other modules."""
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     return _read_elf(unbundle(data, arch), runs)
 
@@ -250,6 +253,7 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     image = _Image(lambda offset, size: data[offset : offset + size])
     header = _header(image)
     segments, metadata = [], None
+    relative: list[tuple[int, int]] = []
     for kind, flags, offset, address, filesz, memsz in _program_headers(image, header):
         if kind == _PT_LOAD:
             if memsz < filesz or address + memsz > LARGEST_IMAGE:
@@ -258,7 +262,7 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
         elif kind == _PT_NOTE:
             metadata = metadata or _metadata(image.take(offset, filesz, "the notes"))
         elif kind == _PT_DYNAMIC and runs:
-            _refuse_relocations(image, offset, filesz)
+            relative += _relocations(image, offset, filesz)
     if not segments:
         raise CodeObjectError("this code object has nothing to load")
     if metadata is None:
@@ -269,22 +273,29 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     formats = metadata.get("amdhsa.printf", [])
     if not isinstance(formats, list) or not all(isinstance(f, str) for f in formats):
         raise CodeObjectError("the metadata's amdhsa.printf is not a list of texts", got=repr(formats)[:80])
-    return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats))
+    if any(not 0 <= where <= whole.extent - 8 for where, _ in relative):
+        raise CodeObjectError("a relocation of this code object is outside of it")
+    return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats), tuple(relative))
 
 
-def _refuse_relocations(image: _Image, offset: int, size: int) -> None:
+def _relocations(image: _Image, offset: int, size: int) -> Iterator[tuple[int, int]]:
+    """(where, addend) of each relative one, such as those of a table of functions; CodeObjectError for any other."""
     entries = dict(image.unpack("QQ", offset + 16 * i, "the dynamic section") for i in range(min(size // 16, 256)))
     # DT_RELA with DT_RELASZ, DT_JMPREL with DT_PLTRELSZ. In code objects the first segment's addresses are offsets.
     for table, length in ((entries.get(7), entries.get(8)), (entries.get(23), entries.get(2))):
         if table is not None and length:
-            where, info = image.unpack("QQ", table, "a relocation")
-            number = info & 0xFFFFFFFF
-            name = _RELOCATIONS[number] if number < len(_RELOCATIONS) else str(number)
-            raise CodeObjectError(
-                f"this code object must be relocated when it is loaded, which is not supported: "
-                f"R_AMDGPU_{name} at {where:#x}, {length // 24} in all",
-                hint="avoid tables of addresses and symbols from other modules",
-            )
+            for i in range(length // 24):
+                where, info, addend = image.unpack("QQQ", table + 24 * i, "a relocation")
+                number = info & 0xFFFFFFFF
+                if number == _RELATIVE64:
+                    yield where, addend
+                    continue
+                name = _RELOCATIONS[number] if number < len(_RELOCATIONS) else str(number)
+                raise CodeObjectError(
+                    f"this code object must be relocated when it is loaded, which is not supported: "
+                    f"R_AMDGPU_{name} at {where:#x}, {length // 24} in all",
+                    hint="avoid symbols from other modules",
+                )
 
 
 def _symbols(image: _Image, header: _Header) -> Iterator[tuple[str, Symbol]]:

@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which orders, and which data.")
 @click.option("--budget", type=click.IntRange(min=1), default=None, help="Instructions after which it is stopped.")
 @launch_options
+@click.option("--dynamic-lds", type=click.IntRange(min=0), default=0, help="Bytes of LDS behind the static ones.")
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
 @rule_options
 def command(
     what: tuple[str, ...], n: int, m: int | None, k: int | None, alpha: float, beta: float, count: int, seed: int,
     budget: int | None, name: str | None, grid: tuple[int, int, int] | None, block: tuple[int, int, int] | None,
-    arguments: tuple[str, ...], hipcc: Path | None, select: tuple[str, ...], ignore: tuple[str, ...], sarif: bool,
-    as_json: bool,
+    arguments: tuple[str, ...], dynamic_lds: int, hipcc: Path | None, select: tuple[str, ...],
+    ignore: tuple[str, ...], sarif: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Launch kernels of the ladder, or of assembly files and code objects, and report what a card would let pass.
 
@@ -62,14 +63,14 @@ def command(
     shape = (grid, block) if grid and block else None
     if (grid is None) != (block is None):
         raise IsaError("a launch needs both --grid and --block")
-    if arguments and shape is None:
-        raise IsaError("--arg goes with --grid and --block")
+    if (arguments or dynamic_lds) and shape is None:
+        raise IsaError("--arg and --dynamic-lds go with --grid and --block")
     found: list[tuple[str, list[Finding]]] = []
     for one in what:
         code, program, of = _read(one, hipcc)
         if of:
             inputs.same_kernel(of, name)
-        seen = _check(code, program, of or name, problem, schedules, shape, arguments)
+        seen = _check(code, program, of or name, problem, schedules, shape, arguments, dynamic_lds)
         found.append((one, of_rules(_left(seen, program, of or name, code), ids)))
         if not as_json and not sarif:
             _show(*found[-1])
@@ -102,14 +103,16 @@ def _show(what: str, findings: Sequence[Finding]) -> None:
 
 def _check(
     code: CodeObject, program: Program | None, name: str | None, problem: Problem, schedules: Schedules,
-    shape: tuple[tuple[int, int, int], tuple[int, int, int]] | None, arguments: Sequence[str],
+    shape: tuple[tuple[int, int, int], tuple[int, int, int]] | None, arguments: Sequence[str], dynamic_lds: int,
 ) -> list[Finding]:  # fmt: skip
     from hipgemm.checking import Given, check_gemm, check_kernel
     from hipgemm.kernels import known, rung
 
     if shape is not None:
         given = [Given.read(text) for text in arguments]
-        return check_kernel(code, name, *shape, given, program=program, schedules=schedules)
+        return check_kernel(
+            code, name, *shape, given, dynamic_lds=dynamic_lds, program=program, schedules=schedules
+        )  # fmt: skip
     names = [name] if name else list(code.kernels)
     if len(names) != 1 or not known(names[0]):
         raise IsaError(

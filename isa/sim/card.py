@@ -57,6 +57,8 @@ class Card:
         ctypes.memset(base, 0, loaded.extent)
         for segment in loaded.segments:
             ctypes.memmove(base + segment.address, segment.data, len(segment.data))
+        for where, addend in loaded.relative:
+            ctypes.c_uint64.from_address(base + where).value = base + addend
         kernels = {name: Kernel(facts, loaded, base) for name, facts in loaded.kernels.items()}
         variables = {
             s.name: (base + s.address, s.size)

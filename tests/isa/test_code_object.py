@@ -1,5 +1,6 @@
 """The reader of code objects: what it finds in what the compiler made, and that nothing can make it crash."""
 
+import ctypes
 import itertools
 import random
 import struct
@@ -12,6 +13,7 @@ from isa import code_object, toolchain
 from isa.code_object import CodeObjectError
 from isa.descriptor import decode_descriptor
 from isa.errors import IsaError
+from isa.sim.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]
 SOURCE = """
@@ -200,13 +202,25 @@ def test_the_size_of_an_image_in_memory_is_read_from_its_headers(elf: bytes) -> 
         assert size <= -(-len(image) // 4096) * 4096
 
 
-def test_relocations_are_refused_by_name(compile_hip: Compile) -> None:
-    with pytest.raises(CodeObjectError, match=r"R_AMDGPU_(RELATIVE64|ABS64) at 0x.*2 in all"):
-        code_object.load(compile_hip(RELOCATED)[1])
+def test_tables_of_addresses_are_relocated(compile_hip: Compile) -> None:
+    whole = code_object.load(compile_hip(RELOCATED)[1])
+    at, x = whole.symbols["table"].address, whole.symbols["x"].address
+    assert whole.relative == ((at, x), (at + 8, x))
+    card = Card(capacity=1 << 20)
+    base = card.load(whole).address
+    assert [ctypes.c_uint64.from_address(base + at + i).value for i in (0, 8)] == [base + x] * 2
 
 
-def test_code_that_is_only_looked_at_may_have_relocations(compile_hip: Compile) -> None:
-    assert list(code_object.load(compile_hip(RELOCATED)[1], runs=False).kernels) == ["k"]
+def test_other_relocations_are_refused_by_name(compile_hip: Compile) -> None:
+    image = compile_hip(RELOCATED)[1]
+    at, x = code_object.load(image).relative[1]
+    absolute = image.replace(struct.pack("<QQQ", at, 13, x), struct.pack("<QQQ", at, 3, x))
+    with pytest.raises(CodeObjectError, match=r"R_AMDGPU_ABS64 at 0x.*2 in all"):
+        code_object.load(absolute)
+    assert list(code_object.load(absolute, runs=False).kernels) == ["k"]
+    outside = image.replace(struct.pack("<QQQ", at, 13, x), struct.pack("<QQQ", 1 << 40, 13, x))
+    with pytest.raises(CodeObjectError, match="a relocation of this code object is outside"):
+        code_object.load(outside)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,150 @@
+"""The dynamic checker on HIP kernels that others wrote: no fault in correct ones, each known bug found.
+
+The kernels lie in `shared/kernels` beside the repository: 32 in good.hip and 20 in sync.hip are correct, each of
+bugs.hip has one bug, which its name tells. The two of good.hip that have no launch there get theirs here.
+"""
+
+import functools
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from hipgemm.checking import Given, Schedules, assembled, check_kernel
+from isa import code_object
+from isa.parse import parse
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "isa" / "sim"))
+import programs  # noqa: E402
+
+INCLUDE = HERE.parents[1] / "kernels_hip" / "include"
+FOLDER = next((p / "shared" / "kernels" for p in HERE.parents if (p / "shared" / "kernels").is_dir()), None)
+pytestmark = pytest.mark.skipif(FOLDER is None, reason="there is no shared/kernels beside the repository")
+LEVELS = ("-O0", "-O1", "-O2", "-O3")
+OWN = {
+    "fptr": {"grid": [3, 1, 1], "block": [64, 1, 1], "args": ["buffer:600:unwritten", "i32:150"]},
+    "dynlds": {
+        "grid": [2, 1, 1], "block": [64, 1, 1], "args": ["buffer:512:unwritten", "buffer:256:random"], "lds": 256,
+    },
+}  # fmt: skip
+FOUND = {
+    "b_nosync": "LDS race",
+    "b_nosync_first": "LDS race",
+    "b_oob": "access outside allocations",
+    "b_uninit_lds": "read of LDS that nobody wrote",
+    "b_wg_race": "memory race",
+    "b_wg_race_store": "memory race",
+    "b_nofence": "memory race",
+    "b_relaxed": "memory race",
+    "b_lock_noacq": "memory race",
+    "b_divbar": "waves missing at a barrier",
+    "b_uninit_mem": "read of memory that nobody wrote",
+    "b_misaligned": "misaligned memory access",
+    "b_war": "LDS race",
+    "b_lds_oob": "access outside allocations",
+    "b_wave_global": "memory race",
+    "b_lane_race": "lanes store different values to one place",
+    "b_uninit_var": "read of a register that nobody wrote",
+    "b_inf": "no end in sight",
+    "b_null": "access outside allocations",
+    "b_neg": "access outside allocations",
+    "b_hist_nonatomic": "LDS race",
+    "b_ovf32": "access outside allocations",
+    "b_warpsync_64": "LDS race",
+}
+"""What is told of each; b_shfl_inactive, whose value is that of a lane that is off, is no fault of its code."""
+COMPILED_AWAY = frozenset({"b_lane_race", "b_uninit_var", "b_null"})
+"""From -O1 on."""
+NOTES = {
+    "compact": "result depends on the order of atomics",
+    "seq_queue": "result depends on the order of atomics",
+    "same_value": "same value stored by two waves",
+}
+
+
+@functools.cache
+def image(file, level):
+    return code_object.load(programs.compiled(FOLDER / f"{file}.hip", (level,), True, INCLUDE))
+
+
+@functools.cache
+def launches():
+    return {**json.loads((FOLDER / "launches.json").read_text()), **OWN}
+
+
+def findings(file, level, name, schedules=3, code=None, program=None):
+    launch = launches()[name]
+    return check_kernel(
+        code or image(file, level), name, tuple(launch["grid"]), tuple(launch["block"]),
+        [Given.read(text) for text in launch["args"]], dynamic_lds=launch.get("lds", 0), program=program,
+        schedules=Schedules(schedules, budget=3_000_000),
+    )  # fmt: skip
+
+
+def judge(file, level, name, found):
+    """What is wrong with these findings, "" for nothing."""
+    faults = {f.rule for f in found if f.severity == "fault"}
+    if file != "bugs":
+        notes = {f.rule for f in found} - faults
+        wrong = faults or notes != {NOTES[name]} & notes if name in NOTES else faults or notes
+        return f"{name}{level}: {found}" if wrong else ""
+    here = FOUND.get(name) if level == "-O0" or name not in COMPILED_AWAY else None
+    return f"{name}{level}: {sorted(faults)}" if (here not in faults if here else faults) else ""
+
+
+@pytest.mark.parametrize(
+    ("file", "level", "name"),
+    [
+        ("good", "-O2", "gray"),
+        ("good", "-O1", "wmma"),
+        ("good", "-O1", "calls"),
+        ("good", "-O1", "recursion"),
+        ("good", "-O2", "fptr"),
+        ("good", "-O2", "dynlds"),
+        ("sync", "-O2", "spinlock"),
+        ("sync", "-O2", "compact"),
+        ("sync", "-O2", "same_value"),
+        ("bugs", "-O2", "b_nofence"),
+        ("bugs", "-O2", "b_lock_noacq"),
+        ("bugs", "-O2", "b_wg_race_store"),
+        ("bugs", "-O0", "b_lane_race"),
+        ("bugs", "-O2", "b_hist_nonatomic"),
+    ],
+)
+def test_some(file, level, name):
+    assert not judge(file, level, name, findings(file, level, name, schedules=2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("file", ["good", "sync", "bugs"])
+def test_all(file, level):
+    said = (judge(file, level, name, findings(file, level, name)) for name in image(file, level).kernels)
+    assert not [text for text in said if text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_text_and_code_object_say_the_same(level, tmp_path):
+    """As `hipgemm check FILE.s`: the text as it is read and written again, with lines."""
+    for file in ("good", "sync", "bugs"):
+        text = tmp_path / f"{file}.s"
+        programs.toolchain.find().compile(
+            FOLDER / f"{file}.hip", text, arch="gfx1100", cu_mode=True, include=INCLUDE, flags=(level,)
+        )
+        program = parse(text.read_text(), text.name)
+        code = assembled(program)
+        for name in image(file, level).kernels:
+            found = findings(file, level, name, 1, code, program)
+            assert [(f.rule, f.severity) for f in found] == [
+                (f.rule, f.severity) for f in findings(file, level, name, 1)
+            ], name
+
+
+def test_the_launches_cover_all_kernels():
+    names = [n for file in ("good", "sync", "bugs") for n in image(file, "-O2").kernels]
+    assert sorted(names) == sorted(launches())
+    assert len(names) == 32 + 20 + 24
+    assert {n for n in names if n.startswith("b_")} == {*FOUND, "b_shfl_inactive"}
