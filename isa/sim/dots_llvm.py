@@ -2,13 +2,14 @@
 
 `dot2_<kind>_v<lanes>` is one step on vectors, special values and all. `wmma_<kind>` does a whole matrix product in
 memory: 8 registers of A, 8 of B, 8 of C that become D, 32 words each. It takes A and B apart once (size, exponent and
-sign of each element), and then runs, for each of 16 rows on 16 columns, the eight steps without a thought for special
-values. Where A or B holds one, or an accumulator became one, that row is done again by `dot2`.
+sign of each element), and then runs the eight steps on 16 columns of two rows at a time, which wait for nothing of each
+other, without a thought for special values. Where A or B holds one, or an accumulator became one, the two rows are done
+again by `dot2`.
 
 A step is arithmetic on i32 alone. A factor's size is kept with two or five zeros behind it, so that a product has 26
-bits, the accumulator 27, and the grid's place is the same for all: G = grid + 24. The sum has 29 bits at most. Turning
-it into an f32 rounds as it must; its exponent is then moved by integer arithmetic. An f16 comes from that f32 if the
-sum's low five bits were made one last bit before (rounding to odd): then nothing is rounded twice.
+bits, the accumulator 27, and an exponent with the 12 or 26 taken off that make a grid of it. The sum has 29 bits.
+Turning it into an f32 rounds as it must; its exponent is then moved by integer arithmetic. An f16 comes from that f32
+if the sum's low five bits were made one last bit before (rounding to odd): then nothing is rounded twice.
 """
 
 from __future__ import annotations
@@ -90,54 +91,65 @@ def _factor(v: _Code, kind: Kind, word: str, high: bool) -> tuple[_Factor, str]:
     normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
     whole = v.op("or", rest, 1 << kind.fraction)
     size = v.op("shl", v.select(normal, whole, rest if kind.factor == "f16" else 0), 12 - kind.fraction)
-    exponent = v.op("sub", v.pick("smax", field, 1), kind.bias)
+    exponent = v.op("sub", v.pick("smax", field, 1), kind.bias + 12)
     there = v.emit(f"icmp ne {v.words} {size}, zeroinitializer")
     return (size, v.select(there, exponent, _FAR), word if high else v.op("shl", word, 16)), field
 
 
-def _step(v: _Code, kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: str, native_half: bool) -> str:
-    """The next accumulator where all is finite. c and the result: f16 in its low half, or f32; bf16 as f32."""
+def _step(
+    v: _Code, kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: str, native_half: bool, whole: bool = True
+) -> tuple[str, str]:
+    """The next accumulator where all is finite, f16 in its low half or f32 (bf16, too), and its exponent as it is
+    encoded, or above, where it is beyond the range. Without `whole` such an f32 is garbage."""
     half = kind.packed and kind.factor == "f16"
     if half:
         field, rest = v.op("and", v.op("lshr", c, 10), 31), v.op("and", c, 0x3FF)
         normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
         c_size = v.op("shl", v.select(normal, v.op("or", rest, 0x400), rest), 16)
-        c_place = v.op("sub", v.pick("smax", field, 1), 15 + 2)
+        c_place = v.op("sub", v.pick("smax", field, 1), 15 + 26)
         c_sign = v.op("shl", c, 16)
     else:
         field = v.op("and", v.op("lshr", c, 23), 255)
-        normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
         c_size = v.op("shl", v.op("or", v.op("and", c, 0x7FFFFF), 0x800000), 3)
-        c_size = v.select(normal, c_size, 0)
-        c_place = v.select(normal, v.op("sub", field, 127 + 2), _FAR)
+        c_place = v.op("sub", field, 127 + 26)
+        if kind.factor == "bf16":
+            # Products of f16 are so much larger than what stands here for 0 that it is shifted away, and without
+            # products the result is too small.
+            normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
+            c_size, c_place = v.select(normal, c_size, 0), v.select(normal, c_place, _FAR)
         c_sign = c
     places = [v.op("add", x[1], y[1]) for x, y in pairs]
     place = v.pick("smax", v.pick("smax", *places), c_place)
-    total = v.op("lshr", c_size, v.pick("umin", v.op("sub", place, c_place), 31))
+    terms = []
     for (x, y), own in zip(pairs, places, strict=True):
         small = [v.op("and", f[0], 0x3FFF) for f in (x, y)]  # lets LLVM multiply halves
         product = v.op("mul", *small)
         cut = v.op("lshr", product, v.pick("umin", v.op("sub", place, own), 31))
         other = v.op("ashr", v.op("xor", v.op("xor", x[2], y[2]), c_sign), 31)
-        total = v.op("add", total, v.op("xor", cut, other))
-    return (_to_f16 if half else _to_f32)(v, kind, total, place, c_sign, native_half)
+        terms.append(v.op("xor", cut, other))
+    total = v.op("lshr", c_size, v.pick("umin", v.op("sub", place, c_place), 31))
+    total = v.op("add", total, v.op("add", *terms))
+    if half:
+        result = _to_f16(v, total, place, c_sign, native_half)
+        return result, v.op("lshr", v.op("and", result, 0x7C00), 10)
+    return _to_f32(v, kind, total, place, c_sign, whole)
 
 
-def _to_f32(v: _Code, kind: Kind, total: str, place: str, c_sign: str, native_half: bool) -> str:
+def _to_f32(v: _Code, kind: Kind, total: str, place: str, c_sign: str, whole: bool) -> tuple[str, str]:
     number = v.emit(f"sitofp {v.words} {total} to <{v.lanes} x float>")
     bits = v.emit(f"bitcast <{v.lanes} x float> {number} to {v.words}")
     size = v.op("and", bits, 0x7FFFFFFF)
-    moved = v.op("sub", place, 24)
-    exponent = v.op("add", v.op("lshr", size, 23), moved)
-    result = v.op("add", size, v.op("shl", moved, 23))
-    result = v.select(v.emit(f"icmp sgt {v.words} {exponent}, splat (i32 254)"), 0x7F800000, result)
+    exponent = v.op("add", v.op("lshr", size, 23), place)
+    result = v.op("add", size, v.op("shl", place, 23))
+    if whole:
+        result = v.select(v.emit(f"icmp sgt {v.words} {exponent}, splat (i32 254)"), 0x7F800000, result)
     result = v.op("or", result, v.op("and", v.op("xor", bits, c_sign), -(1 << 31)))
     below = v.emit(f"icmp slt {v.words} {exponent}, splat (i32 1)")
     result = v.select(v.either(below, v.emit(f"icmp eq {v.words} {size}, zeroinitializer")), 0, result)
-    return v.op("and", result, -(1 << 16)) if kind.packed else result
+    return v.op("and", result, -(1 << 16)) if kind.packed else result, exponent
 
 
-def _to_f16(v: _Code, kind: Kind, total: str, place: str, c_sign: str, native_half: bool) -> str:
+def _to_f16(v: _Code, total: str, place: str, c_sign: str, native_half: bool) -> str:
     from isa.sim.halves import round_half
     from isa.sim.llvm_values import LlvmValue
 
@@ -145,7 +157,7 @@ def _to_f16(v: _Code, kind: Kind, total: str, place: str, c_sign: str, native_ha
     rough = v.emit(f"icmp ne {v.words} {v.op('and', size, 31)}, zeroinitializer")
     odd = v.op("or", v.op("and", size, -32), v.select(rough, 32, 0))
     size = v.select(v.emit(f"icmp ugt {v.words} {size}, splat (i32 {(1 << 24) - 1})"), odd, size)
-    scale = v.op("shl", v.op("add", v.pick("smin", place, 100), 127 - 24), 23)
+    scale = v.op("shl", v.op("add", v.pick("smin", place, 76), 127), 23)
     floats = [
         v.emit(f"sitofp {v.words} {size} to <{v.lanes} x float>"),
         v.emit(f"bitcast {v.words} {scale} to <{v.lanes} x float>"),
@@ -181,7 +193,7 @@ def _dot2(into: Function, name: str, lanes: int, native_half: bool) -> str:
         (x, x_field), (y, y_field) = (_factor(v, kind, word, high) for word in ("%a", "%b"))
         pairs.append((x, y))
         fields.append((x_field, y_field))
-    result = _special(v, kind, pairs, fields, c, _step(v, kind, pairs, c, native_half), wide)
+    result = _special(v, kind, pairs, fields, c, _step(v, kind, pairs, c, native_half)[0], wide)
     v.region.line(f"ret {words} {v.op('lshr', result, 16) if wide else result}")
     _define(into, f)
     return symbol
@@ -283,64 +295,79 @@ def _wmma(into: Function, name: str, native_half: bool) -> None:
     _take_apart(_Code(f, f.region("apart"), 32), kind, tables)
     v = _Code(f, f.region("row"), 16)
     r = v.region
-    r.lines += ["  %i = phi i32 [ 0, %apart.done ], [ %i.next, %row.done ]"]
+    r.line("%i = phi i32 [ 0, %apart.done ], [ %i.next, %row.done ]")
+    # Rows 4q + h and 4q + h + 2, of which lanes 16h and up have A and B.
     half = v.emit("and i32 %i, 1")
     columns = v.emit(f"mul i32 {half}, {_ELEMENT}")
-    lane = v.emit(f"add i32 %i, {v.emit(f'mul i32 {half}, 16')}")
-    row = v.emit(f"mul i32 {lane}, 4")
-    own = v.at("%m", v.emit(f"add i32 {v.emit(f'mul i32 %i, {_ELEMENT}')}, {16 * _ROW}"))
-    first = v.load(own)
+    four = v.emit(f"shl i32 {v.emit('lshr i32 %i, 1')}, 2")
+    upper = v.emit(f"add i32 {four}, {half}")
+    lane = v.emit(f"add i32 {upper}, {v.emit(f'shl i32 {half}, 4')}")
+    rows = [v.emit(f"mul i32 {v.emit(f'add i32 {lane}, {n}')}, 4") for n in (0, 2)]
+    own = v.at("%m", v.emit(f"add i32 {v.emit(f'mul i32 {upper}, {_ELEMENT}')}, {16 * _ROW}"))
+    owns = [own, v.at(own, 2 * _ELEMENT)]
+    first = [v.load(place) for place in owns]
     r.line("br i1 %special, label %slow, label %fast")
     r.label("fast")
-    start = v.op("shl", first, 16) if wide else first
+    start = [v.op("shl", c, 16) if wide else c for c in first]
+    field, top = (10, 31) if kind.packed and not wide else (23, 255)
+    encoded = v.pick("smax", *(v.op("and", v.op("lshr", c, field), top) for c in start))
     r.line("br label %step")
     r.label("step")
     r.line("%k = phi i32 [ 0, %fast ], [ %k.next, %step ]")
-    r.line(f"%c = phi {v.words} [ {start}, %fast ], [ %c.next, %step ]")
-    r.line(f"%odd = phi {v.bits} [ zeroinitializer, %fast ], [ %odd.next, %step ]")
-    field, top = (10, 31) if kind.packed and not wide else (23, 255)
-    exponent = v.op("and", v.op("lshr", "%c", field), top)
-    r.line(f"%odd.next = or {v.bits} %odd, {v.emit(f'icmp eq {v.words} {exponent}, splat (i32 {top})')}")
+    for n, c in enumerate(start):
+        r.line(f"%c{n} = phi {v.words} [ {c}, %fast ], [ %c{n}.next, %step ]")
+    r.line(f"%peak = phi {v.words} [ {encoded}, %fast ], [ %peak.next, %step ]")
     k_at = v.emit(f"mul i32 %k, {2 * _ROW}")
-    a_at, b_at = (v.emit(f"add i32 {k_at}, {x}") for x in (row, columns))
-    pairs = []
-    for high in (0, 1):
-        x, y = [], []
-        for table in tables:
-            scalar = v.emit(f"load i32, ptr {v.at(v.at(table, a_at), high * _ROW)}, align 4")
-            x.append(v.splat(scalar))
-            y.append(v.load(v.at(v.at(table, b_at), (16 + high) * _ROW)))
-        pairs.append(((x[0], x[1], x[2]), (y[0], y[1], y[2])))
-    r.line(f"%c.next = or {v.words} {_step(v, kind, pairs, '%c', native_half)}, zeroinitializer")
+    b_at = v.emit(f"add i32 {k_at}, {columns}")
+    b = [[v.load(v.at(v.at(table, b_at), (16 + high) * _ROW)) for table in tables] for high in (0, 1)]
+    exponents = []
+    for n, row in enumerate(rows):
+        a_at = v.emit(f"add i32 {k_at}, {row}")
+        pairs = []
+        for high in (0, 1):
+            places = [v.at(v.at(table, a_at), high * _ROW) for table in tables]
+            a = [v.splat(v.emit(f"load i32, ptr {place}, align 4")) for place in places]
+            pairs.append(((a[0], a[1], a[2]), (b[high][0], b[high][1], b[high][2])))
+        result, exponent = _step(v, kind, pairs, f"%c{n}", native_half, whole=False)
+        r.line(f"%c{n}.next = or {v.words} {result}, zeroinitializer")
+        exponents.append(exponent)
+    r.line(f"%peak.next = or {v.words} {v.pick('smax', '%peak', v.pick('smax', *exponents))}, zeroinitializer")
     r.line("%k.next = add i32 %k, 1")
     r.line("%k.last = icmp eq i32 %k.next, 8")
     r.line("br i1 %k.last, label %steps.done, label %step")
     r.label("steps.done")
-    done = v.op("lshr", "%c.next", 16) if wide else "%c.next"
-    r.line(f"br i1 {v.some('%odd.next')}, label %slow, label %row.done")
+    for n, place in enumerate(owns):
+        done = v.op("lshr", f"%c{n}.next", 16) if wide else f"%c{n}.next"
+        r.line(f"store {v.words} {done}, ptr {place}, align 4")
+    odd = v.some(v.emit(f"icmp sge {v.words} %peak.next, splat (i32 {top})"))
+    r.line(f"br i1 {odd}, label %slow, label %row.done")
     r.label("slow")
     r.line("br label %slow.step")
     r.label("slow.step")
     r.line("%s = phi i32 [ 0, %slow ], [ %s.next, %slow.step ]")
-    r.line(f"%d = phi {v.words} [ {first}, %slow ], [ %d.next, %slow.step ]")
+    for n, c in enumerate(first):
+        r.line(f"%d{n} = phi {v.words} [ {c}, %slow ], [ %d{n}.next, %slow.step ]")
     s_at = v.emit(f"mul i32 %s, {_ROW}")
-    a = v.splat(v.emit(f"load i32, ptr {v.at('%m', v.emit(f'add i32 {s_at}, {row}'))}, align 4"))
-    b = v.load(v.at(v.at("%m", v.emit(f"add i32 {s_at}, {columns}")), 8 * _ROW))
-    r.line(f"%d.next = call {v.words} @{step}({v.words} {a}, {v.words} {b}, {v.words} %d)")
+    column = v.load(v.at(v.at("%m", v.emit(f"add i32 {s_at}, {columns}")), 8 * _ROW))
+    for n, row in enumerate(rows):
+        element = v.splat(v.emit(f"load i32, ptr {v.at('%m', v.emit(f'add i32 {s_at}, {row}'))}, align 4"))
+        r.line(f"%d{n}.next = call {v.words} @{step}({v.words} {element}, {v.words} {column}, {v.words} %d{n})")
     r.line("%s.next = add i32 %s, 1")
     r.line("%s.last = icmp eq i32 %s.next, 8")
-    r.line("br i1 %s.last, label %row.done, label %slow.step")
+    r.line("br i1 %s.last, label %slow.done, label %slow.step")
+    r.label("slow.done")
+    for n, place in enumerate(owns):
+        r.line(f"store {v.words} %d{n}.next, ptr {place}, align 4")
+    r.line("br label %row.done")
     r.label("row.done")
-    r.line(f"%result = phi {v.words} [ {done}, %steps.done ], [ %d.next, %slow.step ]")
-    r.line(f"store {v.words} %result, ptr {own}, align 4")
-    _next_row(v)
+    _next_row(v, 8)
     _define(into, f)
 
 
-def _next_row(v: _Code) -> None:
+def _next_row(v: _Code, count: int) -> None:
     r = v.region
     r.line("%i.next = add i32 %i, 1")
-    r.line("%i.last = icmp eq i32 %i.next, 16")
+    r.line(f"%i.last = icmp eq i32 %i.next, {count}")
     r.line("br i1 %i.last, label %done, label %row")
     r.label("done")
     r.line("ret void")
@@ -409,5 +436,5 @@ def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], 
     c = v.load(own)
     total = v.pick("sadd.sat", c, total) if clamp else v.op("add", c, total)
     r.line(f"store {v.words} {total}, ptr {own}, align 4")
-    _next_row(v)
+    _next_row(v, 16)
     _define(into, f)
