@@ -6,6 +6,9 @@
     values     typed bits and their arithmetic
     functions  what the texts call (isNAN, trunc, fma, f32_to_i32 ...)
     evaluate   tree -> Python closures
+    state      registers and memories
+    places     what texts index: memory, register files
+    operands   operands by their names in the texts
     machine    one instruction from a wave's state: the state that its text leaves
     excuses    where this project answers otherwise, and why
     ask        runs the reference engine and compares

@@ -15,7 +15,8 @@ from isa.sim.mode import FloatMode
 from pcode.evaluate import Env, Statement, condition, program
 from pcode.excuses import ALWAYS, EXCUSES, Excuse
 from pcode.floats import Format
-from pcode.machine import LANES, Machine, State
+from pcode.machine import Machine
+from pcode.state import LANES, State
 from pcode.texts import texts
 
 BASE = 1 << 20
