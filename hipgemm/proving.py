@@ -94,9 +94,19 @@ def launches(kernel: Source) -> tuple[definition.Launch, ...]:
 
 
 def far_launches(kernel: Source) -> tuple[definition.Launch, ...]:
-    """At the far end of the largest workspace that there may be; none for a kernel that does no tiles in pieces."""
+    """More, which a build does without: far tiles with a few K blocks; at the far end of the largest workspace that
+    there may be, where tiles are done in pieces."""
     p, tiling = _tiling(kernel)
-    return definition.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
+    most = LARGEST_TILES if p.stream_k else None
+    tiles = definition.far_tiles(tiling, largest(p), _pieces(p), most, 2 * p.depth + 1)
+    ends = definition.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
+    return (*tiles, *ends, *far_pieces(kernel))
+
+
+def far_pieces(kernel: Source) -> tuple[definition.Launch, ...]:
+    """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole."""
+    p, tiling = _tiling(kernel)
+    return definition.far_pieces(tiling, (COUNTERS, partial(_split, p)), largest(p)) if p.stream_k else ()
 
 
 def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[definition.Launch, ...]:
@@ -125,10 +135,13 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
 
 
 def generated(kernel: Source, program: Program, at: Sequence[definition.Launch] = ()) -> Proof:
-    """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges` and `every` give."""
+    """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
+    `every` give."""
     if at:
         return definition.prove(program, kernel.name, at, whole=False)
-    return definition.prove(program, kernel.name, launches(kernel), edges=edges(kernel), every=every(kernel))
+    return definition.prove(
+        program, kernel.name, launches(kernel), edges=edges(kernel), far=far_pieces(kernel), every=every(kernel)
+    )
 
 
 def edges(kernel: Source) -> tuple[definition.Launch, ...]:

@@ -36,6 +36,30 @@ def test_an_edited_kernel_that_is_wrong(tmp_path: Path) -> None:
     assert f"{edited}:" in done.stdout
 
 
+def test_what_only_the_induction_sees_is_not_proved(tmp_path: Path) -> None:
+    """In the loop, one of the rows of B that a thread fetches is another one."""
+    text = build("kernel9").assembly.read_text()
+    first, last = "\tv_add_nc_u32_e32 v69, 3, v66\n", "v_add_nc_u32_e32 v69, 6, v66\n"
+    assert text.count(first) == 2
+    edited = tmp_path / "edited.s"
+    edited.write_text("\t".join((text.rpartition(first)[0], last, text.rpartition(first)[2])))
+    done = CliRunner().invoke(main, ["prove", "kernel9", "--assembly", str(edited)])
+    assert done.exit_code == 1
+    assert done.stdout.startswith("unproven: kernel9: for every K it cannot be shown: for some K it does not load what")
+
+
+def test_instructions_without_operands_do_nothing_or_are_named(tmp_path: Path) -> None:
+    text = build("kernel9").assembly.read_text()
+    edited = tmp_path / "edited.s"
+    for inst, code, says in (
+        ("v_nop", 0, "proved: kernel9"), ("s_ttracedata", 1, "the proof by definition does not know s_ttracedata")
+    ):  # fmt: skip
+        edited.write_text(text.replace("\ts_barrier\n", f"\t{inst}\n\ts_barrier\n", 1))
+        done = CliRunner().invoke(main, ["prove", "kernel9", "--assembly", str(edited)])
+        assert done.exit_code == code, done.output
+        assert says in done.stdout
+
+
 def test_a_rewritten_kernel() -> None:
     done = CliRunner().invoke(main, ["prove", "kernel6"])
     assert done.exit_code == 0, done.output

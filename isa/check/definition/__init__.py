@@ -24,8 +24,17 @@ What is proved, at these sizes, for all contents of the matrices, all alpha and 
 Where workgroups speak with each other, by counters and sums in a workspace, they run in the three orders that
 `launch.Order` names, and counters must be 0 in the end.
 
-At some M x N the same is shown for every K, where that is asked for and the loop over K is of the usual form:
-`induction` says how, and what it leaves to sizes.
+Which M, N and K (`sizes`):
+- small ones that take all ways;
+- edges: a workgroup at the edges and at the corner of C with each number of rows and each of columns that its tile may
+  have, so that each mask that keeps lanes off matters;
+- every K (`induction`), near, and at tiles so far that the 64-bit offsets of A and C have high halves and carries:
+  only the workgroup of that tile is followed, and only what it may touch is held (`launch.Part`);
+- of kernels whose workgroups take pieces of tiles, every K where each workgroup has a whole tile, and pieces whose
+  slots and first elements lie beyond 4 GiB.
+
+Where every K was asked for and is not shown, nothing is proved: a fault in what all K have in common is a difference,
+and what cannot be followed is named.
 
 Not proved: other sizes, other orders; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that
 alpha and beta are read as the caller meant them. What counts as the same is told in `names`.
@@ -64,6 +73,8 @@ from isa.check.definition.sizes import (
     edges,
     every_k,
     far,
+    far_pieces,
+    far_tiles,
     stream_k,
     streamed,
     tiled,
@@ -79,7 +90,10 @@ ASSUMPTIONS = (
     "two different terms have different names of 128 bits",
     "each load is done before its register is used (lint)",
 )
-ORDERS = {"together": "together", "first": "one after another", "last": "one after another, the last first"}
+ORDERS = {
+    "together": "together", "first": "one after another", "last": "one after another, the last first",
+    "aside": "the last before all others",
+}  # fmt: skip
 SEEN = "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)"
 
 
@@ -103,24 +117,28 @@ def prove(
     """
     found = program.kernel(kernel)
     # Waves with many K blocks first: those that still are in the loop over K then lie one behind the other.
-    waves, everything = None, sorted((*launches, *edges, *far), key=lambda launch: -launch.k)
+    everything = sorted((*launches, *edges, *far), key=lambda launch: -launch.k)
+    seen: set[tuple[int, int]] = set()
+    terms = barriers = 0
     try:
         for launch in everything:
             settings.check(found, launch)
         code = Code.of(found)
-        memory = Memory(everything)
-        waves = _start(found, code, everything, memory)
-        seen = run(code, waves)
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:
-        return _faulty(found, waves, fault)
-    for number, launch in sorted(enumerate(everything), key=lambda at: (at[1].k, at[1].m * at[1].n)):
-        if launch.part is None and memory.of(number, "workspace")[:, : launch.zeroed].any():
-            left = Difference("store", f"{launch} leaves counters in the workspace that are not 0", None, None)
-            return _different(found, left)
-        if (difference := _compare(found, code, memory, number, launch, explain)) is not None:
-            return _different(found, difference)
+        return _faulty(found, None, fault)
+    for together in ([x for x in everything if x.k], [x for x in everything if not x.k]):
+        if together:
+            memory = Memory(together)
+            waves = _start(found, code, together, memory)
+            try:
+                seen |= run(code, waves)
+            except Fault as fault:
+                return _faulty(found, waves, fault)
+            if (difference := _difference(found, code, memory, explain)) is not None:
+                return _different(found, difference)
+            terms, barriers = terms + waves.terms, max(barriers, int(waves.epoch.max()))
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
         way = Difference(
@@ -135,8 +153,8 @@ def prove(
     reached = sum(s.end - s.start for i, s in enumerate(code.sections) if any(i == ran for ran, _ in seen))
     elements = sum(int(launch.finished.sum()) for launch in everything)
     counts = {
-        "launches": len(everything), "elements": elements, "instructions": reached, "terms": waves.terms,
-        "barriers": int(waves.epoch.max()),
+        "launches": len(everything), "elements": elements, "instructions": reached, "terms": terms,
+        "barriers": barriers,
     }  # fmt: skip
     here = ""
     if every is not None:
@@ -153,6 +171,16 @@ def prove(
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
     return Proof("proved", statement, (_assumed(launches, edges, far, every), *ASSUMPTIONS, *between), counts=counts)
+
+
+def _difference(kernel: Kernel, code: Code, memory: Memory, explain: bool) -> Difference | None:
+    """What the launches have left in memory that the definition does not, at the smallest of them first."""
+    for number, launch in sorted(enumerate(memory.launches), key=lambda at: (at[1].k, at[1].m * at[1].n)):
+        if launch.part is None and memory.of(number, "workspace")[:, : launch.zeroed].any():
+            return Difference("store", f"{launch} leaves counters in the workspace that are not 0", None, None)
+        if (difference := _compare(kernel, code, memory, number, launch, explain)) is not None:
+            return difference
+    return None
 
 
 def _every_k(kernel: Kernel, code: Code, every: EveryK) -> Proof | None:
@@ -205,7 +233,8 @@ def _planes(every: EveryK) -> str:
     near = [launch for launch in every.launches if launch.part is None]
     far = [launch for launch in every.launches if launch.part is not None]
     found = "M x N of " + ", ".join(f"{launch.m} x {launch.n}" for launch in near)
-    return found + (f" and in {len(far)} tiles of M x N up to {_largest_plane(far)}" if far else "")
+    found += f" and in {len(far)} tiles of M x N up to {_largest_plane(far)}" if far else ""
+    return found + (", a whole tile for each workgroup" if any(launch.split for launch in every.launches) else "")
 
 
 def _largest_plane(launches: Sequence[Launch]) -> str:
@@ -286,6 +315,6 @@ def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
 
 
 __all__ = [
-    "Beta", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "prove", "stream_k",
-    "streamed", "tiled", "usual",
+    "Beta", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "far_pieces", "far_tiles",
+    "prove", "stream_k", "streamed", "tiled", "usual",
 ]  # fmt: skip

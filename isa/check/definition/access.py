@@ -8,14 +8,14 @@ between two barriers, one of them storing, are a race, so the order in which wav
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isa.check.definition import pointers
-from isa.check.definition.launch import MATRICES, Buffer
+from isa.check.definition.launch import MATRICES, Places
 from isa.check.definition.names import MASK32, Names
 from isa.check.definition.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
 from isa.check.definition.waves import LANES, Fault, Ints, Step, Waves
@@ -119,18 +119,13 @@ def _pointer(w: Waves, low: Names, high: Names) -> tuple[str, Ints]:
 
 def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: int, verb: str) -> Indices:
     """Where in w.memory the dwords begin; that of an inactive lane is any."""
-    mine = w.launch[w.at]
-    buffers = [of[kind] for of in w.memory.buffers]
-
-    def each(numbers: Iterable[int]) -> Indices:
-        return np.array(list(numbers), np.int64)[mine][:, None]
-
-    size, start = each(4 * b.dwords for b in buffers), each(b.start for b in buffers)
+    places, mine = w.memory.places[kind], w.launch[w.at]
+    size, start = 4 * places.dwords[mine][:, None], places.start[mine][:, None]
     place = np.broadcast_to(offset, active.shape).astype(np.int64)
     good = (place >= 0) & (place + 4 * count <= size) & (place & 3 == 0)
     at, held = place >> 2, good
-    if not all(b.whole for b in buffers):
-        at, inside = _held(buffers, each, at, count)
+    if not places.whole:
+        at, inside = _held(places, mine, at, count)
         held = good & inside
         if kind in MATRICES and verb == "loads":
             at = np.where(held, at + start, w.memory.elsewhere)
@@ -147,13 +142,11 @@ def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: i
     return at
 
 
-def _held(
-    buffers: Sequence[Buffer], each: Callable[[Iterable[int]], Indices], at: Indices, count: int
-) -> tuple[Indices, NDArray[np.bool_]]:
+def _held(places: Places, mine: Indices, at: Indices, count: int) -> tuple[Indices, NDArray[np.bool_]]:
     """Where dwords of buffers lie among those that are held, and which of them do; see Buffer."""
-    line, front = each(max(1, b.line) for b in buffers), each(b.front for b in buffers)
-    top, bottom = each(b.lines.start for b in buffers), each(b.lines.stop for b in buffers)
-    left, right = each(b.columns.start for b in buffers), each(b.columns.stop for b in buffers)
+    line, front = places.line[mine][:, None], places.front[mine][:, None]
+    top, bottom = places.top[mine][:, None], places.bottom[mine][:, None]
+    left, right = places.left[mine][:, None], places.right[mine][:, None]
     outer, inner = at // line, at % line
     inside = (outer >= top) & (inner >= left) & (inner + count <= right) & (outer < bottom)
     # Where whole lines are held, they lie one behind the other.

@@ -1,8 +1,8 @@
 """Every K: the proof by definition at given M and N for all K up to a bound, by induction over the loop over K.
 
-The kernel has a loop over K, the first of its text. K lies in K blocks of `depth` steps, and A and B go on with zeros
-before their first row and column, so that the first K block is whole as well. Three numbers say where a launch stands
-at the head of the loop:
+The kernel has a loop over K, the first of its text that adds up products. K lies in K blocks of `depth` steps, and A
+and B go on with zeros before their first row and column, so that the first K block is whole as well. Three numbers say
+where a launch stands at the head of the loop:
 
     lacking    steps of k that the first K block lacks, 0 to depth - 1
     left       K blocks behind the one at hand
@@ -30,11 +30,13 @@ So for each K the loop ends, since `left` falls, and C holds what it must. In al
 `isa.check.definition` lists: accesses inside, no races, C stored once. They are calculated at one point; why they stand
 for all others is told in `affine`.
 
-Bound: K up to `EveryK.most`; that no 32-bit offset and no multiple of K wraps up to there is part of what is shown.
-Left to sizes: M, N (and with them the grid), K = 0, and which of beta's three kinds goes with which M x N. Refused by
-name: a kernel without a loop, one whose first loop is not that over K (workgroups that take pieces of sums), and a loop
-whose state is not of this form. M and N could be symbols too, beside the workgroup's place: what is missing are EXEC
-masks that depend on a symbol, and products of two of them (a row's number times K).
+Bound: K up to `EveryK.most`; that no 32-bit offset and no multiple of K wraps up to there is part of what is shown. A
+tile's first row times K has more than 32 bits in a far tile; its two halves are followed together (`affine.Wide`).
+Left to sizes: other M and N, K = 0, and which of beta's three kinds goes with which M x N. The loop over K may lie in
+others, of which it is reached once: so kernels whose workgroups take several tiles, or pieces of tiles, are followed
+where each has a tile. Arguments that depend on K otherwise are not known (`Launch.numbers`). Refused by name: a kernel
+without a loop, and a loop whose state is not of this form. M and N could be symbols too, beside the workgroup's place:
+what is missing are EXEC masks that depend on a symbol, and products of two of them (a row's number times K).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from isa.check.definition.names import Names, leaves
 from isa.check.definition.pointers import words
 
 Beta = Literal["0", "-0", "any"]
-Order = Literal["together", "first", "last"]
+Order = Literal["together", "first", "last", "aside"]
 MATRICES = ("A", "B", "C")
 POINTERS = (*MATRICES, "workspace")
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
@@ -91,7 +91,8 @@ class Launch:
     are multiplied.
     workspace: dwords of memory that the kernel may use; the first `zeroed` of them are 0 before and after the launch.
     split:     which sums are taken in pieces; None for none.
-    order:     how workgroups run: together, or one after another, the first or the last first.
+    order:     how workgroups run: together, or one after another, the first or the last first; or the
+               last one, and then all others together (aside).
     part:      of a launch that is too large to follow: what is followed; None: all of it.
     """
 
@@ -196,12 +197,37 @@ class Buffer:
         return self.held == self.dwords
 
 
+@dataclass(frozen=True)
+class Places:
+    """The buffers of one kind, one of each launch: fields of Buffer, lines and columns by the first and the one behind
+    the last. whole: all are held whole."""
+
+    whole: bool
+    dwords: NDArray[np.int64]
+    start: NDArray[np.int64]
+    line: NDArray[np.int64]
+    top: NDArray[np.int64]
+    bottom: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    front: NDArray[np.int64]
+
+    @staticmethod
+    def of(buffers: Sequence[Buffer]) -> Places:
+        numbers = [
+            (b.dwords, b.start, max(1, b.line), b.lines.start, b.lines.stop, b.columns.start, b.columns.stop, b.front)
+            for b in buffers
+        ]
+        return Places(all(b.whole for b in buffers), *np.array(numbers, np.int64).T)
+
+
 class Memory:
     """All dwords that the launches may touch, by name, and what became of each.
 
     names:  (2, dwords). The last ones, from `elsewhere` on, stand for all that is not held.
     stored: instruction that stored the dword, plus one; 0 where none did.
     by:     the lane that did, counted over all waves.
+    places: where the buffers of each kind lie.
     """
 
     def __init__(self, launches: Sequence[Launch]) -> None:
@@ -216,6 +242,7 @@ class Memory:
                 parts.append(names)
                 start += names.shape[1]
             self.buffers.append(mine)
+        self.places = {kind: Places.of([mine[kind] for mine in self.buffers]) for kind in self.buffers[0]}
         self.elsewhere = start
         parts.append(np.repeat(ELSEWHERE[:, None], _WIDEST, axis=1))
         self.names = np.concatenate(parts, axis=1)

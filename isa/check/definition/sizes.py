@@ -1,9 +1,16 @@
-"""Which launches the proof follows where nobody names any: small ones that take every way through a kernel.
+"""Which launches the proof follows where nobody names any.
 
-The grid is one workgroup or two by two, so that there are workgroups inside of C, at its right edge, at its lower edge
-and at its corner; edges are one row or column wide, all but one, and something between. K is 0, 1, and next to the
-multiples of a K block, up to four. beta is 0, -0, and neither. Whether that was enough is not taken on trust: each
+Small ones that take every way through a kernel (`usual`, `stream_k`). The grid is one workgroup or two by two, so that
+there are workgroups inside of C, at its right edge, at its lower edge and at its corner; K is 0, 1, and next to the
+multiples of a K block, up to four; beta is 0, -0, and neither. Whether that was enough is not taken on trust: each
 instruction must have run and each branch must have gone both ways (see `isa.check.definition`).
+
+All edges (`edges`): what a lane at an edge loads and stores depends on how many rows and columns are left, and on
+nothing else of M and N. So each number of rows and each of columns is tried: at one edge alone, and at the corner one
+with another as chance has it.
+
+Far ones (`far_tiles`, `far_pieces`, `far`): M, N, or both, are as large as may be, some of the sums of low halves carry
+and some do not. M and N differ, as do row and column, so that one does not do for the other.
 """
 
 from __future__ import annotations
@@ -71,11 +78,17 @@ def usual(p: Tiling) -> tuple[Launch, ...]:
 
 
 def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[Launch, ...]:
-    """For both: one workgroup at the corner of C, of each number of its rows and each number of its columns. Each with
-    three K blocks and a term of C, and with K = 0 and no term of C, so that no sums need be followed: both ways of the
-    epilogue. Which rows go with which columns is without a pattern."""
-    kinds: list[tuple[int, Beta]] = [(2 * p.depth + 1, "any"), (0, "0")]
-    return tuple(_dealt(p, pieces, m, n, k, beta) for k, beta in kinds for m, n in _corners(p, k))
+    """For both: one workgroup, at the corner of C with each number of its rows and each number of its columns, three K
+    blocks and a term of C; and at one edge only, with each number of rows or of columns. There K is 0, so that no sums
+    need be followed, and there is no term of C: both ways of the epilogue.
+
+    At the corner no bit of the number of rows goes with a bit of that of columns."""
+    columns = Random(1).sample(range(p.columns), p.columns)
+    corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
+    lower = [(i, p.columns) for i in range(1, p.rows)]
+    right = [(p.rows, j) for j in range(1, p.columns + 1)]
+    found = [_dealt(p, pieces, m, n, 2 * p.depth + 1, "any") for m, n in corners]
+    return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in (*lower, *right)))
 
 
 def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta) -> Launch:
@@ -85,12 +98,6 @@ def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta)
     return streamed(p, *pieces, m, n, k, beta, -(-n // p.columns) * -(-m // p.rows), 0, "together")
 
 
-def _corners(p: Tiling, seed: int) -> Iterator[tuple[int, int]]:
-    """Each number of rows, and of columns, that a workgroup may have: no bit of one goes with a bit of the other."""
-    columns = Random(seed).sample(range(p.columns), p.columns)
-    return ((i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns)))
-
-
 def every_k(p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None = None, tiles: int | None = None) -> EveryK:
     """For both, where each workgroup has a tile: inside of C, at each edge and at the corner; each kind of beta; far
     tiles. largest: M, N and K; tiles: the most that there may be, None for any number."""
@@ -98,12 +105,19 @@ def every_k(p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None = No
         (p.rows + 1, p.columns + 3, "any"), (p.rows, p.columns, "0"), (p.rows - 1, p.columns, "-0")
     ]  # fmt: skip
     launches = [_dealt(p, pieces, m, n, 1, beta) for m, n, beta in sizes]
-    launches += [_at(p, pieces, *place) for place in _far(p, largest, tiles)]
+    launches += far_tiles(p, largest, pieces, tiles, 1)
     if pieces:
         others = [_dealt(p, pieces, p.rows, p.columns, k, "0").numbers for k in (1, 7 * p.depth + 1, largest[2])]
         varying = {name for name in others[0] if len({numbers[name] for numbers in others}) > 1}
         launches = [replace(x, numbers={**x.numbers, **dict.fromkeys(varying)}) for x in launches]
     return EveryK(tuple(launches), p.depth, largest[2])
+
+
+def far_tiles(
+    p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None, tiles: int | None, k: int
+) -> list[Launch]:
+    """For both: of launches that are too large to follow, the workgroup of one tile. See `every_k`."""
+    return [_at(p, pieces, *place, k) for place in _far(p, largest, tiles)]
 
 
 Place = tuple[int, int, int, int, Beta]
@@ -145,9 +159,8 @@ def _carrying(p: Tiling, row: int, column: int, inside: bool, carries: bool) -> 
 _LOOKED_AT = 1 << 11
 
 
-def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta) -> Launch:
-    """Of a launch too large to follow, the workgroup of one tile."""
-    launch = _dealt(p, pieces, m, n, 1, beta)
+def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta, k: int) -> Launch:
+    launch = _dealt(p, pieces, m, n, k, beta)
     rows = range(row * p.rows, min(m, (row + 1) * p.rows))
     columns = range(column * p.columns, min(n, (column + 1) * p.columns))
     number = row * -(-n // p.columns) + column
@@ -195,21 +208,55 @@ def streamed(
 
 
 def far(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
-    """For the same, at the far end of a large workspace: two launches in which the last slot below 8 GiB holds a tile's
-    first piece, and its last one, which is done first. There a slot's offset has a high half, and a low half that is
-    about to carry. Of each launch only the tile is followed (`Part`). None where there is no such tile.
-    """
+    """For the same, at the far end of a large workspace: the last slot below 8 GiB. There a slot's offset has a high
+    half, and a low half that is about to carry."""
+    slot = (1 << 33) // (4 * p.rows * p.columns) - 1
+    return _in_slots(p, (counters, host), range(slot, slot + 1))
+
+
+def far_pieces(p: Tiling, pieces: Pieces, largest: tuple[int, int, int]) -> tuple[Launch, ...]:
+    """For the same: slots behind 4 GiB of workspace; and pieces that begin more than 4 GiB behind the tile's first
+    element of A, or of B, where these lie so that k takes large steps."""
+    slot = (1 << 32) // (4 * p.rows * p.columns) + 1
+    found = _in_slots(p, pieces, range(slot, slot + _SLOTS))
+    m, n, _ = largest
+    if not p.trans_b:
+        found += (_begun_far(p, pieces, p.rows, n - 1, n - 1),)
     if p.trans_a:
-        return ()
-    slot, tiles = (1 << 33) // (4 * p.rows * p.columns) - 1, counters // (4 * p.threads // 32)
+        found += (_begun_far(p, pieces, m - 1, p.columns, m - 1),)
+    return found
+
+
+_SLOTS = 64
+"""How many are looked through for one in a tile of few pieces."""
+
+
+def _begun_far(p: Tiling, pieces: Pieces, m: int, n: int, line: int) -> Launch:
+    """Two tiles, each in two pieces; the second one is followed. line: elements from one k to the next."""
+    blocks = -(-(1 << 30) // (line * p.depth)) + 2
+    launch = streamed(p, *pieces, m, n, 2 * blocks * p.depth - p.depth // 2, "any", 8, 2, "together")
+    assert launch.split is not None
+    across = -(-n // p.columns)
+    rows, columns = (
+        (range(p.rows), range(p.columns, 2 * p.columns)) if across > 1 else (range(p.rows, 2 * p.rows), range(n))
+    )
+    ranges = 2 * launch.split.blocks(launch.k) // launch.split.chunk
+    groups = range(8 - ranges // 2, 8)
+    return replace(launch, part=Part("tile 1", groups, rows, columns, (rows, columns)))
+
+
+def _in_slots(p: Tiling, pieces: Pieces, slots: range) -> tuple[Launch, ...]:
+    """Two launches in which one of these slots holds a tile's first piece, and its last one, which is done first. Of
+    each launch only the tile is followed (`Part`). None where there is no such tile."""
+    tiles = pieces[0] // (4 * p.threads // 32)
     found = []
-    orders: tuple[tuple[int, Order], ...] = ((0, "together"), (1, "last"))
+    orders: tuple[tuple[int, Order], ...] = ((0, "together"), (1, "aside"))
     for last, order in orders:
-        tile, blocks, chunk = _piece_in(slot, tiles, last)
+        tile, blocks, chunk = _piece_in(slots, tiles, last)
         if tile:
             ranges = -(-(tile + 1) * blocks // chunk)
             m, k = (tile + 1) * p.rows, blocks * p.depth
-            launch = streamed(p, counters, host, m, p.columns, k, "0", ranges, tile + 1, order)
+            launch = streamed(p, *pieces, m, p.columns, k, "0", ranges, tile + 1, order)
             found.append(replace(launch, part=_tile(launch, tile)))
     return tuple(found)
 
@@ -228,17 +275,18 @@ def _tile(launch: Launch, tile: int) -> Part:
 
 
 _MOST_BLOCKS = 256
-"""What `far` looks through: a tile with more pieces takes long to follow."""
+"""What is looked through: a tile with more pieces takes long to follow."""
 
 
-def _piece_in(slot: int, tiles: int, last: int) -> tuple[int, int, int]:
+def _piece_in(slots: range, tiles: int, last: int) -> tuple[int, int, int]:
     """(tile, K blocks of a tile, K blocks of a range) so that the last of the tiles has its first (its last) piece in
-    this slot, with few K blocks; zeros where none does. The piece of range i in tile t has slot i + t."""
+    one of these slots, with few K blocks; zeros where none does. The piece of range i in tile t has slot i + t."""
     for blocks in range(1, _MOST_BLOCKS):
-        for chunk, step in product(range(1, blocks + 1), (-1, 0, 1)):
-            tile = slot * chunk // (blocks + chunk) + step
-            if 0 < tile < tiles:
-                piece = ((tile + last) * blocks - last) // chunk
-                if piece + tile == slot:
+        for chunk in range(1, blocks + 1):
+            if slots.start * chunk // (blocks + chunk) - 1 >= tiles:
+                break
+            for slot, step in product(slots, (-1, 0, 1)):
+                tile = slot * chunk // (blocks + chunk) + step
+                if 0 < tile < tiles and ((tile + last) * blocks - last) // chunk + tile == slot:
                     return tile, blocks, chunk
     return 0, 0, 0
