@@ -232,7 +232,7 @@ def _differs(
     place = _named(memory, names, base + word)
     message = f"schedule {number} leaves other results than schedule 0, first at {place}"
     if free is not None:
-        message += f"; {lines.place(free)} gives what its order makes of it"
+        message += f"; what {lines.place(free)} gives depends on who is first"
     hint = "something is not ordered" if free is None else "is any order right, as of appends and sums of floats?"
     return (ORDER if free is None else FREE).found(
         message,

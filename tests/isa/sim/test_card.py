@@ -6,15 +6,18 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kernels_hip
+from isa import code_object
 from isa.errors import IsaError
+from isa.sim import interpret
 from isa.sim.card import Card
-from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault
+from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, RegisterFault
 from isa.sim.memory import OutOfMemory
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -138,6 +141,86 @@ def test_a_store_that_fits_is_no_fault(card):
 def test_a_wild_scalar_load_is_a_fault(card):
     with pytest.raises(KernelFault, match="s_load_b32"):
         launch(card, programs.assembled("s_mov_b64 s[4:5], 0\ns_load_b32 s6, s[4:5], 0x10\ns_endpgm"), 0)
+
+
+WIDENED = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_waitcnt lgkmcnt(0)
+    {load}
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32_e32 v1, 0
+    v_mov_b32_e32 v2, s{first}
+    s_mov_b32 exec_lo, 1
+    global_store_b32 v1, v2, s[4:5]
+    s_endpgm
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "load", "fits"),
+    [
+        (28, "s_load_b256 s[8:15], s[4:5], 0x0", True),
+        (12, "s_load_b128 s[8:11], s[4:5], 0x0", True),
+        (20, "s_load_b128 s[8:11], s[4:5], 0x8", True),
+        (5, "s_load_b32 s8, s[4:5], 0x4", True),
+        (16, "s_load_b256 s[8:15], s[4:5], 0x0", False),
+        (4, "s_load_b64 s[8:9], s[4:5], 0x0", False),
+        (8, "s_load_b32 s8, s[4:5], 0x8", False),
+        (4096, "s_load_b128 s[8:11], s[4:5], 0xff8", False),
+    ],
+)
+def test_a_widened_scalar_load_may_end_outside(card, size, load, fits):
+    """If more than half of it is inside, of a dword the first byte. Both engines read the same of what is inside."""
+    data = np.arange(1, size + 1, dtype=np.uint8)
+    code = programs.assembled(WIDENED.format(load=load, first=8))
+    buffer = put(card, data)
+    memory, held = interpret.Memory(), bytearray(data)
+    memory.add(buffer, held)
+    read, kernarg = code_object.load(code), struct.pack("<Q", buffer)
+    with nullcontext() if fits else pytest.raises(KernelFault, match="outside"):
+        launch(card, code, buffer)
+    with nullcontext() if fits else pytest.raises(IsaError, match="outside"):
+        interpret.launch(read, "test", memory, (1, 1, 1), (32, 1, 1), kernarg)
+    offset = int(load.split()[-1], 16)
+    inside = min(4, size - offset) if fits else 0
+    assert held[:inside] == bytes(get(buffer, data))[:inside] == bytes(data[offset : offset + inside])
+
+
+FUNCTIONS = """
+.globl small
+.hidden small
+.type small,@function
+small:
+    v_mov_b32_e32 v3, 5
+    s_setpc_b64 s[30:31]
+.Lend_small:
+.size small, .Lend_small-small
+.globl large
+.hidden large
+.type large,@function
+large:
+    v_mov_b32_e32 v43, v0
+    s_setpc_b64 s[30:31]
+.Lend_large:
+.size large, .Lend_large-large
+"""
+
+
+@pytest.mark.parametrize("called", ["small", "large"])
+def test_a_function_that_needs_more_registers_is_a_fault_where_it_is_called(card, called):
+    body = f"""
+    s_getpc_b64 s[4:5]
+    s_add_u32 s4, s4, {called}@rel32@lo+4
+    s_addc_u32 s5, s5, {called}@rel32@hi+12
+    s_swappc_b64 s[30:31], s[4:5]
+    s_endpgm
+    """
+    code = programs.assembled(body, FUNCTIONS)
+    if called == "small":
+        launch(card, code, 0)
+    else:
+        with pytest.raises(RegisterFault, match="v43 is beyond the wave's registers"):
+            launch(card, code, 0)
 
 
 def test_lds_beyond_the_group_is_a_fault(card):
