@@ -15,7 +15,7 @@ branch tells what it asked:
 
 The effect of an instruction on masks is that of `isa.analysis.exec_mask`. Masks that nothing reads any more are
 forgotten; a segment that has been entered with LIMIT different masks is entered with those alone from then on that
-lanes are brought back from, and with EXEC alone in the end.
+lanes are brought back from, and with EXEC alone in the end, or where there are NODES nodes.
 
 For each register that is asked for, its definitions flow through the nodes: a masked write replaces them where the lane
 is on and does nothing where it is off. So it costs something a register, and is meant for the few questions that
@@ -39,6 +39,7 @@ from isa.analysis.liveness import Liveness
 from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
 
 LIMIT = 64
+NODES = 20_000
 _EXEC, _SCC, _VCC = (regset.bit(r) for r in (EXEC_LO, SCC, VCC_LO))
 
 # What a mask holds: NONE and ALL for all lanes; OFF and ON for this lane, others may differ; ANY: not known.
@@ -226,8 +227,9 @@ class LaneView:
                     after = self._living(target, after)
                     if (target, after) not in edges:
                         entered[target] = count = entered.get(target, 0) + 1
-                        if count > LIMIT:
-                            kept = self._returning if count <= 4 * LIMIT else frozenset({_EXEC})
+                        if count > LIMIT or len(edges) > NODES:
+                            few = count <= 4 * LIMIT and len(edges) <= NODES
+                            kept = self._returning if few else frozenset({_EXEC})
                             after = tuple(
                                 m if reg in kept else _ANY for m, reg in zip(after, self._tracked, strict=True)
                             )
