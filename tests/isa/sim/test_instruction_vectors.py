@@ -80,7 +80,6 @@ def test_instructions(group):
 def test_floats_in_another_mode(group):
     """Rounding, denormals, clamp and IEEE mode other than compilers choose."""
     cases = [case for case in all_cases(group, {"plain", "vop3", "packed"}) if computes_floats(case)]
-    cases = [case for case in cases if "wmma" not in case.form.key]  # 512 sums each: their code takes long to make
     check(list(thinned(cases, {"plain": 1, "vop3": 1, "packed": 1})), [1], MODES[group % len(MODES)])
 
 

@@ -53,7 +53,7 @@ def check(cases, seeds, cpu):
 
 
 def share(number, keys=None):
-    return [key for key in keys or sequences.computing() if number_of(key) % SHARES == number and "wmma" not in key]
+    return [key for key in keys or sequences.computing() if number_of(key) % SHARES == number]
 
 
 @pytest.mark.parametrize("cpu", HERE)
