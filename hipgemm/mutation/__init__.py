@@ -1,6 +1,6 @@
 """The mutation table: faults put into kernels on purpose, and what finds them.
 
-For each kernel its .s after the last pass is changed in one place at a time (`isa.check.mutate`). Each mutant is held
+For each kernel its .s after the last pass is changed in one place at a time (`isa.check.mutants`). Each mutant is held
 against the linter, against the proof that the kernel's build ends with (what the compiler wrote for kernel 5, or the
 definition), and against the dynamic checker: it is assembled and launched under observers on the problems of
 `study.problems`, which take both ways at beta and, where the kernel knows them, those at the edges of C. The table says

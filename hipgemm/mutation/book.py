@@ -20,7 +20,8 @@ from typing import Any
 
 from hipgemm.lines import Lines
 from isa import cache
-from isa.check.mutate import Judgement, Mutant
+from isa.check.judge import Judgement
+from isa.check.mutants import Mutant
 from isa.emit import emit
 from isa.errors import IsaError, Span
 

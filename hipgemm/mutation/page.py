@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from hipgemm.mutation.outcome import Outcome, Table
-from isa.check.mutate import KINDS
+from isa.check.mutants import KINDS
 from isa.errors import IsaError
 
 INTRODUCTION = """\
@@ -35,7 +35,7 @@ pass, and three judges that know nothing of one another look at the mutant:
 *Found* is what one of them objects to. *Equivalent* is what is proved to be the same (of kernels 5 to 8 at all sizes,
 with all waits in place; of generated kernels as each one's reason says), *missed* the rest. *Judged again* are mutants
 that were missed when the section was made, by better judges (`--again`); its numbers count what these say of them, and
-what the judges of then say of the others. What is changed is told at the top of `isa/check/mutate.py`.
+what the judges of then say of the others. What is changed is told at the top of `isa/check/mutants`.
 """
 _HEAD = f"""\
 | kernel | change | mutants | lint | proof | check | found | equivalent | missed |

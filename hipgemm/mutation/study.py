@@ -21,9 +21,10 @@ from hipgemm.kernels import Rung, rung
 from hipgemm.mutation.book import Book, key
 from hipgemm.mutation.outcome import Checks, Outcome, Table
 from hipgemm.problem import Problem
+from isa.check.judge import Judge, Judgement
 from isa.check.lint import lint_program
 from isa.check.local import Local
-from isa.check.mutate import Judge, Judgement, Mutant, mutants
+from isa.check.mutants import Mutant, mutants
 from isa.errors import IsaError
 from isa.parse import parse
 from isa.program import Program
@@ -72,7 +73,7 @@ def study(
     only: Collection[tuple[str, int, str, str]] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
-    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutate.mutants;
+    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutants.mutants;
     checks: which are launched, 2 to 8 s each; check_every: each so-manieth of a kind, beside those that neither linter
     nor proof found a fault in; book: a file that keeps results (see `book`); only: these mutants, by kernel, line, kind
     and what is changed. Raises what a build raises."""

@@ -16,7 +16,8 @@ from hipgemm.mutation.again import amended, missed
 from hipgemm.mutation.book import Book, key
 from hipgemm.mutation.page import written
 from hipgemm.mutation.study import CUS, SCHEDULES, problems
-from isa.check.mutate import Judgement, Mutant
+from isa.check.judge import Judgement
+from isa.check.mutants import Mutant
 from isa.errors import IsaError
 from isa.parse import parse
 
@@ -27,7 +28,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sample_is_found_or_proved_equivalent() -> None:
-    table = study(["kernel5", "kernel8"], vopds=4, every=23, checks="none", jobs=2)
+    table = study(["kernel5", "kernel8"], vopds=4, every=127, checks="none", jobs=2)
     assert len(table.outcomes) > 20
     assert not table.missed
     assert {o.verdict for o in table.outcomes} <= {"found", "equivalent"}
@@ -35,7 +36,7 @@ def test_a_sample_is_found_or_proved_equivalent() -> None:
 
 
 def test_so_are_those_of_a_generated_kernel() -> None:
-    table = study(["kernel9"], vopds=4, every=37, checks="none", jobs=2)
+    table = study(["kernel9"], vopds=4, every=211, checks="none", jobs=2)
     assert len(table.outcomes) > 10
     assert not table.missed
     assert table.faults["kernel9"] == {}
@@ -43,7 +44,7 @@ def test_so_are_those_of_a_generated_kernel() -> None:
 
 
 def test_launches_find_them_too() -> None:
-    table = study(["kernel5"], vopds=4, every=23, jobs=2)
+    table = study(["kernel5"], vopds=4, every=127, jobs=2)
     assert table.checks == {"kernel5": ""}
     found = [o for o in table.outcomes if o.verdict == "found" and o.kind != "count shrunk"]
     assert all(o.check for o in found)
@@ -74,28 +75,28 @@ def test_a_launch_finds_that_sums_are_counted_before_they_are_stored() -> None:
 
 def test_the_verb(tmp_path: Path) -> None:
     out = tmp_path / "docs" / "mutations.md"
-    arguments = ("kernel5 --vopds 1 --every 60 --check missed --jobs 1 --json -o " + str(out)).split()
+    arguments = ("kernel5 --vopds 1 --every 300 --check missed --jobs 1 --json -o " + str(out)).split()
     result = CliRunner().invoke(main, ["mutate", *arguments])
     assert result.exit_code == 0, result.output
     shown = json.loads(result.stdout)
     assert {o["kernel"] for o in shown["outcomes"]} == {"kernel5"}
     assert "| **kernel5** | **all** |" in out.read_text()
-    assert "`hipgemm mutate kernel5 --vopds 1 --every 60 --check missed`" in out.read_text()
+    assert "`hipgemm mutate kernel5 --vopds 1 --every 300 --check missed`" in out.read_text()
 
 
 def test_a_study_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = tmp_path / "book.jsonl"
-    whole = study(["kernel5"], vopds=1, every=40, checks="none", book=book)
+    whole = study(["kernel5"], vopds=1, every=190, checks="none", book=book)
     lines = book.read_text().splitlines(keepends=True)
     assert len(lines) == len(whole.outcomes) > 3
     book.write_text("".join(lines[:2]) + lines[2][:20])
     done: list[str] = []
-    again = study(["kernel5"], vopds=1, every=40, checks="none", book=book, progress=done.append)
+    again = study(["kernel5"], vopds=1, every=190, checks="none", book=book, progress=done.append)
     assert again == whole
     assert sorted(book.read_text().splitlines(keepends=True)) == sorted(lines)
     # All is known: nothing is judged again.
-    monkeypatch.setattr("isa.check.mutate.Judge.__call__", None)
-    assert study(["kernel5"], vopds=1, every=40, checks="none", book=book) == whole
+    monkeypatch.setattr("isa.check.judge.Judge.__call__", None)
+    assert study(["kernel5"], vopds=1, every=190, checks="none", book=book) == whole
 
 
 def test_a_book_of_another_version_is_not_believed(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from collections import Counter
 
 from isa.check.equivalence import Argument, Facts, prove
-from isa.check.mutate import KINDS, Judge, mutants
+from isa.check.judge import Judge
+from isa.check.mutants import KINDS, mutants
 from isa.parse import parse
 
 SOURCE = """
@@ -45,10 +46,15 @@ def test_each_mutant_changes_one_line() -> None:
         "wait removed": 5,
         "wait weakened": 5,
         "barrier removed": 1,
+        "instruction removed": 9,
+        "opcode changed": 2,
+        "registers exchanged": 7,
+        "wrong immediate": 4,
         "VOPD sources swapped": 4,
         "LDS offset": 3,
         "LDS stride": 1,
         "global stride": 2,
+        "kernarg offset": 1,
         "count shrunk": 4,
     }
     assert [k for k in KINDS if k in {m.kind for m in all_}] == list(dict.fromkeys(m.kind for m in all_))
@@ -71,3 +77,65 @@ def test_what_becomes_of_them() -> None:
         "v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v11, v9": "equivalent",
     }
     assert {j.reason.split(" ")[0] for j in left.values()} == {"on", "only"}
+
+
+LOOP = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x8
+	s_mul_hi_u32 s7, s15, s6
+	s_lshl_b64 s[6:7], s[6:7], 2
+	s_add_u32 s4, s4, s6
+	s_addc_u32 s5, s5, s7
+	v_cmp_gt_i32_e64 s8, s6, v0
+	s_and_b32 exec_lo, exec_lo, s8
+.Lloop:
+	s_sub_u32 s6, s6, 1
+	s_cmp_lt_u32 s6, 3
+	s_cbranch_scc0 .Lloop
+	v_mul_f32_e32 v1, v2, v3
+	v_sub_f32_e32 v1, v2, v3
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_next_free_vgpr 12
+		.amdhsa_next_free_sgpr 9
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .offset:         8
+        .size:           8
+        .value_kind:     global_buffer
+    .kernarg_segment_size: 16
+    .name:           k
+    .symbol:         k.kd
+...
+	.end_amdgpu_metadata
+"""
+NEW = """
+carry dropped: s_add_u32 s4, s4, s6 -> s_addc_u32 s4, s4, s6
+carry dropped: s_addc_u32 s5, s5, s7 -> s_add_u32 s5, s5, s7
+carry dropped: s_sub_u32 s6, s6, 1 -> s_subb_u32 s6, s6, 1
+high half lost: s_mul_hi_u32 s7, s15, s6 -> s_mov_b32 s7, 0
+high half lost: s_lshl_b64 s[6:7], s[6:7], 2 -> s_lshl_b32 s6, s6, 2
+mask opened: v_cmp_gt_i32_e64 s8, s6, v0 -> s_mov_b32 s8, -1
+mask opened: s_and_b32 exec_lo, exec_lo, s8 -> s_mov_b32 exec_lo, -1
+loop bound: s_cmp_lt_u32 s6, 3 -> s_cmp_lt_u32 s6, 4
+loop bound: s_cmp_lt_u32 s6, 3 -> s_cmp_le_u32 s6, 3
+kernarg offset: s_load_b64 s[4:5], s[0:1], 0x8 -> s_load_b64 s[4:5], s[0:1], 12
+metadata: - .offset:         8 -> - .offset:         4
+metadata: .size:           8 -> .size:           16
+metadata: .value_kind:     global_buffer -> .value_kind:     by_value
+opcode changed: s_lshl_b64 s[6:7], s[6:7], 2 -> s_lshr_b64 s[6:7], s[6:7], 2
+opcode changed: s_cbranch_scc0 .Lloop -> s_cbranch_scc1 .Lloop
+opcode changed: v_cmp_gt_i32_e64 s8, s6, v0 -> v_cmp_ge_i32_e64 s8, s6, v0
+registers exchanged: v_cmp_gt_i32_e64 s8, s6, v0 -> v_cmp_gt_i32_e64 s8, v0, s6
+registers exchanged: v_sub_f32_e32 v1, v2, v3 -> v_sub_f32_e32 v1, v3, v2
+registers exchanged: v_mul_f32_e32 v1, v2, v3 -> v_mul_f32_e32 v1, v3, v3
+"""
+
+
+def test_what_is_changed_where_there_are_carries_masks_loops_and_arguments() -> None:
+    made = {f"{m.kind}: {m.what}" for m in mutants(parse(LOOP, "k.s"))}
+    assert not set(NEW.strip().split("\n")) - made

@@ -1,0 +1,157 @@
+"""What becomes of a mutant: whether the linter and the proof of the build find what was changed.
+
+In: a mutant (`isa.check.mutants`) and a `Judge` that knows the original. Out: a `Judgement`. Found: the linter has a
+fault to report that it does not report of the original, or the proof finds a difference, or a mutant runs over the
+prover's budget of instructions where the original does not. Equivalent: the proof goes through, and the linter has
+nothing new to say; nobody decides that by hand. Missed: neither. A proof of the original that does not go through for
+the mutant is a find too ("refused"): `hipgemm prove` then does not say that it is right.
+
+The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
+compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one: that
+it computes what the definition says at some sizes (`isa.check.definition`). It knows nothing of waits and of other
+sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for all sizes that the change makes no
+difference. If not, launches that take too long for each build are proved, too, where there are some: at the far end of
+a large workspace (`isa.check.definition.far`). What is left is missed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from isa.analysis.waits import parse_wait
+from isa.check import definition, equivalence
+from isa.check.definition import Launch
+from isa.check.equivalence import Facts, Proof
+from isa.check.lint import lint_program
+from isa.check.local import Local
+from isa.check.mutants import Mutant
+from isa.errors import Finding, IsaError
+from isa.program import Program
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of a mutant. `lint` and `proof` say what they found, "" for nothing; `reason`: why it is equivalent,
+    or what could not be decided."""
+
+    verdict: Literal["found", "equivalent", "missed"]
+    lint: str = ""
+    proof: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
+    `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
+    proof speaks of some sizes only, and not of waits, the original for `isa.check.local`. further: the proof of further
+    launches, None where it does not go through for the original or there are none."""
+
+    prove: Callable[[Program, bool], Proof]
+    kernel: str
+    known: Counter[tuple[str, str]]
+    local: Local | None = None
+    further: Callable[[Program], Proof | None] = lambda _: None
+
+    @staticmethod
+    def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
+        """For a rewritten kernel; `compiled` is what the compiler wrote."""
+
+        def prover(program: Program, thorough: bool) -> Proof:
+            return equivalence.prove(compiled, program, kernel, facts=facts, thorough=thorough)
+
+        return Judge._of(prover, original, kernel)
+
+    @staticmethod
+    def by_definition(
+        original: Program, kernel: str, launches: Sequence[Launch], local: Local, far: Sequence[Launch] = ()
+    ) -> Judge:
+        """For a generated kernel; local: of the original; far: launches for what the others find nothing in.
+
+        One launch tells of most mutants, in a fraction of the time that all take. Waits do nothing in any of them.
+        """
+        alike = [launch for launch in launches if launch.order == "together"]
+        first = max(alike, key=lambda launch: launch.m * launch.n * launch.k)
+        bare = _without_waits(original)
+
+        @cache
+        def of_original() -> Proof:
+            return definition.prove(original, kernel, launches, explain=False)
+
+        def prover(program: Program, _: bool) -> Proof:
+            if _without_waits(program) == bare:
+                return of_original()
+            proof = definition.prove(program, kernel, [first], whole=False, explain=False)
+            return definition.prove(program, kernel, launches, explain=False) if proof.proved else proof
+
+        def at_far_end(program: Program) -> Proof:
+            return definition.prove(program, kernel, far, whole=False, explain=False)
+
+        @cache
+        def followed() -> bool:
+            return bool(far) and at_far_end(original).proved
+
+        return Judge._of(prover, original, kernel, local, lambda program: at_far_end(program) if followed() else None)
+
+    @staticmethod
+    def _of(
+        prover: Callable[[Program, bool], Proof],
+        original: Program,
+        kernel: str,
+        local: Local | None = None,
+        further: Callable[[Program], Proof | None] = lambda _: None,
+    ) -> Judge:
+        known = Counter(map(_key, lint_program(original, kernel, notes=False)))
+        return Judge(prover, kernel, known, local, further)
+
+    def __call__(self, mutant: Mutant) -> Judgement:
+        try:
+            new = Counter(map(_key, lint_program(mutant.program, self.kernel, notes=False))) - self.known
+            lint = next((rule for rule, _ in new), "")
+        except IsaError as error:
+            return Judgement("found", lint=f"refused: {error.message}")
+        try:
+            thorough = mutant.kind == "VOPD sources swapped"  # only there can factors have changed places
+            proof = self.prove(mutant.program, thorough)
+        except IsaError as error:
+            return Judgement("found", lint, f"refused: {error.message}")
+        if proof.verdict != "proved":
+            shown = proof.verdict == "different" or (proof.difference is not None and proof.difference.kind == "budget")
+            said = proof.difference.kind if shown and proof.difference else f"refused: {proof.statement}"
+            return Judgement("found", lint, said)
+        if lint:
+            return Judgement("found", lint)
+        if self.local:
+            inst = mutant.program.lines[mutant.line].instruction
+            reason = self.local.same(mutant.line, inst) if proof.proved and inst else None
+            if reason:
+                return Judgement("equivalent", reason=reason)
+            far = self.further(mutant.program)
+            if far is not None and not far.proved:
+                return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
+            return Judgement("missed", reason=proof.statement)
+        if proof.proved and "bit for bit" in proof.statement:
+            return Judgement("equivalent", reason=_reason(mutant, proof))
+        return Judgement("missed", reason=proof.statement)
+
+
+def _without_waits(program: Program) -> list[str]:
+    """The text but for waits and empty lines."""
+    lines = (line for line in program.lines if line.instruction is None or not parse_wait(line.instruction))
+    return [line.text for line in lines if line.text.strip()]
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.rule, finding.message
+
+
+def _reason(mutant: Mutant, proof: Proof) -> str:
+    if mutant.kind.startswith("wait"):
+        return "on all paths another wait covers each load before its register is touched, and LDS before a barrier"
+    if any("factors" in a for a in proof.assumptions):
+        return "only factors of a product changed places"
+    return "all addresses, values, branches and barriers are proved the same"

@@ -1,0 +1,83 @@
+"""Faults on purpose: a kernel -> copies of it with one line changed, to see whether the checks find it.
+
+    wait removed, wait weakened     each s_waitcnt; each of its counters allowed one more outstanding access
+    barrier removed                 each s_barrier
+    instruction removed             each other instruction that does something, on a target without its label
+    opcode changed                  each instruction that has a near relative (`relatives`): add and sub, lt and le,
+                                    shifts left and right, min and max, branches on 0 and on 1
+    carry dropped, high half lost   add with carry in without it; the high half of a product, of a shift, of a sign is 0
+    mask opened                     each lane mask, EXEC or in SGPRs, is all ones: of a comparison, of a conjunction
+    registers exchanged             two sources that may not change places do; a lone source becomes its neighbour
+    wrong immediate                 each integer of a vector or scalar operation, each offset of a global access, plus 1
+    loop bound                      what decides whether a loop goes round: its number, or its comparison
+    VOPD sources swapped            in a sample of VOPDs: source 0, or source 1, between the halves, and the two
+                                    sources of one half
+    LDS offset                      each offset of each ds_load and ds_store, by one element
+    global stride, LDS stride       each number in the instructions that compute a global (an LDS) address, by 1: all
+                                    that the data flow leads back to from the addresses of loads and stores
+    kernarg offset                  each load of arguments, 4 bytes further
+    count shrunk                    each count and size in descriptor and metadata, by 1
+    metadata                        each argument's offset 4 less, its size doubled, its kind another one
+
+A mutant keeps the line numbers of the original; it may be illegal. The same text may be a mutant of two kinds.
+
+    edit        what a mutant is, and how one is made
+    structure   waits, barriers, removals
+    operations  opcodes, carries, masks, registers, VOPDs, loops
+    numbers     immediates, offsets, strides, counts, metadata
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.check.mutants import numbers, operations, structure
+from isa.check.mutants.edit import Mutant
+from isa.program import Program
+
+KINDS = (
+    "wait removed",
+    "wait weakened",
+    "barrier removed",
+    "instruction removed",
+    "opcode changed",
+    "carry dropped",
+    "high half lost",
+    "mask opened",
+    "registers exchanged",
+    "wrong immediate",
+    "loop bound",
+    "VOPD sources swapped",
+    "LDS offset",
+    "LDS stride",
+    "global stride",
+    "kernarg offset",
+    "count shrunk",
+    "metadata",
+)
+
+
+def mutants(program: Program, name: str | None = None, *, vopds: int = 16, seed: int = 1) -> Iterator[Mutant]:
+    """All mutants of a kernel, kind by kind in the order of KINDS. `vopds`: how many VOPDs, and of what could
+    be half of one (`v_fmac_f32`), are sampled where a kind would take each."""
+    kernel = program.kernel(name)
+    yield from structure.waits(kernel)
+    yield from structure.barriers(kernel)
+    yield from structure.removed(kernel, vopds, seed)
+    yield from operations.opcodes(kernel)
+    yield from operations.carries(kernel)
+    yield from operations.high_halves(kernel)
+    yield from operations.masks(kernel)
+    yield from operations.exchanged(kernel, vopds, seed)
+    yield from numbers.immediates(kernel)
+    yield from operations.loop_bounds(kernel)
+    yield from operations.vopds(kernel, vopds, seed)
+    yield from numbers.lds_offsets(kernel)
+    yield from numbers.strides(kernel, "lds", "LDS stride")
+    yield from numbers.strides(kernel, "global", "global stride")
+    yield from numbers.kernarg_offsets(kernel)
+    yield from numbers.counts(kernel)
+    yield from numbers.arguments(kernel)
+
+
+__all__ = ["KINDS", "Mutant", "mutants"]

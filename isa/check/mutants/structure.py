@@ -1,0 +1,49 @@
+"""Waits, barriers and single instructions that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.analysis.waits import BITS, parse_wait
+from isa.check.mutants.edit import Mutant, mutant, sample
+from isa.check.mutants.edit import removed as without
+from isa.parse import parse_line
+from isa.program import Instruction, Kernel
+
+_HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_code_end", "v_nop", "s_sendmsg")
+"""What changes no register and no memory."""
+
+
+def waits(kernel: Kernel) -> Iterator[Mutant]:
+    found = [(n, parse_wait(inst)) for n, inst in kernel.instructions() if parse_wait(inst)]
+    for number, _ in found:
+        yield without(kernel, "wait removed", number)
+    for number, counters in found:
+        text = kernel.program.lines[number].text
+        for counter, limit in counters.items():
+            if limit + 1 < 1 << BITS[counter] and f"{counter}({limit})" in text:
+                weaker = text.replace(f"{counter}({limit})", f"{counter}({limit + 1})")
+                yield mutant(kernel, "wait weakened", number, parse_line(weaker, kernel.program.file, number))
+
+
+def barriers(kernel: Kernel) -> Iterator[Mutant]:
+    for number, inst in kernel.instructions():
+        if inst.desc.effect == "barrier":
+            yield without(kernel, "barrier removed", number)
+
+
+def removed(kernel: Kernel, count: int, seed: int) -> Iterator[Mutant]:
+    """count: how many of those are taken that stand in a VOPD, or could (the sums of a main loop)."""
+    found = [(n, inst) for n, inst in kernel.instructions() if _does(inst)]
+    alike = sample([(n, inst) for n, inst in found if sums(inst)], count, seed)
+    for number, _ in sorted([(n, inst) for n, inst in found if not sums(inst)] + alike, key=lambda x: x[0]):
+        yield without(kernel, "instruction removed", number)
+
+
+def sums(inst: Instruction) -> bool:
+    """Whether it is one of the many multiplications and additions of floats."""
+    return inst.pair is not None or any(inst.mnemonic.startswith(f"v_{op}_f32") for op in ("fmac", "fma", "mul", "add"))
+
+
+def _does(inst: Instruction) -> bool:
+    return not inst.mnemonic.startswith(_HINTS) and inst.desc.effect not in ("wait", "barrier", "end")
