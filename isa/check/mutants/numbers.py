@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse
 from isa.check.mutants.edit import Mutant, mutant, written
+from isa.check.mutants.structure import HINTS
 from isa.describe import lookup
 from isa.parse import parse_line
 from isa.program import Imm, Instruction, Kernel, Line
@@ -22,7 +23,7 @@ def immediates(kernel: Kernel) -> Iterator[Mutant]:
     """Of operations, and the offsets of global and scalar accesses; those of LDS have a kind of their own."""
     for number, inst in kernel.instructions():
         access = inst.desc.access
-        if inst.desc.effect:
+        if inst.desc.effect or inst.mnemonic.startswith(HINTS):
             continue
         if access is not None:
             offset = inst.modifier("offset", 0)

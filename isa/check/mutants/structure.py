@@ -10,7 +10,7 @@ from isa.check.mutants.edit import removed as without
 from isa.parse import parse_line
 from isa.program import Instruction, Kernel
 
-_HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_code_end", "v_nop", "s_sendmsg")
+HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_code_end", "v_nop", "s_sendmsg")
 """What changes no register and no memory."""
 
 
@@ -46,4 +46,4 @@ def sums(inst: Instruction) -> bool:
 
 
 def _does(inst: Instruction) -> bool:
-    return not inst.mnemonic.startswith(_HINTS) and inst.desc.effect not in ("wait", "barrier", "end")
+    return not inst.mnemonic.startswith(HINTS) and inst.desc.effect not in ("wait", "barrier", "end")
