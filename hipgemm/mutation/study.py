@@ -120,7 +120,8 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
     if kernel.parameters:
         local = Local(original.kernel(built.name), *proving.bounds(kernel))
         far = proving.far_launches(kernel)
-        judge = Judge.by_definition(original, built.name, proving.launches(kernel), local, far)
+        edges, every = proving.edges(kernel), proving.every(kernel)
+        judge = Judge.by_definition(original, built.name, proving.launches(kernel), local, far, edges, every)
     else:
         judge = Judge.against(first, original, built.name, proving.facts(kernel))
     return judge, original, tuple(mutants(original, built.name, vopds=built.vopds))

@@ -8,8 +8,8 @@ the mutant is a find too ("refused"): `hipgemm prove` then does not say that it 
 
 The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
 compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one: that
-it computes what the definition says at some sizes (`isa.check.definition`). It knows nothing of waits and of other
-sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for all sizes that the change makes no
+it computes what the definition says, at some M x N and at all edges of a tile, for every K (`isa.check.definition`).
+It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for all sizes that the change makes no
 difference. If not, launches that take too long for each build are proved, too, where there are some: at the far end of
 a large workspace (`isa.check.definition.far`). What is left is missed.
 """
@@ -24,7 +24,7 @@ from typing import Literal
 
 from isa.analysis.waits import parse_wait
 from isa.check import definition, equivalence
-from isa.check.definition import Launch
+from isa.check.definition import EveryK, Launch
 from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
 from isa.check.local import Local
@@ -68,9 +68,11 @@ class Judge:
 
     @staticmethod
     def by_definition(
-        original: Program, kernel: str, launches: Sequence[Launch], local: Local, far: Sequence[Launch] = ()
-    ) -> Judge:
-        """For a generated kernel; local: of the original; far: launches for what the others find nothing in.
+        original: Program, kernel: str, launches: Sequence[Launch], local: Local, far: Sequence[Launch] = (),
+        edges: Sequence[Launch] = (), every: EveryK | None = None,
+    ) -> Judge:  # fmt: skip
+        """For a generated kernel; launches, edges, every: as the proof of its build has them; local: of the original;
+        far: launches for what the others find nothing in.
 
         One launch tells of most mutants, in a fraction of the time that all take. Waits do nothing in any of them.
         """
@@ -80,13 +82,15 @@ class Judge:
 
         @cache
         def of_original() -> Proof:
-            return definition.prove(original, kernel, launches, explain=False)
+            return definition.prove(original, kernel, launches, edges=edges, every=every, explain=False)
 
         def prover(program: Program, _: bool) -> Proof:
             if _without_waits(program) == bare:
                 return of_original()
             proof = definition.prove(program, kernel, [first], whole=False, explain=False)
-            return definition.prove(program, kernel, launches, explain=False) if proof.proved else proof
+            if not proof.proved:
+                return proof
+            return definition.prove(program, kernel, launches, edges=edges, every=every, explain=False)
 
         def at_far_end(program: Program) -> Proof:
             return definition.prove(program, kernel, far, whole=False, explain=False)
