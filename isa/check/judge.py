@@ -8,10 +8,10 @@ the mutant is a find too ("refused"): `hipgemm prove` then does not say that it 
 
 The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
 compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one: that
-it computes what the definition says, at some M x N and at all edges of a tile, for every K (`isa.check.definition`).
-It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for all sizes that the change makes no
-difference. If not, launches that take too long for each build are proved, too, where there are some: at the far end of
-a large workspace (`isa.check.definition.far`). What is left is missed.
+it computes what the definition says, at some M x N and at all edges of a tile, for every K (`isa.check.definition`). It
+knows nothing of waits and of other sizes; so what it finds no fault in is equivalent only if `isa.check.local` shows for
+all sizes that the change makes no difference. If not, launches that take too long for each build are proved, too, where
+there are some: at the far end of a large workspace (`isa.check.definition.far`). What is left is missed.
 """
 
 from __future__ import annotations
@@ -131,7 +131,9 @@ class Judge:
             return Judgement("found", lint)
         if self.local:
             inst = mutant.program.lines[mutant.line].instruction
-            reason = self.local.same(mutant.line, inst) if proof.proved and inst else None
+            reason = self.local.same(mutant.line, inst) if inst else None
+            if mutant.kind == "instruction removed":
+                reason = self.local.needless(mutant.line)
             if reason:
                 return Judgement("equivalent", reason=reason)
             far = self.further(mutant.program)

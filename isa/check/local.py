@@ -9,6 +9,8 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
   written in some lanes only can be anything. What a division by the host's reciprocal leaves is known, too
   (`quotients`), and that a register is not 0 behind a branch that says so;
 - each gives one number, and whatever reads it does the same with either (`unseen`).
+
+An instruction is needless where nothing reads what it writes, or its registers hold those numbers already.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from isa.analysis import cfg as control_flow
-from isa.analysis import defuse, exec_mask
+from isa.analysis import defuse, exec_mask, liveness
+from isa.analysis.liveness import Liveness
 from isa.analysis.spans import Span, anything, constant, join, results
 from isa.check import quotients
 from isa.check.unseen import readers
@@ -56,6 +59,10 @@ class Local:
         return exec_mask.analyse(self.flow)
 
     @cached_property
+    def _live(self) -> Liveness:
+        return liveness.analyse(self.flow, self._lanes)
+
+    @cached_property
     def _known(self) -> dict[tuple[int, Reg], Span]:
         return {}
 
@@ -73,6 +80,31 @@ class Local:
             return f"leaves {said} before and after the change, whatever the sizes that the kernel takes"
         new = ", ".join(str(number) for _, number in after)
         return self._unseen(position, before, after, f"leaves {new} instead of {said}")
+
+    def needless(self, line: int) -> str | None:
+        """Why the kernel does the same without the instruction in this line, None where that is not seen."""
+        position = self.flow.lines.index(line)
+        inst = self.flow.instructions[position]
+        if any(half.desc.access or half.desc.effect for half in inst.halves):
+            return None
+        wanted = inst.writes() & self._live.live_out(position)
+        if not wanted:
+            return "nothing reads what it writes"
+        left: dict[Reg, int | None] = {}
+        for half in inst.halves:
+            for operand, span in results(half, lambda operand, type_: self._read(position, operand, type_)):
+                for k, unit in enumerate(operand.units() if isinstance(operand, Reg) else ()):
+                    left[unit] = None if span.number is None else span.number >> 32 * k & 0xFFFFFFFF
+        if any(left.get(unit) is None or self._held(position, unit) != left[unit] for unit in wanted):
+            return None
+        said = ", ".join(f"{left[unit]} in {unit}" for unit in sorted(wanted, key=str))
+        return f"leaves {said}, which is there already, whatever the sizes that the kernel takes"
+
+    def _held(self, position: int, reg: Reg) -> int | None:
+        """The number that a register holds there, where the block says so."""
+        before = range(self.flow.block_of(position).start, position)
+        source = next((i for i in reversed(before) if reg in self.flow.instructions[i].writes()), None)
+        return None if source is None else self._written(source, reg).number
 
     def _unseen(self, position: int, before: Left, after: Left, said: str) -> str | None:
         """Why another number makes no difference: what reads it does the same."""

@@ -65,10 +65,12 @@ def offsets(side: Side, o: Operand, k: Reg, x: Reg, t: Reg, u: Reg) -> Iterator[
     if side.ragged:
         bound = SCALARS.u
         yield from _is_ragged(side, o, last, bound)
-    seen = set()
+    seen, at = set(), None
     for (row, column), offset in zip(side.fetches, o.offset, strict=True):
-        yield f"v_add_nc_u32_e32 {t}, {column}, {x}"
-        yield f"v_min_u32_e32 {t}, {bound}, {t}"
+        if side.along_k or column != at:  # else t holds it
+            at = column
+            yield f"v_add_nc_u32_e32 {t}, {column}, {x}"
+            yield f"v_min_u32_e32 {t}, {bound}, {t}"
         if side.along_k:
             yield f"v_mul_lo_u32 {t}, {t}, {s.line}"
             yield f"v_lshl_add_u32 {offset}, {k}, 2, {t}"

@@ -113,3 +113,22 @@ def test_the_same(before: str, after: str, said: str) -> None:
 )  # fmt: skip
 def test_not_seen(before: str, after: str) -> None:
     assert same(before, after) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("s_mul_hi_u32 s9, 8, s8", "nothing reads what it writes"),
+        ("s_mov_b32 s14, 0", None),
+        ("s_mov_b32 s15, 5", "leaves 5 in s15, which is there already, whatever the sizes that the kernel takes"),
+        ("ds_store_b32 v1, v3", None),
+        ("s_cmp_lt_u32 s12, s4", None),
+    ],
+)
+def test_what_is_needless(line: str, why: str | None) -> None:
+    text = SOURCE.replace("\ts_mov_b32 s13, 0\n", "\ts_mov_b32 s15, 5\n\ts_mov_b32 s13, 0\n").replace(
+        "s_sub_u32 s16, s14, s13", "s_sub_u32 s16, s14, s15"
+    )
+    program = parse(text, "k.s")
+    last = max(n for n, x in enumerate(program.lines) if x.text.strip() == line)
+    assert Local(program.kernel(), {28: (1, 1000)}, 128).needless(last) == why
