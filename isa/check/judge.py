@@ -9,9 +9,10 @@ the mutant is a find too ("refused"): `hipgemm prove` then does not say that it 
 The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
 compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one:
 that it computes what the definition says, at some M x N and at all edges of a tile, for every K
-(`isa.check.definition`). It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent only
-if `isa.check.local` shows for all sizes that the change makes no difference. If not, launches that take too long for each build are proved, too, where
-there are some: at the far end of a large workspace (`isa.check.definition.far`). What is left is missed.
+(`isa.check.definition`). It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent
+only if `isa.check.local` shows for all sizes that the change makes no difference. If not, launches that take too long
+for each build are proved, too, where there are some: at the far end of a large workspace
+(`isa.check.definition.far`). What is left is missed.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
   (`quotients`), and that a register is not 0 behind a branch that says so;
 - each gives one number, and whatever reads it does the same with either (`unseen`).
 
-An instruction is needless where nothing reads what it writes, or its registers hold those numbers already.
+An instruction is needless where nothing reads what it writes, its registers hold those numbers already, or no store
+stores anything made of what it leaves (`unstored`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from isa.analysis import cfg as control_flow
 from isa.analysis import defuse, exec_mask, liveness
 from isa.analysis.liveness import Liveness
 from isa.analysis.spans import Span, anything, constant, join, results
-from isa.check import quotients
+from isa.check import quotients, unstored
 from isa.check.unseen import readers
 from isa.describe import lookup
 from isa.program import Imm, Instruction, Kernel, Modified, Operand
@@ -85,11 +86,14 @@ class Local:
         """Why the kernel does the same without the instruction in this line, None where that is not seen."""
         position = self.flow.lines.index(line)
         inst = self.flow.instructions[position]
-        if any(half.desc.access or half.desc.effect for half in inst.halves):
+        if not inst.writes() or any(half.desc.access or half.desc.effect for half in inst.halves):
             return None
         wanted = inst.writes() & self._live.live_out(position)
         if not wanted:
             return "nothing reads what it writes"
+        if (found := unstored.readers(self.flow, self._lanes, position)) is not None:
+            texts = ", ".join(f"line {self.flow.lines[i] + 1}" for i in found)
+            return f"what it leaves is stored in no lane ({texts})"
         left: dict[Reg, int | None] = {}
         for half in inst.halves:
             for operand, span in results(half, lambda operand, type_: self._read(position, operand, type_)):

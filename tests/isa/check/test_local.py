@@ -122,13 +122,53 @@ def test_not_seen(before: str, after: str) -> None:
         ("s_mov_b32 s14, 0", None),
         ("s_mov_b32 s15, 5", "leaves 5 in s15, which is there already, whatever the sizes that the kernel takes"),
         ("ds_store_b32 v1, v3", None),
+        ("buffer_gl0_inv", None),
         ("s_cmp_lt_u32 s12, s4", None),
     ],
 )
 def test_what_is_needless(line: str, why: str | None) -> None:
-    text = SOURCE.replace("\ts_mov_b32 s13, 0\n", "\ts_mov_b32 s15, 5\n\ts_mov_b32 s13, 0\n").replace(
+    text = SOURCE.replace("\ts_mov_b32 s13, 0\n", "\tbuffer_gl0_inv\n\ts_mov_b32 s15, 5\n\ts_mov_b32 s13, 0\n").replace(
         "s_sub_u32 s16, s14, s13", "s_sub_u32 s16, s14, s15"
     )
     program = parse(text, "k.s")
     last = max(n for n, x in enumerate(program.lines) if x.text.strip() == line)
     assert Local(program.kernel(), {28: (1, 1000)}, 128).needless(last) == why
+
+
+MASKED = """
+k:
+	s_mov_b32 s9, exec_lo
+	v_mov_b32_e32 v1, 0
+	s_and_b32 exec_lo, s4, s5
+	global_load_b32 v1, v3, s[6:7]
+	s_mov_b32 exec_lo, s9
+	s_waitcnt vmcnt(0)
+	v_mul_f32_e32 v1, s8, v1
+	v_fmac_f32_e32 v1, v4, v5
+	s_and_b32 exec_lo, s4, s5
+	global_store_b32 v3, v1, s[6:7]
+	s_endpgm
+.amdhsa_kernel k
+	.amdhsa_next_free_vgpr 6
+	.amdhsa_next_free_sgpr 10
+.end_amdhsa_kernel
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "needless"),
+    [
+        ("", "", True),
+        ("global_store_b32 v3, v1", "global_store_b32 v1, v3", False),
+        ("v_mul_f32_e32 v1, s8, v1", "v_readlane_b32 s8, v1, 3", False),
+        ("v_mul_f32_e32 v1, s8, v1", "v_cmp_gt_f32_e32 vcc_lo, s8, v1", False),
+        ("s_waitcnt vmcnt(0)", "s_mov_b32 s5, -1", False),
+        ("s_and_b32 exec_lo, s4, s5\n\tglobal_store", "s_and_b32 exec_lo, s5, s5\n\tglobal_store", False),
+        ("s_and_b32 exec_lo, s4, s5\n\tglobal_store", "s_nop 0\n\tglobal_store", False),
+        ("v_fmac_f32_e32 v1, v4, v5", "ds_store_b32 v3, v1", False),
+    ],
+)
+def test_what_is_stored_in_no_lane(old: str, new: str, needless: bool) -> None:
+    program = parse(MASKED.replace(old, new), "k.s")
+    line = next(n for n, x in enumerate(program.lines) if x.text.strip() == "v_mov_b32_e32 v1, 0")
+    assert (Local(program.kernel(), {}, 128).needless(line) is not None) == needless
