@@ -18,7 +18,9 @@ from isa.errors import Finding, Related
 
 Pair = tuple[int, int]
 """Positions: where it begins, and where it collides."""
-_MOST = 32  # groups of a function; code with more has other troubles, and is told pair by pair from there on
+_ENOUGH = (
+    500_000  # positions to look at; code that needs more has other troubles, and is told place by place from there
+)
 
 
 def groups(cfg: Cfg, pairs: Sequence[Pair], alive: Callable[[int, int], bool]) -> list[list[Pair]]:
@@ -26,14 +28,23 @@ def groups(cfg: Cfg, pairs: Sequence[Pair], alive: Callable[[int, int], bool]) -
     first pair. alive: (beginning, position) -> whether something may still collide with it there."""
     left = sorted(set(pairs), key=lambda pair: (pair[1], pair[0]))
     found: list[list[Pair]] = []
+    seen = 0
+    anywhere: dict[int, set[int]] = {}
     while left:
         cut = left[0][1]
-        together = [pair for pair in left if pair[1] == cut]
-        if len(found) < _MOST:
-            reached = {begin: reached_from(cfg, begin, cut, alive) for begin in {b for b, _ in left}}
-            together = [(begin, end) for begin, end in left if end == cut or end not in reached[begin]]
-        found.append(together)
-        left = [pair for pair in left if pair not in set(together)]
+        reached: dict[int, set[int]] = {}
+        for begin in sorted({begin for begin, _ in left}):
+            if seen > _ENOUGH:
+                break
+            if begin not in anywhere:
+                anywhere[begin] = reached_from(cfg, begin, None, alive)
+                seen += len(anywhere[begin])
+            if cut in anywhere[begin]:  # else the place is on none of its paths
+                reached[begin] = reached_from(cfg, begin, cut, alive)
+                seen += len(reached[begin])
+        settled = [end == cut or (begin in reached and end not in reached[begin]) for begin, end in left]
+        found.append([pair for pair, is_settled in zip(left, settled, strict=True) if is_settled])
+        left = [pair for pair, is_settled in zip(left, settled, strict=True) if not is_settled]
     return found
 
 
