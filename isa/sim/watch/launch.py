@@ -35,6 +35,7 @@ from isa.sim.watch.native import compile_functions
 from isa.sim.watch.segments import first, segments_of
 from isa.sim.watch.state import (
     ALL_LANES,
+    APART,
     DOUBTS,
     GLOBAL_RACES,
     KEPT_WORDS,
@@ -279,7 +280,7 @@ class WatchedLaunch(Launch):
         scratch_cells = self.scratch_bytes >> code.shift
         scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
         shortcuts = (Shortcut * SHORTCUTS)()
-        doubts = (Doubt * DOUBTS)()
+        doubts, apart = (Doubt * DOUBTS)(), (ctypes.c_uint64 * APART)()
         visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
         t = Thread(
             watched=ctypes.addressof(watched), seen=ctypes.addressof(seen), sites=code.sites,
@@ -296,10 +297,10 @@ class WatchedLaunch(Launch):
             shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
             shortcuts=ctypes.addressof(shortcuts), visited=visited, stack=stack,
             scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,
-            doubts=ctypes.addressof(doubts),
+            doubts=ctypes.addressof(doubts), apart=ctypes.addressof(apart),
         )  # fmt: skip
         c.watch = ctypes.addressof(t)
-        return t, watched, kept, lds, seen, cache, shortcuts, scratch, doubts
+        return t, watched, kept, lds, seen, cache, shortcuts, scratch, doubts, apart
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor

@@ -103,7 +103,7 @@ def signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> bits - 1 else number
 
 
-DOUBTS = 64
+DOUBTS, APART = 64, 256
 DOUBT_BYTES = 16
 """The widest store of a lane."""
 REPORTS = 64
@@ -156,6 +156,7 @@ class Thread(ctypes.Structure):
         ("scratch_cells", _U64),  # granules of a lane
         ("doubts", _U64),  # Doubt[DOUBTS]
         ("doubt_count", _U64),
+        ("apart", _U64),  # u64[APART]: digests of stores whose granules do not meet
     )
 
 
