@@ -134,13 +134,20 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
     return definition.Given(work.grid, work.numbers, work.workspace_bytes)
 
 
-def generated(kernel: Source, program: Program, at: Sequence[definition.Launch] = ()) -> Proof:
+def generated(
+    kernel: Source, program: Program, at: Sequence[definition.Launch] = (), *, thorough: bool = False
+) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
-    `every` give."""
+    `every` give. thorough: more of the last two, which takes some five times as long."""
     if at:
         return definition.prove(program, kernel.name, at, whole=False)
     return definition.prove(
-        program, kernel.name, launches(kernel), edges=edges(kernel), far=far_pieces(kernel), every=every(kernel)
+        program,
+        kernel.name,
+        launches(kernel),
+        edges=edges(kernel),
+        far=far_launches(kernel) if thorough else far_pieces(kernel),
+        every=every(kernel, thorough=thorough),
     )
 
 
@@ -150,10 +157,11 @@ def edges(kernel: Source) -> tuple[definition.Launch, ...]:
     return definition.edges(tiling, _pieces(p))
 
 
-def every(kernel: Source) -> definition.EveryK:
-    """Where it is proved for every K that it takes: near, and as far as M and N may go."""
+def every(kernel: Source, *, thorough: bool = False) -> definition.EveryK:
+    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too."""
     p, tiling = _tiling(kernel)
-    return definition.every_k(tiling, largest(p), _pieces(p), LARGEST_TILES if p.stream_k else None)
+    most = LARGEST_TILES if p.stream_k else None
+    return definition.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 
 
 def _pieces(p: Parameters) -> definition.Pieces | None:

@@ -26,11 +26,16 @@ if TYPE_CHECKING:
 @click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]")
 @click.option("--groups", default=4, show_default=True, type=click.IntRange(min=1),
               help="With -n: workgroups of a kernel whose workgroups stay.")  # fmt: skip
+@click.option(
+    "--thorough",
+    is_flag=True,
+    help="Of a generated kernel: every K at all edges, too, and more far launches. Takes some 20 s and 1 GB.",
+)
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     kernel: str, assembly: Path | None, against: Path | None, name: str | None, n: int | None, m: int | None,
-    k: int | None, groups: int, hipcc: Path | None, as_json: bool,
+    k: int | None, groups: int, thorough: bool, hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Prove that a kernel is right, for all data, or name the first thing that is wrong.
 
@@ -47,12 +52,14 @@ def command(
         raise click.UsageError("--kernel goes with --against")
     if against is not None and n is not None:
         raise click.UsageError("-n does not go with --against, which speaks of all sizes")
+    if thorough and (n is not None or against is not None):
+        raise click.UsageError("--thorough goes with neither -n nor --against")
     reference: str | None
     if against is not None:
         proof, reference = _against(kernel, assembly, against, name, hipcc), str(against)
     else:
         size = None if n is None else (n if m is None else m, n, n if k is None else k)
-        proof, reference = _proof(kernel, assembly, size, groups, hipcc)
+        proof, reference = _proof(kernel, assembly, size, groups, hipcc, thorough)
     if as_json:
         said = {"verdict": proof.verdict, "statement": proof.statement, "assumptions": proof.assumptions}
         difference = str(proof.difference) if proof.difference else None
@@ -88,8 +95,9 @@ def _against(kernel: str, assembly: Path | None, original: Path, name: str | Non
 
 
 def _proof(
-    kernel: str, assembly: Path | None, size: tuple[int, int, int] | None, groups: int, hipcc: Path | None
-) -> tuple[Proof, str | None]:
+    kernel: str, assembly: Path | None, size: tuple[int, int, int] | None, groups: int, hipcc: Path | None,
+    thorough: bool,
+) -> tuple[Proof, str | None]:  # fmt: skip
     """The proof, and what the kernel was held against, if it is another text."""
     from hipgemm import proving
     from hipgemm.build import build
@@ -107,7 +115,7 @@ def _proof(
     program = _program(str(assembly)) if assembly else parse(own.read_text(), own.name)
     if row.parameters:
         if size is None:
-            return proving.generated(row, program), None
+            return proving.generated(row, program, thorough=thorough), None
         row.check_size(*size)
         return proving.generated(row, program, proving.launches_at(row, *size, groups)), None
     if size is not None:

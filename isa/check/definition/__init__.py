@@ -186,7 +186,7 @@ def _difference(kernel: Kernel, code: Code, memory: Memory, explain: bool) -> Di
 def _every_k(kernel: Kernel, code: Code, every: EveryK) -> Proof | None:
     """Why all K could not be shown; None where they are."""
     try:
-        for launch in every.launches:
+        for launch in (*every.launches, *every.corners):
             settings.check(kernel, launch)
         induction.prove(kernel, code, every)
     except Beyond as beyond:
@@ -212,7 +212,8 @@ def _shown(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[La
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
     found = [f"{len(launches)} sizes up to {largest}"]
     if edges:
-        found.append(_every_edge(edges))
+        depths = " and ".join(str(k) for k in sorted({launch.k for launch in edges}, reverse=True))
+        found.append(f"{_every_edge(edges).removesuffix(')')}; K is {depths})")
     if far:
         found.append(f"{len(far)} tiles of launches up to {max(far, key=lambda launch: launch.m * launch.n)}")
     return ", ".join(found)
@@ -220,8 +221,7 @@ def _shown(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[La
 
 def _every_edge(edges: Sequence[Launch]) -> str:
     rows, columns = (_span({getattr(launch, letter) for launch in edges}) for letter in "mn")
-    depths = " and ".join(str(k) for k in sorted({launch.k for launch in edges}, reverse=True))
-    return f"{rows} rows and {columns} columns at the edges of C (each number of rows, each of columns; K is {depths})"
+    return f"{rows} rows and {columns} columns at the edges of C (each number of rows, each of columns)"
 
 
 def _span(numbers: set[int]) -> str:
@@ -233,6 +233,7 @@ def _planes(every: EveryK) -> str:
     near = [launch for launch in every.launches if launch.part is None]
     far = [launch for launch in every.launches if launch.part is not None]
     found = "M x N of " + ", ".join(f"{launch.m} x {launch.n}" for launch in near)
+    found += f", {_every_edge(every.corners)}" if every.corners else ""
     found += f" and in {len(far)} tiles of M x N up to {_largest_plane(far)}" if far else ""
     return found + (", a whole tile for each workgroup" if any(launch.split for launch in every.launches) else "")
 

@@ -81,7 +81,8 @@ class _Induction:
     were gone."""
 
     def __init__(self, kernel: Kernel, code: Code, plan: EveryK) -> None:
-        self.kernel, self.launches, self.depth, self.most = kernel, plan.launches, plan.depth, plan.most
+        self.kernel, self.depth, self.most = kernel, plan.depth, plan.most
+        self.launches = (*plan.launches, *plan.corners)
         if plan.most < plan.depth * (POINT + 1):
             raise Fault("every", f"K is {plan.most} at most: sizes do", refused=True)
         self.header, inside = _loop(code)

@@ -38,11 +38,12 @@ class Tiling:
 @dataclass(frozen=True)
 class EveryK:
     """Where the proof speaks of all K from 1 to `most`. launches: M, N and what is known of beta, their K does not
-    count; depth: steps of k in a K block."""
+    count; depth: steps of k in a K block; corners: more launches, those of `edges` that have three K blocks."""
 
     launches: tuple[Launch, ...]
     depth: int
     most: int
+    corners: tuple[Launch, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,19 +99,30 @@ def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta)
     return streamed(p, *pieces, m, n, k, beta, -(-n // p.columns) * -(-m // p.rows), 0, "together")
 
 
-def every_k(p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None = None, tiles: int | None = None) -> EveryK:
+def every_k(
+    p: Tiling,
+    largest: tuple[int, int, int],
+    pieces: Pieces | None = None,
+    tiles: int | None = None,
+    *,
+    thorough: bool = False,
+) -> EveryK:
     """For both, where each workgroup has a tile: inside of C, at each edge and at the corner; each kind of beta; far
-    tiles. largest: M, N and K; tiles: the most that there may be, None for any number."""
+    tiles. largest: M, N and K; tiles: the most that there may be, None for any number. thorough: with each number of
+    rows, and of columns, at the corner."""
     sizes: list[tuple[int, int, Beta]] = [
         (p.rows + 1, p.columns + 3, "any"), (p.rows, p.columns, "0"), (p.rows - 1, p.columns, "-0")
     ]  # fmt: skip
     launches = [_dealt(p, pieces, m, n, 1, beta) for m, n, beta in sizes]
     launches += far_tiles(p, largest, pieces, tiles, 1)
+    near = len(launches)
+    if thorough:
+        launches += [launch for launch in edges(p, pieces) if launch.k]
     if pieces:
         others = [_dealt(p, pieces, p.rows, p.columns, k, "0").numbers for k in (1, 7 * p.depth + 1, largest[2])]
         varying = {name for name in others[0] if len({numbers[name] for numbers in others}) > 1}
         launches = [replace(x, numbers={**x.numbers, **dict.fromkeys(varying)}) for x in launches]
-    return EveryK(tuple(launches), p.depth, largest[2])
+    return EveryK(tuple(launches[:near]), p.depth, largest[2], tuple(launches[near:]))
 
 
 def far_tiles(

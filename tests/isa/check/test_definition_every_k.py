@@ -68,6 +68,16 @@ def test_generated_kernels_are_proved_for_every_k(name: str) -> None:
     assert proof.counts["every_k_to"] == p.largest[2]
 
 
+def test_every_k_at_all_edges() -> None:
+    t = tiling(P)
+    every = every_k(t, (32 * 1000, 64 * 1000, 1 << 20), thorough=True)
+    proof = prove(parse(TEXT, "gemm.s"), "gemm", usual(t), every=every)
+    assert proof.proved, str(proof)
+    assert ", 1 to 32 rows and 1 to 64 columns at the edges of C (each number of rows, each of columns) and in" in str(
+        proof
+    )
+
+
 # What only goes wrong later. `bad`: a K at which it does, None where that is too large to be run.
 STEP = r"\ts_add_u32 s4, s4, 32\n"
 LATER = {
