@@ -56,8 +56,8 @@ def stored(w: Wave, c: Context, places: int, words: int, what: int, exec_: int) 
 
 def granules_meet(w: Wave, c: Context, bases: int, count: int, pattern: int, lanes: int, what: int) -> int:
     """A store by wide moves whose granules are near one another: tell whether two lanes meet. bases: u64[count], the
-    first lane of each; pattern: u64[lanes], the others' distances from it; what: as above. Granules that are as far from
-    one another as they were are not looked at again."""
+    first lane of each; pattern: u64[lanes], the others' distances from it; what: as above. Granules that are as far
+    from one another as they were are not looked at again."""
     t: Thread = c.watch
     size = what & 0xFF
     digest = what
