@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from isa.analysis import cfg as control_flow
 from isa.analysis import regset, waits
 from isa.analysis.cfg import Cfg
-from isa.check import causes
+from isa.check.causes import Pair, groups, one, reached_from
 from isa.errors import Finding, IsaError
 from isa.program import Instruction
 from isa.sim.watch.launch import Sighting
@@ -96,24 +96,24 @@ def _by_path(
     at = {inst.address: i for i, inst in enumerate(flow.instructions)}
     alive, number = _barriers(flow) if kind == "barrier" else _in_flight(flow, kind)
     reached: dict[int, set[int]] = {}
-    pairs: dict[causes.Pair, list[int]] = {}
+    pairs: dict[Pair, list[int]] = {}
     for k, s in group:
         begin, end = at.get(s.other.address if s.other else None), at.get(s.instruction.address)
         if begin is None or end is None:
             continue
         if kind == "barrier":  # what another wave did first may come second in the code
             if begin not in reached:
-                reached[begin] = causes.reached_from(flow, begin, None, alive)
+                reached[begin] = reached_from(flow, begin, None, alive)
             if end not in reached[begin]:
                 begin, end = end, begin
         pairs.setdefault((begin, end), []).append(k)
-    for together in causes.groups(flow, list(pairs), alive):
+    for together in groups(flow, list(pairs), alive):
         first = flow.instructions[together[0][1]]
         what = "a barrier" if kind == "barrier" else f"s_waitcnt {kind}({number(together)})"
         _join(found, [k for pair in together for k in pairs[pair]], f"{what} before {lines.place(first)} settles all")
 
 
-_Rules = tuple[Callable[[int, int], bool], Callable[[list[causes.Pair]], int]]
+_Rules = tuple[Callable[[int, int], bool], Callable[[list[Pair]], int]]
 
 
 def _barriers(flow: Cfg) -> _Rules:
@@ -123,7 +123,7 @@ def _barriers(flow: Cfg) -> _Rules:
 def _in_flight(flow: Cfg, counter: str) -> _Rules:
     before = waits.analyse(flow).before
 
-    def least(pairs: list[causes.Pair]) -> int:
+    def least(pairs: list[Pair]) -> int:
         return min(before[pairs[0][1]].get((load, counter), 0) for load, _ in pairs)
 
     return (lambda load, i: (load, counter) in before[i]), least
@@ -133,4 +133,4 @@ def _join(found: dict[int, Finding], group: Sequence[int], settled: str) -> None
     """Several findings as the first of them."""
     head, *others = sorted(group)
     if others:
-        found[head] = causes.one([found.pop(k) for k in (head, *others)], settled)
+        found[head] = one([found.pop(k) for k in (head, *others)], settled)
