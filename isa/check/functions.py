@@ -16,6 +16,7 @@ from isa.analysis import calls, regset
 from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg, is_indirect_jump
 from isa.analysis.waits import BITS
+from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.value_rules import Values
 from isa.errors import IsaError
 from isa.targets import Target as Gpu
@@ -27,13 +28,15 @@ _ALL = frozenset(BITS)
 class Start:
     """What is known when a function begins. given: registers that are set (`regset`); threads: the largest workgroup,
     None if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else;
-    wave64: waves of 64 lanes; target: what the code is for, None if not known."""
+    wave64: waves of 64 lanes; target: what the code is for, None if not known; sizes: where it finds how large its
+    workgroup is."""
 
     given: int
     threads: int | None
     dimensions: int
     wave64: bool = False
     target: Gpu | None = None
+    sizes: Sizes = NOWHERE
 
 
 @dataclass

@@ -19,8 +19,9 @@ Left out are workgroups of one wave and pairs of two atomics. Calls, and atomics
 counters of arrivals), may order what is before and behind them, so nothing is said across them; an exchange, which
 locks are made of, is held against nothing itself.
 
-Shape of the workgroup: the largest that the kernel allows; where it asks for more than the first of the work-item's
-numbers a fault must be there in each of the shapes that `_shapes` names. Where the size is not known: two waves.
+Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
+be there with two waves, too; where the kernel asks for more than the first of the work-item's numbers, in each of the
+shapes that `_shapes` names.
 
 Flat instructions count where the function makes pointers to LDS (src_shared_base), as unoptimised code does.
 
@@ -42,6 +43,8 @@ from isa.check import causes
 from isa.check.lds import needed
 from isa.check.lds.explore import Explorer, Node, Run
 from isa.check.lds.footprint import Footprint
+from isa.check.lds.machine import Start
+from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.registry import RULES
 from isa.check.rules import place
 from isa.errors import Finding
@@ -51,6 +54,7 @@ from isa.sim.numpy_values import LANES
 RACE = RULES["LDS001"]
 
 
+_LARGEST = 1024  # without __launch_bounds__ (clang, --gpu-max-threads-per-block)
 _EXCHANGE = re.compile(r"xchg|cmpst|swap")
 
 
@@ -64,20 +68,23 @@ class _Meeting:
     waves: tuple[int, int]
 
 
-def faults(cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1) -> Iterator[Finding]:
-    """LDS reads and writes of different waves that no barrier orders. threads: the largest workgroup, None if not
-    known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else."""
+def faults(
+    cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1, sizes: Sizes = NOWHERE
+) -> Iterator[Finding]:
+    """LDS reads and writes of different waves of 32 lanes that no barrier orders. threads: the largest workgroup, None
+    if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else; sizes: where
+    the code reads how large the workgroup is."""
     if threads is not None and threads <= LANES:
         return
     kinds = _kinds(cfg)
     asked = _in_question(cfg, kinds)
     if not asked:
         return
-    wanted = needed.of(cfg, chains, lanes, asked, dimensions)
+    wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
     found: dict[int, _Meeting] | None = None
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
-    for shape in _shapes(threads or 2 * LANES, used):
-        nodes = Explorer(cfg, wanted, asked, _orders(cfg, kinds)).run(shape, dimensions > 1)
+    for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
+        nodes = Explorer(cfg, wanted, asked, _orders(cfg, kinds), Start(shape, dimensions > 1, sizes)).run()
         here = _Meetings(kinds).of(nodes)
         found = here if found is None else {i: m for i, m in found.items() if i in here}
         if not found:
@@ -92,6 +99,14 @@ def _barrier(cfg: Cfg, pairs: list[causes.Pair]) -> str:
     """What settles a group: it stands before the first access."""
     _, first = pairs[0]
     return f"s_barrier before {place(cfg.instructions[first], first)}, each wave's accesses complete, settles all"
+
+
+def _sizes(threads: int | None) -> list[int]:
+    """How many work-items: the largest workgroup, but two waves where it is not known, and those, too, where it is the
+    largest that there is: then the source says nothing, and any may be started."""
+    if threads is None:
+        return [2 * LANES]
+    return [2 * LANES, threads] if threads == _LARGEST else [threads]
 
 
 def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:

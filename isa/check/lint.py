@@ -29,6 +29,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 
+from isa import metadata
 from isa.analysis import cfg as control_flow
 from isa.analysis import regset, valu_writes, waits
 from isa.analysis.calls import Target
@@ -48,6 +49,7 @@ from isa.check import (
     wait_rules,
 )
 from isa.check.functions import CALLED, Function, Start
+from isa.check.lds import sizes
 from isa.check.registry import RULES
 from isa.code_object import CodeObject
 from isa.disassembler import disassemble
@@ -137,7 +139,8 @@ def _binary_kernel(
         return
     sgprs = kernel.descriptor.user_sgpr_count + len(kernel.descriptor.system_sgprs)
     dimensions, target = kernel.descriptor.workitem_id + 1, TARGETS.get(code.arch)
-    start = Start(_given(sgprs), kernel.max_workgroup or None, dimensions, not kernel.descriptor.wave32, target)
+    wave64, given = not kernel.descriptor.wave32, sizes.of(kernel.descriptor.user_sgprs, kernel.args)
+    start = Start(_given(sgprs), kernel.max_workgroup or None, dimensions, wave64, target, given)
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file))
     flows = [f.flow for f in reached]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
@@ -164,16 +167,18 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
     except IsaError as error:
         yield _unanalysed(error)
         return
+    preloaded = [(name, n) for name, n in _SIZES.items() if counts.directive(kernel, f"user_sgpr_{name}")]
     user = counts.directive(kernel, "user_sgpr_count")
     if user is None:
-        user = sum(n for name, n in _SIZES.items() if counts.directive(kernel, f"user_sgpr_{name}"))
+        user = sum(n for _, n in preloaded)
     for name, default in _SYSTEM.items():
         value = counts.directive(kernel, name)
         user += default if value is None else value
     yield from counts.initialised(user, target, wave32=wave32, kernel=kernel)
     threads = counts.metadata(kernel, ".max_flat_workgroup_size")
     dimensions = (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1
-    start = Start(_given(user), threads, dimensions, not wave32, target)
+    given = sizes.of(preloaded, (argument for _, argument in metadata.arguments(kernel)))
+    start = Start(_given(user), threads, dimensions, not wave32, target, given)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from argument_rules.of_text(kernel)
     yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
@@ -228,7 +233,9 @@ def _function(function: Function, notes: bool) -> Iterator[Finding]:
     yield from call_rules.at_the_end(flow, function.callees, function.returns)
     if function.called:
         yield from call_rules.at_returns(flight, values.chains, function.targets)
-    yield from lds_rules.faults(flow, values.chains, values.lanes, function.start.threads, function.start.dimensions)
+    start = function.start
+    if not start.wave64:
+        yield from lds_rules.faults(flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes)
     yield from value_rules.faults(values)
     yield from clobber_rules.faults(values)
     yield from hint_rules.faults(flow)

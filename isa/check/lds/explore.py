@@ -23,9 +23,9 @@ import numpy as np
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch, is_indirect_jump
 from isa.check.lds.footprint import Footprint
-from isa.check.lds.machine import Machine, Place, Results, place, start
+from isa.check.lds.machine import Machine, Place, Results, Start, place
 from isa.check.lds.needed import Needed
-from isa.check.lds.values import LANES, Lanes
+from isa.check.lds.values import Lanes
 from isa.registers import EXEC_LO
 
 BUDGET = 20_000
@@ -58,11 +58,12 @@ class Node:
 
 
 class Explorer:
-    """Finds the nodes that a workgroup of a shape comes to. asked: the LDS accesses that are noted; orders: those of
+    """Finds the nodes that a workgroup comes to. asked: the LDS accesses that are noted; orders: those of
     them, and calls, that may order what is before them with what is behind."""
 
-    def __init__(self, cfg: Cfg, needed: Needed, asked: Iterable[int], orders: Iterable[int]) -> None:
-        self.cfg, self.needed = cfg, needed
+    def __init__(self, cfg: Cfg, needed: Needed, asked: Iterable[int], orders: Iterable[int], start: Start) -> None:
+        self.cfg, self.needed, self.start = cfg, needed, start
+        self._waves = start.waves
         self.asked, self.orders = frozenset(asked), frozenset(orders)
         self.nodes: list[Node] = []
         self.executed = 0
@@ -79,11 +80,9 @@ class Explorer:
             i for i in positions if i in wanted or kinds[i].desc.effect in ("barrier", "end") or is_branch(kinds[i])
         ]
 
-    def run(self, workgroup: tuple[int, int, int], packed: bool) -> list[Node]:
+    def run(self) -> list[Node]:
         """All nodes, the first is where the workgroup starts."""
-        waves = -(-(workgroup[0] * workgroup[1] * workgroup[2]) // LANES)
-        self._waves = waves
-        self._enter(start(workgroup, packed), {0: (1 << waves) - 1}, {})
+        self._enter(self.start.state(), {0: (1 << self._waves) - 1}, {})
         ahead, behind = [0], deque[int]()
         while (ahead or behind) and self.executed < BUDGET:
             # Mostly on along one path, so that its end is seen; every fourth time from the first node that is left.
@@ -118,7 +117,7 @@ class Explorer:
         """Runs a node's first waves, once for each way to answer."""
         node = self.nodes[number]
         prefixes: list[list[bool]] = [[]]
-        while prefixes:
+        while prefixes and self.executed < BUDGET:
             prefix = prefixes.pop()
             answers, open_ = self._advance(node, prefix)
             for k in open_:
@@ -145,7 +144,7 @@ class Explorer:
         running, waiting = dict(node.running), dict(node.waiting)
         first = min(running)  # compilers write a loop's exit behind its body
         waves = running.pop(first)
-        machine = Machine(self._waves, choose, self._results)
+        machine = Machine(self.start, choose, self._results)
         machine.state = dict(node.state)
         if running or waiting:
             machine.active = _column(waves, self._waves)

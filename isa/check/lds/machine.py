@@ -1,8 +1,9 @@
 """A workgroup of which only the work-items' numbers are known: its registers, and one instruction on them.
 
 An engine of `isa.sim.execute` on `Lanes`. It serves all waves at once; only those that are `active` write. What is
-loaded from memory is not known, but for the work-item's own variables in scratch memory, which unoptimised code keeps
-all of its numbers in: dwords at offsets that are the same in all lanes are followed like registers.
+loaded from memory is not known, but for the workgroup's own size (`isa.check.lds.sizes`) and for the work-item's own
+variables in scratch memory, which unoptimised code keeps all of its numbers in: dwords at offsets that are the same in
+all lanes are followed like registers.
 
 Masks are always known. Where a comparison into a mask, or the condition of a branch, is not known, the machine asks
 `choose` once for all lanes that it does not know, and goes on with the answer: one of the ways that data can take.
@@ -13,6 +14,7 @@ of LDS or scratch where they lie in the apertures; others, and those not known, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from isa.check.lds.footprint import Footprint, footprint
+from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.lds.values import LANES, MODE, Lanes, constant, merged, unknown
 from isa.describe import Access
 from isa.errors import IsaError
@@ -36,6 +39,30 @@ _SCC: Place = ("scc", 0)
 _POWERS = 1 << np.arange(LANES, dtype=np.int64)
 _ALL_ON = np.uint32(0xFFFFFFFF)
 _LANE_IDS = Lanes.of("u32", np.arange(LANES, dtype=np.uint32).reshape(1, LANES))
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a workgroup starts with. workgroup: its shape; packed: v0 holds three numbers of ten bits each."""
+
+    workgroup: tuple[int, int, int]
+    packed: bool = False
+    sizes: Sizes = NOWHERE
+
+    @property
+    def waves(self) -> int:
+        return -(-math.prod(self.workgroup) // LANES)
+
+    def state(self) -> dict[Place, Lanes]:
+        """The registers that are known."""
+        x, y, _ = self.workgroup
+        flat = np.arange(self.waves * LANES, dtype=np.uint32).reshape(self.waves, LANES)
+        packed = flat % x | flat // x % y << np.uint32(10) | flat // (x * y) << np.uint32(20)
+        numbers = (packed if self.packed else flat % x).astype(np.uint32)
+        state = {("v", 0): Lanes.of("u32", numbers), _EXEC: Lanes.of("b1", flat < math.prod(self.workgroup)).mask()}
+        for sgpr, base in self.sizes.bases():
+            state |= {("s", sgpr + k): constant("u32", base >> 32 * k & 0xFFFFFFFF) for k in range(2)}
+        return state
 
 
 @dataclass(frozen=True)
@@ -71,9 +98,10 @@ class Machine:
     What an instruction makes of the same values is computed once and kept in `results`.
     """
 
-    def __init__(self, waves: int, choose: Callable[[], bool], results: Results) -> None:
+    def __init__(self, start: Start, choose: Callable[[], bool], results: Results) -> None:
         self.mode = MODE
-        self.waves, self._ask, self._results = waves, choose, results
+        self.start, self._ask, self._results = start, choose, results
+        self.waves = start.waves
         self._puts: list[tuple[Place, Lanes, Any]] = []
         self._asked = False
         self.state: dict[Place, Lanes] = {}
@@ -224,6 +252,9 @@ class Machine:
         self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
     ) -> tuple[Lanes, ...]:
         words = max(1, int(element[1:]) // 32)
+        if access.space == "scalar":
+            assert isinstance(address, Lanes)
+            return tuple(self._scalar(address, 4 * k) for k in range(words))
         at = self._reach(access, address, element, mask)
         if at is None:
             return (unknown("u32"),) * words
@@ -231,6 +262,13 @@ class Machine:
             word = self._read(("scratch", at & ~3)) >> 8 * (at & 3)
             return (word.to(element.replace("b", "u")).to("i32" if element[0] == "i" else "u32").bits("u32"),)
         return tuple(self._read(("scratch", at + 4 * k)) for k in range(words))
+
+    def _scalar(self, address: Lanes, offset: int) -> Lanes:
+        """A dword of what the runtime hands to the kernel."""
+        if address.known is not True or (address.a != address.a.flat[0]).any():
+            return unknown("u32")
+        value, known = self.start.sizes.word(int(address.a.flat[0]) + offset, self.start.workgroup)
+        return Lanes.of("u32", np.uint32(value), np.asarray(np.uint32(known)))
 
     def store(
         self,
@@ -312,17 +350,6 @@ class Machine:
     def end(self) -> None: ...
 
     def barrier(self) -> None: ...
-
-
-def start(workgroup: tuple[int, int, int], packed: bool) -> dict[Place, Lanes]:
-    """Registers as a workgroup of that shape starts. packed: v0 holds three numbers of ten bits each."""
-    x, y, z = workgroup
-    threads = x * y * z
-    waves = -(-threads // LANES)
-    flat = np.arange(waves * LANES, dtype=np.uint32).reshape(waves, LANES)
-    numbers = flat % x | flat // x % y << np.uint32(10) | flat // (x * y) << np.uint32(20) if packed else flat % x
-    on = Lanes.of("b1", flat < threads).mask()
-    return {("v", 0): Lanes.of("u32", numbers.astype(np.uint32)), _EXEC: on}
 
 
 def place(reg: Reg) -> Place:

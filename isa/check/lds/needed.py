@@ -20,12 +20,14 @@ from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
+from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.describe import base_name
 from isa.program import Imm, Instruction, Operand
-from isa.registers import EXEC_LO, Reg, v
+from isa.registers import EXEC_LO, Reg, s, v
 
 # One known operand can be enough for these.
-_LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|lane|saveexec|v_mov|cmp")
+_LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")
+_PICKS = re.compile(r"^(v_cndmask|s_cselect)")
 _EXEC_BIT = regset.bit(EXEC_LO)
 
 
@@ -44,9 +46,11 @@ def own_memory(inst: Instruction) -> bool:
     return inst.desc.access is not None and inst.desc.access.space in ("scratch", "flat")
 
 
-def of(cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Iterable[int], dimensions: int) -> Needed:
+def of(
+    cfg: Cfg, chains: DefUse, lanes: ExecMask, asked: Iterable[int], dimensions: int, sizes: Sizes = NOWHERE
+) -> Needed:
     """What has to be run for the accesses at the positions `asked`."""
-    hopeful = _hopeful(cfg, chains, dimensions)
+    hopeful = _hopeful(cfg, chains, dimensions, sizes)
     run: set[int] = set()
     blind: set[int] = set()
     work = [*asked, *(i for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))]
@@ -113,10 +117,11 @@ def _read(cfg: Cfg, i: int, blind: bool) -> list[int]:
     return [_EXEC_BIT] if blind else [regset.bit(reg) for reg in regset.members(cfg.uses[i])]
 
 
-def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int) -> set[int]:
+def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int]:
     """Positions whose results may be known."""
     kept = any(own_memory(inst) and not cfg.defs[i] for i, inst in enumerate(cfg.instructions))
     given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())
+    given |= {regset.bit(s(sgpr + k)) for sgpr, _ in sizes.pointers for k in range(2)}
     found: set[int] = set()
 
     def known(i: int, reg: Reg) -> bool:
@@ -131,15 +136,53 @@ def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int) -> set[int]:
             if i in found or not cfg.defs[i] or i in cfg.calls:
                 continue
             if inst.desc.access is not None:
-                hope = own_memory(inst) and kept
+                hope = (own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes)
             else:
                 sources = [r for r in inst.reads() if not (r == EXEC_LO and inst.desc.exec_masked)]
+                if _PICKS.search(inst.mnemonic):  # which it picks tells nothing if neither is known
+                    sources = [r for o in inst.operands[1:3] if isinstance(o, Reg) for r in o.units()]
                 enough = any if _LOOSE.search(inst.mnemonic) or inst.pair is not None else all
                 hope = enough(known(i, r) for r in sources) or not sources
             if hope:
                 found.add(i)
                 changed = True
     return found
+
+
+def _reads_size(cfg: Cfg, chains: DefUse, i: int, sizes: Sizes) -> bool:
+    """Whether a scalar load reaches a size of the workgroup at a fixed offset behind a pointer that is given."""
+    inst = cfg.instructions[i]
+    if inst.desc.access is None or inst.desc.access.space != "scalar" or not sizes.pointers:
+        return False
+    base, offset = inst.operands[1:3]
+    at = offset.value if isinstance(offset, Imm) else inst.offset if str(offset) == "null" else None
+    found = _behind(cfg, chains, i, s(base.index)) if isinstance(base, Reg) and isinstance(at, int) else None
+    if found is None or not isinstance(at, int):
+        return False
+    return sizes.within(found[0], found[1] + at, 4 * bin(cfg.defs[i]).count("1"))
+
+
+def _behind(cfg: Cfg, chains: DefUse, i: int, reg: Reg) -> tuple[int, int] | None:
+    """(the SGPR of the start, the distance from it) of the low half of a pointer that position i reads."""
+    sources = chains.reaching.get((i, regset.bit(reg)), frozenset())
+    if sources == {ENTRY}:
+        return reg.index, 0
+    if len(sources) != 1:
+        return None
+    at = next(iter(sources))
+    inst = cfg.instructions[at]
+    first = inst.operands[1] if len(inst.operands) > 1 else None
+    if not isinstance(first, Reg) or first.file != "s":
+        return None
+    if inst.mnemonic in ("s_mov_b64", "s_mov_b32"):
+        target = inst.operands[0]
+        assert isinstance(target, Reg)
+        return _behind(cfg, chains, at, s(first.index + reg.index - target.index))
+    added = inst.operands[2] if inst.mnemonic in ("s_add_u32", "s_add_i32") else None
+    if not isinstance(added, Imm) or not isinstance(added.value, int):
+        return None
+    found = _behind(cfg, chains, at, first)
+    return (found[0], found[1] + added.value) if found is not None else None
 
 
 def _live(cfg: Cfg, lanes: ExecMask, run: set[int], blind: set[int]) -> list[int]:
@@ -160,8 +203,8 @@ def _live(cfg: Cfg, lanes: ExecMask, run: set[int], blind: set[int]) -> list[int
         changed = False
         for block in reversed(cfg.blocks):
             out = 0
-            for s in block.successors:
-                out |= entry[s]
+            for successor in block.successors:
+                out |= entry[successor]
             new = use[block.index] | out & keep[block.index]
             changed |= new != entry[block.index]
             entry[block.index] = new
