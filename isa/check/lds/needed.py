@@ -13,21 +13,22 @@ needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.check.lds.sizes import NOWHERE, Sizes
-from isa.describe import base_name
+from isa.describe import base_name, lookup
 from isa.program import Imm, Instruction, Operand
 from isa.registers import EXEC_LO, Reg, s, v
 
 # One known operand can be enough for these.
 _LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")
-_PICKS = re.compile(r"^(v_cndmask|s_cselect)")
+_PICKS = re.compile(r"^(v_(dual_)?cndmask|s_cselect)")
 _EXEC_BIT = regset.bit(EXEC_LO)
 
 
@@ -138,15 +139,22 @@ def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int
             if inst.desc.access is not None:
                 hope = (own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes)
             else:
-                sources = [r for r in inst.reads() if not (r == EXEC_LO and inst.desc.exec_masked)]
-                if _PICKS.search(inst.mnemonic):  # which it picks tells nothing if neither is known
-                    sources = [r for o in inst.operands[1:3] if isinstance(o, Reg) for r in o.units()]
-                enough = any if _LOOSE.search(inst.mnemonic) or inst.pair is not None else all
-                hope = enough(known(i, r) for r in sources) or not sources
+                hope = any(_may_know(half, partial(known, i)) for half in inst.halves)
             if hope:
                 found.add(i)
                 changed = True
     return found
+
+
+def _may_know(half: Instruction, known: Callable[[Reg], bool]) -> bool:
+    """Whether a result may be known, for what may be known of the registers that it is computed from."""
+    desc = lookup(half)
+    if _PICKS.search(half.mnemonic):  # which one it picks tells nothing if neither is known
+        return any(
+            isinstance(o, Imm) or (isinstance(o, Reg) and all(map(known, o.units()))) for o in half.operands[1:3]
+        )
+    sources = [r for r in desc.reads(half) if not (r == EXEC_LO and desc.exec_masked)]
+    return (any if _LOOSE.search(half.mnemonic) else all)(map(known, sources)) or not sources
 
 
 def _reads_size(cfg: Cfg, chains: DefUse, i: int, sizes: Sizes) -> bool:
