@@ -156,7 +156,8 @@ def _half_pair(chains: DefUse, position: int, inst: Instruction, pair: Reg) -> I
     for kept, lost in ((high, low), (low, high)):
         for whole in sorted(sites[kept] - sites[lost]):
             both = regset.mask([pair])
-            if cfg.defs[whole] & both != both or cfg.instructions[whole].desc.name == "s_getpc_b64":
+            made_whole = any(regset.mask(lookup(h).writes(h)) & both == both for h in cfg.instructions[whole].halves)
+            if not made_whole or cfg.instructions[whole].desc.name == "s_getpc_b64":
                 continue
             for site in sorted(sites[lost]):
                 it = cfg.instructions[site]

@@ -41,6 +41,12 @@ right_again:
 	s_cbranch_vccnz right_done
 	global_store_b32 v[10:11], v9, off offset:4
 right_done:
+	s_mov_b64 s[4:5], src_shared_base
+	v_dual_mov_b32 v4, s5 :: v_dual_add_nc_u32 v3, 0x80, v1
+	flat_load_b32 v5, v[3:4]
+	v_add_nc_u32_e32 v3, 64, v1             ; the halves of a VOPD are two values: only the low one moves on
+	flat_load_b32 v8, v[3:4]
+	s_waitcnt vmcnt(0) lgkmcnt(0)
 	s_setpc_b64 s[30:31]
 .Lfunc_end0:
 wrong:
@@ -70,20 +76,30 @@ wrong_again:
 	s_cbranch_vccnz wrong_done
 	global_store_b32 v[10:11], v9, off offset:4
 wrong_done:
+	global_load_b64 v[3:4], v[0:1], off
+	s_waitcnt vmcnt(0)
+	global_load_b32 v5, v[3:4], off
+	v_add_nc_u32_e32 v3, 64, v1             ; a pointer that was loaded as one
+	global_load_b32 v8, v[3:4], off
+	s_waitcnt vmcnt(0)
 	s_setpc_b64 s[30:31]
 .Lfunc_end1:
 	.type	right,@function
 	.type	wrong,@function
 ;; expect
-case.s:54:2: v_mul_f32_e32 leaves a float in v7; global_load_b32 v9, v[6:7], off (line 58) takes its address from it [CLB001 clobbered address; data flow]
+case.s:60:2: v_mul_f32_e32 leaves a float in v7; global_load_b32 v9, v[6:7], off (line 64) takes its address from it [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v7, v3, v4                ; the lanes of the if come back
     	^
   next: use another register than v7 here, or put the value back
-note: case.s:55:2: nobody reads v9 [VAL003 value that nobody reads; data flow]
+note: case.s:61:2: nobody reads v9 [VAL003 value that nobody reads; data flow]
     	v_add_f32_e32 v9, v7, v3
     	^
   next: leave it out, or see who was meant to read it
-case.s:66:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v9, off offset:4 (line 71) takes its address from it [CLB001 clobbered address; data flow]
+case.s:72:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v9, off offset:4 (line 77) takes its address from it [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v10, v3, v4
     	^
   next: use another register than v10 here, or put the value back
+case.s:82:2: global_load_b64 v[3:4], v[0:1], off (line 79) made v[3:4], and this overwrites v3 alone; global_load_b32 v8, v[3:4], off (line 83) takes v[3:4] for an address [CLB002 clobbered half of an address; data flow]
+    	v_add_nc_u32_e32 v3, 64, v1             ; a pointer that was loaded as one
+    	^
+  next: use another register than v3 here, or put the value back
