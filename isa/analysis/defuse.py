@@ -14,9 +14,10 @@ Sites are bits of one int, about one a register written: a kernel of 1500 instru
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import product
 from operator import or_
 
 from isa.analysis import exec_mask, regset
@@ -39,6 +40,11 @@ class DefUse:
         """The positions whose write of a single register the read at `position` may see; `ENTRY` for the value that
         the function starts with; none in code that is never reached. KeyError where `position` does not read it."""
         return self.reaching[position, regset.bit(reg)]
+
+    def together(self, position: int, regs: Sequence[Reg]) -> frozenset[tuple[int, ...]]:
+        """The definitions of several single registers that the read at `position` may see at once, a row of positions
+        in the order of `regs` for each case: any with any, since no paths are kept."""
+        return frozenset(product(*(self.reaching[position, regset.bit(reg)] for reg in regs)))
 
     @cached_property
     def _uses(self) -> dict[tuple[int, int], set[int]]:

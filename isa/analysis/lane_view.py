@@ -1,4 +1,4 @@
-"""What one lane sees: a `Cfg` -> which definitions a read may see, along the paths that a single lane can take.
+"""What one lane sees: a `Cfg` -> which definitions a read may see, or is shown to, along a single lane's paths.
 
 `isa.analysis.defuse` keeps two sets of definitions, for the lanes that EXEC has on and for those that it has off, and
 takes every branch both ways. That is fast, and too much where lanes come back that were off for another reason (the
@@ -15,7 +15,9 @@ branch tells what it asked:
 
 The effect of an instruction on masks is that of `isa.analysis.exec_mask`. Masks that nothing reads any more are
 forgotten; a segment that has been entered with LIMIT different masks is entered with those alone from then on that
-lanes are brought back from, and with EXEC alone in the end, or where there are NODES nodes.
+lanes are brought back from, and with EXEC alone in the end, or where there are NODES nodes. Behind that a path may join
+answers that exclude each other. So there are two questions: `defs_of` has all that a read may see, and its absence from
+it is certain; `together` has what a read is shown to see, along a path from the entry on which nothing was forgotten.
 
 For each register that is asked for, its definitions flow through the nodes: a masked write replaces them where the lane
 is on and does nothing where it is off. So it costs something a register, and is meant for the few questions that
@@ -27,7 +29,7 @@ other (v_readlane_b32) is taken for any lane's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -207,8 +209,27 @@ class LaneView:
     @cached_property
     def _edges(self) -> dict[_Node, tuple[_Node, ...]]:
         """All nodes that can be reached, each with those that may follow."""
+        return self._graph[0]
+
+    @cached_property
+    def _sure(self) -> dict[_Node, tuple[_Node, ...]]:
+        """The nodes that are reached with no mask forgotten, each with those of them that follow it so."""
+        edges, forgetting = self._graph
+        found: dict[_Node, tuple[_Node, ...]] = {}
+        work = [next(iter(edges))]
+        while work:
+            node = work.pop()
+            if node not in found:
+                found[node] = tuple(f for f in edges[node] if (node, f) not in forgetting)
+                work += found[node]
+        return found
+
+    @cached_property
+    def _graph(self) -> tuple[dict[_Node, tuple[_Node, ...]], set[tuple[_Node, _Node]]]:
+        """The nodes with their followers, and the edges that are there only because masks were forgotten."""
         first = (0, (_ON, *(_ANY,) * (len(self._tracked) - 1)))
         edges: dict[_Node, tuple[_Node, ...]] = {}
+        forgetting: set[tuple[_Node, _Node]] = set()
         entered: dict[int, int] = {}
         work = [first]
         while work:
@@ -221,10 +242,10 @@ class LaneView:
             for i in self._stops[start]:
                 states = [m for s in states for m in self._step(i, s)]
             last = self._stops[start][-1]
-            followers: dict[_Node, None] = {}
+            followers: dict[_Node, bool] = {}  # whether a path with all masks leads there
             for state in states:
                 for target, after in self._leave(last, state):
-                    after = self._living(target, after)
+                    after = known = self._living(target, after)
                     if (target, after) not in edges:
                         entered[target] = count = entered.get(target, 0) + 1
                         if count > LIMIT or len(edges) > NODES:
@@ -233,10 +254,11 @@ class LaneView:
                             after = tuple(
                                 m if reg in kept else _ANY for m, reg in zip(after, self._tracked, strict=True)
                             )
-                    followers[target, after] = None
+                    followers[target, after] = after == known or followers.get((target, after), False)
             edges[node] = tuple(followers)
+            forgetting.update((node, follower) for follower, sure in followers.items() if not sure)
             work += followers
-        return edges
+        return edges, forgetting
 
     def _leave(self, last: int, masks: _Masks) -> Iterator[tuple[int, _Masks]]:
         """Where control can go behind a segment's last instruction, and what is known there."""
@@ -269,12 +291,57 @@ class LaneView:
             self._found[number] = self._flow(number)
         return self._found[number].get(position, frozenset())
 
+    @cached_property
+    def _shown(self) -> dict[tuple[int, ...], dict[int, frozenset[tuple[int, ...]]]]:
+        return {}
+
+    def together(self, position: int, regs: Sequence[Reg]) -> frozenset[tuple[int, ...]]:
+        """The definitions of single registers that the read at `position` is shown to see at once, see the module's
+        docstring. `ENTRY` stands for what no instruction is shown to have written, as behind a call."""
+        numbers = tuple(regset.bit(reg) for reg in regs)
+        if numbers not in self._shown:
+            self._shown[numbers] = self._flow_together(numbers)
+        return self._shown[numbers].get(position, frozenset())
+
+    def _flow_together(self, numbers: tuple[int, ...]) -> dict[int, frozenset[tuple[int, ...]]]:
+        cfg, touching = self.cfg, self._touching(sum(1 << n for n in numbers))
+        found: dict[int, set[tuple[int, ...]]] = {}
+        nowhere = (ENTRY,) * len(numbers)
+        entry: dict[_Node, set[tuple[int, ...]]] = {next(iter(self._sure)): {nowhere}}
+        work = list(entry)
+        while work:
+            node = work.pop()
+            sites, on = entry[node], _KNOWN[node[1][0]]
+            for i in touching[node[0]]:
+                inst, uses, defs = cfg.instructions[i], cfg.uses[i], cfg.defs[i]
+                seen = on or regset.across_lanes(inst)
+                if any(uses >> n & 1 and (seen or n >= 256) for n in numbers):
+                    found.setdefault(i, set()).update(sites)
+                if i in self._calls:
+                    sites = {nowhere}
+                    continue
+                by = ENTRY if inst.desc.scatters else i
+                written = [defs >> n & 1 and (on or n >= 256 or not inst.desc.exec_masked) for n in numbers]
+                if any(written):
+                    sites = {tuple(by if w else at for w, at in zip(written, row, strict=True)) for row in sites}
+            for follower in self._sure[node]:
+                old = entry.setdefault(follower, set())
+                if not sites <= old:
+                    entry[follower] = old | sites
+                    work.append(follower)
+        return {i: frozenset(rows) for i, rows in found.items()}
+
+    def _touching(self, flags: int) -> dict[int, list[int]]:
+        """Start of a segment -> the positions in it that read or write the registers, or call."""
+        cfg = self.cfg
+        return {
+            start: [i for i in range(start, stops[-1] + 1) if (cfg.uses[i] | cfg.defs[i]) & flags or i in self._calls]
+            for start, stops in self._stops.items()
+        }
+
     def _flow(self, number: int) -> dict[int, frozenset[int]]:
         cfg, flag = self.cfg, 1 << number
-        touching: dict[int, list[int]] = {}
-        for start, stops in self._stops.items():
-            rows = [i for i in range(start, stops[-1] + 1) if (cfg.uses[i] | cfg.defs[i]) & flag or i in self._calls]
-            touching[start] = rows
+        touching = self._touching(flag)
         found: dict[int, frozenset[int]] = {}
         entry: dict[_Node, frozenset[int]] = {next(iter(self._edges)): frozenset({ENTRY})}
         work = list(entry)
@@ -303,13 +370,20 @@ _TESTED = frozenset(f"s_{op}_b32" for op in ("and", "or", "xor", "and_not1", "or
 
 @dataclass(frozen=True)
 class Narrowed(DefUse):
-    """Definitions as `view` has them, where `DefUse` knows of several."""
+    """Definitions as `view` has them, where `DefUse` knows of several; `together` has only what is shown."""
 
     view: LaneView
 
     def defs_of(self, position: int, reg: Reg) -> frozenset[int]:
         sites = super().defs_of(position, reg)
         return sites & self.view.defs_of(position, reg) if len(sites) > 1 else sites
+
+    def together(self, position: int, regs: Sequence[Reg]) -> frozenset[tuple[int, ...]]:
+        sites = [self.reaching[position, regset.bit(reg)] for reg in regs]
+        if all(len(known) <= 1 for known in sites):
+            return super().together(position, regs)
+        shown = self.view.together(position, regs)
+        return frozenset(row for row in shown if all(s in known for s, known in zip(row, sites, strict=True)))
 
     def uses_of(self, position: int, reg: Reg) -> frozenset[int]:
         return frozenset(use for use in super().uses_of(position, reg) if position in self.defs_of(use, reg))

@@ -14,20 +14,26 @@ Which value a read was meant to see stands nowhere, so only that is reported whi
     EXEC         lanes are brought back (s_or_b32 exec_lo, exec_lo, s2) from a register that holds a number
 
 Values are followed through moves, over all paths; what then looks wrong is asked again along the paths that a lane can
-take (`isa.analysis.lane_view`). A register that a load in flight will overwrite is found by
+take (`isa.analysis.lane_view`). It is a fault where such a path is shown; where the search for paths had to forget what
+masks hold, nothing is said. Both halves of a pair are seen on one path. All that one overwriting instruction spoils is
+one finding, with the other readers related to it. A register that a load in flight will overwrite is found by
 `isa.check.wait_rules`, a return address that a call overwrote by `isa.check.call_rules`.
 
-Limits: a number overwritten by another number of its kind is not seen; where the old value is then read by nobody, a
-note says so (`isa.check.value_rules`).
+Limits: of a value that is moved, each move is shown for itself, not all of them on one path; a number overwritten by
+another number of its kind is not seen; where the old value is then read by nobody, a note says so
+(`isa.check.value_rules`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
+from isa.check import causes
 from isa.check.registry import RULES
 from isa.check.rules import Rule, place
 from isa.check.value_rules import Values
@@ -66,25 +72,51 @@ _CONDITIONS = (
 def faults(values: Values) -> Iterator[Finding]:
     """Reads of what can only be there by mistake, and sums and comparisons that nothing reads, at the instruction that
     overwrote the register."""
-    if any(_faults(values.chains)):
-        yield from _faults(values.narrowed)
+    cfg = values.live.cfg
+    by_cause: dict[tuple[int, str, str | None], dict[int, Finding]] = {}
+    for position, other, finding in _faults(cfg, values.chains, values.narrowed):
+        by_cause.setdefault((position, finding.id, finding.hint), {}).setdefault(other, finding)
+    for found in by_cause.values():
+        first, *others = found
+        also = [_at(found[other], cfg.instructions[other]) for other in others]
+        yield causes.one([found[first], *also], "one change here settles all")
 
 
-def _faults(chains: DefUse) -> Iterator[Finding]:
-    reached = {i for b in chains.cfg.order for i in chains.cfg.blocks[b].range}
-    for i, inst in enumerate(chains.cfg.instructions):
-        if i not in reached:
-            continue
-        name = inst.desc.name
-        if inst.desc.access is not None:
-            yield from _address(chains, i, inst)
-        elif name in _CARRIES[2:]:
-            yield from _carry(chains, i, inst)
-        elif name == "s_or_b32" and inst.operands[0] == EXEC_LO and EXEC_LO in inst.operands[1:]:
-            yield from _exec(chains, i, inst)
-        elif "_cmp_" in name or "bitcmp" in name:
-            yield from _comparison(chains, i, inst)
-    yield from _sums(chains)
+_Fault = tuple[int, int, Finding]
+"""Position of the instruction that overwrites, position of what it spoils, and the finding."""
+_Before = Callable[[int], set[int]]
+"""Position -> those that its value was computed from (`_before`)."""
+
+
+def _at(finding: Finding, inst: Instruction) -> Finding:
+    """The finding at another of its places."""
+    where = f"{inst.address:#x}: {inst}" if inst.address is not None else ""
+    return replace(finding, span=inst.span, where=where)
+
+
+def _faults(cfg: Cfg, chains: DefUse, narrowed: DefUse) -> Iterator[_Fault]:
+    """What looks wrong over all paths, as far as it is so on the paths that a lane can take."""
+    broad, narrow = (cache(partial(_before, which)) for which in (chains, narrowed))
+    for i in sorted(i for b in cfg.order for i in cfg.blocks[b].range):
+        if any(_reader(chains, broad, i)):
+            yield from _reader(narrowed, narrow, i)
+    loops = [set(cfg.positions(loop)) for loop in cfg.loops]
+    for reg, adding in _sums(cfg):
+        if any(_sum(chains, loops, reg, adding)):
+            yield from _sum(narrowed, loops, reg, adding)
+
+
+def _reader(chains: DefUse, before: _Before, i: int) -> Iterator[_Fault]:
+    inst = chains.cfg.instructions[i]
+    name = inst.desc.name
+    if inst.desc.access is not None:
+        yield from _address(chains, before, i, inst)
+    elif name in _CARRIES[2:]:
+        yield from _carry(chains, i, inst)
+    elif name == "s_or_b32" and inst.operands[0] == EXEC_LO and EXEC_LO in inst.operands[1:]:
+        yield from _exec(chains, i, inst)
+    elif "_cmp_" in name or "bitcmp" in name:
+        yield from _comparison(chains, i, inst)
 
 
 # --- what a definition leaves in a register
@@ -95,7 +127,7 @@ def _origins(chains: DefUse, position: int, unit: Reg) -> list[tuple[int, Reg]]:
     found = []
     while work:
         at, reg = work.pop()
-        for site in sorted(chains.defs_of(at, reg)):
+        for (site,) in sorted(chains.together(at, (reg,))):
             if site < 0 or site in chains.cfg.calls or (site, reg) in seen:
                 continue
             seen.add((site, reg))
@@ -109,7 +141,9 @@ def _origins(chains: DefUse, position: int, unit: Reg) -> list[tuple[int, Reg]]:
 
 
 def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
-    """The instruction, or the half of a VOPD, that writes a register through an operand."""
+    """Of an instruction that writes a register: itself, or the half of a VOPD, where it does so through an operand."""
+    if len(inst.halves) == 1 and unit.is_vgpr and not inst.desc.scatters:  # no VGPR is written but through an operand
+        return inst
     return next((half for half in inst.halves if unit in lookup(half).writes(half)), None)
 
 
@@ -127,18 +161,17 @@ def _what(inst: Instruction, unit: Reg) -> str:
 
 
 # --- rules
-def _address(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
+def _address(chains: DefUse, before: _Before, position: int, inst: Instruction) -> Iterator[_Fault]:
     for reg in _address_registers(inst):
         bad = False
         for site, unit in (origin for part in reg.units() for origin in _origins(chains, position, part)):
             if what := _what(chains.cfg.instructions[site], unit):
                 bad = True
                 it = chains.cfg.instructions[site]
-                yield _broken(
-                    ADDRESS, it, unit, f"leaves {what} in {unit}", inst, position, "takes its address from it"
-                )
+                how = "takes its address from it"
+                yield site, position, _broken(ADDRESS, it, unit, f"leaves {what} in {unit}", inst, position, how)
         if reg.count == 2 and not bad:
-            yield from _half_pair(chains, position, inst, reg)
+            yield from _half_pair(chains, before, position, inst, reg)
 
 
 def _address_registers(inst: Instruction) -> Iterator[Reg]:
@@ -149,52 +182,57 @@ def _address_registers(inst: Instruction) -> Iterator[Reg]:
             yield operand
 
 
-def _half_pair(chains: DefUse, position: int, inst: Instruction, pair: Reg) -> Iterator[Finding]:
-    cfg = chains.cfg
-    low, high = pair.units()
-    sites = {unit: {s for s in chains.defs_of(position, unit) if s >= 0 and s not in cfg.calls} for unit in (low, high)}
-    for kept, lost in ((high, low), (low, high)):
-        for whole in sorted(sites[kept] - sites[lost]):
-            both = regset.mask([pair])
-            made_whole = any(regset.mask(lookup(h).writes(h)) & both == both for h in cfg.instructions[whole].halves)
-            if not made_whole or cfg.instructions[whole].desc.name == "s_getpc_b64":
-                continue
-            for site in sorted(sites[lost]):
-                it = cfg.instructions[site]
-                extends = lost == high and _is_constant(it)
-                if not extends and not _depends(chains, site, whole):
-                    made = f"{cfg.instructions[whole]} ({place(cfg.instructions[whole], whole)}) made {pair}, and this"
-                    what = f"overwrites {lost} alone"
-                    yield _broken(HALF, it, lost, what, inst, position, f"takes {pair} for an address", made)
+def _half_pair(chains: DefUse, before: _Before, position: int, inst: Instruction, pair: Reg) -> Iterator[_Fault]:
+    cfg, units = chains.cfg, tuple(pair.units())
+    rows = chains.together(position, units)
+    for kept, lost in ((1, 0), (0, 1)):
+        whole = {site for site in {row[kept] for row in rows} if _made_whole(cfg, site, pair)}
+        if whole:
+            whole -= chains.defs_of(position, units[lost])
+        for row in sorted(row for row in rows if row[kept] in whole and row[lost] >= 0):
+            origin, site = cfg.instructions[row[kept]], row[lost]
+            it = cfg.instructions[site]
+            extends = lost == 1 and _is_constant(it)
+            if site not in cfg.calls and not extends and row[kept] not in before(site):
+                made = f"{origin} ({place(origin, row[kept])}) made {pair}, and this"
+                what, how = f"overwrites {units[lost]} alone", f"takes {pair} for an address"
+                yield site, position, _broken(HALF, it, units[lost], what, inst, position, how, made)
+
+
+def _made_whole(cfg: Cfg, site: int, pair: Reg) -> bool:
+    """Whether a definition writes both halves of a pair as one value."""
+    both = regset.mask([pair])
+    if site < 0 or cfg.defs[site] & both != both or site in cfg.calls:
+        return False
+    if cfg.instructions[site].desc.name == "s_getpc_b64":
+        return False
+    return any(regset.mask(lookup(h).writes(h)) & both == both for h in cfg.instructions[site].halves)
 
 
 def _is_constant(inst: Instruction) -> bool:
     return all(isinstance(operand, Imm) for half in inst.halves for operand in half.operands[1:])
 
 
-def _depends(chains: DefUse, position: int, source: int) -> bool:
-    """Whether the value that `position` writes was computed from what `source` wrote, at any distance."""
+def _before(chains: DefUse, position: int) -> set[int]:
+    """What the value that `position` writes was computed from, at any distance."""
     work, seen = [position], {position}
     while work:
         at = work.pop()
         for unit in chains.cfg.instructions[at].reads() - {EXEC_LO}:
-            for site in chains.defs_of(at, unit):
-                if site == source:
-                    return True
-                if site >= 0 and site not in seen:
-                    seen.add(site)
-                    work.append(site)
-    return False
+            new = {site for site in chains.defs_of(at, unit) if site >= 0} - seen
+            seen |= new
+            work += new
+    return seen
 
 
-def _carry(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
-    for site in sorted(chains.defs_of(position, SCC)):
+def _carry(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
+    for (site,) in sorted(chains.together(position, (SCC,))):
         it = chains.cfg.instructions[site] if site >= 0 and site not in chains.cfg.calls else None
         if it is not None and not it.desc.name.startswith((*_CARRIES, *_CONDITIONS)):
-            yield _broken(CARRY, it, SCC, "overwrites SCC", inst, position, "adds it as a carry")
+            yield site, position, _broken(CARRY, it, SCC, "overwrites SCC", inst, position, "adds it as a carry")
 
 
-def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
+def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
     for operand in inst.operands[1:]:
         if not isinstance(operand, Reg) or operand == EXEC_LO or operand.count != 1:
             continue
@@ -202,12 +240,11 @@ def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]
             it = chains.cfg.instructions[site]
             number = any(role.written and role.type in ("u32", "i32", "f32") for role in it.desc.roles)
             if it.desc.unit == "smem" or (it.desc.unit == "salu" and number):
-                yield _broken(
-                    LANES, it, unit, f"leaves a number in {unit}", inst, position, "brings lanes back from it"
-                )
+                how = "brings lanes back from it"
+                yield site, position, _broken(LANES, it, unit, f"leaves a number in {unit}", inst, position, how)
 
 
-def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[Finding]:
+def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
     cfg = chains.cfg
     written = regset.members(cfg.defs[position] & ~regset.mask([EXEC_LO]))
     if len(written) != 1 or cfg.defs[position] >> regset.bit(EXEC_LO) & 1 or chains.uses_of(position, written[0]):
@@ -219,49 +256,54 @@ def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[Fi
             for half in it.halves
             for role, o in lookup(half).roles_of(half)
         )
-        used = sorted(chains.uses_of(site, written[0]))
+        readers = chains.uses_of(site, written[0])
+        used = sorted(use for use in readers if (site,) in chains.together(use, written))
         if by_product and used and "cmp" not in it.desc.name:
             reader = cfg.instructions[used[0]]
             made = f"nothing has read the result of {inst} ({place(inst, position)}), and this"
-            yield _broken(COMPARISON, it, written[0], f"overwrites {written[0]}", reader, used[0], "reads it", made)
+            what = f"overwrites {written[0]}"
+            yield site, used[0], _broken(COMPARISON, it, written[0], what, reader, used[0], "reads it", made)
 
 
-def _sums(chains: DefUse) -> Iterator[Finding]:
-    """By register that multiply-adds add up in: once over the whole function, once for each loop around them."""
-    cfg = chains.cfg
+def _sums(cfg: Cfg) -> list[tuple[Reg, set[int]]]:
+    """The registers that multiply-adds add up in, and where."""
     by_register: dict[Reg, set[int]] = {}
     for i in (i for b in cfg.order for i in cfg.blocks[b].range):
         for half in cfg.instructions[i].halves:
             if half.desc.name.startswith(_SUMS) and isinstance(reg := half.operands[0], Reg) and reg.count == 1:
                 by_register.setdefault(reg, set()).add(i)
-    loops = [set(cfg.positions(loop)) for loop in cfg.loops]
-    for reg, adding in sorted(by_register.items()):
-        own = 1 << regset.bit(reg)
-        readers = {i: chains.uses_of(i, reg) - adding for i in adding}
-        reported: set[int] = set()
-        for loop in loops:
-            inside = adding & loop
-            if inside and not any(readers[i] & loop for i in inside):
-                lost = {i for i in loop - adding if cfg.defs[i] & ~cfg.uses[i] & own}
-                yield from _lost(cfg, reg, inside, lost - reported, "before anything in the loop reads the sum")
-                reported |= lost
-        for i in sorted(adding):
-            if not chains.uses_of(i, reg):
-                lost = _next_writers(cfg, i, reg)
-                yield from _lost(cfg, reg, {i}, lost - reported, "before anything reads the sum")
-                reported |= lost
+    return sorted(by_register.items())
 
 
-def _lost(cfg: Cfg, reg: Reg, adding: set[int], overwriting: set[int], told: str) -> Iterator[Finding]:
+def _sum(chains: DefUse, loops: Sequence[set[int]], reg: Reg, adding: set[int]) -> Iterator[_Fault]:
+    """Once over the whole function, once for each loop around it."""
+    cfg, own = chains.cfg, 1 << regset.bit(reg)
+    readers = {i: chains.uses_of(i, reg) - adding for i in adding}
+    reported: set[int] = set()
+    for loop in loops:
+        inside = adding & loop
+        if inside and not any(readers[i] & loop for i in inside):
+            lost = {i for i in loop - adding if cfg.defs[i] & ~cfg.uses[i] & own}
+            yield from _lost(cfg, reg, inside, lost - reported, "before anything in the loop reads the sum")
+            reported |= lost
+    for i in sorted(adding):
+        if not chains.uses_of(i, reg):
+            lost = _next_writers(cfg, i, reg)
+            yield from _lost(cfg, reg, {i}, lost - reported, "before anything reads the sum")
+            reported |= lost
+
+
+def _lost(cfg: Cfg, reg: Reg, adding: set[int], overwriting: set[int], when: str) -> Iterator[_Fault]:
     at = min(adding)
     half = _writer(cfg.instructions[at], reg)
     for i in sorted(overwriting):
-        yield SUM.broken(
-            cfg.instructions[i],
-            f"{cfg.instructions[i].mnemonic} overwrites {reg}, where {half} ({place(cfg.instructions[at], at)}) adds "
-            f"up, {told}",
-            hint=f"give one of the two another register than {reg}",
+        told = (
+            f"{cfg.instructions[i].mnemonic} overwrites {reg}, where {half} ({place(cfg.instructions[at], at)}) adds up"
         )
+        finding = SUM.broken(
+            cfg.instructions[i], f"{told}, {when}", hint=f"give one of the two another register than {reg}"
+        )
+        yield i, at, finding
 
 
 def _next_writers(cfg: Cfg, position: int, reg: Reg) -> set[int]:
