@@ -57,13 +57,15 @@ def product(kernel: str, cpu: str = "native", fast: bool = True, alpha: float = 
     return ctypes.string_at(places[2], c.nbytes)
 
 
-@pytest.mark.parametrize("kernel", LADDER)
+@pytest.mark.parametrize("kernel", [pytest.param(k, marks=pytest.mark.slow) if k == "kernel10" else k for k in LADDER])
 def test_the_plain_version(kernel: str) -> None:
     assert product(kernel) == product(kernel, fast=False)
 
 
 @pytest.mark.parametrize("cpu", LEVELS)
-@pytest.mark.parametrize("kernel", ["kernel1", "kernel5", "kernel8"])
+@pytest.mark.parametrize(
+    "kernel", ["kernel5", *(pytest.param(k, marks=pytest.mark.slow) for k in ("kernel1", "kernel8"))]
+)
 def test_other_processors(kernel: str, cpu: str) -> None:
     if not runs_here(cpu):
         pytest.skip(f"this machine cannot run code for {cpu}")

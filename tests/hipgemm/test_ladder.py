@@ -13,6 +13,11 @@ from hipgemm.problem import Problem
 
 SIZES = [(128, 128, 128), (256, 256, 256), (384, 128, 64)]
 SCALARS = [(1.0, 0.0), (1.5, -0.5), (0.0, 1.0)]
+# In the fast run each shape and each pair of scalars once.
+ALL = [
+    pytest.param(shape, *scalars, marks=[] if i == j else pytest.mark.slow)
+    for i, shape in enumerate(SIZES) for j, scalars in enumerate(SCALARS)
+]  # fmt: skip
 Shape = tuple[int, int, int]
 
 
@@ -25,8 +30,7 @@ def run(kernel: str, shape: Shape, alpha: float, beta: float) -> NDArray[np.floa
     return measured.c
 
 
-@pytest.mark.parametrize(("alpha", "beta"), SCALARS)
-@pytest.mark.parametrize("shape", SIZES, ids=str)
+@pytest.mark.parametrize(("shape", "alpha", "beta"), ALL, ids=str)
 def test_every_rung_is_right_and_the_rewritten_ones_equal_kernel_5(shape: Shape, alpha: float, beta: float) -> None:
     c = {kernel: run(kernel, shape, alpha, beta) for kernel in LADDER}
     work = launch_of(LADDER["kernel10"], *shape).work
