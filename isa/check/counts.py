@@ -4,7 +4,8 @@ A descriptor that gives a wave fewer registers than its code names lets it write
 differs from the descriptor misleads the runtime, which reads LDS and scratch sizes from one and gives memory by the
 other. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor" and "Code Object V5 Metadata"; AMDGPUAsmPrinter.cpp):
 
-    VGPRs    .amdhsa_next_free_vgpr >= highest VGPR + 1, at most 256; .vgpr_count is the same number
+    VGPRs    .amdhsa_next_free_vgpr >= highest VGPR + 1, at most 256; .vgpr_count is the same number, or lies between
+             (the descriptor gives more where fewer waves are asked for: LLVM GCNSubtarget, getMinNumVGPRs)
     user     .amdhsa_user_sgpr_count, at most 16 SGPRs set before the first instruction; with those of the system 16 at
              least in wave32 on a target whose initialisation needs it (`isa.targets.Target.least_sgprs`)
     SGPRs    .amdhsa_next_free_sgpr >= highest SGPR + 1, at most 106; .sgpr_count adds 2 where VCC is reserved
@@ -47,7 +48,9 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     vgprs, sgprs = directive(kernel, "next_free_vgpr"), directive(kernel, "next_free_sgpr")
     if vgprs is not None:
         yield from _enough(kernel, "next_free_vgpr", vgprs, found.vgprs if known else 0, VGPR_LIMIT, "VGPRs")
-        yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}")
+        says = metadata(kernel, ".vgpr_count")
+        if says is None or not known or not found.vgprs <= says <= vgprs:
+            yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}")
     if sgprs is not None:
         yield from _enough(kernel, "next_free_sgpr", sgprs, found.sgprs if known else 0, SGPR_LIMIT, "SGPRs")
         vcc = directive(kernel, "reserve_vcc")

@@ -70,7 +70,7 @@ def test_what_cannot_run_does_not_stop_the_rest(run_program: Run) -> None:
     assert "kernel0, kernel1" in done.stderr
     done = run_program(COMMAND, "bench", "kernel5", "kernel8", "-n", "100", code=2)
     assert done.stdout == ""
-    assert "M = 128; kernel1 takes any size" in done.stderr
+    assert "N = 128; kernel1 takes any size" in done.stderr
     done = run_program(COMMAND, "bench", "kernel1", "-n", "16", "--repeats", "0", code=2)
     assert "0 is not in the range x>=1" in done.stderr
     done = run_program(COMMAND, "bench", "kernel1", "-n", "16", "--out", "/nowhere/at/all", code=2)

@@ -1,0 +1,29 @@
+; The metadata counts fewer VGPRs than the code uses.
+k:
+	v_mov_b32_e32 v11, 0
+	s_endpgm
+	.section	.rodata
+	.amdhsa_kernel k
+		.amdhsa_next_free_vgpr 97
+		.amdhsa_next_free_sgpr 4
+		.amdhsa_reserve_vcc 0
+	.end_amdhsa_kernel
+	.text
+.Lfunc_end0:
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .offset:         0
+    .name:           k
+    .sgpr_count:     4
+    .vgpr_count:     11
+...
+	.end_amdgpu_metadata
+;; expect
+case.s:20:5: .vgpr_count disagrees with the descriptor [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+        .vgpr_count:     11
+        ^
+  expected: 97 (.amdhsa_next_free_vgpr 97)
+  found: 11
+  next: set directive and metadata together; passes do it with isa.emit.set_directives
