@@ -1,6 +1,6 @@
 """HIP source to assembly, assembly to object, object to code object: the one place that starts a process.
 
-Three kinds of compiler can do it, and the first that is found does:
+Three kinds of compiler can do it. ROCm's does where it is there, else the newest clang, of two alike the system's:
 
 1. ROCm's `hipcc`, where `--hipcc PATH` names one or `$ROCM_PATH/bin/hipcc` exists (or /opt/rocm/bin/hipcc). It brings
    its own headers and device libraries, and is run as its users run it: `hipcc --genco --offload-arch=gfx1100
@@ -240,6 +240,12 @@ def _hipcc(named: Path | None) -> Toolchain | None:
     return Toolchain("hipcc", ", ".join(lines[:2]), (found,), (linker,), _stamp(found) + _stamp(linker) + version)
 
 
+def _major(version: str) -> int:
+    """The number behind "version" in what a clang says of itself; 0 where there is none."""
+    number = re.search(r"version (\d+)", version)
+    return int(number[1]) if number else 0
+
+
 def _any_lld() -> str | None:
     names = ["ld.lld", *(f"ld.lld-{n}" for n in range(NEWEST_CLANG, OLDEST_CLANG - 1, -1))]
     return next((p for p in map(shutil.which, names) if p), None)
@@ -254,9 +260,8 @@ def _clangs() -> Iterator[Toolchain]:
             continue
         seen.add(real)
         version = (_version([path]) or "").split("\n")[0]
-        number = re.search(r"version (\d+)", version)
         linker = real.parent / "ld.lld"
-        if version and number and int(number[1]) >= OLDEST_CLANG and linker.is_file():
+        if _major(version) >= OLDEST_CLANG and linker.is_file():
             yield Toolchain("clang", version, (path,), (str(linker),), _stamp(path) + _stamp(linker))
 
 
@@ -282,9 +287,8 @@ def available(hipcc: Path | None = None) -> Iterator[Toolchain]:
     """All toolchains of this machine, the preferred first."""
     if rocm := _hipcc(hipcc):
         yield rocm
-    yield from _clangs()
-    if zig := _ziglang():
-        yield zig
+    wheel = _ziglang()
+    yield from sorted([*_clangs(), *([wheel] if wheel else [])], key=lambda tools: -_major(tools.version))
 
 
 def find(hipcc: Path | None = None) -> Toolchain:

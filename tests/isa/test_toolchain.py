@@ -101,3 +101,8 @@ def test_a_c_library_for_this_machine(tmp_path: Path) -> None:
     (tmp_path / "lib.c").write_text("int forty_two(void) { return fourty_two; }\n")
     with pytest.raises(IsaError, match="fourty_two"):
         toolchain.build_host_library(tmp_path / "lib.c", tmp_path / "lib.so")
+
+
+def test_the_newest_clang_comes_first() -> None:
+    versions = [toolchain._major(tools.version) for tools in TOOLCHAINS if tools.kind != "hipcc"]
+    assert versions == sorted(versions, reverse=True)
