@@ -42,7 +42,8 @@ def command(
     Of kernel6 to kernel8: that it computes what the compiler wrote, at all sizes. Of generated kernels: that each
     element of C is alpha A B + beta C by definition, at small sizes that take every way through the kernel, at all
     edges, and for every K, near and in far tiles (of kernel10 and its like where tiles are whole); or at the size that
-    -n, -m and -k give, which takes about a minute for each 10^9 multiplications.
+    -n, -m and -k give, which takes about a minute for each 10^9 multiplications. With --against, of any kernel: that it
+    computes what the original does, as far as it can be followed.
 
     Exit status 0 if it is proved, 1 if it is wrong or could not be proved, 2 where the input cannot be read.
     """
