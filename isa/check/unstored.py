@@ -25,7 +25,7 @@ Mask = tuple[str, tuple[Reg, ...]]
 """What sets EXEC, as text, and the registers that it reads."""
 State = Mapping[Reg, frozenset[Mask]]
 """Register -> the masks under which it was overwritten."""
-_ACROSS = ("readlane", "readfirstlane", "permlane", "_dpp", "bpermute", "swizzle", "movrel", "cmp", "swap")
+_ACROSS = ("readlane", "readfirstlane", "permlane", "_dpp", "bpermute", "swizzle", "movrel", "cmp", "swap", "wmma")
 
 
 class _Seen(Exception):

@@ -161,6 +161,11 @@ k:
         ("", "", True),
         ("global_store_b32 v3, v1", "global_store_b32 v1, v3", False),
         ("v_mul_f32_e32 v1, s8, v1", "v_readlane_b32 s8, v1, 3", False),
+        (
+            "v_mul_f32_e32 v1, s8, v1",
+            "v_wmma_f32_16x16x16_f16 v[16:23], v[1:8], v[24:31], v[16:23]\n\tv_mov_b32_e32 v1, v16",
+            False,
+        ),
         ("v_mul_f32_e32 v1, s8, v1", "v_cmp_gt_f32_e32 vcc_lo, s8, v1", False),
         ("s_waitcnt vmcnt(0)", "s_mov_b32 s5, -1", False),
         ("s_and_b32 exec_lo, s4, s5\n\tglobal_store", "s_and_b32 exec_lo, s5, s5\n\tglobal_store", False),

@@ -73,7 +73,7 @@ def _lines(form: Form, number: int) -> list[str]:
 def assembler() -> toolchain.Toolchain:
     """The newest of this machine's: an older one does not take every form (clang 19 no `v_swap_b16`, and no halves by
     name in `v_fmamk_f16`)."""
-    return max(toolchain.available(), key=lambda tools: int(re.findall(r"version (\d+)", tools.version)[-1]))
+    return max(toolchain.available(), key=lambda tools: toolchain._major(tools.version))
 
 
 def _command() -> list[str]:
