@@ -26,7 +26,7 @@ from typing import Any
 
 from hipgemm.build import build
 from hipgemm.kernels import LADDER, gemm_kernarg
-from hipgemm.launching import launch_of
+from hipgemm.launch import launch_of
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE, Target
 from isa.sim.selfcheck import settled
@@ -223,7 +223,7 @@ class _Problem:
 
     def check(self) -> None:
         """One schedule."""
-        from isa.sim.watch import check_launch
+        from isa.sanitize import check_launch
 
         check_launch(self.card, self.kernel, self.grid, self.block, self.arguments, schedules=1)
 

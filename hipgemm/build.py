@@ -28,14 +28,14 @@ from hipgemm import proving
 from hipgemm.kernels import SOURCES, Source, rung
 from hipgemm.stages import Shape, Stage, shape
 from isa import cache, toolchain
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.check.equivalence import Proof
-from isa.code_object import CodeObject, load
-from isa.emit import emit
 from isa.errors import IsaError
 from isa.gemm.generate import generate
-from isa.parse import parse
+from isa.object.code_object import CodeObject, load
 from isa.passes import run_pipeline
-from isa.program import Program
 from isa.toolchain import Toolchain
 
 FLAGS = ("-O3",)
@@ -235,7 +235,7 @@ def _key(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str]) -> s
     own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
     source = [] if kernel.parameters else [*_with_includes(kernel.path), *sorted(INCLUDE.rglob("*.h"))]
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
-    files = [*source, *own, *cache.sources("sim", "timing")]
+    files = [*source, *own, *cache.sources("sim", "sanitize", "timing")]
     made_of = repr(kernel.parameters or "")
     mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags]
     return cache.key(*mode, *(f.read_bytes() for f in files))

@@ -17,18 +17,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipgemm.kernels import Rung
-from hipgemm.launching import CUS, launch_of
+from hipgemm.launch import CUS, launch_of
 from hipgemm.problem import Problem
-from isa import code_object, toolchain
+from isa import toolchain
+from isa.asm.emit import emit
+from isa.asm.program import Program
 from isa.check.counts import target_of
 from isa.check.registry import RULES
-from isa.code_object import CodeObject, load
-from isa.emit import emit
 from isa.errors import Finding, IsaError
 from isa.gemm.work import COUNTERS
-from isa.program import Program
+from isa.object import code_object
+from isa.object.code_object import CodeObject, load
+from isa.sanitize import check_launch, observe
 from isa.sim.card import Card, Kernel
-from isa.sim.watch import check_launch, observe
 
 WRONG = RULES["RUN003"]
 CAPACITY = 8 << 30

@@ -22,11 +22,11 @@ from isa.analysis import banks, inner
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
+from isa.asm.parse import parse_disassembly
+from isa.asm.program import Instruction, Program
 from isa.check import counts
-from isa.code_object import CodeObject, disassemble
 from isa.errors import IsaError
-from isa.parse import parse_disassembly
-from isa.program import Instruction, Program
+from isa.object.code_object import CodeObject, disassemble
 from isa.targets import GFX1100, TARGETS, Target
 
 KINDS = {

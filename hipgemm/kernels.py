@@ -120,7 +120,7 @@ class Gemm(Source):
 
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Tiles of C in (x, y, z): x runs along its columns, y along its rows. There is a workgroup for each, unless
-        they stay for several (`hipgemm.launching`)."""
+        they stay for several (`hipgemm.launch`)."""
         rows, columns = self.block_tile
         return -(-n // columns), -(-m // rows), 1
 

@@ -19,15 +19,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm import launching
+from hipgemm import launch
 from hipgemm.device import Buffer, Device
 from hipgemm.environment import environment
 from hipgemm.kernels import Gemm, rung
 from hipgemm.problem import Problem, ProblemError, Verdict
 from hipgemm.result import Result
 from hipgemm.telemetry import Telemetry
-from isa import code_object
-from isa.code_object import Kernel
+from isa.object import code_object
+from isa.object.code_object import Kernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,7 +143,7 @@ def measure_image(
 
     def start(matrices: Sequence[Buffer], stream: Any) -> None:
         addresses = [x.address for x in matrices]
-        launching.start(device, function, row, addresses, sizes, problem.alpha, problem.beta, stream=stream)
+        launch.start(device, function, row, addresses, sizes, problem.alpha, problem.beta, stream=stream)
 
     subject = Subject(row.name, start, made_by, facts, warnings, row.transposed)
     measured = measure_subject(subject, problem, device, repeats=repeats, cold=cold, step=step)

@@ -26,7 +26,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from hipgemm import launching
+from hipgemm import launch
 from hipgemm.arrays import ITEM, ArrayTypeError, ArrayValueError, DeviceArray, Matrix, View, view
 from hipgemm.device import Device, Function
 from hipgemm.kernels import STRIDED_COPY, Source, rung
@@ -204,7 +204,7 @@ def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix,
         in_place = fits(c, m, n) and not c.overlaps(left) and not c.overlaps(right)
         target = c if in_place else padded(c, m, n, read=beta != 0)
         addresses = [x.address for x in (left, right, target)]
-        launching.start(device, _function(device, row), row, addresses, (m, n, k), alpha, beta)
+        launch.start(device, _function(device, row), row, addresses, (m, n, k), alpha, beta)
         if not in_place:
             strided_copy(device, target, c)
         device.synchronize()  # before the copies are given back

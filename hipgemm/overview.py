@@ -147,7 +147,7 @@ class _Known:
 def _built(name: str, on: Card, hipcc: Path | None) -> _Known:
     from hipgemm.build import build
     from hipgemm.inspection import inspect
-    from isa.parse import parse
+    from isa.asm.parse import parse
 
     known = _Known(name)
     try:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.kernels import Gemm
-from hipgemm.launching import launch_of
+from hipgemm.launch import launch_of
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.checking import Given
-    from isa.code_object import CodeObject
+    from isa.object.code_object import CodeObject
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch

@@ -3,7 +3,7 @@
 
 What the provers need to know of the launches comes from the ladder: the arguments that all rungs share, the sizes that
 a rung takes, how it is launched. So `isa.check.equivalence` also says that no address wraps at any size the rung
-admits; `isa.check.definition` speaks of every K that the rung admits, at all edges, and of M and N near and far.
+admits; `isa.check.spec_proof` speaks of every K that the rung admits, at all edges, and of M and N near and far.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm, Source
-from isa.check import definition
+from isa.asm.program import Program
+from isa.check import spec_proof
 from isa.check.counts import metadata
 from isa.check.equivalence import Argument, Facts, Proof, prove
-from isa.check.local import Reciprocals, Sizes
+from isa.check.peephole_equivalence import Reciprocals, Sizes
 from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
-from isa.program import Program
 
 
 class Disproved(IsaError):
@@ -75,8 +75,9 @@ def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]
 
 
 def bounds(kernel: Gemm) -> tuple[Sizes, int, Reciprocals]:
-    """What `isa.check.local` must know of all launches: where M, N and K lie in the arguments, with the smallest and
-    the largest that the kernel takes; threads of a workgroup; reciprocals (`isa.gemm.work.Work.numbers`)."""
+    """What `isa.check.peephole_equivalence` must know of all launches: where M, N and K lie in the arguments, with the
+    smallest and the largest that the kernel takes; threads of a workgroup; reciprocals
+    (`isa.gemm.work.Work.numbers`)."""
     sizes = {24 + 4 * i: (1, most) for i, most in enumerate(kernel.largest)}
     p = kernel.parameters
     reciprocals = {_BY_BLOCKS: (32, p.depth)} if p and p.stream_k else {}
@@ -87,61 +88,61 @@ _BY_BLOCKS = 72
 """Where a stream-K kernel's argument of that name lies."""
 
 
-def launches(kernel: Source) -> tuple[definition.Launch, ...]:
+def launches(kernel: Source) -> tuple[spec_proof.Launch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its ways are taken."""
     p, tiling = _tiling(kernel)
-    return definition.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else definition.usual(tiling)
+    return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else spec_proof.usual(tiling)
 
 
-def far_launches(kernel: Source) -> tuple[definition.Launch, ...]:
+def far_launches(kernel: Source) -> tuple[spec_proof.Launch, ...]:
     """More, which a build does without: far tiles with a few K blocks; at the far end of the largest workspace that
     there may be, where tiles are done in pieces."""
     p, tiling = _tiling(kernel)
     most = LARGEST_TILES if p.stream_k else None
-    tiles = definition.far_tiles(tiling, largest(p), _pieces(p), most, 2 * p.depth + 1)
-    ends = definition.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
+    tiles = spec_proof.far_tiles(tiling, largest(p), _pieces(p), most, 2 * p.depth + 1)
+    ends = spec_proof.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
     return (*tiles, *ends, *far_pieces(kernel))
 
 
-def far_pieces(kernel: Source) -> tuple[definition.Launch, ...]:
+def far_pieces(kernel: Source) -> tuple[spec_proof.Launch, ...]:
     """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole."""
     p, tiling = _tiling(kernel)
-    return definition.far_pieces(tiling, (COUNTERS, partial(_split, p)), largest(p)) if p.stream_k else ()
+    return spec_proof.far_pieces(tiling, (COUNTERS, partial(_split, p)), largest(p)) if p.stream_k else ()
 
 
-def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[definition.Launch, ...]:
+def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.Launch, ...]:
     """The same at one size, with and without C; groups: workgroups of a stream-K kernel."""
     p, tiling = _tiling(kernel)
-    betas: tuple[definition.Beta, ...] = ("0", "any")
+    betas: tuple[spec_proof.Beta, ...] = ("0", "any")
     if not p.stream_k:
-        return tuple(definition.tiled(tiling, m, n, k, beta) for beta in betas)
+        return tuple(spec_proof.tiled(tiling, m, n, k, beta) for beta in betas)
     pieces = Work.of(p, m, n, k, groups).streamed
     return tuple(
-        definition.streamed(tiling, COUNTERS, partial(_split, p), m, n, k, beta, groups, pieces, "together")
+        spec_proof.streamed(tiling, COUNTERS, partial(_split, p), m, n, k, beta, groups, pieces, "together")
         for beta in betas
     )
 
 
-def _tiling(kernel: Source) -> tuple[Parameters, definition.Tiling]:
+def _tiling(kernel: Source) -> tuple[Parameters, spec_proof.Tiling]:
     p = kernel.parameters
     assert p is not None
-    return p, definition.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+    return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
 
 
-def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> definition.Given:
+def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> spec_proof.Given:
     """What a launch of a stream-K kernel is given."""
     work = Work.of(p, m, n, k, groups, streamed)
-    return definition.Given(work.grid, work.numbers, work.workspace_bytes)
+    return spec_proof.Given(work.grid, work.numbers, work.workspace_bytes)
 
 
 def generated(
-    kernel: Source, program: Program, at: Sequence[definition.Launch] = (), *, thorough: bool = False
+    kernel: Source, program: Program, at: Sequence[spec_proof.Launch] = (), *, thorough: bool = False
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
     `every` give. thorough: more of the last two, which takes some five times as long."""
     if at:
-        return definition.prove(program, kernel.name, at, whole=False)
-    return definition.prove(
+        return spec_proof.prove(program, kernel.name, at, whole=False)
+    return spec_proof.prove(
         program,
         kernel.name,
         launches(kernel),
@@ -151,20 +152,20 @@ def generated(
     )
 
 
-def edges(kernel: Source) -> tuple[definition.Launch, ...]:
+def edges(kernel: Source) -> tuple[spec_proof.Launch, ...]:
     """One workgroup of each number of rows and columns."""
     p, tiling = _tiling(kernel)
-    return definition.edges(tiling, _pieces(p))
+    return spec_proof.edges(tiling, _pieces(p))
 
 
-def every(kernel: Source, *, thorough: bool = False) -> definition.EveryK:
+def every(kernel: Source, *, thorough: bool = False) -> spec_proof.EveryK:
     """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too."""
     p, tiling = _tiling(kernel)
     most = LARGEST_TILES if p.stream_k else None
-    return definition.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
+    return spec_proof.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 
 
-def _pieces(p: Parameters) -> definition.Pieces | None:
+def _pieces(p: Parameters) -> spec_proof.Pieces | None:
     return (COUNTERS, partial(_split, p)) if p.stream_k else None
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from isa.analysis import cfg, inner
-from isa.program import Program
+from isa.asm.program import Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,14 +74,14 @@ def timeline(
     import numpy as np
 
     from isa.analysis import inner
-    from isa.timing import layout, model
+    from isa.timing import engine_abi, model
 
     events = np.zeros((instructions, 5), np.int64)
     played = model.run(ready, clock_mhz, stop_after=instructions, events=events)
     events = events[: int(played.hits.sum())]
     last = int(events[-1, 0])
     start = max(0, last - window)
-    kinds = [layout.KIND_NAMES[k] for k in ready.code.kind]
+    kinds = [engine_abi.KIND_NAMES[k] for k in ready.code.kind]
     issues = []
     for wave in np.unique(events[:, 2]):
         at, simds, _, positions, _ = events[events[:, 2] == wave].T
@@ -99,7 +99,7 @@ def timeline(
             kinds[i],
             int(played.hits[i]),
             {
-                layout.CAUSES[c]: float(n / played.hits[i])
+                engine_abi.CAUSES[c]: float(n / played.hits[i])
                 for c, n in enumerate(played.stalls[i])
                 if n and played.hits[i]
             },
@@ -113,11 +113,11 @@ def _owned(at: np.ndarray, kind: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(first cycle, end) of what belongs to each instruction of one wave slot that issued at cycles `at`, in order."""
     import numpy as np
 
-    from isa.timing import layout
+    from isa.timing import engine_abi
 
     begin, end = at.copy(), at + 1
-    holds = np.isin(kind[:-1], (layout.BARRIER, layout.BRANCH))
-    ended = kind[:-1] == layout.END  # what follows is another workgroup's wave
+    holds = np.isin(kind[:-1], (engine_abi.BARRIER, engine_abi.BRANCH))
+    ended = kind[:-1] == engine_abi.END  # what follows is another workgroup's wave
     end[:-1] = np.where(holds, at[1:], end[:-1])
     begin[1:] = np.where(holds | ended, at[1:], at[:-1] + 1)
     return begin, end

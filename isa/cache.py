@@ -145,11 +145,11 @@ def find_or_make(
 
 
 def sources(*elsewhere: str) -> list[Path]:
-    """The files that isa consists of, but for those in the folders and files called `elsewhere`: for the name of what
-    the rest of isa makes."""
+    """The files that isa consists of, but for the folders and files at the paths `elsewhere` (below isa): for the name
+    of what the rest of isa makes."""
     root = Path(__file__).parent
     files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2", ".c", ".h"))
-    return [p for p in files if p.relative_to(root).parts[0] not in elsewhere]
+    return [p for p in files if not any(p.is_relative_to(root / path) for path in elsewhere)]
 
 
 def prune(kind: str, most: int) -> None:

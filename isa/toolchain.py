@@ -29,8 +29,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .errors import IsaError
-from .targets import TARGETS
+from isa.errors import IsaError
+from isa.targets import TARGETS
 
 OLDEST_CLANG = 19
 NEWEST_CLANG = 30  # how far up `clang-N` is looked for

@@ -7,8 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.parse import parse
 from tools import fuzz
 
 COUNTS = {"assembly": 1200, "code object": 500, "bundle": 1500, "metadata": 1500, "printf": 2000}

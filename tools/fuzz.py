@@ -59,9 +59,9 @@ class Hang(BaseException):
 def read_assembly(source: str) -> None:
     """All that reads assembly: the parser, the views on kernels, lint with all its analyses, inspect."""
     from hipgemm.inspection import inspect
+    from isa.asm.emit import emit
+    from isa.asm.parse import parse
     from isa.check.lint import lint_program
-    from isa.emit import emit
-    from isa.parse import parse
 
     program = parse(source, "damaged.s")
     assert emit(program) == source, "emit(parse(text)) is another text"
@@ -73,7 +73,7 @@ def read_container(data: bytes) -> None:
     """What reads code objects, alone or in a bundle, without their code: the loader, and what a launch and printf take
     from metadata."""
     from hipgemm.simulated_hip import printf
-    from isa import code_object
+    from isa.object import code_object
     from isa.sim import arguments
 
     _in_turn(lambda: code_object.image_size(lambda offset, size: data[offset : offset + size]))
@@ -90,8 +90,8 @@ def read_code(data: bytes) -> None:
     """The same, and what reads code: the disassembler, lint with all its analyses, inspect. Long code is only loaded:
     its analyses take long, and find in it what they find in short code."""
     from hipgemm.inspection import inspect
-    from isa import code_object
     from isa.check.lint import lint_code_object
+    from isa.object import code_object
 
     read_container(data)
     loaded = code_object.load(data)

@@ -28,9 +28,9 @@ import click
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # runs from a checkout, installed or not
 
-from isa import code_object  # noqa: E402
 from isa.check.lint import lint_code_object  # noqa: E402
 from isa.errors import IsaError  # noqa: E402
+from isa.object import code_object  # noqa: E402
 
 
 def bundles(data: bytes) -> Iterator[bytes]:

@@ -17,8 +17,8 @@ from isa.errors import Finding, IsaError
 if TYPE_CHECKING:
     from hipgemm.checking import Schedules
     from hipgemm.problem import Problem
-    from isa.code_object import CodeObject
-    from isa.program import Program
+    from isa.asm.program import Program
+    from isa.object.code_object import CodeObject
 
 
 @click.command("check")
@@ -126,7 +126,7 @@ def _read(what: str, hipcc: Path | None) -> tuple[CodeObject, Program | None, st
     """(code object, its assembly where that is known, the kernel's name where there is no choice)."""
     from hipgemm.checking import assembled
     from hipgemm.cli import inputs
-    from isa.code_object import CodeObject
+    from isa.object.code_object import CodeObject
 
     built = inputs.built(what, hipcc)
     given = inputs.read(what, hipcc, runs=True)

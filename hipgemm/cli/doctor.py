@@ -59,7 +59,7 @@ def _packages() -> list[Fact]:
 def _disassembler() -> Fact:
     """Whether LLVM's disassembler reads an instruction of the target."""
     try:
-        from isa.disassembler import disassemble
+        from isa.asm.disassembler import disassemble
 
         ((_, _, text),) = disassemble(S_ENDPGM)
         if text.strip() != "s_endpgm":

@@ -11,8 +11,8 @@ from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.build import Build
-    from isa.code_object import CodeObject
-    from isa.program import Program
+    from isa.asm.program import Program
+    from isa.object.code_object import CodeObject
 
 
 def built(what: str, hipcc: Path | None = None) -> Build | None:
@@ -34,13 +34,13 @@ def same_kernel(rung: str, name: str | None) -> None:
 
 def read(what: str, hipcc: Path | None = None, *, runs: bool = False) -> Program | CodeObject:
     """The Program of an assembly file, of stdin ("-") or of a rung as it was assembled; a code object as it is. runs:
-    whether it will be run, see `isa.code_object.load`.
+    whether it will be run, see `isa.object.code_object.load`.
 
     IsaError where it cannot be read.
     """
     from hipgemm.kernels import LADDER
-    from isa.code_object import load
-    from isa.parse import parse
+    from isa.asm.parse import parse
+    from isa.object.code_object import load
 
     if (made := built(what, hipcc)) is not None:
         return parse(made.assembly.read_text(), str(made.assembly))
@@ -64,7 +64,7 @@ def code_object(what: str, hipcc: Path | None = None, arch: str = "gfx1100") -> 
     """A code object as it is, or made from assembly, for `arch` where that names no target. IsaError where it cannot be
     read, ToolError where the assembler refuses it."""
     from hipgemm.checking import assembled
-    from isa.code_object import CodeObject
+    from isa.object.code_object import CodeObject
 
     given = read(what, hipcc, runs=True)
     return given if isinstance(given, CodeObject) else assembled(given, hipcc, arch)

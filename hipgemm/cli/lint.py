@@ -64,9 +64,9 @@ def command(
 
 def _findings(what: str, name: str | None, hipcc: Path | None, notes: bool) -> list[Finding]:
     from hipgemm.cli import inputs
+    from isa.asm.program import Program
     from isa.check import suppress
     from isa.check.lint import lint_code_object, lint_program
-    from isa.program import Program
 
     given = inputs.read(what, hipcc)
     if not isinstance(given, Program):

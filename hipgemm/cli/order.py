@@ -32,21 +32,21 @@ def command(
 
     Beside each count stands the least that any order could have, and by which argument this one meets it.
     """
-    from hipgemm import order
+    from hipgemm import dual_fma_order
     from hipgemm.cli import inputs
-    from hipgemm.report import order as shown
+    from hipgemm.report import dual_fma_order as shown
     from hipgemm.report.inspection import WIDTH
+    from isa.asm.parse import parse
     from isa.errors import IsaError
-    from isa.parse import parse
 
     if len(what) == 2 and all(word.isdecimal() for word in what):
-        found = order.of_tile(int(what[0]), int(what[1]), accumulators)
+        found = dual_fma_order.of_tile(int(what[0]), int(what[1]), accumulators)
     elif len(what) == 1 and not what[0].isdecimal():
         if (made := inputs.built(what[0], hipcc)) is not None:
             inputs.same_kernel(what[0], name)
-            found = order.of_rung(parse(made.assembly.read_text(), str(made.assembly)), what[0])
+            found = dual_fma_order.of_rung(parse(made.assembly.read_text(), str(made.assembly)), what[0])
         else:
-            found = order.of_code(inputs.read(what[0]), "stdin" if what[0] == "-" else what[0], name)
+            found = dual_fma_order.of_code(inputs.read(what[0]), "stdin" if what[0] == "-" else what[0], name)
     else:
         raise IsaError(
             "this is neither a thread tile nor code",

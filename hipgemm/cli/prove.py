@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from isa.asm.program import Program
     from isa.check.equivalence import Proof
-    from isa.program import Program
 
 
 @click.command("prove")
@@ -76,8 +76,8 @@ def command(
 
 def _program(what: str, hipcc: Path | None = None) -> Program:
     from hipgemm.cli import inputs
+    from isa.asm.program import Program
     from isa.errors import IsaError
-    from isa.program import Program
 
     program = inputs.read(what, hipcc)
     if not isinstance(program, Program):
@@ -103,8 +103,8 @@ def _proof(
     from hipgemm import proving
     from hipgemm.build import build
     from hipgemm.kernels import rung
+    from isa.asm.parse import parse
     from isa.errors import IsaError
-    from isa.parse import parse
 
     if Path(kernel).exists():
         raise IsaError(

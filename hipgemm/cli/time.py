@@ -46,7 +46,7 @@ def command(
     """
     from hipgemm.kernels import known
     from hipgemm.report import timing as shown
-    from isa.timing import bank_rules, cards, ensemble, rdna3, spread
+    from isa.timing import bank_rules, cards, ensemble, rdna3, uncertainty
 
     rule = bank_rule or bank_rules.DEFAULT
     if rule not in bank_rules.RULES:
@@ -67,7 +67,7 @@ def command(
         ends = []
         if sensitivity:
             step("varying the machine")
-            ends = spread.sensitivity(launch.prepared, timing.clock_mhz, ensemble.BUDGET)
+            ends = uncertainty.sensitivity(launch.prepared, timing.clock_mhz, ensemble.BUDGET)
     prediction = predicted(timing)
     if as_json:
         found = shown.as_json(prediction)

@@ -19,8 +19,8 @@ from hipgemm.tuning.table import as_object
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.tuning.order import Lesson
     from hipgemm.tuning.search import Found
+    from hipgemm.tuning.trial_order import Lesson
 
 
 @click.command("tune")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
 from hipgemm.lab.frame import Column, Plot, Row, bar_plot
-from isa.product import order
+from isa.outer_product import fma_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,11 +50,14 @@ def _turns(one: Pair, other: Pair) -> tuple[Pair, ...]:
     return _each(lambda k: other if k % 2 else one)
 
 
-def _order(name: str, what: str, destinations: Callable[[Sequence[order.Pair]], list[order.Banks]]) -> Pattern:
-    """The dual FMAs of a thread tile of 4 x 4 in the order of `isa.product.order`."""
-    pairs = order.schedule(4, 4)
-    column, row = order.operands(4, order.COLUMN_BANK, _FIRST), order.operands(4, order.ROW_BANK, _FIRST)
-    sums = order.accumulators(pairs, destinations(pairs), _SUMS)
+def _order(name: str, what: str, destinations: Callable[[Sequence[fma_order.Pair]], list[fma_order.Banks]]) -> Pattern:
+    """The dual FMAs of a thread tile of 4 x 4 in the order of `isa.outer_product.fma_order`."""
+    pairs = fma_order.schedule(4, 4)
+    column, row = (
+        fma_order.operands(4, fma_order.COLUMN_BANK, _FIRST),
+        fma_order.operands(4, fma_order.ROW_BANK, _FIRST),
+    )
+    sums = fma_order.accumulators(pairs, destinations(pairs), _SUMS)
     return Pattern(
         name,
         what,
@@ -85,8 +88,8 @@ PATTERNS = (
         "reuse, other slot", "as before, but SRC0 and SRC1 change places each time", _turns(_A, (_X1, _X0, _Y1, _Y0))
     ),
     Pattern("alternating", "two-way banks; two sets of sources take turns, none stays", _turns(_A, _B)),
-    _order("order, turning", "a thread tile of 4 x 4, accumulators as in kernels 6 to 8", order.turning),
-    _order("order, opposite", "the same order, accumulators as in generated kernels", order.opposite),
+    _order("order, turning", "a thread tile of 4 x 4, accumulators as in kernels 6 to 8", fma_order.turning),
+    _order("order, opposite", "the same order, accumulators as in generated kernels", fma_order.opposite),
 )
 
 
@@ -123,7 +126,7 @@ def by_rules(pattern: Pattern) -> dict[str, float]:
     """Cycles a pair under each rule of `isa.timing.bank_rules`, once the caches hold what they will."""
     from isa.analysis import cfg
     from isa.analysis.banks import sources
-    from isa.parse import parse
+    from isa.asm.parse import parse
     from isa.timing.bank_rules import RULES
 
     text = "\n".join([*kernel(pattern).body[:PAIRS], "s_endpgm\n"])

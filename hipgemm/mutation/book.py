@@ -18,17 +18,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hipgemm.lines import Lines
+from hipgemm.jsonl import Lines
 from isa import cache
+from isa.asm.emit import emit
 from isa.check.judge import Judgement
 from isa.check.mutants import Mutant
-from isa.emit import emit
 from isa.errors import IsaError, Span
 
 _HERE = Path(__file__).resolve().parents[1]
 # What a result depends on: isa but for these parts, and these files of hipgemm.
-_JUDGED = ("sim", "timing"), ("kernels.py", "proving.py")
-_LAUNCHED = ("check", "timing"), ("kernels.py", "launching.py", "checking.py", "problem.py", "mutation/study.py")
+_JUDGED = ("sim", "sanitize", "timing"), ("kernels.py", "proving.py")
+_LAUNCHED = ("check", "timing"), ("kernels.py", "launch.py", "checking.py", "problem.py", "mutation/study.py")
 
 
 def key(kernel: str, mutant: Mutant) -> str:

@@ -24,7 +24,7 @@ pass, and three judges that know nothing of one another look at the mutant:
 - **lint** (`hipgemm lint`): a fault that the linter does not find in the original;
 - **proof**: the one that the kernel's build ends with. Of kernels 5 to 8 (`isa.check.equivalence`): a difference from
   what the compiler wrote for kernel 5, or more instructions on a path than the prover follows where the original has
-  few. Of generated kernels (`isa.check.definition`): an element of C that is not what the definition says, an access
+  few. Of generated kernels (`isa.check.spec_proof`): an element of C that is not what the definition says, an access
   outside, a race in LDS, or what the prover must refuse although it follows the original. Where tiles are in pieces and
   nothing was found: also at the far end of a workspace of 8 GiB;
 - **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,

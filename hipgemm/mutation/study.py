@@ -21,13 +21,13 @@ from hipgemm.kernels import Rung, rung
 from hipgemm.mutation.book import Book, key
 from hipgemm.mutation.outcome import Checks, Outcome, Table
 from hipgemm.problem import Problem
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.check.judge import Judge, Judgement
 from isa.check.lint import lint_program
-from isa.check.local import Local
 from isa.check.mutants import Mutant, mutants
+from isa.check.peephole_equivalence import Local
 from isa.errors import IsaError
-from isa.parse import parse
-from isa.program import Program
 
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
 WHOLE, EDGES = (256, 384, 40), (230, 266, 37)

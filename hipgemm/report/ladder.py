@@ -14,7 +14,7 @@ LINE = 128  # bytes of a cache line
 
 def page(o: Overview) -> str:
     """The page. It asks no server for anything."""
-    from isa.timing.layout import CAUSES
+    from isa.timing.engine_abi import CAUSES
 
     predicted = [(e.name, list(e.prediction.timing.causes.items())) for e in o.entries if e.prediction]
     present = [c for c in CAUSES if any(dict(row).get(c, 0) >= 0.0005 for _, row in predicted)]

@@ -32,7 +32,7 @@ def _group(kind: str) -> str:
 
 def page(t: Timeline) -> str:
     """Lanes of all waves, and the main loop with what each instruction takes and why."""
-    from isa.timing.layout import CAUSES
+    from isa.timing.engine_abi import CAUSES
 
     longest = max((1 + line.stall for line in t.lines), default=1)
     present = [c for c in CAUSES if any(line.stalls.get(c, 0) >= 0.05 for line in t.lines)]

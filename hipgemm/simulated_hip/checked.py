@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from isa.sanitize import observe
 from isa.sim.card import Card, Kernel, LaunchReport
 from isa.sim.faults import LaunchError
 from isa.sim.memory import Allocation, Memory
-from isa.sim.watch import observe
 
 Triple = tuple[int, int, int]
 _UNIT = 16

@@ -23,8 +23,8 @@ from typing import Any, TypeVar
 
 from hipgemm.simulated_hip.abi import CALLS, Answer, Call, Code, HipError
 from hipgemm.simulated_hip.card import Card, Kernel, LaunchReport, Module
-from isa.code_object import CodeObject
-from isa.code_object import Kernel as KernelFacts
+from isa.object.code_object import CodeObject
+from isa.object.code_object import Kernel as KernelFacts
 from isa.timing.cards import Card as CardFacts
 
 INTERRUPTED = -(1 << 63)

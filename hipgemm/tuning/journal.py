@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
-from hipgemm.lines import Lines
+from hipgemm.jsonl import Lines
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import Outcome, Target
 from isa.errors import IsaError, Span

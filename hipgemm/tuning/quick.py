@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from hipgemm.kernels import rung
-from hipgemm.launching import Launch, launch_of
+from hipgemm.launch import Launch, launch_of
 from hipgemm.tuning.shapes import Shape
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
@@ -27,8 +27,8 @@ from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.gemm.work import Work
 from isa.timing import ensemble, shorten, tracer
-from isa.timing.apart import apart
 from isa.timing.cards import Card
+from isa.timing.divergent_workgroups import apart
 from isa.timing.model import Prepared, Resources, prepare
 
 _SHORT = 512

@@ -23,11 +23,11 @@ from hipgemm.kernels import SizeError, rung
 from hipgemm.tuning import bounds, space, trial
 from hipgemm.tuning.bounds import Bound
 from hipgemm.tuning.journal import Journal
-from hipgemm.tuning.order import Lesson, Order, first
 from hipgemm.tuning.pool import Pool
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed
 from hipgemm.tuning.trial import Job, Outcome, Target
+from hipgemm.tuning.trial_order import Lesson, Order, first
 from isa.errors import IsaError
 from isa.gemm.names import name_of
 from isa.gemm.parameters import Parameters

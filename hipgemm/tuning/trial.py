@@ -26,7 +26,7 @@ from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.device import Device
-    from isa.code_object import CodeObject
+    from isa.object.code_object import CodeObject
     from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
 
@@ -71,7 +71,7 @@ class Outcome:
 
 def made_by(target: Target) -> str:
     """A hash of what outcomes depend on: the generator and, where it tells the time, the model."""
-    elsewhere = ("check",) if target.device is None else ("check", "sim", "timing")
+    elsewhere = ("check",) if target.device is None else ("check", "sim", "sanitize", "timing")
     return cache.key(*(p.read_bytes() for p in cache.sources(*elsewhere)))
 
 
@@ -119,7 +119,7 @@ def launch(kernel: str, shape: Shape, target: Target) -> TimedLaunch:
 @functools.lru_cache(maxsize=64)
 def code_object(kernel: str, arch: str) -> CodeObject:
     """A kernel's, by name."""
-    from isa.code_object import load
+    from isa.object.code_object import load
 
     return load(image(kernel, arch), arch)
 
@@ -168,7 +168,7 @@ class _Bench:
         self.loaded: dict[str, Any] = {}
 
     def start(self, kernel: str, stream: Any) -> None:
-        from hipgemm.launching import start
+        from hipgemm.launch import start
 
         if kernel not in self.loaded:
             self.loaded[kernel] = self.device.load(image(kernel, self.device.arch), kernel)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from isa.program import Instruction, Modified
+from isa.asm.program import Instruction, Modified
 from isa.registers import Reg
 
 _VALU = ("valu", "valu64", "trans")

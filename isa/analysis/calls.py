@@ -24,7 +24,7 @@ from isa.analysis.cfg import Block, Cfg, is_call
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.waits import BITS, parse_wait
 from isa.analysis.worklist import Worklist
-from isa.program import Imm, Instruction, Symbol
+from isa.asm.program import Imm, Instruction, Symbol
 from isa.registers import Reg
 
 Target = str | int

@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from isa.analysis import regset
+from isa.asm.program import Imm, Instruction, Kernel, Label, Program, Symbol
 from isa.errors import IsaError
-from isa.program import Imm, Instruction, Kernel, Label, Program, Symbol
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ from typing import Any
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.worklist import Worklist
-from isa.describe import IMPLICIT
-from isa.program import Imm, Instruction
+from isa.asm.program import Imm, Instruction
 from isa.registers import EXEC_LO, SCC, Reg
-from isa.values import Value
+from isa.semantics.describe import IMPLICIT
+from isa.semantics.values import Value
 
 _EXEC = regset.bit(EXEC_LO)
 _FULL = -1  # stands for a mask of all lanes

@@ -10,9 +10,9 @@ Sources: RDNA3 ISA guide 4.5 (D16), LLVM AMDGPUUsage, "real true16".
 
 from __future__ import annotations
 
-from isa.describe import Role, lookup
-from isa.program import Instruction, Modified
+from isa.asm.program import Instruction, Modified
 from isa.registers import Reg
+from isa.semantics.describe import Role, lookup
 
 LOW, HIGH = 1, 2
 BOTH = LOW | HIGH

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from isa.analysis import banks
 from isa.analysis.cfg import Cfg, Loop
-from isa.describe import base_name
-from isa.program import Instruction
+from isa.asm.program import Instruction
+from isa.semantics.describe import base_name
 
 FMAS = frozenset({"v_fmac_f32", "v_fma_f32", "v_fmaak_f32", "v_fmamk_f32"})
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from isa.program import Instruction
+from isa.asm.program import Instruction
 from isa.registers import Reg
 
 _BASE = {"v": 0, "s": 256, "scc": 384}

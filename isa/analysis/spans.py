@@ -14,10 +14,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from isa.describe import Role, lookup, width
-from isa.program import Imm, Instruction, Operand
+from isa.asm.program import Imm, Instruction, Operand
 from isa.registers import SCC
-from isa.values import Number, Value
+from isa.semantics.describe import Role, lookup, width
+from isa.semantics.values import Number, Value
 
 _BITS = {"mask": 32, "f16h": 16, "bf16": 16}
 _IMPLICIT = {"scc": "b1", "vcc64": "u64", "exec64": "u64"}

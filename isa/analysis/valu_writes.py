@@ -33,9 +33,9 @@ from types import MappingProxyType
 from isa.analysis import banks, regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.worklist import Worklist
-from isa.describe import base_name
-from isa.program import Fields, Imm, Instruction
+from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
+from isa.semantics.describe import base_name
 
 WINDOW = 15
 DEPCTR = {"va_vdst": (12, 15), "va_sdst": (9, 7), "va_vcc": (1, 1), "sa_sdst": (0, 1)}

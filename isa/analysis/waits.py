@@ -38,9 +38,9 @@ from types import MappingProxyType
 from isa.analysis import halves, regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.worklist import Worklist
-from isa.describe import base_name
-from isa.program import Fields, Imm, Instruction
+from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
+from isa.semantics.describe import base_name
 
 BITS = {"vmcnt": 6, "vscnt": 6, "lgkmcnt": 6, "expcnt": 3}
 _FIELD_AT = {"expcnt": 0, "lgkmcnt": 4, "vmcnt": 10}  # LLVM AMDGPUBaseInfo.cpp, GFX11 layout of the s_waitcnt immediate

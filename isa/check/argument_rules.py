@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from isa import metadata
+from isa.asm.program import Kernel
 from isa.check import counts
 from isa.check.registry import RULES
-from isa.code_object import Argument
-from isa.code_object import Kernel as Linked
 from isa.errors import Finding, Span
-from isa.program import Kernel
+from isa.object import metadata
+from isa.object.code_object import Argument
+from isa.object.code_object import Kernel as Linked
 
 LAYOUT = RULES["CNT003"]
 _ANYTHING = "by_value"

@@ -33,14 +33,14 @@ from functools import cache, partial
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
+from isa.asm.program import Imm, Instruction
 from isa.check import causes
 from isa.check.registry import RULES
 from isa.check.rules import Rule, place
 from isa.check.value_rules import Values
-from isa.describe import lookup
 from isa.errors import Finding
-from isa.program import Imm, Instruction
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.describe import lookup
 
 ADDRESS = RULES["CLB001"]
 HALF = RULES["CLB002"]

@@ -26,14 +26,14 @@ from collections.abc import Iterator, Sequence
 
 from isa.analysis import resources
 from isa.analysis.cfg import Cfg
+from isa.asm.program import Directive, Kernel, Program
 from isa.check.registry import RULES
-from isa.code_object import Kernel as Linked
 from isa.errors import Finding
-from isa.program import Directive, Kernel, Program
+from isa.object.code_object import Kernel as Linked
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
 from isa.targets import TARGETS, Target
 
-_HINT = "set directive and metadata together; passes do it with isa.emit.set_directives"
+_HINT = "set directive and metadata together; passes do it with isa.asm.emit.set_directives"
 USER_SGPRS = 16
 LARGEST_WORKGROUP = 1024
 COUNTS = RULES["CNT001"]

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.analysis.cfg import Cfg
+from isa.asm.program import Fields, Imm, Instruction
 from isa.check.registry import RULES
 from isa.errors import Finding
-from isa.program import Fields, Imm, Instruction
 
 CLAUSE = RULES["HINT001"]
 DELAY = RULES["HINT002"]

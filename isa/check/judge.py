@@ -9,10 +9,10 @@ the mutant is a find too ("refused"): `hipgemm prove` then does not say that it 
 The proof is the one that the kernel's build ends with. Of a rewritten kernel: that the mutant computes what the
 compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one:
 that it computes what the definition says, at some M x N and at all edges of a tile, for every K
-(`isa.check.definition`). It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent
-only if `isa.check.local` shows for all sizes that the change makes no difference. If not, launches that take too long
-for each build are proved, too, where there are some: at the far end of a large workspace
-(`isa.check.definition.far`). What is left is missed.
+(`isa.check.spec_proof`). It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent
+only if `isa.check.peephole_equivalence` shows for all sizes that the change makes no difference. If not, launches that
+take too long for each build are proved, too, where there are some: at the far end of a large workspace
+(`isa.check.spec_proof.far`). What is left is missed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from functools import cache
 from typing import Literal
 
 from isa.analysis.waits import parse_wait
-from isa.check import definition, equivalence
-from isa.check.definition import EveryK, Launch
+from isa.asm.program import Program
+from isa.check import equivalence, spec_proof
 from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
-from isa.check.local import Local
 from isa.check.mutants import Mutant
+from isa.check.peephole_equivalence import Local
+from isa.check.spec_proof import EveryK, Launch
 from isa.errors import Finding, IsaError
-from isa.program import Program
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Judgement:
 class Judge:
     """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
     `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
-    proof speaks of some sizes only, and not of waits, the original for `isa.check.local`. further: the proof of further
-    launches, None where it does not go through for the original or there are none."""
+    proof speaks of some sizes only, and not of waits, the original for `isa.check.peephole_equivalence`. further: the
+    proof of further launches, None where it does not go through for the original or there are none."""
 
     prove: Callable[[Program, bool], Proof]
     kernel: str
@@ -83,18 +83,18 @@ class Judge:
 
         @cache
         def of_original() -> Proof:
-            return definition.prove(original, kernel, launches, edges=edges, every=every, explain=False)
+            return spec_proof.prove(original, kernel, launches, edges=edges, every=every, explain=False)
 
         def prover(program: Program, _: bool) -> Proof:
             if _without_waits(program) == bare:
                 return of_original()
-            proof = definition.prove(program, kernel, [first], whole=False, explain=False)
+            proof = spec_proof.prove(program, kernel, [first], whole=False, explain=False)
             if not proof.proved:
                 return proof
-            return definition.prove(program, kernel, launches, edges=edges, every=every, explain=False)
+            return spec_proof.prove(program, kernel, launches, edges=edges, every=every, explain=False)
 
         def at_far_end(program: Program) -> Proof:
-            return definition.prove(program, kernel, far, whole=False, explain=False)
+            return spec_proof.prove(program, kernel, far, whole=False, explain=False)
 
         @cache
         def followed() -> bool:

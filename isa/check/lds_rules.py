@@ -39,6 +39,7 @@ from functools import partial
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
+from isa.asm.program import Special
 from isa.check import causes
 from isa.check.lds import needed
 from isa.check.lds.explore import Explorer, Node, Run
@@ -48,7 +49,6 @@ from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.registry import RULES
 from isa.check.rules import place
 from isa.errors import Finding
-from isa.program import Special
 from isa.sim.numpy_values import LANES
 
 RACE = RULES["LDS001"]

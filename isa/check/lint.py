@@ -29,11 +29,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 
-from isa import metadata
 from isa.analysis import cfg as control_flow
 from isa.analysis import regset, valu_writes, waits
 from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
+from isa.asm.disassembler import disassemble
+from isa.asm.parse import parse_disassembly
+from isa.asm.program import Directive, Kernel, Program
 from isa.check import (
     argument_rules,
     call_rules,
@@ -51,11 +53,9 @@ from isa.check import (
 from isa.check.functions import CALLED, Function, Start
 from isa.check.lds import sizes
 from isa.check.registry import RULES
-from isa.code_object import CodeObject
-from isa.disassembler import disassemble
 from isa.errors import Finding, IsaError
-from isa.parse import parse_disassembly
-from isa.program import Directive, Kernel, Program
+from isa.object import metadata
+from isa.object.code_object import CodeObject
 from isa.registers import SGPR_LIMIT, Reg
 from isa.targets import TARGETS
 

@@ -1,10 +1,10 @@
 """Operands: an instruction -> the rules that one of its operands breaks.
 
-Kind, width and alignment come from the description's roles (`isa.describe`): a `v` is as many VGPRs as its type is
-wide; a run of SGPRs starts at an even number, from four on at a multiple of four (RDNA3 ISA guide 3.4.1); a vector
-address is a pair where the scalar one is `off`. Then what an encoding cannot hold: the ranges of immediate offsets, the
-number of scalar values that a VALU instruction reads (two, one for 64-bit shifts; ISA guide 7.2 "Scalar inputs", LLVM
-GCNSubtarget.h `getConstantBusLimit`), and that the 32-bit encoding has a VGPR for its second source.
+Kind, width and alignment come from the description's roles (`isa.semantics.describe`): a `v` is as many VGPRs as its
+type is wide; a run of SGPRs starts at an even number, from four on at a multiple of four (RDNA3 ISA guide 3.4.1); a
+vector address is a pair where the scalar one is `off`. Then what an encoding cannot hold: the ranges of immediate
+offsets, the number of scalar values that a VALU instruction reads (two, one for 64-bit shifts; ISA guide 7.2 "Scalar
+inputs", LLVM GCNSubtarget.h `getConstantBusLimit`), and that the 32-bit encoding has a VGPR for its second source.
 
 The two halves of a VOPD are each looked at here; what they share is in `isa.check.vopd`.
 """
@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.asm.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.check.registry import RULES
 from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
-from isa.describe import Description, Role, base_name, lookup, width
 from isa.errors import Finding
 from isa.instructions.lds import swizzle_code
-from isa.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.registers import EXEC_LO, VCC_LO, Reg
+from isa.semantics.describe import Description, Role, base_name, lookup, width
 
 KIND = RULES["OPD001"]
 WIDTH = RULES["OPD002"]

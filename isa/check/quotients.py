@@ -21,7 +21,7 @@ that `by` and `d` belong together; `blocks` knows the text of d = max(1, size / 
 from __future__ import annotations
 
 from isa.analysis.cfg import Cfg
-from isa.program import Imm
+from isa.asm.program import Imm
 from isa.registers import Reg
 
 _PIECE = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+from isa.asm.program import Imm, Instruction, Modified, Operand
 from isa.errors import Finding, Related, Span
-from isa.program import Imm, Instruction, Modified, Operand
 from isa.registers import Reg
 
 

@@ -19,9 +19,9 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from isa.asm.program import Program
 from isa.check import registry
 from isa.errors import Finding, Span
-from isa.program import Program
 
 UNUSED = registry.RULES["SUP001"]
 UNKNOWN = registry.RULES["SUP002"]

@@ -17,9 +17,9 @@ from collections.abc import Mapping
 
 from isa.analysis.cfg import Cfg
 from isa.analysis.exec_mask import ExecMask
-from isa.describe import lookup
-from isa.program import Instruction
+from isa.asm.program import Instruction
 from isa.registers import EXEC_LO, Reg
+from isa.semantics.describe import lookup
 
 Mask = tuple[str, tuple[Reg, ...]]
 """What sets EXEC, as text, and the registers that it reads."""

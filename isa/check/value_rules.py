@@ -31,12 +31,12 @@ from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.analysis.liveness import Liveness
+from isa.asm.program import Instruction
 from isa.check.registry import RULES
 from isa.check.rules import register
-from isa.describe import lookup
 from isa.errors import Finding
-from isa.program import Instruction
 from isa.registers import EXEC, EXEC_LO, M0, Reg
+from isa.semantics.describe import lookup
 
 UNWRITTEN = RULES["VAL001"]
 UNWRITTEN_SOMEWHERE = RULES["VAL002"]

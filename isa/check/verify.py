@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.analysis import cfg, waits
+from isa.asm.program import Instruction, Kernel, Program
 from isa.check import argument_rules, counts, operands, vopd
 from isa.check.registry import RULES
 from isa.errors import Finding
-from isa.program import Instruction, Kernel, Program
 
 WAIT = RULES["WAIT003"]
 

@@ -20,12 +20,12 @@ from collections.abc import Iterator
 
 from isa.analysis import banks
 from isa.analysis.valu_writes import ValuWrites
+from isa.asm.program import Instruction, Modified
 from isa.check.registry import RULES
 from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
-from isa.describe import lookup
 from isa.errors import Finding
-from isa.program import Instruction, Modified
 from isa.registers import VCC, Reg
+from isa.semantics.describe import lookup
 
 OPCODE = RULES["VOPD001"]
 BANKS = RULES["VOPD002"]

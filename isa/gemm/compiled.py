@@ -21,13 +21,13 @@ from dataclasses import dataclass
 
 from isa.analysis import cfg as control_flow
 from isa.analysis import inner
+from isa.asm.parse import parse_instruction
+from isa.asm.program import Instruction, Kernel
 from isa.errors import IsaError
 from isa.gemm.k_block import steps
 from isa.gemm.parameters import Parameters
-from isa.parse import parse_instruction
-from isa.product import order, text
-from isa.product.text import Store
-from isa.program import Instruction, Kernel
+from isa.outer_product import fma_order, text
+from isa.outer_product.text import Store
 from isa.registers import Reg
 
 
@@ -90,7 +90,7 @@ def main_loop(kernel: Kernel, shape: Shape, p: Parameters = PARAMETERS) -> MainL
         raise body[0].error("the main loop does not begin with the LDS loads of a step", expected="ds_load_b64")
     half = p.thread_rows // 2
     a, b = (_operand([body[i] for i in part]) for part in (reads[:half], reads[half:n]))
-    pairs = order.schedule(p.thread_rows, p.thread_columns)
+    pairs = fma_order.schedule(p.thread_rows, p.thread_columns)
     sums = _accumulators([body[i] for i in fmas[: len(pairs)]], a, b)
     tail = body[fmas[-1] + 1 :]
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from isa.gemm.registers import SCALARS, Operand
 from isa.gemm.sides import Side
-from isa.product.text import Store
+from isa.outer_product.text import Store
 from isa.registers import Reg
 
 _ALL_LANES = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"

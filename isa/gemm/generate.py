@@ -24,13 +24,13 @@ any number of workgroups, in x, and more arguments, which work.Work packs:
 
 from __future__ import annotations
 
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.gemm import fetch, stream_k, work
 from isa.gemm.k_block import k_block, stores
 from isa.gemm.parameters import GROUP, ParameterError, Parameters
 from isa.gemm.registers import SCALARS, Registers
-from isa.parse import parse
 from isa.passes.edit import render_text
-from isa.program import Program
 from isa.registers import SGPR_LIMIT
 
 ARGUMENTS = 44

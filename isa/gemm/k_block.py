@@ -2,8 +2,8 @@
 
     per group:  two buffers, last group: what was fetched of the next K block is stored to the other buffer (behind the
                 FMAs, where the first group is the last)
-                LDS loads and FMAs of its steps (`isa.product.text`), beside the first the global loads of the next K
-                block
+                LDS loads and FMAs of its steps (`isa.outer_product.text`), beside the first the global loads of the
+                next K block
     end:        out of the loop behind the last K block
                 one buffer: barrier, what was fetched is stored; then, with one or two, a barrier
 
@@ -26,8 +26,8 @@ from isa.gemm import fetch
 from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.gemm.sides import Side
-from isa.product import text
-from isa.product.text import Step, Words
+from isa.outer_product import text
+from isa.outer_product.text import Step, Words
 from isa.registers import Reg
 
 

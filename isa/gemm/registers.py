@@ -1,8 +1,8 @@
 """Which register of a generated GEMM kernel holds what.
 
-Operands and accumulators lie on the banks that `isa.product.order` asks for: pairs of the row (of B) on banks 0 and 1,
-pairs of the column (of A) on banks 2 and 3, accumulators opposite to the sources read with them. Each quad of registers
-from v0 up takes a pair of each; there are as many sets of pairs as steps of k in a group. Behind them lie the
+Operands and accumulators lie on the banks that `isa.outer_product.fma_order` asks for: pairs of the row (of B) on banks
+0 and 1, pairs of the column (of A) on banks 2 and 3, accumulators opposite to the sources read with them. Each quad of
+registers from v0 up takes a pair of each; there are as many sets of pairs as steps of k in a group. Behind them lie the
 accumulators; what is fetched, offsets and LDS addresses take the pairs that are left, and what comes behind the
 accumulators.
 """
@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.gemm.sides import Side
-from isa.product import order
-from isa.product.order import BANKS, COLUMN_BANK, ROW_BANK, Pair
+from isa.outer_product import fma_order
+from isa.outer_product.fma_order import BANKS, COLUMN_BANK, ROW_BANK, Pair
 from isa.registers import VGPR_LIMIT, Reg
 
 SCALARS = SimpleNamespace(
@@ -100,13 +100,13 @@ class Registers:
     @staticmethod
     def of(p: Parameters) -> Registers:
         """ParameterError where they do not do."""
-        fmas = tuple(order.schedule(p.thread_rows, p.thread_columns))
+        fmas = tuple(fma_order.schedule(p.thread_rows, p.thread_columns))
         column = _pairs(p.group, p.thread_rows // 2, COLUMN_BANK)
         row = _pairs(p.group, p.thread_columns // 2, ROW_BANK)
         quads = max(p.group * p.thread_rows, p.group * p.thread_columns) // 2
         first = BANKS * quads
         end = first + p.thread_rows * p.thread_columns
-        accumulators = order.accumulators(fmas, order.opposite(fmas), first)
+        accumulators = fma_order.accumulators(fmas, fma_order.opposite(fmas), first)
         used = {u.index for pairs in (column, row) for step in pairs for pair in step for u in pair.units()}
         free = _Free({*range(first), *range(end, VGPR_LIMIT)} - used)
         # Not the epilogue's quads: that nothing is under way there by then, only those know who count fetches.

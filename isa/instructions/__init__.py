@@ -1,4 +1,4 @@
-"""Every described instruction, by family; importing this package fills `isa.describe.table()`."""
+"""Every described instruction, by family; importing this package fills `isa.semantics.describe.table()`."""
 
 from isa.instructions import (
     control,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from isa.instructions.words import maximum, minimum
-from isa.values import Value, select
+from isa.semantics.values import Value, select
 
 
 def _inc(old: Value, limit: Value) -> Value:

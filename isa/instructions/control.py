@@ -1,6 +1,6 @@
 """Program control (SOPP and its kin in SOP1, SOPK): RDNA3 ISA guide 5 and 16.5; cache control of SMEM and MUBUF."""
 
-from isa.describe import inst
+from isa.semantics.describe import inst
 
 # --- where control goes on
 inst("s_branch l", unit="branch", effect="branch", terminator=True)

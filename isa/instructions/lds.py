@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from isa.describe import Access, inst
 from isa.instructions.atomics import OPERATIONS
-from isa.values import Value, select
+from isa.semantics.describe import Access, inst
+from isa.semantics.values import Value, select
 
 
 def _access(pattern: str, *access: object, body: object = None, **more: object) -> None:

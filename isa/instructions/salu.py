@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from isa.describe import inst
 from isa.instructions.words import absolute, bitmask, field, ones, overflow_add, overflow_sub, sign_extend
-from isa.values import Value, select
+from isa.semantics.describe import inst
+from isa.semantics.values import Value, select
 
 # --- moves
 for size in (32, 64):

@@ -3,8 +3,8 @@ FeatureSALUFloatInsts."""
 
 from __future__ import annotations
 
-from isa.describe import inst
 from isa.instructions.valu_cmp import FLOAT
+from isa.semantics.describe import inst
 
 for _op, _holds in FLOAT.items():
     if _op not in ("f", "t"):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isa.describe import inst
 from isa.instructions.words import is_nan
-from isa.values import Value
+from isa.semantics.describe import inst
+from isa.semantics.values import Value
 
 _Compare = Callable[[Value, Value], Value]
 _ORDERED: dict[str, _Compare] = {

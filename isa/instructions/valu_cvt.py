@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from isa.describe import inst
 from isa.instructions.words import field, is_nan, maximum, minimum
-from isa.values import Value, select
+from isa.semantics.describe import inst
+from isa.semantics.values import Value, select
 
 # --- one number to another
 for source, target in (

@@ -5,10 +5,10 @@ RDNA3 ISA guide 16.12, and what was checked on cards where its pseudocode is loo
 
 from __future__ import annotations
 
-from isa.describe import Unit, inst
 from isa.instructions.valu_float import ldexp
 from isa.instructions.words import FORMATS, float_bits, is_inf, is_nan, maximum
-from isa.values import Value, select
+from isa.semantics.describe import Unit, inst
+from isa.semantics.values import Value, select
 
 
 def _parts(a: Value) -> tuple[Value, Value, Value]:

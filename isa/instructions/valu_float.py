@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isa.describe import Unit, inst
 from isa.instructions.words import FORMATS, float_bits, is_nan, maximum, minimum
-from isa.values import Value, fma, select
+from isa.semantics.describe import Unit, inst
+from isa.semantics.values import Value, fma, select
 
 _UNIT: dict[str, Unit] = {"f16": "valu", "f32": "valu", "f64": "valu64"}
 

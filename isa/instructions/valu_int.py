@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from isa.describe import inst
 from isa.instructions.words import bitmask, field, maximum, minimum, ones, sign_extend
-from isa.values import Number, Value, select
+from isa.semantics.describe import inst
+from isa.semantics.values import Number, Value, select
 
 # --- moves
 inst("v_mov_b32 =v.b32, a.b32", lambda a: a, unit="valu", vopd="xy")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isa.describe import inst
-from isa.values import Value, select
+from isa.semantics.describe import inst
+from isa.semantics.values import Value, select
 
 
 def _first_lane(a: Value, exec_: Value) -> Value:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from isa.describe import inst
 from isa.instructions.valu_float import fmax, fmin
 from isa.instructions.valu_int import clamped
 from isa.instructions.words import field, maximum, minimum
-from isa.values import Value, fma, wmma
+from isa.semantics.describe import inst
+from isa.semantics.values import Value, fma, wmma
 
 # --- two 16-bit operations in one; the body is called once a half
 _FLOAT: dict[str, Callable[[Value, Value], Value]] = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b}

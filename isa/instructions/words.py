@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from isa.values import Number, Value, select
+from isa.semantics.values import Number, Value, select
 
 
 def field(a: Value, first: int, count: int) -> Value:

@@ -1,6 +1,7 @@
 """Kernel 6: the inner loop on registers whose banks never collide, in dual FMAs only.
 
-The loop that `outer_product` found is written anew; `isa.product.order` says in which order. What it needs and gives:
+The loop that `outer_product` found is written anew; `isa.outer_product.fma_order` says in which order. What it needs
+and gives:
 
     column (A)     pairs of registers on banks 2 and 3, each filled by one ds_load_b64
     row (B)        pairs on banks 0 and 1
@@ -20,16 +21,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from isa.analysis import liveness, regset
+from isa.asm.program import Instruction, Program
 from isa.errors import IsaError
+from isa.outer_product import text
+from isa.outer_product.fma_order import COLUMN_BANK, ROW_BANK, schedule, turning
+from isa.outer_product.text import Step, Words
 from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, instruction_lines, render
 from isa.passes.moves import parallel_moves, settle
 from isa.passes.outer_product import OuterProduct, Stream
 from isa.passes.poly import Poly
-from isa.product import text
-from isa.product.order import COLUMN_BANK, ROW_BANK, schedule, turning
-from isa.product.text import Step, Words
-from isa.program import Instruction, Program
 from isa.registers import VGPR_LIMIT, Reg
 
 

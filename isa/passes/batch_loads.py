@@ -31,13 +31,13 @@ from typing import ClassVar
 from isa.analysis import cfg as flow_graph
 from isa.analysis import liveness
 from isa.analysis.cfg import Cfg, Loop
-from isa.emit import instruction_line
+from isa.asm.emit import instruction_line
+from isa.asm.program import Instruction, Kernel, Line, Program
 from isa.errors import IsaError
 from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, remove_dead, render
 from isa.passes.poly import Atom, Poly
 from isa.passes.scalar_code import EntryCode, take_pair
-from isa.program import Instruction, Kernel, Line, Program
 from isa.registers import SCC, SGPR_LIMIT, Reg
 
 _INVARIANT = frozenset({"arg", "thread", "workgroup_x", "workgroup_y", "workgroup_z"})

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from isa.analysis import cfg as flow_graph
 from isa.analysis import defuse
+from isa.asm.emit import instruction_line, set_directives
+from isa.asm.parse import parse_line
+from isa.asm.program import Directive, Imm, Instruction, Kernel, Label, Line, Program
 from isa.check.rules import LITERAL_AT
-from isa.describe import lookup
-from isa.emit import instruction_line, set_directives
-from isa.parse import parse_line
-from isa.program import Directive, Imm, Instruction, Kernel, Label, Line, Program
 from isa.registers import SGPR_LIMIT
+from isa.semantics.describe import lookup
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -10,12 +10,12 @@ that a counter which starts at a multiple of 2**k and counts by one stays one.
 from __future__ import annotations
 
 from isa.analysis.cfg import Cfg, Loop
-from isa.descriptor import USER_SGPRS
-from isa.metadata import arguments
+from isa.asm.program import Instruction, Kernel
+from isa.object.descriptor import USER_SGPRS
+from isa.object.metadata import arguments
 from isa.passes.pairs import high, low
 from isa.passes.poly import FULL, Atom, Poly
 from isa.passes.symbolic import Machine
-from isa.program import Instruction, Kernel
 from isa.registers import Reg, s, v
 
 

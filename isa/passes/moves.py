@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from isa.errors import IsaError
-from isa.product.order import BANKS
+from isa.outer_product.fma_order import BANKS
 from isa.registers import Reg
 
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from isa.analysis import cfg as flow_graph
 from isa.analysis import inner
 from isa.analysis.cfg import Block, Cfg, Loop
-from isa.describe import lookup, width
+from isa.asm.program import Instruction, Kernel
 from isa.errors import IsaError
 from isa.passes import flow
 from isa.passes.poly import Atom, Poly
 from isa.passes.symbolic import Machine
-from isa.program import Instruction, Kernel
 from isa.registers import Reg
+from isa.semantics.describe import lookup, width
 
 _FMA = frozenset({"v_fmac_f32", "v_fma_f32"})
 _IGNORED = frozenset({"wait", "internal"})

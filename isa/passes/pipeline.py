@@ -16,15 +16,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Protocol, get_type_hints
 
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.check.verify import verify
-from isa.emit import emit
 from isa.errors import IsaError, Span
-from isa.parse import parse
 from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
 from isa.passes.unroll import Unroll
 from isa.passes.vopd_interlock import VopdInterlock
-from isa.program import Program
 
 
 class Pass(Protocol):

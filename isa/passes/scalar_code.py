@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from isa.asm.program import Instruction
 from isa.passes.poly import Atom, Monomial, Poly
 from isa.passes.symbolic import Machine
-from isa.program import Instruction
 from isa.registers import Reg
 
 

@@ -19,12 +19,12 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from isa.describe import Description, Role, lookup
+from isa.asm.program import Imm, Instruction, Modified, Operand
 from isa.passes.pairs import high, low, pack
 from isa.passes.poly import FULL, ZERO, Atom, Poly, opaque
 from isa.passes.term import Term
-from isa.program import Imm, Instruction, Modified, Operand
 from isa.registers import SCC, Reg
+from isa.semantics.describe import Description, Role, lookup
 
 _INTEGER = frozenset({"u32", "i32", "b32", "u64", "i64", "b64", "u16", "i16", "mask"})
 

@@ -1,4 +1,4 @@
-"""An operand as a polynomial: `isa.values.Value` on `Poly`, so that an instruction's body can be run on it.
+"""An operand as a polynomial: `isa.semantics.values.Value` on `Poly`, so that an instruction's body can be run on it.
 
 Sums, products by a number and shifts are polynomials; masks, `or` and `xor` are where the bits of `Poly.mask` show that
 nothing is lost or nothing meets; a comparison that a carry chain needs is a carry (`pairs`). What polynomials cannot
@@ -12,7 +12,7 @@ from typing import Any
 
 from isa.passes.pairs import carry, high, join_halves
 from isa.passes.poly import ZERO, Atom, Poly, opaque
-from isa.values import Number, Value
+from isa.semantics.values import Number, Value
 
 _BITS = {"b1": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "b16": 16}
 

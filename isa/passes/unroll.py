@@ -14,14 +14,14 @@ from typing import ClassVar
 
 from isa.analysis import cfg as flow_graph
 from isa.analysis.cfg import Cfg, Loop
-from isa.describe import lookup
+from isa.asm.program import Instruction, Label, Line, Program
 from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, remove_dead, render
 from isa.passes.poly import Poly
 from isa.passes.symbolic import Machine
 from isa.passes.term import Term
-from isa.program import Instruction, Label, Line, Program
 from isa.registers import SCC, Reg
+from isa.semantics.describe import lookup
 
 _LDS_OFFSET = 1 << 16
 

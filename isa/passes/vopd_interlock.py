@@ -18,11 +18,11 @@ from typing import ClassVar
 
 from isa.analysis import cfg as control_flow
 from isa.analysis import valu_writes
-from isa.describe import lookup
-from isa.emit import instruction_line
-from isa.parse import parse_line
+from isa.asm.emit import instruction_line
+from isa.asm.parse import parse_line
+from isa.asm.program import Instruction, Line, Program
 from isa.passes.edit import Edit, by_itself
-from isa.program import Instruction, Line, Program
+from isa.semantics.describe import lookup
 
 _WAIT = "\ts_waitcnt_depctr depctr_va_vdst(0)"
 

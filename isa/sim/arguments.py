@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 
-from isa.code_object import Kernel
+from isa.object.code_object import Kernel
 from isa.sim.faults import LaunchError
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE
 

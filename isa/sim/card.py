@@ -14,8 +14,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from isa import code_object
-from isa.code_object import CodeObject
+from isa.object import code_object
+from isa.object.code_object import CodeObject
 from isa.sim import selfcheck
 from isa.sim.compiled import Kernel
 from isa.sim.jit import NATIVE, Target
@@ -89,14 +89,14 @@ class Card:
         kernarg: the explicit arguments as they lie in the kernarg segment. dynamic_lds: bytes of LDS after the static
         ones. threads: how many to use; all cores if not given. fast=False: only the plain version of the code, which
         gives the same bits. budget: instructions, roughly, that a thread may run. check: run under
-        observers in several schedules, which is slower, and report their findings (`isa.sim.watch`); a fault is raised
+        observers in several schedules, which is slower, and report their findings (`isa.sanitize`); a fault is raised
         as ever.
 
         Raises KernelFault, BudgetSpent, LaunchError (isa.sim.faults), and IsaError for an instruction that is not
         described. A launch that failed may have written to memory.
         """
         if check:
-            from isa.sim.watch import observe
+            from isa.sanitize import observe
 
             seen = observe(self, kernel, grid, block, kernarg, dynamic_lds, threads=threads, budget=budget)
             if seen.stopped is not None:

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from isa.asm.program import Imm, Instruction
 from isa.errors import IsaError
-from isa.program import Imm, Instruction
 from isa.registers import EXEC_LO
-from isa.sim.execute import branch_target
+from isa.semantics.execute import branch_target
 
 ROUNDS = 8
 UNROLLED = 1200

@@ -14,15 +14,15 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isa.code_object import CodeObject, disassemble
-from isa.code_object import Kernel as KernelFacts
+from isa.object.code_object import CodeObject, disassemble
+from isa.object.code_object import Kernel as KernelFacts
+from isa.semantics.float_mode import FloatMode
 from isa.sim import translations
 from isa.sim.jit import Native, Target, compile_ir, load_object
-from isa.sim.mode import FloatMode
 from isa.sim.translations import Facts, Translated
 
 if TYPE_CHECKING:
-    from isa.program import Instruction
+    from isa.asm.program import Instruction
     from isa.sim.cfg import Block
 
 
@@ -116,7 +116,7 @@ class Kernel:
         return [entry, *(read[address] for address in functions if address in read)]
 
     def _instructions(self, address: int, size: int) -> list[Instruction]:
-        from isa.parse import parse_disassembly
+        from isa.asm.parse import parse_disassembly
 
         code = self.code_object.read(address, size)
         rows = disassemble(code, address, self.code_object.arch)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from isa.program import Instruction
+    from isa.asm.program import Instruction
 
 
 @dataclass(frozen=True, slots=True)

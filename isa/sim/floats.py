@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from isa.sim.fma_fast_path import Fma
 from isa.sim.halves import float_from_half, round_half
 from isa.sim.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
 from isa.sim.nans import settled
-from isa.sim.natural import Fma
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
@@ -91,7 +91,8 @@ def fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
 
 
 def _natural_fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
-    """An FMA that `isa.sim.natural` may leave to the host. Nothing but its result is known outside of its lines."""
+    """An FMA that `isa.sim.fma_fast_path` may leave to the host. Nothing but its result is known outside of its
+    lines."""
     for operand in (x, y, z):
         operand.bits("u32")
     lines = x.w.vector.lines

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from isa.sim.guess import GRANULE, Pattern
+from isa.sim.lane_strides import GRANULE, Pattern
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue

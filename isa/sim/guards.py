@@ -1,7 +1,7 @@
 """What a loop over strips relies on, and the checks of it in front of the loop.
 
-The fast version of a kernel guesses patterns (`guess.py`) for VGPRs as they are when a loop over strips begins, and
-checks each guess, for all strips, in front of the loop:
+The fast version of a kernel guesses patterns (`lane_strides.py`) for VGPRs as they are when a loop over strips begins,
+and checks each guess, for all strips, in front of the loop:
 
     - the VGPR's lanes differ from the first lane of their granule as the guess says;
     - what all accesses with one base reach lies inside the LDS, or inside one allocation.
@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from isa.sim.forms import Form
-from isa.sim.guess import GRANULE, Pattern
 from isa.sim.ir import Function, Region
+from isa.sim.lane_strides import GRANULE, Pattern
 from isa.sim.runtime import field_pointer
 from isa.sim.state import LANES, VGPRS
 

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isa.describe import Access
+from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.program import Instruction
 from isa.registers import EXEC_LO, NULL, SGPR_LIMIT, VGPR_LIMIT
+from isa.semantics.describe import Access
+from isa.semantics.execute import branch_target, execute
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import Value
 from isa.sim.exact import DTYPES
-from isa.sim.execute import branch_target, execute
-from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import LANES, NumpyValue
 from isa.sim.state import PAGE_BYTES
-from isa.values import Value
 
 if TYPE_CHECKING:
-    from isa.code_object import CodeObject
+    from isa.object.code_object import CodeObject
 
 SHARED_BASE = 0x1000_0000 << 32
 """Flat addresses from here on mean LDS."""
@@ -69,7 +69,7 @@ class Code:
 
 
 class Wave:
-    """One wave: registers and the engine's view of them (`isa.sim.execute.Engine`)."""
+    """One wave: registers and the engine's view of them (`isa.semantics.execute.Engine`)."""
 
     def __init__(
         self,
@@ -349,8 +349,8 @@ _STACK_BYTES = 16 << 10
 
 def _instructions(code_object: CodeObject, name: str) -> list[Instruction]:
     """The code of a kernel and of all functions beside it, at CODE_BASE."""
-    from isa.code_object import disassemble
-    from isa.parse import parse_disassembly
+    from isa.asm.parse import parse_disassembly
+    from isa.object.code_object import disassemble
 
     kernel = code_object.kernel(name)
     pieces = {kernel.descriptor.entry: kernel.code_size}

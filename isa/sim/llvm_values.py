@@ -1,4 +1,4 @@
-"""`isa.values.Value` on LLVM IR: a body run on these writes the instructions that compute it.
+"""`isa.semantics.values.Value` on LLVM IR: a body run on these writes the instructions that compute it.
 
 A value is a scalar (`lanes` 0) or a vector of `lanes` elements. Scalars are written into `Writer.scalar`, vectors into
 `Writer.vector`: where the vector region is the body of a loop over lanes, whatever is the same in each lane ends up in
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from isa.semantics.values import Number, Value
 from isa.sim import dots_llvm, floats, scaled
 from isa.sim.forms import Form, sum_of
 from isa.sim.halves import bfloat
@@ -21,7 +22,6 @@ from isa.sim.ir import splat_constant
 from isa.sim.llvm_text import ELEMENTS, FOLDS, literal, llvm_type, suffix
 from isa.sim.state import LANES
 from isa.sim.writer import Writer
-from isa.values import Number, Value
 
 
 class NeedsAllLanes(Exception):

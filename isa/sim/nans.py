@@ -9,7 +9,7 @@ V_SQRT_F32, V_SIN_F32) and for 0 / 0 (V_DIV_FIXUP_F32). That the first of two Na
 additions, multiplications and FMAs (ROCm/rocm-systems, rocjitsu, its tests of VALU float modes). They also show what is
 not simulated: 0 * infinity + NaN gives the quiet NaN without payload, and without IEEE mode a NaN stays signalling. The
 order is also what x86 does, where multiplicands come before the addend, but for one thing: compilers may exchange the
-operands of what commutes. `isa.sim.natural` makes use of that.
+operands of what commutes. `isa.sim.fma_fast_path` makes use of that.
 
 A conversion keeps sign and the upper bits of the payload, and sets the quiet bit.
 """
@@ -20,7 +20,8 @@ from typing import Any, Protocol, TypeVar
 
 
 class Float(Protocol):
-    """What the rule needs of a value, as `isa.values.Value` has it, and to know a NaN without regard to the mode."""
+    """What the rule needs of a value, as `isa.semantics.values.Value` has it, and to know a NaN without regard to the
+    mode."""
 
     type: str
 

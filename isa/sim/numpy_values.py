@@ -1,4 +1,5 @@
-"""`isa.values.Value` on NumPy arrays: 32 elements for a vector, a 0-d array for a scalar. Slow, and exact by design.
+"""`isa.semantics.values.Value` on NumPy arrays: 32 elements for a vector, a 0-d array for a scalar. Slow, and exact by
+design.
 
 f32 and f16 results come from f64, where a product of two of them is exact. A sum is taken with its error (two-sum), and
 where there is one the f64 is rounded to odd: then rounding once more, to f32 or f16, gives what one rounding of the
@@ -18,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import Number, Value
 from isa.sim import dots
 from isa.sim.exact import DTYPES, FUNCTIONS, directed_root, fraction_fma, fraction_operation, odd_sum, round_fraction
-from isa.sim.mode import FloatMode
 from isa.sim.nans import MADE, settled
-from isa.values import Number, Value
 
 LANES = 32
 _MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}

@@ -15,18 +15,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from isa.describe import Access
-from isa.program import Instruction
+from isa.asm.program import Instruction
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.describe import Access
+from isa.sim.accumulator_order import Result, is_plain, ordered
+from isa.sim.fma_fast_path import flat, naturally
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
-from isa.sim.natural import flat, naturally
-from isa.sim.order import Result, is_plain, ordered
 from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.strip_mask import StripMask
-from isa.sim.wide import WideAccess
+from isa.sim.vector_access import WideAccess
 from isa.sim.writer import Writer
 
 FULL = 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""(a * b + c) * 2**n on LLVM IR, rounded once: what V_DIV_FMAS does (`isa.values.Value.scaled_fma`).
+"""(a * b + c) * 2**n on LLVM IR, rounded once: what V_DIV_FMAS does (`isa.semantics.values.Value.scaled_fma`).
 
 Where n is 0 it is an FMA. Elsewhere the FMA's rounding and that of a denormal result would be two, and the FMA may
 overflow where the scaled number does not. So those lanes, which are rare, go one by one through integers of 128 bits:
@@ -18,8 +18,8 @@ from isa.sim.ir import Function
 from isa.sim.llvm_text import llvm_type
 
 if TYPE_CHECKING:
+    from isa.semantics.float_mode import FloatMode
     from isa.sim.llvm_values import LlvmValue
-    from isa.sim.mode import FloatMode
 
 _FORMATS = {"f32": (32, 23), "f64": (64, 52)}
 

@@ -29,9 +29,9 @@ from pathlib import Path
 
 from isa import cache
 from isa.errors import IsaError
+from isa.semantics.float_mode import FloatMode
 from isa.sim import jit, translations
 from isa.sim.jit import LEVELS, NATIVE, Target
-from isa.sim.mode import FloatMode
 from isa.sim.state import LANES, LDS_PADDING, VGPRS, Context, Stop, Wave
 from isa.sim.translations import Facts
 
@@ -245,7 +245,7 @@ class _Versions:
     """The groups' native code, and a wave to run it with."""
 
     def __init__(self, target: Target) -> None:
-        from isa.parse import parse_disassembly
+        from isa.asm.parse import parse_disassembly
         from isa.sim.cfg import blocks_of
         from isa.sim.runtime import runtime_text
         from isa.sim.translate import Translator

@@ -60,7 +60,7 @@ class Wave(ctypes.Structure):
         ("done", _U32),  # 1: has ended; 2: waits at a barrier, in a launch without observers
         ("bails", _U32),
         ("scratch", _PTR),
-        ("watch", _PTR),  # what observers know of it: isa.sim.watch.state.Watched
+        ("watch", _PTR),  # what observers know of it: isa.sanitize.state.Watched
         ("pad", _U32 * 22),
     )
 
@@ -86,7 +86,7 @@ class Context(ctypes.Structure):
         ("code", _U64),  # where the code object lies, for s_getpc
         ("budget", ctypes.c_int64),  # instructions that the wave may still run in its turn
         ("reserve", ctypes.c_int64),  # those that are left for turns to come
-        ("watch", _PTR),  # what observers of this thread know: isa.sim.watch.state.Thread
+        ("watch", _PTR),  # what observers of this thread know: isa.sanitize.state.Thread
         ("fault_address", _U64),
         ("group", _U64),
         ("lds_bytes", _U32),

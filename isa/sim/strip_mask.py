@@ -6,9 +6,9 @@ which then holds the whole mask behind the loop. Whoever needs anything else of 
 
 from __future__ import annotations
 
+from isa.semantics.values import Number
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.writer import Writer
-from isa.values import Number
 
 
 class NeedsClosedLoop(Exception):

@@ -1,35 +1,35 @@
 """Blocks of gfx11 code -> one LLVM function that runs a wave (`frame`).
 
-`Translator` is the engine on which `isa.sim.execute` runs each instruction once; running it writes the code. Scalar
-instructions are written one behind the other. Vector instructions that follow each other share one loop over strips
-(`registers.Strips`), with the scalar ones between them in front of it; what needs all lanes at once, or must see what
-the loop does, closes it first.
+`Translator` is the engine on which `isa.semantics.execute` runs each instruction once; running it writes the code.
+Scalar instructions are written one behind the other. Vector instructions that follow each other share one loop over
+strips (`registers.Strips`), with the scalar ones between them in front of it; what needs all lanes at once, or must see
+what the loop does, closes it first.
 
 A loop of one block is written several rounds at once, where all their scalar parts can come in front of one loop over
 strips. Addresses that probably follow a pattern (`guess`) are accessed by wide moves (`wide`), behind a check that they
-do; all others lane by lane (`lane_access`).
+do; all others lane by lane (`scalar_access`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 
-from isa.describe import Access
-from isa.program import Instruction
+from isa.asm.program import Instruction
 from isa.registers import SCC, SGPR_LIMIT, Reg, s
-from isa.sim import lane_access as memory
+from isa.semantics.describe import Access
+from isa.semantics.execute import execute
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import Value
+from isa.sim import scalar_access as memory
 from isa.sim.cfg import Block, may_repeat, rounds_of
-from isa.sim.execute import execute
-from isa.sim.frame import Frame
-from isa.sim.guess import Pattern, guess
+from isa.sim.lane_strides import Pattern, guess
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
-from isa.sim.mode import FloatMode
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
+from isa.sim.wave_function import Frame
 from isa.sim.writer import Writer, masked
-from isa.values import Value
 
 _LANE_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 _across: set[str] = set()
@@ -198,7 +198,7 @@ class Translator(Frame):
         if strips.checks_faults:
             self._stop_on_fault()
 
-    # --- Engine: see isa.sim.execute
+    # --- Engine: see isa.semantics.execute
 
     @property
     def mode(self) -> FloatMode:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from isa.semantics.float_mode import FloatMode
 from isa.sim.ir import Function, Region
-from isa.sim.mode import FloatMode
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
@@ -23,8 +23,8 @@ class Writer:
     """Scalars write themselves into one region, vectors into another.
 
     splats: scalars that are in each lane of a vector already.
-    native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.natural` needs it.
-    masked: the processor's vector instructions take a mask (`LlvmValue.select` says what follows).
+    native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.fma_fast_path` needs
+    it. masked: the processor's vector instructions take a mask (`LlvmValue.select` says what follows).
     strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the strip's b1, and that a scalar mask.
     """
 

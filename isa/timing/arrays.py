@@ -2,8 +2,8 @@
 
 A vector value is an array (waves, 32), a scalar one (waves, 1): one operation then serves all waves of a recording.
 `Code` collects the statements of one basic block; `isa.timing.tracer` compiles them once and runs them as often as the
-block is executed. Results are those of `isa.values`; what no address or branch condition has needed so far is refused
-by name.
+block is executed. Results are those of `isa.semantics.values`; what no address or branch condition has needed so far is
+refused by name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from isa.errors import IsaError
-from isa.values import Number, Value
+from isa.semantics.values import Number, Value
 
 _TYPES = {
     "b1": "np.bool_", "u8": "np.uint8", "i8": "np.int8", "u16": "np.uint16", "i16": "np.int16", "u32": "np.uint32",

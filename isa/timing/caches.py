@@ -22,9 +22,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from isa.timing import layout, native
+from isa.timing import engine_abi, native
 from isa.timing.cards import Card
-from isa.timing.layout import Cache, Code, Recorded, Round
+from isa.timing.engine_abi import Cache, Code, Recorded, Round
 from isa.timing.trace import Trace
 
 LIMIT = 3_000_000
@@ -34,7 +34,9 @@ def positions(recorded: Recorded, code: Code) -> np.ndarray:
     """The instruction of each global or scratch access of the recording, in its order."""
     first = code.block_first
     by_block = [
-        np.array([i for i in range(first[b], first[b + 1]) if code.kind[i] in (layout.LOAD, layout.STORE)], np.int64)
+        np.array(
+            [i for i in range(first[b], first[b + 1]) if code.kind[i] in (engine_abi.LOAD, engine_abi.STORE)], np.int64
+        )
         for b in range(len(first) - 1)
     ]
     parts = [by_block[b] for b in recorded.blocks]

@@ -1,4 +1,4 @@
-"""A kernel's instructions -> the static side of the cycle model (`layout.Code`).
+"""A kernel's instructions -> the static side of the cycle model (`engine_abi.Code`).
 
 What each instruction is comes from its description (unit, access, counters, operand roles); how long it takes from
 `isa.timing.rdna3`; what its operand reads cost from a bank rule. Blocks are those of `isa.analysis.cfg`, in the order
@@ -20,11 +20,11 @@ import numpy as np
 
 from isa.analysis.banks import Source, sources
 from isa.analysis.cfg import Cfg
-from isa.describe import Access, base_name, width
-from isa.program import Fields, Imm, Instruction
+from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
-from isa.timing import bank_rules, layout
-from isa.timing.layout import Code
+from isa.semantics.describe import Access, base_name, width
+from isa.timing import bank_rules, engine_abi
+from isa.timing.engine_abi import Code
 
 _VALU_UNITS = ("valu", "valu64", "trans")
 _COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
@@ -33,10 +33,10 @@ _SKIPS = {"SAME": 0, "NEXT": 1, "SKIP_1": 2, "SKIP_2": 3, "SKIP_3": 4, "SKIP_4":
 
 
 def number_of(reg: Reg) -> int:
-    """The engine's number of a single register, see `layout.REGISTERS`."""
+    """The engine's number of a single register, see `engine_abi.REGISTERS`."""
     if reg.file == "v":
         return reg.index
-    return layout.SCC if reg.file == "scc" else layout.VGPRS + reg.index
+    return engine_abi.SCC if reg.file == "scc" else engine_abi.VGPRS + reg.index
 
 
 def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT) -> Code:
@@ -52,22 +52,22 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     dwords = np.zeros(n, np.int64)
     counter, private, value = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for i, inst in enumerate(insts):
-        if kind[i] == layout.VALU:
+        if kind[i] == engine_abi.VALU:
             value[i] = inst.desc.unit == "trans"
-        elif kind[i] == layout.WAIT:
+        elif kind[i] == engine_abi.WAIT:
             wait[i] = _limits(inst)
         elif inst.desc.access is not None:
             dwords[i] = _dwords(inst.desc.access)
             counter[i] = _COUNTERS.index(inst.desc.counters[0]) if inst.desc.counters else 0
             private[i] = inst.desc.access.space == "scratch"
-        elif kind[i] in (layout.INTERNAL, layout.PRIO):
+        elif kind[i] in (engine_abi.INTERNAL, engine_abi.PRIO):
             value[i] = _amount(inst)
         if base_name(inst.mnemonic) == "s_delay_alu":
             _attach(delay, insts, i)
     for block in cfg.blocks:
         before: list[Source] = []
         for i in block.range:
-            if kind[i] == layout.VALU:
+            if kind[i] == engine_abi.VALU:
                 now = sources(insts[i])
                 bank_reuse[i], bank_cold[i] = rule(before, now), rule((), now)
                 before = now
@@ -117,25 +117,27 @@ def _costs(
 def _kind(inst: Instruction) -> int:
     desc = inst.desc
     if desc.unit in _VALU_UNITS:
-        return layout.VALU
+        return engine_abi.VALU
     if desc.unit == "lds":
         access = desc.access
-        return layout.LDS_LOAD if access is None or access.kind == "load" or access.returns else layout.LDS_STORE
+        return (
+            engine_abi.LDS_LOAD if access is None or access.kind == "load" or access.returns else engine_abi.LDS_STORE
+        )
     if desc.unit in ("vmem", "flat", "scratch"):
         if desc.access is None:
-            return layout.INTERNAL  # cache control
-        return layout.LOAD if desc.access.kind == "load" or desc.access.returns else layout.STORE
+            return engine_abi.INTERNAL  # cache control
+        return engine_abi.LOAD if desc.access.kind == "load" or desc.access.returns else engine_abi.STORE
     if desc.effect == "end":
-        return layout.END
+        return engine_abi.END
     if base_name(inst.mnemonic) == "s_setprio":
-        return layout.PRIO
+        return engine_abi.PRIO
     units = {
-        "salu": layout.SALU,
-        "smem": layout.SMEM,
-        "branch": layout.BRANCH,
-        "barrier": layout.BARRIER,
-        "wait": layout.WAIT,
-        "internal": layout.INTERNAL,
+        "salu": engine_abi.SALU,
+        "smem": engine_abi.SMEM,
+        "branch": engine_abi.BRANCH,
+        "barrier": engine_abi.BARRIER,
+        "wait": engine_abi.WAIT,
+        "internal": engine_abi.INTERNAL,
     }
     return units[desc.unit]
 
@@ -223,7 +225,7 @@ def _registers(sets: Sequence[frozenset[Reg]], kind: np.ndarray) -> tuple[np.nda
     rows = []
     for regs, k in zip(sets, kind, strict=True):
         numbers = sorted(number_of(r) for r in regs if not r.is_null)
-        rows.append(numbers if k == layout.VALU else [r for r in numbers if r >= layout.VGPRS])
+        rows.append(numbers if k == engine_abi.VALU else [r for r in numbers if r >= engine_abi.VGPRS])
     at = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     return at.astype(np.int64), np.array([r for row in rows for r in row], np.int64)
 

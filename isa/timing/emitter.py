@@ -1,8 +1,8 @@
 """One basic block's slice -> a Python function on NumPy arrays, for all waves that go through it at once.
 
-The needed instructions (`isa.timing.slicing`) are run once through `isa.sim.execute` on values that write NumPy source
-(`isa.timing.arrays`). What the block's memory accesses touch it writes into two arrays, one place for each access in
-the order of the code.
+The needed instructions (`isa.timing.slicing`) are run once through `isa.semantics.execute` on values that write NumPy
+source (`isa.timing.arrays`). What the block's memory accesses touch it writes into two arrays, one place for each
+access in the order of the code.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.analysis.cfg import Block
-from isa.describe import Access, width
+from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.program import Instruction
 from isa.registers import EXEC_LO
-from isa.sim.execute import execute
-from isa.sim.mode import FloatMode
+from isa.semantics.describe import Access, width
+from isa.semantics.execute import execute
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import Value
 from isa.timing import arrays
 from isa.timing.arrays import ArrayValue
 from isa.timing.slicing import Slice
-from isa.values import Value
 
 _LANES = np.arange(32, dtype=np.uint32)[None, :]
 _POWERS = (1 << np.arange(32, dtype=np.uint64))[None, :]
@@ -38,7 +38,7 @@ class Followed(NamedTuple):
 
 
 class Emitter:
-    """The engine of `isa.sim.execute` that writes NumPy source for one block. lds: whether LDS accesses count."""
+    """The engine of `isa.semantics.execute` that writes NumPy source for one block. lds: whether LDS accesses count."""
 
     def __init__(self, part: Slice, lds: bool = True) -> None:
         self.lds = lds
@@ -89,7 +89,7 @@ class Emitter:
             return self.scc.text
         return (self.vgprs if file == "V" else self.sgprs)[int(number)].text
 
-    # --- isa.sim.execute.Engine
+    # --- isa.semantics.execute.Engine
     def constant(self, type_: str, number: float) -> Value:
         return self.code.constant(type_, number)
 

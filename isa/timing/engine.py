@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isa.timing import layout as L
+from isa.timing import engine_abi as L
 from isa.timing import native
 
 

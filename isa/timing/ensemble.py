@@ -3,7 +3,7 @@
 Kernels whose waves lock phase jitter by a few per cent under tiny changes, so that one run alone would claim too much.
 A prediction is the median of an ensemble over arbitration policies and seeds (`MEMBERS`). Its band holds two spreads:
 how far the members lie from their median, and how far the machine numbers, drawn within their ranges, move the time
-(`isa.timing.spread`). Both are taken as independent: on each side of the median the extremes add in squares.
+(`isa.timing.uncertainty`). Both are taken as independent: on each side of the median the extremes add in squares.
 
 `quick` is one run of parts of a launch, for those who rank many.
 """
@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from isa.analysis.resources import Occupancy
-from isa.timing import estimate, layout, shown, spread
+from isa.timing import engine_abi, estimate, shown, uncertainty
 from isa.timing.cards import Card
 from isa.timing.model import Prepared, Run
 
@@ -27,10 +27,10 @@ QUICK = 2_500_000
 """The same for `quick`."""
 
 MEMBERS: tuple[tuple[int, int], ...] = (
-    (layout.OLDEST, 0),
-    (layout.OLDEST, 1),
-    (layout.STICKY, 0),
-    (layout.ROTATING, 0),
+    (engine_abi.OLDEST, 0),
+    (engine_abi.OLDEST, 1),
+    (engine_abi.STICKY, 0),
+    (engine_abi.ROTATING, 0),
 )
 """(arbitration policy, seed) of each run of the ensemble. Plain round robin is not among them: in the SQTT traces a
 wave issues its VALU instructions in a row while another waits."""
@@ -156,7 +156,7 @@ def predict(
     parts = estimate.excerpts(ready, budget)
     with ThreadPoolExecutor(2) as pool:
         runs = tuple(pool.map(lambda member: estimate.play(ready, clock, parts, member), members))
-    return _timing(ready, clock, runs, spread.ratios(ready, clock))
+    return _timing(ready, clock, runs, uncertainty.ratios(ready, clock))
 
 
 def quick(ready: Prepared, clock_mhz: float | None = None, budget: int = QUICK) -> Timing:

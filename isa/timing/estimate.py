@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isa.timing import model, shorten
-from isa.timing.layout import OLDEST, Recorded
+from isa.timing.engine_abi import OLDEST, Recorded
 from isa.timing.model import Prepared, Run
 
 _SHORT, _LONG = 8, 32

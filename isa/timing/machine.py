@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isa.timing.cards import Card
-from isa.timing.layout import Machine
+from isa.timing.engine_abi import Machine
 
 
 def machine(

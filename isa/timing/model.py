@@ -18,10 +18,10 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.targets import target
-from isa.timing import bank_rules, layout, rdna3
+from isa.timing import bank_rules, engine_abi, rdna3
 from isa.timing.cards import Card
 from isa.timing.decode import decode
-from isa.timing.layout import Code, Work
+from isa.timing.engine_abi import Code, Work
 from isa.timing.machine import machine
 from isa.timing.trace import Trace
 
@@ -116,7 +116,7 @@ def placed(code: Code, trace: Trace) -> Code:
     for i, space in trace.spaces.items():
         private[i] = space == "scratch"
         if space == "lds":
-            kind[i] = layout.LDS_LOAD if kind[i] == layout.LOAD else layout.LDS_STORE
+            kind[i] = engine_abi.LDS_LOAD if kind[i] == engine_abi.LOAD else engine_abi.LDS_STORE
             counter[i] = 1
     return code._replace(kind=kind, private=private, counter=counter)
 
@@ -144,7 +144,7 @@ def prepare(
 def run(
     ready: Prepared,
     clock_mhz: float,
-    member: tuple[int, int] = (layout.OLDEST, 0),
+    member: tuple[int, int] = (engine_abi.OLDEST, 0),
     stop_after: int | None = None,
     events: np.ndarray | None = None,
 ) -> Run:
@@ -174,6 +174,6 @@ def run(
         ready.code, ready.trace.recorded, work, m, total + 1 if stop_after is None else stop_after,
         np.zeros((0, 5), np.int64) if events is None else events,
     )  # fmt: skip
-    by_cause = dict(zip(layout.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
+    by_cause = dict(zip(engine_abi.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
     played = 1.0 if stop_after is None else min(1.0, issued / total)
     return Run(float(cycles), played, by_cause, hits, lines, member, stalls)

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isa import cache
-from isa import code_object as objects
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import occupancy
+from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
-from isa.parse import parse_disassembly
+from isa.object import code_object as objects
 from isa.sim import arguments
 from isa.targets import target
 from isa.timing import bank_rules, ensemble
-from isa.timing.apart import apart
 from isa.timing.cards import Card
+from isa.timing.divergent_workgroups import apart
 from isa.timing.ensemble import Timing
 from isa.timing.model import Prepared, Resources, prepare
 from isa.timing.tracer import Launch, trace
@@ -40,7 +40,7 @@ backend guide, "Kernarg segment": 16 bytes at least)."""
 _KIND = "predictions"
 _MOST = 1000
 """Predictions that are kept, of some 50 kB."""
-_ELSEWHERE = ("check", "emit.py", "passes", "toolchain.py")
+_ELSEWHERE = ("check", "asm/emit.py", "passes", "toolchain.py")
 """What of isa has no say in a prediction."""
 
 

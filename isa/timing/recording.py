@@ -23,9 +23,12 @@ from dataclasses import replace
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.describe import Access
+from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.program import Instruction
+from isa.sanitize.native import call, compile_functions, struct, u64
+from isa.semantics.describe import Access
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import Value
 from isa.sim.cfg import Block
 from isa.sim.compiled import Kernel, Version, is_site
 from isa.sim.ir import Region
@@ -33,15 +36,12 @@ from isa.sim.jit import Native, Target, compile_ir, load_object
 from isa.sim.launch import Launch
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.memory import Memory
-from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
 from isa.sim.selfcheck import settled
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context, Wave
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
-from isa.sim.watch.native import call, compile_functions, struct, u64
 from isa.timing.trace import Recorder, Trace
-from isa.values import Value
 
 Triple = tuple[int, int, int]
 _ROWS = 1 << 17  # of the log, before Python takes it over

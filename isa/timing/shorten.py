@@ -16,8 +16,8 @@ import math
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.timing import layout
-from isa.timing.layout import Code, Recorded
+from isa.timing import engine_abi
+from isa.timing.engine_abi import Code, Recorded
 
 LEAST = 8
 """Trips below which a loop is left whole."""
@@ -31,8 +31,8 @@ def shortened(cfg: Cfg, code: Code, recorded: Recorded, share: float, least: int
             for first, last in zip(recorded.block_at[:-1], recorded.block_at[1:], strict=True)
         ]
     )
-    lds, lds_at = _accesses(code, recorded, stays, (layout.LDS_LOAD, layout.LDS_STORE), recorded.lds_at)
-    memory, mem_at = _accesses(code, recorded, stays, (layout.LOAD, layout.STORE), recorded.mem_at)
+    lds, lds_at = _accesses(code, recorded, stays, (engine_abi.LDS_LOAD, engine_abi.LDS_STORE), recorded.lds_at)
+    memory, mem_at = _accesses(code, recorded, stays, (engine_abi.LOAD, engine_abi.STORE), recorded.mem_at)
     counts = np.diff(recorded.sector_at)
     return Recorded(
         block_at=_sums(stays, recorded.block_at),

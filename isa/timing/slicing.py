@@ -25,10 +25,10 @@ from dataclasses import dataclass
 
 from isa.analysis import exec_mask, regset
 from isa.analysis.cfg import Cfg
-from isa.describe import width
+from isa.asm.program import Instruction, Special
 from isa.errors import IsaError
-from isa.program import Instruction, Special
 from isa.registers import EXEC_LO, Reg
+from isa.semantics.describe import width
 
 _SLOTS = 385  # first bit of the scratch frame
 _LOW_FROM_LOW = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64"})

@@ -6,7 +6,7 @@ Whatever executes a kernel records by calling
     recorder.visit(block, positions, waves, addresses, masks)  its memory accesses touch byte addresses
 
 and the model needs nothing else: no values. `Recorder.finish` turns addresses into LDS cycles and sectors
-(`isa.timing.collapse`) and gives a `Trace`. Kernel 8 at 4096 takes about 1.5 MB a workgroup.
+(`isa.timing.coalescing`) and gives a `Trace`. Kernel 8 at 4096 takes about 1.5 MB a workgroup.
 
 Workgroups that were not recorded follow the recorded one, with their addresses shifted. `shift_x` and `shift_y` say how
 far (in sectors) each instruction's addresses move with the workgroup's x and y; they are measured on probe workgroups
@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from isa.analysis.cfg import Cfg
-from isa.describe import width
-from isa.timing import collapse
-from isa.timing.layout import Recorded
+from isa.semantics.describe import width
+from isa.timing import coalescing
+from isa.timing.engine_abi import Recorded
 
 _CHUNK = 1 << 16  # accesses kept as addresses before they are collapsed
 _PLACES = 16  # bits of an access's place within its block
@@ -155,11 +155,11 @@ class Recorder:
         size = max(1, width(access.element))
         space = self.spaces.get(position, access.space)
         if space == "lds":
-            self._lds.append((waves, order, collapse.lds_cycles(addresses, masks, size, period)))
+            self._lds.append((waves, order, coalescing.lds_cycles(addresses, masks, size, period)))
         elif space == "scratch":
-            self._mem.append((waves, order, *collapse.scratch_sectors(addresses, masks, size)))
+            self._mem.append((waves, order, *coalescing.scratch_sectors(addresses, masks, size)))
         else:
-            self._mem.append((waves, order, *collapse.sectors(addresses, masks, 4 * size, period)))
+            self._mem.append((waves, order, *coalescing.sectors(addresses, masks, 4 * size, period)))
 
     def finish(self) -> Recorded:
         """The arrays for the engine."""

@@ -25,7 +25,7 @@ from isa.analysis.cfg import Block, Cfg
 from isa.errors import IsaError
 from isa.registers import EXEC_LO
 from isa.timing.emitter import Emitter, Followed, mask_of
-from isa.timing.layout import Recorded
+from isa.timing.engine_abi import Recorded
 from isa.timing.slicing import slice_of
 from isa.timing.trace import Recorder, Trace, Ways
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from hipgemm import kernels
-from isa import code_object, toolchain
+from isa import toolchain
 from isa.errors import IsaError
 from isa.gemm import names
+from isa.object import code_object
 
 F32 = np.float32
 

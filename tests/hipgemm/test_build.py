@@ -12,8 +12,8 @@ from hipgemm.build import Build, build
 from hipgemm.stages import Shape, Stage, shape
 from isa import toolchain
 from isa.analysis import cfg, inner
+from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.parse import parse
 
 TOOLCHAINS = list(toolchain.available())
 COMPILED = ["kernel1", "kernel2", "kernel3", "kernel4", "kernel5"]

@@ -19,8 +19,8 @@ from hipgemm.cli import main
 from hipgemm.kernels import LADDER, rung
 from hipgemm.problem import Problem
 from isa import toolchain
+from isa.asm.parse import parse
 from isa.errors import Finding
-from isa.parse import parse
 
 SIZES = [(128, 128, 128), (256, 256, 256), (384, 128, 64)]
 SPIN = """

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from hipgemm.checking import Given, Schedules, assembled, check_kernel
-from isa import code_object
-from isa.parse import parse
+from isa.asm.parse import parse
+from isa.object import code_object
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "isa" / "sim"))

@@ -8,11 +8,11 @@ import pytest
 
 from hipgemm.build import build
 from hipgemm.kernels import LADDER
-from hipgemm.launching import launch_of
+from hipgemm.launch import launch_of
 from isa.errors import IsaError
+from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card
 from isa.sim.jit import LEVELS, Target
-from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import NumpyValue
 
 M, N, K = 256, 128, 64

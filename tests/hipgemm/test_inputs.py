@@ -112,7 +112,7 @@ def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def enormous(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("hipgemm.order.of_tile", enormous)
+    monkeypatch.setattr("hipgemm.dual_fma_order.of_tile", enormous)
     assert "too little memory" in refused("order", "2", "2").stderr
 
 

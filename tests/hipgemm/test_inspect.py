@@ -14,7 +14,7 @@ from hipgemm.inspection import Inspection, inspect
 from hipgemm.report import inspection as shown
 from isa import toolchain
 from isa.analysis.banks import COLUMNS
-from isa.parse import parse
+from isa.asm.parse import parse
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 Read = Callable[[str], Any]

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hipgemm.kernels import LADDER
-from hipgemm.launching import launch_of
+from hipgemm.launch import launch_of
 from hipgemm.measure import measure
 from hipgemm.problem import Problem
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from hipgemm.kernels import LARGEST_TILES, SizeError, rung
-from hipgemm.launching import launch_of
+from hipgemm.launch import launch_of
 from isa.gemm.work import COUNTERS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -10,9 +10,9 @@ from hipgemm.build import build
 from hipgemm.cli import main
 from hipgemm.kernels import LADDER
 from isa import toolchain
+from isa.asm.parse import parse
 from isa.check.lint import lint_code_object, lint_program
 from isa.check.registry import RULES
-from isa.parse import parse
 
 CASES = Path(__file__).parents[1] / "isa" / "check" / "cases" / "lint"
 

@@ -10,16 +10,16 @@ from hipgemm.build import build
 from hipgemm.checking import assembled, first_fault
 from hipgemm.cli import main
 from hipgemm.kernels import rung
-from hipgemm.launching import launch_of
+from hipgemm.launch import launch_of
 from hipgemm.mutation import Outcome, Table, study
 from hipgemm.mutation.again import amended, missed
 from hipgemm.mutation.book import Book, key
 from hipgemm.mutation.page import written
 from hipgemm.mutation.study import CUS, SCHEDULES, problems
+from isa.asm.parse import parse
 from isa.check.judge import Judgement
 from isa.check.mutants import Mutant
 from isa.errors import IsaError
-from isa.parse import parse
 
 
 @pytest.fixture(autouse=True)

@@ -18,9 +18,9 @@ from hipgemm import proving
 from hipgemm.build import build
 from hipgemm.kernels import rung
 from isa import toolchain
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.parse import parse
 from isa.passes import run_pipeline
 from isa.sim.card import Card
 

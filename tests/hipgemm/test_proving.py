@@ -12,13 +12,13 @@ from hipgemm import build as street
 from hipgemm import proving
 from hipgemm.build import build
 from hipgemm.kernels import LADDER
-from hipgemm.launching import launch_of
+from hipgemm.launch import launch_of
 from isa import toolchain
-from isa.check.local import Local
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.parse import parse, parse_line
+from isa.asm.program import Program
+from isa.check.peephole_equivalence import Local
 from isa.gemm.generate import generate
-from isa.parse import parse, parse_line
-from isa.program import Program
 
 TOOLCHAINS = list(toolchain.available())
 

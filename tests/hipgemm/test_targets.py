@@ -15,13 +15,13 @@ from hipgemm.build import build
 from hipgemm.kernels import LADDER, rung
 from hipgemm.problem import Problem
 from isa.analysis.resources import waves_by_vgprs
+from isa.asm.emit import emit
+from isa.asm.parse import parse
 from isa.check.lint import lint_code_object, lint_program
 from isa.check.vopd import PARITY
-from isa.emit import emit
 from isa.gemm.generate import generate
 from isa.gemm.names import name_of
 from isa.gemm.parameters import Parameters
-from isa.parse import parse
 from isa.sim.card import Card
 from isa.targets import target
 from isa.toolchain import ARCHS, UnsupportedArch

@@ -15,7 +15,7 @@ from hipgemm.cli import main
 from hipgemm.kernels import rung
 from hipgemm.predict import ready
 from isa import toolchain
-from isa.timing import cards, layout, model
+from isa.timing import cards, engine_abi, model
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 
@@ -54,7 +54,7 @@ def test_stalls_are_the_cycles_between_the_issues_of_a_wave() -> None:
     events = events[: played.hits.sum()]
     kind = kernel.code.kind
     between = np.zeros(len(kind))
-    apart = np.isin(kind, (layout.BARRIER, layout.BRANCH))
+    apart = np.isin(kind, (engine_abi.BARRIER, engine_abi.BRANCH))
     for wave in np.unique(events[:, 2]):
         at, _, _, position, _ = events[events[:, 2] == wave].T
         np.add.at(between, position[1:], at[1:] - at[:-1] - 1)
@@ -63,7 +63,7 @@ def test_stalls_are_the_cycles_between_the_issues_of_a_wave() -> None:
     apart[[0, *targets]] = True
     assert (~apart).sum() > 500
     assert played.stalls.sum(axis=1)[~apart].tolist() == between[~apart].tolist()
-    assert played.stalls[kind == layout.BARRIER][:, layout.BARRIER_WAIT].sum() > 0
+    assert played.stalls[kind == engine_abi.BARRIER][:, engine_abi.BARRIER_WAIT].sum() > 0
 
 
 def test_the_page_says_why_each_instruction_waits(tmp_path: Path, read_page: Callable[[str], Any]) -> None:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from isa import describe, toolchain
-from isa.aliases import ALIASES
-from isa.describe import width
-from isa.parse import parse_instruction
+from isa import toolchain
+from isa.asm.parse import parse_instruction
+from isa.semantics import describe
+from isa.semantics.aliases import ALIASES
+from isa.semantics.describe import width
 
 
 def _v(count: int, first: int = 8) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from isa import code_object, toolchain
-from isa.code_object import CodeObjectError
-from isa.descriptor import decode_descriptor
+from isa import toolchain
 from isa.errors import IsaError
+from isa.object import code_object
+from isa.object.code_object import CodeObjectError
+from isa.object.descriptor import decode_descriptor
 from isa.sim.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]

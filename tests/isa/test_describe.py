@@ -2,9 +2,9 @@
 
 import pytest
 
-from isa.describe import base_name, table
+from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
-from isa.parse import parse_instruction
+from isa.semantics.describe import base_name, table
 
 # instruction | reads | writes | counters
 CASES = """

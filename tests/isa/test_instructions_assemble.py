@@ -11,8 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
 from assembly import assembler
 
-from isa.describe import table, width
-from isa.parse import parse_instruction
+from isa.asm.parse import parse_instruction
+from isa.semantics.describe import table, width
 
 # Operands that their role does not say in full.
 SPECIAL = {

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.emit import emit, set_directives
+from isa.asm.emit import emit, set_directives
+from isa.asm.parse import parse, parse_instruction
+from isa.asm.program import Imm, Instruction, Modified, Special
 from isa.errors import IsaError
-from isa.parse import parse, parse_instruction
-from isa.program import Imm, Instruction, Modified, Special
 from isa.registers import EXEC_LO, s, v
 
 LINES = """

@@ -16,11 +16,11 @@ sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
 import assembly
 from forms import Form, forms
 
-from isa.code_object import disassemble
-from isa.describe import table
-from isa.emit import emit, instruction_line
-from isa.parse import parse
-from isa.program import Program
+from isa.asm.emit import emit, instruction_line
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.object.code_object import disassemble
+from isa.semantics.describe import table
 
 SHARE = 6
 # LLVM prints an op_sel that it refuses beside .h, reserved bits of a swizzle as a mode, and drops halves under DPP.

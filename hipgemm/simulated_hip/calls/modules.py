@@ -21,9 +21,9 @@ from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.card import ExpectsTimedLaunches
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Function, LoadedModule, Runtime
-from isa import code_object
-from isa.code_object import Argument, Kernel
 from isa.errors import IsaError
+from isa.object import code_object
+from isa.object.code_object import Argument, Kernel
 
 Triple: TypeAlias = tuple[int, int, int]
 BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*

@@ -13,7 +13,7 @@ from hipgemm.simulated_hip.abi import Code, HipError, Int, Pointer, Size, UInt, 
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
-from isa.code_object import Kernel
+from isa.object.code_object import Kernel
 from isa.targets import target
 
 LDS_GRANULE = 1024

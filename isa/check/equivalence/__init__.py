@@ -33,6 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from isa.asm.program import Kernel, Program
 from isa.check.equivalence import settings
 from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
 from isa.check.equivalence.compare import Comparison, Difference, Differs, Place, products
@@ -42,7 +43,6 @@ from isa.check.equivalence.machine import STEP_LIMIT, Machine, ManyTrips, NeedCu
 from isa.check.equivalence.state import Leaf
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
-from isa.program import Kernel, Program
 
 Verdict = Literal["proved", "different", "unproven"]
 

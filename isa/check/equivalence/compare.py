@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from isa.asm.program import Instruction
 from isa.check.equivalence.decode import name
 from isa.check.equivalence.induction import Loop
 from isa.check.equivalence.machine import Machine
@@ -15,7 +16,6 @@ from isa.check.equivalence.symbolic import is_uniform
 from isa.check.equivalence.term import Monomial, Term
 from isa.check.equivalence.witness import Outline, go_apart, told_apart
 from isa.errors import Span
-from isa.program import Instruction
 
 
 @dataclass(frozen=True)

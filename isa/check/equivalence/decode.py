@@ -12,14 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from isa.asm.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.check.equivalence.bits import bit_and
 from isa.check.equivalence.symbolic import WIDTHS, Symbolic, ballot, float_bits, lanes, modulus
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
-from isa.describe import Description, Role, lookup, width
 from isa.errors import IsaError
-from isa.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.describe import Description, Role, lookup, width
 
 SGPR0, SCC_INDEX, REGISTERS = 256, 384, 385
 _SIXTEEN = frozenset({"u16", "i16"})

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.asm.program import Instruction, Kernel, Label
 from isa.check.equivalence.bounds import Facts
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Registers, Step, decode, name
 from isa.check.equivalence.state import Event, Leaf, State
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import Finding
-from isa.program import Instruction, Kernel, Label
 
 STEP_LIMIT = 100_000
 TRIP_LIMIT = 500

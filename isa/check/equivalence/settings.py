@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from isa.asm.program import Kernel
 from isa.check.equivalence.compare import Difference, Place
-from isa.program import Kernel
 
 MAY_CHANGE = frozenset(
     "next_free_vgpr next_free_sgpr reserve_vcc shared_vgpr_count inst_pref_size "

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from isa.asm.program import Instruction
 from isa.check.equivalence.decode import Registers, Step
 from isa.check.equivalence.term import Term
-from isa.program import Instruction
 
 
 @dataclass(frozen=True, slots=True)

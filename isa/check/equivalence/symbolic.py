@@ -15,7 +15,7 @@ from isa.check.equivalence.bits import bit_and, bit_not, bit_or, bit_xor, shr
 from isa.check.equivalence.comparisons import equal, slt, ult
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
-from isa.values import Number, Value
+from isa.semantics.values import Number, Value
 
 WIDTHS = {"b1": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "f16": 16, "bf16": 16, "u32": 32, "i32": 32, "f32": 32}
 WIDTHS |= {"u64": 64, "i64": 64, "f64": 64, "b8": 8, "b16": 16, "b32": 32, "b64": 64}
@@ -35,7 +35,7 @@ def modulus(width: int) -> int:
 
 
 class Symbolic(Value):
-    """See the module's docstring; the meaning of the methods stands at `isa.values.Value`."""
+    """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
 
     __slots__ = ("term", "terms", "type", "width")
 

@@ -1,7 +1,7 @@
 """LDS races found by running a workgroup of which only the numbers of its work-items are known.
 
 values      numbers of all work-items at once, each known or not
-machine     one step of the waves that stand at one place; `isa.sim.execute` on these values
+machine     one step of the waves that stand at one place; `isa.semantics.execute` on these values
 needed      which instructions the addresses, masks and branches depend on; the rest is not run
 explore     the paths of the workgroup: choices, waves that part and meet, barriers
 footprint   which wave reaches which byte

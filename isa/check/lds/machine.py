@@ -1,7 +1,7 @@
 """A workgroup of which only the work-items' numbers are known: its registers, and one instruction on them.
 
-An engine of `isa.sim.execute` on `Lanes`. It serves all waves at once; only those that are `active` write. What is
-loaded from memory is not known, but for the workgroup's own size (`isa.check.lds.sizes`) and for the work-item's own
+An engine of `isa.semantics.execute` on `Lanes`. It serves all waves at once; only those that are `active` write. What
+is loaded from memory is not known, but for the workgroup's own size (`isa.check.lds.sizes`) and for the work-item's own
 variables in scratch memory, which unoptimised code keeps all of its numbers in: dwords at offsets that are the same in
 all lanes are followed like registers.
 
@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
+from isa.asm.program import Instruction
 from isa.check.lds.footprint import Footprint, footprint
 from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.lds.values import LANES, MODE, Lanes, constant, merged, unknown
-from isa.describe import Access
 from isa.errors import IsaError
-from isa.program import Instruction
 from isa.registers import EXEC_LO, Reg
-from isa.sim.execute import execute
+from isa.semantics.describe import Access
+from isa.semantics.execute import execute
+from isa.semantics.values import Value
 from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
-from isa.values import Value
 
 Place = tuple[str, int]
 """("v" or "s", number), ("scc", 0), or ("scratch", byte offset)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from isa.code_object import Argument
+from isa.object.code_object import Argument
 
 _PACKET = ((4, 0), (6, 1), (8, 2))
 _SHIFT = 44

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import Number, Value
 from isa.sim.exact import DTYPES
-from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import LANES, NumpyValue
-from isa.values import Number, Value
 
 MODE = FloatMode()
 Known = Any

@@ -31,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.asm.program import Program
 from isa.check.mutants import numbers, operations, structure
 from isa.check.mutants.edit import Mutant
-from isa.program import Program
 
 KINDS = (
     "wait removed",

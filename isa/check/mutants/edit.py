@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from isa.emit import instruction_line
+from isa.asm.emit import instruction_line
+from isa.asm.parse import parse_line
+from isa.asm.program import Instruction, Kernel, Line, Program
 from isa.errors import IsaError
-from isa.parse import parse_line
-from isa.program import Instruction, Kernel, Line, Program
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 
 from isa.analysis import cfg as control_flow
+from isa.asm.program import Imm, Instruction, Kernel, Modified, Operand
 from isa.check.mutants.edit import Mutant, legal, plain, sample, written
 from isa.check.mutants.structure import sums
-from isa.program import Imm, Instruction, Kernel, Modified, Operand
 from isa.registers import EXEC_LO, SCC, Reg
 
 _PAIRS = (

@@ -1,6 +1,6 @@
 """The native part of the cycle model: the C files of this folder, compiled for this machine at first use.
 
-    layout.py --header--> structures and names  \
+    engine_abi.py --header--> structures and names  \
                                                   one C text --host's compiler--> library in the cache --ctypes--> call
     engine.h, caches.c, ..., run.c              /
 
@@ -22,13 +22,13 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from isa import cache, toolchain
-from isa.timing import layout
+from isa.timing import engine_abi
 
-FILES = "engine.h caches.c collapse.c issue.c valu.c lds.c memory.c waves.c state.c run.c".split()
+FILES = "engine.h caches.c coalescing.c issue.c valu.c lds.c memory.c waves.c state.c run.c".split()
 """In the order in which they are compiled: each sees those before it."""
 FLAGS = ("-std=c11", "-O3", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-fvisibility=hidden")
-_TYPES = {int: "int64_t", float: "double", layout.Ints: "int64_t *", layout.Floats: "double *"}
-_ELEMENTS = {layout.Ints: np.int64, layout.Floats: np.float64}
+_TYPES = {int: "int64_t", float: "double", engine_abi.Ints: "int64_t *", engine_abi.Floats: "double *"}
+_ELEMENTS = {engine_abi.Ints: np.int64, engine_abi.Floats: np.float64}
 _PRELUDE = """\
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
@@ -71,7 +71,7 @@ def _address(array: np.ndarray) -> ctypes.c_void_p:
 
 
 def _structure(values: Any) -> ctypes.Structure:
-    """The C structure of one of layout.STRUCTS; it lives as long as the arrays do."""
+    """The C structure of one of engine_abi.STRUCTS; it lives as long as the arrays do."""
     words: list[Any] = []
     for value, (name, type_) in zip(values, _FIELDS[type(values)].items(), strict=True):
         if type_ in _ELEMENTS:
@@ -92,8 +92,8 @@ def _structure_type(struct: type) -> type[ctypes.Structure]:
     return type(struct.__name__, (ctypes.Structure,), {"_fields_": fields})
 
 
-_FIELDS: dict[type, dict[str, Any]] = {struct: get_type_hints(struct) for struct in layout.STRUCTS}
-STRUCTURES = {struct: _structure_type(struct) for struct in layout.STRUCTS}
+_FIELDS: dict[type, dict[str, Any]] = {struct: get_type_hints(struct) for struct in engine_abi.STRUCTS}
+STRUCTURES = {struct: _structure_type(struct) for struct in engine_abi.STRUCTS}
 
 
 def source() -> str:
@@ -105,10 +105,10 @@ def source() -> str:
 
 
 def _header() -> str:
-    numbers = {name: getattr(layout, name) for name in layout.CONSTANTS}
+    numbers = {name: getattr(engine_abi, name) for name in engine_abi.CONSTANTS}
     lines = ["enum {", *(f"    {name} = {value}," for name, value in numbers.items())]
-    lines += [f"    CAUSES = {len(layout.CAUSES)}", "};"]
-    for struct in layout.STRUCTS:
+    lines += [f"    CAUSES = {len(engine_abi.CAUSES)}", "};"]
+    for struct in engine_abi.STRUCTS:
         lines.append(f"struct {struct.__name__.lower()} {{")
         for name, type_ in _FIELDS[struct].items():
             lines.append(f"    {_TYPES[type_]} {name};")

@@ -1,7 +1,7 @@
 /* What the cycle engine keeps while it plays: waves, slots, SIMDs, CUs.
  *
  * `struct code`, `recorded`, `work`, `machine`, `played` and the names of kinds, causes and policies come from
- * isa/timing/layout.py. Times are cycles of the shader clock since the launch: whole ones where something is issued or
+ * isa/timing/engine_abi.py. Times are cycles of the shader clock since the launch: whole ones where something is issued or
  * waited for, fractions where a queue serves less or more than one a cycle.
  */
 

@@ -21,7 +21,7 @@ from hipgemm.lab.gemms import Tiled
 from hipgemm.lab.lds import closed_form
 from hipgemm.report import lab, svg
 from isa import toolchain
-from isa.timing import bank_rules, collapse
+from isa.timing import bank_rules, coalescing
 
 needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -143,7 +143,7 @@ def test_the_closed_form_is_what_phases_and_banks_give(dwords: int) -> None:
     for stride in range(1, 65):
         addresses = np.arange(32, dtype=np.int64)[None, :] * stride * dwords * 4
         masks = np.array([0xFFFFFFFF], np.int64)
-        assert collapse.lds_cycles(addresses, masks, dwords)[0] == closed_form(stride, dwords)
+        assert coalescing.lds_cycles(addresses, masks, dwords)[0] == closed_form(stride, dwords)
     assert [closed_form(s, 1) for s in range(1, 33)] == [gcd(s, 32) for s in range(1, 33)]
 
 

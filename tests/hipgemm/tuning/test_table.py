@@ -13,9 +13,9 @@ from hipgemm.problem import Problem
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import BadTable, Entry, Table, Timed
+from isa.asm.parse import parse
 from isa.check.lint import lint_program
 from isa.errors import IsaError
-from isa.parse import parse
 
 NAME = "gemm_128x128x8_8x16_l4_g2_s2_nn"
 

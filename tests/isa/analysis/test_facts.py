@@ -7,8 +7,8 @@ import pytest
 
 from isa.analysis import banks, cfg, defuse, exec_mask, liveness, regset, waits
 from isa.analysis.cfg import Cfg
-from isa.parse import parse
-from isa.program import Kernel
+from isa.asm.parse import parse
+from isa.asm.program import Kernel
 from isa.registers import EXEC_LO
 
 CASES = Path(__file__).parent / "cases"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from isa import code_object
 from isa.analysis import cfg, defuse, exec_mask, inner, liveness, resources, waits
 from isa.analysis.cfg import Cfg
+from isa.asm.parse import parse, parse_disassembly
+from isa.asm.program import Kernel
 from isa.errors import IsaError
-from isa.parse import parse, parse_disassembly
-from isa.program import Kernel
+from isa.object import code_object
 from isa.registers import EXEC_LO, v
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from isa.analysis import cfg, defuse, exec_mask, lane_view, liveness, waits
 from isa.analysis.cfg import Cfg
-from isa.parse import parse, parse_instruction
-from isa.program import Kernel
+from isa.asm.parse import parse, parse_instruction
+from isa.asm.program import Kernel
 from isa.registers import EXEC_LO, SCC
 
 # Few registers and few kinds of line, so that values meet: a wrong rule must show within some hundred programs.

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.analysis.spans import Span, anything, constant, join, results, widen
-from isa.parse import parse_instruction
+from isa.asm.parse import parse_instruction
 
 FULL = 0xFFFFFFFF
 WORDS = st.one_of(st.integers(0, FULL), st.integers(0, 4096), st.sampled_from([0, 1, 3, 1 << 31, FULL]))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from isa import toolchain
+from isa.asm.parse import parse_instruction
 from isa.check import verify
 from isa.errors import IsaError
-from isa.parse import parse_instruction
 from isa.toolchain import ToolError
 
 X = ("fmac_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "max_f32", "min_f32", "mul_dx9_zero_f32")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from isa.check.definition import Launch, Tiling, prove, usual
+from isa.asm.emit import emit
+from isa.asm.parse import parse
 from isa.check.equivalence import Proof
-from isa.emit import emit
+from isa.check.spec_proof import Launch, Tiling, prove, usual
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
-from isa.parse import parse
 
 
 def tiling(p: Parameters) -> Tiling:

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from isa.check.definition import Tiling, every_k, prove, tiled, usual
+from isa.asm.emit import emit
+from isa.asm.parse import parse
 from isa.check.equivalence import Proof
-from isa.emit import emit
+from isa.check.spec_proof import Tiling, every_k, prove, tiled, usual
 from isa.gemm.generate import generate
 from isa.gemm.names import parameters_of
 from isa.gemm.parameters import Parameters
-from isa.parse import parse
 
 P = parameters_of("gemm_32x64x8_4x4_l4_g2_s2_nn")
 """Four waves; A along k, B across."""

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from isa.check.definition import Given, Launch, Tiling, far, prove, stream_k
-from isa.check.definition.launch import Split
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.check.spec_proof import Given, Launch, Tiling, far, prove, stream_k
+from isa.check.spec_proof.launch import Split
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
-from isa.parse import parse
 
 P = Parameters(stream_k=True)
 TEXT = emit(generate(P, "gemm"))

@@ -1,7 +1,8 @@
 """Edits of kernels 9 and 10 that only large matrices, or some edges, tell from the original: none is proved.
 
 `hipgemm prove kernel9 --assembly edited.s` asks all of what `proving.generated` does; a test asks the part that knows.
-What is proved although it was changed is shown to be the same for all sizes by something else (`isa.check.local`).
+What is proved although it was changed is shown to be the same for all sizes by something else
+(`isa.check.peephole_equivalence`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from hypothesis import strategies as st
 
 from hipgemm import proving
 from hipgemm.kernels import LADDER
-from isa.check.definition import prove
-from isa.check.local import Local
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.parse import parse, parse_line
+from isa.check.peephole_equivalence import Local
+from isa.check.spec_proof import prove
 from isa.gemm.generate import generate
-from isa.parse import parse, parse_line
 
 KERNELS = ("kernel9", "kernel10")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import isa
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.check.equivalence import Argument, Facts, prove
-from isa.parse import parse
-from isa.program import Program
 
 CASES = Path(__file__).parent / "cases" / "equivalence"
 FACTS = Facts(

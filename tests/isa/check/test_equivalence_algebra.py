@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isa.asm.parse import parse_instruction
 from isa.check.equivalence import Argument, Facts
 from isa.check.equivalence.bounds import Bounds, unknowns
 from isa.check.equivalence.decode import SCC_INDEX, SGPR0, decode
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.check.equivalence.witness import FUNCTIONS, Trial
-from isa.parse import parse_instruction
-from isa.sim.execute import execute
+from isa.semantics.execute import execute
 from isa.sim.interpret import Code, Memory, Wave
 
 FACTS = Facts(

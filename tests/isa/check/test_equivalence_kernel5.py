@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from isa import toolchain
+from isa.asm.emit import instruction_line
+from isa.asm.parse import parse
+from isa.asm.program import Instruction, Kernel, Label, Modified, Operand, Program
 from isa.check.equivalence import Argument, Facts, prove
-from isa.emit import instruction_line
-from isa.parse import parse
 from isa.passes import run_pipeline
-from isa.program import Instruction, Kernel, Label, Modified, Operand, Program
 from isa.registers import Reg
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from isa.check.lds.footprint import Footprint, footprint
 from isa.check.lds.values import MODE, Lanes
+from isa.semantics.values import Value
 from isa.sim.numpy_values import NumpyValue
-from isa.values import Value
 
 OPERATIONS: dict[str, Callable[..., Value]] = {
     "add": lambda a, b: a + b,

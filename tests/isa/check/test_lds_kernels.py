@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from isa import code_object
+from isa.asm.parse import parse
 from isa.check.lint import lint_code_object, lint_program
 from isa.errors import Finding
-from isa.parse import parse
+from isa.object import code_object
 
 Compile = Callable[..., tuple[str, bytes]]
 PLACES = [p / "shared" / "kernels" for p in Path(__file__).resolve().parents]

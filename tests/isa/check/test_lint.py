@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from isa import code_object, metadata, toolchain
+from isa import toolchain
 from isa.analysis import cfg, defuse, exec_mask, resources, waits
+from isa.asm.parse import parse, parse_line
+from isa.asm.program import Program
 from isa.check import argument_rules, call_rules, counts, lds_rules, wait_rules
 from isa.check.lint import UNANALYSED, lint_code_object, lint_program
 from isa.check.vopd import PARITY
 from isa.errors import Finding, IsaError
-from isa.parse import parse, parse_line
-from isa.program import Program
+from isa.object import code_object, metadata
 
 CASES = Path(__file__).parent / "cases" / "lint"
 

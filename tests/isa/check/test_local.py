@@ -2,8 +2,8 @@
 
 import pytest
 
-from isa.check.local import Local
-from isa.parse import parse, parse_line
+from isa.asm.parse import parse, parse_line
+from isa.check.peephole_equivalence import Local
 
 SOURCE = """
 k:

@@ -2,10 +2,10 @@
 
 from collections import Counter
 
+from isa.asm.parse import parse
 from isa.check.equivalence import Argument, Facts, prove
 from isa.check.judge import Judge
 from isa.check.mutants import KINDS, mutants
-from isa.parse import parse
 
 SOURCE = """
 k:

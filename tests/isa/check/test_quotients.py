@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from isa.check.local import Local
-from isa.parse import parse, parse_line
+from isa.asm.parse import parse, parse_line
+from isa.check.peephole_equivalence import Local
 
 HEAD = """
 k:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from isa.asm.parse import parse
 from isa.check import suppress
 from isa.check.lint import lint_program
 from isa.check.registry import RULES
 from isa.errors import Related
-from isa.parse import parse
 
 CASES = Path(__file__).parent / "cases" / "suppress"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.check import verify
 from isa.errors import IsaError
-from isa.parse import parse
-from isa.program import Program
 
 CASES = Path(__file__).parent / "cases" / "verify"
 

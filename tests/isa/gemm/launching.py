@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 
 from isa import toolchain
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.program import Program
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
-from isa.program import Program
 from isa.sim.card import Card
 from isa.sim.launch import Launch
 

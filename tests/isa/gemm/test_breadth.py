@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from launching import assert_right, draw, image, in_order, launch, program
 
 from isa.check import lint
-from isa.code_object import load
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.gemm.registers import Registers
+from isa.object.code_object import load
 
 _CHOICES: dict[str, list[Any]] = {
     "rows": [4, 8, 16, 32, 64, 96, 128, 256], "columns": [4, 16, 32, 64, 96, 128, 256], "depth": [4, 8, 12, 16, 32],
@@ -70,7 +70,7 @@ def test_bit_for_bit_at_odd_sizes(p: Parameters) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("p", _sample(), ids=str)
 def test_observers_find_nothing(p: Parameters) -> None:
-    """Registers in flight, races in LDS, reads of what nobody wrote, accesses outside: `isa.sim.watch`."""
+    """Registers in flight, races in LDS, reads of what nobody wrote, accesses outside: `isa.sanitize`."""
     a, b, c = draw(p.rows + 3, p.columns + 1, 2 * p.depth + 3)
     np.testing.assert_array_equal(launch(p, a, b, c, 1.5, -0.5, check=True), in_order(a, b, c, 1.5, -0.5))
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from isa import code_object, toolchain
+from isa import toolchain
 from isa.analysis import cfg
 from isa.analysis.cfg import Cfg
-from isa.emit import emit
-from isa.parse import parse, parse_disassembly
+from isa.asm.emit import emit
+from isa.asm.parse import parse, parse_disassembly
+from isa.asm.program import Program
+from isa.object import code_object
 from isa.passes import run_pipeline
-from isa.program import Program
 from isa.toolchain import Toolchain
 
 PIPELINE = "bank-balance,unroll,batch-loads"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from isa.analysis import cfg
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.gemm.compiled import PARAMETERS, SHAPES, MainLoop, main_loop
 from isa.passes.edit import instruction_lines
-from isa.program import Program
 
 
 def with_loop(program: Program, loop: MainLoop) -> Program:

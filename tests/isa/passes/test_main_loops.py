@@ -4,7 +4,7 @@ from typing import Any
 
 from isa.analysis import banks, cfg, inner, waits
 from isa.analysis.inner import Summary
-from isa.program import Instruction
+from isa.asm.program import Instruction
 from isa.registers import Reg
 
 

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import pytest
 
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.parse import parse
 from isa.passes import PASSES, parse_pipeline, run_pipeline
 from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
 from isa.passes.unroll import Unroll
-from isa.program import Program
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from isa.emit import emit
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.parse import parse
 from isa.passes import outer_product, run_pipeline
-from isa.program import Program
 
 Compile = Callable[..., Program]
 PIPELINE = "bank-balance,unroll,batch-loads"

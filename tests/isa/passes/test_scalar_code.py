@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.parse import parse_instruction
+from isa.asm.parse import parse_instruction
 from isa.passes.poly import Atom, Poly
 from isa.passes.scalar_code import EntryCode
 from isa.passes.symbolic import Machine

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from isa.parse import parse, parse_instruction
+from isa.asm.parse import parse, parse_instruction
 from isa.passes.edit import remove_dead
 from isa.passes.pairs import high, low, pack
 from isa.passes.poly import Atom, Poly

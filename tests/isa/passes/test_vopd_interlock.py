@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from isa.analysis import cfg, valu_writes
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.check.equivalence import prove
 from isa.check.verify import verify
-from isa.emit import emit
-from isa.parse import parse
 from isa.passes.vopd_interlock import VopdInterlock
-from isa.program import Program
 
 CASES = Path(__file__).parent / "cases" / "interlock"
 FOOTER = """

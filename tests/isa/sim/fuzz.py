@@ -13,10 +13,10 @@ import resource
 import sys
 from pathlib import Path
 
-from isa import code_object
 from isa.errors import IsaError
+from isa.object import code_object
+from isa.sanitize import check_launch
 from isa.sim.card import Card
-from isa.sim.watch import check_launch
 
 GUARD = bytes(range(256)) * 256
 MEMORY = 2 << 30

@@ -19,7 +19,7 @@ import folding
 from forms import Form
 from inputs import draw
 
-from isa.sim.mode import FloatMode
+from isa.semantics.float_mode import FloatMode
 
 BASE = 1 << 20
 PLUS, MINUS, ONE, INFINITY, MINUS_INFINITY, NAN = 0, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000

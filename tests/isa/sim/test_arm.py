@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from isa import code_object
+from isa.object import code_object
+from isa.semantics.float_mode import FloatMode
 from isa.sim.compiled import Kernel
-from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts

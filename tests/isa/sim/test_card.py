@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import kernels_hip
-from isa import code_object
 from isa.errors import IsaError
+from isa.object import code_object
 from isa.sim import interpret
 from isa.sim.card import Card
 from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, RegisterFault

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from isa.parse import parse_instruction
+from isa.asm.parse import parse_instruction
 from isa.registers import parse_register
+from isa.semantics.execute import execute
+from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card
-from isa.sim.execute import execute
 from isa.sim.interpret import Code, Memory, Wave
-from isa.sim.mode import FloatMode
 
 CASES = [
     pytest.param(line, id=f"{file.stem}:{number}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa import code_object
+from isa.object import code_object
 from isa.sim import interpret
 from isa.sim.card import Card
 

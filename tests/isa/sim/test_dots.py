@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.parse import parse_instruction
+from isa.asm.parse import parse_instruction
+from isa.semantics.execute import execute
 from isa.sim import dots
 from isa.sim.card import Card
-from isa.sim.execute import execute
 from isa.sim.interpret import Code, Memory, Wave
 
 HERE = Path(__file__).parent

@@ -17,9 +17,9 @@ import assembly
 import forms
 import run
 
-from isa.describe import table
+from isa.semantics.describe import table
+from isa.semantics.float_mode import FloatMode
 from isa.sim.jit import Target
-from isa.sim.mode import FloatMode
 
 GROUPS = 8
 # So many forms of a kind an instruction has here; all of them where nothing is said.

@@ -18,8 +18,8 @@ from forms import Form
 from test_instruction_vectors import number_of
 
 from isa.errors import IsaError
+from isa.semantics.float_mode import FloatMode
 from isa.sim.jit import LEVELS, NATIVE, Target, is_x86
-from isa.sim.mode import FloatMode
 
 SHARES = 16
 

@@ -22,18 +22,18 @@ import sequences
 import test_levels
 from avx512 import Machine
 
+from isa.sanitize import hooks
+from isa.sanitize.native import compile_functions
+from isa.semantics.float_mode import FloatMode
 from isa.sim import jit
 from isa.sim.cfg import blocks_of
 from isa.sim.ir import Function
 from isa.sim.llvm_text import llvm_type
 from isa.sim.llvm_values import LlvmValue
-from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import NumpyValue
 from isa.sim.runtime import runtime_text
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
-from isa.sim.watch import observers
-from isa.sim.watch.native import compile_functions
 from isa.sim.writer import Writer
 
 TRIPLE = "x86_64-unknown-linux-gnu"
@@ -200,6 +200,6 @@ def test_observers_have_no_vectors_of_llvms_making(monkeypatch, tmp_path):
     made = []
     module = jit._module
     monkeypatch.setattr(jit, "_module", lambda *a: made.append(module(*a)) or made[-1])
-    compile_functions(observers.FUNCTIONS, jit.Target("x86-64-v3" if jit.Target("x86-64-v3").runs_here else "x86-64"))
+    compile_functions(hooks.FUNCTIONS, jit.Target("x86-64-v3" if jit.Target("x86-64-v3").runs_here else "x86-64"))
     assert len(made) == 1
     assert not re.search(r"<\d+ x |llvm\.masked", str(made[0]))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isa.semantics.float_mode import FloatMode
 from isa.sim.exact import round_fraction
-from isa.sim.mode import FloatMode
 from isa.sim.numpy_values import NumpyValue
 
 KEEP = FloatMode()

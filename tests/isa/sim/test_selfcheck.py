@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from isa import cache
+from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
-from isa.parse import parse_disassembly
 from isa.sim import jit, selfcheck
 from isa.sim.card import Card
 from isa.sim.interpret import Code, Memory, Wave

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa import code_object
+from isa.object import code_object
 from isa.sim import interpret, jit
 from isa.sim.card import Card
 from isa.sim.faults import KernelFault

@@ -14,16 +14,16 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from isa.code_object import CodeObject, Segment
-from isa.code_object import Kernel as KernelFacts
-from isa.descriptor import decode_descriptor
-from isa.disassembler import disassemble
-from isa.parse import parse_disassembly
-from isa.program import Instruction
+from isa.asm.disassembler import disassemble
+from isa.asm.parse import parse_disassembly
+from isa.asm.program import Instruction
+from isa.object.code_object import CodeObject, Segment
+from isa.object.code_object import Kernel as KernelFacts
+from isa.object.descriptor import decode_descriptor
+from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card
 from isa.sim.compiled import Kernel
 from isa.sim.interpret import Code, Memory, Wave, run_workgroup
-from isa.sim.mode import FloatMode
 
 _FOLDER = Path("shared") / "vectors"
 FOLDER = next((p / _FOLDER for p in Path(__file__).resolve().parents if (p / _FOLDER).is_dir()), None)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from isa import toolchain
-from isa.code_object import CodeObject, load
-from isa.emit import emit
+from isa.asm.emit import emit
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import Work
+from isa.object.code_object import CodeObject, load
 from isa.timing import estimate, predict, slicing
 from isa.timing.cards import card
 from isa.timing.model import Prepared, run

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from isa.analysis.banks import sources
-from isa.parse import parse
+from isa.asm.parse import parse
 from isa.timing import bank_rules
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from isa.analysis import cfg as control_flow
+from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.parse import parse
 from isa.targets import TARGETS
 from isa.timing import caches, rdna3
 from isa.timing.cards import CARDS, Card, card, same

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from isa.analysis import cfg as control_flow
-from isa.parse import parse
-from isa.timing import ensemble, estimate, layout, model, rdna3, spread
+from isa.asm.parse import parse
+from isa.timing import engine_abi, ensemble, estimate, model, rdna3, uncertainty
 from isa.timing.cards import card
 from isa.timing.shorten import shortened
 from isa.timing.tracer import Launch, trace
@@ -47,7 +47,7 @@ def ready(outer: int, inner: int, workgroups: int = 96) -> model.Prepared:
     return model.prepare(cfg, trace(cfg, launch), model.Resources(192, 16384, True), card("7900 XTX"))
 
 
-def counts(recorded: layout.Recorded) -> list[list[int]]:
+def counts(recorded: engine_abi.Recorded) -> list[list[int]]:
     """Of each wave: visits of blocks 0 to 4, LDS accesses, memory accesses."""
     visits = [
         np.bincount(recorded.blocks[a:b], minlength=5).tolist()
@@ -103,7 +103,7 @@ def test_what_fits_is_played_whole() -> None:
 
 
 def test_machine_numbers_are_drawn_from_their_ranges() -> None:
-    drawn = spread.drawn_numbers(20)
+    drawn = uncertainty.drawn_numbers(20)
     uncertain = {name: n for name, n in rdna3.NUMBERS.items() if n.low != n.high}
     assert {frozenset(d) for d in drawn} == {frozenset(uncertain)}
     for name, number in uncertain.items():
@@ -116,7 +116,7 @@ def test_a_band_holds_policies_and_machine_numbers() -> None:
     r = ready(40, 20, 400)
     found = ensemble.predict(r)
     assert len(found.runs) == len(ensemble.MEMBERS)
-    assert len(found.ratios) == spread.DRAWS
+    assert len(found.ratios) == uncertainty.DRAWS
     assert found.low_s <= min(found.times_s) <= found.time_s <= max(found.times_s) <= found.high_s
     assert found.low_s <= found.time_s * min(found.ratios)
     assert found.high_s >= found.time_s * max(found.ratios)
@@ -128,12 +128,12 @@ def test_a_band_holds_policies_and_machine_numbers() -> None:
 
 def test_parts_move_like_the_whole_when_numbers_change() -> None:
     r = ready(200, 20, 1000)
-    part = estimate.beginning(r, spread.ROUNDS, spread.TRIPS)
+    part = estimate.beginning(r, uncertainty.ROUNDS, uncertainty.TRIPS)
     assert part.instructions < r.instructions / 2
     for name in ("lds_latency", "valu_to_lds"):
         doubled = {name: 2 * rdna3.NUMBERS[name].value}
         whole, small = (
-            model.run(spread.changed(p, doubled), 2500).cycles / model.run(p, 2500).cycles for p in (r, part)
+            model.run(uncertainty.changed(p, doubled), 2500).cycles / model.run(p, 2500).cycles for p in (r, part)
         )
         assert small - 1 == pytest.approx(whole - 1, rel=0.15, abs=0.01)
         assert whole > 1.03

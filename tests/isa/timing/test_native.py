@@ -11,8 +11,8 @@ import pytest
 
 from isa import toolchain
 from isa.analysis import cfg as control_flow
-from isa.parse import parse
-from isa.timing import engine, layout, native, rdna3
+from isa.asm.parse import parse
+from isa.timing import engine, engine_abi, native, rdna3
 from isa.timing.cards import card
 from isa.timing.decode import decode
 from isa.timing.machine import machine
@@ -52,7 +52,7 @@ def played() -> tuple[list[int], bytes]:
     code = decode(cfg, numbers)
     m = machine(numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=True, waves=4, slots=2, busy_cus=1)
     five, none = np.arange(5), np.zeros(len(cfg), np.int64)
-    work = layout.Work(0 * five, five, 0 * five, none + 7, none, np.tile([0.3, 0.6, 0.9], (len(cfg), 1)))
+    work = engine_abi.Work(0 * five, five, 0 * five, none + 7, none, np.tile([0.3, 0.6, 0.9], (len(cfg), 1)))
     events = np.zeros((100, 5), np.int64)
     out = engine.run(code, recorded.recorded, work, m, 10**6, events)
     arrays = b"".join(np.ascontiguousarray(x).tobytes() for x in (events, *out[3:7]))
@@ -81,7 +81,7 @@ def test_every_compiler_gives_the_same(name: str, tmp_path: Path, monkeypatch: p
 def test_structures_are_those_of_the_header(tmp_path: Path) -> None:
     """What ctypes lays out is as large as what the C compiler does, and ends in the same field."""
     checks = []
-    for struct in layout.STRUCTS:
+    for struct in engine_abi.STRUCTS:
         name, last = struct.__name__.lower(), list(native.STRUCTURES[struct]._fields_)[-1][0]
         checks += [f"sizeof(struct {name})", f"__builtin_offsetof(struct {name}, {last})"]
     text = f"{native.source()}\nEXPORT int64_t sizes[] = {{{', '.join(checks)}}};\n"
@@ -89,7 +89,7 @@ def test_structures_are_those_of_the_header(tmp_path: Path) -> None:
     toolchain.build_host_library(tmp_path / "sizes.c", tmp_path / "sizes.so", native.FLAGS)
     found = list((ctypes.c_int64 * len(checks)).in_dll(ctypes.CDLL(str(tmp_path / "sizes.so")), "sizes"))
     wanted = []
-    for struct in layout.STRUCTS:
+    for struct in engine_abi.STRUCTS:
         made = native.STRUCTURES[struct]
         wanted += [ctypes.sizeof(made), getattr(made, list(made._fields_)[-1][0]).offset]
     assert found == wanted
@@ -97,7 +97,7 @@ def test_structures_are_those_of_the_header(tmp_path: Path) -> None:
 
 def test_an_array_of_another_type_is_refused() -> None:
     with pytest.raises(AssertionError, match="record is int32"):
-        native._structure(layout.Work(*[np.zeros(1, np.int32)] * 5, np.zeros((1, 3))))
+        native._structure(engine_abi.Work(*[np.zeros(1, np.int32)] * 5, np.zeros((1, 3))))
 
 
 DENSE = """
@@ -125,7 +125,7 @@ DENSE = """
 """
 
 
-@pytest.mark.parametrize("policy", range(len(layout.POLICIES)))
+@pytest.mark.parametrize("policy", range(len(engine_abi.POLICIES)))
 @pytest.mark.parametrize("cu_mode", [True, False])
 def test_bursts_change_nothing(policy: int, cu_mode: bool) -> None:
     """While events are recorded every instruction goes through the walk over waves."""
@@ -137,7 +137,7 @@ def test_bursts_change_nothing(policy: int, cu_mode: bool) -> None:
         m = machine(
             numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=cu_mode, waves=4, slots=slots, busy_cus=1, policy=policy
         )
-        work = layout.Work(0 * np.arange(9), np.arange(9), 0 * np.arange(9), none, none, np.zeros((len(cfg), 3)))
+        work = engine_abi.Work(0 * np.arange(9), np.arange(9), 0 * np.arange(9), none, none, np.zeros((len(cfg), 3)))
         walked, burst = (engine.run(code, found.recorded, work, m, 10**6, np.zeros((n, 5), np.int64)) for n in (1, 0))
         assert walked[:3] == burst[:3]
         assert (walked[3] == burst[3]).all()

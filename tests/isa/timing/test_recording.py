@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa import code_object, toolchain
+from isa import toolchain
 from isa.errors import IsaError
+from isa.object import code_object
 from isa.sim.card import Card
 from isa.timing import predict, recording
 from isa.timing.trace import Trace

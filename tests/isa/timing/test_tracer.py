@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.analysis.cfg import Cfg, of_text
+from isa.asm.parse import parse
 from isa.errors import IsaError
-from isa.parse import parse
-from isa.timing import collapse, tracer
+from isa.timing import coalescing, tracer
 from isa.timing.slicing import slice_of
 from isa.timing.tracer import Launch, trace
 
@@ -123,7 +123,7 @@ def test_an_address_from_memory_is_refused_with_its_place() -> None:
 
 
 def cycles(addresses: np.ndarray, dwords: int, mask: int = 0xFFFFFFFF) -> int:
-    return int(collapse.lds_cycles(addresses.astype(np.int64)[None, :], np.array([mask], np.int64), dwords)[0])
+    return int(coalescing.lds_cycles(addresses.astype(np.int64)[None, :], np.array([mask], np.int64), dwords)[0])
 
 
 @pytest.mark.parametrize(("stride", "expected"), [(0, 1), (1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32)])
@@ -140,7 +140,7 @@ def test_lds_cycles_are_the_fullest_bank(words: list[int], mask: int) -> None:
 
 @given(st.lists(st.integers(0, 1 << 20), min_size=32, max_size=32), st.integers(0, 2**32 - 1), st.sampled_from([4, 16]))
 def test_sectors_are_those_touched(places: list[int], mask: int, size: int) -> None:
-    counts, found = collapse.sectors(np.array([places], np.int64), np.array([mask], np.int64), size)
+    counts, found = coalescing.sectors(np.array([places], np.int64), np.array([mask], np.int64), size)
     bytes_ = {p + k for lane, p in enumerate(places) if mask >> lane & 1 for k in range(size)}
     assert found.tolist() == sorted({b // 32 for b in bytes_})
     assert counts.tolist() == [len(found)]
@@ -167,7 +167,7 @@ def test_what_is_alike_a_period_before_costs_the_same(
     which = np.array([p for p, _ in picks])
     addresses = patterns[which] + 4096 + np.array([4 * step for _, step in picks])[:, None]
     for dwords in (1, 2, 4):
-        plain, looked = (collapse.lds_cycles(addresses, masks[which], dwords, p) for p in (0, period))
+        plain, looked = (coalescing.lds_cycles(addresses, masks[which], dwords, p) for p in (0, period))
         assert (plain == looked).all()
-        both = [collapse.sectors(addresses, masks[which], 4 * dwords, p) for p in (0, period)]
+        both = [coalescing.sectors(addresses, masks[which], 4 * dwords, p) for p in (0, period)]
         assert all((a == b).all() for a, b in zip(*both, strict=True))

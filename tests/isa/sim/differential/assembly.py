@@ -17,9 +17,9 @@ from pathlib import Path
 from forms import Form
 
 from isa import toolchain
-from isa.code_object import disassemble
-from isa.parse import parse_disassembly
-from isa.program import Instruction
+from isa.asm.parse import parse_disassembly
+from isa.asm.program import Instruction
+from isa.object.code_object import disassemble
 
 ARCH = "gfx1150"
 """What forms are assembled for: it has all of gfx1100's instructions, and scalar comparisons of floats."""

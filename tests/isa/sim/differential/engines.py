@@ -15,11 +15,11 @@ from assembly import Case
 from inputs import GLOBAL_BYTES, LANES, LDS_BYTES, SCRATCH_BYTES, Inputs
 
 from isa.errors import IsaError
+from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import blocks_of
 from isa.sim.interpret import Code, Memory, Wave
 from isa.sim.jit import Target, compile_ir, load_object
 from isa.sim.memory import Memory as CardMemory
-from isa.sim.mode import FloatMode
 from isa.sim.runtime import runtime_text
 from isa.sim.state import LDS_PADDING, VGPRS, Context, Stop
 from isa.sim.state import Wave as NativeWave

@@ -19,9 +19,9 @@ import numpy as np
 from assembly import Case
 from forms import GLOBAL_OFFSET
 
-from isa.describe import lookup, width
-from isa.program import Instruction, Modified, Special
+from isa.asm.program import Instruction, Modified, Special
 from isa.registers import Reg
+from isa.semantics.describe import lookup, width
 from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
 
 LANES = 32

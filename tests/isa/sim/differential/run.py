@@ -12,9 +12,9 @@ from engines import Native, run_numpy
 from inputs import EXECS, GLOBAL_BYTES, draw
 
 from isa.errors import IsaError
+from isa.semantics.float_mode import FloatMode
 from isa.sim.jit import Target
 from isa.sim.memory import Memory
-from isa.sim.mode import FloatMode
 
 CHUNK = 100
 

@@ -10,8 +10,8 @@ import numpy as np
 from assembly import Case
 from inputs import SCRATCH_BYTES, Inputs, draw
 
+from isa.semantics.float_mode import FloatMode
 from isa.sim.interpret import Code, Memory, Wave
-from isa.sim.mode import FloatMode
 from pcode.evaluate import Env, Statement, condition, program
 from pcode.excuses import ALWAYS, EXCUSES, Excuse
 from pcode.floats import Format

@@ -12,7 +12,7 @@ import assembly
 import forms
 from assembly import Case
 
-from isa.describe import Description, table
+from isa.semantics.describe import Description, table
 from pcode.evaluate import NoValue, program
 from pcode.texts import texts
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from isa.program import Instruction
+from isa.asm.program import Instruction
 from isa.registers import Reg
 from pcode.evaluate import Env, Statement
 from pcode.operands import RESULTS, bound, immediates

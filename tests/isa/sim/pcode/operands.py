@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from isa.program import Fields, Imm, Modified, Special
+from isa.asm.program import Fields, Imm, Modified, Special
 from isa.registers import Reg
 from pcode.evaluate import Env
 from pcode.values import Value, integer

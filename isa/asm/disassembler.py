@@ -1,0 +1,130 @@
+"""Machine code to LLVM's text, through the disassembler in the rocm-llvm-python wheel.
+
+The wheel's shared library is opened with ctypes when it is first needed (0.1 s), and its C API (llvm-c/Disassembler.h)
+called directly: one call an instruction, about 10 us each.
+
+VOP3 and VOP3P encodings have three sources. LLVM wrote 0 into those that an instruction does not have until January
+2026, and 0x80, the constant 0, since then (LLVM pull request 175753); the wheel's disassembler takes the former only.
+So what it refuses is asked again with such fields cleared. So are the VDST of a DS instruction that gives nothing back
+and the second source of a move in a VOPD, which the hardware does not look at.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from isa.errors import IsaError
+from isa.object.descriptor import MACHINES
+
+_lock = threading.Lock()
+_VOP3, _VOP3P, _UNUSED = 0b110101, 0b11001100, 0x80
+_DS, _VOPD, _MOVE = 0b110110, 0b110010, 8
+PADDING = 32  # bytes; the longest gfx11 instruction, a MIMG with NSA words, has 20
+
+
+def _llvm() -> ctypes.CDLL:
+    """The LLVM inside the rocm-llvm-python wheel, its AMDGPU disassembler ready."""
+    with _lock:  # LLVM's list of targets takes one thread at a time
+        return _loaded()
+
+
+@functools.cache
+def _loaded() -> ctypes.CDLL:
+    spec = importlib.util.find_spec("rocm.llvm")
+    path = next((p / "librocmllvm.so" for p in map(Path, (spec and spec.submodule_search_locations) or ())), None)
+    if path is None or not path.is_file():
+        raise IsaError("the disassembler is missing", hint="pip install rocm-llvm-python==7.2.2.562.46")
+    llvm = ctypes.CDLL(str(path))
+    llvm.LLVMInitializeAMDGPUTargetInfo()
+    llvm.LLVMInitializeAMDGPUTargetMC()
+    llvm.LLVMInitializeAMDGPUDisassembler()
+    llvm.LLVMCreateDisasmCPU.restype = ctypes.c_void_p
+    llvm.LLVMDisasmDispose.argtypes = [ctypes.c_void_p]
+    llvm.LLVMDisasmInstruction.restype = ctypes.c_size_t
+    llvm.LLVMDisasmInstruction.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_uint64,
+        ctypes.c_uint64,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    ]
+    return llvm
+
+
+def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tuple[int, int, str]]:
+    """(address, size in bytes, text) of each instruction in `code`, whose first byte is at `address`.
+
+    The text is LLVM's, as `llvm-objdump -d` prints it, without its comment. Four bytes that are no instruction come
+    back as `.long 0x...`; a rest of under four bytes as `.byte`.
+    """
+    if arch not in MACHINES.values():
+        raise IsaError(f"cannot disassemble for {arch!r}", expected=", ".join(MACHINES.values()))
+    llvm = _llvm()
+    context = llvm.LLVMCreateDisasmCPU(b"amdgcn-amd-amdhsa", arch.encode(), None, 0, None, None)
+    # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros behind the end,
+    # and what it then reads beyond the end is no instruction.
+    buffer = ctypes.create_string_buffer(code, len(code) + PADDING)
+    start = ctypes.addressof(buffer)
+    text = ctypes.create_string_buffer(512)
+    found, at = [], 0
+
+    def ask(at: int) -> int:
+        """The size of the instruction there, its text in `text`; 0 where there is none."""
+        left = len(code) + PADDING - at
+        return int(llvm.LLVMDisasmInstruction(context, start + at, left, address + at, text, len(text)))
+
+    try:
+        while at < len(code):
+            size = ask(at)
+            if not size:
+                size = _without_unused(buffer, at, ask)
+            if 0 < size <= len(code) - at:
+                words = text.value.decode("ascii", "replace").partition("//")[0].split()
+                found.append((address + at, size, " ".join(words)))
+            elif len(code) - at >= 4:
+                size = 4
+                found.append((address + at, size, f".long {int.from_bytes(code[at : at + 4], 'little'):#010x}"))
+            else:
+                size = len(code) - at
+                found.append((address + at, size, ".byte " + ", ".join(f"{b:#04x}" for b in code[at:])))
+            at += size
+    finally:
+        llvm.LLVMDisasmDispose(context)
+    return found
+
+
+def _without_unused(buffer: ctypes.Array[ctypes.c_char], at: int, ask: Callable[[int], int]) -> int:
+    """Asks again with unused fields cleared, step by step. A literal behind the instruction stays where it is."""
+    words = struct.unpack_from("<II", buffer, at)
+    size = 0
+    try:
+        for cleared in _cleared(*words):
+            struct.pack_into("<II", buffer, at, *cleared)
+            size = ask(at)
+            if size:
+                break
+    finally:
+        struct.pack_into("<II", buffer, at, *words)
+    return size
+
+
+def _cleared(first: int, second: int) -> Iterator[tuple[int, int]]:
+    """The two words with fields cleared that may be unused (RDNA3 ISA guide 15.3.4, 15.3.6, 15.3.7, 15.5)."""
+    if first >> 26 == _VOP3 or first >> 24 == _VOP3P:
+        for shift in (18, 9):  # SRC2, SRC1
+            if second >> shift & 0x1FF != _UNUSED:
+                return
+            second &= ~(0x1FF << shift)
+            yield first, second
+    elif first >> 26 == _DS:
+        yield first, second & 0xFFFFFF
+    elif first >> 26 == _VOPD:
+        x, y = first >> 22 & 15 == _MOVE, first >> 17 & 31 == _MOVE
+        yield first & ~(0xFF << 9) if x else first, second & ~(0xFF << 9) if y else second

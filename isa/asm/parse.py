@@ -1,0 +1,270 @@
+"""Assembly text -> Program.
+
+The reader takes LLVM's gfx11 syntax, as clang writes it with -S and as its disassembler prints it. It is line based:
+a line is a label (possibly with something behind it), a directive, an instruction or nothing. What it does not
+interpret it keeps as text, so emit(parse(text)) == text for any input.
+
+An instruction line is `mnemonic operand, operand, ... modifier modifier ; comment`; two halves joined by `::` are a
+VOPD. Operands are split at commas outside of brackets; the last one is followed by the modifiers, words or
+`name:value`. Operand syntax that is not known is an IsaError at its column. Whether the mnemonic exists is asked only
+when somebody needs to know (`Instruction.desc`), so that a program with an instruction nobody described still reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from isa.asm.program import (
+    Directive,
+    Fields,
+    Imm,
+    Instruction,
+    Label,
+    Line,
+    Modified,
+    ModifierValue,
+    Operand,
+    Program,
+    Special,
+    Symbol,
+)
+from isa.errors import IsaError, Span
+from isa.registers import Reg, parse_register
+
+# No pattern may match one text in many ways, or a hostile line takes forever; int() takes no more than 4300 digits.
+LONGEST_INSTRUCTION = 4096
+"""Characters of an instruction without its comment; LLVM's longest has under 300."""
+_DEEPEST = 3
+"""How far modifiers nest: neg(abs(lit(x)))."""
+_LABEL = re.compile(r"\s*([A-Za-z_.$][\w.$@]*):(?!:)")
+_MNEMONIC = re.compile(r"\s*([a-z][a-z0-9_]*)(?=\s|$)")
+_INT = re.compile(r"-?(0x[0-9a-fA-F]{1,32}|0b[01]{1,128}|[0-9]{1,40})$")
+_FLOAT = re.compile(r"-?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?$")
+_FIELD = re.compile(r"([A-Za-z_]\w*)\(([^()]*)\)")
+_SYMBOL = re.compile(r"[-+(]*[A-Za-z_.$][\w.$@]*([-+*)( ]+[\w.$@]+)*\)*$")
+_SPECIAL = frozenset(
+    "off src_shared_base src_shared_limit src_private_base src_private_limit src_pops_exiting_wave_id "
+    "src_vccz src_execz lds_direct src_lds_direct".split()
+)
+# Modifiers that are bare words; anything else behind an operand must be name:value.
+_FLAGS = frozenset(
+    "glc slc dlc clamp gds lds tfe lwe r128 a16 d16 unorm da idxen offen row_mirror row_half_mirror".split()
+)
+_FIELD_OPERANDS = frozenset(
+    "s_waitcnt s_waitcnt_depctr s_delay_alu s_getreg_b32 s_setreg_b32 s_setreg_imm32_b32 s_sendmsg s_sendmsghalt "
+    "s_sendmsg_rtn_b32 s_sendmsg_rtn_b64".split()
+)
+
+
+def parse(text: str, file: str = "<text>") -> Program:
+    """Read a whole assembly file. Raises IsaError at the first line that is not assembly."""
+    body, newline = (text[:-1], True) if text.endswith("\n") else (text, False)
+    lines: list[Line] = []
+    in_metadata = False
+    for number, raw in enumerate(body.split("\n")):
+        if in_metadata:
+            in_metadata = ".end_amdgpu_metadata" not in raw
+            lines.append(Line(raw))
+            continue
+        line = parse_line(raw, file, number)
+        in_metadata = isinstance(line.node, Directive) and line.node.name == ".amdgpu_metadata"
+        lines.append(line)
+    return Program(file, tuple(lines), newline)
+
+
+def parse_disassembly(listing: Iterable[tuple[int, int, str]], file: str) -> list[Instruction]:
+    """(address, size in bytes, text) rows, as `code_object.disassemble` gives them, -> instructions with addresses."""
+    instructions = []
+    for number, (address, size, text) in enumerate(listing):
+        inst = parse_instruction(text, file, number)
+        object.__setattr__(inst, "address", address)
+        object.__setattr__(inst, "size", size)
+        instructions.append(inst)
+    return instructions
+
+
+def parse_line(raw: str, file: str = "<text>", number: int = 0) -> Line:
+    """Read one line; `number` counts from 0."""
+    code = _strip_comment(raw)
+    if m := _LABEL.match(code):
+        if code[m.end() :].strip():
+            raise IsaError(
+                "a label shares its line with something else",
+                span=Span(file, number + 1, m.end() + 1, raw),
+                hint="put what follows the label on a line of its own",
+            )
+        return Line(raw, Label(m[1]))
+    stripped = code.strip()
+    if not stripped:
+        return Line(raw)
+    if stripped.startswith("."):
+        name, _, args = stripped.partition(" ") if " " in stripped else stripped.partition("\t")
+        return Line(raw, Directive(name, args.strip()))
+    if stripped.startswith("#"):
+        return Line(raw)
+    return Line(raw, parse_instruction(raw, file, number))
+
+
+def parse_instruction(raw: str, file: str = "<text>", number: int = 0) -> Instruction:
+    """Read one instruction, a VOPD pair included."""
+    code = _strip_comment(raw)
+    if len(code) > LONGEST_INSTRUCTION:
+        raise IsaError(
+            "an instruction of this length is none",
+            span=Span(file, number + 1, 1, raw[:80] + " ..."),
+            expected=f"at most {LONGEST_INSTRUCTION} characters",
+            got=str(len(code)),
+        )
+    halves = []
+    start = 0
+    for part in code.split("::"):
+        halves.append(_parse_half(raw, part, start, file, number))
+        start += len(part) + 2
+    if len(halves) > 2:
+        raise IsaError("a VOPD has two halves", span=Span(file, number + 1, 1, raw), got=f"{len(halves)} halves")
+    x = halves[0]
+    if len(halves) == 2:
+        return Instruction(x.mnemonic, x.operands, x.modifiers, halves[1], x.span, x.columns)
+    return x
+
+
+def _strip_comment(raw: str) -> str:
+    """The line without `; comment` and `// comment`; text in quotes is left alone."""
+    if ";" not in raw and "//" not in raw:
+        return raw
+    quoted = False
+    for i, c in enumerate(raw):
+        if c == '"':
+            quoted = not quoted
+        elif not quoted and (c == ";" or raw.startswith("//", i)):
+            return raw[:i]
+    return raw
+
+
+def _parse_half(raw: str, part: str, start: int, file: str, number: int) -> Instruction:
+    """One instruction from `part`, which stands at index `start` of the line `raw`."""
+    m = _MNEMONIC.match(part)
+    if not m:
+        col = start + len(part) - len(part.lstrip()) + 1
+        raise IsaError(
+            "not an instruction",
+            span=Span(file, number + 1, col, raw),
+            expected="a label, a directive, a comment or a mnemonic such as v_fmac_f32_e32",
+            got=repr(part.strip()),
+        )
+    mnemonic = m[1]
+    span = Span(file, number + 1, start + m.start(1) + 1, raw)
+    operands: list[Operand] = []
+    columns: list[int] = []
+    modifiers: list[tuple[str, ModifierValue]] = []
+    pieces = list(_split(part, m.end()))
+    for k, (at, piece) in enumerate(pieces):
+        col = start + at + 1
+        if mnemonic in _FIELD_OPERANDS and _FIELD.match(piece):
+            operands.append(_parse_fields(piece))
+            columns.append(col)
+            continue
+        words = _words(piece)
+        first = 0
+        if not (k == 0 and words and _is_modifier(words[0][1])):
+            if not words:
+                raise IsaError("an operand is missing", span=Span(file, number + 1, col, raw))
+            operands.append(_parse_operand(words[0][1], Span(file, number + 1, col + words[0][0], raw)))
+            columns.append(col + words[0][0])
+            first = 1
+        for offset, word in words[first:]:
+            modifiers.append(_parse_modifier(word, Span(file, number + 1, col + offset, raw)))
+    return Instruction(mnemonic, tuple(operands), tuple(modifiers), None, span, tuple(columns))
+
+
+def _split(part: str, begin: int) -> Iterable[tuple[int, str]]:
+    """(index, text) of the pieces of part[begin:] between commas that stand outside of brackets; spaces trimmed."""
+    if not part[begin:].strip():
+        return
+    depth, last = 0, begin
+    for i in range(begin, len(part) + 1):
+        c = part[i] if i < len(part) else ","
+        if c in "[(":
+            depth += 1
+        elif c in "])":
+            depth -= 1
+        elif c == "," and (depth <= 0 or i == len(part)):
+            piece = part[last:i]
+            yield last + len(piece) - len(piece.lstrip()), piece.strip()
+            last = i + 1
+
+
+def _words(piece: str) -> list[tuple[int, str]]:
+    """(index, word) of the space-separated words; brackets and a colon (`offset: 8`) hold a word together."""
+    return [(m.start(), m[0]) for m in re.finditer(r"(?:\[[^\]]*\]|\([^)]*\)|:\s+|\S)+", piece)]
+
+
+def _is_modifier(word: str) -> bool:
+    return word in _FLAGS or bool(re.match(r"[a-z_0-9]+:", word))
+
+
+def _parse_fields(piece: str) -> Fields:
+    return Fields(tuple((m[1], tuple(a.strip() for a in m[2].split(","))) for m in _FIELD.finditer(piece)), piece)
+
+
+def _parse_operand(word: str, span: Span, depth: int = 0) -> Operand:
+    if depth > _DEEPEST:
+        raise IsaError("modifiers are nested too deeply", span=span, expected=f"at most {_DEEPEST}, as in -abs(lit(x))")
+    if (reg := parse_register(word)) is not None:
+        return reg
+    if _INT.match(word):
+        return Imm(int(word, 0) if not re.match(r"-?0[0-9]", word) else int(word, 10), word)
+    if _FLOAT.match(word):
+        if abs(number := float(word)) == float("inf"):
+            raise IsaError("a number beyond 64-bit floats", span=span, expected="at most 1.8e308", got=word)
+        return Imm(number, word)
+    if word in _SPECIAL:
+        return Special(word)
+    if m := re.match(r"(-?)\|(.+)\|$", word) or re.match(r"(-?)abs\((.+)\)$", word):
+        return Modified(_inner(m[2], span, depth), neg=m[1] == "-", abs=True)
+    if m := re.match(r"sext\((.+)\)$", word):
+        return Modified(_inner(m[1], span, depth), sext=True)
+    if m := re.match(r"-(?![0-9.])(.+)$", word) or re.match(r"neg\((.+)\)$", word):
+        inner = _parse_operand(m[1], span, depth + 1)
+        if isinstance(inner, Modified):
+            return Modified(inner.operand, neg=True, abs=inner.abs, sext=inner.sext)
+        if isinstance(inner, Reg | Imm | Special):
+            return Modified(inner, neg=True)
+    if m := re.match(r"(lit|lit64)\((.+)\)$", word):
+        return _parse_operand(m[2], span, depth + 1)
+    if _FIELD.fullmatch(word):
+        return _parse_fields(word)
+    if _SYMBOL.match(word) and not re.match(r"[vs]\[|[vs][0-9]+$|ttmp", word):
+        return Symbol(word)
+    raise IsaError(
+        "not an operand",
+        span=span,
+        expected="a register of the wave (v0 to v255, s0 to s105, vcc_lo, ...), a number or a symbol",
+        got=repr(word),
+    )
+
+
+def _inner(word: str, span: Span, depth: int) -> Reg | Imm | Special | Symbol:
+    operand = _parse_operand(word, span, depth + 1)
+    if isinstance(operand, Fields | Modified):
+        raise IsaError("not a source that can be modified", span=span, expected="a register or a number", got=word)
+    return operand
+
+
+def _parse_modifier(word: str, span: Span) -> tuple[str, ModifierValue]:
+    name, colon, value = word.partition(":")
+    value = value.lstrip()
+    if not colon:
+        if name in _FLAGS:
+            return name, None
+    elif _INT.match(value):
+        return name, int(value, 0)
+    elif m := re.match(r"\[([-\w, ]*)\]$", value):
+        parts = [p.strip() for p in m[1].split(",")]
+        if all(_INT.match(p) for p in parts):
+            return name, tuple(int(p, 0) for p in parts)
+        return name, value
+    elif re.match(r"[\w.()-]+$|swizzle\([\w\", ]+\)$", value):
+        return name, value
+    raise IsaError("not a modifier", span=span, expected="a word such as glc or name:value", got=repr(word))

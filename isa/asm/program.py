@@ -1,0 +1,342 @@
+"""A gfx11 assembly program as data.
+
+`Program` is a list of lines. Each line keeps the text that it was read from, so that a program that nobody changed
+emits as the same bytes, and a change to one instruction changes that one line. A line holds an `Instruction`, a
+`Label`, a `Directive`, or nothing that this project interprets (comments, blank lines, metadata).
+
+A `Kernel` is a view on a program: the lines from its label to its end, its `.amdhsa_` directives and its lines of the
+metadata. Views hold line numbers, so they are taken anew (`program.kernel(name)`) after each change.
+
+Programs are values: passes build a new one with `with_lines` and leave the old one as it was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from isa.errors import IsaError, Span
+from isa.registers import Reg
+from isa.semantics.describe import Description, lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Imm:
+    """A number: an int as bits, or a float as the assembler's floating-point constant. `text` is how it was written."""
+
+    value: int | float
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text or (hex(self.value) if isinstance(self.value, int) and self.value > 64 else str(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A label or a symbol expression such as `.LBB0_3` or `f@rel32@lo+4`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A named source that is no register of the wave: `off`, `src_private_base`, `src_vccz`, `lds_direct`, ..."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What s_waitcnt, s_delay_alu, s_getreg and s_sendmsg take: `vmcnt(0) lgkmcnt(1)` as (name, arguments) pairs."""
+
+    items: tuple[tuple[str, tuple[str, ...]], ...]
+    text: str
+
+    def get(self, name: str) -> tuple[str, ...] | None:
+        """The arguments of field `name`, or None where it is not given."""
+        return dict(self.items).get(name)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """A source with input modifiers: -x, |x|, sext(x)."""
+
+    operand: Reg | Imm | Special | Symbol
+    neg: bool = False
+    abs: bool = False
+    sext: bool = False
+
+    def __str__(self) -> str:
+        text = str(self.operand)
+        text = f"|{text}|" if self.abs else text
+        text = f"sext({text})" if self.sext else text
+        return f"-{text}" if self.neg else text
+
+
+Operand = Reg | Imm | Symbol | Special | Fields | Modified
+ModifierValue = int | str | tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One machine instruction.
+
+    mnemonic:  as written, with its encoding suffix if it has one (`v_fmac_f32_e32`); of a VOPD the X half's.
+    operands:  in the order of the text, destinations first.
+    modifiers: (name, value) in the order of the text; a bare word such as `glc` has value None.
+    pair:      the Y half where this is a VOPD, the X half.
+    span:      where it stands in the text; columns: where each operand starts (from 1).
+    address:   byte address when it was disassembled from a code object; size: bytes, 0 when not known.
+    """
+
+    mnemonic: str
+    operands: tuple[Operand, ...] = ()
+    modifiers: tuple[tuple[str, ModifierValue], ...] = ()
+    pair: Instruction | None = None
+    span: Span | None = dataclasses.field(default=None, compare=False)
+    columns: tuple[int, ...] = dataclasses.field(default=(), compare=False)
+    address: int | None = dataclasses.field(default=None, compare=False)
+    size: int = dataclasses.field(default=0, compare=False)
+
+    @cached_property
+    def desc(self) -> Description:
+        """What the instruction does, from the one place where it is described. IsaError where nobody described it."""
+        return lookup(self)
+
+    def modifier(self, name: str, default: ModifierValue = None) -> ModifierValue:
+        """The value of modifier `name`; `default` where it is not given. For bare words use `has`."""
+        return dict(self.modifiers).get(name, default)
+
+    def has(self, name: str) -> bool:
+        return any(n == name for n, _ in self.modifiers)
+
+    @property
+    def offset(self) -> int:
+        """The `offset:` modifier as a number, 0 where there is none."""
+        value = self.modifier("offset", 0)
+        if not isinstance(value, int):
+            raise self.error(
+                f"the offset of {self.mnemonic} is not a number", expected="offset:16", got=f"offset:{value}"
+            )
+        return value
+
+    @cached_property
+    def halves(self) -> tuple[Instruction, ...]:
+        """The X and Y half of a VOPD; otherwise the instruction itself."""
+        return (self,) if self.pair is None else (dataclasses.replace(self, pair=None), self.pair)
+
+    def reads(self) -> frozenset[Reg]:
+        """Single registers read, implicit ones (VCC, EXEC, SCC, M0) included."""
+        return self._reads
+
+    def writes(self) -> frozenset[Reg]:
+        """Single registers written, implicit ones included."""
+        return self._writes
+
+    @cached_property
+    def _reads(self) -> frozenset[Reg]:
+        return self.desc.reads(self)
+
+    @cached_property
+    def _writes(self) -> frozenset[Reg]:
+        return self.desc.writes(self)
+
+    def error(self, message: str, *, operand: int | None = None, **details: str) -> IsaError:
+        """An IsaError at this instruction, or at one of its operands."""
+        span = self.span
+        if span is not None and operand is not None and operand < len(self.columns):
+            span = dataclasses.replace(span, col=self.columns[operand])
+        if span is None and self.address is not None:
+            message = f"{self.address:#x}: {self}: {message}"
+        return IsaError(message, span=span, **details)
+
+    def __str__(self) -> str:
+        """The instruction as LLVM's assembler takes it, without indent or comment."""
+        words = [self.mnemonic + (" " + ", ".join(map(str, self.operands)) if self.operands else "")]
+        words += [_format_modifier(name, value) for name, value in self.modifiers]
+        return " ".join(words) + (f" :: {self.pair}" if self.pair else "")
+
+
+def _format_modifier(name: str, value: ModifierValue) -> str:
+    if value is None:
+        return name
+    if isinstance(value, tuple):
+        return f"{name}:[{','.join(map(str, value))}]"
+    return f"{name}:{value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """An assembler directive: `.amdhsa_next_free_vgpr 11` is (".amdhsa_next_free_vgpr", "11")."""
+
+    name: str
+    args: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line. `text` has no newline; `node` is what it means, None where this project leaves it alone."""
+
+    text: str
+    node: Instruction | Label | Directive | None = None
+
+    @property
+    def instruction(self) -> Instruction | None:
+        return self.node if isinstance(self.node, Instruction) else None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of a program. `start` is its label's line, `end` the line after its last (its `.Lfunc_end` label).
+
+    descriptor: `.amdhsa_` name (without the prefix) -> line number of the directive.
+    metadata:   key of the kernel's metadata map (`.vgpr_count`) -> line number.
+    """
+
+    program: Program
+    name: str
+    start: int
+    end: int
+    descriptor: Mapping[str, int]
+    metadata: Mapping[str, int]
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        return self.program.lines[self.start : self.end]
+
+    def instructions(self) -> Iterator[tuple[int, Instruction]]:
+        """(line number, instruction) in order."""
+        for number in range(self.start, self.end):
+            if (inst := self.program.lines[number].instruction) is not None:
+                yield number, inst
+
+    def directive(self, name: str) -> int:
+        """The value of `.amdhsa_<name>`; IsaError where the descriptor does not say it as a number."""
+        number = self.descriptor.get(name)
+        if number is None:
+            raise IsaError(
+                f"kernel {self.name} has no .amdhsa_{name}",
+                span=self.program.span(self.start),
+                hint="read a .s that the compiler wrote with -S",
+            )
+        node = self.program.lines[number].node
+        assert isinstance(node, Directive)
+        try:
+            return int(node.args, 0)
+        except ValueError:
+            raise IsaError(
+                f".amdhsa_{name} is not a number", span=self.program.span(number), expected="a number", got=node.args
+            ) from None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A whole assembly file. `newline_at_end` says whether the last line ends in one."""
+
+    file: str
+    lines: tuple[Line, ...]
+    newline_at_end: bool = True
+
+    def span(self, number: int, col: int = 1) -> Span:
+        """The place of line `number` (from 0)."""
+        return Span(self.file, number + 1, col, self.lines[number].text)
+
+    def with_lines(self, lines: Sequence[Line]) -> Program:
+        return dataclasses.replace(self, lines=tuple(lines))
+
+    @cached_property
+    def labels(self) -> Mapping[str, int]:
+        """Label -> line number."""
+        return {line.node.name: i for i, line in enumerate(self.lines) if isinstance(line.node, Label)}
+
+    def code_end(self, start: int) -> int:
+        """The line behind the last of the function that starts at line `start`."""
+        for i in range(start + 1, len(self.lines)):
+            node = self.lines[i].node
+            if isinstance(node, Label) and node.name.startswith(".Lfunc_end"):
+                return i
+            if isinstance(node, Directive) and node.name in (".section", ".amdhsa_kernel", ".size"):
+                return i
+        return len(self.lines)
+
+    @cached_property
+    def kernels(self) -> Mapping[str, Kernel]:
+        """Kernel name -> view, in the order of their `.amdhsa_kernel` blocks."""
+        return _find_kernels(self)
+
+    def kernel(self, name: str | None = None) -> Kernel:
+        """The kernel `name`, or the only one there is. IsaError that lists the names otherwise."""
+        if name is None and len(self.kernels) == 1:
+            return next(iter(self.kernels.values()))
+        if name is None or name not in self.kernels:
+            raise IsaError(
+                f"{self.file}: no kernel {name!r}" if name else f"{self.file}: which kernel?",
+                expected="one of " + ", ".join(self.kernels) if self.kernels else "an .amdhsa_kernel block",
+            )
+        return self.kernels[name]
+
+
+_AMDHSA = ".amdhsa_"
+
+
+def _find_kernels(program: Program) -> Mapping[str, Kernel]:
+    """The kernels of a program: those with an `.amdhsa_kernel` block."""
+    descriptors: dict[str, dict[str, int]] = {}
+    current: dict[str, int] | None = None
+    for number, line in enumerate(program.lines):
+        if not isinstance(line.node, Directive):
+            continue
+        if line.node.name == ".amdhsa_kernel":
+            current = descriptors.setdefault(line.node.args, {})
+        elif line.node.name == ".end_amdhsa_kernel":
+            current = None
+        elif current is not None and line.node.name.startswith(_AMDHSA):
+            current[line.node.name[len(_AMDHSA) :]] = number
+    metadata = _find_metadata(program)
+    kernels = {}
+    for name, descriptor in descriptors.items():
+        start = program.labels.get(name)
+        if start is None:
+            raise IsaError(
+                f"{program.file}: .amdhsa_kernel {name} has no code",
+                expected=f"a label {name}:",
+                hint="is the .s whole?",
+            )
+        end = program.code_end(start)
+        kernels[name] = Kernel(program, name, start, end, MappingProxyType(descriptor), metadata.get(name, {}))
+    return MappingProxyType(kernels)
+
+
+def _find_metadata(program: Program) -> dict[str, dict[str, int]]:
+    """Kernel name -> {key: line number} from the YAML of `.amdgpu_metadata` (clang's layout: two spaces a level)."""
+    result: dict[str, dict[str, int]] = {}
+    entry: dict[str, int] = {}
+    inside = False
+    for number, line in enumerate(program.lines):
+        if ".amdgpu_metadata" in line.text:
+            inside = not line.text.strip().startswith(".end")
+        elif inside and (m := re.match(r"  (- |  )(\.\w+):\s*(.*)$", line.text)):
+            if m[1] == "- ":
+                entry = {}
+            entry[m[2]] = number
+            if m[2] == ".name":
+                result[m[3].strip().strip("'\"")] = entry
+    return result

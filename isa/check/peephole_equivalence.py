@@ -1,0 +1,267 @@
+"""Whether a changed instruction does what the original did, wherever and whenever it runs: at all sizes.
+
+In: a kernel, the ranges of its arguments that are sizes, the size of a workgroup. Out: for an instruction of it and a
+changed one, the reason why they do the same, or None where that is not seen. Two reasons are known:
+
+- only factors of a product changed places (which only tells, of two NaNs, whose payload survives);
+- both give the same number, one for all values that their operands can have (`isa.analysis.spans`). These follow
+  from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
+  written in some lanes only can be anything. What a division by the host's reciprocal leaves is known, too
+  (`quotients`), and that a register is not 0 behind a branch that says so;
+- each gives one number, and whatever reads it does the same with either (`unseen`).
+
+An instruction is needless where nothing reads what it writes, its registers hold those numbers already, or no store
+stores anything made of what it leaves (`unstored`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from isa.analysis import cfg as control_flow
+from isa.analysis import defuse, exec_mask, liveness
+from isa.analysis.liveness import Liveness
+from isa.analysis.spans import Span, anything, constant, join, results
+from isa.asm.program import Imm, Instruction, Kernel, Modified, Operand
+from isa.check import quotients, unstored
+from isa.check.equivalent_mutant import readers
+from isa.registers import SCC, Reg, s, v
+from isa.semantics.describe import lookup
+
+Sizes = Mapping[int, tuple[int, int]]
+"""Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
+Left = list[tuple[Operand, int]]
+"""What an instruction leaves in its operands."""
+_POINTER = (s(0), s(1))  # to the arguments, as the waves begin
+_FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
+
+
+Reciprocals = Mapping[int, tuple[int, int]]
+"""Byte offset of an argument -> (that of a size, a step): it is floor((2^32 - 1) / max(1, size / step rounded up))."""
+
+
+class Local:
+    """One kernel. threads: of a workgroup, along x."""
+
+    def __init__(self, kernel: Kernel, sizes: Sizes, threads: int, reciprocals: Reciprocals | None = None) -> None:
+        self.kernel, self.sizes, self.threads, self.reciprocals = kernel, sizes, threads, reciprocals or {}
+
+    @cached_property
+    def flow(self) -> control_flow.Cfg:
+        return control_flow.of_kernel(self.kernel)
+
+    @cached_property
+    def _chains(self) -> defuse.DefUse:
+        return defuse.analyse(self.flow)
+
+    @cached_property
+    def _lanes(self) -> exec_mask.ExecMask:
+        return exec_mask.analyse(self.flow)
+
+    @cached_property
+    def _live(self) -> Liveness:
+        return liveness.analyse(self.flow, self._lanes)
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, Reg], Span]:
+        return {}
+
+    def same(self, line: int, changed: Instruction) -> str | None:
+        """Why the instruction in this line and `changed` do the same, None where that is not seen."""
+        position = self.flow.lines.index(line)
+        original = self.flow.instructions[position]
+        if _turned(original, changed):
+            return "only factors of a product changed places"
+        before, after = self._constants(position, original), self._constants(position, changed)
+        if not before or not after:
+            return None
+        said = ", ".join(f"{number} in {operand}" for operand, number in before)
+        if before == after:
+            return f"leaves {said} before and after the change, whatever the sizes that the kernel takes"
+        new = ", ".join(str(number) for _, number in after)
+        return self._unseen(position, before, after, f"leaves {new} instead of {said}")
+
+    def needless(self, line: int) -> str | None:
+        """Why the kernel does the same without the instruction in this line, None where that is not seen."""
+        position = self.flow.lines.index(line)
+        inst = self.flow.instructions[position]
+        if not inst.writes() or any(half.desc.access or half.desc.effect for half in inst.halves):
+            return None
+        wanted = inst.writes() & self._live.live_out(position)
+        if not wanted:
+            return "nothing reads what it writes"
+        if (found := unstored.readers(self.flow, self._lanes, position)) is not None:
+            texts = ", ".join(f"line {self.flow.lines[i] + 1}" for i in found)
+            return f"what it leaves is stored in no lane ({texts})"
+        left: dict[Reg, int | None] = {}
+        for half in inst.halves:
+            for operand, span in results(half, lambda operand, type_: self._read(position, operand, type_)):
+                for k, unit in enumerate(operand.units() if isinstance(operand, Reg) else ()):
+                    left[unit] = None if span.number is None else span.number >> 32 * k & 0xFFFFFFFF
+        if any(left.get(unit) is None or self._held(position, unit) != left[unit] for unit in wanted):
+            return None
+        said = ", ".join(f"{left[unit]} in {unit}" for unit in sorted(wanted, key=str))
+        return f"leaves {said}, which is there already, whatever the sizes that the kernel takes"
+
+    def _held(self, position: int, reg: Reg) -> int | None:
+        """The number that a register holds there, where the block says so."""
+        before = range(self.flow.block_of(position).start, position)
+        source = next((i for i in reversed(before) if reg in self.flow.instructions[i].writes()), None)
+        return None if source is None else self._written(source, reg).number
+
+    def _unseen(self, position: int, before: Left, after: Left, said: str) -> str | None:
+        """Why another number makes no difference: what reads it does the same."""
+        pairs = list(zip(before, after, strict=True))
+        regs = [old for (old, _), (new, _) in pairs if old == new and isinstance(old, Reg) and old.file == "s"]
+        if len(regs) != len(pairs) or self.flow.instructions[position].desc.implicit_writes:
+            return None
+        left = {
+            unit: (was >> 32 * k & 0xFFFFFFFF, now >> 32 * k & 0xFFFFFFFF)
+            for reg, ((_, was), (_, now)) in zip(regs, pairs, strict=True) for k, unit in enumerate(reg.units())
+        }  # fmt: skip
+        found = readers(self.flow, position, left, self._read)
+        if found is None:
+            return None
+        texts = ", ".join(f"`{self.flow.instructions[i]}` (line {self.flow.lines[i] + 1})" for i in found)
+        return f"{said}, and what reads it does the same with either: {texts or 'nothing'}"
+
+    def _constants(self, position: int, inst: Instruction) -> Left | None:
+        """What it leaves in its operands, where that is one number each, and it does nothing else."""
+        found: Left = []
+        for half in inst.halves:
+            desc = lookup(half)
+            if desc.access is not None or desc.effect:
+                return None
+            written = [operand for role, operand in desc.roles_of(half) if role.written]
+            spans = results(half, lambda operand, type_: self._read(position, operand, type_))
+            units = [reg for operand in written if isinstance(operand, Reg) for reg in operand.units()]
+            if len(spans) != len(written) or set(desc.writes(half)) != set(units):
+                return None
+            for operand, span in spans:
+                if span.number is None:
+                    return None
+                found.append((operand, span.number))
+        return found
+
+    def _read(self, position: int, operand: Operand, type_: str) -> Span:
+        """What an operand of the original can be there. A changed instruction reads the same registers."""
+        if not isinstance(operand, Reg) or isinstance(operand, Modified) or operand.is_null:
+            return anything(type_)
+        value = constant(type_, 0)
+        for k, unit in enumerate(operand.units()):
+            value = value | self._register(position, unit).to(type_) << 32 * k
+        return value
+
+    def _register(self, position: int, reg: Reg) -> Span:
+        key = position, reg
+        if key not in self._known:
+            self._known[key] = anything("u32")  # for who comes back here, in a loop
+            try:
+                sources = sorted(self._chains.defs_of(position, reg))
+            except KeyError:
+                sources = []
+            spans = [self._written(source, reg) for source in sources]
+            if spans:
+                value = spans[0]
+                for span in spans[1:]:
+                    value = join(value, span)
+                known = value.low == 0 and value.high > 0 and self._not_zero(position, reg)
+                self._known[key] = Span(value.type, 1, value.high) if known else value
+        return self._known[key]
+
+    def _not_zero(self, position: int, reg: Reg) -> bool:
+        """Whether the way to there is gone only where the register is not 0, and it is not written since."""
+        block = self.flow.block_of(position)
+        before = [self.flow.blocks[i] for i in block.predecessors]
+        if len(before) != 1 or len(before[0].successors) != 2:
+            return False
+        insts = self.flow.instructions
+        tests = [i for i in before[0].range if SCC in insts[i].desc.writes(insts[i])]
+        branch = insts[before[0].end - 1].mnemonic
+        zero = {"s_cmp_eq_u32": 1, "s_cmp_lg_u32": 0}.get(insts[tests[-1]].mnemonic) if tests else None
+        if zero is None:
+            return False
+        tested, against = insts[tests[-1]].operands
+        if tested != reg or not isinstance(against, Imm) or against.value != 0:
+            return False
+        if branch != f"s_cbranch_scc{1 - zero if block.start != before[0].end else zero}":
+            return False
+        since = *range(tests[-1], before[0].end), *range(block.start, position)
+        return all(reg not in insts[i].desc.writes(insts[i]) for i in since)
+
+    def _written(self, source: int, reg: Reg) -> Span:
+        """What a register can hold behind an instruction that writes it, or as the wave begins."""
+        if source == defuse.ENTRY:
+            return Span("u32", 0, self.threads - 1) if reg == v(0) else anything("u32")
+        inst = self.flow.instructions[source]
+        if inst.desc.access is not None:
+            return self._argument(source, inst, reg)
+        if inst.desc.exec_masked and not self._lanes.full[source]:
+            return anything("u32")
+        if (most := self._piece(source)) is not None and inst.operands[0] == reg:
+            return Span("u32", 0, most)
+        for half in inst.halves:
+            for operand, span in results(half, lambda operand, type_: self._read(source, operand, type_)):
+                if isinstance(operand, Reg) and reg in set(operand.units()):
+                    return (span >> 32 * list(operand.units()).index(reg)).to("u32")
+        return anything("u32")
+
+    def _piece(self, position: int) -> int | None:
+        """The largest number that this instruction leaves, where it finds the first K block of a piece (`quotients`)
+        with the host's reciprocal."""
+        found = quotients.piece(self.flow, position)
+        if found is None:
+            return None
+        given = self._offset_of(position - 11, found["by"])
+        (source, *others) = self._chains.defs_of(position - 10, found["d"])
+        known = None if others or source < 0 else quotients.blocks(self.flow, source)
+        if known is None or given is None:
+            return None
+        size, step = known
+        at = self._offset_of(source - 2, size)
+        if at is None or self.reciprocals.get(given) != (at, step):
+            return None
+        if self.sizes.get(at, (0, 1 << 32))[1] + step > 1 << 32:  # rounded up, it might wrap
+            return None
+        return self._register(position - 10, found["d"]).high - 1
+
+    def _offset_of(self, position: int, reg: Reg) -> int | None:
+        """The offset of the argument that is read there."""
+        (source, *others) = self._chains.defs_of(position, reg)
+        return None if others or source < 0 else self._offset(source, self.flow.instructions[source], reg)
+
+    def _argument(self, source: int, inst: Instruction, reg: Reg) -> Span:
+        """A size, where a scalar load takes it from the arguments."""
+        at = self._offset(source, inst, reg)
+        return anything("u32") if at is None or at not in self.sizes else Span("u32", *self.sizes[at])
+
+    def _offset(self, source: int, inst: Instruction, reg: Reg) -> int | None:
+        """Of the argument that a scalar load puts into a register."""
+        access = inst.desc.access
+        if access is None or access.space != "scalar" or access.kind != "load" or len(inst.operands) != 3:
+            return None
+        target, base, offset = inst.operands
+        if not isinstance(target, Reg) or not isinstance(base, Reg) or tuple(base.units()) != _POINTER:
+            return None
+        given = all(self._chains.defs_of(source, unit) == {defuse.ENTRY} for unit in _POINTER)
+        if not given or not isinstance(offset, Imm) or not isinstance(offset.value, int) or inst.modifiers:
+            return None
+        return offset.value + 4 * list(target.units()).index(reg)
+
+
+def _turned(original: Instruction, changed: Instruction) -> bool:
+    """Whether nothing differs but the order of the factors of multiplications."""
+    if original == changed or len(original.halves) != len(changed.halves):
+        return False
+    for a, b in zip(original.halves, changed.halves, strict=True):
+        if (a.mnemonic, a.modifiers) != (b.mnemonic, b.modifiers) or len(a.operands) != len(b.operands):
+            return False
+        if a.operands == b.operands:
+            continue
+        if lookup(a).name not in _FACTORS or a.modifiers:
+            return False
+        target, x, y, *more = a.operands
+        if b.operands != (target, y, x, *more):
+            return False
+    return True

@@ -1,0 +1,321 @@
+"""A proof that a kernel computes C = alpha A B + beta C, by that definition, for given sizes and all data.
+
+In: a kernel, and launches: sizes, grid, what is known of beta. Out: a `Proof` as `isa.check.equivalence` gives it,
+with one line that says what was proved, or the first element of C that differs, with both expressions and the
+instruction that stored it. It is for kernels that no compiler wrote, so that there is nothing to compare them with.
+
+Method. All waves of all workgroups of the launches run, concrete in integers and symbolic in floats: arguments, ids,
+offsets, conditions and EXEC are numbers; each dword of A, B and C, alpha, and beta where it is not 0, is a symbol;
+each float operation makes a term. Terms are compared by 128-bit names (`names`), so a whole workgroup goes through an
+instruction as one NumPy operation. What leaves for C is compared with the definition (`expected`), computed apart:
+
+    the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
+    alpha * sum, or fma(alpha, sum, beta * C[i,j]);
+    where a launch splits K, the sum is that of its pieces' sums, in ascending k.
+
+What is proved, at these sizes, for all contents of the matrices, all alpha and beta, wherever the matrices lie:
+- each element of C is stored exactly once, with that term; nothing else is stored, nothing outside of A, B, C and the
+  arguments is read, and C is not read where beta is 0 or -0;
+- no LDS race: no two waves of a workgroup touch a dword of LDS between two barriers if one of them stores there. So
+  results do not depend on the order in which waves run between barriers, which is one after another, or together;
+- all waves of a workgroup reach the same number of barriers;
+- unless `whole` is False: each instruction ran and each branch went both ways, else nothing is claimed.
+
+Where workgroups speak with each other, by counters and sums in a workspace, they run in the three orders that
+`launch.Order` names, and counters must be 0 in the end.
+
+Which M, N and K (`sizes`):
+- small ones that take all ways;
+- edges: a workgroup at the edges and at the corner of C with each number of rows and each of columns that its tile may
+  have, so that each mask that keeps lanes off matters;
+- every K (`induction`), near, and at tiles so far that the 64-bit offsets of A and C have high halves and carries:
+  only the workgroup of that tile is followed, and only what it may touch is held (`launch.Part`);
+- of kernels whose workgroups take pieces of tiles, every K where each workgroup has a whole tile, and pieces whose
+  slots and first elements lie beyond 4 GiB.
+
+Where every K was asked for and is not shown, nothing is proved: a fault in what all K have in common is a difference,
+and what cannot be followed is named.
+
+Not proved: other sizes, other orders; waits, which do nothing here (`isa.check.lint` looks at all paths for them); that
+alpha and beta are read as the caller meant them. What counts as the same is told in `names`.
+
+    names     terms as 128-bit names                integers  meaning of integer instructions
+    pointers  addresses, wherever buffers lie       alu       instructions that change registers
+    launch    sizes, memory, what is in it          access    loads and stores, races
+    waves     registers, LDS, EXEC                  run       blocks, branches, barriers
+    operands  how registers are read                expected  the definition
+    settings  descriptor, initial registers         show      terms as text
+    sizes     launches that take all ways           induction every K
+    affine    integers that go with K               head      the state at the head of the loop over K
+    follow    what instructions do to these         elements  loads whose address goes with K
+
+No code is shared with `isa.gemm`, the simulator or `isa.instructions`: the meanings of the instructions stand here once
+more, and an instruction, modifier or setting that is not known is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from isa.asm.program import Kernel, Program
+from isa.check.equivalence import Difference, Place, Proof
+from isa.check.spec_proof import induction, settings, show
+from isa.check.spec_proof.expected import matrix
+from isa.check.spec_proof.launch import Beta, Launch, Memory
+from isa.check.spec_proof.operands import Beyond
+from isa.check.spec_proof.run import Code, run
+from isa.check.spec_proof.sizes import (
+    EveryK,
+    Given,
+    Pieces,
+    Tiling,
+    edges,
+    every_k,
+    far,
+    far_pieces,
+    far_tiles,
+    stream_k,
+    streamed,
+    tiled,
+    usual,
+)
+from isa.check.spec_proof.waves import LANES, Fault, Trace, Waves
+
+SIDES = ("by definition", "the kernel")
+ASSUMPTIONS = (
+    "factors of a product may change places (only which NaN's payload survives depends on it)",
+    "two different terms have different names of 128 bits",
+    "each load is done before its register is used (lint)",
+)
+ORDERS = {
+    "together": "together", "first": "one after another", "last": "one after another, the last first",
+    "aside": "the last before all others",
+}  # fmt: skip
+SEEN = "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)"
+
+
+def prove(
+    program: Program,
+    kernel: str | None,
+    launches: Sequence[Launch],
+    *,
+    edges: Sequence[Launch] = (),
+    far: Sequence[Launch] = (),
+    whole: bool = True,
+    explain: bool = True,
+    every: EveryK | None = None,
+) -> Proof:
+    """Whether the kernel does in each launch what the definition says. See the module's docstring.
+
+    edges, far: more launches, of which the statement says that they are those of `sizes.edges`, and tiles of launches
+    too large to follow. whole: the launches must take each way through the kernel. explain: an element that is wrong is
+    shown with both expressions, which takes as long again. every: where all K are to be shown beside; if they cannot
+    be, nothing is proved. Raises IsaError for a name that is not there.
+    """
+    found = program.kernel(kernel)
+    # Waves with many K blocks first: those that still are in the loop over K then lie one behind the other.
+    everything = sorted((*launches, *edges, *far), key=lambda launch: -launch.k)
+    seen: set[tuple[int, int]] = set()
+    terms = barriers = 0
+    try:
+        for launch in everything:
+            settings.check(found, launch)
+        code = Code.of(found)
+    except Beyond as beyond:
+        return Proof("unproven", f"unproven: {found.name}: {beyond}")
+    except Fault as fault:
+        return _faulty(found, None, fault)
+    for together in ([x for x in everything if x.k], [x for x in everything if not x.k]):
+        if together:
+            memory = Memory(together)
+            waves = _start(found, code, together, memory)
+            try:
+                seen |= run(code, waves)
+            except Fault as fault:
+                return _faulty(found, waves, fault)
+            if (difference := _difference(found, code, memory, explain)) is not None:
+                return _different(found, difference)
+            terms, barriers = terms + waves.terms, max(barriers, int(waves.epoch.max()))
+    if whole and (unseen := code.unseen(seen)) is not None:
+        inst, what = unseen
+        way = Difference(
+            "way", "nothing is known of another way", None, Place(inst.span, str(inst), what), False, SIDES
+        )
+        return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
+    if every is not None and (wrong := _every_k(found, code, every)) is not None:
+        if wrong.difference is None:
+            at = f"; nothing is wrong at {_shown(launches, edges, far)}, which says nothing of other K"
+            return replace(wrong, statement=wrong.statement + at)
+        return wrong
+    reached = sum(s.end - s.start for i, s in enumerate(code.sections) if any(i == ran for ran, _ in seen))
+    elements = sum(int(launch.finished.sum()) for launch in everything)
+    counts = {
+        "launches": len(everything), "elements": elements, "instructions": reached, "terms": terms,
+        "barriers": barriers,
+    }  # fmt: skip
+    here = ""
+    if every is not None:
+        counts["every_k_to"] = every.most
+        here = f"for every K from 1 to {every.most} at {_planes(every)}; and "
+    ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
+    split = any(launch.split for launch in everything)
+    pieces = ", pieces in ascending k" if split else ""
+    statement = (
+        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, {here}at "
+        f"{_shown(launches, edges, far)}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; "
+        f"nothing else is stored or read outside, no LDS races; {ways}"
+    )
+    orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
+    between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
+    return Proof("proved", statement, (_assumed(launches, edges, far, every), *ASSUMPTIONS, *between), counts=counts)
+
+
+def _difference(kernel: Kernel, code: Code, memory: Memory, explain: bool) -> Difference | None:
+    """What the launches have left in memory that the definition does not, at the smallest of them first."""
+    for number, launch in sorted(enumerate(memory.launches), key=lambda at: (at[1].k, at[1].m * at[1].n)):
+        if launch.part is None and memory.of(number, "workspace")[:, : launch.zeroed].any():
+            return Difference("store", f"{launch} leaves counters in the workspace that are not 0", None, None)
+        if (difference := _compare(kernel, code, memory, number, launch, explain)) is not None:
+            return difference
+    return None
+
+
+def _every_k(kernel: Kernel, code: Code, every: EveryK) -> Proof | None:
+    """Why all K could not be shown; None where they are."""
+    try:
+        for launch in (*every.launches, *every.corners):
+            settings.check(kernel, launch)
+        induction.prove(kernel, code, every)
+    except Beyond as beyond:
+        why = str(beyond)
+    except Fault as fault:
+        at = f", at {fault.inst} ({fault.inst.span})" if fault.inst else ""
+        if not fault.refused and fault.kind in _REAL:
+            place = Place(fault.inst.span, str(fault.inst), fault.whose) if fault.inst else None
+            return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
+        why = f"{fault.what}{at}"
+    else:
+        return None
+    return Proof("unproven", f"unproven: {kernel.name}: for every K it cannot be shown: {why}")
+
+
+_REAL = ("outside", "load", "store", "race", "barrier")
+"""What waves do on their way to the loop, or from any state of it, is done in some launch: the point at which they are
+calculated is one of those that the induction has reached so far. Others may be of what is not known there."""
+
+
+# --- what was shown, for people
+def _shown(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch]) -> str:
+    largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
+    found = [f"{len(launches)} sizes up to {largest}"]
+    if edges:
+        depths = " and ".join(str(k) for k in sorted({launch.k for launch in edges}, reverse=True))
+        found.append(f"{_every_edge(edges).removesuffix(')')}; K is {depths})")
+    if far:
+        found.append(f"{len(far)} tiles of launches up to {max(far, key=lambda launch: launch.m * launch.n)}")
+    return ", ".join(found)
+
+
+def _every_edge(edges: Sequence[Launch]) -> str:
+    rows, columns = (_span({getattr(launch, letter) for launch in edges}) for letter in "mn")
+    return f"{rows} rows and {columns} columns at the edges of C (each number of rows, each of columns)"
+
+
+def _span(numbers: set[int]) -> str:
+    assert numbers == set(range(min(numbers), max(numbers) + 1))
+    return f"{min(numbers)} to {max(numbers)}"
+
+
+def _planes(every: EveryK) -> str:
+    near = [launch for launch in every.launches if launch.part is None]
+    far = [launch for launch in every.launches if launch.part is not None]
+    found = "M x N of " + ", ".join(f"{launch.m} x {launch.n}" for launch in near)
+    found += f", {_every_edge(every.corners)}" if every.corners else ""
+    found += f" and in {len(far)} tiles of M x N up to {_largest_plane(far)}" if far else ""
+    return found + (", a whole tile for each workgroup" if any(launch.split for launch in every.launches) else "")
+
+
+def _largest_plane(launches: Sequence[Launch]) -> str:
+    largest = max(launches, key=lambda launch: launch.m * launch.n)
+    return f"{largest.m} x {largest.n}"
+
+
+def _assumed(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch], every: EveryK | None) -> str:
+    text = f"M x N x K is one of {_sizes(launches)}"
+    if edges:
+        text += f", or M is 1 to {max(e.m for e in edges)} with some N and N is 1 to {max(e.n for e in edges)} with "
+        text += f"some M, at K {' and '.join(str(k) for k in sorted({e.k for e in edges}))}"
+    if far:
+        text += f", or the workgroup is that of {_sizes(far)}"
+    if every is not None:
+        found = []
+        for launch in every.launches:
+            of = f", {launch.part.name}" if launch.part else ""
+            found.append(f"{launch.m} x {launch.n}{of} (beta {launch.beta})")
+        text += f", or K is 1 to {every.most} and M x N is {', '.join(found)}"
+    return text
+
+
+def _sizes(launches: Sequence[Launch]) -> str:
+    return ", ".join(dict.fromkeys(map(str, launches)))
+
+
+def _start(kernel: Kernel, code: Code, launches: Sequence[Launch], memory: Memory) -> Waves:
+    waves = Waves(launches, memory, settings.lds_bytes(kernel), code.vgprs)
+    settings.start(kernel, waves)
+    return waves
+
+
+def _different(kernel: Kernel, difference: Difference) -> Proof:
+    return Proof("different", f"different: {kernel.name} does not compute alpha A B + beta C", (), difference)
+
+
+def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
+    where = f", by {waves.whose(*fault.lane)}" if waves is not None and fault.lane is not None else ""
+    if fault.refused:
+        at = f": {fault.inst} ({fault.inst.span})" if fault.inst else ""
+        return Proof("unproven", f"unproven: {kernel.name}: {fault.what}{where}{at}")
+    place = Place(fault.inst.span, str(fault.inst), where.removeprefix(", ")) if fault.inst else None
+    return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
+
+
+def _compare(
+    kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch, explain: bool
+) -> Difference | None:
+    """The first element of C that does not hold what it must."""
+    got, stored, by = memory.in_c(number)
+    wrong = np.where(launch.finished, (stored == 0) | (got != matrix(launch)).any(axis=0), stored != 0)
+    if not wrong.any():
+        return None
+    row, column = (int(i[0]) for i in np.nonzero(wrong))
+    place = f"C[{launch.rows[row]},{launch.columns[column]}]"
+    what = f"{place} of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements are wrong"
+    if not explain or (launch.part and launch.split):
+        return Difference("value", what, None, None, sides=SIDES)
+    definition = show.expected(launch, row, column)
+    if not stored[row, column]:
+        shown = Place(None, "", show.both(definition, definition)[0])
+        return Difference("store", f"{what}; this one is never stored", shown, None, sides=SIDES)
+    inst = code.place(int(stored[row, column]) - 1)
+    before = sum(other.groups * other.block for other in memory.launches[:number])
+    lane = (int(by[row, column]) - before) % launch.block
+    trace = _trace(kernel, code, launch, lane)
+    texts = show.both(definition, show.traced(trace, launch, got[:, row, column]))
+    return Difference("value", what, Place(None, "", texts[0]), Place(inst.span, str(inst), texts[1]), sides=SIDES)
+
+
+def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
+    """The float operations of one lane of each workgroup of one launch, which is run again."""
+    waves = _start(kernel, code, [launch], Memory([launch]))
+    waves.trace, waves.traced = [], (lane // LANES, lane % LANES)
+    run(code, waves)
+    return waves.trace
+
+
+__all__ = [
+    "Beta", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "far_pieces", "far_tiles",
+    "prove", "stream_k", "streamed", "tiled", "usual",
+]  # fmt: skip

@@ -1,0 +1,335 @@
+"""Loads and stores -> steps on `Waves`: scalar, LDS and global memory, a dword at a time.
+
+What a store may do is decided here: into C or the workspace only, each dword of C once. A load reads A, B, the
+arguments, the workspace, and C where beta is not 0, never after C was stored. LDS: two waves that touch one dword
+between two barriers, one of them storing, are a race, so the order in which waves run between barriers does not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.asm.program import Instruction, Operand, Special
+from isa.check.spec_proof import pointers
+from isa.check.spec_proof.launch import MATRICES, Places
+from isa.check.spec_proof.names import MASK32, Names
+from isa.check.spec_proof.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
+from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
+from isa.registers import Reg
+
+Indices = NDArray[np.int64]
+_ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
+_SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
+_STORED = ("C", "workspace")
+_CACHES = ("glc", "slc", "dlc")
+
+
+def decode(inst: Instruction, number: int) -> Step | None:
+    """None for what does not access memory; `number` is the instruction's position. Raises Beyond."""
+    if inst.mnemonic == "global_atomic_add_u32":
+        return _atomic_add(inst)
+    if m := _SCALAR.match(inst.mnemonic):
+        return _scalar_load(inst, int(m[1]) // 32)
+    if m := _ACCESS.match(inst.mnemonic):
+        return (_global if m[1] == "global" else _lds)(inst, number, m)
+    return None
+
+
+# --- global and scalar memory
+def _scalar_load(inst: Instruction, count: int) -> Step:
+    plain(inst, "offset")
+    target, base = sgpr(inst, inst.operands[0]), [scalar(inst, inst.operands[1], i) for i in (0, 1)]
+    offset = scalar_ints(inst, inst.operands[2])
+    more = np.uint64(inst.offset)
+
+    def step(w: Waves) -> None:
+        kind, start = _pointer(w, base[0](w), base[1](w))
+        every = np.ones((len(w.numbers), 1), bool)
+        at = _find(w, kind, (start + offset(w) + more)[:, None], every, count, "loads")
+        for i in range(count):
+            w.put_scalar(target + i, w.memory.names[:, at[:, 0] + i])
+
+    return step
+
+
+def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
+    plain(inst, "offset", *_CACHES)
+    if m[3] or m[4]:
+        raise refused(inst)
+    count, load = int(m[5]) // 32, m[2] == "load"
+    data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
+    register, where = vgpr(inst, data), address_of(inst, address, base)
+
+    def load_step(w: Waves) -> None:
+        active = w.active((len(w.numbers), LANES))
+        if active.any():
+            at = _find(w, *where(w), active, count, "loads")
+            for i in range(count):
+                w.put(register + i, w.memory.names[:, at + i])
+
+    def store_step(w: Waves) -> None:
+        active = w.active((len(w.numbers), LANES))
+        if active.any():
+            kind, offset = where(w)
+            at = _find(w, kind, offset, active, count, "stores")
+            for i in range(count):
+                _store(w, kind, at + i, w.v[register + i][:, w.at], active, number)
+
+    return load_step if load else store_step
+
+
+def address_of(inst: Instruction, address: Operand, base: Operand) -> Callable[[Waves], tuple[str, Ints]]:
+    """The buffer and the offset in it that each lane accesses."""
+    shift = np.uint64(inst.offset & (1 << 64) - 1)
+    if not isinstance(address, Reg):
+        raise refused(inst, f"{address} in {inst}")
+    if isinstance(base, Reg) and base.count == 2:
+        offset, halves = lane_ints(inst, address), [scalar(inst, base, i) for i in (0, 1)]
+
+        def beside(w: Waves) -> tuple[str, Ints]:
+            kind, start = _pointer(w, *(half(w) for half in halves))
+            return kind, offset(w) + start[:, None] + shift
+
+        return beside
+    if isinstance(base, Special) and base.name == "off" and address.count == 2:
+        parts = [lanes(inst, address.sub(i)) for i in (0, 1)]
+
+        def alone(w: Waves) -> tuple[str, Ints]:
+            kind, start = _pointer(w, *(part(w) for part in parts))
+            return kind, start + shift
+
+        return alone
+    raise refused(inst, f"{base} in {inst}")
+
+
+def _pointer(w: Waves, low: Names, high: Names) -> tuple[str, Ints]:
+    if w.mask is not None and low.ndim == 3:
+        some = tuple(int(i[0]) for i in np.nonzero(w.mask))
+        low, high = (np.where(w.mask, half, half[:, some[0], some[1], None, None]) for half in (low, high))
+    found = pointers.address(low, high)
+    if found is None:
+        raise Fault("address", "the address is that of no buffer, or its halves do not belong together")
+    return found
+
+
+def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: int, verb: str) -> Indices:
+    """Where in w.memory the dwords begin; that of an inactive lane is any."""
+    places, mine = w.memory.places[kind], w.launch[w.at]
+    size, start = 4 * places.dwords[mine][:, None], places.start[mine][:, None]
+    place = np.broadcast_to(offset, active.shape).astype(np.int64)
+    good = (place >= 0) & (place + 4 * count <= size) & (place & 3 == 0)
+    at, held = place >> 2, good
+    if not places.whole:
+        at, inside = _held(places, mine, at, count)
+        held = good & inside
+        if kind in MATRICES and verb == "loads":
+            at = np.where(held, at + start, w.memory.elsewhere)
+            start, held = np.int64(0), good
+    if not (held | ~active).all():
+        bad = tuple(int(i[0]) for i in np.nonzero(~held & active))
+        where = _where(kind, int(place[bad]), int(size[bad[0], 0]), 4 * count)
+        raise Fault("outside", f"{verb} {where}", _lane(w, bad))
+    at = np.where(held, at + start, start)
+    if verb == "stores" and kind not in _STORED:
+        raise Fault("outside", f"stores into {kind}", _lane(w, tuple(int(i[0]) for i in np.nonzero(active))))
+    if kind == "C" and verb == "loads":
+        _may_read_c(w, at, active, count)
+    return at
+
+
+def _held(places: Places, mine: Indices, at: Indices, count: int) -> tuple[Indices, NDArray[np.bool_]]:
+    """Where dwords of buffers lie among those that are held, and which of them do; see Buffer."""
+    line, front = places.line[mine][:, None], places.front[mine][:, None]
+    top, bottom = places.top[mine][:, None], places.bottom[mine][:, None]
+    left, right = places.left[mine][:, None], places.right[mine][:, None]
+    outer, inner = at // line, at % line
+    inside = (outer >= top) & (inner >= left) & (inner + count <= right) & (outer < bottom)
+    # Where whole lines are held, they lie one behind the other.
+    joined = right - left == line
+    inside |= joined & (at >= top * line) & (at + count <= bottom * line)
+    ahead = at + count <= front
+    return np.where(ahead, at, front + (outer - top) * (right - left) + inner - left), inside | ahead
+
+
+def _where(kind: str, offset: int, size: int, count: int) -> str:
+    if offset & 3:
+        return f"{count} bytes at byte {offset} of {kind}, which is no multiple of 4"
+    if offset < 0:
+        return f"{count} bytes, {-offset} bytes before {kind}"
+    if offset + count <= size:
+        return f"{count} bytes at byte {offset} of {kind}, which belong to other workgroups"
+    return f"{count} bytes at byte {offset} of {kind}, which has {size}"
+
+
+def _may_read_c(w: Waves, at: Indices, active: NDArray[np.bool_], count: int) -> None:
+    beta = np.array([launch.beta == "any" for launch in w.launches])[w.launch[w.at]][:, None]
+    if (active & ~beta).any():
+        bad = tuple(int(i[0]) for i in np.nonzero(active & ~beta))
+        raise Fault("load", "loads C although beta is 0", _lane(w, bad))
+    for i in range(count):
+        if ((w.memory.stored[np.where(active, at, at[active][0]) + i] != 0) & active).any():
+            raise Fault("load", "loads an element of C that was stored before")
+
+
+def _lane(w: Waves, at: tuple[int, ...]) -> tuple[int, int]:
+    return int(w.numbers[at[0]]), at[1]
+
+
+def _store(w: Waves, kind: str, at: Indices, value: Names, active: NDArray[np.bool_], number: int) -> None:
+    memory = w.memory
+    lanes = w.numbers[:, None] * LANES + np.arange(LANES)
+    if w.mask is not None:
+        at, lanes, value = at[active], lanes[active], value[:, active]
+    before = memory.stored[at]
+    if before.any() and kind == "C":
+        again = tuple(int(i[0]) for i in np.nonzero(before))
+        raise Fault("store", "stores an element that was stored before", _of_lane(int(lanes[again])))
+    memory.stored[at] = number + 1
+    memory.by[at] = lanes
+    if (memory.by[at] != lanes).any():
+        again = tuple(int(i[0]) for i in np.nonzero(memory.by[at] != lanes))
+        raise Fault("store", "two lanes store one element", _of_lane(int(lanes[again])))
+    memory.names[:, at] = value
+
+
+def _atomic_add(inst: Instruction) -> Step:
+    """One active lane after another; the value before goes to the first operand where there is one (glc)."""
+    plain(inst, "offset", *_CACHES)
+    returns = inst.has("glc")
+    address, data, base = inst.operands[1:] if returns else inst.operands
+    target = vgpr(inst, inst.operands[0]) if returns else None
+    where, value = address_of(inst, address, base), lane_ints(inst, data)
+
+    def step(w: Waves) -> None:
+        active = w.active((len(w.numbers), LANES))
+        if not active.any():
+            return
+        kind, offset = where(w)
+        at = _find(w, kind, offset, active, 1, "stores")
+        if kind != "workspace":
+            raise Fault("store", f"adds to {kind} in memory")
+        more = np.broadcast_to(value(w), active.shape)
+        before = np.zeros((2, *active.shape), np.uint64)
+        for wave, lane in np.argwhere(active):
+            dword = w.memory.names[:, at[wave, lane]].copy()
+            if dword[1]:
+                raise Fault("data", "adds to what is no number", (int(w.numbers[wave]), int(lane)), refused=True)
+            before[:, wave, lane] = dword
+            w.memory.names[0, at[wave, lane]] = (dword[0] + more[wave, lane]) & MASK32
+        if target is not None:
+            w.put(target, before)
+
+    return step
+
+
+def _of_lane(number: int) -> tuple[int, int]:
+    return number // LANES, number % LANES
+
+
+# --- LDS
+@dataclass(frozen=True)
+class _Part:
+    """One access of an instruction: bytes behind its address, registers (the first, how many)."""
+
+    offset: int
+    register: int
+    count: int
+
+
+def _lds(inst: Instruction, _: int, m: re.Match[str]) -> Step:
+    plain(inst, "offset", "offset0", "offset1")
+    count, load = int(m[5]) // 32, m[2] == "load"
+    address = lane_ints(inst, inst.operands[1 if load else 0])
+    values = inst.operands[:1] if load else inst.operands[1:]
+    if m[3]:
+        unit = 4 * count * (64 if m[4] else 1)
+        offsets = [unit * _number(inst, name) for name in ("offset0", "offset1")]
+        registers = [vgpr(inst, v) for v in values]
+        registers = [registers[0], registers[0] + count] if load else registers
+        parts = [_Part(o, r, count) for o, r in zip(offsets, registers, strict=True)]
+    else:
+        parts = [_Part(inst.offset, vgpr(inst, values[0]), count)]
+
+    def step(w: Waves) -> None:
+        active = w.active((len(w.numbers), LANES))
+        if not active.any():
+            return
+        start = np.broadcast_to(address(w), active.shape).astype(np.int64)
+        loaded = []
+        for part in parts:
+            at = _lds_at(w, start + part.offset, active, part.count, "loads" if load else "stores")
+            for i in range(part.count):
+                if load:
+                    loaded.append((part.register + i, _lds_load(w, at + i, active)))
+                else:
+                    _lds_store(w, at + i, w.v[part.register + i][:, w.at], active)
+        for register, value in loaded:
+            w.put(register, value)
+
+    return step
+
+
+def _number(inst: Instruction, modifier: str) -> int:
+    value = inst.modifier(modifier, 0)
+    if not isinstance(value, int):
+        raise refused(inst, f"{modifier} in {inst}")
+    return value
+
+
+def _lds_at(w: Waves, address: Indices, active: NDArray[np.bool_], count: int, verb: str) -> Indices:
+    """Dwords of a workgroup's LDS."""
+    good = (address >= 0) & (address + 4 * count <= w.lds_bytes) & (address & 3 == 0)
+    if not (good | ~active).all():
+        bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
+        what = f"{verb} {4 * count} bytes at byte {int(address[bad])} of LDS, of which a workgroup has {w.lds_bytes}"
+        raise Fault("outside", what, _lane(w, bad))
+    return np.where(good, address >> 2, 0)
+
+
+def _lds_load(w: Waves, at: Indices, active: NDArray[np.bool_]) -> Names:
+    group, place = w.group[w.at][:, None], w.place[w.at][:, None]
+    size, epoch = w.lds.shape[2], w.epoch[group]
+    flat = group * size + at
+    written = w.lds_written.reshape(-1).take(flat)
+    if (now := written >= epoch.astype(np.int64) << 6).any():
+        _race(now & (written & 63 != place) & active, w, "loads what another wave stores")
+    marks = w.lds_read.reshape(-1)
+    if w.mask is None:
+        marks[place * (len(w.ids) * size) + flat] = epoch
+    else:
+        wave = np.nonzero(active)[0]
+        marks[place[wave, 0] * (len(w.ids) * size) + flat[active]] = epoch[wave, 0]
+    return w.lds.reshape(2, -1).take(flat, axis=1)
+
+
+def _lds_store(w: Waves, at: Indices, value: Names, active: NDArray[np.bool_]) -> None:
+    wave = np.nonzero(active)[0]
+    group, place = w.group[w.at][wave], w.place[w.at][wave]
+    epoch, size = w.epoch[group].astype(np.int64), w.lds.shape[2]
+    flat, value = group * size + at[active], value[:, active]
+    marks, names = w.lds_written.reshape(-1), w.lds.reshape(2, -1)
+    written = marks.take(flat)
+    _race_flat((written >= epoch << 6) & (written & 63 != place), wave, w, "stores where another wave stores")
+    for other, read in enumerate(w.lds_read.reshape(len(w.lds_read), -1)):
+        _race_flat((read.take(flat) == epoch) & (place != other), wave, w, "stores where another wave loads")
+    mark = epoch * 64 + place
+    marks[flat] = mark
+    names[:, flat] = value
+    _race_flat(marks.take(flat) != mark, wave, w, "stores where another wave stores")
+    if (names[:, flat] != value).any():
+        raise Fault("store", "two lanes of a wave store to one dword of LDS")
+
+
+def _race(bad: NDArray[np.bool_], w: Waves, what: str) -> None:
+    if bad.any():
+        raise Fault("race", f"{what}, with no barrier between", _lane(w, tuple(int(i[0]) for i in np.nonzero(bad))))
+
+
+def _race_flat(bad: NDArray[np.bool_], wave: Indices, w: Waves, what: str) -> None:
+    if bad.any():
+        raise Fault("race", f"{what}, with no barrier between", (int(w.numbers[wave[int(np.nonzero(bad)[0][0])]]), 0))

@@ -1,0 +1,291 @@
+"""Instructions that change registers only -> steps on `Waves`. Integers are calculated, floats become terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from isa.asm.program import Imm, Instruction
+from isa.check.spec_proof import names, operands, pointers
+from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
+from isa.check.spec_proof.launch import BETA, BETA_SIZE, UNWRITTEN
+from isa.check.spec_proof.names import MASK32, Names
+from isa.check.spec_proof.operands import Read, lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
+from isa.check.spec_proof.waves import SCC, Fault, Step, Waves
+from isa.registers import Reg
+
+VCC = 106
+_ONE = np.uint64(1)
+_NOTHING = np.uint64(0)
+_32 = np.uint64(32)
+Written = tuple[int, Names]
+
+
+def base_name(mnemonic: str) -> str:
+    """Without the suffix that says the encoding, and a half of a VOPD as it is called alone."""
+    return mnemonic.removesuffix("_e32").removesuffix("_e64").replace("v_dual_", "v_")
+
+
+def decode(inst: Instruction) -> Step:
+    """Raises Beyond for what is not known."""
+    if not inst.operands:
+        raise refused(inst)
+    if inst.mnemonic.startswith("v_"):
+        return _vector(inst)
+    plain(inst)
+    return _scalar(inst)
+
+
+# --- SALU
+def _scalar(inst: Instruction) -> Step:
+    name, ops = inst.mnemonic, inst.operands
+    if name == "s_mov_b32":
+        return _scalar_move(inst, 1)
+    if name == "s_mov_b64":
+        return _scalar_move(inst, 2)
+    if name == "s_movk_i32" and isinstance(ops[1], Imm):
+        return _scalar_move(inst, 1)
+    if name in ("s_add_u32", "s_sub_u32"):
+        return _pointer(inst, _scalar_two(inst))
+    if name in SCALAR:
+        return _size_of(inst) or _scalar_two(inst)
+    if name in ("s_addc_u32", "s_subb_u32"):
+        return _pointer(inst, _with_carry(inst))
+    if name in SCALAR_SHIFTS:
+        return _scalar_shift(inst)
+    if name == "s_cselect_b32":
+        return _select(inst)
+    if (compare := relation(name)) is not None:
+        return _scalar_compare(inst, compare)
+    raise refused(inst)
+
+
+def _scalar_move(inst: Instruction, count: int) -> Step:
+    target = sgpr(inst, inst.operands[0])
+    reads = [scalar(inst, inst.operands[1], i) for i in range(count)]
+
+    def step(w: Waves) -> None:
+        values = [read(w) for read in reads]
+        for i, value in enumerate(values):
+            w.put_scalar(target + i, value)
+
+    return step
+
+
+def _scalar_two(inst: Instruction) -> Step:
+    target, run = sgpr(inst, inst.operands[0]), SCALAR[inst.mnemonic]
+    a, b = (scalar_ints(inst, operand) for operand in inst.operands[1:])
+
+    def step(w: Waves) -> None:
+        result, condition = run(a(w), b(w))
+        w.put_scalar(target, result)
+        if condition is not None:
+            w.put_scalar(SCC, condition.astype(np.uint64))
+
+    return step
+
+
+def _size_of(inst: Instruction) -> Step | None:
+    """All bits of a float but its sign: not 0 where it is a beta that is neither 0 nor -0. None for others."""
+    masks = {"s_and_b32": 0x7FFFFFFF, "s_lshl_b32": 1}
+    source, other = inst.operands[1:]
+    if not isinstance(other, Imm) or other.value != masks.get(inst.mnemonic) or not isinstance(source, Reg):
+        return None
+    target, run, read = sgpr(inst, inst.operands[0]), SCALAR[inst.mnemonic], scalar(inst, source)
+    constant = np.full(1, other.value, np.uint64)
+
+    def step(w: Waves) -> None:
+        value = read(w)
+        beta = _are(value, BETA)
+        result, _ = run(w.whole(np.where(beta, _NOTHING, value), str(source)), constant)
+        w.put_scalar(target, np.where(beta, BETA_SIZE[:, None], np.stack((result & MASK32, np.zeros_like(result)))))
+        w.put_scalar(SCC, (beta | (result & MASK32 != 0)).astype(np.uint64))
+
+    return step
+
+
+def _are(value: Names, name: Names) -> Bools:
+    """Where names are this one."""
+    same: Bools = (value == name[:, None]).all(axis=0)
+    return same
+
+
+def _pointer(inst: Instruction, otherwise: Step) -> Step:
+    """s_add_u32 and the like where one of the sources is half of an address; `otherwise` elsewhere."""
+    tags = pointers.LOW if inst.mnemonic in ("s_add_u32", "s_sub_u32") else pointers.HIGH
+    target, minus = sgpr(inst, inst.operands[0]), inst.mnemonic.startswith("s_sub")
+    reads = [scalar(inst, operand) for operand in inst.operands[1:]]
+    ints = [scalar_ints(inst, operand) for operand in inst.operands[1:]]
+
+    def step(w: Waves) -> None:
+        for number, (read, other) in enumerate(zip(reads, ints[::-1], strict=True)):
+            half = read(w)
+            if minus and number:
+                break
+            if (kind := pointers.kind_of(half, tags)) is None:
+                continue
+            x = np.broadcast_to(other(w), half.shape[1:])
+            if tags is pointers.LOW:
+                value, carry = pointers.add_low(kind, half, x, minus=minus)
+                w.put_scalar(target, value)
+                w.put_scalar(SCC, carry)
+                return
+            total = pointers.add_high(kind, half, x, w.s[SCC][:, w.at], minus=minus)
+            if total is None:
+                raise Fault("address", f"the carry is not that of this address of {kind}")
+            w.put_scalar(target, total)
+            w.put_scalar(SCC, UNWRITTEN[:, None])
+            return
+        otherwise(w)
+
+    return step
+
+
+def _with_carry(inst: Instruction) -> Step:
+    target = sgpr(inst, inst.operands[0])
+    a, b = (scalar_ints(inst, operand) for operand in inst.operands[1:])
+    subtract = inst.mnemonic == "s_subb_u32"
+
+    def step(w: Waves) -> None:
+        carry = w.whole(w.s[SCC][:, w.at], "SCC")
+        x, y = a(w), b(w) + carry
+        w.put_scalar(target, x - y if subtract else x + y)
+        w.put_scalar(SCC, (y > x if subtract else (x + y) >> _32 != 0).astype(np.uint64))
+
+    return step
+
+
+def _scalar_shift(inst: Instruction) -> Step:
+    target, run = sgpr(inst, inst.operands[0]), SCALAR_SHIFTS[inst.mnemonic]
+    a, b = operands.scalar_wide(inst, inst.operands[1]), scalar_ints(inst, inst.operands[2])
+
+    def step(w: Waves) -> None:
+        result = run(a(w), b(w))
+        w.put_scalar(target, result)
+        w.put_scalar(target + 1, result >> _32)
+        w.put_scalar(SCC, (result != 0).astype(np.uint64))
+
+    return step
+
+
+def _select(inst: Instruction) -> Step:
+    target = sgpr(inst, inst.operands[0])
+    a, b = (scalar(inst, operand) for operand in inst.operands[1:])
+
+    def step(w: Waves) -> None:
+        condition = w.whole(w.s[SCC][:, w.at], "SCC") != 0
+        w.put_scalar(target, np.where(condition, a(w), b(w)))
+
+    return step
+
+
+def _scalar_compare(inst: Instruction, compare: Callable[..., Bools]) -> Step:
+    wide = inst.mnemonic.endswith("u64")
+    reader = operands.scalar_wide if wide else scalar_ints
+    a, b = (reader(inst, operand) for operand in inst.operands)
+    first, zero = inst.operands
+    if isinstance(zero, Imm) and zero.value == 0 and inst.mnemonic in ("s_cmp_eq_u32", "s_cmp_lg_u32"):
+        return _compare_size(inst, compare, scalar(inst, first))
+
+    def step(w: Waves) -> None:
+        w.put_scalar(SCC, compare(a(w), b(w)).astype(np.uint64))
+
+    return step
+
+
+def _compare_size(inst: Instruction, compare: Callable[..., Bools], read: Read) -> Step:
+    """Equal to 0, or not: the size of beta is not."""
+
+    def step(w: Waves) -> None:
+        value = read(w)
+        beta = _are(value, BETA_SIZE)
+        one = np.where(beta, _ONE, w.whole(np.where(beta, _NOTHING, value), str(inst.operands[0])))
+        w.put_scalar(SCC, compare(one, np.uint64(0)).astype(np.uint64))
+
+    return step
+
+
+# --- VALU
+def _vector(inst: Instruction) -> Step:
+    if inst.mnemonic == "v_readfirstlane_b32":
+        return _first_lane(inst)
+    if (compare := relation(base_name(inst.mnemonic))) is not None:
+        return _vector_compare(inst, compare)
+    halves = [_vector_half(half) for half in inst.halves]
+    if len(halves) == 1:
+        run = halves[0]
+        return lambda w: w.put(*run(w))
+    x, y = halves
+
+    def step(w: Waves) -> None:
+        # Both halves of a VOPD read before either writes.
+        first, second = x(w), y(w)
+        w.put(*first)
+        w.put(*second)
+
+    return step
+
+
+def _vector_compare(inst: Instruction, compare: Callable[..., Bools]) -> Step:
+    plain(inst)
+    target = sgpr(inst, inst.operands[0])
+    a, b = (lane_ints(inst, operand) for operand in inst.operands[1:])
+
+    def step(w: Waves) -> None:
+        bits = w.ballot(compare(a(w), b(w)))
+        w.put_scalar(target, bits)
+
+    return step
+
+
+def _vector_half(inst: Instruction) -> Callable[[Waves], Written]:
+    plain(inst)
+    name, ops = base_name(inst.mnemonic), inst.operands
+    target = vgpr(inst, ops[0])
+    if name == "v_mov_b32":
+        source = lanes(inst, ops[1])
+        return lambda w: (target, source(w))
+    if name == "v_cndmask_b32":
+        return _pick(inst, target)
+    if name in VECTOR:
+        run, ints = VECTOR[name], [lane_ints(inst, operand) for operand in ops[1:]]
+        return lambda w: (target, run(*(read(w) for read in ints)))
+    return _float(inst, name, target)
+
+
+def _first_lane(inst: Instruction) -> Step:
+    plain(inst)
+    target, source = sgpr(inst, inst.operands[0]), lanes(inst, inst.operands[1])
+
+    def step(w: Waves) -> None:
+        value = source(w)
+        first = np.zeros(len(w.numbers), np.intp) if w.mask is None else w.mask.argmax(axis=1)
+        w.put_scalar(target, value[:, np.arange(len(w.numbers)), first])
+
+    return step
+
+
+def _pick(inst: Instruction, target: int) -> Callable[[Waves], Written]:
+    a, b = (lanes(inst, operand) for operand in inst.operands[1:3])
+    condition = scalar_ints(inst, inst.operands[3] if len(inst.operands) > 3 else Reg("s", VCC))
+    bits = _ONE << np.arange(32, dtype=np.uint64)
+    return lambda w: (target, np.where((condition(w)[:, None] & bits) != 0, b(w), a(w)))
+
+
+def _float(inst: Instruction, name: str, target: int) -> Callable[[Waves], Written]:
+    sources = [lanes(inst, operand) for operand in inst.operands[1:]]
+    if name == "v_fmac_f32":
+        sources.append(lanes(inst, inst.operands[0]))
+    kind, number = {
+        "v_fmac_f32": ("fma", 3), "v_fma_f32": ("fma", 3), "v_mul_f32": ("mul", 2), "v_add_f32": ("add", 2),
+    }.get(name, ("", 0))  # fmt: skip
+    if len(sources) != number:
+        raise refused(inst)
+    run: Callable[..., Names] = getattr(names, kind)
+
+    def half(w: Waves) -> Written:
+        values = tuple(read(w) for read in sources)
+        return target, w.term(kind, run(*values), values)
+
+    return half

@@ -1,0 +1,58 @@
+"""The definition: what each element of C must hold, by name.
+
+    sum     = fma(A[i, K-1], B[K-1, j], ... fma(A[i, 1], B[1, j], fma(A[i, 0], B[0, j], 0)))
+    C[i, j] = alpha * sum                           where beta is 0
+            = fma(alpha, sum, beta * C[i, j])       elsewhere
+
+Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) + third) and so on.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import product
+
+import numpy as np
+
+from isa.check.spec_proof.launch import ALPHA, BETA, Launch
+from isa.check.spec_proof.names import Names, add, fma, mul
+
+
+def matrix(launch: Launch) -> Names:
+    """The names of C's elements after the launch, (2, rows, columns); of those that are held."""
+    a, b, c = launch.elements().values()
+    total = np.zeros_like(c)
+    tile = (launch.split.rows, launch.split.columns) if launch.split else (launch.m, launch.n)
+    tiles = [
+        [(i, range(max(held.start, i * step), min(held.stop, (i + 1) * step))) for i in _over(held, step)]
+        for held, step in zip((launch.rows, launch.columns), tile, strict=True)
+    ]
+    for (i, rows), (j, columns) in product(*tiles):
+        here = _slice(rows, launch.rows), _slice(columns, launch.columns)
+        pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
+        sums = [chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
+        total[:, here[0], here[1]] = reduce(add, sums)
+    return stored(launch, total)
+
+
+def _over(held: range, step: int) -> range:
+    """The tiles of so many rows, or columns, that these lie in."""
+    return range(held.start // step, -(-held.stop // step))
+
+
+def _slice(part: range, held: range) -> slice:
+    return slice(part.start - held.start, part.stop - held.start)
+
+
+def stored(launch: Launch, total: Names) -> Names:
+    """The names of what is stored to C, of those of the sums, (2, m, n)."""
+    alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
+    return fma(alpha, total, mul(beta, launch.elements()["C"])) if launch.beta == "any" else mul(alpha, total)
+
+
+def chain(a: Names, b: Names, start: Names | None = None) -> Names:
+    """The names of the products' sums, (2, rows, columns), from 0 or what `start` names."""
+    total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64) if start is None else start
+    for step in range(a.shape[2]):
+        total = fma(a[:, :, step, None], b[:, step, None, :], total)
+    return total

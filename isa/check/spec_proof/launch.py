@@ -1,0 +1,321 @@
+"""One launch of a GEMM kernel, and the memory that it may touch: A, B, C, the arguments and, where the kernel has one,
+a workspace. Where they lie is not known (see `pointers`).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.check.spec_proof.names import Names, leaves
+from isa.check.spec_proof.pointers import words
+
+Beta = Literal["0", "-0", "any"]
+Order = Literal["together", "first", "last", "aside"]
+MATRICES = ("A", "B", "C")
+POINTERS = (*MATRICES, "workspace")
+LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
+"""The arguments in their order; pointers take 8 bytes, all others 4."""
+ALPHA, BETA, BETA_SIZE, UNWRITTEN, OPEN, ELSEWHERE = (leaves(1, 6)[:, i] for i in range(6))
+"""BETA: a beta that is neither 0 nor -0. BETA_SIZE: its bits but the sign, hence not 0. UNWRITTEN: what a register or
+LDS holds before it is written. OPEN: what is not known for every K (see `induction`). ELSEWHERE: an element that is not
+held (see Part)."""
+_WIDEST = 16
+"""Dwords that one load takes at most."""
+ELEMENTS = dict(zip(MATRICES, (16, 17, 18), strict=True))
+"""The tags of the matrices' elements, which are numbered row by row (`names.leaves`)."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which sums over k are taken in pieces, as `isa.gemm` states it for its stream-K kernels.
+
+    C's tiles of rows x columns are numbered along its rows. K lies in blocks of `depth`, of which the first holds what
+    is left over; there is one at least. The K blocks of the first `streamed` tiles stand in a line, which is cut at the
+    multiples of `chunk`. A tile in pieces is the sum of its pieces' sums in ascending k: ((first + second) + third) ...
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    streamed: int
+    chunk: int
+
+    def blocks(self, k: int) -> int:
+        """K blocks of a tile."""
+        return max(1, -(-k // self.depth))
+
+    def pieces(self, row: int, column: int, n: int, k: int) -> list[tuple[int, int]]:
+        """(first k, the one behind the last) of each piece of a tile."""
+        blocks = self.blocks(k)
+        tile = row * -(-n // self.columns) + column
+        line = range(tile * blocks, (tile + 1) * blocks)
+        cuts = [i - line.start for i in line if i % self.chunk == 0 and i > line.start] if tile < self.streamed else []
+        steps = [0, *(k - (blocks - cut) * self.depth for cut in cuts), k]
+        return list(pairwise(steps))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is followed of a launch that is too large to follow.
+
+    name:    of it, for people.
+    groups:  numbers of the workgroups that run.
+    rows, columns: of C that are held in memory, and so those of A and of B. What is loaded of A, B and C elsewhere is
+             not known; nothing may be stored there.
+    whole:   rows and columns, among these, that the workgroups finish. They store nothing to the others.
+    slots:   dwords of the workspace behind its counters that come before those that are held.
+    """
+
+    name: str
+    groups: Sequence[int]
+    rows: range
+    columns: range
+    whole: tuple[range, range]
+    slots: int = 0
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Sizes, what is known of beta ("any": that it is neither 0 nor -0), workgroups in (x, y, z), threads of one.
+
+    arguments: their names in order, each one of POINTERS, M, N, K, alpha, beta or a key of `numbers`.
+    numbers:   other integer arguments; None for what is not known, as it depends on K.
+    trans_a, trans_b: A lies in memory as K x M, B as N x K, row by row. What is said of elements is of A and B as they
+    are multiplied.
+    workspace: dwords of memory that the kernel may use; the first `zeroed` of them are 0 before and after the launch.
+    split:     which sums are taken in pieces; None for none.
+    order:     how workgroups run: together, or one after another, the first or the last first; or the
+               last one, and then all others together (aside).
+    part:      of a launch that is too large to follow: what is followed; None: all of it.
+    """
+
+    m: int
+    n: int
+    k: int
+    beta: Beta
+    grid: tuple[int, int, int]
+    block: int
+    arguments: Sequence[str] = LADDER
+    numbers: Mapping[str, int | None] = field(default_factory=dict)
+    workspace: int = 0
+    zeroed: int = 0
+    split: Split | None = None
+    order: Order = "together"
+    trans_a: bool = False
+    trans_b: bool = False
+    part: Part | None = None
+
+    @property
+    def rows(self) -> range:
+        """Rows of A and C that are held."""
+        return range(self.m) if self.part is None else self.part.rows
+
+    @property
+    def columns(self) -> range:
+        """Columns of B and C that are held."""
+        return range(self.n) if self.part is None else self.part.columns
+
+    @property
+    def finished(self) -> NDArray[np.bool_]:
+        """Of each element of C that is held, whether the workgroups that run store it."""
+        found = np.zeros((len(self.rows), len(self.columns)), bool)
+        rows, columns = (self.rows, self.columns) if self.part is None else self.part.whole
+        top, left = self.rows.start, self.columns.start
+        found[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = True
+        return found
+
+    def elements(self) -> dict[str, Names]:
+        """The names of the elements of each matrix, (2, rows, columns), as far as it is held."""
+        rows, columns = len(self.rows), len(self.columns)
+        return {
+            matrix: leaves(ELEMENTS[matrix], height * width).reshape(2, height, width)
+            for matrix, height, width in (("A", rows, self.k), ("B", self.k, columns), ("C", rows, columns))
+        }
+
+    def stored(self) -> dict[str, Names]:
+        """The same in the order of memory, (2, dwords)."""
+        turned = {"A": self.trans_a, "B": self.trans_b, "C": False}
+        return {
+            matrix: (names.swapaxes(1, 2) if turned[matrix] else names).reshape(2, -1)
+            for matrix, names in self.elements().items()
+        }
+
+    def lines(self, kind: str) -> tuple[int, int, range, range]:
+        """Of a matrix as it lies in memory: lines, elements of each, and which lines, and of these which elements, are
+        held."""
+        m, n, k = (self.m, self.rows), (self.n, self.columns), (self.k, range(self.k))
+        outer, inner = {"A": (m, k), "B": (k, n), "C": (m, n)}[kind]
+        if (kind == "A" and self.trans_a) or (kind == "B" and self.trans_b):
+            outer, inner = inner, outer
+        return outer[0], inner[0], outer[1], inner[1]
+
+    @property
+    def followed(self) -> Sequence[int]:
+        """The numbers of the workgroups that run."""
+        x, y, z = self.grid
+        return range(x * y * z) if self.part is None else self.part.groups
+
+    @property
+    def groups(self) -> int:
+        """How many run."""
+        return len(self.followed)
+
+    @property
+    def ids(self) -> list[tuple[int, int, int]]:
+        """(x, y, z) of each of them."""
+        x, y, _ = self.grid
+        return [(i % x, i // x % y, i // x // y) for i in self.followed]
+
+    def __str__(self) -> str:
+        x, y, z = self.grid
+        groups = f" by {x * y * z} workgroups" if self.split else ""
+        return f"{self.m} x {self.n} x {self.k}{groups}" + ("" if self.part is None else f", {self.part.name}")
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer of `dwords`, of which not all need be held: the first `front`, and in lines of `line` dwords the
+    `columns` of the `lines`. In Memory they lie one behind the other from `start` on, `held` of them."""
+
+    dwords: int
+    start: int
+    held: int
+    line: int
+    lines: range
+    columns: range
+    front: int = 0
+
+    @property
+    def whole(self) -> bool:
+        return self.held == self.dwords
+
+
+@dataclass(frozen=True)
+class Places:
+    """The buffers of one kind, one of each launch: fields of Buffer, lines and columns by the first and the one behind
+    the last. whole: all are held whole."""
+
+    whole: bool
+    dwords: NDArray[np.int64]
+    start: NDArray[np.int64]
+    line: NDArray[np.int64]
+    top: NDArray[np.int64]
+    bottom: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    front: NDArray[np.int64]
+
+    @staticmethod
+    def of(buffers: Sequence[Buffer]) -> Places:
+        numbers = [
+            (b.dwords, b.start, max(1, b.line), b.lines.start, b.lines.stop, b.columns.start, b.columns.stop, b.front)
+            for b in buffers
+        ]
+        return Places(all(b.whole for b in buffers), *np.array(numbers, np.int64).T)
+
+
+class Memory:
+    """All dwords that the launches may touch, by name, and what became of each.
+
+    names:  (2, dwords). The last ones, from `elsewhere` on, stand for all that is not held.
+    stored: instruction that stored the dword, plus one; 0 where none did.
+    by:     the lane that did, counted over all waves.
+    places: where the buffers of each kind lie.
+    """
+
+    def __init__(self, launches: Sequence[Launch]) -> None:
+        self.launches = launches
+        self.buffers: list[dict[str, Buffer]] = []
+        parts: list[Names] = []
+        start = 0
+        for launch in launches:
+            mine = {}
+            for kind, names in _contents(launch).items():
+                mine[kind] = _buffer(launch, kind, start, names.shape[1])
+                parts.append(names)
+                start += names.shape[1]
+            self.buffers.append(mine)
+        self.places = {kind: Places.of([mine[kind] for mine in self.buffers]) for kind in self.buffers[0]}
+        self.elsewhere = start
+        parts.append(np.repeat(ELSEWHERE[:, None], _WIDEST, axis=1))
+        self.names = np.concatenate(parts, axis=1)
+        self.stored = np.zeros(start + _WIDEST, np.int32)
+        self.by = np.zeros(start + _WIDEST, np.int64)
+        for launch, mine in zip(launches, self.buffers, strict=True):
+            at = mine["arguments"].start
+            for offset, name in layout(launch.arguments):
+                value = _words(name, launch)
+                first = at + offset // 4
+                self.names[:, first : first + value.shape[1]] = value
+
+    def of(self, launch: int, kind: str) -> Names:
+        """The names in a buffer, (2, dwords that are held)."""
+        buffer = self.buffers[launch][kind]
+        return self.names[:, buffer.start : buffer.start + buffer.held]
+
+    def in_c(self, launch: int) -> tuple[Names, NDArray[np.int32], NDArray[np.int64]]:
+        """Of the elements of C that are held, (rows, columns): their names, who stored them (see `stored`, `by`)."""
+        buffer, of = self.buffers[launch]["C"], self.launches[launch]
+        here, shape = slice(buffer.start, buffer.start + buffer.held), (len(of.rows), len(of.columns))
+        return self.names[:, here].reshape(2, *shape), self.stored[here].reshape(shape), self.by[here].reshape(shape)
+
+
+def _buffer(launch: Launch, kind: str, start: int, held: int) -> Buffer:
+    if kind in MATRICES:
+        count, line, lines, columns = launch.lines(kind)
+        return Buffer(count * line, start, held, line, lines, columns)
+    front, slots = 0, launch.part.slots if launch.part and kind == "workspace" else 0
+    if slots:
+        front = launch.zeroed
+    return Buffer(held + slots, start, held, 1, range(front + slots, held + slots), range(1), front)
+
+
+def layout(arguments: Sequence[str]) -> list[tuple[int, str]]:
+    """(offset in bytes, name) of each."""
+    found, at = [], 0
+    for name in arguments:
+        size = 8 if name in POINTERS else 4
+        at += -at % size
+        found.append((at, name))
+        at += size
+    return found
+
+
+def argument_bytes(arguments: Sequence[str]) -> int:
+    at, last = layout(arguments)[-1]
+    return at + (8 if last in POINTERS else 4)
+
+
+def _contents(launch: Launch) -> dict[str, Names]:
+    found = launch.stored()
+    found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
+    slots = launch.part.slots if launch.part else 0
+    found["workspace"] = np.repeat(UNWRITTEN[:, None], launch.workspace - slots, axis=1)
+    found["workspace"][:, : launch.zeroed] = 0
+    return found
+
+
+def _words(name: str, launch: Launch) -> Names:
+    """An argument's one or two dwords."""
+    if name in POINTERS:
+        return words(name)
+    if name == "alpha":
+        return ALPHA[:, None]
+    if name == "beta":
+        if launch.beta == "any":
+            return BETA[:, None]
+        return _constant(struct.unpack("<I", struct.pack("<f", float(launch.beta)))[0])
+    sizes = {"M": launch.m, "N": launch.n, "K": launch.k, **launch.numbers}
+    value = sizes[name]
+    return OPEN[:, None] if value is None else _constant(value & 0xFFFFFFFF)
+
+
+def _constant(bits: int) -> Names:
+    return np.array([[bits], [0]], np.uint64)

@@ -1,0 +1,66 @@
+"""Descriptor and metadata -> how a wave starts; Fault where they do not give what the proof takes for granted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isa.asm.program import Kernel
+from isa.check import counts
+from isa.check.spec_proof.launch import Launch, argument_bytes
+from isa.check.spec_proof.pointers import words
+from isa.check.spec_proof.waves import Fault, Waves
+
+# Directives that change how a wave starts or computes -> what they must be; LLVM AMDGPUUsage, ".amdhsa_" directives.
+FIXED = {
+    "wavefront_size32": 1, "user_sgpr_kernarg_segment_ptr": 1, "float_denorm_mode_32": 3, "float_round_mode_32": 0,
+    "private_segment_fixed_size": 0, "enable_private_segment": 0, "user_sgpr_private_segment_size": 0,
+    "user_sgpr_dispatch_ptr": 0, "user_sgpr_queue_ptr": 0, "user_sgpr_dispatch_id": 0,
+    "system_sgpr_workgroup_info": 0, "system_vgpr_workitem_id": 0,
+}  # fmt: skip
+DEFAULTS = {"system_sgpr_workgroup_id_x": 1, "user_sgpr_count": 2, "wavefront_size32": 1}
+_IDS = ("x", "y", "z")
+
+
+def start(kernel: Kernel, w: Waves) -> None:
+    """Sets the registers that hardware sets (ISA guide 3.12; AMDGPUUsage, "Initial Kernel Execution State")."""
+    w.select(np.arange(w.count))
+    for i, word in enumerate(words("arguments").T):
+        w.put_scalar(i, word[:, None])
+    register = _directive(kernel, "user_sgpr_count")
+    for axis, letter in enumerate(_IDS):
+        if _directive(kernel, f"system_sgpr_workgroup_id_{letter}"):
+            w.put_scalar(register, np.array([ids[axis] for ids in w.ids], np.uint64)[w.group])
+            register += 1
+    w.put(0, (w.place[:, None] * 32 + np.arange(32)).astype(np.uint64))
+
+
+def check(kernel: Kernel, launch: Launch) -> None:
+    """Fault for a setting under which the kernel is started or computes otherwise."""
+    for name, wanted in FIXED.items():
+        if (found := _directive(kernel, name)) != wanted:
+            raise Fault("setting", f".amdhsa_{name} is {found}, not {wanted}")
+    # The pointer to the arguments lies in the first two; at most 16 can be.
+    if not 2 <= (user := _directive(kernel, "user_sgpr_count")) <= counts.USER_SGPRS:
+        raise Fault("setting", f".amdhsa_user_sgpr_count is {user}, not 2 to {counts.USER_SGPRS}")
+    threads, size = launch.block, argument_bytes(launch.arguments)
+    for name, least in (("kernarg_size", size),):
+        if (found := _directive(kernel, name)) < least:
+            raise Fault("setting", f".amdhsa_{name} is {found}: the arguments have {least} bytes")
+    most = counts.metadata(kernel, ".max_flat_workgroup_size")
+    if most is not None and most < threads:
+        raise Fault("setting", f".max_flat_workgroup_size is {most}: a workgroup has {threads} threads")
+    if counts.metadata(kernel, ".uniform_work_group_size") == 0:
+        raise Fault("setting", ".uniform_work_group_size is 0: the kernel takes whole workgroups only")
+    for axis, groups in zip(_IDS, launch.grid, strict=True):
+        if groups > 1 and not _directive(kernel, f"system_sgpr_workgroup_id_{axis}"):
+            raise Fault("setting", f"the launch has several workgroups in {axis}, the kernel does not ask which it is")
+
+
+def lds_bytes(kernel: Kernel) -> int:
+    return _directive(kernel, "group_segment_fixed_size")
+
+
+def _directive(kernel: Kernel, name: str) -> int:
+    """Its value; the assembler's default where it is not given."""
+    value = counts.directive(kernel, name)
+    return DEFAULTS.get(name, 0) if value is None else value

@@ -1,0 +1,304 @@
+"""Which launches the proof follows where nobody names any.
+
+Small ones that take every way through a kernel (`usual`, `stream_k`). The grid is one workgroup or two by two, so that
+there are workgroups inside of C, at its right edge, at its lower edge and at its corner; K is 0, 1, and next to the
+multiples of a K block, up to four; beta is 0, -0, and neither. Whether that was enough is not taken on trust: each
+instruction must have run and each branch must have gone both ways (see `isa.check.spec_proof`).
+
+All edges (`edges`): what a lane at an edge loads and stores depends on how many rows and columns are left, and on
+nothing else of M and N. So each number of rows and each of columns is tried: at one edge alone, and at the corner one
+with another as chance has it.
+
+Far ones (`far_tiles`, `far_pieces`, `far`): M, N, or both, are as large as may be, some of the sums of low halves carry
+and some do not. M and N differ, as do row and column, so that one does not do for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from random import Random
+
+from isa.check.spec_proof.launch import LADDER, Beta, Launch, Order, Part, Split
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """A workgroup of `threads` computes rows x columns of C, `depth` steps of k at a time; see Launch for the rest."""
+
+    rows: int
+    columns: int
+    depth: int
+    threads: int
+    trans_a: bool = False
+    trans_b: bool = False
+
+
+@dataclass(frozen=True)
+class EveryK:
+    """Where the proof speaks of all K from 1 to `most`. launches: M, N and what is known of beta, their K does not
+    count; depth: steps of k in a K block; corners: more launches, those of `edges` that have three K blocks."""
+
+    launches: tuple[Launch, ...]
+    depth: int
+    most: int
+    corners: tuple[Launch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the host gives a launch: the grid, the arguments behind the workspace, "streamed" and "chunk" among them
+    (see launch.Split), and the bytes of the workspace."""
+
+    grid: tuple[int, int, int]
+    numbers: Mapping[str, int]
+    workspace: int
+
+
+Host = Callable[[int, int, int, int, int], Given]
+"""M, N, K, the number of workgroups and that of tiles that may be done in pieces -> what such a launch is given."""
+Pieces = tuple[int, Host]
+"""Of a kernel whose workgroups take tiles and pieces of tiles: bytes of counters in its workspace, and its host."""
+
+
+def usual(p: Tiling) -> tuple[Launch, ...]:
+    """For kernels with a workgroup for each tile."""
+    rows, columns, depth = p.rows, p.columns, p.depth
+    sizes: list[tuple[int, int, int, Beta]] = [
+        (rows + 1, columns + 3, 0, "any"),
+        (1, 1, 1, "0"),
+        (rows - 1, columns, depth // 2 + 1, "-0"),
+        (rows + max(1, rows // 2), columns + 1, depth, "any"),
+        (rows, 2 * columns - 1, 2 * depth + depth // 2 + 1, "0"),
+        (rows, columns, 2 * depth, "any"),
+        (rows, columns, 2 * depth + 1, "0"),
+        (rows + 7, columns + max(1, columns // 2) + 2, 4 * depth, "any"),
+    ]
+    return tuple(tiled(p, *size) for size in sizes)
+
+
+def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[Launch, ...]:
+    """For both: one workgroup, at the corner of C with each number of its rows and each number of its columns, three K
+    blocks and a term of C; and at one edge only, with each number of rows or of columns. There K is 0, so that no sums
+    need be followed, and there is no term of C: both ways of the epilogue.
+
+    At the corner no bit of the number of rows goes with a bit of that of columns."""
+    columns = Random(1).sample(range(p.columns), p.columns)
+    corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
+    lower = [(i, p.columns) for i in range(1, p.rows)]
+    right = [(p.rows, j) for j in range(1, p.columns + 1)]
+    found = [_dealt(p, pieces, m, n, 2 * p.depth + 1, "any") for m, n in corners]
+    return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in (*lower, *right)))
+
+
+def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta) -> Launch:
+    """A launch with a workgroup for each tile."""
+    if pieces is None:
+        return tiled(p, m, n, k, beta)
+    return streamed(p, *pieces, m, n, k, beta, -(-n // p.columns) * -(-m // p.rows), 0, "together")
+
+
+def every_k(
+    p: Tiling,
+    largest: tuple[int, int, int],
+    pieces: Pieces | None = None,
+    tiles: int | None = None,
+    *,
+    thorough: bool = False,
+) -> EveryK:
+    """For both, where each workgroup has a tile: inside of C, at each edge and at the corner; each kind of beta; far
+    tiles. largest: M, N and K; tiles: the most that there may be, None for any number. thorough: with each number of
+    rows, and of columns, at the corner."""
+    sizes: list[tuple[int, int, Beta]] = [
+        (p.rows + 1, p.columns + 3, "any"), (p.rows, p.columns, "0"), (p.rows - 1, p.columns, "-0")
+    ]  # fmt: skip
+    launches = [_dealt(p, pieces, m, n, 1, beta) for m, n, beta in sizes]
+    launches += far_tiles(p, largest, pieces, tiles, 1)
+    near = len(launches)
+    if thorough:
+        launches += [launch for launch in edges(p, pieces) if launch.k]
+    if pieces:
+        others = [_dealt(p, pieces, p.rows, p.columns, k, "0").numbers for k in (1, 7 * p.depth + 1, largest[2])]
+        varying = {name for name in others[0] if len({numbers[name] for numbers in others}) > 1}
+        launches = [replace(x, numbers={**x.numbers, **dict.fromkeys(varying)}) for x in launches]
+    return EveryK(tuple(launches[:near]), p.depth, largest[2], tuple(launches[near:]))
+
+
+def far_tiles(
+    p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None, tiles: int | None, k: int
+) -> list[Launch]:
+    """For both: of launches that are too large to follow, the workgroup of one tile. See `every_k`."""
+    return [_at(p, pieces, *place, k) for place in _far(p, largest, tiles)]
+
+
+Place = tuple[int, int, int, int, Beta]
+"""Row and column of a tile, M, N."""
+
+
+def _far(p: Tiling, largest: tuple[int, int, int], tiles: int | None) -> Iterator[Place]:
+    """A tile at the corner of C and one inside of it, with a term of C and without, where M and N are as large as may
+    be, or one of them is. Each where the 64-bit offset of the tile in C has a low half that carries when the tile's
+    first column is added, and where it has none that does.
+    """
+    rows, columns = ((most - 1) // step for most, step in zip(largest[:2], (p.rows, p.columns), strict=True))
+    kinds: list[tuple[int, int, bool, Beta]] = [
+        (rows, columns, False, "any"),
+        (rows * 5 // 7, columns - 1, True, "0"),
+        (rows - 1, columns * 3 // 5, True, "any"),
+        (rows * 4 // 9, columns * 6 // 7, False, "-0"),
+    ]
+    for carries, (number, (row, column, inside, beta)) in product((True, False), enumerate(kinds)):
+        # Of both, one may have to be less, where tiles are counted.
+        if tiles is not None and (row + 2) * (column + 2) > tiles:
+            row, column = (row, tiles // (row + 2) - 2) if number % 2 else (tiles // (column + 2) - 2, column)
+        if row >= 0 and column >= 0 and (found := _carrying(p, row, column, inside, carries)) is not None:
+            yield *found, beta
+
+
+def _carrying(p: Tiling, row: int, column: int, inside: bool, carries: bool) -> tuple[int, int, int, int] | None:
+    """The last tile (row, column) up to these, M and N, so that the sum of low halves carries, or does not."""
+    m_more = 2 * p.rows - 1 if inside else p.rows - 1
+    for n_more in range(p.columns - 1, p.columns // 2, -1):
+        n = column * p.columns + n_more + (p.columns if inside else 0)
+        for i in range(row, max(-1, row - _LOOKED_AT), -1):
+            low = i * p.rows * n % (1 << 32) + column * p.columns
+            if (low >> 32 != 0) == carries:
+                return i, column, i * p.rows + m_more, n
+    return None
+
+
+_LOOKED_AT = 1 << 11
+
+
+def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta, k: int) -> Launch:
+    launch = _dealt(p, pieces, m, n, k, beta)
+    rows = range(row * p.rows, min(m, (row + 1) * p.rows))
+    columns = range(column * p.columns, min(n, (column + 1) * p.columns))
+    number = row * -(-n // p.columns) + column
+    return replace(launch, part=Part(f"tile ({column}, {row})", (number,), rows, columns, (rows, columns)))
+
+
+def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> Launch:
+    """One launch: x runs along the columns of C, y along its rows."""
+    grid = -(-n // p.columns), -(-m // p.rows), 1
+    return Launch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
+
+
+def stream_k(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
+    """For kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
+
+    Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with
+    the last piece of a tile comes last, or first, or all at once, so that each way to add up is taken.
+    """
+    rows, columns, depth = p.rows, p.columns, p.depth
+    sizes: list[tuple[int, int, int, Beta, int, int, Order]] = [
+        (rows + 1, columns + 3, 0, "any", 3, 0, "together"),
+        (1, 1, 1, "0", 2, 1, "together"),
+        (rows, columns + 1, 2 * depth + depth // 2 + 1, "-0", 3, 2, "first"),
+        (rows, columns, 3 * depth, "any", 3, 1, "last"),
+        (rows, columns, 3 * depth, "0", 3, 1, "together"),
+        (rows + 5, columns + 7, 3 * depth + 1, "any", 2, 3, "together"),
+        (rows, 2 * columns, 4 * depth, "0", 4, 1, "first"),
+    ]
+    return tuple(streamed(p, counters, host, *size) for size in sizes)
+
+
+def streamed(
+    p: Tiling, counters: int, host: Host, m: int, n: int, k: int, beta: Beta, groups: int, tiles: int, order: Order
+) -> Launch:
+    """One launch of so many workgroups; `tiles` of the tiles may be done in pieces."""
+    given = host(m, n, k, groups, tiles)
+    numbers = given.numbers
+    pieces = Split(p.rows, p.columns, p.depth, numbers["streamed"], numbers["chunk"])
+    # Where nothing is in pieces the workspace is none of the kernel's business.
+    workspace, zeroed = (given.workspace // 4, counters // 4) if pieces.streamed else (0, 0)
+    return Launch(
+        m, n, k, beta, given.grid, p.threads, (*LADDER, "workspace", *numbers), numbers, workspace, zeroed, pieces,
+        order, p.trans_a, p.trans_b,
+    )  # fmt: skip
+
+
+def far(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
+    """For the same, at the far end of a large workspace: the last slot below 8 GiB. There a slot's offset has a high
+    half, and a low half that is about to carry."""
+    slot = (1 << 33) // (4 * p.rows * p.columns) - 1
+    return _in_slots(p, (counters, host), range(slot, slot + 1))
+
+
+def far_pieces(p: Tiling, pieces: Pieces, largest: tuple[int, int, int]) -> tuple[Launch, ...]:
+    """For the same: slots behind 4 GiB of workspace; and pieces that begin more than 4 GiB behind the tile's first
+    element of A, or of B, where these lie so that k takes large steps."""
+    slot = (1 << 32) // (4 * p.rows * p.columns) + 1
+    found = _in_slots(p, pieces, range(slot, slot + _SLOTS))
+    m, n, _ = largest
+    if not p.trans_b:
+        found += (_begun_far(p, pieces, p.rows, n - 1, n - 1),)
+    if p.trans_a:
+        found += (_begun_far(p, pieces, m - 1, p.columns, m - 1),)
+    return found
+
+
+_SLOTS = 64
+"""How many are looked through for one in a tile of few pieces."""
+
+
+def _begun_far(p: Tiling, pieces: Pieces, m: int, n: int, line: int) -> Launch:
+    """Two tiles, each in two pieces; the second one is followed. line: elements from one k to the next."""
+    blocks = -(-(1 << 30) // (line * p.depth)) + 2
+    launch = streamed(p, *pieces, m, n, 2 * blocks * p.depth - p.depth // 2, "any", 8, 2, "together")
+    assert launch.split is not None
+    across = -(-n // p.columns)
+    rows, columns = (
+        (range(p.rows), range(p.columns, 2 * p.columns)) if across > 1 else (range(p.rows, 2 * p.rows), range(n))
+    )
+    ranges = 2 * launch.split.blocks(launch.k) // launch.split.chunk
+    groups = range(8 - ranges // 2, 8)
+    return replace(launch, part=Part("tile 1", groups, rows, columns, (rows, columns)))
+
+
+def _in_slots(p: Tiling, pieces: Pieces, slots: range) -> tuple[Launch, ...]:
+    """Two launches in which one of these slots holds a tile's first piece, and its last one, which is done first. Of
+    each launch only the tile is followed (`Part`). None where there is no such tile."""
+    tiles = pieces[0] // (4 * p.threads // 32)
+    found = []
+    orders: tuple[tuple[int, Order], ...] = ((0, "together"), (1, "aside"))
+    for last, order in orders:
+        tile, blocks, chunk = _piece_in(slots, tiles, last)
+        if tile:
+            ranges = -(-(tile + 1) * blocks // chunk)
+            m, k = (tile + 1) * p.rows, blocks * p.depth
+            launch = streamed(p, *pieces, m, p.columns, k, "0", ranges, tile + 1, order)
+            found.append(replace(launch, part=_tile(launch, tile)))
+    return tuple(found)
+
+
+def _tile(launch: Launch, tile: int) -> Part:
+    """The last tile of tiles that lie below one another, all in pieces. The first of the workgroups with its pieces
+    begins with the tile before, which is not finished."""
+    split = launch.split
+    assert split is not None
+    blocks, chunk, rows = split.blocks(launch.k), split.chunk, split.rows
+    groups = range(tile * blocks // chunk, ((tile + 1) * blocks - 1) // chunk + 1)
+    slots = (groups.start + tile - 1) * rows * split.columns
+    columns = range(launch.n)
+    whole = range(tile * rows, launch.m), columns
+    return Part(f"tile {tile}", groups, range((tile - 1) * rows, launch.m), columns, whole, slots)
+
+
+_MOST_BLOCKS = 256
+"""What is looked through: a tile with more pieces takes long to follow."""
+
+
+def _piece_in(slots: range, tiles: int, last: int) -> tuple[int, int, int]:
+    """(tile, K blocks of a tile, K blocks of a range) so that the last of the tiles has its first (its last) piece in
+    one of these slots, with few K blocks; zeros where none does. The piece of range i in tile t has slot i + t."""
+    for blocks in range(1, _MOST_BLOCKS):
+        for chunk in range(1, blocks + 1):
+            if slots.start * chunk // (blocks + chunk) - 1 >= tiles:
+                break
+            for slot, step in product(slots, (-1, 0, 1)):
+                tile = slot * chunk // (blocks + chunk) + step
+                if 0 < tile < tiles and ((tile + last) * blocks - last) // chunk + tile == slot:
+                    return tile, blocks, chunk
+    return 0, 0, 0

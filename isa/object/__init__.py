@@ -1,0 +1,1 @@
+"""Code objects: their ELF parts, kernel descriptors, metadata."""

@@ -1,0 +1,397 @@
+"""What is inside a code object: an ELF for gfx11, alone or inside the offload bundle that `hipcc --genco` writes.
+
+In:  bytes, trusted in nothing: each read is checked against the length, so that damaged input ends in a CodeObjectError
+     that names the place, never in a crash or a huge allocation.
+Out: a CodeObject: its loadable segments with their addresses, its symbols, and each kernel with its decoded 64-byte
+     descriptor and its metadata. `disassemble` turns bytes into LLVM's text.
+
+How: the ELF64 program headers say what is loaded where; the section headers lead to the symbols; the AMDGPU note
+(type 32, msgpack) lists the kernels; each kernel's `.symbol` is its descriptor, and that points at the code.
+
+Sources: LLVM "User Guide for AMDGPU Backend": ELF Header, Code Object Metadata V3 to V5;
+clang "Offload Bundler: Bundled Code Object File Layout".
+
+Limits: little-endian ELF64, linked (ET_DYN), wave32 or wave64, no relocations where the code is to run (each is refused
+by name: clang emits none for code that only calls and reads within its own module), no compressed bundles.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from isa.asm.disassembler import disassemble
+from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
+
+__all__ = [
+    "Argument", "CodeObject", "CodeObjectError", "Descriptor", "Kernel", "OtherTarget", "Segment", "Symbol",
+    "disassemble", "image_size", "load", "unbundle",
+]  # fmt: skip
+
+BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
+COMPRESSED_BUNDLE_MAGIC = b"CCOB"
+LARGEST_IMAGE = 1 << 28
+"""Bytes that all segments of one code object may span: far above any real one, far below what would hurt the host."""
+LONGEST_NAME = 4096
+
+_EM_AMDGPU, _ET_DYN = 224, 3
+_PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
+_SHT_SYMTAB, _SHT_DYNSYM = 2, 11
+_NOTE_METADATA = 32  # NT_AMDGPU_METADATA
+_RELOCATIONS = ("NONE ABS32_LO ABS32_HI ABS64 REL32 REL64 ABS32 GOTPCREL GOTPCREL32_LO GOTPCREL32_HI "
+                "REL32_LO REL32_HI 12 RELATIVE64 REL16").split()  # fmt: skip
+_RELATIVE64 = _RELOCATIONS.index("RELATIVE64")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One kernel argument in the metadata. kind: `by_value`, `global_buffer`, ... or `hidden_...`, which the runtime
+    fills. offset and size in bytes within the kernel argument segment."""
+
+    offset: int
+    size: int
+    kind: str
+    name: str = ""
+    address_space: str = ""
+
+    @property
+    def hidden(self) -> bool:
+        return self.kind.startswith("hidden_")
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel: descriptor and metadata. `vgprs` and `sgprs` are the counts that the metadata states; `code_size` is
+    the size of the code's symbol in bytes (what follows it up to the section's end is padding)."""
+
+    name: str
+    descriptor: Descriptor
+    args: tuple[Argument, ...]
+    vgprs: int
+    sgprs: int
+    vgpr_spills: int
+    sgpr_spills: int
+    max_workgroup: int
+    code_size: int
+    metadata: Mapping[str, Any] = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A PT_LOAD: `data` goes to `address`, followed by zeros up to `size` bytes. flags: 1 execute, 2 write, 4 read."""
+
+    address: int
+    size: int
+    flags: int
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A defined symbol. kind: "func", "object" or "" (others)."""
+
+    name: str
+    address: int
+    size: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeObject:
+    """A linked code object. Addresses are relative to where it is loaded."""
+
+    arch: str
+    abi_version: int
+    kernels: Mapping[str, Kernel]
+    segments: tuple[Segment, ...]
+    symbols: Mapping[str, Symbol]
+    printf: tuple[str, ...] = ()
+    """The formats of printf, as the metadata's amdhsa.printf has them."""
+    relative: tuple[tuple[int, int], ...] = ()
+    """R_AMDGPU_RELATIVE64: (address of 64 bits, what they hold when it is loaded at 0)."""
+
+    @property
+    def extent(self) -> int:
+        """Bytes from address 0 to the end of the last segment: what a loader must allocate."""
+        return max(s.address + s.size for s in self.segments)
+
+    def read(self, address: int, size: int) -> bytes:
+        """`size` bytes at a load-relative address; CodeObjectError if the file does not hold them all."""
+        for s in self.segments:
+            if s.address <= address and address + size <= s.address + len(s.data):
+                return s.data[address - s.address : address - s.address + size]
+        raise CodeObjectError(f"no segment holds {size} bytes at {address:#x}")
+
+    def kernel(self, name: str) -> Kernel:
+        if name not in self.kernels:
+            raise CodeObjectError(f"there is no kernel {name!r}", got=", ".join(self.kernels) or "no kernel at all")
+        return self.kernels[name]
+
+    def code(self, name: str) -> bytes:
+        """The instructions of a kernel, from its entry to the end of its symbol."""
+        kernel = self.kernel(name)
+        return self.read(kernel.descriptor.entry, kernel.code_size)
+
+
+class _Image:
+    """Bytes with checked reads. `peek` may be slow or partial; it returns fewer bytes at the end."""
+
+    def __init__(self, peek: Callable[[int, int], bytes]) -> None:
+        self.peek = peek
+
+    def take(self, offset: int, size: int, what: str) -> bytes:
+        data = self.peek(offset, size) if 0 <= size <= LARGEST_IMAGE and 0 <= offset < 1 << 62 else b""
+        if len(data) != size:
+            raise CodeObjectError(
+                f"{what} lies outside the code object: is it cut off?",
+                expected=f"{size} bytes at offset {offset:#x}",
+                got=f"{len(data)} bytes",
+            )
+        return data
+
+    def unpack(self, form: str, offset: int, what: str) -> tuple[Any, ...]:
+        form = "<" + form
+        return struct.unpack(form, self.take(offset, struct.calcsize(form), what))
+
+
+def load(source: bytes | str | Path, arch: str | None = None, *, runs: bool = True) -> CodeObject:
+    """Reads a code object from bytes or a file. arch: which one of a bundle; by default the first for gfx11. runs:
+    False to look at its code only; then it may have relocations to symbols of other modules."""
+    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    return _read_elf(unbundle(data, arch), runs)
+
+
+def unbundle(data: bytes, arch: str | None = None) -> bytes:
+    """The ELF of `arch` (default: the first for gfx11) inside an offload bundle; an ELF comes back as it is."""
+    if data.startswith(COMPRESSED_BUNDLE_MAGIC):
+        raise CodeObjectError("this offload bundle is compressed", hint="build it with --no-offload-compress")
+    if not data.startswith(BUNDLE_MAGIC):
+        return data
+    image = _Image(lambda offset, size: data[offset : offset + size])
+    entries = list(_bundle_entries(image))
+    for target, offset, size in entries:
+        gfx = target.rpartition("--")[2].partition(":")[0]
+        if target.startswith("hip") and (gfx == arch if arch else gfx in MACHINES.values()):
+            return image.take(offset, size, f"the bundle's entry {target}")
+    found = ", ".join(target for target, _, _ in entries)
+    raise OtherTarget("nothing in this offload bundle fits", expected=arch or "a gfx11 target", got=found or "none")
+
+
+def _bundle_entries(image: _Image) -> Iterator[tuple[str, int, int]]:
+    """(target triple and arch, offset, size) of each entry."""
+    (count,) = image.unpack("Q", len(BUNDLE_MAGIC), "the bundle's header")
+    at = len(BUNDLE_MAGIC) + 8
+    if count > 1024:
+        raise CodeObjectError(f"an offload bundle with {count} entries is no bundle")
+    for _ in range(count):
+        offset, size, length = image.unpack("QQQ", at, "the bundle's table")
+        target = image.take(at + 24, length if length <= LONGEST_NAME else -1, "a name in the bundle's table")
+        yield target.decode("ascii", "replace"), offset, size
+        at += 24 + length
+
+
+def image_size(peek: Callable[[int, int], bytes]) -> int:
+    """How many bytes a code object or bundle takes in memory that comes without a length, as hipModuleLoadData's does.
+
+    peek(offset, size): that many bytes from there. Only headers are read.
+    """
+    image = _Image(peek)
+    if image.take(0, 4, "the magic") == b"\x7fELF":
+        header = _header(image)
+        ends = [header.shoff + header.shnum * 64, header.phoff + header.phnum * 56]
+        ends += [offset + filesz for _, _, offset, _, filesz, _ in _program_headers(image, header)]
+        return max(ends)
+    if image.take(0, len(BUNDLE_MAGIC), "the magic") == BUNDLE_MAGIC:
+        return max((offset + size for _, offset, size in _bundle_entries(image)), default=len(BUNDLE_MAGIC) + 8)
+    raise CodeObjectError("neither an ELF nor an offload bundle", got=repr(image.take(0, 4, "the magic")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    arch: str
+    abi_version: int
+    phoff: int
+    phnum: int
+    shoff: int
+    shnum: int
+
+
+def _header(image: _Image) -> _Header:
+    magic, bits, order, _, _, abi = image.unpack("4s5B", 0, "the ELF header")
+    if magic != b"\x7fELF":
+        raise CodeObjectError("neither an ELF nor an offload bundle", expected="\\x7fELF", got=repr(magic))
+    if (bits, order) != (2, 1):
+        raise CodeObjectError("not a little-endian 64-bit ELF")
+    kind, machine, _, _, phoff, shoff, flags, _, phsize, phnum, shsize, shnum, _ = image.unpack(
+        "HHIQQQIHHHHHH", 16, "the ELF header"
+    )
+    if machine != _EM_AMDGPU:
+        raise OtherTarget("an ELF, but not for an AMD GPU", expected="e_machine 224", got=str(machine))
+    if kind != _ET_DYN:
+        raise CodeObjectError("not linked", expected="ET_DYN (3)", got=f"e_type {kind}", hint="ld.lld -shared")
+    mach = flags & 0xFF
+    if mach not in MACHINES:
+        raise OtherTarget(
+            "a code object for another GPU", expected=", ".join(MACHINES.values()), got=f"EF_AMDGPU_MACH {mach:#x}"
+        )
+    if phsize != 56 or (shnum and shsize != 64):
+        raise CodeObjectError("the ELF header's table entries have the wrong size", expected="56 and 64 bytes")
+    return _Header(MACHINES[mach], abi, phoff, phnum, shoff, shnum)
+
+
+def _program_headers(image: _Image, header: _Header) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """(type, flags, offset, address, size in the file, size in memory) of each."""
+    for i in range(header.phnum):
+        kind, flags, offset, vaddr, _, filesz, memsz, _ = image.unpack("IIQQQQQQ", header.phoff + 56 * i, "a segment")
+        yield kind, flags, offset, vaddr, filesz, memsz
+
+
+def _read_elf(data: bytes, runs: bool) -> CodeObject:
+    image = _Image(lambda offset, size: data[offset : offset + size])
+    header = _header(image)
+    segments, metadata = [], None
+    relative: list[tuple[int, int]] = []
+    for kind, flags, offset, address, filesz, memsz in _program_headers(image, header):
+        if kind == _PT_LOAD:
+            if memsz < filesz or address + memsz > LARGEST_IMAGE:
+                raise CodeObjectError(f"a segment of {memsz} bytes at {address:#x} cannot be loaded")
+            segments.append(Segment(address, memsz, flags, image.take(offset, filesz, "a segment's bytes")))
+        elif kind == _PT_NOTE:
+            metadata = metadata or _metadata(image.take(offset, filesz, "the notes"))
+        elif kind == _PT_DYNAMIC and runs:
+            relative += _relocations(image, offset, filesz)
+    if not segments:
+        raise CodeObjectError("this code object has nothing to load")
+    if metadata is None:
+        raise CodeObjectError("this code object has no AMDGPU metadata note, so its kernels are unknown")
+    symbols = dict(_symbols(image, header))
+    whole = CodeObject(header.arch, header.abi_version, {}, tuple(segments), symbols)
+    kernels = {k.name: k for k in (_kernel(whole, m) for m in _list(metadata, "amdhsa.kernels"))}
+    formats = metadata.get("amdhsa.printf", [])
+    if not isinstance(formats, list) or not all(isinstance(f, str) for f in formats):
+        raise CodeObjectError("the metadata's amdhsa.printf is not a list of texts", got=repr(formats)[:80])
+    if any(not 0 <= where <= whole.extent - 8 for where, _ in relative):
+        raise CodeObjectError("a relocation of this code object is outside of it")
+    return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats), tuple(relative))
+
+
+def _relocations(image: _Image, offset: int, size: int) -> Iterator[tuple[int, int]]:
+    """(where, addend) of each relative one, such as those of a table of functions; CodeObjectError for any other."""
+    entries = dict(image.unpack("QQ", offset + 16 * i, "the dynamic section") for i in range(min(size // 16, 256)))
+    # DT_RELA with DT_RELASZ, DT_JMPREL with DT_PLTRELSZ. In code objects the first segment's addresses are offsets.
+    for table, length in ((entries.get(7), entries.get(8)), (entries.get(23), entries.get(2))):
+        if table is not None and length:
+            for i in range(length // 24):
+                where, info, addend = image.unpack("QQQ", table + 24 * i, "a relocation")
+                number = info & 0xFFFFFFFF
+                if number == _RELATIVE64:
+                    yield where, addend
+                    continue
+                name = _RELOCATIONS[number] if number < len(_RELOCATIONS) else str(number)
+                raise CodeObjectError(
+                    f"this code object must be relocated when it is loaded, which is not supported: "
+                    f"R_AMDGPU_{name} at {where:#x}, {length // 24} in all",
+                    hint="avoid symbols from other modules",
+                )
+
+
+def _symbols(image: _Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
+    def section(i: int) -> tuple[int, int, int, int]:
+        """Type, offset, size and link of section i."""
+        at = header.shoff + 64 * i
+        _, kind, _, _, offset, size, link = image.unpack("IIQQQQI", at, "a section header")
+        return kind, offset, size, link
+
+    wanted = {_SHT_SYMTAB, _SHT_DYNSYM}  # at most one of each, says the ELF specification
+    for i in range(header.shnum):
+        kind, offset, size, link = section(i)
+        if kind not in wanted:
+            continue
+        wanted.remove(kind)
+        _, names_at, names_size, _ = section(link)
+        names = image.take(names_at, names_size, "symbol names")
+        table = image.take(offset, size - size % 24, "the symbol table")
+        for name, info, _, index, value, length in struct.iter_unpack("<IBBHQQ", table):
+            text = names[name : name + LONGEST_NAME].partition(b"\0")[0].decode("utf-8", "replace")
+            if text and 0 < index < 0xFF00:  # defined, and not SHN_ABS or its kind
+                yield text, Symbol(text, value, length, {1: "object", 2: "func"}.get(info & 15, ""))
+
+
+def _metadata(notes: bytes) -> Mapping[str, Any] | None:
+    """The AMDGPU metadata map among the notes of one segment."""
+    import msgpack
+
+    at = 0
+    while at + 12 <= len(notes):
+        name_size, size, kind = struct.unpack_from("<III", notes, at)
+        start = at + 12 + (name_size + 3 & ~3)
+        name, text = notes[at + 12 : at + 12 + name_size], notes[start : start + size]
+        at = start + (size + 3 & ~3)
+        if kind != _NOTE_METADATA or name != b"AMDGPU\0":
+            continue
+        try:
+            found = msgpack.unpackb(text)
+        except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as e:
+            raise CodeObjectError(f"the metadata is no valid msgpack: {e}") from e
+        if not isinstance(found, dict):
+            raise CodeObjectError("the metadata is not a map", got=type(found).__name__)
+        return found
+    return None
+
+
+def _list(metadata: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    found = metadata.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(m, dict) for m in found):
+        raise CodeObjectError(f"the metadata's {key} is not a list of maps", got=repr(found)[:80])
+    return found
+
+
+def _number(metadata: Mapping[str, Any], key: str, default: int | None = None) -> int:
+    found = metadata.get(key, default)
+    if not isinstance(found, int) or not 0 <= found < 1 << 32:
+        raise CodeObjectError(f"the metadata's {key} is not a number of 32 bits", got=repr(found)[:80])
+    return found
+
+
+def _text(metadata: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    found = metadata.get(key, default)
+    if not isinstance(found, str):
+        raise CodeObjectError(f"the metadata's {key} is not text", got=repr(found)[:80])
+    return found
+
+
+def _kernel(code_object: CodeObject, m: Mapping[str, Any]) -> Kernel:
+    name = _text(m, ".name")
+    symbol = code_object.symbols.get(_text(m, ".symbol"))
+    if symbol is None:
+        raise CodeObjectError(f"kernel {name} has no descriptor", expected=f"a symbol {m['.symbol']}")
+    descriptor = decode_descriptor(code_object.read(symbol.address, 64), symbol.address)
+    code = code_object.symbols.get(name)
+    if code is None or code.address != descriptor.entry:
+        raise CodeObjectError(f"kernel {name}'s descriptor points at {descriptor.entry:#x}, where no symbol {name} is")
+    code_object.read(code.address, code.size)
+    args = tuple(
+        Argument(
+            _number(a, ".offset"),
+            _number(a, ".size"),
+            _text(a, ".value_kind"),
+            _text(a, ".name", ""),
+            _text(a, ".address_space", ""),
+        )
+        for a in _list(m, ".args")
+    )
+    return Kernel(
+        name,
+        descriptor,
+        args,
+        vgprs=_number(m, ".vgpr_count"),
+        sgprs=_number(m, ".sgpr_count"),
+        vgpr_spills=_number(m, ".vgpr_spill_count", 0),
+        sgpr_spills=_number(m, ".sgpr_spill_count", 0),
+        max_workgroup=_number(m, ".max_flat_workgroup_size"),
+        code_size=code.size,
+        metadata=m,
+    )

@@ -1,0 +1,133 @@
+"""The 64-byte kernel descriptor: how the hardware starts a wave of a kernel.
+
+In: 64 bytes from a code object. Out: a Descriptor, each field by its meaning.
+Source: LLVM "User Guide for AMDGPU Backend", Kernel Descriptor, and compute_pgm_rsrc1 to 3 for GFX10-GFX11.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from isa.errors import IsaError
+from isa.targets import TARGETS
+
+MACHINES = {target.mach: target.name for target in TARGETS.values()}
+"""EF_AMDGPU_MACH, the low byte of e_flags -> target."""
+
+
+class CodeObjectError(IsaError):
+    """The bytes are not a code object that can be read."""
+
+
+class OtherTarget(CodeObjectError):
+    """A sound code object or bundle, but for other GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """The 64-byte kernel descriptor: how the hardware starts a wave of this kernel.
+
+    lds_bytes, scratch_bytes: fixed group segment of a workgroup, private segment of a work-item.
+    kernarg_bytes: size of the kernel argument segment.
+    entry:         address of the first instruction (descriptor address + entry offset).
+    vgprs:         VGPRs as encoded, a multiple of 8 (wave32) or 4 (wave64); a SIMD allocates in larger granules.
+    float_mode:    the 8 bits that become MODE.FP_ROUND (3:0) and MODE.FP_DENORM (7:4): round 32, round 16/64,
+                   denormals 32, denormals 16/64, two bits each.
+    user_sgprs:    what is preloaded from s0 on, in order, as (name, number of SGPRs).
+    user_sgpr_count: what the hardware initialises before the system SGPRs follow.
+    workgroup_id:  which of x, y, z the system SGPRs hold, in that order, after the user SGPRs; then workgroup_info.
+    workitem_id:   0: x, 1: x and y, 2: x, y and z, packed into v0 by 10 bits each (GFX11).
+    """
+
+    address: int
+    lds_bytes: int
+    scratch_bytes: int
+    kernarg_bytes: int
+    entry: int
+    vgprs: int
+    float_mode: int
+    dx10_clamp: bool
+    ieee: bool
+    fp16_overflow: bool
+    wgp_mode: bool
+    mem_ordered: bool
+    forward_progress: bool
+    priority: int
+    enable_scratch: bool
+    user_sgpr_count: int
+    user_sgprs: tuple[tuple[str, int], ...]
+    workgroup_id: tuple[bool, bool, bool]
+    workgroup_info: bool
+    workitem_id: int
+    exceptions: int
+    shared_vgprs: int
+    prefetch_lines: int
+    wave32: bool
+    dynamic_stack: bool
+    raw: bytes = field(repr=False)
+
+    @property
+    def system_sgprs(self) -> dict[str, int]:
+        """The SGPR number of each system value: workgroup_id_x, _y, _z, workgroup_info, where enabled."""
+        names = [f"workgroup_id_{axis}" for axis, on in zip("xyz", self.workgroup_id, strict=True) if on]
+        names += ["workgroup_info"] if self.workgroup_info else []
+        return {name: self.user_sgpr_count + i for i, name in enumerate(names)}
+
+
+# KERNEL_CODE_PROPERTIES, bits 0 to 6: what is preloaded into user SGPRs, in the order of their registers.
+USER_SGPRS = (
+    ("private_segment_buffer", 4),
+    ("dispatch_ptr", 2),
+    ("queue_ptr", 2),
+    ("kernarg_segment_ptr", 2),
+    ("dispatch_id", 2),
+    ("flat_scratch_init", 2),
+    ("private_segment_size", 1),
+)
+
+
+def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:
+    """The 64 bytes of a kernel descriptor that lies at `address`."""
+    if len(raw) != 64:
+        raise CodeObjectError("a kernel descriptor has 64 bytes", got=str(len(raw)))
+    lds, scratch, kernarg, entry, rsrc3, rsrc1, rsrc2, properties, preload = struct.unpack("<III4xq20xIIIHH4x", raw)
+
+    def bits(word: int, low: int, count: int = 1) -> int:
+        return word >> low & (1 << count) - 1
+
+    wave32 = bool(bits(properties, 10))
+    user = [(name, size) for i, (name, size) in enumerate(USER_SGPRS) if bits(properties, i)]
+    if bits(preload, 0, 7):
+        user.append(("kernarg_preload", bits(preload, 0, 7)))
+    count = bits(rsrc2, 1, 5)
+    if (needed := sum(size for _, size in user)) > count:
+        raise CodeObjectError(f"the descriptor preloads {needed} SGPRs but counts {count} user SGPRs")
+    return Descriptor(
+        address=address,
+        lds_bytes=lds,
+        scratch_bytes=scratch,
+        kernarg_bytes=kernarg,
+        entry=address + entry,
+        vgprs=(bits(rsrc1, 0, 6) + 1) * (8 if wave32 else 4),
+        float_mode=bits(rsrc1, 12, 8),
+        dx10_clamp=bool(bits(rsrc1, 21)),
+        ieee=bool(bits(rsrc1, 23)),
+        fp16_overflow=bool(bits(rsrc1, 26)),
+        wgp_mode=bool(bits(rsrc1, 29)),
+        mem_ordered=bool(bits(rsrc1, 30)),
+        forward_progress=bool(bits(rsrc1, 31)),
+        priority=bits(rsrc1, 10, 2),
+        enable_scratch=bool(bits(rsrc2, 0)),
+        user_sgpr_count=count,
+        user_sgprs=tuple(user),
+        workgroup_id=(bool(bits(rsrc2, 7)), bool(bits(rsrc2, 8)), bool(bits(rsrc2, 9))),
+        workgroup_info=bool(bits(rsrc2, 10)),
+        workitem_id=bits(rsrc2, 11, 2),
+        exceptions=bits(rsrc2, 24, 7),
+        shared_vgprs=bits(rsrc3, 0, 4) * 8,
+        prefetch_lines=bits(rsrc3, 4, 6),
+        wave32=wave32,
+        dynamic_stack=bool(bits(properties, 11)),
+        raw=raw,
+    )

@@ -1,0 +1,244 @@
+"""`check_launch`: a launch in several schedules under observers -> findings.
+
+Each schedule starts from the same memory. What the observers see depends little on the order, since they ask what is
+ordered and not what came first; results that differ show what they do not follow, such as atomics whose order counts.
+
+Loads are done when they are issued, which nothing can tell from a load that is done when it is awaited, as long as no
+register is touched in between. Where one is, the schedule is run again, and those behind it too, with results that
+appear no earlier than their waits: so memory holds afterwards what it may hold on a card.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isa.asm.program import Instruction, Program
+from isa.check.registry import RULES
+from isa.errors import Finding, IsaError
+from isa.sanitize import causes
+from isa.sanitize.launch import Schedule, Sighting, WatchedLaunch
+from isa.sanitize.report import Lines, finding
+from isa.sanitize.state import Event
+from isa.sim.cfg import sees_flags
+from isa.sim.compiled import Kernel
+from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault
+from isa.sim.launch import LaunchReport
+from isa.sim.memory import Allocation, Memory
+
+if TYPE_CHECKING:
+    from isa.sim.card import Card
+
+OUTSIDE = RULES["MEM004"]
+ENDLESS = RULES["RUN001"]
+ORDER = RULES["RUN002"]
+FREE = RULES["RUN004"]
+BEYOND = RULES["RUN005"]
+_EARLY = frozenset({Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT})
+
+
+@dataclass(frozen=True)
+class Observation:
+    """findings: faults first as they stand in the code, then what stopped the launch or differs between schedules.
+    stopped: the fault or the spent budget that ended it early, which is among the findings too. report: of the first
+    schedule, None where that was stopped."""
+
+    findings: tuple[Finding, ...]
+    stopped: KernelFault | BudgetSpent | None
+    report: LaunchReport | None
+
+
+def check_launch(
+    card: Card,
+    kernel: Kernel,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    kernarg: bytes,
+    dynamic_lds: int = 0,
+    *,
+    schedules: int = 3,
+    seed: int = 0,
+    threads: int | None = None,
+    budget: int | None = None,
+    program: Program | None = None,
+    names: Mapping[int, str] | None = None,
+    unwritten: Sequence[tuple[int, int]] = (),
+) -> list[Finding]:
+    """Launch under observers; see `Card.launch` for what a launch takes. Gives what they found.
+
+    schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
+    made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
+    (address, bytes) of memory that nobody wrote before the launch.
+
+    Memory holds afterwards what the first schedule left. LaunchError where the launch cannot begin; IsaError where an
+    instruction is not described. A fault and a spent budget are findings.
+    """
+    return list(
+        observe(
+            card, kernel, grid, block, kernarg, dynamic_lds, schedules=schedules, seed=seed, threads=threads,
+            budget=budget, program=program, names=names, unwritten=unwritten,
+        ).findings
+    )  # fmt: skip
+
+
+def observe(
+    card: Card,
+    kernel: Kernel,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    kernarg: bytes,
+    dynamic_lds: int = 0,
+    *,
+    schedules: int = 3,
+    seed: int = 0,
+    threads: int | None = None,
+    budget: int | None = None,
+    program: Program | None = None,
+    names: Mapping[int, str] | None = None,
+    unwritten: Sequence[tuple[int, int]] = (),
+    briefly: bool = False,
+    scratch: Sequence[int] = (),
+    settled: bool = False,
+) -> Observation:
+    """As `check_launch`, with what stopped the launch. briefly: no more schedules once there is a finding. scratch:
+    allocations that are no result, so that what they hold afterwards may depend on the order. settled: the result is
+    one, in whatever order atomics come."""
+    if schedules < 1:
+        raise IsaError("a check needs at least one schedule", got=str(schedules))
+    memory = card.memory
+    code = [i for b in kernel.blocks for i in b.instructions]
+    lines = Lines(code, program, kernel.name)
+    seen: dict[tuple[Event, int, int], Sighting] = {}
+    found: list[Finding] = []
+    stopped: KernelFault | BudgetSpent | None = None
+    first: LaunchReport | None = None
+    before = _contents(memory, memory.allocations)
+    after: dict[int, bytes] = {}
+    differs: tuple[int, dict[int, bytes]] | None = None
+    number, late = 0, False
+    while number < schedules:
+        if number or late:
+            _restore(before)
+        launch = WatchedLaunch(
+            kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten,
+            late,
+        )  # fmt: skip
+        fault: KernelFault | BudgetSpent | None = None
+        try:
+            report = launch.run(threads)
+            first = first or report
+        except (KernelFault, BudgetSpent) as error:
+            fault = error
+        for key, sighting in launch.sightings.items():
+            if key[0] is not Event.LANES_UNCLEAR:
+                seen.setdefault(key, sighting)
+        again = {*_EARLY, Event.LANES_UNCLEAR}
+        if not late and not briefly and any(event in again for event, _, _ in (*seen, *launch.sightings)):
+            late = True
+            continue
+        if fault is not None:
+            stopped = fault
+            found.append(_stopped(fault, kernel.name, lines, memory, names or {}))
+        if stopped is not None or (briefly and seen):
+            break  # what memory holds after a fault is nobody's result
+        now = _contents(memory, [a for a in memory.allocations if a.base not in scratch])
+        if number == 0:
+            after = now
+        elif now != after and differs is None:
+            differs = number, now
+        number += 1
+    if after and stopped is None:
+        _restore(after)
+    shape = {"x": grid[0], "y": grid[1]}
+    told = [
+        (s, finding(s, kernel.name, lines, lambda address: _named(memory, names or {}, address), shape))
+        for s in sorted(seen.values(), key=lambda s: (s.instruction.address or 0, s.event, s.register))
+    ]
+    observed = causes.joined(told, code, lines, shape)
+    if differs is not None:
+        free = None if settled or any(f.severity == "fault" for f in observed) else _order_counts(kernel)
+        found.insert(0, _differs(kernel.name, differs[0], after, differs[1], memory, names or {}, lines, free))
+    return Observation((*observed, *found), stopped, first)
+
+
+def _contents(memory: Memory, allocations: Sequence[Allocation]) -> dict[int, bytes]:
+    return {a.base: ctypes.string_at(a.base, a.size) for a in allocations}
+
+
+def _restore(contents: Mapping[int, bytes]) -> None:
+    for base, data in contents.items():
+        ctypes.memmove(base, data, len(data))
+
+
+def _named(memory: Memory, names: Mapping[int, str], address: int) -> str:
+    """An address as an offset in the allocation that it lies in, or lies next to."""
+    near = memory.nearest(address)
+    if near is None:
+        return f"{address:#x}"
+    name = names.get(near.base, f"the allocation at {near.base:#x}")
+    if near.base <= address < near.end:
+        return f"byte {address - near.base:#x} of {name} ({near.size} bytes)"
+    if address < near.base:
+        return f"{near.base - address} bytes before {name} ({near.size} bytes)"
+    return f"{address - near.end} bytes behind the end of {name} ({near.size} bytes)"
+
+
+def _stopped(
+    error: KernelFault | BudgetSpent, kernel: str, lines: Lines, memory: Memory, names: Mapping[int, str]
+) -> Finding:
+    if isinstance(error, BudgetSpent):
+        return ENDLESS.found(error.message, lines.of(error.loop), hint=error.hint)
+    place, inst = error.place, error.place.instruction
+    who = f"workgroup {place.workgroup}, wave {place.wave}" + (f", lane {place.lane}" if place.lane >= 0 else "")
+    message = error.message.removeprefix(f"{place}: ")
+    got = _named(memory, names, error.address) if isinstance(error, MemoryFault) else error.got
+    return (BEYOND if isinstance(error, RegisterFault) else OUTSIDE).found(
+        f"{who}: {message}",
+        lines.of(inst),
+        hint=error.hint,
+        expected=error.expected,
+        got=got,
+        where=f"{kernel}+{inst.address or 0:#x} `{inst}`",
+    )
+
+
+def _order_counts(kernel: Kernel) -> Instruction | None:
+    """The first instruction whose result, or whose effect with others of its kind, depends on which comes first: an
+    atomic that returns, exchanges or adds floats, and a look at a flag."""
+    return next((i for b in kernel.blocks for i in b.instructions if _counts(i)), None)
+
+
+def _counts(inst: Instruction) -> bool:
+    access, name = inst.desc.access, inst.desc.name
+    if access is None or access.kind != "atomic":
+        return sees_flags(inst)
+    return access.returns or any(part in name for part in ("swap", "cmpst", "storexchg", "add_f", "add_bf", "csub"))
+
+
+def _differs(
+    kernel: str, number: int, first: Mapping[int, bytes], now: Mapping[int, bytes], memory: Memory,
+    names: Mapping[int, str], lines: Lines, free: Instruction | None,
+) -> Finding:  # fmt: skip
+    """free: an instruction whose order may be free by design, where nothing else can have made the difference."""
+    base, offset = next(
+        (base, next(i for i, (a, b) in enumerate(zip(data, now[base], strict=True)) if a != b))
+        for base, data in first.items()
+        if data != now[base]
+    )
+    word = offset - offset % 4
+    was, is_ = (int.from_bytes(side[base][word : word + 4], "little") for side in (first, now))
+    place = _named(memory, names, base + word)
+    message = f"schedule {number} leaves other results than schedule 0, first at {place}"
+    if free is not None:
+        message += f"; what {lines.place(free)} gives depends on who is first"
+    hint = "something is not ordered" if free is None else "is any order right, as of appends and sums of floats?"
+    return (ORDER if free is None else FREE).found(
+        message,
+        None if free is None else lines.of(free),
+        hint=hint,
+        expected=f"{was:#010x}, as in schedule 0",
+        got=f"{is_:#010x}",
+        where=kernel,
+    )

@@ -1,0 +1,358 @@
+"""An observed launch: the kernel's code compiled with observers, shadows of all allocations, threads as in any launch.
+
+What observers report comes back as `Sighting`s, one for each event at one place, its lanes drawn together.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import mmap
+import random
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from isa.analysis import regset
+from isa.asm.program import Instruction
+from isa.registers import EXEC, M0, Reg, s
+from isa.sanitize import hooks
+from isa.sanitize.native import compile_functions
+from isa.sanitize.segments import first, segments_of
+from isa.sanitize.state import (
+    ALL_LANES,
+    APART,
+    DOUBTS,
+    GLOBAL_RACES,
+    KEPT_WORDS,
+    LDS_RACES,
+    NO_WAVE,
+    NODE_BYTES,
+    RING,
+    SERIALS,
+    SHORTCUTS,
+    UNIT_MASK,
+    UNWRITTEN,
+    WORDS,
+    WRITES,
+    Doubt,
+    Event,
+    Row,
+    Shortcut,
+    Thread,
+    Watched,
+)  # fmt: skip
+from isa.sanitize.translate import Observers, WatchedTranslator
+from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
+from isa.semantics.execute import branch_target
+from isa.semantics.float_mode import FloatMode
+from isa.sim import arguments, translations
+from isa.sim.cfg import sees_flags
+from isa.sim.compiled import Kernel, Version
+from isa.sim.faults import LaunchError
+from isa.sim.jit import Native, Target, compile_ir, define_symbols, load_object
+from isa.sim.launch import Launch
+from isa.sim.memory import Memory
+from isa.sim.runtime import runtime_text
+from isa.sim.state import LANES, Context, Wave
+from isa.sim.translations import Facts, Translated
+
+_REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
+_MOST_SITES = 0xFFFF
+_ALWAYS_GIVEN = (EXEC, M0, Reg("s", 108, 17), Reg("v", 0))  # those of traps and NULL among them
+
+
+@dataclass
+class Sighting:
+    """One event. instruction: where it was seen; other: the earlier access or the load, where there is one; register:
+    its number in `regset`, -1 for none; workgroup, wave, lanes, address: of the first time; others: what `other` was
+    done by, as (workgroup, wave) with -1 for several, or None; lacks: what keeps it from being in order, as far as that
+    is known (`hooks.order.missing`), flag: what set the flag by which it is known of."""
+
+    event: Event
+    instruction: Instruction
+    other: Instruction | None
+    register: int
+    workgroup: tuple[int, int, int]
+    wave: int
+    lanes: int
+    address: int
+    others: tuple[int, int] | None
+    lacks: int = 0
+    flag: Instruction | None = None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """An order of waves and workgroups. number 0: as they come, each wave runs until it waits. Others follow from the
+    seed."""
+
+    number: int
+    seed: int
+
+
+@dataclass(eq=False)
+class WatchedCode:
+    """A kernel compiled with observers, for one target. late: results of loads appear no earlier than their waits."""
+
+    kernel: Kernel
+    target: Target
+    late: bool = False
+    shift: int = 2
+    _versions: dict[bool, Version] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.instructions = [i for b in self.kernel.blocks for i in b.instructions]
+        self._numbers = {i.address or 0: number for number, i in enumerate(self.instructions)}
+        if self.kernel.sites > _MOST_SITES:
+            raise LaunchError(f"kernel {self.kernel.name} has too many memory accesses to observe")
+        accesses = (half.desc.access for i in self.instructions for half in i.halves)
+        if any(a is not None and a.element[1:] in ("8", "16") for a in accesses):
+            self.shift = 0
+
+    @functools.cached_property
+    def orders(self) -> bool:
+        """Whether it can see what another workgroup publishes."""
+        return any(map(sees_flags, self.instructions))
+
+    @functools.cached_property
+    def waits(self) -> bool:
+        """Whether it may wait for another workgroup: it looks at a flag in a loop."""
+        loops = [
+            (target, i.address) for i in self.instructions
+            if i.address and i.desc.effect == "branch" and (target := branch_target(i)) <= i.address
+        ]  # fmt: skip
+        return any(sees_flags(i) and a <= (i.address or 0) <= b for a, b in loops for i in self.instructions)
+
+    @property
+    def sites(self) -> int:
+        """How many numbers places have: accesses, or instructions where a segment begins or a barrier is."""
+        return len(self.instructions) + 1
+
+    def version(self, fast: bool) -> Version:
+        with self._lock:
+            if fast not in self._versions:
+                self._versions[fast] = self._compile(fast)
+            return self._versions[fast]
+
+    def _compile(self, fast: bool) -> Version:
+        descriptor = self.kernel.facts.descriptor
+        mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+        vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
+        facts = Facts(vgprs, mode, self.target.strip, not self.late, self.target.native_half, self.target.native_nans)
+        symbols, more = symbols_of(self.target.cpu), frozenset() if fast else self._versions[True].bails
+
+        def translate() -> Translated:
+            blocks = self.kernel.blocks_with(more)
+            against = Observers(symbols, self._numbers, segments_of(blocks, self._numbers))
+            entries = frozenset(b.address for b in self.kernel.blocks)
+            translator = WatchedTranslator(
+                blocks, facts, against, fast=fast, dwords=self.shift == 2, entries=entries, late=self.late
+            )
+            code = compile_ir(runtime_text(facts.strip) + translator.text(), self.target)
+            return Translated(code, self.kernel.sites, frozenset(translator.bails))
+
+        name = self.kernel.key(
+            self.target, "observed", fast, self.late, self.shift, sorted(more), facts, self.target.hasty, symbols
+        )
+        native = observing(self.target.cpu)
+        made = translations.find_or_make(name, translate)
+        code = load_object(made.code, self.target)
+        symbol = "fast" if fast else "plain"
+        return Version(code, code.address(symbol), native.address("run"), made.sites, made.bails)
+
+
+def symbols_of(cpu: str) -> dict[str, str]:
+    """Observer -> the name by which kernels' code for a processor calls it."""
+    return {f.__name__: f"observer.{cpu}.{f.__name__}" for f in hooks.FUNCTIONS}
+
+
+@functools.cache
+def observing(cpu: str) -> Native:
+    """The observers' native code for a processor, which code that is loaded from now on finds by their symbols."""
+    native = compile_functions(hooks.FUNCTIONS, Target(cpu))
+    define_symbols({symbol: native.address(name) for name, symbol in symbols_of(cpu).items()})
+    return native
+
+
+_compiled: weakref.WeakKeyDictionary[Kernel, dict[tuple[Target, bool], WatchedCode]] = weakref.WeakKeyDictionary()
+
+
+def watched_code(kernel: Kernel, target: Target, late: bool = False) -> WatchedCode:
+    """The kernel with observers, compiled once."""
+    known = _compiled.setdefault(kernel, {})
+    if (target, late) not in known:
+        known[target, late] = WatchedCode(kernel, target, late)
+    return known[target, late]
+
+
+class Shadow:
+    """What is known of all allocations of one launch. `unwritten`: (address, bytes) that nobody wrote."""
+
+    def __init__(self, memory: Memory, shift: int, unwritten: Sequence[tuple[int, int]]) -> None:
+        allocations = memory.allocations
+        self.rows = (Row * max(1, len(allocations)))()
+        self.count = len(allocations)
+        self._maps: list[mmap.mmap] = []
+        for row, a in zip(self.rows, allocations, strict=False):
+            granules = (a.size >> shift) + 1
+            row.base, row.size = a.base, a.size
+            row.writer, row.reader = self.room(4 * granules), self.room(4 * granules)
+            row.writer_site, row.reader_site = self.room(2 * granules), self.room(2 * granules)
+            for address, size in unwritten:
+                start, end = max(address, a.base), min(address + size, a.end)
+                if start < end:
+                    first, last = (start - a.base) >> shift, (end - a.base) >> shift
+                    ctypes.memset(row.writer + 4 * first, UNWRITTEN & 0xFF, 4 * (last - first))
+        self.owners = self.room(4 * SERIALS)
+        self.nodes = self.room(NODE_BYTES * SERIALS)
+        self.serials, self.atomics = ctypes.c_uint64(1), ctypes.c_uint64(0)
+
+    def room(self, size: int) -> int:
+        """The address of so many zeros, which take host memory only where they are touched. A window may reach beyond
+        the last."""
+        room = mmap.mmap(-1, size + 4 * WIDEST_GLOBAL, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
+        self._maps.append(room)
+        return ctypes.addressof(ctypes.c_char.from_buffer(room))
+
+
+class WatchedLaunch(Launch):
+    """One launch under observers. After `run`, also after one that raised, `sightings` holds what they reported. late:
+    results of loads appear no earlier than their waits."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        memory: Memory,
+        target: Target,
+        grid: arguments.Triple,
+        block: arguments.Triple,
+        kernarg: bytes,
+        dynamic_lds: int,
+        budget: int | None,
+        schedule: Schedule,
+        unwritten: Sequence[tuple[int, int]] = (),
+        late: bool = False,
+    ) -> None:
+        self.watched = watched_code(kernel, target, late)
+        self.schedule = schedule
+        super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
+        self.shadow = Shadow(memory, self.watched.shift, unwritten)
+        self.sightings: dict[tuple[Event, int, int], Sighting] = {}
+        self._lock = threading.Lock()
+        self._callback = _REPORT(self._report)
+        self._threads = 0
+        chosen = random.Random(schedule.seed << 16 | schedule.number)
+        self._stride, self._offset = 1, 0
+        if schedule.number and not self.watched.waits:
+            strides = (n for n in iter(lambda: chosen.randrange(1, self.total + 1), 0))
+            self._stride = next(n for n in strides if math.gcd(n, self.total) == 1)
+            self._offset = chosen.randrange(self.total)
+        self._random = chosen.getrandbits(63) | 1
+
+    def _compiled(self, fast: bool) -> Version:
+        return self.watched.version(fast)
+
+    def _prepare(self, c: Context) -> object:
+        code, waves = self.watched, c.wave_count
+        watched = (Watched * waves)()
+        kept = (ctypes.c_uint32 * (3 * RING * KEPT_WORDS * waves if code.late else 0))()
+        for i in range(waves):
+            Wave.from_address(c.waves + i * c.wave_bytes).watch = ctypes.addressof(watched[i])
+            watched[i].strip = self.target.strip
+            watched[i].vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
+            if code.late:
+                watched[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
+        cells = (self.lds_bytes >> code.shift) + 1
+        # Lanes that are off have a cell of their own behind the others, and windows may reach beyond the last.
+        room = cells + 4 + WIDEST
+        lds = ctypes.create_string_buffer(6 * room)
+        seen = ctypes.create_string_buffer(len(Event) * code.sites)
+        cache = (ctypes.c_uint64 * (code.sites + 1))()
+        at = ctypes.addressof(lds)
+        with self._lock:
+            number = self._threads
+            self._threads += 1
+        native = self._compiled(True).native
+        scratch_cells = self.scratch_bytes >> code.shift
+        scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
+        shortcuts = (Shortcut * SHORTCUTS)()
+        doubts, apart = (Doubt * DOUBTS)(), (ctypes.c_uint64 * APART)()
+        visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
+        t = Thread(
+            watched=ctypes.addressof(watched), seen=ctypes.addressof(seen), sites=code.sites,
+            report=ctypes.cast(self._callback, ctypes.c_void_p).value,
+            start_group=native.address("watch_start_group"), run_wave=native.address("watch_run_wave"),
+            next_turn=native.address("watch_next_turn"),
+            given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_writer=at + 4 * room,
+            lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
+            row_count=self.shadow.count, cache=ctypes.addressof(cache),
+            serials=ctypes.addressof(self.shadow.serials), atomics=ctypes.addressof(self.shadow.atomics),
+            owners=self.shadow.owners, random=self._random + 2 * number,
+            slice=0 if self.schedule.number == 0 else 8, shuffles=int(self.schedule.number > 0),
+            stride=self._stride, offset=self._offset, orders=int(code.orders),
+            shares_level0=int(not self.kernel.facts.descriptor.wgp_mode), nodes=self.shadow.nodes,
+            shortcuts=ctypes.addressof(shortcuts), visited=visited, stack=stack,
+            scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,
+            doubts=ctypes.addressof(doubts), apart=ctypes.addressof(apart),
+        )  # fmt: skip
+        c.watch = ctypes.addressof(t)
+        return t, watched, kept, lds, seen, cache, shortcuts, scratch, doubts, apart
+
+    def _given(self) -> ctypes.Array[ctypes.c_uint64]:
+        descriptor = self.kernel.facts.descriptor
+        user = [s(i) for i in (*range(descriptor.user_sgpr_count), *descriptor.system_sgprs.values())]
+        bits = regset.mask([*_ALWAYS_GIVEN, *user])
+        return (ctypes.c_uint64 * WORDS)(*(bits >> 64 * i & (1 << 64) - 1 for i in range(WORDS)))
+
+    def _report(
+        self, context: int, event: int, site: int, wave: int, lanes: int, address: int, other: int, other_site: int
+    ) -> int:
+        """Called by native code."""
+        kind = Event(event)
+        c = Context.from_address(context)
+        group = c.current[0], c.current[1], c.current[2]
+        key = (kind, site, address & UNIT_MASK if kind <= Event.WRITE_IN_FLIGHT else 0)
+        with self._lock:
+            known = self.sightings.get(key)
+            if known is None:
+                self.sightings[key] = self._sighting(kind, site, group, wave, lanes, address, other, other_site)
+            elif (known.workgroup, known.wave) == (group, wave):
+                known.lanes |= lanes
+        return 0
+
+    def _sighting(
+        self, event: Event, site: int, group: tuple[int, int, int], wave: int, lanes: int, address: int, other: int,
+        other_site: int,
+    ) -> Sighting:  # fmt: skip
+        access, register, others, lacks, flag = self.kernel.site, -1, None, 0, None
+        earlier: Instruction | None = None
+        if event <= Event.WRITE_IN_FLIGHT:
+            register = address & UNIT_MASK
+            if address & WRITES:
+                inst = access(site)
+            else:
+                inst = first(
+                    self.watched.instructions, site, register,
+                    writes=event is Event.WRITE_IN_FLIGHT, moves=event is not Event.UNINITIALISED,
+                )  # fmt: skip
+            earlier = access(other_site) if event is not Event.UNINITIALISED else None
+            address = 0
+        elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART:
+            inst = self.watched.instructions[site]
+            if event is Event.BARRIER_STORE:
+                earlier = access(other_site)
+            elif event is Event.BARRIER_APART:
+                earlier, others = self.watched.instructions[other_site], (-1, other)
+        else:
+            inst = access(site)
+            if event in LDS_RACES:
+                earlier, others = access(other_site), (-1, other if other < 32 else -1)
+            elif event in GLOBAL_RACES:
+                earlier, lacks = access(other_site & 0xFFFF), other_site >> 16 & 0xFFFF
+                flag = access((other_site >> 32) - 1) if other_site >> 32 else None
+                others = (other >> 16, other & NO_WAVE) if other != NO_WAVE else (-1, -1)
+        return Sighting(event, inst, earlier, register, group, wave, lanes & ALL_LANES, address, others, lacks, flag)

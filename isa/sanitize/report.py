@@ -1,0 +1,191 @@
+"""Sightings -> findings: in words, with the line of the source where it is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from isa.analysis import regset
+from isa.asm.program import Instruction, Program
+from isa.check.registry import RULES as REGISTERED
+from isa.check.rules import Rule
+from isa.errors import Finding, Span
+from isa.sanitize.launch import Sighting
+from isa.sanitize.state import LDS_RACES, NOT_AWAITED, NOT_COMPLETE, Event
+from isa.semantics.describe import base_name
+
+RULES: dict[Event, Rule] = {
+    event: REGISTERED[id]
+    for event, id in {
+        Event.UNINITIALISED: "VAL001",
+        Event.READ_IN_FLIGHT: "WAIT006",
+        Event.WRITE_IN_FLIGHT: "WAIT007",
+        Event.LDS_UNWRITTEN: "LDS003",
+        Event.LDS_READ_AFTER_WRITE: "LDS002",
+        Event.LDS_WRITE_AFTER_READ: "LDS002",
+        Event.LDS_WRITE_AFTER_WRITE: "LDS002",
+        Event.GLOBAL_UNWRITTEN: "MEM002",
+        Event.GLOBAL_READ_AFTER_WRITE: "MEM001",
+        Event.GLOBAL_WRITE_AFTER_READ: "MEM001",
+        Event.GLOBAL_WRITE_AFTER_WRITE: "MEM001",
+        Event.LDS_MISALIGNED: "LDS004",
+        Event.GLOBAL_MISALIGNED: "MEM003",
+        Event.BARRIER_STORE: "WAIT008",
+        Event.BARRIER_EXEC: "BAR001",
+        Event.BARRIER_ENDED: "BAR002",
+        Event.BARRIER_APART: "BAR003",
+        Event.LDS_SAME_VALUE: "RACE001",
+        Event.GLOBAL_SAME_VALUE: "RACE001",
+        Event.LDS_LANES: "RACE002",
+        Event.GLOBAL_LANES: "RACE002",
+    }.items()
+}
+"""The rule that each kind of sighting breaks."""
+PUBLISH = (
+    "to publish: s_waitcnt_vscnt null, 0x0 behind the stores of each wave, then a flag; to see it: a load of the flag "
+    "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
+)
+_RACES = {
+    Event.LDS_READ_AFTER_WRITE: ("reads", "wrote"), Event.GLOBAL_READ_AFTER_WRITE: ("reads", "wrote"),
+    Event.LDS_WRITE_AFTER_READ: ("writes", "read"), Event.GLOBAL_WRITE_AFTER_READ: ("writes", "read"),
+    Event.LDS_WRITE_AFTER_WRITE: ("writes", "wrote"), Event.GLOBAL_WRITE_AFTER_WRITE: ("writes", "wrote"),
+    Event.LDS_SAME_VALUE: ("writes", "wrote"), Event.GLOBAL_SAME_VALUE: ("writes", "wrote"),
+}  # fmt: skip
+
+
+class Lines:
+    """Where the instructions of a kernel stand in its assembly: address -> place."""
+
+    def __init__(self, instructions: Sequence[Instruction], program: Program | None, kernel: str) -> None:
+        self._written: dict[int, Instruction] = {}
+        if program is None or kernel not in program.kernels:
+            return
+        written = [inst for _, inst in program.kernel(kernel).instructions()]
+        # The assembler keeps order and number; padding behind the end is not written.
+        if len(written) > len(instructions):
+            return
+        for inst, made in zip(written, instructions, strict=False):
+            if base_name(inst.mnemonic) != base_name(made.mnemonic):
+                self._written.clear()
+                return
+            if made.address is not None:
+                self._written[made.address] = inst
+
+    def of(self, inst: Instruction) -> Span | None:
+        return self.written(inst).span
+
+    def written(self, inst: Instruction) -> Instruction:
+        """As it stands in the assembly; as it was disassembled, where that is not known."""
+        return self._written.get(inst.address or -1, inst)
+
+    def place(self, inst: Instruction) -> str:
+        """An instruction, and where it is."""
+        span = self.of(inst)
+        return f"`{self.written(inst)}` ({f'line {span.line}' if span else f'at {inst.address or 0:#x}'})"
+
+
+def finding(
+    s: Sighting, kernel: str, lines: Lines, allocation: Callable[[int], str], shape: Mapping[str, int]
+) -> Finding:
+    """One sighting in words. allocation: an address -> the allocation that it lies in, named; shape: waves of a
+    workgroup, and how many workgroups are in a row and in a plane of the grid."""
+    message, expected, hint = _say(s, lines, allocation, shape)
+    where = f"workgroup {s.workgroup}, wave {s.wave}{lanes_text(s.lanes)}"
+    return RULES[s.event].found(
+        f"{where}: {message}",
+        lines.of(s.instruction),
+        hint=hint,
+        expected=expected,
+        where=f"{kernel}+{s.instruction.address or 0:#x} `{s.instruction}`",
+    )
+
+
+def _say(
+    s: Sighting, lines: Lines, allocation: Callable[[int], str], shape: Mapping[str, int]
+) -> tuple[str, str | None, str | None]:
+    """(message, expected, what to do)."""
+    name = lines.written(s.instruction).mnemonic
+    register = regset.names(1 << s.register) if s.register >= 0 else ""
+    other = lines.place(s.other) if s.other is not None else ""
+    if s.event is Event.UNINITIALISED:
+        return f"{name} reads {register}, which nothing has written", None, "set it first"
+    if s.event in (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT):
+        verb = "reads" if s.event is Event.READ_IN_FLIGHT else "writes"
+        counter = s.other.desc.counters[0] if s.other is not None else "its counter"
+        return f"{name} {verb} {register} while {other} may still fill it", f"an s_waitcnt {counter} between them", None
+    if s.event is Event.LDS_UNWRITTEN:
+        return f"{name} reads LDS byte {s.address:#x}, which nothing has written", None, None
+    if s.event is Event.GLOBAL_UNWRITTEN:
+        return f"{name} reads {allocation(s.address)}, which nothing has written", None, None
+    if s.event in (Event.LDS_LANES, Event.GLOBAL_LANES):
+        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_LANES else allocation(s.address)
+        return f"{name} stores different values to {what}", "one lane that stores, or an atomic", None
+    if s.event in _RACES:
+        verb, did = _RACES[s.event]
+        lds = s.event in LDS_RACES
+        what = f"LDS byte {s.address:#x}" if lds else allocation(s.address)
+        by, others_group = _by(s, shape)
+        message = f"{name} {verb} {what}, which {by} {did} with {other}"
+        if s.event in (Event.LDS_SAME_VALUE, Event.GLOBAL_SAME_VALUE):
+            return f"{message}, and leaves the value that was there", None, None
+        if others_group and s.lacks:
+            return _unpublished(s, message, other, lines)
+        if others_group:
+            expected = "memory that one workgroup writes is left alone by others, or published to them"
+            return message, expected, PUBLISH
+        return message, "a barrier between them", None
+    if s.event in (Event.LDS_MISALIGNED, Event.GLOBAL_MISALIGNED):
+        what = f"LDS byte {s.address:#x}" if s.event is Event.LDS_MISALIGNED else allocation(s.address)
+        return f"{name} at {what}", "an address that is a multiple of the element, at most of 4", None
+    if s.event is Event.BARRIER_STORE:
+        return f"{other} may still be in flight", "s_waitcnt lgkmcnt(0) between the store and the barrier", None
+    if s.event is Event.BARRIER_EXEC:
+        return "the wave arrives with some of its lanes off", None, "is it in a branch that not all threads take?"
+    if s.event is Event.BARRIER_ENDED:
+        gone = ", ".join(str(i) for i in range(32) if s.address >> i & 1)
+        return f"waits here, and will not be joined by wave {gone}, which has ended", "all waves at each barrier", None
+    assert s.event is Event.BARRIER_APART
+    assert s.others is not None
+    return f"waits here, wave {s.others[1]} at {other}", "all waves at one barrier", None
+
+
+def needs_barrier(s: Sighting, shape: Mapping[str, int]) -> bool:
+    """Whether a sighting is a race that a barrier would settle, and a fault."""
+    return s.event in _RACES and RULES[s.event].severity == "fault" and not _by(s, shape)[1]
+
+
+def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[str, str | None, str | None]:
+    """The same where one step of publishing is missing."""
+    flag = lines.place(s.flag) if s.flag is not None else "the flag"
+    if s.lacks == NOT_COMPLETE:
+        message += f"; that store may still be under way when {flag} tells of it"
+        return message, f"s_waitcnt_vscnt null, 0x0 between {other} and the flag, in the wave that stores", None
+    if s.lacks == NOT_AWAITED:
+        return message, f"s_waitcnt vmcnt(0) behind the look at what {flag} sets", None
+    return message, "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load", None
+
+
+def _by(s: Sighting, shape: Mapping[str, int]) -> tuple[str, bool]:
+    """(who the earlier access was made by, whether that is another workgroup)."""
+    assert s.others is not None
+    group, wave = s.others
+    if group < 0:
+        lds = s.event in LDS_RACES
+        return ("several waves" if wave < 0 else f"wave {wave}") if lds else "several workgroups", not lds
+    at = (group % shape["x"], group // shape["x"] % shape["y"], group // shape["x"] // shape["y"])
+    if at == s.workgroup:
+        return f"wave {wave}", False
+    return f"workgroup {at}, wave {wave}", True
+
+
+def lanes_text(lanes: int) -> str:
+    """`, lanes 0-3 8`; nothing for none, and for all."""
+    if lanes in (0, 0xFFFFFFFF):
+        return ", all lanes" if lanes else ""
+    runs: list[list[int]] = []
+    for lane in (i for i in range(32) if lanes >> i & 1):
+        if runs and runs[-1][1] == lane - 1:
+            runs[-1][1] = lane
+        else:
+            runs.append([lane, lane])
+    text = " ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return f", lane {text}" if runs[0][0] == runs[0][1] and len(runs) == 1 else f", lanes {text}"

@@ -1,0 +1,260 @@
+"""What observers know, as native code and Python both see it.
+
+A register's number is that of `isa.analysis.regset`: VGPRs from 0, scalar registers from 256, SCC 384. A register is
+ready in the lanes in which it was written and no load may still fill it; scalar registers are ready in all lanes or in
+none.
+
+Memory has a shadow in cells, one for each granule (a dword, or a byte where the kernel accesses less): who wrote it
+last, and who read it since.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+
+_U32, _U64 = ctypes.c_uint32, ctypes.c_uint64
+UNITS = 385
+WORDS = 7  # of 64 bits, to hold a bit for each register
+ALL_LANES = 0xFFFFFFFF
+RING = 64  # what a counter of 6 bits can count
+KEPT_WORDS = 128  # what a load keeps of its registers: 32 lanes of 4
+VM, LDS, SMEM = 0, 1, 2  # streams: loads of one stream complete in order, but SMEM's
+
+# Entries of a segment's table: a register's number and how it is touched.
+UNIT_MASK = 0x1FF
+WRITES = 1 << 9
+ANY_LANE = 1 << 10  # a read that may be of another lane
+MAY_BE_EMPTY = 1 << 11  # a read that only keeps a value somewhere else
+EVERY_LANE = 1 << 12  # EXEC does not matter
+ALSO = 1 << 13  # a write with a source: ready there, too, and as it was elsewhere
+SOURCE_SHIFT = 16  # a write that is ready only where the register (its number + 1) in these 9 bits is
+SOURCE_MASK = 0x1FF
+LANE_SHIFT = 25  # the one lane of a VGPR that is touched, + 1, in 6 bits
+
+# LDS cells, a byte each. A writer: the wave's number + 1, with flags. A reader: the same, or SEVERAL.
+WRITTEN, ATOMIC, WAVE_MASK, SEVERAL = 0x80, 0x40, 0x3F, 0xFF
+SEVERAL_ATOMICS = 0x3F
+EIGHT_WRITTEN = WRITTEN * 0x0101010101010101
+
+# Global cells, 32 bits: the serial number of a workgroup's epoch, a flag, the wave. 0: nobody.
+SERIAL_SHIFT, FLAG, GLOBAL_WAVE = 6, 1 << 5, 31
+EVERYBODY = 0xFFFFFFFF  # readers of more than one workgroup; writers: atomics of more than one
+UNWRITTEN = 0xFEFEFEFE
+SERIALS = (1 << 26) - (1 << 21)  # below those that the special cells look like
+NO_WAVE = 0xFFFF
+
+# Kinds of access, in their low bits, and spaces.
+LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
+LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE, SCRATCH_SPACE = 0, 4, 8, 12
+COHERENT, SCALAR = 16, 32  # glc; by the scalar cache
+
+# Order between workgroups (hooks/workgroup_order.py).
+NODE_BYTES, SHORTCUTS = 20, 256
+FLAGS_READ, FLAGS_KEPT = 64, 8  # flags that a wave reads at once; those that it read last
+FLAG_BYTES = 8  # at most
+NOT_COMPLETE, NOT_AWAITED, NOT_EMPTIED = 1, 2, 3  # what a reader of another's data lacks: see `order.missing`
+OPEN_STORES, OPEN_ATOMICS = 1, 2  # what `Watched.open` tells: in flight for vscnt, for vmcnt
+
+
+class Event(IntEnum):
+    """What an observer reports. `site` of registers: a segment; of memory: an access; of barriers: a block."""
+
+    UNINITIALISED = 0
+    READ_IN_FLIGHT = 1
+    WRITE_IN_FLIGHT = 2
+    LDS_UNWRITTEN = 3
+    LDS_READ_AFTER_WRITE = 4
+    LDS_WRITE_AFTER_READ = 5
+    LDS_WRITE_AFTER_WRITE = 6
+    GLOBAL_UNWRITTEN = 7
+    GLOBAL_READ_AFTER_WRITE = 8
+    GLOBAL_WRITE_AFTER_READ = 9
+    GLOBAL_WRITE_AFTER_WRITE = 10
+    LDS_MISALIGNED = 11
+    GLOBAL_MISALIGNED = 12
+    BARRIER_STORE = 13
+    BARRIER_EXEC = 14
+    BARRIER_ENDED = 15
+    BARRIER_APART = 16
+    LDS_SAME_VALUE = 17  # a write after a write which leaves what was there
+    GLOBAL_SAME_VALUE = 18
+    LDS_LANES = 19  # lanes of one wave store different values by one instruction
+    GLOBAL_LANES = 20
+    LANES_UNCLEAR = 21  # they may; no finding
+
+
+LDS_RACES = frozenset(
+    {Event.LDS_READ_AFTER_WRITE, Event.LDS_WRITE_AFTER_READ, Event.LDS_WRITE_AFTER_WRITE, Event.LDS_SAME_VALUE}
+)
+GLOBAL_RACES = frozenset(
+    {
+        Event.GLOBAL_READ_AFTER_WRITE,
+        Event.GLOBAL_WRITE_AFTER_READ,
+        Event.GLOBAL_WRITE_AFTER_WRITE,
+        Event.GLOBAL_SAME_VALUE,
+    }
+)
+"""Events of two waves at one place."""
+
+
+def signed(number: int, bits: int) -> int:
+    """The same bits as a signed number, as LLVM writes constants."""
+    return number - (1 << bits) if number >> bits - 1 else number
+
+
+DOUBTS, APART = 64, 256
+DOUBT_BYTES = 16
+"""The widest store of a lane."""
+REPORTS = 64
+"""How often one event at one site is reported: enough to tell its lanes."""
+
+
+class Thread(ctypes.Structure):
+    """What one thread needs to observe. Pointers are addresses."""
+
+    _fields_ = (
+        ("watched", _U64),  # Watched of wave 0
+        ("seen", _U64),  # u8[event][site]: how often it was reported
+        ("sites", _U64),
+        ("report", _U64),  # Python: (context, event, site, wave, lanes, address, other, other's site)
+        ("start_group", _U64),  # native code of the kernel's module
+        ("run_wave", _U64),
+        ("next_turn", _U64),
+        ("given", _U64 * WORDS),  # registers that hold something when a wave begins
+        ("lds_writer", _U64),  # u8[cells]
+        ("lds_reader", _U64),
+        ("lds_writer_site", _U64),  # u16[cells]
+        ("lds_reader_site", _U64),
+        ("cells", _U64),
+        ("shift", _U64),  # of addresses, to get granules
+        ("rows", _U64),  # Row[count], by rising base
+        ("row_count", _U64),
+        ("cache", _U64),  # u64[site]: the row that each site met last
+        ("serials", _U64),  # u64 of all threads: the next serial number
+        ("atomics", _U64),  # u64 of all threads: 1 while one of them is at an atomic
+        ("owners", _U64),  # u32[serial]: which workgroup, + 1
+        ("serial", _U64),  # of the epoch that is running
+        ("epoch", _U64),  # the first serial number since the last barrier
+        ("oldest", _U64),  # the workgroup's first serial number: smaller ones are of others
+        ("mine", _U64),  # the workgroup that is running, + 1
+        ("muted", _U64),  # serial numbers are spent
+        ("random", _U64),
+        ("slice", _U64),  # branches backward in a wave's turn, at most; 0: as many as it likes
+        ("shuffles", _U64),  # whether the order of waves changes
+        ("stride", _U64),  # workgroup i of the order is (i * stride + offset) % count
+        ("offset", _U64),
+        ("orders", _U64),  # whether the kernel can see what another wave publishes
+        ("shares_level0", _U64),  # CU mode: all waves of a workgroup use one L0
+        ("all_waves", _U64),  # a bit for each
+        ("nodes", _U64),  # Node[serial]
+        ("shortcuts", _U64),  # Shortcut[SHORTCUTS]
+        ("search", _U64),  # its number
+        ("visited", _U64),  # u32[serial]: the last search that came by
+        ("stack", _U64),  # u32[serial]
+        ("scratch", _U64),  # u8[wave][lane][granules]: whether it was written
+        ("scratch_cells", _U64),  # granules of a lane
+        ("doubts", _U64),  # Doubt[DOUBTS]
+        ("doubt_count", _U64),
+        ("apart", _U64),  # u64[APART]: digests of stores whose granules do not meet
+    )
+
+
+class Node(ctypes.Structure):
+    """What a wave knew when a serial number began."""
+
+    _fields_ = (
+        ("left", _U32),  # serials whose knowledge it holds
+        ("right", _U32),
+        ("stores", _U32),  # waves of its workgroup whose earlier stores are complete
+        ("loads", _U32),
+        ("before", _U32),  # of an atomic's own serial: the cell that it found
+    )
+
+
+class Shortcut(ctypes.Structure):
+    """A search that found something: serials of the key's waves below `serial` are known at `head`."""
+
+    _fields_ = (("head", _U64), ("key", _U64), ("serial", _U64))
+
+
+class Doubt(ctypes.Structure):
+    """A store over what another wave wrote: a race, unless it leaves the value that was there. The report, and where
+    and what the value was."""
+
+    _fields_ = (
+        ("event", _U64),
+        ("site", _U64),
+        ("lanes", _U64),
+        ("address", _U64),
+        ("other", _U64),
+        ("other_site", _U64),
+        ("pointer", _U64),
+        ("size", _U64),
+        ("before", _U64),  # 16 bytes
+        ("before_high", _U64),
+    )
+
+
+class Row(ctypes.Structure):
+    """An allocation and its shadow."""
+
+    _fields_ = (
+        ("base", _U64),
+        ("size", _U64),
+        ("writer", _U64),  # u32[granules]
+        ("reader", _U64),
+        ("writer_site", _U64),  # u16[granules]
+        ("reader_site", _U64),
+    )
+
+
+class Watched(ctypes.Structure):
+    """One wave."""
+
+    _fields_ = (
+        ("full", _U64 * (WORDS + 1)),  # a bit for each register that is ready in all lanes
+        ("issued", _U64 * 3),  # by streams
+        ("done", _U64 * 3),
+        ("number", _U64),  # of the last load that was issued
+        ("slice", _U64),  # what is left of its turn
+        ("waiting", _U32),  # at a barrier
+        ("barrier", _U32),  # which
+        ("lanes", _U32),  # that exist
+        ("serial", _U32),  # of what it does now
+        ("level1", _U32),  # serials: what was known when the L1 was emptied, and then the L0
+        ("level0", _U32),
+        ("open", _U32),  # whether stores and atomics may be in flight
+        ("touched", _U32),  # whether it accessed memory in this serial
+        ("flags", _U32),  # flags that it reads: places of their cells, and what these held
+        ("next_kept", _U32),
+        ("empty_site", _U32),  # + 1: an access to scratch whose load has not been issued yet,
+        ("empty_lanes", _U32),  # and the lanes that had not written there
+        ("tail", _U32),  # dwords at the end of the next scalar load that lie outside of its allocation
+        ("no_use", _U32),
+        ("later", _U64),  # a bit for each of these: it may have been set again before it was read
+        ("flag_stamps", _U32 * FLAGS_READ),
+        ("flag_places", _U64 * FLAGS_READ),
+        ("flag_sites", _U64 * FLAGS_READ),  # what set them; the address of its number where it may be set again
+        ("kept_stamps", _U64 * FLAGS_KEPT),
+        ("kept_flags", _U64 * FLAGS_KEPT),
+        ("kept_sites", _U64 * FLAGS_KEPT),
+        ("ready", _U32 * (UNITS + 1)),  # lanes
+        ("pending", _U32 * (UNITS + 1)),  # lanes
+        ("load", _U32 * (UNITS + 1)),  # the site that fills it, its stream << 16
+        ("latest", _U64 * (UNITS + 1)),  # number of the load that fills it
+        # What is in flight: rings by streams.
+        ("first", _U32 * (3 * RING)),  # registers that it fills
+        ("count", _U32 * (3 * RING)),
+        ("filled", _U32 * (3 * RING)),  # lanes
+        ("site", _U32 * (3 * RING)),
+        ("tails", _U32 * (3 * RING)),  # of these registers, how many at the end it does not fill
+        ("writes", _U32 * (3 * RING)),  # 1: changes memory
+        ("kept", _U32 * (3 * RING)),  # where in `late` it keeps what its registers held
+        ("swapped", _U32 * (3 * RING)),  # by places in `late`: registers that hold what was kept
+        ("late", _U64),  # u32[3 * RING][KEPT_WORDS]; 0 where loads are done when they are issued
+        ("strip", _U64),  # lanes of a strip
+        ("vgprs", _U64),  # of a wave
+        ("partner", _U64 * (3 * RING)),  # where it stands in the other stream, for flat loads; 0 for none
+        ("entry", _U64 * (3 * RING)),  # its number
+    )

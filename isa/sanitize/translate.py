@@ -1,0 +1,447 @@
+"""The translator with observers: the same instructions, with calls to `observers.py` between them.
+
+Before each segment (`segments.py`) a test of bits says whether all its registers are ready; only if not, `touch` looks
+closer. Loads and waits are told as they come. All that is told in front of the loop over strips that is being written,
+behind its guards: where one of these fails, nothing has been told, and the plain version goes on.
+
+Accesses that the loop does by wide moves are told there, too (`windows.py`), so that loops which compute stay free of
+effects. Others have loops of their own, in which each first gives its addresses, a strip of lanes at a time, to
+`access`.
+
+Observers are called by symbols, which the process that loads the code defines: so the code is kept on disk as plain
+translations are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from isa.analysis import regset
+from isa.analysis.waits import parse_wait
+from isa.asm.program import Instruction
+from isa.registers import EXEC_LO
+from isa.sanitize import windows_runtime
+from isa.sanitize.quick import Quick, prepare
+from isa.sanitize.segments import Segment, fills
+from isa.sanitize.state import (
+    ATOMIC_ACCESS,
+    COHERENT,
+    FLAT_SPACE,
+    GLOBAL_SPACE,
+    LDS_SPACE,
+    LOAD,
+    SCALAR,
+    SCRATCH_SPACE,
+    SHARED_LOAD,
+    STORE,
+    WORDS,
+    Watched,
+)  # fmt: skip
+from isa.sanitize.stores import Kept, kept, overlaps
+from isa.sanitize.windows import Checks, Planned, planned_space
+from isa.semantics.describe import Access
+from isa.semantics.values import Value
+from isa.sim import scalar_access as memory
+from isa.sim.cfg import Block, sees_flags
+from isa.sim.ir import Region
+from isa.sim.lane_strides import GRANULE
+from isa.sim.llvm_values import LlvmValue
+from isa.sim.state import Stop
+from isa.sim.strip_mask import NeedsClosedLoop
+from isa.sim.translate import Facts, Translator
+
+_NOT_AWAITED = 64
+_EMPTIES = {"buffer_gl1_inv": 1, "buffer_gl0_inv": 0}
+"""Instructions that empty a vector cache -> its level."""
+_KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
+_SPACES = {
+    "lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE, "scratch": SCRATCH_SPACE,
+}  # fmt: skip
+_STREAMS = {"vmem": 1, "scratch": 1, "lds": 2, "flat": 3, "smem": 4}
+WRAPPERS = """
+define i64 @watch_start_group(i64 %c.int, i64 %number) {
+  %c = inttoptr i64 %c.int to ptr
+  call void @start_group(ptr %c, i64 %number)
+  ret i64 0
+}
+
+define i64 @watch_run_wave(i64 %w.int, i64 %c.int) {
+  %w = inttoptr i64 %w.int to ptr
+  %c = inttoptr i64 %c.int to ptr
+  %stop = call i32 @run_wave(ptr %w, ptr %c)
+  %wide = zext i32 %stop to i64
+  ret i64 %wide
+}
+
+define i64 @watch_next_turn(i64 %c.int) {
+  %c = inttoptr i64 %c.int to ptr
+  %given = call i64 @next_turn(ptr %c)
+  ret i64 %given
+}
+"""
+"""The kernel's own runtime, as the observers call it."""
+
+
+@dataclass(frozen=True)
+class Observers:
+    """What code is compiled against. symbols: observer -> the name that it is called by; numbers: address of an
+    instruction -> its place in the code, by which segments and barriers are told; segments by their first address."""
+
+    symbols: Mapping[str, str]
+    numbers: Mapping[int, int]
+    segments: Mapping[int, Segment]
+
+
+class WatchedTranslator(Translator):
+    """Writes one version of a kernel, observed. dwords: cells of the shadow stand for dwords; late: results of loads
+    appear no earlier than their waits (`observers.late`)."""
+
+    def __init__(
+        self, blocks: Sequence[Block], facts: Facts, observers: Observers, *, fast: bool, dwords: bool,
+        entries: Set[int], late: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(blocks, facts, fast=fast, entries=entries)
+        self.observers, self.dwords, self.late = observers, dwords, late
+        self.uses_scratch = any(_reads_scratch(i) for b in blocks for i in b.instructions)
+        self.orders = any(sees_flags(i) for b in blocks for i in b.instructions)
+        self._tables: dict[str, str] = {}
+        self._windows: list[str] = []
+        self._for_access = False
+        self._planned_here: list[Planned] = []  # in the open loop
+        self._stored_here: list[Kept] = []
+
+    def text(self) -> str:
+        return (
+            super().text()
+            + "\n"
+            + "\n".join((*self._tables.values(), *self._windows, WRAPPERS, windows_runtime.runtime()))
+        )
+
+    def _load_bases(self, region: Region) -> None:
+        super()._load_bases(region)
+        region.line("%w.int = ptrtoint ptr %w to i64")
+        region.line("%c.int = ptrtoint ptr %c to i64")
+        watch = self.f.emit(region, f"load i64, ptr {self._field(region, 'W', 'watch')}")
+        region.line(f"%watched = inttoptr i64 {watch} to ptr")
+        prepare(self.f, region, self.facts.strip)
+
+    def _call(self, region: Region, name: str, *arguments: str | int) -> None:
+        listed = ", ".join(f"i64 {a}" for a in arguments)
+        symbol = self.observers.symbols[name]
+        self.f.declare(f'declare i64 @"{symbol}"({", ".join(["i64"] * len(arguments))})')
+        self.f.emit(region, f'call i64 @"{symbol}"({listed})')
+
+    # --- registers
+
+    def _write(self, inst: Instruction) -> None:
+        assert inst.address is not None
+        segment = self.observers.segments.get(inst.address)
+        if self.late and (segment is not None or inst.desc.effect == "wait" or inst.desc.access is not None):
+            self._settle()
+        if segment is not None:
+            self._check(segment)
+        if inst.desc.effect == "wait":
+            self._wait(parse_wait(inst))
+            return
+        if self.orders and inst.desc.name in _EMPTIES:
+            self._close()
+            self._call(self.writer.scalar, "emptied", "%w.int", _EMPTIES[inst.desc.name])
+        if self.strips is not None and self._for_access and inst.desc.access is None:
+            self._close()
+        if not _STREAMS.get(inst.desc.unit) or not inst.desc.counters or not inst.operands:
+            super()._write(inst)
+        elif self.late:
+            self._write_late(inst)
+        else:
+            super()._write(inst)
+            self._issue(inst)
+
+    def _wait(self, counters: Mapping[str, int]) -> None:
+        vm, lgkm, vs = (counters.get(name, _NOT_AWAITED) for name in ("vmcnt", "lgkmcnt", "vscnt"))
+        publishes = self.orders and min(vm, vs) < _NOT_AWAITED
+        if publishes or (self.uses_scratch and min(vm, lgkm) < _NOT_AWAITED):
+            self._close()  # all accesses before it have been told
+        if min(vm, lgkm) < _NOT_AWAITED:
+            self._tell_registers(lambda region: self._call(region, "wait", "%w.int", vm, lgkm))
+        if publishes:
+            self._call(self.writer.scalar, "awaited", "%w.int", "%c.int", vm, vs)
+
+    def _settle(self) -> None:
+        """All registers are in memory, where observers may change them."""
+        self._close()
+        self.scalars.forget()
+
+    def _write_late(self, inst: Instruction) -> None:
+        """A memory access that keeps what its registers held."""
+        if (reg := fills(inst)) is not None:
+            what = (_STREAMS[inst.desc.unit], regset.bit(reg.sub(0)), reg.count)
+            self._call(self.writer.scalar, "keep", "%w.int", *what)
+        super()._write(inst)
+        self._settle()
+        self._issue(inst)
+
+    def _write_unrolled(self, block: Block) -> bool:
+        return not self.late and not any(map(sees_flags, block.instructions)) and super()._write_unrolled(block)
+
+    def _tell_registers(self, write: Callable[[Region], None]) -> None:
+        """What happens to registers is told in front of the open loop, behind its guards: if one of them fails,
+        nothing has been told."""
+        if self.strips is None:
+            write(self.writer.scalar)
+        else:
+            self.strips.prepare.append(write)
+
+    def _close(self) -> None:
+        if self.strips is not None and self._planned_here:
+            accesses, guards = self._planned_here, self.strips.guards
+            self.strips.prepare.append(
+                lambda region: Checks(self.f, region, guards, self._tell_planned, self._windows, self._call).write(
+                    accesses
+                )
+            )
+        stores, self._stored_here = self._stored_here, []
+        self._planned_here, self._for_access = [], False
+        super()._close()
+        for store in stores:
+            store.check(self.f, self.writer.scalar, self._call, self._exec(self.writer.scalar))
+
+    def _begin(self, block: Block, label: str) -> None:
+        super()._begin(block, label)
+        self._planned_here, self._stored_here, self._for_access = [], [], False
+
+    def _exec(self, region: Region) -> str:
+        """EXEC as i64."""
+        exec_ = self.scalars[EXEC_LO]
+        if exec_.constant is not None:
+            return str(int(exec_.constant) & 0xFFFFFFFF)
+        return self.f.emit(region, f"zext i32 {exec_.ref} to i64")
+
+    def _check(self, segment: Segment) -> None:
+        exec_ = self._exec(self.writer.scalar)
+        self._tell_registers(lambda region: self._write_check(region, segment, exec_))
+
+    def _write_check(self, region: Region, segment: Segment, exec_: str) -> None:
+        f, missing = self.f, None
+        for word in range(WORDS):
+            bits = segment.units >> 64 * word & (1 << 64) - 1
+            if not bits:
+                continue
+            at = Watched.full.offset + 8 * word
+            place = f.emit(region, f"getelementptr i8, ptr %watched, i64 {at}")
+            full = f.emit(region, f"load i64, ptr {place}")
+            lacks = f.emit(region, f"and i64 {f.emit(region, f'xor i64 {full}, -1')}, {_signed(bits)}")
+            missing = lacks if missing is None else f.emit(region, f"or i64 {missing}, {lacks}")
+        clean = f.emit(region, f"icmp eq i64 {missing}, 0")
+        name = f.name("touch")
+        region.line(f"br i1 {clean}, label %{name}.ready, label %{name}")
+        region.label(name)
+        table = f"@{self.symbol}.segment{segment.number}"
+        words = ", ".join(f"i32 {entry}" for entry in segment.entries)
+        count = len(segment.entries)
+        self._tables[table] = f"{table} = internal constant [{count} x i32] [{words}]"
+        pointer = f.emit(region, f"ptrtoint ptr {table} to i64")
+        self._call(region, "touch", "%w.int", "%c.int", pointer, count, exec_, segment.number)
+        region.line(f"br label %{name}.ready")
+        region.label(f"{name}.ready")
+
+    def _issue(self, inst: Instruction) -> None:
+        reg, access, streams = fills(inst), inst.desc.access, _STREAMS[inst.desc.unit]
+        if reg is None and not streams & 2:
+            return  # nothing waits for it but vscnt
+        first, count = (regset.bit(reg.sub(0)), reg.count) if reg is not None else (0, 0)
+        site, writes = self._sites.get(inst.address, 0), int(access is not None and access.kind != "load")
+        what = (streams, first, count, self._exec(self.writer.scalar), site, writes)
+        self._tell_registers(lambda region: self._call(region, "issue", "%w.int", "%c.int", *what))
+
+    # --- memory
+
+    def _observe(
+        self, inst: Instruction, access: Access, address: LlvmValue, size: int, mask: LlvmValue | None
+    ) -> list[str]:
+        """Tell an access to LDS or memory. Gives the host's pointer of each lane; none is outside."""
+        f, site, scalar = self.f, self._sites[self.inst.address], access.space == "scalar"
+        region = self.writer.scalar if scalar else self.writer.vector
+        lanes = 1 if scalar or self.strips is None else self.strips.lanes
+        kind, how, bits, first = self._kind(inst, access), self._how(inst, access), str((1 << lanes) - 1), "0"
+        if not scalar:
+            address = address.vector(lanes)
+            if self.strips is not None and self.strips.first is not inst and not self._for_access:
+                raise NeedsClosedLoop  # loops that compute stay free of effects
+            self._for_access = True
+            first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
+        usual, name = "", f.name("access")
+        if self.dwords and size in (4, 8, 16):
+            quick = Quick(f, region, lanes, address, mask, size, site, kind == STORE)
+            if access.space == "lds" and kind in (LOAD, STORE):
+                usual = quick.lds(f"{name}.slow")
+            elif access.space == "global" and kind == LOAD:
+                usual = quick.memory(f"{name}.slow")
+        if usual:
+            region.line(f"br label %{name}.done")
+            before = region.block
+            region.label(f"{name}.slow")
+        if mask is not None:
+            narrow = f.emit(region, f"bitcast {mask!r} to i{lanes}")
+            bits = f.emit(region, f"zext i{lanes} {narrow} to i64")
+        wide = address.to("u64") if address.type != "u64" else address
+        slot = f.alloca(wide.llvm, 64)
+        region.line(f"store {wide!r}, ptr {slot}")
+        if _is_shared(access):
+            self._call(region, "begin_atomic", "%c.int")
+        self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first)
+        if scalar:
+            return [f.emit(region, f"load ptr, ptr {slot}")]
+        type_ = f"<{lanes} x ptr>"
+        pointers = f.emit(region, f"load {type_}, ptr {slot}")
+        if usual:
+            region.line(f"br label %{name}.done")
+            after = region.block
+            region.label(f"{name}.done")
+            pointers = f.emit(region, f"phi {type_} [{usual}, %{before}], [{pointers}, %{after}]")
+        return [f.emit(region, f"extractelement {type_} {pointers}, i32 {lane}") for lane in range(lanes)]
+
+    def _observe_planned(self, inst: Instruction, access: Access, address: LlvmValue, size: int) -> bool:
+        """Tell an access that will be done by wide moves. False, and nothing told, where it cannot be."""
+        site, space = self._sites[inst.address], planned_space(access.space)
+        known = self._planned(access, address, size, site) if space >= 0 else None
+        if known is None:
+            return False
+        (key, pattern), form = known, address.form
+        assert form is not None
+        kind = self._kind(inst, access)
+        how = self._how(inst, access)
+        if kind == STORE and overlaps(pattern[: min(self.facts.strip, GRANULE)], size):
+            return False
+        self._planned_here.append(Planned(space, kind, how, key, form.constant, pattern, size, site, self.dwords))
+        return True
+
+    def _tell_planned(self, region: Region, slot: str, a: Planned, first: str) -> None:
+        lanes = self.facts.strip
+        self._tell(region, slot, str((1 << lanes) - 1), a.site, a.size, lanes, a.space | a.kind | a.how, first)
+
+    @staticmethod
+    def _kind(inst: Instruction, access: Access) -> int:
+        return SHARED_LOAD if access.kind == "load" and inst.has("glc") else _KINDS[access.kind]
+
+    @staticmethod
+    def _how(inst: Instruction, access: Access) -> int:
+        return COHERENT * inst.has("glc") | SCALAR * (access.space == "scalar")
+
+    def _tell(
+        self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str
+    ) -> None:
+        """Call the observer of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane."""
+        pointer = self.f.emit(region, f"ptrtoint ptr {slot} to i64")
+        what = site << 32 | size << 16 | lanes << 8 | how
+        self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
+
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[LlvmValue, ...]:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        if access.space not in _SPACES:
+            return super().load(inst, access, address, element, mask)
+        w, f = self.writer, self.f
+        if self._observe_planned(inst, access, address, memory.element_bytes(element)):
+            return super().load(inst, access, address, element, mask)
+        pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
+        if access.space == "scalar":
+            words = memory.load_words(w, w.scalar, pointers[0], element)
+            self._stop_on_fault()
+            return tuple(LlvmValue(w, "u32", 0, word) for word in words)
+        lanes, region = len(pointers), w.vector
+        vectors: list[str] = []
+        for lane, pointer in enumerate(pointers):
+            words = memory.load_words(w, region, pointer, element)
+            vectors = vectors or ["poison"] * len(words)
+            vectors = [
+                f.emit(region, f"insertelement <{lanes} x i32> {vector}, i32 {word}, i32 {lane}")
+                for vector, word in zip(vectors, words, strict=True)
+            ]
+        return tuple(LlvmValue(w, "u32", lanes, vector) for vector in vectors)
+
+    def store(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        element: str,
+        values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        if access.space not in _SPACES:
+            super().store(inst, access, address, element, values, mask)
+            return
+        w, f = self.writer, self.f
+        if self._observe_planned(inst, access, address, memory.element_bytes(element)):
+            super().store(inst, access, address, element, values, mask)
+            return
+        pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
+        region = w.vector
+        data = [v.vector(len(pointers)) for v in values if isinstance(v, LlvmValue)]
+        for lane, pointer in enumerate(pointers):
+            words = [f.emit(region, f"extractelement {v!r}, i32 {lane}") for v in data]
+            memory.store_words(w, region, pointer, element, words)
+        if access.space != "scratch":
+            first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
+            site, size = self._sites[self.inst.address], memory.element_bytes(element)
+            self._stored_here.append(kept(f, region, pointers, data, first, site, size))
+
+    def atomic(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        body: Callable[..., Value],
+        data: tuple[Value, ...],
+        mask: Value | None,
+    ) -> LlvmValue:
+        assert isinstance(address, LlvmValue)
+        assert mask is None or isinstance(mask, LlvmValue)
+        if access.space in _SPACES:
+            self._observe(inst, access, address, memory.element_bytes(access.element), mask)
+        old = super().atomic(inst, access, address, body, data, mask)
+        if _is_shared(access):
+            self._call(self.writer.vector, "end_atomic", "%c.int")
+        return old
+
+    # --- turns
+
+    def barrier(self) -> None:
+        self._close()
+        region = self.writer.scalar
+        self.scalars.flush(region)
+        self._call(region, "arrive", "%w.int", "%c.int", self.observers.numbers[self.inst.address or 0])
+        super().barrier()
+
+    def _check_budget(self, region: Region, number: int, instructions: int) -> None:
+        """Also the end of a wave's turn."""
+        super()._check_budget(region, number, instructions)
+        f = self.f
+        place = f.emit(region, f"getelementptr i8, ptr %watched, i64 {Watched.slice.offset}")
+        left = f.emit(region, f"sub i64 {f.emit(region, f'load i64, ptr {place}')}, 1")
+        region.line(f"store i64 {left}, ptr {place}")
+        over = f.emit(region, f"icmp eq i64 {left}, 0")
+        name = f.name("turn")
+        region.line(f"br i1 {over}, label %{name}, label %{name}.goes.on")
+        region.label(name)
+        self._leave(region, number, Stop.YIELD)
+        region.label(f"{name}.goes.on")
+
+
+def _is_shared(access: Access) -> bool:
+    """Whether it is an atomic that other threads may do at the same moment."""
+    return access.kind == "atomic" and access.space in ("global", "flat")
+
+
+def _reads_scratch(inst: Instruction) -> bool:
+    access = inst.desc.access
+    return access is not None and access.space in ("scratch", "flat") and access.kind == "load"
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word

@@ -1,0 +1,230 @@
+"""Accesses whose addresses have a known pattern, told to the observers in front of the loop that does them.
+
+In:  accesses that `isa.sim.vector_access` does by a few wide moves: for each its base and the distances of the lanes,
+     which the loop's guards have checked. So all lanes are on, and all are inside the LDS, or inside one allocation.
+Out: a loop over strips that looks at the cells of many lanes, and of all accesses with one base, at once. Where they
+     are usual (`quick` says what that is) it marks them; where not, it tells `observers.access` of each access.
+
+Cells are looked at by windows: neighbouring ones as one vector, with a constant mask that leaves out what nobody
+touches. `quick` does the same lane by lane, for addresses of which nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from isa.sanitize.quick import field, stamp
+from isa.sanitize.state import GLOBAL_SPACE, LDS_SPACE, LOAD, STORE, Row, signed
+from isa.sanitize.stores import Call, near
+from isa.sim.ir import Function, Region
+from isa.sim.lane_strides import Pattern
+from isa.sim.state import LANES
+from isa.sim.vector_access import Guards
+
+WIDEST = 32
+"""Cells of a window of LDS: bytes of one vector register. There are as many spare ones behind the cells of LDS."""
+WIDEST_GLOBAL = 8
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One access. space, kind, how: as `state` counts them; key, constant, pattern: as `WideAccess` takes them; size in
+    bytes; site: its number; dwords: whether cells are dwords."""
+
+    space: int
+    kind: int
+    how: int
+    key: object
+    constant: int
+    pattern: Pattern
+    size: int
+    site: int
+    dwords: bool
+
+    @property
+    def may_be_usual(self) -> bool:
+        whole = self.dwords and self.size in (4, 8, 16) and all(d % 4 == 0 for d in self.pattern)
+        return whole and (self.kind == LOAD or (self.kind == STORE and self.space == LDS_SPACE))
+
+    @property
+    def group(self) -> object:
+        """Accesses in one group are looked at together."""
+        if self.may_be_usual and self.space == LDS_SPACE:
+            return self.key, self.kind, self.constant % 4
+        return self
+
+
+@dataclass(frozen=True)
+class Window:
+    """`start`: its first cell, counted from the group's; `sites`: which access touches each of its cells, -1: none."""
+
+    start: int
+    sites: tuple[int, ...]
+
+    def row(self, element: int) -> str:
+        """As `windows_runtime` reads it: the first cell, padding, ones for touched cells (i8 or i32), sites."""
+        n = len(self.sites)
+        fields = (
+            ("i64", str(self.start)),
+            ("[24 x i8]", "zeroinitializer"),
+            (f"[{n} x i{element}]", "[" + ", ".join(f"i{element} {-(s >= 0)}" for s in self.sites) + "]"),
+            (f"[{n} x i16]", "[" + ", ".join(f"i16 {signed(max(s, 0), 16)}" for s in self.sites) + "]"),
+        )
+        type_ = f"<{{ {', '.join(t for t, _ in fields)} }}>"
+        return f"{type_} <{{ {', '.join(f'{t} {v}' for t, v in fields)} }}>"
+
+
+def windows(cells: dict[int, int], size: int) -> Iterator[Window]:
+    """As few as may be. cells: cell -> site."""
+    rest = sorted(cells)
+    while rest:
+        start = rest[0]
+        yield Window(start, tuple(cells.get(start + i, -1) for i in range(size)))
+        rest = [c for c in rest if c - start >= size]
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Writes the loop. guards: of the loop that does the accesses; tell: writes a call of `observers.access` for a
+    strip, given a pointer to its addresses and the number of its first lane. tables: filled with what the code needs
+    beside it; call: writes a call of an observer."""
+
+    f: Function
+    region: Region
+    guards: Guards
+    tell: Callable[[Region, str, Planned, str], None]
+    tables: list[str]
+    call: Call
+
+    def write(self, accesses: Iterable[Planned]) -> None:
+        groups: dict[object, list[Planned]] = {}
+        for access in accesses:
+            groups.setdefault(access.group, []).append(access)
+        f, region = self.f, self.region
+        for store in (a for group in groups.values() for a in group if a.kind == STORE):
+            self._lanes(store)
+        name, before = f.name("told"), region.block
+        strip = f"%{name}.strip"
+        region.line(f"br label %{name}")
+        region.label(name)
+        phi_at = len(region.lines)
+        region.line("")
+        for group in groups.values():
+            self._write_group(group, strip)
+        next_ = self._emit(f"add nuw nsw i64 {strip}, 1")
+        more = self._emit(f"icmp ult i64 {next_}, {LANES // self.guards.strip}")
+        region.line(f"br i1 {more}, label %{name}, label %{name}.end")
+        region.lines[phi_at] = f"  {strip} = phi i64 [0, %{before}], [{next_}, %{region.block}]"
+        region.label(f"{name}.end")
+
+    def _lanes(self, store: Planned) -> None:
+        guards, region = self.guards, self.region
+        form, n = guards.ranges[store.key].form, guards.granule
+        strips, granules = range(LANES // guards.strip), range(guards.strip // n)
+        bases = [guards.base(self.f, region, str(s), form, g) for s in strips for g in granules]
+        what = store.site << 8 | store.size
+        near(self.f, region, bases, store.pattern[:n], what, self.call, self.tables)
+
+    def _write_group(self, group: Sequence[Planned], strip: str) -> None:
+        f, region, one = self.f, self.region, group[0]
+        form = self.guards.ranges[one.key].form
+        granules = range(self.guards.strip // self.guards.granule)
+        bases = [self.guards.base(f, region, strip, form, g) for g in granules]
+        name = f.name("group")
+        if one.may_be_usual:
+            first = min(a.constant for a in group)
+            n = self.guards.granule
+            cells = {
+                (a.constant - first + d - a.pattern[0]) // 4 + i: a.site
+                for a in group for d in a.pattern[:n] for i in range(a.size // 4)
+            }  # fmt: skip
+            starts = [self._emit(f"add i64 {base}, {first}") for base in bases]
+            if one.space == LDS_SPACE:
+                self._lds(f"{name}.slow", starts, cells, one.kind == STORE)
+            else:
+                self._memory(f"{name}.slow", starts, cells, one.site)
+            region.line(f"br label %{name}.done")
+            region.label(f"{name}.slow")
+        number = self._emit(f"mul nuw nsw i64 {strip}, {self.guards.strip}")
+        for access in group:
+            self.tell(region, self._addresses(bases, access), access, number)
+        if one.may_be_usual:
+            region.line(f"br label %{name}.done")
+            region.label(f"{name}.done")
+
+    def _addresses(self, bases: Sequence[str], access: Planned) -> str:
+        """A pointer to the addresses of a strip's lanes, i64."""
+        n = self.guards.granule
+        vector = f"<{n} x i64>"
+        slot = self.f.alloca(f"<{self.guards.strip} x i64>", 64)
+        for g, base in enumerate(bases):
+            each = ", ".join(f"i64 {access.constant + d - access.pattern[0]}" for d in access.pattern[:n])
+            lanes = self._emit(f"add {vector} {self._splat(n, 'i64', base)}, <{each}>")
+            place = self._emit(f"getelementptr i8, ptr {slot}, i64 {8 * n * g}")
+            self.region.line(f"store {vector} {lanes}, ptr {place}, align 8")
+        return slot
+
+    def _emit(self, expression: str) -> str:
+        return self.f.emit(self.region, expression)
+
+    def _splat(self, n: int, type_: str, value: str) -> str:
+        vector = f"<{n} x {type_}>"
+        one = self._emit(f"insertelement {vector} poison, {type_} {value}, i32 0")
+        return self._emit(f"shufflevector {vector} {one}, {vector} poison, <{n} x i32> zeroinitializer")
+
+    def _go(self, trouble: Sequence[str], slow: str, usual: str) -> None:
+        """On to label `usual`, if none of these holds."""
+        every = trouble[0]
+        for other in trouble[1:]:
+            every = self._emit(f"or i1 {every}, {other}")
+        self.region.line(f"br i1 {every}, label %{slow}, label %{usual}")
+        self.region.label(usual)
+
+    def _crooked(self, start: str) -> str:
+        return self._emit(f"icmp ne i64 {self._emit(f'and i64 {start}, 3')}, 0")
+
+    def _table(self, found: Sequence[Window], element: int) -> str:
+        rows = [w.row(element) for w in found]
+        name = f"@{self.f.name('windows')}"
+        type_ = rows[0].partition("> <")[0] + ">"
+        self.tables.append(f"{name} = internal constant [{len(rows)} x {type_}] [{', '.join(rows)}], align 32")
+        return name
+
+    # --- the usual cases
+    def _lds(self, slow: str, starts: Sequence[str], cells: dict[int, int], stores: bool) -> None:
+        found = list(windows(cells, WIDEST))
+        table = self._table(found, 8)
+        self._go([self._crooked(start) for start in starts], slow, self.f.name("straight"))
+        for start in starts:
+            cell = self._emit(f"lshr i64 {start}, 2")
+            kind = "stores" if stores else "loads"
+            arguments = f"ptr %thread, i64 {cell}, ptr {table}, i64 {len(found)}, i8 %me.byte"
+            odd = self._emit(f"call i1 @unusual_lds_{kind}({arguments})")
+            self._go([odd], slow, self.f.name("usual"))
+
+    def _memory(self, slow: str, starts: Sequence[str], cells: dict[int, int], site: int) -> None:
+        """A load."""
+        found = list(windows(cells, WIDEST_GLOBAL))
+        table = self._table(found, 32)
+        row = self._emit(f"load i64, ptr {self._emit(f'getelementptr i64, ptr %cache, i64 {site}')}")
+        self._go([self._emit(f"icmp eq i64 {row}, 0")], slow, self.f.name("known"))
+        pointer = self._emit(f"inttoptr i64 {row} to ptr")
+        base, size = (field(self.f, self.region, pointer, Row, n) for n in ("base", "size"))
+        reach = 4 * (max(cells) + 1)
+        trouble = [self._emit(f"icmp ult i64 {size}, {reach}")]
+        limit = self._emit(f"sub i64 {size}, {reach}")
+        offsets = [self._emit(f"sub i64 {start}, {base}") for start in starts]
+        trouble += [self._crooked(offset) for offset in offsets]
+        trouble += [self._emit(f"icmp ugt i64 {offset}, {limit}") for offset in offsets]
+        self._go(trouble, slow, self.f.name("inside"))
+        mark = stamp(self.f, self.region)
+        for offset in offsets:
+            arguments = f"ptr {pointer}, i64 {offset}, ptr {table}, i64 {len(found)}, i32 {mark}, i32 %oldest"
+            odd = self._emit(f"call i1 @unusual_memory({arguments})")
+            self._go([odd], slow, self.f.name("usual"))
+
+
+def planned_space(space: str) -> int:
+    """As `state` counts them; -1 for those that are not told here."""
+    return {"lds": LDS_SPACE, "global": GLOBAL_SPACE}.get(space, -1)

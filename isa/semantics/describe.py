@@ -1,0 +1,314 @@
+"""Each instruction once: operand roles, counters, timing class and meaning stand in one entry that everything reads.
+
+An entry is made with `inst`, whose first argument reads like assembly:
+
+    inst("v_fmac_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(a, b, d), unit="valu", vopd="xy")
+    inst("s_add_u32 =s.u32, s.u32, s.u32", lambda a, b: (a + b, carry(a, b)), unit="salu", writes="scc")
+
+Each operand is `[=|+]kind.type`: `=` written, `+` read and written, neither read only. Kinds:
+
+    v     VGPRs                         m     a lane mask in an SGPR (32 bit in wave32)
+    a     any vector source             i     an immediate number
+    s     SGPR destination or source    l     a branch target
+    va    vector address: 64 bit where the scalar one is `off`, else 32 bit; may be `off` for scratch
+    sa    scalar address: SGPR pair (one SGPR for scratch) or `off`
+    f     the fields of s_waitcnt and its kind
+
+The type gives width and interpretation; `width` turns it into a count of registers:
+
+    u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64     numbers; b16 b32 b64 are unsigned numbers that a sign modifier
+                                                        (-x, |x|) takes for floats
+    b96 b128 b256 b512      a tuple of u32 values, one a register
+    f16x8 bf16x8            the same; of a destination op_sel[2] picks the half that is written
+    pkf16 pku16 pki16       two 16-bit numbers in one register. Where the destination is packed too, the body is called
+                            once a half; otherwise it gets such a source as the tuple (low, high)
+    pkf16d pkbf16           the same, where an inline constant stands in both halves; bf16 as its bits, u16
+    mix                     f32, or one half as f16 turned into f32, as op_sel_hi and op_sel say (v_fma_mix_*)
+    f16h                    a destination that is the high half of its register
+    mask                    b1: one truth value a lane (kind m)
+
+`reads=` and `writes=` name implicit registers (scc, vcc, exec, m0; vcc and exec are u32 masks, the 64 forms u64; scc is
+b1), `pc` the program counter. `fields=` names what else the body needs: a modifier's number (offset, clamp, op_sel,
+neg_lo ...; 0, False or () where it is not given), `lane` (the lane's number, u32) or `next` (the address of the next
+instruction, u64).
+
+The body gets the values of all operands that are read, in order (an immediate as a Python int; a branch target not at
+all), then the implicit reads, then the fields. It returns the values of all operands that are written, in order, then
+those of the implicit writes: one value, or a tuple. Values are `isa.semantics.values.Value`s; a body never knows which
+engine runs it, and never asks Python for the truth of a value.
+
+Instructions that touch memory have an `Access` that says which memory and how. Their operands stand in the order of the
+text: the address is the first that is only read, data and scalar address follow. They have a body only where they
+compute: an atomic's maps (value in memory, data ...) to the new value in memory.
+
+`effect=` says what an instruction does beside writing registers:
+
+    branch       goes to its target; where it has a body, only if that returns true
+    end          ends the wave
+    barrier      waits for all waves of the workgroup
+    wait         waits for counters; nothing else
+    mode round, mode denorm, setreg, getreg     the MODE register and its like
+
+`relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32). `form=` is a modifier
+that has an entry of its own, for instance `glc`, where an atomic returns the old value and so has one operand more.
+
+Vector instructions read EXEC without saying so (`exec_masked`): lanes that are off keep their destination. An
+instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
+
+An instruction that nobody described is an error that names it and this package's file for it; there is no default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from isa.errors import IsaError
+from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
+from isa.semantics.aliases import ALIASES
+
+if TYPE_CHECKING:
+    from isa.asm.program import Instruction, Operand
+
+Unit = Literal[
+    "valu", "valu64", "trans", "salu", "smem", "lds", "vmem", "flat", "scratch", "branch", "barrier", "wait", "internal"
+]
+VECTOR_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
+IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
+_WIDTHS = {"f16x8": 8, "bf16x8": 8, "b96": 3, "b128": 4, "b256": 8, "b512": 16, "mask": 1}
+_HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h", "f16x8", "bf16x8"})
+_MERGING = frozenset({"quad_perm", "dpp8", "row_mask", "bank_mask"})
+_LIMITS = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
+_SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")
+
+
+@cache
+def width(type_: str) -> int:
+    """How many 32-bit registers a value of this type takes."""
+    if type_ in _WIDTHS:
+        return _WIDTHS[type_]
+    m = re.search(r"(\d+)$", type_)
+    return max(1, int(m[1]) // 32) if m else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What one operand is for. `access` is "r", "w" or "rw"."""
+
+    access: str
+    kind: str
+    type: str
+
+    @property
+    def read(self) -> bool:
+        return "r" in self.access
+
+    @property
+    def written(self) -> bool:
+        return "w" in self.access
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a memory instruction does.
+
+    space: lds, global, flat, scratch or scalar.  kind: load, store or atomic.
+    element: type in memory (u8 i8 u16 i16 b32 b64 b96 b128 ...); sub-dword loads extend to 32 bit by its sign.
+    half: "lo" or "hi" where 16 bits of the register are meant and the other 16 kept (the d16 forms).
+    pair: for ds_*_2addr the unit of the two offsets in elements (1 or 64), else 0.
+    returns: an atomic that gives back the old value.
+    """
+
+    space: str
+    kind: str
+    element: str
+    half: str = ""
+    pair: int = 0
+    returns: bool = False
+
+
+@dataclass(frozen=True)
+class Description:
+    """One instruction. See the module's docstring for what the fields mean.
+
+    counters: wait counters that it raises (vmcnt, vscnt, lgkmcnt, expcnt).
+    vopd:     which halves of a VOPD it may be: "", "xy" or "y".
+    terminator: control never goes on behind it (s_branch, s_setpc_b64, s_endpgm).
+    """
+
+    name: str
+    roles: tuple[Role, ...]
+    body: Callable[..., Any] | None
+    unit: Unit
+    implicit_reads: tuple[str, ...] = ()
+    implicit_writes: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()
+    access: Access | None = None
+    vopd: str = ""
+    ignores_exec: bool = False
+    terminator: bool = False
+    fields: tuple[str, ...] = ()
+    effect: str = ""
+    relative: tuple[int, ...] = ()
+
+    @property
+    def exec_masked(self) -> bool:
+        return self.unit in VECTOR_UNITS and not self.ignores_exec
+
+    @property
+    def scatters(self) -> bool:
+        """Whether M0 chooses which register it writes."""
+        return any(self.roles[number].written for number in self.relative)
+
+    def roles_of(self, inst: Instruction) -> list[tuple[Role, Operand]]:
+        """(role, operand) of one instruction (one half of a VOPD), the implicit VCC mask of a VOPD half added."""
+        operands = list(inst.operands)
+        if inst.mnemonic.startswith("v_dual_") and len(operands) == len(self.roles) - 1 and self.roles[-1].kind == "m":
+            operands.append(VCC_LO)
+        if len(operands) != len(self.roles):
+            raise inst.error(
+                f"{inst.mnemonic} takes {len(self.roles)} operands",
+                expected=", ".join(f"{r.kind}.{r.type}" for r in self.roles),
+                got=f"{len(operands)}",
+            )
+        return list(zip(self.roles, operands, strict=True))
+
+    def reads(self, inst: Instruction) -> frozenset[Reg]:
+        """Single registers that `inst` reads."""
+        return frozenset(self._registers(inst, "r", self.implicit_reads))
+
+    def writes(self, inst: Instruction) -> frozenset[Reg]:
+        """Single registers that `inst` writes, perhaps in some lanes only (`exec_masked`)."""
+        return frozenset(self._registers(inst, "w", self.implicit_writes))
+
+    def _registers(self, inst: Instruction, access: str, implicit: tuple[str, ...]) -> set[Reg]:
+        found: set[Reg] = set()
+        for half in inst.halves:
+            desc = half.desc if inst.pair is not None else self
+            for number, (role, operand) in enumerate(desc.roles_of(half)):
+                reg = getattr(operand, "operand", operand)
+                if not isinstance(reg, Reg) or reg.is_null:
+                    continue
+                # A 16-bit result leaves the other half of its register, DPP leaves lanes: the old value is read.
+                keeps = access == "r" and role.written and reg.is_vgpr and (role.type in _HALVES or _merges(half))
+                if number in desc.relative and (access == "r" or role.written):  # of many written all but one are kept
+                    found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS.get(reg.file, 0)))
+                    found.update(reg.units())
+                elif keeps or access in role.access:
+                    found.update(reg.units())
+        for name in implicit:
+            if name in IMPLICIT:
+                found.update(IMPLICIT[name].units())
+        if access == "r" and self.exec_masked:
+            found.add(EXEC_LO)
+        return found
+
+
+def _merges(half: Instruction) -> bool:
+    return any(name in _MERGING for name, _ in half.modifiers)
+
+
+_TABLE: dict[str, Description] = {}
+
+
+def inst(
+    pattern: str,
+    body: Callable[..., Any] | None = None,
+    *,
+    unit: Unit,
+    reads: str = "",
+    writes: str = "",
+    counters: str = "",
+    access: Access | None = None,
+    vopd: str = "",
+    ignores_exec: bool = False,
+    terminator: bool = False,
+    fields: str = "",
+    effect: str = "",
+    relative: tuple[int, ...] = (),
+    form: str = "",
+) -> Description:
+    """Describe one instruction; see the module's docstring. Raises ValueError where the entry itself is wrong."""
+    name, _, rest = pattern.partition(" ")
+    roles = []
+    for piece in filter(None, (p.strip() for p in rest.split(","))):
+        m = re.fullmatch(r"([=+]?)(v|a|s|m|i|l|f|va|sa)(?:\.(\w+))?", piece)
+        if not m:
+            raise ValueError(f"{name}: operand {piece!r} is not [=|+]kind.type")
+        roles.append(Role({"": "r", "=": "w", "+": "rw"}[m[1]], m[2], m[3] or ("mask" if m[2] == "m" else "b32")))
+    key = f"{name} {form}" if form else name
+    if key in _TABLE:
+        raise ValueError(f"{key} is described twice")
+    entry = Description(
+        name,
+        tuple(roles),
+        body,
+        unit,
+        tuple(reads.split()),
+        tuple(writes.split()),
+        tuple(counters.split()),
+        access,
+        vopd,
+        ignores_exec,
+        terminator,
+        tuple(fields.split()),
+        effect,
+        relative,
+    )
+    _TABLE[key] = entry
+    return entry
+
+
+@lru_cache(4096)
+def base_name(mnemonic: str) -> str:
+    """The name under which a mnemonic is described: without encoding suffix, a VOPD half by its own name, an older name
+    by the present one (`isa.semantics.aliases`)."""
+    name = _SUFFIX.sub("", mnemonic)
+    return "v_" + name[len("v_dual_") :] if name.startswith("v_dual_") else ALIASES.get(name, name)
+
+
+@cache
+def table() -> dict[str, Description]:
+    """Every described instruction by name."""
+    import isa.instructions
+
+    assert isa.instructions
+    return _TABLE
+
+
+_FILES = (
+    ("s_load", "smem"),
+    ("s_", "salu or control"),
+    ("ds_", "lds"),
+    ("v_cmp", "valu_cmp"),
+    ("v_cvt", "valu_cvt"),
+    ("v_pk", "valu_packed"),
+    ("v_", "valu_int or valu_float"),
+    ("buffer_gl", "control"),
+)
+
+
+def lookup(inst: Instruction) -> Description:
+    """The description of an instruction (of the X half of a VOPD). IsaError where nobody wrote one."""
+    name = base_name(inst.mnemonic)
+    entry = (table().get(f"{name} glc") if inst.has("glc") else None) or table().get(name)
+    if entry is None:
+        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
+        raise inst.error(
+            f"instruction {name} is not described",
+            hint=f"describe it in isa/instructions/, file {where}",
+        )
+    if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
+        raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")
+    return entry
+
+
+def described(mnemonic: str) -> bool:
+    """Whether somebody described this mnemonic."""
+    return base_name(mnemonic) in table()
+
+
+__all__ = ["Access", "Description", "IsaError", "Role", "base_name", "described", "inst", "lookup", "table", "width"]

@@ -1,0 +1,95 @@
+"""What an instruction needs of whoever runs it: registers and memory, and nothing of what is in them.
+
+`isa.semantics.execute` and its helpers are written against this protocol; the reference engine (`isa.sim.interpret`)
+runs, the translator (`isa.sim.translate`) writes LLVM IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from isa.asm.program import Instruction
+from isa.semantics.describe import Access
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import Value
+
+
+class Engine(Protocol):
+    """An engine for one wave.
+
+    Registers are raw: VGPRs and SGPRs hold u32 (an SGPR by its hardware number, VCC, M0 and EXEC among them), SCC b1.
+    A mask is a b1 vector, or None for all lanes. A scalar written to a VGPR goes to each lane. `relative` is a u32
+    scalar that is added to the register's number.
+    """
+
+    mode: FloatMode
+
+    def constant(self, type_: str, number: float) -> Value:
+        """A scalar."""
+
+    def lane_ids(self) -> Value:
+        """u32, 0 to 31."""
+
+    def exec_mask(self) -> Value | None:
+        """EXEC as b1 a lane, or None where all lanes are known to be on."""
+
+    def read_vgpr(self, index: int, relative: Value | None = None) -> Value: ...
+    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None: ...
+    def read_sgpr(self, index: int, relative: Value | None = None) -> Value: ...
+    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None: ...
+    def read_scc(self) -> Value: ...
+    def write_scc(self, value: Value) -> None: ...
+
+    def special(self, name: str) -> Value:
+        """u64: src_shared_base, src_shared_limit, src_private_base, src_private_limit."""
+
+    def next_address(self) -> Value:
+        """u64: the address of the instruction behind this one."""
+
+    def load(
+        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
+    ) -> tuple[Value, ...]:
+        """u32 values, one for each register; smaller elements extended by their sign.
+
+        `address` is in bytes: u64 for flat, global and scalar space, u32 for lds and for scratch (within the lane's own
+        scratch); a vector, or a scalar where it is the same in each lane. Scalar space gives scalars. Lanes that are
+        off touch nothing; what they get is not used.
+        """
+
+    def store(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        element: str,
+        values: tuple[Value, ...],
+        mask: Value | None,
+    ) -> None:
+        """The reverse of `load`: the low bits of the values."""
+
+    def atomic(
+        self,
+        inst: Instruction,
+        access: Access,
+        address: Value,
+        body: Callable[..., Value],
+        data: tuple[Value, ...],
+        mask: Value | None,
+    ) -> Value:
+        """Lane by lane, lowest first: memory becomes body(memory, *data of the lane), scalars of the element's type.
+
+        Gives what each lane found.
+        """
+
+    def branch(self, inst: Instruction, condition: Value | None) -> None:
+        """Go to `branch_target(inst)`; with a condition (scalar b1) only if it holds."""
+
+    def jump(self, target: Value) -> None:
+        """Go to the address in a scalar u64."""
+
+    def end(self) -> None:
+        """The wave has ended."""
+
+    def barrier(self) -> None:
+        """Wait for the other waves of the workgroup."""

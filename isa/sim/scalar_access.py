@@ -1,0 +1,201 @@
+"""Memory instructions as native code, one lane after the other.
+
+This is the plain way, right for every pattern of addresses: a loop over the lanes that are on; each address goes
+through the runtime's `resolve_*`, which gives a pointer into simulated memory or records a fault. `vector_access.py`
+has the fast way.
+
+A site is one access of one instruction; its number tells a fault where it happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from isa.sim.ir import Region
+from isa.sim.llvm_values import LlvmValue
+from isa.sim.writer import Writer
+
+if TYPE_CHECKING:
+    from isa.sim.registers import Lanes
+
+BYTES = {"u8": 1, "i8": 1, "b8": 1, "u16": 2, "i16": 2, "b16": 2}
+
+
+def element_bytes(element: str) -> int:
+    return BYTES.get(element) or int(element[1:]) // 8
+
+
+@contextmanager
+def within(writer: Writer, region: Region) -> Iterator[None]:
+    """Write scalars and vectors into `region`."""
+    scalar, vector = writer.scalar, writer.vector
+    writer.scalar = writer.vector = region
+    try:
+        yield
+    finally:
+        writer.scalar, writer.vector = scalar, vector
+
+
+def resolve(writer: Writer, region: Region, space: str, address: LlvmValue, size: int, site: int, lane: str) -> str:
+    """A host pointer for one lane's access of `size` bytes."""
+    return writer.function.emit(
+        region, f"call ptr @resolve_{space}(ptr %w, ptr %c, {address!r}, i32 {size}, i32 {site}, i32 {lane})"
+    )
+
+
+def load_words(writer: Writer, region: Region, pointer: str, element: str) -> list[str]:
+    """The element at a host pointer as i32 words; small ones extended by their sign."""
+    f, size = writer.function, element_bytes(element)
+    if size < 4:
+        narrow = f.emit(region, f"load i{8 * size}, ptr {pointer}, align 1")
+        extend = "sext" if element[0] == "i" else "zext"
+        return [f.emit(region, f"{extend} i{8 * size} {narrow} to i32")]
+    words = []
+    for j in range(size // 4):
+        place = f.emit(region, f"getelementptr i8, ptr {pointer}, i64 {4 * j}") if j else pointer
+        words.append(f.emit(region, f"load i32, ptr {place}, align 1"))
+    return words
+
+
+def store_words(writer: Writer, region: Region, pointer: str, element: str, words: Sequence[str]) -> None:
+    f, size = writer.function, element_bytes(element)
+    if size < 4:
+        narrow = f.emit(region, f"trunc i32 {words[0]} to i{8 * size}")
+        region.line(f"store i{8 * size} {narrow}, ptr {pointer}, align 1")
+        return
+    for j, word in enumerate(words):
+        place = f.emit(region, f"getelementptr i8, ptr {pointer}, i64 {4 * j}") if j else pointer
+        region.line(f"store i32 {word}, ptr {place}, align 1")
+
+
+def each_lane(
+    writer: Writer,
+    lanes: Lanes,
+    mask: LlvmValue | None,
+    inputs: Sequence[LlvmValue],
+    results: int,
+    visit: Callable[[Region, str, list[LlvmValue]], Sequence[str]],
+) -> list[LlvmValue]:
+    """A loop over the lanes that `mask` (None: all) names.
+
+    visit(region, lane's number in the wave, scalar inputs) writes one lane's work and gives `results` i32 words; they
+    come back as vectors, in which lanes that are off hold anything.
+    """
+    f, region, n = writer.function, writer.vector, lanes.lanes
+    inputs = [v.vector(n) for v in inputs]
+    slots = [(v, f.alloca(v.llvm, 128)) for v in inputs]
+    outputs = [f.alloca(f"<{n} x i32>", 128) for _ in range(results)]
+    for v, slot in slots:
+        region.line(f"store {v!r}, ptr {slot}")
+    bits = f.emit(region, f"bitcast {mask!r} to i{n}") if mask is not None else None
+    first = lanes.first_number()
+    name, before = f.name("lanes"), region.block
+    region.line(f"br label %{name}")
+    region.label(name)
+    lane = f"%{name}.lane"
+    phi_at = len(region.lines)
+    region.line("")
+    if bits is not None:
+        shifted = f.emit(region, f"lshr i{n} {bits}, " + (lane if n == 32 else _cut(writer, region, lane, n)))
+        on = f.emit(region, f"trunc i{n} {shifted} to i1")
+        region.line(f"br i1 {on}, label %{name}.on, label %{name}.next")
+        region.label(f"{name}.on")
+    number = f.emit(region, f"add i32 {first}, {lane}")
+    scalars = []
+    for v, slot in slots:
+        element = v.llvm[v.llvm.index(" x ") + 3 : -1]
+        place = f.emit(region, f"getelementptr {element}, ptr {slot}, i32 {lane}")
+        scalars.append(LlvmValue(writer, v.type, 0, f.emit(region, f"load {element}, ptr {place}")))
+    with within(writer, region):
+        words = visit(region, number, scalars)
+    for word, slot in zip(words, outputs, strict=True):
+        place = f.emit(region, f"getelementptr i32, ptr {slot}, i32 {lane}")
+        region.line(f"store i32 {word}, ptr {place}")
+    if bits is not None:
+        region.line(f"br label %{name}.next")
+        region.label(f"{name}.next")
+    next_ = f.emit(region, f"add i32 {lane}, 1")
+    more = f.emit(region, f"icmp ult i32 {next_}, {n}")
+    region.line(f"br i1 {more}, label %{name}, label %{name}.end")
+    region.lines[phi_at] = f"  {lane} = phi i32 [0, %{before}], [{next_}, %{region.block}]"
+    region.label(f"{name}.end")
+    return [LlvmValue(writer, "u32", n, f.emit(region, f"load <{n} x i32>, ptr {slot}")) for slot in outputs]
+
+
+def _cut(writer: Writer, region: Region, lane: str, bits: int) -> str:
+    return writer.function.emit(region, f"trunc i32 {lane} to i{bits}")
+
+
+def load(
+    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str, site: int
+) -> list[LlvmValue]:
+    """The element at each lane's address as u32 values; small ones extended by their sign."""
+    size = element_bytes(element)
+
+    def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+        pointer = resolve(writer, region, space, values[0], size, site, lane)
+        return load_words(writer, region, pointer, element)
+
+    return each_lane(writer, lanes, mask, [address], max(1, size // 4), visit)
+
+
+def store(
+    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str,
+    data: Sequence[LlvmValue], site: int,
+) -> None:  # fmt: skip
+    """The reverse of `load`."""
+
+    def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+        pointer = resolve(writer, region, space, values[0], element_bytes(element), site, lane)
+        store_words(writer, region, pointer, element, [v.ref for v in values[1:]])
+        return ()
+
+    each_lane(writer, lanes, mask, [address, *data], 0, visit)
+
+
+def atomic(
+    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str,
+    data: Sequence[LlvmValue], compute: Callable[..., LlvmValue], site: int,
+) -> LlvmValue:  # fmt: skip
+    """Lane by lane, memory becomes compute(memory, *data of the lane); gives what each lane found."""
+    f, size = writer.function, element_bytes(element)
+    kind = {"b32": "u32", "b64": "u64"}.get(element, element)
+
+    def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
+        pointer = resolve(writer, region, space, values[0], size, site, lane)
+        old = _replace(writer, region, pointer, kind, lambda old: compute(old, *values[1:]))
+        if size == 4:
+            return [old.ref]
+        low = f.emit(region, f"trunc i64 {old.ref} to i32")
+        high = f.emit(region, f"lshr i64 {old.ref}, 32")
+        return [low, f.emit(region, f"trunc i64 {high} to i32")]
+
+    words = each_lane(writer, lanes, mask, [address, *data], size // 4, visit)
+    old = words[0] if size == 4 else words[0].to("u64") | (words[1].to("u64") << 32)
+    return old.bits(kind)
+
+
+def _replace(
+    writer: Writer, region: Region, pointer: str, type_: str, compute: Callable[[LlvmValue], LlvmValue]
+) -> LlvmValue:
+    """Replace the value at `pointer` by compute(value), as one step for all threads; gives the old value."""
+    f, size = writer.function, int(type_[1:])
+    name = f.name("atomic")
+    start = f.emit(region, f"load atomic i{size}, ptr {pointer} monotonic, align {size // 8}")
+    before = region.block
+    region.line(f"br label %{name}")
+    region.label(name)
+    phi_at = len(region.lines)
+    region.line("")
+    old = LlvmValue(writer, f"u{size}", 0, f"%{name}.old")
+    with within(writer, region):
+        new = compute(old.bits(type_)).bits(f"u{size}")
+    pair = f.emit(region, f"cmpxchg ptr {pointer}, {old!r}, {new!r} seq_cst seq_cst, align {size // 8}")
+    got = f.emit(region, f"extractvalue {{ i{size}, i1 }} {pair}, 0")
+    done = f.emit(region, f"extractvalue {{ i{size}, i1 }} {pair}, 1")
+    region.line(f"br i1 {done}, label %{name}.end, label %{name}")
+    region.lines[phi_at] = f"  {old.ref} = phi i{size} [{start}, %{before}], [{got}, %{region.block}]"
+    region.label(f"{name}.end")
+    return old

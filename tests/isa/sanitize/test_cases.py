@@ -1,0 +1,110 @@
+"""The dynamic checker on the small kernels of cases.txt: each finding, its line, and nothing else."""
+
+import re
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from isa.asm.parse import parse
+from isa.sanitize import check_launch
+from isa.sim.card import Card
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import programs
+
+TEXT = Path(__file__).with_name("cases.txt").read_text()
+ARG = "s_load_b64 s[4:5], s[0:1], 0x0\n    s_waitcnt lgkmcnt(0)"
+SIZE = 4096
+
+
+def cases():
+    """(body, launch options, expected lines) of each."""
+    for chunk in TEXT.split("\n=== ")[1:]:
+        head, _, rest = chunk.partition("\n")
+        body, _, expected = rest.partition("->")
+        name, _, launch = (
+            head.rpartition(": ") if re.search(r": (grid|block|unwritten|budget|scratch)", head) else (head, "", "")
+        )
+        options = dict(re.findall(r"(grid|block|budget) (\d+)", launch))
+        options["scratch"] = 64 if "scratch 64" in launch else 0
+        options["unwritten"] = "unwritten" in launch
+        yield pytest.param(body, options, [line for line in expected.strip().splitlines() if line], id=name)
+
+
+def findings(body, options):
+    """`rule | line | message` of each, lines counted from the body's first."""
+    source = programs.source(body.strip("\n").replace("ARG", ARG), scratch=options["scratch"])
+    first = source.splitlines().index("test:") + 1 + ("ARG" in body)  # it stands for two lines, the first ones
+    card = Card(capacity=1 << 26)
+    buffer = card.memory.allocate(SIZE)
+    kernel = card.load(programs.linked(source)).kernels["test"]
+    grid, block = int(options.get("grid", 1)), int(options.get("block", 32))
+    found = check_launch(
+        card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=1,
+        budget=int(options["budget"]) if "budget" in options else None, names={buffer: "the buffer"},
+        program=parse(source, "test.s"), unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
+    )  # fmt: skip
+    return first, found
+
+
+@pytest.mark.parametrize(("body", "options", "expected"), list(cases()))
+def test_case(body, options, expected):
+    first, found = findings(body, options)
+    said = []
+    for f in found:
+        line = f.span.line - first if f.span else 0
+        message = re.sub(r"\(line (\d+)\)", lambda m: f"(line {int(m[1]) - first})", f.message)
+        message = re.sub(r"^workgroup \(.*?\), wave \d+(, all lanes)?(, )?(: )?", "", message)
+        message = re.sub(r"schedule [1-9]", "schedule N", message)
+        if f.rule == "access outside allocations":
+            message += f"; {f.got}"
+        if f.rule == "no end in sight":
+            assert re.search(r"it is in the loop at 0x\w+ `s_add_i32 s6, s6, 1`", message)
+            message = "instructions were run and the loop goes on"
+        said.append(f"{f.rule} | {line} | {message}")
+    assert said == expected
+
+
+CAUSES = """
+    ARG
+    v_lshlrev_b32_e32 v1, 2, v0
+    global_load_b64 v[2:3], v1, s[4:5]
+    global_load_b32 v4, v1, s[4:5] offset:8
+    v_add_f32_e32 v5, v2, v2
+    v_add_f32_e32 v5, v5, v3
+    v_add_f32_e32 v5, v5, v4
+    s_waitcnt vmcnt(0)
+    s_mov_b32 s6, 2
+.Lround:
+    v_xor_b32_e32 v8, 0x80, v1
+    ds_store_b32 v1, v5
+    ds_store_b32 v1, v5 offset:512
+    s_waitcnt lgkmcnt(0)
+    ds_load_b32 v10, v8
+    ds_load_b32 v11, v8 offset:512
+    s_waitcnt lgkmcnt(0)
+    s_barrier
+    s_sub_i32 s6, s6, 1
+    s_cmp_lg_u32 s6, 0
+    s_cbranch_scc1 .Lround
+    s_endpgm
+"""
+
+
+def test_what_one_wait_or_barrier_would_settle_is_one_finding():
+    """Lines count from the body's first, ARG's two apart. The loads come after the stores of their wave and before
+    those of another one, or behind them: one barrier between is missing, whichever wave was first."""
+    first, found = findings(CAUSES, {"grid": 1, "block": 64, "scratch": 0, "unwritten": False})
+    told = [(f.id, f.span.line - first, sorted(r.span.line - first for r in f.related), f.expected) for f in found]
+    told = [
+        (id, line, more, re.sub(r"line (\d+)", lambda m: f"line {int(m[1]) - first}", e or ""))
+        for id, line, more, e in told
+    ]
+    assert told == [
+        ("WAIT006", 5, [6, 7], "s_waitcnt vmcnt(0) before `v_add_f32_e32 v5, v2, v2` (line 5) settles all"),
+        ("LDS002", 12, [13, 15, 16], "a barrier before `ds_load_b32 v10, v8` (line 15) settles all"),
+        ("LDS003", 15, [], ""),
+        ("LDS003", 16, [], ""),
+    ]

@@ -1,0 +1,43 @@
+"""What was compiled for a check is kept on disk: the same check in another process compiles nothing."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from isa.sanitize import check_launch, launch
+from isa.sim import jit
+from isa.sim.card import Card
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import programs
+
+BODY = """
+    s_mov_b32 s6, s7
+    v_cmp_gt_u32_e32 vcc_lo, 8, v0
+    s_and_saveexec_b32 s6, vcc_lo
+    v_not_b32_e32 v2, v1
+    s_endpgm
+"""
+
+
+def check(image: bytes) -> list[str]:
+    """As a process that begins does: nothing is known yet of observers and kernel."""
+    launch.observing.cache_clear()
+    card = Card(capacity=1 << 24)
+    found = check_launch(card, card.load(image).kernels["test"], (1, 1, 1), (32, 1, 1), bytes(8), schedules=1)
+    return [f.message for f in found]
+
+
+def test_a_second_process_compiles_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    image = programs.linked(programs.source(BODY))
+    compiled = []
+    compile_ = jit._compile
+    monkeypatch.setattr(jit, "_compile", lambda *a, **k: compiled.append(a[0]) or compile_(*a, **k))
+    first = check(image)
+    made = len(compiled)
+    assert made >= 3, "the observers, the fast version and the plain one"
+    assert "v_not_b32_e32 reads v1" in first[0]
+    assert check(image) == first
+    assert len(compiled) == made

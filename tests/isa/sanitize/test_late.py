@@ -1,0 +1,162 @@
+"""Under observers the result of a load appears no earlier than its wait: memory then holds what a card may leave."""
+
+import ctypes
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from isa.sanitize import check_launch
+from isa.sim.card import Card
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import programs
+
+LANES = range(32)
+BEFORE = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32_e32 v1, 2, v0
+    v_mov_b32_e32 v2, 7
+    v_mov_b32_e32 v3, 8
+    s_mov_b32 s6, 7
+    ds_store_b32 v1, v0 offset:128
+    s_waitcnt lgkmcnt(0)
+"""
+AFTER = """
+    s_waitcnt vmcnt(0) lgkmcnt(0)
+    global_store_b32 v1, v2, s[4:5] offset:1024
+    global_store_b32 v1, v3, s[4:5] offset:1152
+    s_endpgm
+"""
+CASES = {
+    # name: (body, v2 and v3 of lane i, where the buffer holds 100 + i, then 200 + i)
+    "a read before the wait sees what was there": (
+        """
+    global_load_b32 v2, v1, s[4:5]
+    v_mov_b32_e32 v3, v2
+""",
+        lambda i: (100 + i, 7),
+    ),
+    "a wait that leaves it in flight is none": (
+        """
+    global_load_b32 v3, v1, s[4:5]
+    global_load_b32 v2, v1, s[4:5]
+    s_waitcnt vmcnt(1)
+    v_add_nc_u32_e32 v3, v3, v2
+""",
+        lambda i: (100 + i, 107 + i),
+    ),
+    "a result comes over what was written meanwhile": (
+        """
+    global_load_b32 v2, v1, s[4:5]
+    v_mov_b32_e32 v2, 5
+    v_mov_b32_e32 v3, v2
+""",
+        lambda i: (100 + i, 5),
+    ),
+    "two loads of one register: the first has come": (
+        """
+    global_load_b32 v2, v1, s[4:5]
+    global_load_b32 v2, v1, s[4:5] offset:128
+    s_waitcnt vmcnt(1)
+    v_mov_b32_e32 v3, v2
+""",
+        lambda i: (200 + i, 100 + i),
+    ),
+    "two loads of one register: none has come": (
+        """
+    global_load_b32 v2, v1, s[4:5]
+    global_load_b32 v2, v1, s[4:5] offset:128
+    v_mov_b32_e32 v3, v2
+""",
+        lambda i: (200 + i, 7),
+    ),
+    "a load behind one that was put off": (
+        """
+    global_load_b32 v2, v1, s[4:5]
+    v_mov_b32_e32 v3, v2
+    global_load_b32 v2, v1, s[4:5] offset:128
+    s_waitcnt vmcnt(1)
+    v_add_nc_u32_e32 v3, v3, v2
+""",
+        lambda i: (200 + i, 107 + i),
+    ),
+    "LDS": (
+        """
+    ds_load_b32 v2, v1 offset:128
+    v_mov_b32_e32 v3, v2
+""",
+        lambda i: (i, 7),
+    ),
+    "a pair of registers, one of which is read": (
+        """
+    ds_load_2addr_b32 v[2:3], v1 offset0:32 offset1:32
+    v_mov_b32_e32 v4, v3
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32_e32 v3, v4
+""",
+        lambda i: (i, 8),
+    ),
+    "a scalar load": (
+        """
+    s_load_b32 s6, s[4:5], 0x0
+    v_mov_b32_e32 v3, s6
+    s_waitcnt lgkmcnt(0)
+    v_mov_b32_e32 v2, s6
+""",
+        lambda i: (100, 7),
+    ),
+    "lanes that are off stay as they are": (
+        """
+    s_mov_b32 exec_lo, 0xffff
+    global_load_b32 v2, v1, s[4:5]
+    s_mov_b32 exec_lo, -1
+    v_mov_b32_e32 v3, v2
+""",
+        lambda i: (100 + i if i < 16 else 7, 7),
+    ),
+    "in a loop": (
+        """
+    s_mov_b32 s7, 0
+.Lround:
+    v_mov_b32_e32 v3, v2
+    global_load_b32 v2, v1, s[4:5]
+    s_add_i32 s7, s7, 1
+    s_cmp_lt_u32 s7, 3
+    s_cbranch_scc1 .Lround
+""",
+        lambda i: (100 + i, 7),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_memory_holds(name):
+    body, expected = CASES[name]
+    card = Card(capacity=1 << 26)
+    buffer = card.memory.allocate(4096)
+    ctypes.memmove(buffer, struct.pack("<64I", *(100 + i for i in LANES), *(200 + i for i in LANES)), 256)
+    kernel = card.load(programs.assembled(BEFORE + body + AFTER)).kernels["test"]
+    found = check_launch(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=1)
+    left = struct.unpack("<64I", ctypes.string_at(buffer + 1024, 256))
+    assert {f.rule.partition(" ")[2].partition(" ")[2] for f in found} == {"while a load fills it"}, found
+    assert [(left[i], left[32 + i]) for i in LANES] == [expected(i) for i in LANES]
+
+
+def test_a_clean_launch_leaves_what_a_plain_one_does():
+    card = Card(capacity=1 << 26)
+    buffer = card.memory.allocate(4096)
+    body = (
+        BEFORE + "    global_load_b32 v2, v1, s[4:5]\n    s_waitcnt vmcnt(0)\n    v_add_nc_u32_e32 v3, v3, v2" + AFTER
+    )
+    kernel = card.load(programs.assembled(body)).kernels["test"]
+    results = []
+    for watched in (False, True):
+        ctypes.memmove(buffer, struct.pack("<1024I", *range(1024)), 4096)
+        if watched:
+            assert check_launch(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer)) == []
+        else:
+            card.launch(kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
+        results.append(ctypes.string_at(buffer, 4096))
+    assert results[0] == results[1]

@@ -1,0 +1,284 @@
+"""What one workgroup publishes to another is in order, if every step of it is there; each step is left out once.
+
+The sequences are those of LLVM's AMDGPUUsage, memory model gfx10-gfx11, at agent scope.
+"""
+
+import ctypes
+import re
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.sanitize import check_launch
+from isa.sim.card import Card
+from isa.sim.faults import BudgetSpent
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import programs
+
+HEAD = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32_e32 v1, 2, v0
+    v_mov_b32_e32 v3, 0
+    v_mov_b32_e32 v4, 1
+    s_lshl_b32 s7, s2, 8
+    v_add_nc_u32_e32 v2, s7, v1
+    s_waitcnt lgkmcnt(0)
+    s_cmp_lg_u32 s2, 0
+    s_cbranch_scc1 .Lconsumer
+"""
+# A name stands behind each step that can be left out. v3: the flag at byte 2048, v1: this thread's datum.
+STORED_FLAG = """
+    global_store_b32 v1, v0, s[4:5]
+    s_waitcnt_vscnt null, 0x0                      ; stores
+    s_barrier                                      ; producer's barrier
+    v_cmp_eq_u32_e32 vcc_lo, 0, v0
+    s_and_saveexec_b32 s6, vcc_lo
+    global_store_b32 v3, v4, s[4:5] offset:2048 FLAG
+    s_endpgm
+.Lconsumer:
+    v_cmp_gt_u32_e32 vcc_lo, 32, v0
+    s_cbranch_vccz .Lsees
+.Lspin:
+    global_load_b32 v5, v3, s[4:5] offset:2048 glc ; look
+    s_waitcnt vmcnt(0)                             ; wait
+    v_cmp_eq_u32_e32 vcc_lo, 0, v5                 ; look
+    s_cbranch_vccnz .Lspin                         ; look
+    buffer_gl1_inv                                 ; L1
+    buffer_gl0_inv                                 ; L0
+.Lsees:
+    s_barrier                                      ; consumer's barrier
+    global_load_b32 v6, v1, s[4:5] COHERENT
+    s_waitcnt vmcnt(0)
+    global_store_b32 v2, v6, s[4:5] offset:1024
+    s_endpgm
+"""
+# The last of all workgroups to count itself reads what all stored.
+COUNTED = """
+.Lconsumer:
+    global_store_b32 v2, v0, s[4:5]
+    s_waitcnt_vscnt null, 0x0                      ; stores
+    v_cmp_eq_u32_e32 vcc_lo, 0, v0
+    s_and_saveexec_b32 s6, vcc_lo
+    global_atomic_add_u32 v5, v3, v4, s[4:5] offset:2048 glc
+    s_waitcnt vmcnt(0)                             ; wait
+    buffer_gl1_inv                                 ; L1
+    buffer_gl0_inv                                 ; L0
+    v_readfirstlane_b32 s8, v5
+    s_mov_b32 exec_lo, s6
+    s_cmp_lg_u32 s8, 3
+    s_cbranch_scc1 .Lend
+    global_load_b32 v6, v1, s[4:5]
+    global_load_b32 v7, v1, s[4:5] offset:256
+    global_load_b32 v8, v1, s[4:5] offset:512
+    global_load_b32 v9, v1, s[4:5] offset:768
+    s_waitcnt vmcnt(0)
+    global_store_b32 v3, v3, s[4:5] offset:2048
+.Lend:
+    s_endpgm
+"""
+
+# In each of 4096 rounds two workgroups store, and count themselves at a counter of the round's own; the second reads
+# what the first stored. A round begins when both are counted, so they do so at the same moment.
+ROUNDS = """
+    s_load_b64 s[4:5], s[0:1], 0x0
+    s_lshl_b32 s7, s2, 7
+    s_mov_b32 s9, 0x100000
+    v_lshlrev_b32_e32 v1, 2, v0
+    v_mov_b32_e32 v4, 1
+    s_waitcnt lgkmcnt(0)
+.Lround:
+    v_add_nc_u32_e32 v2, s7, v1
+    v_mov_b32_e32 v3, s9
+    global_store_b32 v2, v0, s[4:5]
+    s_waitcnt_vscnt null, 0x0                      ; stores
+    v_cmp_eq_u32_e32 vcc_lo, 0, v0
+    s_and_saveexec_b32 s6, vcc_lo
+    global_atomic_add_u32 v5, v3, v4, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    buffer_gl1_inv
+    buffer_gl0_inv
+    v_readfirstlane_b32 s8, v5
+    s_mov_b32 exec_lo, s6
+    s_cmp_lg_u32 s8, 1
+    s_cbranch_scc1 .Lmeet
+    v_xor_b32_e32 v2, 0x80, v2
+    global_load_b32 v7, v2, s[4:5]
+.Lmeet:
+    global_load_b32 v5, v3, s[4:5] glc
+    s_waitcnt vmcnt(0)
+    v_readfirstlane_b32 s8, v5
+    s_cmp_lg_u32 s8, 2
+    s_cbranch_scc1 .Lmeet
+    s_addk_i32 s7, 0x100
+    s_add_i32 s9, s9, 4
+    s_bitcmp1_b32 s9, 14
+    s_cbranch_scc0 .Lround
+    s_endpgm
+"""
+
+
+# Wave 1 tells wave 0 to go on, through memory or through LDS; wave 2 waits at a barrier meanwhile.
+BETWEEN_WAVES = """
+.Lconsumer:
+    v_readfirstlane_b32 s8, v0
+    s_cmp_eq_u32 s8, 64
+    s_cbranch_scc1 .Lmeet
+    s_cmp_eq_u32 s8, 32
+    s_cbranch_scc1 .Ltell
+.Lspin:
+    LOOK
+    v_cmp_eq_u32_e32 vcc_lo, 0, v5
+    s_cbranch_vccnz .Lspin
+    s_branch .Lmeet
+.Ltell:
+    TELL
+.Lmeet:
+    s_barrier
+    s_endpgm
+"""
+WAYS = [
+    (
+        "global_load_b32 v5, v3, s[4:5] offset:2048 glc\n s_waitcnt vmcnt(0)",
+        "global_store_b32 v3, v4, s[4:5] offset:2048",
+    ),
+    ("ds_load_b32 v5, v3\n s_waitcnt lgkmcnt(0)", "ds_store_b32 v3, v4\n s_waitcnt lgkmcnt(0)"),
+]
+
+
+def without(text, *steps):
+    return "\n".join(line for line in text.splitlines() if not any(line.endswith(f"; {step}") for step in steps))
+
+
+def loaded(body, cu_mode=True):
+    """(card, kernel, its buffer)."""
+    body = body if "s_load_b64" in body else HEAD + body
+    source = programs.source(re.sub(r";.*", "", body).replace("FLAG", "").replace("COHERENT", ""))
+    if cu_mode:
+        source = source.replace(".end_amdhsa_kernel", ".amdhsa_workgroup_processor_mode 0\n.end_amdhsa_kernel")
+    card = Card(capacity=1 << 26)
+    buffer = card.memory.allocate(1 << 21)
+    kernel = card.load(programs.linked(source)).kernels["test"]
+    assert kernel.facts.descriptor.wgp_mode != cu_mode
+    return card, kernel, buffer
+
+
+def launched(body, grid, block, *, threads=1, budget=None):
+    card, kernel, buffer = loaded(body)
+    card.launch(kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=threads, budget=budget)
+    return np.frombuffer(ctypes.string_at(buffer, 4096), np.uint32)
+
+
+def found(body, grid, block, *, threads=1, schedules=3, cu_mode=True, budget=None):
+    card, kernel, buffer = loaded(body, cu_mode)
+    return check_launch(
+        card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=threads, schedules=schedules,
+        budget=budget,
+    )  # fmt: skip
+
+
+def rules(findings):
+    return {(f.rule, re.findall(r"(reads|writes) byte", f.message)[0] if "race" in f.rule else "") for f in findings}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("flag", ["", "glc"])
+@pytest.mark.parametrize("block", [32, 64])
+def test_a_flag_that_is_stored(block, flag, threads):
+    assert not found(STORED_FLAG.replace("FLAG", flag), 4, block, threads=threads)
+
+
+def test_an_atomic_may_set_the_flag():
+    body = STORED_FLAG.replace("global_store_b32 v3, v4, s[4:5] offset", "global_atomic_add_u32 v3, v4, s[4:5] offset")
+    assert not found(body, 4, 64)
+
+
+@pytest.mark.parametrize(
+    "step", ["stores", "look", "L1", "L0", "producer's barrier", "consumer's barrier", "stores behind the flag"]
+)
+def test_a_stored_flag_without_a_step(step):
+    body = without(STORED_FLAG, step)
+    if step == "look":
+        body = without(body, "wait")
+    if step == "stores behind the flag":
+        first, *rest = STORED_FLAG.strip("\n").splitlines()
+        body = "\n".join(rest).replace(" FLAG\n", f" FLAG\n{first}\n").replace("; producer's barrier", "")
+    assert rules(found(body, 2, 64)) == {("memory race", "reads")}
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "lacks"),
+    [
+        (STORED_FLAG, "stores", "s_waitcnt_vscnt null, 0x0 between `global_store_b32 v1, v0, s[4:5]` ("),
+        (STORED_FLAG, "producer's barrier", "s_waitcnt_vscnt null, 0x0 between"),
+        (STORED_FLAG, "L1", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+        (STORED_FLAG, "L0", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+        (COUNTED, "stores", "s_waitcnt_vscnt null, 0x0 between `global_store_b32 v2, v0, s[4:5]` ("),
+        (COUNTED, "L0", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+    ],
+)
+def test_what_is_missing_is_named(text, step, lacks):
+    finding = found(without(text, step), 2 if text is STORED_FLAG else 4, 64 if text is STORED_FLAG else 32)[0]
+    assert lacks in finding.expected
+    if (text, step) == (COUNTED, "stores"):
+        assert "that store may still be under way when `global_atomic_add_u32 v5, v3, v4, " in finding.message
+
+
+def test_a_flag_that_is_not_awaited():
+    body = COUNTED.replace("v_readfirstlane_b32 s8, v5", "s_mov_b32 s8, 3")
+    body = body.replace("    global_store_b32 v3, v3, s[4:5] offset:2048\n", "")
+    finding = next(f for f in found(without(body, "wait"), 2, 32) if "reads byte 0x0 " in f.message)
+    assert finding.expected.startswith("s_waitcnt vmcnt(0) behind the look at what `global_atomic_add_u32 ")
+
+
+def test_loads_that_pass_caches_by_need_none_emptied():
+    body = without(STORED_FLAG, "L1", "L0").replace("COHERENT", "glc")
+    assert not found(body, 2, 64)
+
+
+def test_each_l0_of_a_wgp_is_emptied():
+    assert rules(found(STORED_FLAG, 2, 64, cu_mode=False)) == {("memory race", "reads")}
+    assert not found(STORED_FLAG, 2, 32, cu_mode=False)
+    everywhere = STORED_FLAG.replace("; consumer's barrier", "\n    buffer_gl0_inv")
+    assert not found(everywhere, 2, 64, cu_mode=False)
+
+
+def test_the_last_that_counts_itself_reads_everything():
+    assert not found(COUNTED, 4, 32)
+    assert not found(COUNTED, 4, 32, threads=2)
+
+
+def test_an_atomic_and_its_stamp_are_one_step():
+    """Of two threads that count at once each learns of the other what its own atomic found, and nothing else."""
+    assert not found(ROUNDS, 2, 32, threads=2)
+    assert rules(found(without(ROUNDS, "stores"), 2, 32, threads=2)) == {("memory race", "reads")}
+
+
+@pytest.mark.parametrize("step", ["stores", "L1", "L0"])
+def test_a_counter_without_a_step(step):
+    assert rules(found(without(COUNTED, step), 4, 32)) == {("memory race", "reads")}
+
+
+def test_a_flag_that_nobody_sets():
+    body = STORED_FLAG.replace("v_mov_b32_e32 v4, 1", "v_mov_b32_e32 v4, 0")
+    body = re.sub(r".*FLAG", "", body)
+    (finding,) = found(body, 2, 64, budget=200_000)
+    assert finding.rule == "no end in sight"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_workgroups_wait_for_one_another_in_a_plain_launch(threads):
+    words = launched(STORED_FLAG, 4, 64, threads=threads, budget=100_000_000)
+    assert list(words[256 + 64 : 512]) == 3 * list(range(64))
+
+
+@pytest.mark.parametrize(("look", "tell"), WAYS)
+def test_a_wave_that_waits_lets_the_others_go_on(look, tell):
+    body = BETWEEN_WAVES.replace("LOOK", look).replace("TELL", tell)
+    launched(body, 1, 96, budget=20_000_000)
+    assert not [f for f in found(body, 1, 96, budget=20_000_000) if f.rule == "no end in sight"]
+    with pytest.raises(BudgetSpent, match=r"in the loop at 0x\w+ `(global|ds)_load_b32 v5, v3"):
+        launched(body.replace(tell, "s_nop 0"), 1, 96, budget=3_000_000)
