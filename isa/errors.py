@@ -58,7 +58,7 @@ class IsaError(Exception):
             lines.append(self.span.excerpt())
         lines += [
             f"  {word}: {value}"
-            for word, value in (("expected", self.expected), ("found", self.got), ("next", self.hint))
+            for word, value in (("expected", self.expected), ("found", self.got), ("help", self.hint))
             if value
         ]
         return "\n".join(lines)

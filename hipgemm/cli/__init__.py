@@ -59,7 +59,7 @@ class _Verbs(click.Group):
         except IsaError as error:
             click.echo(f"hipgemm: {error}", err=True)
         except MemoryError:
-            click.echo("hipgemm: this machine has too little memory for that\n  next: ask for a smaller size", err=True)
+            click.echo("hipgemm: this machine has too little memory for that\n  help: ask for a smaller size", err=True)
         sys.exit(2)
 
 

@@ -34,7 +34,7 @@ def as_object(finding: Finding) -> dict[str, object]:
         "where": str(finding.span) if finding.span else finding.where,
         "expected": finding.expected,
         "found": finding.got,
-        "next": finding.hint,
+        "help": finding.hint,
         "count": 1 + len(finding.related),
         "related": [
             {"message": r.message, "place": _place(r.span), "where": str(r.span) if r.span else r.where}

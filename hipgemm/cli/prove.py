@@ -70,7 +70,7 @@ def command(
         click.echo(str(proof))
         if assembly and reference and not against and not proof.proved:
             click.echo(f"  reference: {reference}")
-            click.echo("  next: an edited file of another compiler has another one: name it, --against FILE.s")
+            click.echo("  help: an edited file of another compiler has another one: name it, --against FILE.s")
     sys.exit(0 if proof.proved else 1)
 
 

@@ -41,7 +41,7 @@ def _rule(rule: Rule) -> dict[str, object]:
 
 
 def _result(numbers: dict[str, int], what: str, finding: Finding) -> dict[str, object]:
-    parts = (("expected", finding.expected), ("found", finding.got), ("next", finding.hint))
+    parts = (("expected", finding.expected), ("found", finding.got), ("help", finding.hint))
     text = "\n".join([finding.message, *(f"{word}: {value}" for word, value in parts if value)])
     result: dict[str, object] = {
         "ruleId": finding.id,

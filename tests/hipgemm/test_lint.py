@@ -35,7 +35,7 @@ def test_json_is_one_object(case: Path) -> None:
     done = CliRunner().invoke(main, ["lint", str(case), "--json", "--faults-only"])
     told = json.loads(done.stdout)
     assert told["faults"] == len(told["findings"]) > 0
-    assert {"severity", "rule", "source", "message", "place", "where", "next"} <= told["findings"][0].keys()
+    assert {"severity", "rule", "source", "message", "place", "where", "help"} <= told["findings"][0].keys()
 
 
 def test_rules_are_chosen_by_id_and_prefix(case: Path) -> None:

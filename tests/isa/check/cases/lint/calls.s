@@ -73,40 +73,40 @@ case.s:5:2: v_add_nc_u32_e32 reads v2 while global_load_b32 v2, v0, s[4:5] may s
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 4)
   found: no wait between them
-  next: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction behind the wait
 case.s:6:2: global_load_b32 v2, v0, s[4:5] (line 4) may still be in flight when the function returns [CALL002 load in flight at a return; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
     	s_setpc_b64 s[30:31]
     	^
   expected: a wait for it before the return
-  next: the caller cannot know what to wait for
+  help: the caller cannot know what to wait for
 case.s:11:2: global_load_b32 v1, v0, s[4:5] (line 10) may still be in flight when the function returns [CALL002 load in flight at a return; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
     	s_setpc_b64 s[30:31]
     	^
   expected: a wait for it before the return
-  next: the caller cannot know what to wait for
+  help: the caller cannot know what to wait for
 case.s:21:2: s[30:31] holds the return address of s_swappc_b64 s[30:31], s[2:3] (line 19) [CALL003 return address overwritten; LLVM AMDGPUUsage, Function Call Convention]
     	s_setpc_b64 s[30:31]
     	^
   expected: the address that the function was entered with
-  next: save it before the call, in a register that calls preserve or in memory, and bring it back
+  help: save it before the call, in a register that calls preserve or in memory, and bring it back
 case.s:35:2: global_load_b32 v1, v0, s[4:5] (line 31) may still be in flight when careless comes to v_add_nc_u32_e32 v0, v0, v1 (line 9) [CALL001 register in flight at a call; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
     	s_swappc_b64 s[30:31], s[2:3]
     	^
   expected: s_waitcnt vmcnt(0) before the call, or as the function begins
-  next: LLVM's functions begin with s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
+  help: LLVM's functions begin with s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
 case.s:36:2: v_add_nc_u32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_nc_u32_e32 v0, v0, v1
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 31)
   found: a path without one
-  next: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction behind the wait
 note: case.s:37:2: nothing needs what vmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
-  next: leave it out
+  help: leave it out
 case.s:51:3: the code uses 21 VGPRs, the descriptor gives 16 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 16
     		^
   expected: .amdhsa_next_free_vgpr 21 or more
   found: 16
-  next: set directive and metadata together; passes do it with isa.emit.set_directives
+  help: set directive and metadata together; passes do it with isa.asm.emit.set_directives

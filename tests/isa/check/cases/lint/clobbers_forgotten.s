@@ -143,5 +143,5 @@ case.s:97:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v3,
     	v_mul_f32_e32 v10, v3, v4                   ; where it is
     	^
   expected: one change here settles all
-  next: use another register than v10 here, or put the value back
+  help: use another register than v10 here, or put the value back
   also: line 102

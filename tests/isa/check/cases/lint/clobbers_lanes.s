@@ -90,16 +90,16 @@ wrong_done:
 case.s:60:2: v_mul_f32_e32 leaves a float in v7; global_load_b32 v9, v[6:7], off (line 64) takes its address from it [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v7, v3, v4                ; the lanes of the if come back
     	^
-  next: use another register than v7 here, or put the value back
+  help: use another register than v7 here, or put the value back
 note: case.s:61:2: nobody reads v9 [VAL003 value that nobody reads; data flow]
     	v_add_f32_e32 v9, v7, v3
     	^
-  next: leave it out, or see who was meant to read it
+  help: leave it out, or see who was meant to read it
 case.s:72:2: v_mul_f32_e32 leaves a float in v10; global_store_b32 v[10:11], v9, off offset:4 (line 77) takes its address from it [CLB001 clobbered address; data flow]
     	v_mul_f32_e32 v10, v3, v4
     	^
-  next: use another register than v10 here, or put the value back
+  help: use another register than v10 here, or put the value back
 case.s:82:2: global_load_b64 v[3:4], v[0:1], off (line 79) made v[3:4], and this overwrites v3 alone; global_load_b32 v8, v[3:4], off (line 83) takes v[3:4] for an address [CLB002 clobbered half of an address; data flow]
     	v_add_nc_u32_e32 v3, 64, v1             ; a pointer that was loaded as one
     	^
-  next: use another register than v3 here, or put the value back
+  help: use another register than v3 here, or put the value back

@@ -68,4 +68,4 @@ amdhsa.kernels:
 note: case.s:17:2: nothing needs what vmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0) lgkmcnt(0)
     	^
-  next: leave it out
+  help: leave it out

@@ -57,4 +57,4 @@ case.s:27:2: ds_load_b32 v6, v8 offset:2080 (line 24) reads LDS, this writes it,
     	^
   expected: s_barrier between what one wave writes and another reads
   found: byte 2080: wave 3 reads it, then wave 0 writes it
-  next: put s_barrier between them, behind a wait for LDS
+  help: put s_barrier between them, behind a wait for LDS

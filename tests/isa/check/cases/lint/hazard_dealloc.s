@@ -20,13 +20,13 @@ case.s:11:2: no s_nop stands before the message [HAZ004 VGPRs given back without
     	s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)
     	^
   expected: s_nop 0 right before it
-  next: put one there, or leave the message out: it only gives registers back earlier
+  help: put one there, or leave the message out: it only gives registers back earlier
 note: case.s:13:2: no path from the entry comes here (1 instructions) [VAL004 unreachable code; control flow]
     	s_nop 0
     	^
-  next: leave it out, or branch to it
+  help: leave it out, or branch to it
 case.s:15:2: no s_nop stands before the message [HAZ004 VGPRs given back without s_nop; LLVM GCNSubtarget.h, requiresNopBeforeDeallocVGPRs]
     	s_sendmsg 3
     	^
   expected: s_nop 0 right before it
-  next: put one there, or leave the message out: it only gives registers back earlier
+  help: put one there, or leave the message out: it only gives registers back earlier

@@ -28,14 +28,14 @@ case.s:6:2: v_permlane16_b32 may see the lanes that were on before v_cmpx_gt_u32
     	v_permlane16_b32 v1, v0, s4, s5
     	^
   expected: a VALU instruction that is no v_nop before it
-  next: compilers insert it; the assembler does not
+  help: compilers insert it; the assembler does not
 case.s:11:2: v_permlanex16_b32 may see the lanes that were on before v_cmpx_gt_u32_e32 8, v0 (line 7) [HAZ002 v_permlane behind v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
     	v_permlanex16_b32 v1, v0, s4, s5
     	^
   expected: a VALU instruction that is no v_nop before it
-  next: compilers insert it; the assembler does not
+  help: compilers insert it; the assembler does not
 case.s:22:2: v_permlane16_b32 may see the lanes that were on before v_cmpx_gt_u32_e32 2, v0 (line 18) [HAZ002 v_permlane behind v_cmpx; LLVM GCNHazardRecognizer.cpp, fixVcmpxPermlaneHazards]
     	v_permlane16_b32 v1, v0, s4, s5
     	^
   expected: a VALU instruction that is no v_nop before it
-  next: compilers insert it; the assembler does not
+  help: compilers insert it; the assembler does not

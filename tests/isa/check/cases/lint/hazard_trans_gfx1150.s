@@ -52,4 +52,4 @@ f:
 note: case.s:24:2: nobody reads v3 [VAL003 value that nobody reads; data flow]
     	v_log_f32_e32 v3, v0
     	^
-  next: leave it out, or see who was meant to read it
+  help: leave it out, or see who was meant to read it

@@ -47,14 +47,14 @@ case.s:5:2: instruction 3 of the clause is global_store_b32 [HINT001 s_clause; R
     	^
   expected: 3 instructions of one kind (vmem load)
   found: vmem store
-  next: s_clause 0x1
+  help: s_clause 0x1
 note: case.s:12:14: instid0(VALU_DEP_1): v_add_f32_e32 v3, v3, v3 does not depend on v_mov_b32_e32 v5, 0 [HINT002 s_delay_alu; RDNA3 ISA guide 16.5; LLVM AMDGPUInsertDelayAlu.cpp]
     	s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_3)
     	            ^
-  next: leave it out, or count again: it costs time and nothing else
+  help: leave it out, or count again: it costs time and nothing else
 case.s:16:2: instruction 2 of the clause is s_endpgm [HINT001 s_clause; RDNA3 ISA guide 5.3; LLVM SIInsertHardClauses.cpp]
     	s_clause 0x1
     	^
   expected: 2 instructions of one kind (vmem store)
   found: internal
-  next: leave s_clause out
+  help: leave s_clause out

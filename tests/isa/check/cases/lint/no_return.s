@@ -51,4 +51,4 @@ case.s:45:2: returns can return, and nothing stands behind this call [CALL005 ca
     	s_swappc_b64 s[30:31], s[2:3]
     	^
   expected: s_endpgm, s_branch or s_setpc_b64 behind it
-  next: end the function behind the call, or go there by s_setpc_b64 with the return address still set
+  help: end the function behind the call, or go there by s_setpc_b64 with the return address still set

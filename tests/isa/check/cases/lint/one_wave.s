@@ -37,4 +37,4 @@ amdhsa.kernels:
 note: case.s:6:2: nothing needs what lgkmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)
     	^
-  next: leave it out
+  help: leave it out

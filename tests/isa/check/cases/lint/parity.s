@@ -36,4 +36,4 @@ case.s:5:2: src0 of X and Y are both odd, and a VALU write of v1 may be under wa
     	^
   expected: one even, one odd; or s_waitcnt_depctr depctr_va_vdst(0) before it
   found: v1 and v3
-  next: make two instructions of the pair, as LLVM does since pull request 220348, or rename a register
+  help: make two instructions of the pair, as LLVM does since pull request 220348, or rename a register

@@ -60,4 +60,4 @@ case.s:21:2: the offset of ds_load_b32 does not fit its field [OPD004 offset ran
     	^
   expected: offset from 0 to 65535
   found: swizzle(SWAP,1)
-  next: add the rest to the address register
+  help: add the rest to the address register

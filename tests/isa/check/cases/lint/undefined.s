@@ -66,36 +66,36 @@ wrong_round:
 note: case.s:12:2: v_cndmask_b32_e32 reads v20, which nothing has written on some path [VAL002 read of a register that nobody wrote on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
     	^
-  next: nothing to do where that path is never taken
+  help: nothing to do where that path is never taken
 case.s:28:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
     	^
-  next: set it first
+  help: set it first
 case.s:35:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
     	^
-  next: set it first
+  help: set it first
 case.s:36:2: v_add_f32_e32 reads v18, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
     	^
-  next: set it first
+  help: set it first
 case.s:37:2: s_or_b32 reads s17, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
-  next: set it first
+  help: set it first
 case.s:37:2: s_or_b32 reads s21, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
-  next: set it first
+  help: set it first
 case.s:38:2: s_and_not1_b32 reads s19, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_and_not1_b32 s18, s19, s17
     	^
-  next: set it first
+  help: set it first
 case.s:45:2: global_store_b64 reads v12, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
-  next: set it first
+  help: set it first
 case.s:45:2: global_store_b64 reads v13, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
-  next: set it first
+  help: set it first

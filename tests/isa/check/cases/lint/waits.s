@@ -53,25 +53,25 @@ amdhsa.kernels:
 note: case.s:3:2: nothing that it could wait for is in flight [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
-  next: leave it out
+  help: leave it out
 note: case.s:9:2: vmcnt(1) would do [WAIT005 wait stricter than needed; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
   expected: vmcnt(1)
   found: vmcnt(0)
-  next: a larger number lets later loads stay in flight
+  help: a larger number lets later loads stay in flight
 note: case.s:11:2: nothing that it could wait for is in flight [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^
-  next: leave it out
+  help: leave it out
 case.s:22:2: v_add_f32_e32 reads v3 while global_load_b32 v3, v1, s[4:5] offset:4 may still be in flight [WAIT001 load not covered by a wait; RDNA3 ISA guide 5.6]
     	v_add_f32_e32 v4, v3, v4
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 18)
   found: vmcnt(1)
-  next: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction behind the wait
 case.s:25:2: ds_store_b32 v1, v4 (line 24) may still be in flight when the wave arrives [WAIT002 LDS store not covered before a barrier; LLVM AMDGPUUsage, memory model gfx11]
     	s_barrier
     	^
   expected: s_waitcnt lgkmcnt(0) between the store and the barrier
-  next: a barrier does not wait for memory: another wave may read the old value behind it
+  help: a barrier does not wait for memory: another wave may read the old value behind it

@@ -9,18 +9,18 @@ k:
 note: case.s:3:20: there is no LDS001 in line 4 [SUP001 unused suppression; isa.check.suppress]
     	; hipgemm: ignore LDS001
     	                  ^
-  next: take the comment out
+  help: take the comment out
 case.s:5:42: 'LDS01' is no rule [SUP002 unknown suppression; isa.check.suppress]
     	v_mov_b32_e32 v1, s2  ; hipgemm: ignore LDS01, CLB, 
     	                                        ^
   expected: an id such as LDS001, or what ids begin with: LDS
-  next: hipgemm lint --rules lists them
+  help: hipgemm lint --rules lists them
 note: case.s:5:49: there is no CLB in line 5 [SUP001 unused suppression; isa.check.suppress]
     	v_mov_b32_e32 v1, s2  ; hipgemm: ignore LDS01, CLB, 
     	                                               ^
-  next: take the comment out
+  help: take the comment out
 case.s:7:11: '' is no rule [SUP002 unknown suppression; isa.check.suppress]
     	s_endpgm ; hipgemm: ignore
     	         ^
   expected: an id such as LDS001, or what ids begin with: LDS
-  next: hipgemm lint --rules lists them
+  help: hipgemm lint --rules lists them

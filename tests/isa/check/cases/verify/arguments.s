@@ -47,34 +47,34 @@ case.s:20:9: argument by_value (4 bytes at 4) begins within argument a (8 bytes 
             ^
   expected: offset 8 or more
   found: 4
-  next: an argument begins where the one before it ends, aligned as its type asks
+  help: an argument begins where the one before it ends, aligned as its type asks
 case.s:24:11: argument b (8 bytes at 12) is not aligned [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
           - { .offset: 12, .size: 8, .value_kind: global_buffer, .name: b }
               ^
   expected: a multiple of 8
   found: 12
-  next: an argument begins where the one before it ends, aligned as its type asks
+  help: an argument begins where the one before it ends, aligned as its type asks
 case.s:29:9: argument c (2 bytes at 26) begins within argument by_value (16 bytes at 24) [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
             .offset:         26
             ^
   expected: offset 40 or more
   found: 26
-  next: an argument begins where the one before it ends, aligned as its type asks
+  help: an argument begins where the one before it ends, aligned as its type asks
 case.s:32:9: argument by_value (1 bytes at 38) begins within argument by_value (16 bytes at 24) [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
           - .offset:         38
             ^
   expected: offset 40 or more
   found: 38
-  next: an argument begins where the one before it ends, aligned as its type asks
+  help: an argument begins where the one before it ends, aligned as its type asks
 case.s:35:9: argument by_value (8 bytes at 44) ends behind the segment [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
           - .offset:         44
             ^
   expected: within the 48 bytes of .kernarg_segment_size
   found: 52
-  next: make .kernarg_segment_size and .amdhsa_kernarg_size larger, or move the argument
+  help: make .kernarg_segment_size and .amdhsa_kernarg_size larger, or move the argument
 case.s:38:5: the segment is not aligned as its arguments are [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
         .kernarg_segment_align: 4
         ^
   expected: a power of two, 8 or more
   found: 4
-  next: compilers write 8
+  help: compilers write 8

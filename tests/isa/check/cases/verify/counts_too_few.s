@@ -26,4 +26,4 @@ case.s:20:5: .vgpr_count disagrees with the descriptor [CNT001 counts; LLVM AMDG
         ^
   expected: 97 (.amdhsa_next_free_vgpr 97)
   found: 11
-  next: set directive and metadata together; passes do it with isa.emit.set_directives
+  help: set directive and metadata together; passes do it with isa.asm.emit.set_directives

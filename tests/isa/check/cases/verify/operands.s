@@ -66,25 +66,25 @@ case.s:8:2: the offset of global_load_b32 does not fit its field [OPD004 offset 
     	^
   expected: offset from -4096 to 4095
   found: 4096
-  next: add the rest to the address register
+  help: add the rest to the address register
 case.s:9:2: the offset of ds_load_b32 does not fit its field [OPD004 offset range; RDNA3 ISA guide 15]
     	ds_load_b32 v1, v0 offset:65536
     	^
   expected: offset from 0 to 65535
   found: 65536
-  next: add the rest to the address register
+  help: add the rest to the address register
 case.s:10:2: the offset of ds_load_2addr_b32 does not fit its field [OPD004 offset range; RDNA3 ISA guide 15]
     	ds_load_2addr_b32 v[1:2], v0 offset0:1 offset1:256
     	^
   expected: offset1 from 0 to 255
   found: 256
-  next: add the rest to the address register
+  help: add the rest to the address register
 case.s:11:24: v_fma_f32 reads at most 2 scalar values [OPD005 scalar sources of a VALU instruction; RDNA3 ISA guide 7.2]
     	v_fma_f32 v1, s1, s2, s3
     	                      ^
   expected: 2 of SGPRs, VCC and literals
   found: s1, s2, s3
-  next: move one of them to a VGPR first
+  help: move one of them to a VGPR first
 case.s:12:32: an instruction holds one literal [OPD006 one literal; RDNA3 ISA guide 7.2]
     	v_fma_f32 v1, s1, 0x42280000, 0x42290000
     	                              ^
