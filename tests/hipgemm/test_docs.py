@@ -1,14 +1,20 @@
 """What the documents say is so."""
 
 import importlib
+import re
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hipgemm.cli import VERBS
 from hipgemm.lab import EXPERIMENTS, experiment
 from hipgemm.simulated_hip import calls
+from isa import toolchain
+from isa.asm.parse import parse
+from isa.passes import pipeline
+from tools import api
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 MARK = "<!-- calls -->\n"
@@ -56,3 +62,45 @@ def test_the_lab_page_tells_of_every_experiment_in_its_own_words() -> None:
     for name in EXPERIMENTS:
         assert experiment(name).paragraph in words
         assert (DOCS / "lab" / f"{name}.svg").exists()
+
+
+def python_block(page: str) -> str:
+    """The first block of Python on a page."""
+    return (DOCS / page).read_text().partition("```python\n")[2].partition("```")[0]
+
+
+def test_the_api_page_is_what_the_docstrings_say(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--bless"):
+        api.PAGE.write_text(api.page())
+    assert api.PAGE.read_text() == api.page(), "run python tools/api.py --write"
+
+
+def test_the_index_names_every_page_and_no_link_is_broken() -> None:
+    pages = [*DOCS.glob("*.md"), *(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+    index = (DOCS / "README.md").read_text()
+    assert {f"]({page.name})" for page in DOCS.glob("*.md") if page.name != "README.md"} <= set(
+        re.findall(r"\]\([^)]*\)", index)
+    )
+
+
+def test_the_pass_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, Any] = {}
+    exec(python_block("passes.md"), found)
+    made = found["DropDelayHints"]
+    monkeypatch.setitem(pipeline.PASSES, made.name, made)
+    source = DOCS.parent / "kernels_hip" / "kernel1_naive.hip"
+    include, out = source.parent / "include", tmp_path / "kernel1.s"
+    toolchain.find().compile(source, out, arch="gfx1100", cu_mode=False, include=include)
+    before = parse(out.read_text(), "kernel1.s")
+    ((_, after),) = pipeline.run_pipeline(before, made.name)
+    texts = [[str(inst) for _, inst in program.kernel().instructions()] for program in (before, after)]
+    assert any(text.startswith("s_delay_alu") for text in texts[0])
+    assert texts[1] == [text for text in texts[0] if not text.startswith("s_delay_alu")]
+
+
+def test_the_entry_on_the_page_is_the_one_in_the_table() -> None:
+    entry = python_block("instructions.md").strip()
+    assert entry in (DOCS.parent / "isa" / "instructions" / "valu_float.py").read_text()
