@@ -22,10 +22,11 @@ from collections.abc import Mapping
 
 from isa.analysis.cfg import Block, Cfg, is_call
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.analysis.waits import BITS, parse_wait
 from isa.analysis.worklist import Worklist
 from isa.asm.program import Imm, Instruction, Symbol
 from isa.registers import Reg
+from isa.semantics.branches import branch_target
+from isa.semantics.waits import BITS, parse_wait
 
 Target = str | int
 """A function: its symbol in assembly, its address in a code object."""
@@ -37,12 +38,7 @@ def targets(cfg: Cfg, chains: DefUse) -> dict[int, Target | None]:
     for i in sorted({*cfg.calls, *cfg.indirect_jumps}):
         inst = cfg.instructions[i]
         last = inst.operands[-1]
-        if isinstance(last, Symbol):
-            found[i] = last.text
-        elif isinstance(last, Imm) and inst.address is not None:
-            found[i] = inst.address + inst.size + 4 * ((int(last.value) & 0xFFFF ^ 0x8000) - 0x8000)
-        else:
-            found[i] = _behind(cfg, chains, i, last) if isinstance(last, Reg) and last.count == 2 else None
+        found[i] = _behind(cfg, chains, i, last) if isinstance(last, Reg) and last.count == 2 else branch_target(inst)
     return found
 
 

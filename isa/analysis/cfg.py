@@ -28,10 +28,12 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from isa.analysis import regset
-from isa.asm.program import Imm, Instruction, Kernel, Label, Program, Symbol
+from isa.asm.program import Instruction, Kernel, Label, Program
 from isa.errors import IsaError
+from isa.semantics.branches import branch_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,38 +263,28 @@ def of_instructions(instructions: Sequence[Instruction], name: str = "") -> Cfg:
     return _build(name, list(instructions), [], {})
 
 
-def branch_target(
-    inst: Instruction, position: int, labels: Mapping[str, int], by_address: Mapping[int, int]
-) -> int | None:
+def destination(inst: Instruction, places: Mapping[Any, int]) -> int | None:
     """The position that a branch goes to; None for an instruction with no target, and for a call of another function.
-    IsaError where there is no such position."""
-    for k, (role, operand) in enumerate(inst.desc.roles_of(inst) if is_branch(inst) else ()):
-        if role.kind != "l":
-            continue
-        if isinstance(operand, Symbol) and operand.text in labels:
-            return labels[operand.text]
-        if isinstance(operand, Imm) and inst.address is not None:
-            simm16 = (int(operand.value) & 0xFFFF ^ 0x8000) - 0x8000
-            found = by_address.get(inst.address + inst.size + 4 * simm16)
-            if found is not None:
-                return found
-        if is_call(inst):
-            return None
+    places: of labels, or of addresses. IsaError where there is no such position."""
+    target = branch_target(inst)
+    found = places.get(target)
+    if found is None and is_branch(inst) and not is_call(inst) and not is_indirect_jump(inst):
         raise inst.error(
             "the branch leaves the function",
-            operand=k,
+            operand=len(inst.operands) - 1,
             expected="a label or an address inside of it",
-            got=str(operand),
+            got=str(inst.operands[-1]),
         )
-    return None
+    return found
 
 
 def _build(name: str, instructions: list[Instruction], lines: list[int], labels: dict[str, int]) -> Cfg:
     if not instructions:
         raise IsaError(f"{name or 'the function'} has no instructions", expected="at least s_endpgm")
     count = len(instructions)
-    by_address = {inst.address: i for i, inst in enumerate(instructions) if inst.address is not None}
-    targets = [branch_target(inst, i, labels, by_address) for i, inst in enumerate(instructions)]
+    places: dict[Any, int] = {inst.address: i for i, inst in enumerate(instructions) if inst.address is not None}
+    places.update(labels)
+    targets = [destination(inst, places) for inst in instructions]
     leaders = {0}
     for i, (inst, target) in enumerate(zip(instructions, targets, strict=True)):
         if target is not None:

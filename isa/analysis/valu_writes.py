@@ -33,13 +33,11 @@ from types import MappingProxyType
 from isa.analysis import banks, regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.worklist import Worklist
-from isa.asm.program import Fields, Imm, Instruction
+from isa.asm.program import Instruction
 from isa.registers import Reg
-from isa.semantics.describe import base_name
+from isa.semantics.waits import depctr
 
 WINDOW = 15
-DEPCTR = {"va_vdst": (12, 15), "va_sdst": (9, 7), "va_vcc": (1, 1), "sa_sdst": (0, 1)}
-"""Field -> (its lowest bit, its largest number)."""
 ALU = frozenset({"valu", "valu64", "trans"})
 DRAIN = frozenset({"vmem", "flat", "scratch", "lds"})
 
@@ -81,23 +79,6 @@ def waits_for(inst: Instruction) -> int | None:
     """How many VALU writes `s_waitcnt_depctr` leaves under way; None where it does not wait for them."""
     number = depctr(inst, "va_vdst")
     return number if number is not None and number < WINDOW else None
-
-
-def depctr(inst: Instruction, field: str) -> int | None:
-    """The number in a field of `s_waitcnt_depctr` (of DEPCTR), its largest where the text leaves it out; None for
-    another instruction."""
-    if base_name(inst.mnemonic) != "s_waitcnt_depctr":
-        return None
-    (operand,) = inst.operands
-    shift, largest = DEPCTR[field]
-    if isinstance(operand, Imm):
-        return int(operand.value) >> shift & largest
-    fields = dict(operand.items) if isinstance(operand, Fields) else {}
-    name = f"depctr_{field}"
-    try:
-        return int(fields.get(name, (str(largest),))[0], 0)
-    except (IndexError, ValueError):
-        raise inst.error(f"{name} needs a number", operand=0) from None
 
 
 def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> ValuWrites:

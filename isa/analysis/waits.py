@@ -18,7 +18,7 @@ least count. Around a loop the same holds for the next round's events, each of w
 A FLAT load raises vmcnt and lgkmcnt and is done when both are; within each it is in order from GFX10 on (LLVM
 GCNSubtarget.h `hasFlatLgkmVMemCountInOrder`).
 
-A register, or half of one (`isa.analysis.halves`), is in flight while the load that fills it is. To read it is an
+A register, or half of one (`isa.semantics.halves`), is in flight while the load that fills it is. To read it is an
 error; to write it too, unless a load of the same ordered kind does, which lands later. Stores read their data as they
 issue: a store's registers are free at once.
 
@@ -35,50 +35,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from isa.analysis import halves, regset
+from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.worklist import Worklist
-from isa.asm.program import Fields, Imm, Instruction
+from isa.asm.program import Instruction
 from isa.registers import Reg
-from isa.semantics.describe import base_name
+from isa.semantics import halves
+from isa.semantics.waits import BITS, parse_wait
 
-BITS = {"vmcnt": 6, "vscnt": 6, "lgkmcnt": 6, "expcnt": 3}
-_FIELD_AT = {"expcnt": 0, "lgkmcnt": 4, "vmcnt": 10}  # LLVM AMDGPUBaseInfo.cpp, GFX11 layout of the s_waitcnt immediate
-_SINGLE = {f"s_waitcnt_{counter}": counter for counter in BITS}
 _ORDERED = {"vmem": "vmem", "scratch": "vmem", "lds": "lds"}
 
 Event = tuple[int, str]
 _State = dict[Event, int]
-
-
-def parse_wait(inst: Instruction) -> dict[str, int]:
-    """counter -> the number that a wait instruction waits for; {} for an instruction that waits for no counter, and for
-    a wait against the value of a register."""
-    if inst.desc.effect != "wait":
-        return {}
-    name = base_name(inst.mnemonic)
-    if name in _SINGLE:
-        register, number = inst.operands
-        null = isinstance(register, Reg) and register.is_null
-        return {_SINGLE[name]: int(number.value)} if null and isinstance(number, Imm) else {}
-    if name == "s_wait_idle":
-        return dict.fromkeys(BITS, 0)
-    if name != "s_waitcnt":
-        return {}
-    (operand,) = inst.operands
-    if isinstance(operand, Imm):
-        fields = {c: int(operand.value) >> at & (1 << BITS[c]) - 1 for c, at in _FIELD_AT.items()}
-        return {c: n for c, n in fields.items() if n < (1 << BITS[c]) - 1}
-    found: dict[str, int] = {}
-    for field, arguments in operand.items if isinstance(operand, Fields) else ():
-        counter = field.removesuffix("_sat")
-        if counter not in _FIELD_AT:
-            raise inst.error(f"s_waitcnt has no field {field}", operand=0, expected=", ".join(_FIELD_AT))
-        try:
-            found[counter] = int(arguments[0], 0)
-        except ValueError:
-            raise inst.error(f"{field} needs a number", operand=0, got=arguments[0]) from None
-    return found
 
 
 @dataclass(frozen=True, slots=True)

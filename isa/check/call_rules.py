@@ -14,12 +14,13 @@ from isa.analysis import regset
 from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
-from isa.analysis.waits import InFlight, filled, parse_wait
+from isa.analysis.waits import InFlight, filled
 from isa.check import causes
 from isa.check.registry import RULES
 from isa.check.rules import place
 from isa.errors import Finding
 from isa.registers import Reg
+from isa.semantics.waits import parse_wait
 
 ENTRY = RULES["CALL001"]
 RETURN = RULES["CALL002"]

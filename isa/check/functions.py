@@ -15,10 +15,10 @@ from operator import or_
 from isa.analysis import calls, regset
 from isa.analysis.calls import Target
 from isa.analysis.cfg import Cfg, is_indirect_jump
-from isa.analysis.waits import BITS
 from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.value_rules import Values
 from isa.errors import IsaError
+from isa.semantics.waits import BITS
 from isa.targets import Target as Gpu
 
 _ALL = frozenset(BITS)

@@ -32,11 +32,12 @@ from typing import TypeVar
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
-from isa.analysis.valu_writes import ALU, DEPCTR, DRAIN, depctr
+from isa.analysis.valu_writes import ALU, DRAIN
 from isa.asm.program import Fields, Imm, Instruction
 from isa.check.rules import register
 from isa.registers import EXEC, M0, VCC, Reg
 from isa.semantics.describe import base_name, lookup
+from isa.semantics.waits import DEPCTR, depctr
 
 S = TypeVar("S", bound=Hashable)
 _EXEC = regset.mask([EXEC])

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from isa.analysis.waits import parse_wait
 from isa.asm.program import Program
 from isa.check import equivalence, spec_proof
 from isa.check.equivalence import Facts, Proof
@@ -32,6 +31,7 @@ from isa.check.mutants import Mutant
 from isa.check.peephole_equivalence import Local
 from isa.check.spec_proof import EveryK, Launch
 from isa.errors import Finding, IsaError
+from isa.semantics.waits import parse_wait
 
 
 @dataclass(frozen=True)

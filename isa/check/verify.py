@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.analysis import cfg, waits
+from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel, Program
 from isa.check import argument_rules, counts, operands, vopd
 from isa.check.registry import RULES
 from isa.errors import Finding
+from isa.semantics.waits import BITS, parse_wait
 
 WAIT = RULES["WAIT003"]
 
@@ -47,8 +48,8 @@ def instruction(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
     """The broken rules of one instruction by itself. wave64: it is run by waves of 64 lanes, whose masks are pairs."""
     yield from operands.check(inst, wave64)
     yield from vopd.check(inst)
-    for counter, number in waits.parse_wait(inst).items():
-        largest = (1 << waits.BITS[counter]) - 1
+    for counter, number in parse_wait(inst).items():
+        largest = (1 << BITS[counter]) - 1
         if not 0 <= number <= largest:
             yield WAIT.broken(
                 inst,

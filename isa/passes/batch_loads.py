@@ -39,6 +39,7 @@ from isa.passes.edit import Edit, remove_dead, render
 from isa.passes.poly import Atom, Poly
 from isa.passes.scalar_code import EntryCode, take_pair
 from isa.registers import SCC, SGPR_LIMIT, Reg
+from isa.semantics.waits import parse_wait
 
 _INVARIANT = frozenset({"arg", "thread", "workgroup_x", "workgroup_y", "workgroup_z"})
 
@@ -350,6 +351,5 @@ def _may_move(cfg: Cfg, old: int, new: int, others: set[int]) -> None:
             raise inst.error(
                 f"this stands in the way of moving a global load into {', '.join(map(str, load.writes()))}"
             )
-        waits = any(o.get("vmcnt") is not None for o in inst.operands if hasattr(o, "get"))
-        if waits or "vmcnt" in inst.desc.counters or inst.desc.unit == "barrier":
+        if "vmcnt" in parse_wait(inst) or "vmcnt" in inst.desc.counters or inst.desc.unit == "barrier":
             raise inst.error("this stands in the way of moving a global load down", got=str(inst))

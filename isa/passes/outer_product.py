@@ -24,6 +24,7 @@ from isa.passes.poly import Atom, Poly
 from isa.passes.symbolic import Machine
 from isa.registers import Reg
 from isa.semantics.describe import lookup, width
+from isa.semantics.waits import parse_wait
 
 _FMA = frozenset({"v_fmac_f32", "v_fma_f32"})
 _IGNORED = frozenset({"wait", "internal"})
@@ -242,8 +243,7 @@ class _Reader:
         self.loads.append(position)
 
     def _wait(self, inst: Instruction) -> None:
-        fields = [name for o in inst.operands for name, _ in getattr(o, "items", ())]
-        if inst.desc.unit == "wait" and fields != ["lgkmcnt"]:
+        if inst.desc.unit == "wait" and parse_wait(inst).keys() != {"lgkmcnt"}:
             raise inst.error("the inner loop waits for more than its LDS loads", expected="s_waitcnt lgkmcnt(n) only")
 
     def _streams(self, machine: Machine) -> tuple[tuple[Poly, set[int]], tuple[Poly, set[int]]]:

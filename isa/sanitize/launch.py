@@ -46,7 +46,7 @@ from isa.sanitize.state import (
 )  # fmt: skip
 from isa.sanitize.translate import Observers, WatchedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
-from isa.semantics.execute import branch_target
+from isa.semantics.branches import branch_address
 from isa.semantics.float_mode import FloatMode
 from isa.sim import arguments, translations
 from isa.sim.cfg import sees_flags
@@ -123,7 +123,7 @@ class WatchedCode:
         """Whether it may wait for another workgroup: it looks at a flag in a loop."""
         loops = [
             (target, i.address) for i in self.instructions
-            if i.address and i.desc.effect == "branch" and (target := branch_target(i)) <= i.address
+            if i.address and i.desc.effect == "branch" and (target := branch_address(i)) <= i.address
         ]  # fmt: skip
         return any(sees_flags(i) and a <= (i.address or 0) <= b for a, b in loops for i in self.instructions)
 

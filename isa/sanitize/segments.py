@@ -28,7 +28,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.analysis import regset
-from isa.analysis.waits import parse_wait
 from isa.asm.program import Imm, Instruction, Operand
 from isa.registers import EXEC, EXEC_LO, SGPR_LIMIT, Reg
 from isa.sanitize.state import (
@@ -42,6 +41,7 @@ from isa.sanitize.state import (
     WRITES,
 )
 from isa.semantics.describe import IMPLICIT, Description, Role, lookup
+from isa.semantics.waits import parse_wait
 from isa.sim.cfg import Block
 
 LOW_FREE_OF_HIGH = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "s_lshl_b64"})

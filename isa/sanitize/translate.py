@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from isa.analysis import regset
-from isa.analysis.waits import parse_wait
 from isa.asm.program import Instruction
 from isa.registers import EXEC_LO
 from isa.sanitize import windows_runtime
@@ -42,6 +41,7 @@ from isa.sanitize.stores import Kept, kept, overlaps
 from isa.sanitize.windows import Checks, Planned, planned_space
 from isa.semantics.describe import Access
 from isa.semantics.values import Value
+from isa.semantics.waits import parse_wait
 from isa.sim import scalar_access as memory
 from isa.sim.cfg import Block, sees_flags
 from isa.sim.ir import Region

@@ -83,7 +83,7 @@ class Engine(Protocol):
         """
 
     def branch(self, inst: Instruction, condition: Value | None) -> None:
-        """Go to `branch_target(inst)`; with a condition (scalar b1) only if it holds."""
+        """Go to `branch_address(inst)`; with a condition (scalar b1) only if it holds."""
 
     def jump(self, target: Value) -> None:
         """Go to the address in a scalar u64."""

@@ -23,15 +23,6 @@ from isa.semantics.operands import Sources, join, lane_mask, output, pack, write
 from isa.semantics.values import Value
 
 
-def branch_target(inst: Instruction) -> int:
-    """Address that a disassembled branch names: its immediate counts dwords from the next instruction."""
-    operand = inst.operands[-1]
-    if inst.address is None or not isinstance(operand, Imm) or not isinstance(operand.value, int):
-        raise inst.error("a branch without address", expected="an instruction from a code object", got=str(operand))
-    distance = operand.value & 0xFFFF
-    return inst.address + inst.size + 4 * (distance - 0x10000 if distance >> 15 else distance)
-
-
 def execute(engine: Engine, inst: Instruction) -> None:
     """Run one instruction (both halves of a VOPD). IsaError where it is not described, or not fully."""
     writes: list[Callable[[], None]] = []

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from isa.asm.program import Imm, Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO
-from isa.semantics.execute import branch_target
+from isa.semantics.branches import branch_address
 
 ROUNDS = 8
 UNROLLED = 1200
@@ -81,7 +81,7 @@ def blocks_of(functions: Iterable[Sequence[Instruction]], more_leaders: Iterable
     for f in code:
         for inst, following in zip(f, [*f[1:], None], strict=True):
             if inst.desc.effect == "branch":
-                leaders.add(branch_target(inst))
+                leaders.add(branch_address(inst))
             if following is not None and (inst.desc.effect == "branch" or _ends_block(inst)):
                 leaders.add(following.address)
     runs: list[list[Instruction]] = []
@@ -98,7 +98,7 @@ def blocks_of(functions: Iterable[Sequence[Instruction]], more_leaders: Iterable
     for n, run in enumerate(runs):
         last = run[-1]
         follows = n + 1 if falls[n] else -1
-        target = number_of[branch_target(last)] if last.desc.effect == "branch" else -1
+        target = number_of[branch_address(last)] if last.desc.effect == "branch" else -1
         blocks.append(Block(n, tuple(run), follows, target))
     return blocks
 
@@ -119,7 +119,7 @@ def _reached(
         reached.add(address)
         desc = inst.desc
         if desc.effect == "branch":
-            work.append(branch_target(inst))
+            work.append(branch_address(inst))
         if not desc.terminator:
             assert inst.address is not None
             work.append(inst.address + inst.size)

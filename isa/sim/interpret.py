@@ -17,8 +17,9 @@ import numpy as np
 from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, NULL, SGPR_LIMIT, VGPR_LIMIT
+from isa.semantics.branches import branch_address
 from isa.semantics.describe import Access
-from isa.semantics.execute import branch_target, execute
+from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
 from isa.sim.exact import DTYPES
@@ -160,7 +161,7 @@ class Wave:
     # --- control
     def branch(self, inst: Instruction, condition: Value | None) -> None:
         if condition is None or bool(_array(condition)):
-            self.pc = branch_target(inst)
+            self.pc = branch_address(inst)
 
     def jump(self, target: Value) -> None:
         self.pc = int(_array(target))

@@ -7,7 +7,7 @@ of the code, so that "the next block" is the fall-through.
 s_delay_alu is attached to the instructions it speaks of: the next one (instid0) and the one that instskip names
 (instid1), counted in the order of the code (RDNA3 ISA guide 16.5).
 
-Limits: s_waitcnt_depctr and s_wait_idle cost their issue only; LDS-direct loads and WMMA have no timing class here and
+Limits: s_waitcnt_depctr costs its issue only; LDS-direct loads and WMMA have no timing class here and
 their descriptions, once written, must say one.
 """
 
@@ -23,6 +23,7 @@ from isa.analysis.cfg import Cfg
 from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
 from isa.semantics.describe import Access, base_name, width
+from isa.semantics.waits import parse_wait
 from isa.timing import bank_rules, engine_abi
 from isa.timing.engine_abi import Code
 
@@ -55,7 +56,8 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         if kind[i] == engine_abi.VALU:
             value[i] = inst.desc.unit == "trans"
         elif kind[i] == engine_abi.WAIT:
-            wait[i] = _limits(inst)
+            waits = parse_wait(inst)
+            wait[i] = [waits.get(counter, -1) for counter in _COUNTERS]
         elif inst.desc.access is not None:
             dwords[i] = _dwords(inst.desc.access)
             counter[i] = _COUNTERS.index(inst.desc.counters[0]) if inst.desc.counters else 0
@@ -175,26 +177,6 @@ def _path(inst: Instruction, access: Access, numbers: Mapping[str, float]) -> in
     if load:
         return round(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"])
     return round(numbers["path_store"]) + (dwords - 1) + (not scalar_base)
-
-
-def _limits(inst: Instruction) -> list[int]:
-    """How many accesses a wait leaves outstanding, for each of `_COUNTERS`; -1 where it does not wait."""
-    name = base_name(inst.mnemonic)
-    for k, counter in enumerate(_COUNTERS):
-        if name == f"s_waitcnt_{counter}":
-            amount = next((o.value for o in inst.operands if isinstance(o, Imm)), 0)
-            return [int(amount) if j == k else -1 for j in range(3)]
-    first = inst.operands[0] if inst.operands else None
-    if name != "s_waitcnt":
-        return [-1, -1, -1]
-    if isinstance(first, Fields):
-        found = [first.get(counter) for counter in _COUNTERS]
-        return [-1 if args is None else int(args[0], 0) for args in found]
-    if isinstance(first, Imm):  # simm16: vmcnt 15:10, lgkmcnt 9:4, expcnt 2:0
-        bits = int(first.value)
-        vm, lgkm = bits >> 10 & 63, bits >> 4 & 63
-        return [vm if vm < 63 else -1, lgkm if lgkm < 63 else -1, -1]
-    return [-1, -1, -1]
 
 
 def _amount(inst: Instruction) -> int:

@@ -12,14 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from isa.asm.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
+from isa.asm.program import Imm, Instruction, Modified, Operand, Special
 from isa.check.equivalence.bits import bit_and
 from isa.check.equivalence.symbolic import WIDTHS, Symbolic, ballot, float_bits, lanes, modulus
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.branches import branch_target
 from isa.semantics.describe import Description, Role, lookup, width
+from isa.semantics.waits import parse_wait
 
 SGPR0, SCC_INDEX, REGISTERS = 256, 384, 385
 _SIXTEEN = frozenset({"u16", "i16"})
@@ -90,7 +92,7 @@ def decode(inst: Instruction, terms: Terms) -> Step:
     if desc.effect == "barrier":
         return Step(inst, "barrier")
     if desc.effect == "wait":
-        return Step(inst, "wait", waits=_waits(inst))
+        return Step(inst, "wait", waits=tuple(parse_wait(inst).items()))
     if desc.effect == "branch":
         return _branch(inst, desc, reads, terms)
     if desc.effect or "pc" in desc.implicit_writes:
@@ -289,31 +291,18 @@ def _implicit_writer(inst: Instruction, which: str, terms: Terms) -> Callable[[R
 
 # --- control
 def _branch(inst: Instruction, desc: Description, reads: tuple[int, ...], terms: Terms) -> Step:
-    targets = [o.text for r, o in desc.roles_of(inst) if r.kind == "l" and isinstance(o, Symbol)]
-    if len(targets) != 1 or desc.roles[0].written:
+    target = branch_target(inst)
+    if not isinstance(target, str) or desc.roles[0].written:
         raise _beyond(inst, "does not branch to a label")
     body = desc.body
     if body is None:
-        return Step(inst, "branch", target=targets[0])
+        return Step(inst, "branch", target=target)
     readers = [_implicit(inst, which, terms) for which in desc.implicit_reads]
 
     def condition(regs: Registers) -> Term:
         return body(*[read(regs) for read in readers]).term
 
-    return Step(inst, "branch", reads, target=targets[0], condition=condition)
-
-
-def _waits(inst: Instruction) -> tuple[tuple[str, int], ...]:
-    """Counter -> most that may be outstanding (ISA guide 16.5, S_WAITCNT; gfx11 field order vm 15:10, lgkm 9:4)."""
-    for operand in inst.operands:
-        if isinstance(operand, Fields):
-            return tuple((n, int(a[0], 0)) for n, a in operand.items if n in ("vmcnt", "lgkmcnt", "expcnt"))
-    value = next((o.value for o in inst.operands if isinstance(o, Imm)), 0)
-    assert isinstance(value, int)
-    if inst.mnemonic == "s_waitcnt":
-        return (("vmcnt", value >> 10 & 63), ("lgkmcnt", value >> 4 & 63))
-    counter = inst.mnemonic.removeprefix("s_waitcnt_")
-    return ((counter, value),) if counter in ("vmcnt", "lgkmcnt") else ()
+    return Step(inst, "branch", reads, target=target, condition=condition)
 
 
 # --- memory

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.analysis.waits import BITS, parse_wait
 from isa.asm.parse import parse_line
 from isa.asm.program import Instruction, Kernel
 from isa.check.mutants.edit import Mutant, mutant, sample
 from isa.check.mutants.edit import removed as without
+from isa.semantics.waits import BITS, parse_wait
 
 HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_code_end", "v_nop", "s_sendmsg")
 """What changes no register and no memory."""

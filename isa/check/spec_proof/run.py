@@ -117,7 +117,7 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
         return Section(start, end, tuple(steps), "barrier")
     if last.mnemonic == "s_endpgm":
         return Section(start, end, tuple(steps), "end")
-    target = cfg.branch_target(last, end - 1, flow.labels, {})
+    target = cfg.destination(last, flow.labels)
     if target is None or (last.mnemonic != "s_branch" and last.mnemonic not in CONDITIONS):
         raise refused(last)
     return Section(start, end, tuple(steps), "branch", number[target], CONDITIONS.get(last.mnemonic))
