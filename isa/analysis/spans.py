@@ -11,21 +11,14 @@ Exact for numbers that are known; otherwise too large and never too small.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from isa.asm.program import Imm, Instruction, Operand
 from isa.registers import SCC
-from isa.semantics.describe import Role, lookup, width
+from isa.semantics.describe import Role, bit_width, lookup, width
 from isa.semantics.values import Number, Value
 
-_BITS = {"mask": 32, "f16h": 16, "bf16": 16}
 _IMPLICIT = {"scc": "b1", "vcc64": "u64", "exec64": "u64"}
-
-
-@cache
-def _width(type_: str) -> int:
-    return _BITS.get(type_) or int(type_.lstrip("abcdefghijklmnopqrstuvwxyz_"))
 
 
 def _integer(type_: str) -> bool:
@@ -38,7 +31,7 @@ class Span(Value):
     __slots__ = ("bits_", "fixed", "high", "low", "type")
 
     def __init__(self, type_: str, low: int, high: int, fixed: int = 0, bits: int = 0) -> None:
-        full = (1 << _width(type_)) - 1
+        full = (1 << bit_width(type_)) - 1
         same = ~((1 << (low ^ high).bit_length()) - 1) & full  # above the first bit in which the ends differ
         fixed, bits = fixed & full | same, bits & fixed & full | low & same
         self.type, self.fixed, self.bits_ = type_, fixed, bits
@@ -62,7 +55,7 @@ class Span(Value):
     # --- helpers
     @property
     def _full(self) -> int:
-        return (1 << _width(self.type)) - 1
+        return (1 << bit_width(self.type)) - 1
 
     def _other(self, other: Number) -> Span:
         if isinstance(other, Span):
@@ -120,7 +113,7 @@ class Span(Value):
 
     def mulhi(self, other: Number) -> Span:
         b = self._other(other)
-        size = _width(self.type)
+        size = bit_width(self.type)
         if self.type[0] != "u":
             return self._any()
         return Span(self.type, self.low * b.low >> size, self.high * b.high >> size)
@@ -133,7 +126,7 @@ class Span(Value):
 
     def _zeros(self) -> int:
         """How many low bits are 0."""
-        return min((self._possible & -self._possible).bit_length() - 1, 64) if self._possible else _width(self.type)
+        return min((self._possible & -self._possible).bit_length() - 1, 64) if self._possible else bit_width(self.type)
 
     def _or(self, b: Span) -> tuple[int, int]:
         ones = self.fixed & self.bits_ | b.fixed & b.bits_
@@ -165,13 +158,13 @@ class Span(Value):
     def __lshift__(self, other: Number) -> Span:
         n = self._other(other)
         if n.number is not None:
-            return self * (1 << n.number) if n.number < _width(self.type) else self._any()
-        return self._make(self.low << n.low, self.high << n.high) if n.high < _width(self.type) else self._any()
+            return self * (1 << n.number) if n.number < bit_width(self.type) else self._any()
+        return self._make(self.low << n.low, self.high << n.high) if n.high < bit_width(self.type) else self._any()
 
     def __rshift__(self, other: Number) -> Span:
         n = self._other(other)
-        negative = self.type[0] == "i" and self.high >> (_width(self.type) - 1)
-        if negative or n.high >= _width(self.type):
+        negative = self.type[0] == "i" and self.high >> (bit_width(self.type) - 1)
+        if negative or n.high >= bit_width(self.type):
             return self._any()
         if n.number is None:
             return Span(self.type, self.low >> n.high, self.high >> n.low)
@@ -223,7 +216,7 @@ class Span(Value):
         return Span(type_, *self.key)
 
     def to(self, type_: str) -> Span:
-        old, new = _width(self.type), _width(type_)
+        old, new = bit_width(self.type), bit_width(type_)
         if not (_integer(self.type) and _integer(type_)):
             return anything(type_)
         if new > old:
@@ -267,12 +260,12 @@ class Span(Value):
 
 def anything(type_: str) -> Span:
     """No number is ruled out."""
-    return Span(type_, 0, (1 << _width(type_)) - 1)
+    return Span(type_, 0, (1 << bit_width(type_)) - 1)
 
 
 def constant(type_: str, number: int) -> Span:
     """One number; it wraps into the type."""
-    number &= (1 << _width(type_)) - 1
+    number &= (1 << bit_width(type_)) - 1
     return Span(type_, number, number)
 
 
@@ -288,7 +281,7 @@ def widen(a: Span, b: Span) -> Span:
         return a
     fixed = a.fixed & b.fixed & ~(a.bits_ ^ b.bits_)
     bits = a.bits_ & fixed
-    return Span(a.type, bits, bits | ((1 << _width(a.type)) - 1) & ~fixed, fixed, bits)
+    return Span(a.type, bits, bits | ((1 << bit_width(a.type)) - 1) & ~fixed, fixed, bits)
 
 
 def results(
@@ -315,7 +308,7 @@ def results(
         type_ = f"u{32 * width(role.type)}"
         if isinstance(value, int):
             found.append((operand, constant(type_, value)))
-        elif isinstance(value, Span) and _integer(role.type) and role.kind != "m" and _width(role.type) >= 32:
+        elif isinstance(value, Span) and _integer(role.type) and role.kind != "m" and bit_width(role.type) >= 32:
             found.append((operand, value.to(type_)))
     if implicit and desc.implicit_writes == ("scc",) and len(values) > sum(role.written for role, _ in rows):
         scc = values[-1]
@@ -339,8 +332,8 @@ def _argument(role: Role, operand: Operand, read: Callable[[Operand, str], Span]
     if role.kind == "m":
         return anything("b1")
     type_ = role.type.replace("b", "u") if role.type[0] == "b" else role.type
-    if not _integer(type_) or _width(type_) not in (8, 16, 32, 64):
+    if not _integer(type_) or bit_width(type_) not in (8, 16, 32, 64):
         return anything("f32")
     if isinstance(operand, Imm) and isinstance(operand.value, int):
         return constant(type_, operand.value)
-    return read(operand, f"u{32 * width(role.type)}").to(f"u{_width(type_)}").bits(type_)
+    return read(operand, f"u{32 * width(role.type)}").to(f"u{bit_width(type_)}").bits(type_)

@@ -12,13 +12,8 @@ from typing import Any
 
 from isa.passes.pairs import carry, high, join_halves
 from isa.passes.poly import ZERO, Atom, Poly, opaque
+from isa.semantics.describe import bit_width
 from isa.semantics.values import Number, Value
-
-_BITS = {"b1": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "b16": 16}
-
-
-def _width(type_: str) -> int:
-    return _BITS.get(type_) or int(type_[1:])
 
 
 def _signed(type_: str) -> bool:
@@ -30,7 +25,7 @@ class Term(Value):
 
     def __init__(self, type_: str, poly: Poly) -> None:
         self.type = type_
-        self.poly = poly if type_ == "b1" else poly.wrap(_width(type_))
+        self.poly = poly if type_ == "b1" else poly.wrap(bit_width(type_))
 
     # --- helpers
     def _other(self, other: Number) -> Poly:
@@ -43,14 +38,14 @@ class Term(Value):
         value = poly.value
         if value is None:
             return None
-        size = _width(self.type)
+        size = bit_width(self.type)
         value %= 1 << size
         return value - (1 << size) if _signed(self.type) and value >> (size - 1) else value
 
     def _make(self, kind: str, *operands: Poly, mask: int | None = None, type_: str = "") -> Term:
         """An atom for what polynomials cannot express."""
         result = type_ or self.type
-        size = _width(result)
+        size = bit_width(result)
         full = (1 << size) - 1
         poly = opaque(f"{kind}.{self.type}", *operands, mask=full if mask is None else mask & full, wide=size > 32)
         return Term(result, poly)
@@ -61,7 +56,7 @@ class Term(Value):
 
     # --- arithmetic
     def __add__(self, other: Number) -> Term:
-        return Term(self.type, join_halves((self.poly + self._other(other)).wrap(_width(self.type))))
+        return Term(self.type, join_halves((self.poly + self._other(other)).wrap(bit_width(self.type))))
 
     def __sub__(self, other: Number) -> Term:
         return Term(self.type, self.poly - self._other(other))
@@ -85,7 +80,7 @@ class Term(Value):
         return self._make("div", self.poly, self._other(other))
 
     def mulhi(self, other: Number) -> Term:
-        size = _width(self.type)
+        size = bit_width(self.type)
         folded = self._fold("mulhi", other, lambda a, b: (a * b) >> size)
         if folded:
             return folded
@@ -107,7 +102,7 @@ class Term(Value):
         m = self._known(b)
         if m is None:
             return self._make("and", *sorted((a, b), key=str), mask=a.mask & b.mask)
-        size = _width(self.type)
+        size = bit_width(self.type)
         m %= 1 << size
         if m & (m + 1) == 0:  # all bits below some 2**k: terms that are multiples of it vanish
             a = Poly({t: c for t, c in a.terms.items() if c % (m + 1)})
@@ -150,12 +145,12 @@ class Term(Value):
 
     def __lshift__(self, other: Number) -> Term:
         n = self._known(self._other(other))
-        if n is None or not 0 <= n < _width(self.type):
+        if n is None or not 0 <= n < bit_width(self.type):
             return self._make("shl", self.poly, self._other(other))
         return Term(self.type, self.poly.scale(1 << n))
 
     def __rshift__(self, other: Number) -> Term:
-        n, size = self._known(self._other(other)), _width(self.type)
+        n, size = self._known(self._other(other)), bit_width(self.type)
         value = self._known(self.poly)
         if n is None or not 0 <= n < size:
             return self._make("shr", self.poly, self._other(other))
@@ -195,7 +190,7 @@ class Term(Value):
         return self._equal(other)
 
     def _equal(self, other: Number) -> Term:
-        difference = (self.poly - self._other(other)).wrap(_width(self.type))
+        difference = (self.poly - self._other(other)).wrap(bit_width(self.type))
         if difference.value is not None:
             return Term("b1", Poly.const(int(difference.value == 0)))
         return self._make("eq", max(difference, -difference, key=str), mask=1, type_="b1")
@@ -242,7 +237,7 @@ class Term(Value):
     def to(self, type_: str) -> Term:
         if type_[0] in "fb" and type_ not in ("b1", "b32", "b64"):
             return self._make(f"to_{type_}", self.poly, type_=type_)
-        old, new = _width(self.type), _width(type_)
+        old, new = bit_width(self.type), bit_width(type_)
         if new <= old:
             if new < 32 and new > 1:
                 return Term(type_, (self & ((1 << new) - 1)).poly)

@@ -40,7 +40,7 @@ from isa.sanitize.state import (
 from isa.sanitize.stores import Kept, kept, overlaps
 from isa.sanitize.windows import Checks, Planned, planned_space
 from isa.semantics.describe import Access
-from isa.semantics.values import Value
+from isa.semantics.engine import Request
 from isa.semantics.waits import parse_wait
 from isa.sim import scalar_access as memory
 from isa.sim.cfg import Block, sees_flags
@@ -256,10 +256,9 @@ class WatchedTranslator(Translator):
 
     # --- memory
 
-    def _observe(
-        self, inst: Instruction, access: Access, address: LlvmValue, size: int, mask: LlvmValue | None
-    ) -> list[str]:
+    def _observe(self, at: Request[LlvmValue]) -> list[str]:
         """Tell an access to LDS or memory. Gives the host's pointer of each lane; none is outside."""
+        inst, access, address, mask, size = at.inst, at.access, at.address, at.mask, at.bytes
         f, site, scalar = self.f, self._sites[self.inst.address], access.space == "scalar"
         region = self.writer.scalar if scalar else self.writer.vector
         lanes = 1 if scalar or self.strips is None else self.strips.lanes
@@ -301,8 +300,9 @@ class WatchedTranslator(Translator):
             pointers = f.emit(region, f"phi {type_} [{usual}, %{before}], [{pointers}, %{after}]")
         return [f.emit(region, f"extractelement {type_} {pointers}, i32 {lane}") for lane in range(lanes)]
 
-    def _observe_planned(self, inst: Instruction, access: Access, address: LlvmValue, size: int) -> bool:
+    def _observe_planned(self, at: Request[LlvmValue]) -> bool:
         """Tell an access that will be done by wide moves. False, and nothing told, where it cannot be."""
+        inst, access, address, size = at.inst, at.access, at.address, at.bytes
         site, space = self._sites[inst.address], planned_space(access.space)
         known = self._planned(access, address, size, site) if space >= 0 else None
         if known is None:
@@ -336,25 +336,19 @@ class WatchedTranslator(Translator):
         what = site << 32 | size << 16 | lanes << 8 | how
         self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
 
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[LlvmValue, ...]:
-        assert isinstance(address, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
-        if access.space not in _SPACES:
-            return super().load(inst, access, address, element, mask)
+    def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
+        if at.access.space not in _SPACES or self._observe_planned(at):
+            return super().load(at)
         w, f = self.writer, self.f
-        if self._observe_planned(inst, access, address, memory.element_bytes(element)):
-            return super().load(inst, access, address, element, mask)
-        pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
-        if access.space == "scalar":
-            words = memory.load_words(w, w.scalar, pointers[0], element)
+        pointers = self._observe(at)
+        if at.access.space == "scalar":
+            words = memory.load_words(w, w.scalar, pointers[0], at.access.element)
             self._stop_on_fault()
             return tuple(LlvmValue(w, "u32", 0, word) for word in words)
         lanes, region = len(pointers), w.vector
         vectors: list[str] = []
         for lane, pointer in enumerate(pointers):
-            words = memory.load_words(w, region, pointer, element)
+            words = memory.load_words(w, region, pointer, at.access.element)
             vectors = vectors or ["poison"] * len(words)
             vectors = [
                 f.emit(region, f"insertelement <{lanes} x i32> {vector}, i32 {word}, i32 {lane}")
@@ -362,50 +356,26 @@ class WatchedTranslator(Translator):
             ]
         return tuple(LlvmValue(w, "u32", lanes, vector) for vector in vectors)
 
-    def store(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        element: str,
-        values: tuple[Value, ...],
-        mask: Value | None,
-    ) -> None:
-        assert isinstance(address, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
-        if access.space not in _SPACES:
-            super().store(inst, access, address, element, values, mask)
+    def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
+        if at.access.space not in _SPACES or self._observe_planned(at):
+            super().store(at, values)
             return
         w, f = self.writer, self.f
-        if self._observe_planned(inst, access, address, memory.element_bytes(element)):
-            super().store(inst, access, address, element, values, mask)
-            return
-        pointers = self._observe(inst, access, address, memory.element_bytes(element), mask)
+        pointers = self._observe(at)
         region = w.vector
-        data = [v.vector(len(pointers)) for v in values if isinstance(v, LlvmValue)]
+        data = [v.vector(len(pointers)) for v in values]
         for lane, pointer in enumerate(pointers):
             words = [f.emit(region, f"extractelement {v!r}, i32 {lane}") for v in data]
-            memory.store_words(w, region, pointer, element, words)
-        if access.space != "scratch":
-            first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
-            site, size = self._sites[self.inst.address], memory.element_bytes(element)
-            self._stored_here.append(kept(f, region, pointers, data, first, site, size))
+            memory.store_words(w, region, pointer, at.access.element, words)
+        if at.access.space != "scratch":
+            first = f.emit(region, f"zext i32 {self._note_access(at.access).first_number()} to i64")
+            self._stored_here.append(kept(f, region, pointers, data, first, self._sites[self.inst.address], at.bytes))
 
-    def atomic(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        body: Callable[..., Value],
-        data: tuple[Value, ...],
-        mask: Value | None,
-    ) -> LlvmValue:
-        assert isinstance(address, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
-        if access.space in _SPACES:
-            self._observe(inst, access, address, memory.element_bytes(access.element), mask)
-        old = super().atomic(inst, access, address, body, data, mask)
-        if _is_shared(access):
+    def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
+        if at.access.space in _SPACES:
+            self._observe(at)
+        old = super().atomic(at, body, data)
+        if _is_shared(at.access):
             self._call(self.writer.vector, "end_atomic", "%c.int")
         return old
 

@@ -66,7 +66,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from isa.errors import IsaError
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
 from isa.semantics.aliases import ALIASES
 
@@ -78,7 +77,7 @@ Unit = Literal[
 ]
 VECTOR_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
-_WIDTHS = {"f16x8": 8, "bf16x8": 8, "b96": 3, "b128": 4, "b256": 8, "b512": 16, "mask": 1}
+_BITS = {"f16h": 16, "f16x8": 256, "bf16x8": 256, "mask": 32, "mix": 32}
 _HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h", "f16x8", "bf16x8"})
 _MERGING = frozenset({"quad_perm", "dpp8", "row_mask", "bank_mask"})
 _LIMITS = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
@@ -86,12 +85,15 @@ _SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")
 
 
 @cache
+def bit_width(type_: str) -> int:
+    """How many bits a value of this type has: the number in its name, but for packed types, halves and masks."""
+    return 32 if type_.startswith("pk") else _BITS.get(type_) or int(type_.lstrip("abfiu"))
+
+
+@cache
 def width(type_: str) -> int:
     """How many 32-bit registers a value of this type takes."""
-    if type_ in _WIDTHS:
-        return _WIDTHS[type_]
-    m = re.search(r"(\d+)$", type_)
-    return max(1, int(m[1]) // 32) if m else 1
+    return max(1, bit_width(type_) // 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +311,3 @@ def lookup(inst: Instruction) -> Description:
 def described(mnemonic: str) -> bool:
     """Whether somebody described this mnemonic."""
     return base_name(mnemonic) in table()
-
-
-__all__ = ["Access", "Description", "IsaError", "Role", "base_name", "described", "inst", "lookup", "table", "width"]

@@ -7,12 +7,40 @@ runs, the translator (`isa.sim.translate`) writes LLVM IR.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from isa.asm.program import Instruction
-from isa.semantics.describe import Access
+from isa.semantics.describe import Access, bit_width
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
+
+V = TypeVar("V", bound=Value)
+
+
+@dataclass(frozen=True)
+class Request(Generic[V]):
+    """One access to memory, in an engine's own values.
+
+    address: in bytes: u64 for flat, global and scalar space, u32 for lds and for scratch (within the lane's own
+    scratch); a vector, or a scalar where it is the same in each lane.
+    mask:    lanes; None for all, and for scalar space. Lanes that are off touch nothing.
+    """
+
+    inst: Instruction
+    access: Access
+    address: V
+    mask: V | None
+
+    @property
+    def bytes(self) -> int:
+        """The size of the element."""
+        return bit_width(self.access.element) // 8
+
+    @property
+    def words(self) -> int:
+        """How many registers hold it."""
+        return max(1, self.bytes // 4)
 
 
 class Engine(Protocol):
@@ -47,36 +75,14 @@ class Engine(Protocol):
     def next_address(self) -> Value:
         """u64: the address of the instruction behind this one."""
 
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[Value, ...]:
-        """u32 values, one for each register; smaller elements extended by their sign.
+    def load(self, at: Request[Any]) -> tuple[Value, ...]:
+        """u32 values, one for each register; smaller elements extended by their sign. Scalar space gives scalars; what
+        lanes get that are off is not used."""
 
-        `address` is in bytes: u64 for flat, global and scalar space, u32 for lds and for scratch (within the lane's own
-        scratch); a vector, or a scalar where it is the same in each lane. Scalar space gives scalars. Lanes that are
-        off touch nothing; what they get is not used.
-        """
-
-    def store(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        element: str,
-        values: tuple[Value, ...],
-        mask: Value | None,
-    ) -> None:
+    def store(self, at: Request[Any], values: tuple[Any, ...]) -> None:
         """The reverse of `load`: the low bits of the values."""
 
-    def atomic(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        body: Callable[..., Value],
-        data: tuple[Value, ...],
-        mask: Value | None,
-    ) -> Value:
+    def atomic(self, at: Request[Any], body: Callable[..., Any], data: tuple[Any, ...]) -> Value:
         """Lane by lane, lowest first: memory becomes body(memory, *data of the lane), scalars of the element's type.
 
         Gives what each lane found.

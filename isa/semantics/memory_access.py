@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 from isa.asm.program import Imm, Instruction, Operand, Special
 from isa.registers import M0, Reg
-from isa.semantics.describe import Access, Description, Role, width
-from isa.semantics.engine import Engine
+from isa.semantics.describe import Access, Description, Role, bit_width, width
+from isa.semantics.engine import Engine, Request
 from isa.semantics.operands import Sources, join, value_type, words_of, write
 from isa.semantics.values import Value
 
@@ -32,35 +32,31 @@ def memory(engine: Engine, inst: Instruction, desc: Description, access: Access)
     results = [(n, role, operand) for n, (role, operand) in pairs if role.written]
     reads = [(n, role, operand) for n, (role, operand) in pairs if not role.written]
     mask = None if access.space == "scalar" else engine.exec_mask()
-    addresses = _addresses(engine, inst, desc, access, sources, reads)
+    requests = [Request(inst, access, at, mask) for at in _addresses(engine, inst, desc, access, sources, reads)]
     data = [(n, role, operand) for n, role, operand in reads if role.kind not in ("va", "sa")]
     if access.space in ("lds", "flat") and "addtid" not in desc.name:
         data = data[1:]
     if access.kind == "load":
-        words: list[Value] = []
-        for address in addresses:
-            words += engine.load(inst, access, address, access.element, mask)
+        words = [word for at in requests for word in engine.load(at)]
         number, role, operand = results[0]
         assert isinstance(operand, Reg)
         if access.half:
             words = [_one_half(engine.read_vgpr(operand.index), words[0], access.half)]
         return [_put_words(engine, operand, words, mask)]
     if access.kind == "store":
-        for address, (_, role, operand) in zip(addresses, data, strict=True):
-            engine.store(inst, access, address, access.element, _words(engine, sources, role, operand, access), mask)
+        for at, (_, role, operand) in zip(requests, data, strict=True):
+            engine.store(at, _words(engine, sources, role, operand, access))
         return []
     assert desc.body is not None
     values = tuple(v for _, role, operand in data for v in _elements(engine, sources, role, operand, access))
     if access.pair:  # two exchanges, the first address first; both are read before (16.15, DS_STOREXCHG_2ADDR_RTN_B32)
-        olds = [
-            engine.atomic(inst, access, at, desc.body, (new,), mask) for at, new in zip(addresses, values, strict=True)
-        ]
+        olds = [engine.atomic(at, desc.body, (new,)) for at, new in zip(requests, values, strict=True)]
         if _offset(inst, "offset0") == _offset(inst, "offset1"):
             olds[1] = olds[0]
         operand = results[0][2]
         assert isinstance(operand, Reg)
         return [_put_words(engine, operand, [word for old in olds for word in words_of(old)], mask)]
-    old = engine.atomic(inst, access, addresses[0], desc.body, values, mask)
+    old = engine.atomic(requests[0], desc.body, values)
     if not access.returns:
         return []
     number, role, operand = results[0]
@@ -84,7 +80,7 @@ def _addresses(
         base = sources.raw(number, first, "u32", None)
         if not access.pair:
             return [base + inst.offset]
-        unit = int(access.element[1:]) // 8 * access.pair
+        unit = bit_width(access.element) // 8 * access.pair
         return [base + _offset(inst, name) * unit for name in ("offset0", "offset1")]
     if access.space == "flat":
         return [_plus(sources.raw(number, first, "u64", None), inst.offset)]

@@ -23,7 +23,7 @@ from typing import Any
 
 from isa.asm.program import Imm, Instruction, Modified, Operand, Special
 from isa.registers import M0, Reg
-from isa.semantics.describe import Description, Role, width
+from isa.semantics.describe import Description, Role, bit_width, width
 from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
 from isa.semantics.values import Value, select
@@ -34,22 +34,21 @@ _PACKED = {"pkf16": "f16", "pkf16d": "f16", "pkbf16": "u16", "pku16": "u16", "pk
 _INLINE = {"pkf16": "f16", "pkf16d": "f16"}
 _SIGNED = frozenset({"pkf16", "pkf16d", "pkbf16"})
 _DOUBLED = frozenset({"pkf16d", "pkbf16"})
-_HALF_TYPES = frozenset({"f16", "f16h", "u16", "i16", "b16", "bf16", "u8", "i8"})
 
 
-def bit_width(type_: str) -> int:
+def _register_bits(type_: str) -> int:
     """16, 32 or 64: how many bits of registers a value of this type is read from."""
-    return 16 if type_ in _HALF_TYPES else 64 if width(type_) == 2 else 32
+    return {8: 16, 16: 16, 64: 64}.get(bit_width(type_), 32)
 
 
 def value_type(type_: str) -> str:
     """The type a body sees: b32 as u32, bf16 as u16, f16h as f16."""
-    return f"u{bit_width(type_)}" if type_[0] == "b" else type_.rstrip("h")
+    return f"u{_register_bits(type_)}" if type_[0] == "b" else type_.rstrip("h")
 
 
 def literal_bits(inst: Instruction, imm: Imm, type_: str) -> int:
     """The bits of a constant as an operand of `type_`."""
-    size = bit_width(type_)
+    size = _register_bits(type_)
     number = imm.value
     if isinstance(number, float):
         if type_ == "bf16":
@@ -130,7 +129,7 @@ class Sources:
 
     def raw(self, number: int, operand: Operand, type_: str, position: int | None) -> Value:
         """The bits of a source as u16, u32 or u64."""
-        engine, size = self.engine, bit_width(type_)
+        engine, size = self.engine, _register_bits(type_)
         if isinstance(operand, Imm):
             return engine.constant(f"u{size}", literal_bits(self.inst, operand, type_))
         if isinstance(operand, Special):
@@ -289,7 +288,7 @@ def write(
         if role.type.endswith("x8"):
             high = _picked(inst, 2)
             words = [_replaced(engine.read_vgpr(operand.index + i), word, high) for i, word in enumerate(words)]
-    elif bit_width(role.type) == 16:
+    elif _register_bits(role.type) == 16:
         words = [_merged(engine, inst, role, operand, value)]
     else:
         words = words_of(value)

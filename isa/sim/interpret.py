@@ -18,7 +18,7 @@ from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, NULL, SGPR_LIMIT, VGPR_LIMIT
 from isa.semantics.branches import branch_address
-from isa.semantics.describe import Access
+from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
@@ -173,17 +173,14 @@ class Wave:
         self.waiting = True
 
     # --- memory
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[NumpyValue, ...]:
-        count = int(element[1:]) // 8
-        words = max(count // 4, 1)
-        if access.space == "scalar":
-            read = self._scalar_bytes(inst, access, int(_array(address)), count)
+    def load(self, at: Request[NumpyValue]) -> tuple[NumpyValue, ...]:
+        count, element = at.bytes, at.access.element
+        if at.access.space == "scalar":
+            read = self._scalar_bytes(at, int(at.address.a))
             return tuple(self.constant("u32", w) for w in np.frombuffer(read, np.uint32))
-        rows = np.zeros((words, LANES), np.uint32)
-        for lane, at in self._lanes(address, mask):
-            data = self._bytes(inst, access, at, count, lane)
+        rows = np.zeros((at.words, LANES), np.uint32)
+        for lane, address in self._lanes(at):
+            data = self._bytes(at, address, count, lane)
             if count < 4:
                 extended = np.frombuffer(data, DTYPES[element if element[0] != "b" else "u" + element[1:]])
                 rows[0, lane] = extended.astype(np.int64).astype(np.uint32)[0]
@@ -191,60 +188,44 @@ class Wave:
                 rows[:, lane] = np.frombuffer(data, np.uint32)
         return tuple(NumpyValue("u32", row, self.mode) for row in rows)
 
-    def store(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        element: str,
-        values: tuple[Value, ...],
-        mask: Value | None,
-    ) -> None:
-        count = int(element[1:]) // 8
-        rows = np.array([np.broadcast_to(_array(v), (LANES,)) for v in values], np.uint32)
-        for lane, at in self._lanes(address, mask):
-            place = self._bytes(inst, access, at, count, lane)
-            place[:] = rows[:, lane].tobytes()[:count]
+    def store(self, at: Request[NumpyValue], values: tuple[NumpyValue, ...]) -> None:
+        rows = np.array([np.broadcast_to(v.a, (LANES,)) for v in values], np.uint32)
+        for lane, address in self._lanes(at):
+            place = self._bytes(at, address, at.bytes, lane)
+            place[:] = rows[:, lane].tobytes()[: at.bytes]
 
     def atomic(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        body: Callable[..., Value],
-        data: tuple[Value, ...],
-        mask: Value | None,
+        self, at: Request[NumpyValue], body: Callable[..., NumpyValue], data: tuple[NumpyValue, ...]
     ) -> NumpyValue:
-        type_ = access.element.replace("b", "u")
+        type_ = at.access.element.replace("b", "u")
         dtype = DTYPES[type_]
         old = np.zeros(LANES, dtype)
-        for lane, at in self._lanes(address, mask):
-            place = self._bytes(inst, access, at, dtype().itemsize, lane)
+        for lane, address in self._lanes(at):
+            place = self._bytes(at, address, at.bytes, lane)
             old[lane] = np.frombuffer(place, dtype)[0]
-            new = body(NumpyValue(type_, old[lane], self.mode), *(d.lane(lane) for d in data))
-            place[:] = _array(new).tobytes()
+            place[:] = body(NumpyValue(type_, old[lane], self.mode), *(d.lane(lane) for d in data)).a.tobytes()
         return NumpyValue(type_, old, self.mode)
 
-    def _lanes(self, address: Value, mask: Value | None) -> list[tuple[int, int]]:
+    def _lanes(self, at: Request[NumpyValue]) -> list[tuple[int, int]]:
         """(lane, address) of the lanes that are on."""
-        addresses = np.broadcast_to(_array(address), (LANES,))
-        on = np.broadcast_to(_array(mask), (LANES,)) if mask is not None else np.ones(LANES, np.bool_)
+        addresses = np.broadcast_to(at.address.a, (LANES,))
+        on = np.broadcast_to(at.mask.a, (LANES,)) if at.mask is not None else np.ones(LANES, np.bool_)
         return [(lane, int(addresses[lane])) for lane in range(LANES) if on[lane]]
 
-    def _scalar_bytes(self, inst: Instruction, access: Access, address: int, count: int) -> bytes:
+    def _scalar_bytes(self, at: Request[NumpyValue], address: int) -> bytes:
         """What a scalar load reads; 0 where it may end outside (`isa.sim.resolve` has the rule)."""
-        found = self.memory.find(address, 1)
+        count, found = at.bytes, self.memory.find(address, 1)
         if found is not None:
             buffer, start = found
             inside = len(buffer) - start
             final = address + inside - 1 | PAGE_BYTES - 1
             if inside < count and address + count - 1 <= final and inside > (count // 2 if count > 4 else 0):
                 return bytes(buffer[start:]) + bytes(count - inside)
-        return bytes(self._bytes(inst, access, address, count, None))
+        return bytes(self._bytes(at, address, count, None))
 
-    def _bytes(self, inst: Instruction, access: Access, address: int, count: int, lane: int | None) -> memoryview:
+    def _bytes(self, at: Request[NumpyValue], address: int, count: int, lane: int | None) -> memoryview:
         """`count` bytes that may be read and written. IsaError where they are outside."""
-        space = access.space
+        space = at.access.space
         offset = address
         if space == "flat":
             space = "global"
@@ -261,7 +242,9 @@ class Wave:
             where = self.memory.find(address, count)
         if where is None:
             who = "" if lane is None else f" of lane {lane}"
-            raise inst.error(f"{access.kind}{who} at {address:#x} ({count} bytes, {space}) is outside of all memory")
+            raise at.inst.error(
+                f"{at.access.kind}{who} at {address:#x} ({count} bytes, {space}) is outside of all memory"
+            )
         buffer, start = where
         return memoryview(buffer)[start : start + count]
 

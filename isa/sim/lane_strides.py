@@ -18,7 +18,7 @@ from typing import Any
 
 from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.semantics.describe import Access
+from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Number, Value
@@ -304,16 +304,13 @@ class _Machine:
     def next_address(self) -> Guess:
         return Guess("u64", _ZERO)
 
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[Guess, ...]:
-        size = int(element[1:])
-        return (Guess("u32", _ZERO if access.space == "scalar" else None),) * max(1, size // 32)
+    def load(self, at: Request[Guess]) -> tuple[Guess, ...]:
+        return (Guess("u32", _ZERO if at.access.space == "scalar" else None),) * at.words
 
     def store(self, *arguments: object) -> None: ...
 
-    def atomic(self, inst: Instruction, access: Access, *rest: object) -> Guess:
-        return Guess({"b32": "u32", "b64": "u64"}.get(access.element, access.element), None)
+    def atomic(self, at: Request[Guess], *rest: object) -> Guess:
+        return Guess({"b32": "u32", "b64": "u64"}.get(at.access.element, at.access.element), None)
 
     def branch(self, inst: Instruction, condition: Value | None) -> None: ...
 

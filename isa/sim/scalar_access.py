@@ -13,18 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from isa.semantics.describe import bit_width
+from isa.semantics.engine import Request
 from isa.sim.ir import Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
     from isa.sim.registers import Lanes
-
-BYTES = {"u8": 1, "i8": 1, "b8": 1, "u16": 2, "i16": 2, "b16": 2}
-
-
-def element_bytes(element: str) -> int:
-    return BYTES.get(element) or int(element[1:]) // 8
 
 
 @contextmanager
@@ -47,7 +43,7 @@ def resolve(writer: Writer, region: Region, space: str, address: LlvmValue, size
 
 def load_words(writer: Writer, region: Region, pointer: str, element: str) -> list[str]:
     """The element at a host pointer as i32 words; small ones extended by their sign."""
-    f, size = writer.function, element_bytes(element)
+    f, size = writer.function, bit_width(element) // 8
     if size < 4:
         narrow = f.emit(region, f"load i{8 * size}, ptr {pointer}, align 1")
         extend = "sext" if element[0] == "i" else "zext"
@@ -60,7 +56,7 @@ def load_words(writer: Writer, region: Region, pointer: str, element: str) -> li
 
 
 def store_words(writer: Writer, region: Region, pointer: str, element: str, words: Sequence[str]) -> None:
-    f, size = writer.function, element_bytes(element)
+    f, size = writer.function, bit_width(element) // 8
     if size < 4:
         narrow = f.emit(region, f"trunc i32 {words[0]} to i{8 * size}")
         region.line(f"store i{8 * size} {narrow}, ptr {pointer}, align 1")
@@ -128,43 +124,37 @@ def _cut(writer: Writer, region: Region, lane: str, bits: int) -> str:
     return writer.function.emit(region, f"trunc i32 {lane} to i{bits}")
 
 
-def load(
-    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str, site: int
-) -> list[LlvmValue]:
+def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> list[LlvmValue]:
     """The element at each lane's address as u32 values; small ones extended by their sign."""
-    size = element_bytes(element)
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
-        pointer = resolve(writer, region, space, values[0], size, site, lane)
-        return load_words(writer, region, pointer, element)
+        pointer = resolve(writer, region, at.access.space, values[0], at.bytes, site, lane)
+        return load_words(writer, region, pointer, at.access.element)
 
-    return each_lane(writer, lanes, mask, [address], max(1, size // 4), visit)
+    return each_lane(writer, lanes, at.mask, [at.address], at.words, visit)
 
 
-def store(
-    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str,
-    data: Sequence[LlvmValue], site: int,
-) -> None:  # fmt: skip
+def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[LlvmValue], site: int) -> None:
     """The reverse of `load`."""
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
-        pointer = resolve(writer, region, space, values[0], element_bytes(element), site, lane)
-        store_words(writer, region, pointer, element, [v.ref for v in values[1:]])
+        pointer = resolve(writer, region, at.access.space, values[0], at.bytes, site, lane)
+        store_words(writer, region, pointer, at.access.element, [v.ref for v in values[1:]])
         return ()
 
-    each_lane(writer, lanes, mask, [address, *data], 0, visit)
+    each_lane(writer, lanes, at.mask, [at.address, *data], 0, visit)
 
 
 def atomic(
-    writer: Writer, lanes: Lanes, mask: LlvmValue | None, space: str, address: LlvmValue, element: str,
-    data: Sequence[LlvmValue], compute: Callable[..., LlvmValue], site: int,
+    writer: Writer, lanes: Lanes, at: Request[LlvmValue], compute: Callable[..., LlvmValue],
+    data: Sequence[LlvmValue], site: int,
 ) -> LlvmValue:  # fmt: skip
     """Lane by lane, memory becomes compute(memory, *data of the lane); gives what each lane found."""
-    f, size = writer.function, element_bytes(element)
-    kind = {"b32": "u32", "b64": "u64"}.get(element, element)
+    f, size = writer.function, at.bytes
+    kind = {"b32": "u32", "b64": "u64"}.get(at.access.element, at.access.element)
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
-        pointer = resolve(writer, region, space, values[0], size, site, lane)
+        pointer = resolve(writer, region, at.access.space, values[0], size, site, lane)
         old = _replace(writer, region, pointer, kind, lambda old: compute(old, *values[1:]))
         if size == 4:
             return [old.ref]
@@ -172,7 +162,7 @@ def atomic(
         high = f.emit(region, f"lshr i64 {old.ref}, 32")
         return [low, f.emit(region, f"trunc i64 {high} to i32")]
 
-    words = each_lane(writer, lanes, mask, [address, *data], size // 4, visit)
+    words = each_lane(writer, lanes, at.mask, [at.address, *data], at.words, visit)
     old = words[0] if size == 4 else words[0].to("u64") | (words[1].to("u64") << 32)
     return old.bits(kind)
 

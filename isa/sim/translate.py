@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence, Set
 from isa.asm.program import Instruction
 from isa.registers import SCC, SGPR_LIMIT, Reg, s
 from isa.semantics.describe import Access
+from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
@@ -315,66 +316,33 @@ class Translator(Frame):
     def _vgprs(operand: object) -> list[Reg]:
         return list(operand.units()) if isinstance(operand, Reg) and operand.is_vgpr else []
 
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[LlvmValue, ...]:
-        assert isinstance(address, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
-        site, size = self._sites[self.inst.address], memory.element_bytes(element)
-        w = self.writer
-        if access.space == "scalar":
-            pointer = memory.resolve(w, w.scalar, "scalar", address, size, site, "0")
-            words = memory.load_words(w, w.scalar, pointer, element)
+    def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
+        site, w = self._sites[self.inst.address], self.writer
+        if at.access.space == "scalar":
+            pointer = memory.resolve(w, w.scalar, "scalar", at.address, at.bytes, site, "0")
+            words = memory.load_words(w, w.scalar, pointer, at.access.element)
             self._stop_on_fault()
             return tuple(LlvmValue(w, "u32", 0, word) for word in words)
-        if (planned := self._planned(access, address, size, site)) is not None:
+        if (planned := self._planned(at.access, at.address, at.bytes, site)) is not None:
             key, pattern = planned
             assert self.strips is not None
-            assert address.form is not None
-            return tuple(self.strips.wide.load(key, address.form.constant, pattern, element))
-        return tuple(memory.load(w, self._note_access(access), mask, access.space, address, element, site))
+            assert at.address.form is not None
+            return tuple(self.strips.wide.load(key, at.address.form.constant, pattern, at.access.element))
+        return tuple(memory.load(w, self._note_access(at.access), at, site))
 
-    def store(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        element: str,
-        values: tuple[Value, ...],
-        mask: Value | None,
-    ) -> None:
-        assert isinstance(address, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
-        site, size = self._sites[self.inst.address], memory.element_bytes(element)
-        data = [v for v in values if isinstance(v, LlvmValue)]
-        if (planned := self._planned(access, address, size, site)) is not None:
+    def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
+        site = self._sites[self.inst.address]
+        if (planned := self._planned(at.access, at.address, at.bytes, site)) is not None:
             key, pattern = planned
             assert self.strips is not None
-            assert address.form is not None
-            self.strips.wide.store(key, address.form.constant, pattern, element, data)
+            assert at.address.form is not None
+            self.strips.wide.store(key, at.address.form.constant, pattern, at.access.element, values)
             return
-        memory.store(self.writer, self._note_access(access), mask, access.space, address, element, data, site)
+        memory.store(self.writer, self._note_access(at.access), at, values, site)
 
-    def atomic(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        body: Callable[..., Value],
-        data: tuple[Value, ...],
-        mask: Value | None,
-    ) -> LlvmValue:
-        assert isinstance(address, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
-        inputs = [v for v in data if isinstance(v, LlvmValue)]
-
-        def compute(old: LlvmValue, *others: LlvmValue) -> LlvmValue:
-            new = body(old, *others)
-            assert isinstance(new, LlvmValue)
-            return new
-
-        strips, site = self._note_access(access), self._sites[self.inst.address]
-        return memory.atomic(self.writer, strips, mask, access.space, address, access.element, inputs, compute, site)
+    def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
+        strips, site = self._note_access(at.access), self._sites[self.inst.address]
+        return memory.atomic(self.writer, strips, at, body, data, site)
 
     def branch(self, inst: Instruction, condition: Value | None) -> None:
         if self._conditions is None:

@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from isa.semantics.describe import bit_width
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
 from isa.sim.lane_strides import GRANULE, Pattern
 from isa.sim.llvm_values import LlvmValue
-from isa.sim.scalar_access import element_bytes, load_words, store_words
+from isa.sim.scalar_access import load_words, store_words
 from isa.sim.writer import Writer
 
 _WINDOW = 4 * GRANULE
@@ -58,7 +59,7 @@ class WideAccess:
 
     def load(self, key: object, constant: int, pattern: Pattern, element: str) -> list[LlvmValue]:
         """The words of an element, one vector a register."""
-        count = max(1, element_bytes(element) // 4)
+        count = max(1, bit_width(element) // 8 // 4)
         if self.guards.ranges[key].space != "lds":
             self.far.append((key, constant))
         strips = [self._load_granule(key, constant, pattern, element, g) for g in range(self._granules)]
@@ -100,7 +101,7 @@ class WideAccess:
         )
 
     def _load_granule(self, key: object, constant: int, pattern: Pattern, element: str, granule: int) -> list[str]:
-        f, n, size = self.writer.function, self.guards.granule, element_bytes(element)
+        f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8
         distances = [d - pattern[0] for d in pattern[:n]]
         type_ = f"<{n} x i32>"
         if not any(distances):
@@ -186,7 +187,7 @@ class WideAccess:
         """The reverse; where lanes meet at one address the last one's value stays."""
         self._chunks.clear()
         self._transposed.clear()
-        f, n, size = self.writer.function, self.guards.granule, element_bytes(element)
+        f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8
         distances = [d - pattern[0] for d in pattern[:n]]
         count = max(1, size // 4)
         values = [d.vector(self.guards.strip) for d in data[:count]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from isa.errors import IsaError
+from isa.semantics.describe import bit_width
 from isa.semantics.values import Number, Value
 
 _TYPES = {
@@ -18,7 +19,6 @@ _TYPES = {
     "i32": "np.int32", "u64": "np.uint64", "i64": "np.int64", "f16": "np.float16", "f32": "np.float32",
     "f64": "np.float64",
 }  # fmt: skip
-_BITS = {"u8": 8, "i8": 8, "u16": 16, "i16": 16, "u32": 32, "i32": 32, "f32": 32, "u64": 64, "i64": 64, "f64": 64}
 
 
 class Code:
@@ -42,7 +42,7 @@ class Code:
     def constant(self, type_: str, number: float) -> ArrayValue:
         """A scalar that is the same in all waves."""
         if type_[0] in "ui":
-            bits = _BITS[type_]
+            bits = bit_width(type_)
             number = int(number) & ((1 << bits) - 1)
             if type_[0] == "i" and number >> (bits - 1):
                 number -= 1 << bits
@@ -131,10 +131,10 @@ class ArrayValue(Value):
         return self._emit(f"np.bitwise_count({self.text}).astype({_TYPES[self.type]})")
 
     def clz(self) -> Value:
-        return self._emit(f"clz({self.text}, {_BITS[self.type]})")
+        return self._emit(f"clz({self.text}, {bit_width(self.type)})")
 
     def ctz(self) -> Value:
-        return self._emit(f"ctz({self.text}, {_BITS[self.type]})")
+        return self._emit(f"ctz({self.text}, {bit_width(self.type)})")
 
     def bitreverse(self) -> Value:
         raise self._refuse("a bit reversal")
@@ -177,9 +177,9 @@ class ArrayValue(Value):
         return self._emit(f"{self.text}.astype({_TYPES[type_]})", type_)
 
     def to_int(self, type_: str) -> Value:
-        low, high = (-(1 << _BITS[type_] - 1), (1 << _BITS[type_] - 1) - 1)
+        low, high = (-(1 << bit_width(type_) - 1), (1 << bit_width(type_) - 1) - 1)
         if type_[0] == "u":
-            low, high = 0, (1 << _BITS[type_]) - 1
+            low, high = 0, (1 << bit_width(type_)) - 1
         return self._emit(
             f"np.clip(np.trunc(np.nan_to_num({self.text}.astype(np.float64))), {low}, {high}).astype({_TYPES[type_]})",
             type_,

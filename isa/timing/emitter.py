@@ -16,7 +16,7 @@ from isa.analysis.cfg import Block
 from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO
-from isa.semantics.describe import Access, width
+from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
@@ -160,51 +160,37 @@ class Emitter:
     def next_address(self) -> Value:
         raise IsaError("the tracer does not follow calls")
 
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[Value, ...]:
-        assert isinstance(address, ArrayValue)
-        count = max(1, width(element))
-        if access.space == "scalar":
-            name = self.code.let(f"load({address.text}, {count})")
-            return tuple(ArrayValue(self.code, "u32", f"{name}[{k}]") for k in range(count))
-        self._record(inst, address, mask)
+    def load(self, at: Request[ArrayValue]) -> tuple[Value, ...]:
+        if at.access.space == "scalar":
+            name = self.code.let(f"load({at.address.text}, {at.words})")
+            return tuple(ArrayValue(self.code, "u32", f"{name}[{k}]") for k in range(at.words))
+        self._record(at)
         if self.discard:
-            return (self.constant("u32", 0),) * count
+            return (self.constant("u32", 0),) * at.words
         return tuple(self.code.value("u32", f"F.get({slot}, LANES)") for slot in self.part.slots[self.position])
 
-    def store(
-        self, inst: Instruction, access: Access, address: Value, element: str, values: tuple[Value, ...],
-        mask: Value | None,
-    ) -> None:  # fmt: skip
-        self._record(inst, address, mask)
+    def store(self, at: Request[ArrayValue], values: tuple[ArrayValue, ...]) -> None:
+        self._record(at)
         if self.discard:
             return
         for slot, value in zip(self.part.slots[self.position], values, strict=True):
-            assert isinstance(value, ArrayValue)
             text = value.text
-            if mask is not None:
-                assert isinstance(mask, ArrayValue)
-                text = f"np.where({mask.text}, {text}, F.get({slot}, LANES))"
+            if at.mask is not None:
+                text = f"np.where({at.mask.text}, {text}, F.get({slot}, LANES))"
             self.code.lines.append(f"F[{slot}] = {text}")
 
-    def atomic(
-        self, inst: Instruction, access: Access, address: Value, body: Callable[..., Value],
-        data: tuple[Value, ...], mask: Value | None,
-    ) -> Value:  # fmt: skip
-        self._record(inst, address, mask)
+    def atomic(self, at: Request[ArrayValue], *rest: object) -> Value:
+        self._record(at)
         return self.constant("u32", 0)
 
-    def _record(self, inst: Instruction, address: Value, mask: Value | None) -> None:
-        assert isinstance(address, ArrayValue)
-        assert inst.desc.access is not None
-        if inst.desc.access.space == "lds" and not self.lds:
+    def _record(self, at: Request[ArrayValue]) -> None:
+        if at.access.space == "lds" and not self.lds:
             return
-        at = len(self.positions)
+        place = len(self.positions)
         self.positions.append(self.position)
-        self.code.lines.append(f"A[{at}] = {address.text}")
-        if isinstance(mask, ArrayValue):
-            self.code.lines.append(f"M[{at}] = mask({mask.text})[:, 0]")
+        self.code.lines.append(f"A[{place}] = {at.address.text}")
+        if at.mask is not None:
+            self.code.lines.append(f"M[{place}] = mask({at.mask.text})[:, 0]")
 
     def branch(self, inst: Instruction, condition: Value | None) -> None:
         self.condition = condition

@@ -26,9 +26,8 @@ from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.sanitize.native import call, compile_functions, struct, u64
-from isa.semantics.describe import Access
+from isa.semantics.engine import Request
 from isa.semantics.float_mode import FloatMode
-from isa.semantics.values import Value
 from isa.sim.cfg import Block
 from isa.sim.compiled import Kernel, Version, is_site
 from isa.sim.ir import Region
@@ -117,14 +116,13 @@ class RecordingTranslator(Translator):
         self._second = False
         return super()._open_strips()
 
-    def _note(self, access: Access, address: Value, mask: Value | None) -> None:
-        assert isinstance(address, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
+    def _note(self, at: Request[LlvmValue]) -> None:
+        access, mask = at.access, at.mask
         if access.space == "scalar":
             return
         assert self.strips is not None
         f, region, lanes = self.f, self.writer.vector, self.strips.lanes
-        address = address.vector(lanes)
+        address = at.address.vector(lanes)
         first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
         bits = str((1 << lanes) - 1)
         if mask is not None:
@@ -138,25 +136,17 @@ class RecordingTranslator(Translator):
         self._call(region, self._note_at, pointer, bits, what, first)
         self._second = not self._second
 
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[LlvmValue, ...]:
-        self._note(access, address, mask)
-        return super().load(inst, access, address, element, mask)
+    def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
+        self._note(at)
+        return super().load(at)
 
-    def store(
-        self, inst: Instruction, access: Access, address: Value, element: str, values: tuple[Value, ...],
-        mask: Value | None,
-    ) -> None:  # fmt: skip
-        self._note(access, address, mask)
-        super().store(inst, access, address, element, values, mask)
+    def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
+        self._note(at)
+        super().store(at, values)
 
-    def atomic(
-        self, inst: Instruction, access: Access, address: Value, body: Callable[..., Value],
-        data: tuple[Value, ...], mask: Value | None,
-    ) -> LlvmValue:  # fmt: skip
-        self._note(access, address, mask)
-        return super().atomic(inst, access, address, body, data, mask)
+    def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
+        self._note(at)
+        return super().atomic(at, body, data)
 
 
 @functools.cache

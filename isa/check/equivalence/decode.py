@@ -14,17 +14,19 @@ from typing import Any
 
 from isa.asm.program import Imm, Instruction, Modified, Operand, Special
 from isa.check.equivalence.bits import bit_and
-from isa.check.equivalence.symbolic import WIDTHS, Symbolic, ballot, float_bits, lanes, modulus
+from isa.check.equivalence.symbolic import Symbolic, ballot, float_bits, lanes, modulus
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.branches import branch_target
-from isa.semantics.describe import Description, Role, lookup, width
+from isa.semantics.describe import Description, Role, bit_width, lookup, width
 from isa.semantics.waits import parse_wait
 
 SGPR0, SCC_INDEX, REGISTERS = 256, 384, 385
 _SIXTEEN = frozenset({"u16", "i16"})
+_PLAIN = "b1 u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 b8 b16 b32 b64"
+WIDTHS = {type_: bit_width(type_) for type_ in _PLAIN.split()}
 _NEUTRAL = frozenset({"offset", "offset0", "offset1", "glc", "slc", "dlc"})
 Registers = list[Term]
 Reader = Callable[[Registers], Any]

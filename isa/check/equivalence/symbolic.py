@@ -15,10 +15,9 @@ from isa.check.equivalence.bits import bit_and, bit_not, bit_or, bit_xor, shr
 from isa.check.equivalence.comparisons import equal, slt, ult
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
+from isa.semantics.describe import bit_width
 from isa.semantics.values import Number, Value
 
-WIDTHS = {"b1": 1, "u8": 8, "i8": 8, "u16": 16, "i16": 16, "f16": 16, "bf16": 16, "u32": 32, "i32": 32, "f32": 32}
-WIDTHS |= {"u64": 64, "i64": 64, "f64": 64, "b8": 8, "b16": 16, "b32": 32, "b64": 64}
 _PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
 
 
@@ -41,7 +40,7 @@ class Symbolic(Value):
 
     def __init__(self, type_: str, term: Term, terms: Terms) -> None:
         self.type, self.term, self.terms = type_, term, terms
-        self.width = WIDTHS[type_]
+        self.width = bit_width(type_)
 
     # --- helpers
     def _make(self, term: Term, type_: str = "") -> Symbolic:
@@ -57,7 +56,7 @@ class Symbolic(Value):
 
     def _opaque(self, op: str, *args: Any, type_: str = "") -> Symbolic:
         type_ = type_ or self.type
-        return self._make(self.terms.opaque(op, self.type, *args, width=WIDTHS[type_]), type_)
+        return self._make(self.terms.opaque(op, self.type, *args, width=bit_width(type_)), type_)
 
     @property
     def _algebraic(self) -> bool:
@@ -225,7 +224,7 @@ class Symbolic(Value):
         t = self.terms
         if type_ == self.type:
             return self
-        size = WIDTHS[type_]
+        size = bit_width(type_)
         if type_[0] in "ui" and size in (32, 64):
             if self.type == "b1":
                 return self._make(t.trunc(self.term) if size == 32 else self.term, type_)

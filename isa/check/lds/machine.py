@@ -27,7 +27,7 @@ from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.lds.values import LANES, MODE, Lanes, constant, merged, unknown
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, Reg
-from isa.semantics.describe import Access
+from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.values import Value
 from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
@@ -248,20 +248,16 @@ class Machine:
         return unknown("u64")
 
     # --- memory
-    def load(
-        self, inst: Instruction, access: Access, address: Value, element: str, mask: Value | None
-    ) -> tuple[Lanes, ...]:
-        words = max(1, int(element[1:]) // 32)
-        if access.space == "scalar":
-            assert isinstance(address, Lanes)
-            return tuple(self._scalar(address, 4 * k) for k in range(words))
-        at = self._reach(access, address, element, mask)
-        if at is None:
-            return (unknown("u32"),) * words
-        if words == 1 and element[1:] != "32":
-            word = self._read(("scratch", at & ~3)) >> 8 * (at & 3)
+    def load(self, at: Request[Lanes]) -> tuple[Lanes, ...]:
+        if at.access.space == "scalar":
+            return tuple(self._scalar(at.address, 4 * k) for k in range(at.words))
+        place, element = self._reach(at), at.access.element
+        if place is None:
+            return (unknown("u32"),) * at.words
+        if at.bytes < 4:
+            word = self._read(("scratch", place & ~3)) >> 8 * (place & 3)
             return (word.to(element.replace("b", "u")).to("i32" if element[0] == "i" else "u32").bits("u32"),)
-        return tuple(self._read(("scratch", at + 4 * k)) for k in range(words))
+        return tuple(self._read(("scratch", place + 4 * k)) for k in range(at.words))
 
     def _scalar(self, address: Lanes, offset: int) -> Lanes:
         """A dword of what the runtime hands to the kernel."""
@@ -270,55 +266,34 @@ class Machine:
         value, known = self.start.sizes.word(int(address.a.flat[0]) + offset, self.start.workgroup)
         return Lanes.of("u32", np.uint32(value), np.asarray(np.uint32(known)))
 
-    def store(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        element: str,
-        values: tuple[Value, ...],
-        mask: Value | None,
-    ) -> None:
-        at = self._reach(access, address, element, mask)
-        if at is None:
+    def store(self, at: Request[Lanes], values: tuple[Lanes, ...]) -> None:
+        offset = self._reach(at)
+        if offset is None:
             return
-        size = int(element[1:])
-        on = mask.a if isinstance(mask, Lanes) else None
         for k, value in enumerate(values):
-            assert isinstance(value, Lanes)
-            place = ("scratch", (at & ~3) + 4 * k)
-            if size < 32:
-                bits, shift = (1 << size) - 1, 8 * (at & 3)
+            place = ("scratch", (offset & ~3) + 4 * k)
+            if at.bytes < 4:
+                bits, shift = (1 << 8 * at.bytes) - 1, 8 * (offset & 3)
                 old = self.state.get(place, constant("u32", 0))
                 value = (old & (~(bits << shift) & 0xFFFFFFFF)) | (value & bits) << shift
-            self._write(place, value, on)
+            self._write(place, value, None if at.mask is None else at.mask.a)
 
-    def atomic(
-        self,
-        inst: Instruction,
-        access: Access,
-        address: Value,
-        body: Callable[..., Value],
-        data: tuple[Value, ...],
-        mask: Value | None,
-    ) -> Lanes:
-        at = self._reach(access, address, access.element, mask)
-        if at is not None:
-            self._write(("scratch", at & ~3), unknown("u32"))
-        return unknown(access.element.replace("b", "u"))
+    def atomic(self, at: Request[Lanes], *rest: object) -> Lanes:
+        offset = self._reach(at)
+        if offset is not None:
+            self._write(("scratch", offset & ~3), unknown("u32"))
+        return unknown(at.access.element.replace("b", "u"))
 
-    def _reach(self, access: Access, address: Value, element: str, mask: Value | None) -> int | None:
+    def _reach(self, at: Request[Lanes]) -> int | None:
         """Notes what of LDS is touched; gives the offset in scratch, where it is one and known."""
-        assert isinstance(address, Lanes)
-        if access.space in ("scalar", "global") or address.known is False:
+        address, space, size = at.address, at.access.space, at.bytes
+        if space in ("scalar", "global") or address.known is False:
             return None
         on = np.ones((self.waves, LANES), np.bool_)
-        for part in (self.active, mask.a if isinstance(mask, Lanes) else None):
+        for part in (self.active, None if at.mask is None else at.mask.a):
             on = on if part is None else on & part
-        size = int(element[1:]) // 8
         known = on & address.known_whole
         numbers = np.broadcast_to(address.a, on.shape)
-        space = access.space
         if space == "flat":
             shared = known & (numbers >> np.uint64(32) == np.uint64(SHARED_BASE >> 32))
             self._touched(numbers, shared, size)
