@@ -13,6 +13,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
+unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of processes, which should not compile it anew
 
 .PHONY: run test test-slow lint fuzz tune clean
 
