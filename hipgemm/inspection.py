@@ -158,13 +158,13 @@ def inspect(
 
 def _of_program(program: Program, source: str, name: str | None, threads: int | None) -> Inspection:
     kernel = program.kernel(name)
-    if counts.directive(kernel, "wavefront_size32") == 0:
+    if kernel.number("wavefront_size32") == 0:
         raise _wave64(source, kernel.name)
 
     def stated(key: str, directive: str | None, default: int | None = None) -> int:
         value = counts.metadata(kernel, key)
         if value is None and directive:
-            value = counts.directive(kernel, directive)
+            value = kernel.number(directive)
         value = default if value is None else value
         if value is None:
             raise IsaError(
@@ -184,7 +184,7 @@ def _of_program(program: Program, source: str, name: str | None, threads: int | 
         "sgpr_spills": stated(".sgpr_spill_count", None, 0),
     }
     threads = threads or stated(".max_flat_workgroup_size", None)
-    wgp = counts.directive(kernel, "workgroup_processor_mode") != 0  # LLVM's default on GFX10 and later is 1
+    wgp = kernel.number("workgroup_processor_mode") != 0  # LLVM's default on GFX10 and later is 1
     target = counts.target_of(program) or GFX1100
     return _inspection(control_flow.of_kernel(kernel), source, resources, threads, target, wgp_mode=wgp)
 

@@ -18,6 +18,7 @@ ISA = [
     "semantics.describe",
     "instructions",
     "asm.program",
+    "semantics.wave_start",
     "asm.parse asm.emit",
     "object.descriptor asm.disassembler",
     "toolchain object.code_object",

@@ -237,14 +237,24 @@ class Kernel:
                 span=self.program.span(self.start),
                 hint="read a .s that the compiler wrote with -S",
             )
-        node = self.program.lines[number].node
-        assert isinstance(node, Directive)
+        value = self.number(name)
+        if value is None:
+            got = self.program.lines[number].text.split()[-1]
+            raise IsaError(
+                f".amdhsa_{name} is not a number", span=self.program.span(number), expected="a number", got=got
+            )
+        return value
+
+    def number(self, name: str) -> int | None:
+        """The same; None where it is not given or is an expression."""
+        number = self.descriptor.get(name)
+        node = self.program.lines[number].node if number is not None else None
+        if not isinstance(node, Directive):
+            return None
         try:
             return int(node.args, 0)
         except ValueError:
-            raise IsaError(
-                f".amdhsa_{name} is not a number", span=self.program.span(number), expected="a number", got=node.args
-            ) from None
+            return None
 
 
 @dataclass(frozen=True)

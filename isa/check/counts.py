@@ -45,7 +45,7 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     functions that it reaches; None where they are not all known."""
     found = resources.used(cfg, *callees or ())
     known = not cfg.calls or callees is not None
-    vgprs, sgprs = directive(kernel, "next_free_vgpr"), directive(kernel, "next_free_sgpr")
+    vgprs, sgprs = kernel.number("next_free_vgpr"), kernel.number("next_free_sgpr")
     if vgprs is not None:
         yield from _enough(kernel, "next_free_vgpr", vgprs, found.vgprs if known else 0, VGPR_LIMIT, "VGPRs")
         says = metadata(kernel, ".vgpr_count")
@@ -53,15 +53,15 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
             yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}")
     if sgprs is not None:
         yield from _enough(kernel, "next_free_sgpr", sgprs, found.sgprs if known else 0, SGPR_LIMIT, "SGPRs")
-        vcc = directive(kernel, "reserve_vcc")
+        vcc = kernel.number("reserve_vcc")
         if vcc == 0 and found.vcc:
             yield _at(kernel, "reserve_vcc", "the code uses VCC", expected=".amdhsa_reserve_vcc 1", got="0")
         extra = 2 if vcc != 0 else 0
         yield from _same(kernel, ".sgpr_count", sgprs + extra, f".amdhsa_next_free_sgpr {sgprs} + {extra} for VCC")
-    user = directive(kernel, "user_sgpr_count")
+    user = kernel.number("user_sgpr_count")
     if user is not None and not 0 <= user <= USER_SGPRS:
         yield _at(kernel, "user_sgpr_count", "too many user SGPRs", expected=f"0 to {USER_SGPRS}", got=str(user))
-    lds = directive(kernel, "group_segment_fixed_size")
+    lds = kernel.number("group_segment_fixed_size")
     if lds is not None:
         if not 0 <= lds <= resources.LDS_PER_CU:
             yield _at(
@@ -72,22 +72,22 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
                 got=str(lds),
             )
         yield from _same(kernel, ".group_segment_fixed_size", lds, f".amdhsa_group_segment_fixed_size {lds}")
-    arguments = directive(kernel, "kernarg_size")
+    arguments = kernel.number("kernarg_size")
     if arguments is not None:
         yield from _same(kernel, ".kernarg_segment_size", arguments, f".amdhsa_kernarg_size {arguments}")
-    wave32 = directive(kernel, "wavefront_size32")
+    wave32 = kernel.number("wavefront_size32")
     if wave32 in (0, 1):
         yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}")
     threads = metadata(kernel, ".max_flat_workgroup_size")
     if threads is not None and not 1 <= threads <= LARGEST_WORKGROUP:
         message = f"a workgroup has 1 to {LARGEST_WORKGROUP} work-items"
         yield _at(kernel, ".max_flat_workgroup_size", message, expected=f"1 to {LARGEST_WORKGROUP}", got=str(threads))
-    scratch = directive(kernel, "private_segment_fixed_size")
+    scratch = kernel.number("private_segment_fixed_size")
     if scratch is not None:
         yield from _same(
             kernel, ".private_segment_fixed_size", scratch, f".amdhsa_private_segment_fixed_size {scratch}"
         )
-        if scratch == 0 and directive(kernel, "uses_dynamic_stack") != 1 and not cfg.calls:
+        if scratch == 0 and kernel.number("uses_dynamic_stack") != 1 and not cfg.calls:
             for inst in cfg.instructions:
                 if inst.desc.unit == "scratch":
                     yield COUNTS.broken(
@@ -122,7 +122,7 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
     """The same of a linked kernel. functions: itself and what it calls, as far as that is known. Its descriptor holds
     VGPRs in granules and no SGPRs; the exact numbers stand in the metadata."""
     found, descriptor = resources.used(*functions), kernel.descriptor
-    yield from initialised(descriptor.user_sgpr_count + len(descriptor.system_sgprs), target, wave32=descriptor.wave32)
+    yield from initialised(descriptor.sgprs, target, wave32=descriptor.wave32)
     for what, uses, given, where in (
         ("VGPRs", found.vgprs, descriptor.vgprs, "descriptor"),
         ("VGPRs", found.vgprs, kernel.vgprs, "metadata"),
@@ -142,18 +142,6 @@ def of_code_object(kernel: Linked, functions: Sequence[Cfg], target: Target | No
 
 def _of(message: str, expected: str, got: int) -> Finding:
     return COUNTS.found(message, hint="link it again from what the compiler wrote", expected=expected, got=str(got))
-
-
-def directive(kernel: Kernel, name: str) -> int | None:
-    """The value of `.amdhsa_<name>`; None where it is not given or is an expression."""
-    number = kernel.descriptor.get(name)
-    node = kernel.program.lines[number].node if number is not None else None
-    if not isinstance(node, Directive):
-        return None
-    try:
-        return int(node.args, 0)
-    except ValueError:
-        return None
 
 
 def metadata(kernel: Kernel, key: str) -> int | None:

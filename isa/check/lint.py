@@ -57,24 +57,10 @@ from isa.errors import Finding, IsaError
 from isa.object import metadata
 from isa.object.code_object import CodeObject
 from isa.registers import SGPR_LIMIT, Reg
+from isa.semantics import wave_start
 from isa.targets import TARGETS
 
 UNANALYSED = RULES["ANA001"]
-_SIZES = {
-    "private_segment_buffer": 4,
-    "dispatch_ptr": 2,
-    "queue_ptr": 2,
-    "kernarg_segment_ptr": 2,
-    "dispatch_id": 2,
-    "private_segment_size": 1,
-}
-# What the assembler assumes where a directive is missing (LLVM AMDGPUUsage, "AMDHSA Kernel Assembler Directives").
-_SYSTEM = {
-    "system_sgpr_workgroup_id_x": 1,
-    "system_sgpr_workgroup_id_y": 0,
-    "system_sgpr_workgroup_id_z": 0,
-    "system_sgpr_workgroup_info": 0,
-}
 
 
 def lint_program(program: Program, name: str | None = None, *, notes: bool = True) -> list[Finding]:
@@ -137,10 +123,9 @@ def _binary_kernel(
     except IsaError as error:
         yield name, _unanalysed(error)
         return
-    sgprs = kernel.descriptor.user_sgpr_count + len(kernel.descriptor.system_sgprs)
     dimensions, target = kernel.descriptor.workitem_id + 1, TARGETS.get(code.arch)
-    wave64, given = not kernel.descriptor.wave32, sizes.of(kernel.descriptor.user_sgprs, kernel.args)
-    start = Start(_given(sgprs), kernel.max_workgroup or None, dimensions, wave64, target, given)
+    wave64, given = not kernel.descriptor.wave32, sizes.of(kernel.descriptor.user, kernel.args)
+    start = Start(_given(kernel.descriptor.sgprs), kernel.max_workgroup or None, dimensions, wave64, target, given)
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file))
     flows = [f.flow for f in reached]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
@@ -159,7 +144,7 @@ def _disassembled(code: CodeObject, target: Target, file: str) -> Cfg:
 
 # --- assembly
 def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Finding]:
-    wave32, target = counts.directive(kernel, "wavefront_size32") != 0, counts.target_of(kernel.program)
+    wave32, target = kernel.number("wavefront_size32") != 0, counts.target_of(kernel.program)
     try:
         for _, inst in kernel.instructions():
             yield from verify.instruction(inst, not wave32)
@@ -167,18 +152,11 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
     except IsaError as error:
         yield _unanalysed(error)
         return
-    preloaded = [(name, n) for name, n in _SIZES.items() if counts.directive(kernel, f"user_sgpr_{name}")]
-    user = counts.directive(kernel, "user_sgpr_count")
-    if user is None:
-        user = sum(n for _, n in preloaded)
-    for name, default in _SYSTEM.items():
-        value = counts.directive(kernel, name)
-        user += default if value is None else value
-    yield from counts.initialised(user, target, wave32=wave32, kernel=kernel)
+    initial = wave_start.of_kernel(kernel)
+    yield from counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)
     threads = counts.metadata(kernel, ".max_flat_workgroup_size")
-    dimensions = (counts.directive(kernel, "system_vgpr_workitem_id") or 0) + 1
-    given = sizes.of(preloaded, (argument for _, argument in metadata.arguments(kernel)))
-    start = Start(_given(user), threads, dimensions, not wave32, target, given)
+    given = sizes.of(initial.user, (argument for _, argument in metadata.arguments(kernel)))
+    start = Start(_given(initial.sgprs), threads, initial.workitem_id + 1, not wave32, target, given)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from argument_rules.of_text(kernel)
     yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])

@@ -37,6 +37,7 @@ from isa.check.rules import register
 from isa.errors import Finding
 from isa.registers import EXEC, EXEC_LO, M0, Reg
 from isa.semantics.describe import lookup
+from isa.semantics.halves import unread_high
 
 UNWRITTEN = RULES["VAL001"]
 UNWRITTEN_SOMEWHERE = RULES["VAL002"]
@@ -47,7 +48,6 @@ ALWAYS_GIVEN = regset.mask([EXEC, M0, Reg("s", 108, 16), Reg("v", 0)])
 _EXEC = regset.mask([EXEC])
 _COPIES = frozenset({"v_mov_b32", "s_mov_b32", "v_mov_b16"})
 _CHOICES = frozenset({"v_cndmask_b32", "v_cndmask_b16", "s_cselect_b32"})
-_LOW_FREE_OF_HIGH = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "s_lshl_b64"})
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,9 @@ def _earnest(chains: DefUse, position: int, sure: bool) -> set[Reg]:
                 continue
             if desc.name in _COPIES and result is not None and not _wanted(chains, position, result.sub(0), sure):
                 continue
-            if desc.name in _LOW_FREE_OF_HIGH and reg.count == 2 and result is not None:
+            if (free := unread_high(half)) in units and result is not None:
                 high = result.sub(result.count - 1)
-                units = units if _wanted(chains, position, high, sure) else units[:1]
+                units = [u for u in units if u != free or _wanted(chains, position, high, sure)]
             if access is not None and access.kind == "store" and role.kind == "v" and len(units) > 1:
                 units = units if all(chains.defs_of(position, u) == {ENTRY} for u in units) else []
             found.update(units)
@@ -200,5 +200,5 @@ def _onward(inst: Instruction, unit: Reg) -> Iterator[Reg | None]:
         if not role.read or reg is None or unit not in reg.units():
             continue
         result = register(inst.operands[0])
-        passes = desc.name in _COPIES or (desc.name in _LOW_FREE_OF_HIGH and reg.count == 2 and unit == reg.sub(1))
+        passes = desc.name in _COPIES or unit == unread_high(inst)
         yield result.sub(result.count - 1) if passes and result is not None else None

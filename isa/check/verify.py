@@ -36,7 +36,7 @@ def verify(program: Program, name: str | None = None) -> None:
 def findings(kernel: Kernel) -> Iterator[Finding]:
     """Every broken rule of a kernel. IsaError where it cannot be analysed at all: an instruction that is not described,
     a branch to nowhere, code that runs past its end."""
-    wave64 = counts.directive(kernel, "wavefront_size32") == 0
+    wave64 = kernel.number("wavefront_size32") == 0
     for _, inst in kernel.instructions():
         yield from instruction(inst, wave64)
     flow = cfg.of_kernel(kernel)

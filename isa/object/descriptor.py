@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass, field
 
 from isa.errors import IsaError
+from isa.semantics.wave_start import USER_SGPRS, WaveStart
 from isa.targets import TARGETS
 
 MACHINES = {target.mach: target.name for target in TARGETS.values()}
@@ -25,7 +26,7 @@ class OtherTarget(CodeObjectError):
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor:
+class Descriptor(WaveStart):
     """The 64-byte kernel descriptor: how the hardware starts a wave of this kernel.
 
     lds_bytes, scratch_bytes: fixed group segment of a workgroup, private segment of a work-item.
@@ -34,10 +35,6 @@ class Descriptor:
     vgprs:         VGPRs as encoded, a multiple of 8 (wave32) or 4 (wave64); a SIMD allocates in larger granules.
     float_mode:    the 8 bits that become MODE.FP_ROUND (3:0) and MODE.FP_DENORM (7:4): round 32, round 16/64,
                    denormals 32, denormals 16/64, two bits each.
-    user_sgprs:    what is preloaded from s0 on, in order, as (name, number of SGPRs).
-    user_sgpr_count: what the hardware initialises before the system SGPRs follow.
-    workgroup_id:  which of x, y, z the system SGPRs hold, in that order, after the user SGPRs; then workgroup_info.
-    workitem_id:   0: x, 1: x and y, 2: x, y and z, packed into v0 by 10 bits each (GFX11).
     """
 
     address: int
@@ -55,36 +52,12 @@ class Descriptor:
     forward_progress: bool
     priority: int
     enable_scratch: bool
-    user_sgpr_count: int
-    user_sgprs: tuple[tuple[str, int], ...]
-    workgroup_id: tuple[bool, bool, bool]
-    workgroup_info: bool
-    workitem_id: int
     exceptions: int
     shared_vgprs: int
     prefetch_lines: int
     wave32: bool
     dynamic_stack: bool
     raw: bytes = field(repr=False)
-
-    @property
-    def system_sgprs(self) -> dict[str, int]:
-        """The SGPR number of each system value: workgroup_id_x, _y, _z, workgroup_info, where enabled."""
-        names = [f"workgroup_id_{axis}" for axis, on in zip("xyz", self.workgroup_id, strict=True) if on]
-        names += ["workgroup_info"] if self.workgroup_info else []
-        return {name: self.user_sgpr_count + i for i, name in enumerate(names)}
-
-
-# KERNEL_CODE_PROPERTIES, bits 0 to 6: what is preloaded into user SGPRs, in the order of their registers.
-USER_SGPRS = (
-    ("private_segment_buffer", 4),
-    ("dispatch_ptr", 2),
-    ("queue_ptr", 2),
-    ("kernarg_segment_ptr", 2),
-    ("dispatch_id", 2),
-    ("flat_scratch_init", 2),
-    ("private_segment_size", 1),
-)
 
 
 def decode_descriptor(raw: bytes, address: int = 0) -> Descriptor:

@@ -11,32 +11,26 @@ from __future__ import annotations
 
 from isa.analysis.cfg import Cfg, Loop
 from isa.asm.program import Instruction, Kernel
-from isa.object.descriptor import USER_SGPRS
 from isa.object.metadata import arguments
 from isa.passes.pairs import high, low
 from isa.passes.poly import FULL, Atom, Poly
 from isa.passes.symbolic import Machine
 from isa.registers import Reg, s, v
+from isa.semantics import wave_start
 
 
 def entry(kernel: Kernel) -> Machine:
     """The machine as a wave of this kernel finds it. Integer arguments are taken to be not negative."""
     machine = Machine()
-    at = 0
-    for name, count in USER_SGPRS:
-        directive = f"user_sgpr_{name}"
-        if directive in kernel.descriptor and kernel.directive(directive):
-            if name == "kernarg_segment_ptr":
-                pointer = Poly.of(Atom("kernarg", (), uniform=True, wide=True))
-                machine.kernarg = pointer
-                machine.registers[s(at)], machine.registers[s(at + 1)] = low(pointer), high(pointer)
-            at += count
-    at = kernel.directive("user_sgpr_count")
-    for axis in "xyz":
-        if kernel.directive(f"system_sgpr_workgroup_id_{axis}"):
-            machine.registers[s(at)] = Poly.of(Atom(f"workgroup_{axis}", (), uniform=True))
-            at += 1
-    if kernel.directive("system_vgpr_workitem_id") == 0:
+    start = wave_start.of_kernel(kernel)
+    if (at := start.user.get("kernarg_segment_ptr")) is not None:
+        pointer = Poly.of(Atom("kernarg", (), uniform=True, wide=True))
+        machine.kernarg = pointer
+        machine.registers[at.sub(0)], machine.registers[at.sub(1)] = low(pointer), high(pointer)
+    for name, number in start.system_sgprs.items():
+        if name != "workgroup_info":
+            machine.registers[s(number)] = Poly.of(Atom(name.replace("_id", ""), (), uniform=True))
+    if start.workitem_id == 0:
         threads = _number(kernel, ".max_flat_workgroup_size", 1024)
         mask = (1 << (threads - 1).bit_length()) - 1
         machine.registers[v(0)] = Poly.of(Atom("thread", (), mask=mask))

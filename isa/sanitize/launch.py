@@ -304,7 +304,7 @@ class WatchedLaunch(Launch):
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor
-        user = [s(i) for i in (*range(descriptor.user_sgpr_count), *descriptor.system_sgprs.values())]
+        user = [s(i) for i in range(descriptor.sgprs)]
         bits = regset.mask([*_ALWAYS_GIVEN, *user])
         return (ctypes.c_uint64 * WORDS)(*(bits >> 64 * i & (1 << 64) - 1 for i in range(WORDS)))
 

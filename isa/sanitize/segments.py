@@ -41,10 +41,10 @@ from isa.sanitize.state import (
     WRITES,
 )
 from isa.semantics.describe import IMPLICIT, Description, Role, lookup
+from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
 from isa.sim.cfg import Block
 
-LOW_FREE_OF_HIGH = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "s_lshl_b64"})
 _SOURCES = {
     **dict.fromkeys(("s_mov_b32", "s_mov_b64", "v_mov_b32", "v_mov_b16"), (1,)),
     **dict.fromkeys(("s_cselect_b32", "s_cselect_b64", "v_cndmask_b32", "v_cndmask_b16"), (1, 2)),
@@ -152,14 +152,6 @@ def _keeps(desc: Description) -> bool:
     return desc.name == "v_writelane_b32" or (desc.access is not None and bool(desc.access.half))
 
 
-def _high_source(rows: Sequence[tuple[Role, Operand]]) -> int:
-    """The number of the high half of the 64-bit source; -1 where it is a constant."""
-    for role, operand in rows:
-        if role.read and role.type[1:] == "64" and isinstance(operand, Reg) and operand.count == 2:
-            return regset.bit(operand.sub(1))
-    return -1
-
-
 _LANES = frozenset({"v_readlane_b32", "v_writelane_b32"})
 
 
@@ -197,7 +189,8 @@ def _entries(inst: Instruction) -> Iterator[int]:
     for half in inst.halves:
         entry = lookup(half)
         rows = entry.roles_of(half)
-        source = _high_source(rows) if entry.name in LOW_FREE_OF_HIGH else -1
+        free = unread_high(half)
+        source = -1 if free is None else regset.bit(free)
         moved = None if dpp else _moved(entry, rows)
         masks = any(rows[n][1] == EXEC_LO for n in _SETS_LANES.get(entry.name, ()))
         lane = _lane(rows[_LANE_OPERAND][1]) if moved is not None and entry.name in _LANES else 0

@@ -1,4 +1,5 @@
-"""Which halves of a VGPR an instruction touches: v3.l and v3.h are registers of their own.
+"""Which halves of a VGPR an instruction touches: v3.l and v3.h are registers of their own. And which 64-bit
+instructions have a low result that does not depend on the high half of a source: compilers leave anything there.
 
 GFX11 writes 16-bit results, and loads of 16 bits and less (the d16 forms), into one half of a VGPR and leaves the other
 alone; d16_hi stores read the upper half, stores of 16 bits and less the lower one. So two loads may fill the halves of
@@ -12,10 +13,12 @@ from __future__ import annotations
 
 from isa.asm.program import Instruction, Modified
 from isa.registers import Reg
-from isa.semantics.describe import Role, lookup
+from isa.semantics.describe import Role, bit_width, lookup
 
 LOW, HIGH = 1, 2
 BOTH = LOW | HIGH
+LOW_FREE_OF_HIGH = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "s_lshl_b64"})
+"""Instructions whose low result does not depend on the high half of their 64-bit source (`unread_high`)."""
 _SHORT = frozenset({"u8", "i8", "b8", "u16", "i16", "b16"})
 _SIXTEEN = frozenset({"f16", "u16", "i16", "b16", "bf16"})
 
@@ -53,3 +56,15 @@ def _part(inst: Instruction, role: Role, reg: Reg) -> int:
     if role.written and role.type == "f16h":
         return HIGH
     return LOW if role.written and role.type in _SIXTEEN and inst.modifier("op_sel") is None else BOTH
+
+
+def unread_high(inst: Instruction) -> Reg | None:
+    """The register of that high half; None for other instructions, and where the source is a constant or another
+    source is the same register."""
+    found, others = None, set[Reg]()
+    for role, operand in inst.desc.roles_of(inst) if inst.desc.name in LOW_FREE_OF_HIGH else ():
+        if role.read and isinstance(operand, Reg):
+            wide = bit_width(role.type) == 64 and operand.count == 2
+            found = operand.sub(1) if wide else found
+            others.update(operand.sub(0).units() if wide else operand.units())
+    return None if found in others else found

@@ -8,7 +8,10 @@ from __future__ import annotations
 import ctypes
 import struct
 
+import numpy as np
+
 from isa.object.code_object import Kernel
+from isa.semantics.wave_start import work_item_ids
 from isa.sim.faults import LaunchError
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE
 
@@ -87,16 +90,14 @@ def scalar_registers(
 ) -> tuple[ctypes.Array[ctypes.c_uint32], list[int]]:
     """(what s0 to s127 begin with, the SGPRs of workgroup id x, y, z; 124 for one that the kernel did not ask for)."""
     registers = (ctypes.c_uint32 * 128)()
-    at = 0
     values = {"kernarg_segment_ptr": kernarg, "dispatch_ptr": packet, "private_segment_size": scratch}
     descriptor = kernel.descriptor
-    for name, size in descriptor.user_sgprs:
+    for name, reg in descriptor.user.items():
         if name == "kernarg_preload":
             raise LaunchError(f"kernel {kernel.name} preloads arguments into SGPRs, which is not simulated")
         value = values.get(name, 0)
-        for i in range(size):
-            registers[at + i] = value >> 32 * i & 0xFFFFFFFF
-        at += size
+        for i in range(reg.count):
+            registers[reg.index + i] = value >> 32 * i & 0xFFFFFFFF
     system = descriptor.system_sgprs
     ids = [system.get(f"workgroup_id_{axis}", 124) for axis in "xyz"]
     return registers, ids
@@ -106,11 +107,7 @@ def work_items(kernel: Kernel, block: Triple) -> tuple[ctypes.Array[ctypes.c_uin
     """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave)."""
     count = block[0] * block[1] * block[2]
     waves = -(-count // LANES)
-    ids, execs = (ctypes.c_uint32 * (waves * LANES))(), (ctypes.c_uint32 * waves)()
-    depth = kernel.descriptor.workitem_id
-    for i in range(count):
-        x, rest = i % block[0], i // block[0]
-        y, z = rest % block[1], rest // block[1]
-        ids[i] = x | (y << 10 if depth >= 1 else 0) | (z << 20 if depth >= 2 else 0)
-        execs[i // LANES] |= 1 << i % LANES
-    return ids, execs
+    items = np.arange(waves * LANES, dtype=np.uint32)
+    ids = np.where(items < count, work_item_ids(items, block, kernel.descriptor.workitem_id + 1), 0).astype(np.uint32)
+    execs = [(1 << min(LANES, count - LANES * wave)) - 1 for wave in range(waves)]
+    return (ctypes.c_uint32 * len(ids)).from_buffer_copy(ids.tobytes()), (ctypes.c_uint32 * waves)(*execs)

@@ -29,10 +29,9 @@ from isa.asm.program import Instruction, Special
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, Reg
 from isa.semantics.describe import width
+from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 
 _SLOTS = 385  # first bit of the scratch frame
-_LOW_FROM_LOW = frozenset({"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64"})
-"""64-bit instructions whose low result depends on low halves only: compilers leave anything in the high ones."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def slice_of(cfg: Cfg) -> Slice:
     }
     # So is a spill of several registers: each goes to its own dword of the frame.
     halves.update({i: _moves(insts[i], frame) for i, frame in slots.items()})
-    halves.update({i: _low_and_high(inst) for i, inst in enumerate(insts) if inst.desc.name in _LOW_FROM_LOW})
+    halves.update({i: _low_and_high(inst) for i, inst in enumerate(insts) if inst.desc.name in LOW_FREE_OF_HIGH})
     needed: dict[int, set[int]] = {}
     state: list[tuple[int, int]] = [(0, 0)] * len(cfg.blocks)
     work = list(range(len(cfg.blocks)))
@@ -175,14 +174,10 @@ def _address(inst: Instruction) -> int:
 def _low_and_high(inst: Instruction) -> list[tuple[int, int]]:
     """(reads, writes) of the low half of a 64-bit result, and of the rest."""
     reads, writes = regset.mask(inst.reads()), regset.mask(inst.writes())
-    high, low_result = 0, 0
-    for role, operand in inst.desc.roles_of(inst):
-        if isinstance(operand, Reg) and width(role.type) == 2:
-            if role.written:
-                low_result |= 1 << regset.bit(operand.sub(0))
-            else:
-                high |= 1 << regset.bit(operand.sub(1))
-    return [(reads & ~high, low_result), (reads, writes & ~low_result)]
+    high, result = unread_high(inst), inst.operands[0]
+    assert isinstance(result, Reg)
+    low_result = 1 << regset.bit(result.sub(0))
+    return [(reads & ~regset.mask([high] if high else []), low_result), (reads, writes & ~low_result)]
 
 
 def _moves(inst: Instruction, frame: tuple[int, ...]) -> list[tuple[int, int]]:

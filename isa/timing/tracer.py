@@ -24,6 +24,7 @@ import numpy as np
 from isa.analysis.cfg import Block, Cfg
 from isa.errors import IsaError
 from isa.registers import EXEC_LO
+from isa.semantics.wave_start import work_item_ids
 from isa.timing.emitter import Emitter, Followed, mask_of
 from isa.timing.engine_abi import Recorded
 from isa.timing.slicing import slice_of
@@ -216,11 +217,7 @@ class _Run:
         s: list[np.ndarray] = [zero] * 128
         item = np.arange(n * 32, dtype=np.uint32)
         bx, by, bz = launch.block
-        packed = item % bx
-        if launch.item_axes > 1:
-            packed |= item // bx % by << 10
-        if launch.item_axes > 2:
-            packed |= item // (bx * by) << 20
+        packed = work_item_ids(item, launch.block, launch.item_axes)
         on = (item < bx * by * bz).reshape(n, 32)
         v[0] = np.tile(packed.reshape(n, 32), (len(self.probes), 1)).astype(np.uint32)
         s[EXEC_LO.index] = np.tile(mask_of(on), (len(self.probes), 1))

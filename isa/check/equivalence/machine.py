@@ -23,24 +23,16 @@ from collections.abc import Iterator
 
 from isa.asm.program import Instruction, Kernel, Label
 from isa.check.equivalence.bounds import Facts
-from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Registers, Step, decode, name
+from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Registers, Step, decode, index, name
 from isa.check.equivalence.state import Event, Leaf, State
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import Finding
+from isa.semantics import wave_start
 
 STEP_LIMIT = 100_000
 TRIP_LIMIT = 500
 EXEC_LO = SGPR0 + 126
-# What the descriptor can ask to be preloaded, in this order, and how many SGPRs it takes (LLVM AMDGPUUsage, "Initial
-# Kernel Execution State").
-_USER_SGPRS = (
-    ("dispatch_ptr", 2),
-    ("queue_ptr", 2),
-    ("kernarg_segment_ptr", 2),
-    ("dispatch_id", 2),
-    ("private_segment_size", 1),
-)
 
 
 class OverBudget(Exception):
@@ -96,27 +88,19 @@ class Machine:
         terms = self.terms
         regs = [terms.atom("undefined", self.tag, name(i)) for i in range(REGISTERS)]
         regs[SCC_INDEX] = terms.atom("undefined", self.tag, "scc", width=1)
-        at = SGPR0
-        for which, count in _USER_SGPRS:
-            if not self._flag(f"user_sgpr_{which}"):
-                continue
+        start = wave_start.of_kernel(self.kernel)
+        for which, reg in start.user.items():
+            at = index(reg)
             if which == "kernarg_segment_ptr":
                 regs[at], regs[at + 1] = terms.trunc(self._kernarg), terms.hi(self._kernarg)
             else:
-                for k in range(count):
-                    regs[at + k] = terms.atom("unknown", f"{which}.{k}", 1)
-            at += count
-        at = SGPR0 + self._flag("user_sgpr_count", at - SGPR0)
-        for axis in "xyz":
-            if self._flag(f"system_sgpr_workgroup_id_{axis}"):
-                regs[at] = self.unknowns[f"workgroup {axis}"]
-                at += 1
+                regs[at : at + reg.count] = [terms.atom("unknown", f"{which}.{k}", 1) for k in range(reg.count)]
+        for which, number in start.system_sgprs.items():
+            if which != "workgroup_info":
+                regs[SGPR0 + number] = self.unknowns[f"workgroup {which[-1]}"]
         regs[0] = self.unknowns["work-item"]
         regs[EXEC_LO], regs[EXEC_LO + 1] = terms.const(-1, 32), terms.const(0, 32)
         return State(regs, terms.atom("epoch", "start", 0), terms.atom("memory", "start"))
-
-    def _flag(self, key: str, default: int = 0) -> int:
-        return self.kernel.directive(key) if key in self.kernel.descriptor else default
 
     def _argument_dwords(self) -> dict[int, Term]:
         dwords = {}

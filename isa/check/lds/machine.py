@@ -30,6 +30,7 @@ from isa.registers import EXEC_LO, Reg
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.values import Value
+from isa.semantics.wave_start import work_item_ids
 from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
 
 Place = tuple[str, int]
@@ -55,10 +56,8 @@ class Start:
 
     def state(self) -> dict[Place, Lanes]:
         """The registers that are known."""
-        x, y, _ = self.workgroup
         flat = np.arange(self.waves * LANES, dtype=np.uint32).reshape(self.waves, LANES)
-        packed = flat % x | flat // x % y << np.uint32(10) | flat // (x * y) << np.uint32(20)
-        numbers = (packed if self.packed else flat % x).astype(np.uint32)
+        numbers = work_item_ids(flat, self.workgroup, 3 if self.packed else 1)
         state = {("v", 0): Lanes.of("u32", numbers), _EXEC: Lanes.of("b1", flat < math.prod(self.workgroup)).mask()}
         for sgpr, base in self.sizes.bases():
             state |= {("s", sgpr + k): constant("u32", base >> 32 * k & 0xFFFFFFFF) for k in range(2)}

@@ -7,10 +7,11 @@ Runtime Programmer's Reference Manual, hsa_kernel_dispatch_packet_t.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from isa.object.code_object import Argument
+from isa.registers import Reg
 
 _PACKET = ((4, 0), (6, 1), (8, 2))
 _SHIFT = 44
@@ -47,14 +48,9 @@ NOWHERE = Sizes()
 """The kernel does not ask."""
 
 
-def of(user_sgprs: Iterable[tuple[str, int]], arguments: Iterable[Argument]) -> Sizes:
-    """From what the descriptor preloads, in order, and the metadata's arguments."""
+def of(user: Mapping[str, Reg], arguments: Iterable[Argument]) -> Sizes:
+    """From what the descriptor preloads, and the metadata's arguments."""
     prefix = "hidden_group_size_"
     hidden = tuple((a.offset, "xyz".index(a.kind[-1])) for a in arguments if a.kind.startswith(prefix))
     behind = {"dispatch_ptr": _PACKET, "kernarg_segment_ptr": hidden}
-    pointers, at = [], 0
-    for name, count in user_sgprs:
-        if behind.get(name):
-            pointers.append((at, behind[name]))
-        at += count
-    return Sizes(tuple(pointers))
+    return Sizes(tuple((reg.index, behind[name]) for name, reg in user.items() if behind.get(name)))

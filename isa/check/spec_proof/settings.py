@@ -62,5 +62,5 @@ def lds_bytes(kernel: Kernel) -> int:
 
 def _directive(kernel: Kernel, name: str) -> int:
     """Its value; the assembler's default where it is not given."""
-    value = counts.directive(kernel, name)
+    value = kernel.number(name)
     return DEFAULTS.get(name, 0) if value is None else value
