@@ -5,7 +5,8 @@
 # make tune   the shipped table and the figures of docs/tuning.md anew: hours, and it goes on where it was stopped
 # make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata: some minutes
 #
-# Everything is installed into .venv by pip, nothing needs root. A second run installs nothing.
+# Everything is installed into .venv by pip, nothing needs root. A second run installs nothing. `make run` installs a
+# compiler (the ziglang wheel, 411 MB) only where there is neither ROCm nor clang.
 
 PYTHON ?= python3
 VENV := .venv
@@ -47,12 +48,13 @@ $(VENV):
 
 # The stamps are newer than what they were made from; `make` installs again only when that changes.
 $(RUN): pyproject.toml constraints.txt | $(VENV)
-	$(PIP) -e '.[toolchain]'
+	$(PIP) -e '.[sim]'
+	@$(BIN)/python -c 'from isa.toolchain import find; find()' 2>/dev/null || $(PIP) -e '.[toolchain]'
 	@touch $@
 
-$(DEV): $(RUN)
-	$(PIP) -e '.[toolchain,dev]'
-	@touch $@
+$(DEV): pyproject.toml constraints.txt | $(VENV)
+	$(PIP) -e '.[sim,toolchain,dev]'
+	@touch $(RUN) $@
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

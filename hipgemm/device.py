@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from isa import packages
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE, Target
 from isa.toolchain import ARCHS
@@ -343,6 +344,7 @@ def _open_card(index: int) -> Device:
 
 
 def _hip() -> Any:
+    packages.load("hip")
     from hip import hip
 
     return hip

@@ -10,14 +10,10 @@ from pathlib import Path
 
 import click
 
+from isa import packages
 from isa.toolchain import Fact
 
-PACKAGES = {
-    "hip-python": "pip install hip-python",
-    "llvmlite": "pip install llvmlite",
-    "rocm-llvm-python": "pip install rocm-llvm-python",
-    "numpy": "pip install numpy",
-}
+PACKAGES = {p.name: p.install for p in packages.PACKAGES.values() if p.extra != "dask"} | {"numpy": "pip install numpy"}
 S_ENDPGM = (0xBFB00000).to_bytes(4, "little")
 
 

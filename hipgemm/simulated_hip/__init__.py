@@ -25,6 +25,7 @@ from typing import Any
 
 from hipgemm.simulated_hip.card import Card
 from hipgemm.simulated_hip.runtime import Runtime
+from isa import packages
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE
 from isa.timing import cards
@@ -120,12 +121,11 @@ def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> Card:
 
 def _bindings() -> list[ModuleType]:
     """hip-python's compiled binding modules of HIP and hiprtc: in rocm.bindings since 7.14, in hip before."""
-    for names in (("rocm.bindings.cyhip", "rocm.bindings.cyhiprtc"), ("hip.chip", "hip.chiprtc")):
-        try:
-            return [importlib.import_module(name) for name in names]
-        except ModuleNotFoundError:
-            continue
-    raise IsaError("hip-python is not installed", hint="pip install hip-python")
+    try:
+        return [importlib.import_module(name) for name in ("rocm.bindings.cyhip", "rocm.bindings.cyhiprtc")]
+    except ModuleNotFoundError:
+        packages.load("hip")
+        return [importlib.import_module(name) for name in ("hip.chip", "hip.chiprtc")]
 
 
 def _found_at(path: Path) -> Callable[[], None]:
@@ -159,6 +159,7 @@ def _found_at(path: Path) -> Callable[[], None]:
 
 def _open() -> None:
     """Make hip-python's first call. It raises RuntimeError where an earlier attempt failed for want of a library."""
+    packages.load("hip")
     from hip import hip
 
     try:

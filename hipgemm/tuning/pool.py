@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+from isa import packages
 from isa.errors import IsaError
 
 EXECUTORS = ("local", "dask")
@@ -53,20 +54,17 @@ def pool(executor: str, jobs: int, scheduler: str | None = None) -> Iterator[Poo
 
 @contextmanager
 def _dask(jobs: int, scheduler: str | None) -> Iterator[Pool]:
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise IsaError("dask.distributed is not installed", hint="pip install 'hipgemm[dask]'") from error
+    distributed = packages.load("distributed")
     if scheduler is None:
         with (
-            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as cluster,
-            Client(cluster) as client,
+            distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.Client(cluster) as client,
             client.get_executor(pure=False) as executor,
         ):
             yield Pool(executor, jobs)
         return
     try:
-        client = Client(scheduler, timeout="5s")
+        client = distributed.Client(scheduler, timeout="5s")
     except (OSError, ValueError) as error:
         raise IsaError(f"no dask scheduler answers at {scheduler}", got=str(error)) from error
     with client, client.get_executor(pure=False) as executor:

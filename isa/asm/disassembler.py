@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.util
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
+from isa import packages
 from isa.errors import IsaError
 from isa.object.descriptor import MACHINES
 
@@ -36,11 +35,7 @@ def _llvm() -> ctypes.CDLL:
 
 @functools.cache
 def _loaded() -> ctypes.CDLL:
-    spec = importlib.util.find_spec("rocm.llvm")
-    path = next((p / "librocmllvm.so" for p in map(Path, (spec and spec.submodule_search_locations) or ())), None)
-    if path is None or not path.is_file():
-        raise IsaError("the disassembler is missing", hint="pip install rocm-llvm-python==7.2.2.562.46")
-    llvm = ctypes.CDLL(str(path))
+    llvm = ctypes.CDLL(str(packages.folder("rocm.llvm") / "librocmllvm.so"))
     llvm.LLVMInitializeAMDGPUTargetInfo()
     llvm.LLVMInitializeAMDGPUTargetMC()
     llvm.LLVMInitializeAMDGPUDisassembler()

@@ -56,6 +56,7 @@ from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
 from isa.object import metadata
 from isa.object.code_object import CodeObject
+from isa.packages import PackageMissing
 from isa.registers import SGPR_LIMIT, Reg
 from isa.semantics import wave_start
 from isa.targets import TARGETS
@@ -120,6 +121,8 @@ def _binary_kernel(
         flow = _disassembled(code, kernel.descriptor.entry, file)
         for inst in flow.instructions:
             yield from ((name, finding) for finding in verify.instruction(inst, not kernel.descriptor.wave32))
+    except PackageMissing:
+        raise  # nothing could be analysed
     except IsaError as error:
         yield name, _unanalysed(error)
         return

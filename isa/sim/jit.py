@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from isa import packages
 from isa.errors import IsaError
 
 OPT_LEVEL = 1
@@ -56,13 +57,13 @@ class Target:
 
     @functools.cached_property
     def features(self) -> str:
-        import llvmlite.binding as llvm
+        llvm = packages.load("llvmlite.binding")
 
         return str(llvm.get_host_cpu_features().flatten()) if self.cpu == NATIVE else ""
 
     @functools.cached_property
     def name(self) -> str:
-        import llvmlite.binding as llvm
+        llvm = packages.load("llvmlite.binding")
 
         return str(llvm.get_host_cpu_name()) if self.cpu == NATIVE else self.cpu
 
@@ -78,7 +79,7 @@ class Target:
         """IsaError if this machine cannot run code for the target, which would end the process."""
         if self.cpu == NATIVE:
             return
-        import llvmlite.binding as llvm
+        llvm = packages.load("llvmlite.binding")
 
         have = llvm.get_host_cpu_features()
         if missing := sorted(f for f in LEVELS[self.cpu].needs if not have.get(f)):
@@ -145,14 +146,14 @@ class Native:
 
 @functools.cache
 def _initialize() -> None:
-    import llvmlite.binding as llvm
+    llvm = packages.load("llvmlite.binding")
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
 
 
 def _machine(target: Target) -> Any:
-    import llvmlite.binding as llvm
+    llvm = packages.load("llvmlite.binding")
 
     _initialize()
     return llvm.Target.from_default_triple().create_target_machine(
@@ -176,7 +177,7 @@ def _compile(text: str, target: Target, optimise: bool) -> bytes:
 
 
 def _module(text: str, machine: Any, optimise: bool) -> Any:
-    import llvmlite.binding as llvm
+    llvm = packages.load("llvmlite.binding")
 
     # A context of its own: LLVM keeps a context's types and constants for as long as that lives.
     module = llvm.parse_assembly(text, llvm.create_context())
@@ -192,7 +193,7 @@ def _module(text: str, machine: Any, optimise: bool) -> Any:
 
 def define_symbols(addresses: Mapping[str, int]) -> None:
     """Functions of this process that objects which are loaded later may call by these names."""
-    import llvmlite.binding as llvm
+    llvm = packages.load("llvmlite.binding")
 
     with _lock:
         for name, address in addresses.items():
@@ -201,7 +202,7 @@ def define_symbols(addresses: Mapping[str, int]) -> None:
 
 def load_object(code: bytes, target: Target) -> Native:
     """What compile_ir made, in memory and ready to be called."""
-    import llvmlite.binding as llvm
+    llvm = packages.load("llvmlite.binding")
 
     with _lock:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(target))

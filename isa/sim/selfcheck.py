@@ -27,7 +27,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from isa import cache
+from isa import cache, packages
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim import jit, translations
@@ -196,9 +196,7 @@ def ask(target: Target) -> tuple[str, ...]:
 
 
 def _llvm() -> tuple[int, ...]:
-    import llvmlite.binding as llvm
-
-    return tuple(llvm.llvm_version_info)
+    return tuple(packages.load("llvmlite.binding").llvm_version_info)
 
 
 def vgprs() -> list[list[int]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isa import cache
+from isa import cache, packages
 from isa.semantics.float_mode import FloatMode
 
 KIND = "simulator"
@@ -71,6 +71,4 @@ def _write(folder: Path, made: Translated) -> None:
 @functools.cache
 def _engine() -> str:
     """What the translator is made of."""
-    import llvmlite
-
-    return cache.key(llvmlite.__version__, *(p.read_bytes() for p in cache.sources(*_ELSEWHERE)))
+    return cache.key(packages.load("llvmlite").__version__, *(p.read_bytes() for p in cache.sources(*_ELSEWHERE)))

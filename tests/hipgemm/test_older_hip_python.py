@@ -18,17 +18,13 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 OLDER = "hip-python==7.2.2.562.43"
-ELSEWHERE = ("hip-python", "hatchling", "ruff", "mypy")  # what this test does not need
 Python = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def pins() -> list[str]:
-    """The project's own pins of everything but hip-python."""
-    tomllib = pytest.importorskip("tomllib", reason="tomllib is there from Python 3.11 on")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    named = [*project["dependencies"], *extras["toolchain"], *extras["dev"]]
-    return [pin for pin in named if not pin.startswith(ELSEWHERE)]
+def pins() -> str:
+    """The project's own pins of everything but hip-python and what that needs."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return "".join(f"{line}\n" for line in lines if not line.startswith(("hip-python", "rocm-bindings")))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +37,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Python:
         given = {**os.environ, **environment}
         return subprocess.run([program, *arguments], cwd=ROOT, env=given, capture_output=True, text=True, check=False)
 
-    done = run("-m", "pip", "install", "--quiet", "--disable-pip-version-check", OLDER, *pins())
+    (folder / "pins.txt").write_text(pins())
+    install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", str(folder / "pins.txt"))
+    done = run(*install, OLDER, f"{ROOT}[sim,toolchain,dev]")
     if done.returncode:
         pytest.skip(f"{OLDER} cannot be installed here: {done.stderr.strip().splitlines()[-1]}")
     return run

@@ -1,0 +1,93 @@
+"""The core without any extra, on a machine without a compiler: what it does, and what it says of what it cannot do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hipgemm.kernels import LADDER
+from isa import toolchain
+from isa.asm.emit import emit
+from isa.gemm.generate import generate
+
+ROOT = Path(__file__).resolve().parents[1]
+WITHOUT = "import sys; sys.modules |= dict.fromkeys('llvmlite hip rocm ziglang distributed'.split()); "
+STORE = """
+store:
+s_load_b64 s[0:1], s[0:1], null
+v_dual_mov_b32 v0, 0 :: v_dual_mov_b32 v1, 1
+s_waitcnt lgkmcnt(0)
+global_store_b32 v0, v1, s[0:1]
+s_endpgm
+.amdhsa_kernel store
+.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.amdhsa_wavefront_size32 1
+.amdhsa_next_free_vgpr 2
+.amdhsa_next_free_sgpr 2
+.end_amdhsa_kernel
+"""
+RUN = "from hipgemm.cli import main; main()"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GEMM kernel as text, as a code object, and a list of shapes."""
+    folder = tmp_path_factory.mktemp("core")
+    text = emit(generate(LADDER["kernel9"].parameters, "gemm"))
+    (folder / "gemm.s").write_text(text)
+    (folder / "gemm.hsaco").write_bytes(toolchain.find().code_object(text))
+    (folder / "shapes.txt").write_text("64 64 64\n")
+    (folder / "store.s").write_text(STORE)
+    (folder / "script.py").touch()
+    return folder
+
+
+def alone(folder: Path, cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """hipgemm in a process that finds neither the extras nor a compiler nor anything that was made before."""
+    environment = {k: v for k, v in os.environ.items() if k != "ROCM_PATH"}
+    environment |= {"PATH": "", "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", WITHOUT + RUN, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["list"], "kernel10"),
+        (["lint", "gemm.s"], "0 faults"),
+        (["inspect", "gemm.s", "--json"], '"occupancy"'),
+        (["prove", "store.s", "--against", "store.s"], "proved"),
+    ],
+)
+def test_text_needs_nothing_else(folder: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = alone(folder, tmp_path, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing", "extra"),
+    [
+        (["run", "kernel9", "-n", "64", "--device", "simulated"], "hip-python is not installed", "sim"),
+        (["simulate", "script.py"], "hip-python is not installed", "sim"),
+        (["lint", "gemm.hsaco"], "rocm-llvm-python is not installed", "sim"),
+        (["inspect", "gemm.hsaco"], "rocm-llvm-python is not installed", "sim"),
+        (["time", "gemm.s", "--grid", "1", "--block", "128"], "no compiler for gfx11", "toolchain"),
+        (["inspect", "kernel9"], "no compiler for gfx11", "toolchain"),
+        (
+            ["tune", "--shapes", "shapes.txt", "--executor", "dask", "-o", "t.json"],
+            "distributed is not installed",
+            "dask",
+        ),
+    ],
+)
+def test_what_is_missing_is_named_with_what_to_install(
+    folder: Path, tmp_path: Path, arguments: list[str], missing: str, extra: str
+) -> None:
+    done = alone(folder, tmp_path, *arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert missing in done.stderr
+    assert f"pip install 'hipgemm[{extra}]'" in done.stderr
+    assert "Traceback" not in done.stderr
