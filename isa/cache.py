@@ -4,6 +4,9 @@ An entry is a folder whose name is a hash of everything that went into it. It ap
 all, together with a checksum of each of its files; `find` believes an entry only if the sums still hold, so a damaged
 entry is made again and two processes that make the same entry do not disturb each other.
 
+An entry under way is a folder `NAME.XXXX` that its maker has locked. The lock ends with the process, however that ends:
+what a killed one left half made is dropped when the next entry of its kind is made.
+
 A folder that nothing can be written to stops nobody: what is there is used, what is made lies in a folder of this
 process until it ends (`make`) or nowhere (`find_or_make`), and stderr is told once.
 """
@@ -18,12 +21,18 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from isa.errors import IsaError
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked, and nothing half made is dropped but by `clear`
+    fcntl = None  # type: ignore[assignment]
 
 SUMS = "SHA256SUMS"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -86,9 +95,10 @@ def make(kind: str, name: str, fill: Callable[[Path], None]) -> Path:
     """The entry's folder; `fill` writes its files into an empty folder first if there is no good one. Where the cache
     takes nothing, it is a folder that is there until this process ends."""
     if (found := find(kind, name)) is not None:
+        use(found)
         return found
     try:
-        fresh = _fresh(root(), kind, name)
+        fresh = _fresh(root() / kind, name)
     except OSError as error:
         _say(root(), error.strerror or str(error))
     else:
@@ -98,25 +108,77 @@ def make(kind: str, name: str, fill: Callable[[Path], None]) -> Path:
             if error.errno not in _FULL:
                 raise  # of what makes it
             _say(root(), error.strerror or str(error))
-    return _make(_fresh(_own(), kind, name), name, fill)
+    return _make(_fresh(_own() / kind, name), name, fill)
 
 
-def _fresh(place: Path, kind: str, name: str) -> Path:
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """A folder of this process alone. lock: the descriptor that says so; None where the file system has no locks."""
+
+    folder: Path
+    lock: int | None
+
+    def drop(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.lock is not None:
+            os.close(self.lock)
+
+
+def _fresh(kind: Path, name: str) -> _Fresh:
     """An empty folder beside the entries of a kind."""
-    parent = place / kind
-    parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return Path(tempfile.mkdtemp(prefix=f"{name}.", dir=parent))
+    assert "." not in name, name
+    kind.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _sweep(kind)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=kind))
+        with suppress(BlockingIOError, FileNotFoundError):  # another process swept it away before it was locked
+            lock = _lock(folder)
+            if folder.exists():
+                return _Fresh(folder, lock)
+            _Fresh(folder, lock).drop()
 
 
-def _make(fresh: Path, name: str, fill: Callable[[Path], None]) -> Path:
-    final = fresh.parent / name
+def _lock(folder: Path) -> int | None:
+    """Locks a folder until the descriptor is closed or this process ends; None where there are no locks.
+    BlockingIOError where another has locked it."""
+    if fcntl is None:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fill(fresh)
-        files = sorted(str(p.relative_to(fresh)) for p in fresh.rglob("*") if p.is_file())
-        (fresh / SUMS).write_text("".join(_sum(fresh, f) + "\n" for f in files))
-        _swap_in(fresh, final)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None
+    return descriptor
+
+
+def _sweep(kind: Path) -> None:
+    """Drop what was left half made: what nobody has locked."""
+    for folder in _under_way(kind):
+        with suppress(OSError):
+            if (lock := _lock(folder)) is not None:
+                _Fresh(folder, lock).drop()
+
+
+def _under_way(kind: Path) -> list[Path]:
+    return [folder for folder in kind.iterdir() if "." in folder.name]
+
+
+def _entries(kind: Path) -> list[Path]:
+    return [folder for folder in kind.iterdir() if "." not in folder.name]
+
+
+def _make(fresh: _Fresh, name: str, fill: Callable[[Path], None]) -> Path:
+    folder, final = fresh.folder, fresh.folder.parent / name
+    try:
+        fill(folder)
+        files = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+        (folder / SUMS).write_text("".join(_sum(folder, f) + "\n" for f in files))
+        _swap_in(folder, final)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.drop()
     return final
 
 
@@ -137,7 +199,7 @@ def find_or_make(
             return held
     made = make_it()
     try:
-        _make(_fresh(root(), kind, name), name, lambda folder: write(folder, made))
+        _make(_fresh(root() / kind, name), name, lambda folder: write(folder, made))
         prune(kind, most)
     except OSError as error:
         _say(root(), error.strerror or str(error))
@@ -154,12 +216,55 @@ def sources(*elsewhere: str) -> list[Path]:
 
 def prune(kind: str, most: int) -> None:
     """Drop the entries that were used longest ago (`use`), so that no more than `most` are left."""
-    entries = []
-    for folder in (root() / kind).iterdir():
-        with suppress(OSError):  # another process drops it too
-            entries.append((folder.stat().st_mtime, folder))
-    for _, folder in sorted(entries, reverse=True)[most:]:
+    for _, folder in sorted(_by_use(root() / kind), reverse=True)[most:]:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _by_use(kind: Path) -> Iterator[tuple[float, Path]]:
+    """When each entry was used last."""
+    for folder in _entries(kind):
+        with suppress(OSError):  # another process drops it too
+            yield folder.stat().st_mtime, folder
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What lies in the cache of one kind. under_way: entries that are being made, or that a killed process left."""
+
+    name: str
+    entries: int
+    size: int
+    """Bytes, of those under way too."""
+    under_way: int
+
+
+def kinds() -> list[Kind]:
+    """All that the cache holds, by name."""
+    folders = sorted(p for p in root().iterdir() if p.is_dir()) if root().is_dir() else []
+    return [Kind(p.name, len(_entries(p)), sum(map(_size, p.iterdir())), len(_under_way(p))) for p in folders]
+
+
+def limit(size: int) -> int:
+    """Drop the entries that were used longest ago, of whatever kind, until no more than `size` bytes are left, and what
+    was left half made. Returns how many entries went. What is being made stays."""
+    for kind in kinds():
+        _sweep(root() / kind.name)
+    left = sum(kind.size for kind in kinds())
+    entries = [entry for kind in kinds() for entry in _by_use(root() / kind.name)]
+    for dropped, (_, folder) in enumerate(sorted(entries)):
+        if left <= size:
+            return dropped
+        left -= _size(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(entries)
+
+
+def _size(folder: Path) -> int:
+    size = 0
+    for file in folder.rglob("*"):
+        with suppress(OSError):  # another process drops it
+            size += file.stat().st_size if file.is_file() else 0
+    return size
 
 
 def use(folder: Path) -> None:
@@ -174,9 +279,9 @@ def _swap_in(fresh: Path, final: Path) -> None:
         fresh.rename(final)
     except OSError:
         if not _whole(final):
-            aside = Path(tempfile.mkdtemp(prefix=f"{final.name}.", dir=final.parent))
-            final.rename(aside / "damaged")
-            shutil.rmtree(aside, ignore_errors=True)
+            aside = _fresh(final.parent, final.name)
+            final.rename(aside.folder / "damaged")
+            aside.drop()
             fresh.rename(final)
 
 

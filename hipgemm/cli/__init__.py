@@ -33,6 +33,7 @@ VERBS = {
     "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
     "explain": "say which kernel sgemm takes for a shape, and why",
     "lab": "run a small experiment: a table of what decides how fast a kernel is",
+    "cache": "show what is kept between runs, clear it or limit its size",
     "doctor": "show what was found on this machine, and what is missing",
 }
 

@@ -1,6 +1,7 @@
 """The cache: whole entries or none, damaged ones made again."""
 
 import errno
+import os
 import subprocess
 import sys
 import tempfile
@@ -181,6 +182,59 @@ def test_what_could_not_be_kept_ends_with_the_process(folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not Path(done.stdout.strip()).parents[1].exists()
     assert done.stderr.count("\n") == 1
+
+
+MAKER = """
+import sys, time
+from isa import cache
+def fill(folder):
+    (folder / "half").write_text("made")
+    print(folder, flush=True)
+    sys.stdin.read()
+cache.make("kind", "name", fill)
+"""
+
+
+def test_what_a_killed_process_left_half_made_goes_and_what_is_being_made_stays(folder: Path) -> None:
+    makers = [
+        subprocess.Popen([sys.executable, "-c", MAKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    halves = [Path(maker.stdout.readline().strip()) for maker in makers if maker.stdout]
+    cache.make("kind", "other", fill)
+    assert all(half.is_dir() for half in halves)
+    assert cache.kinds() == [cache.Kind("kind", 1, sum(map(cache._size, (folder / "kind").iterdir())), 2)]
+    makers[0].kill()
+    makers[0].wait()
+    cache.make("kind", "third", fill)
+    assert [half.is_dir() for half in halves] == [False, True]
+    makers[1].communicate("")
+    assert {p.name for p in (folder / "kind").iterdir()} == {"name", "other", "third"}
+
+
+def test_a_limit_drops_what_was_used_longest_ago(folder: Path) -> None:
+    made = [cache.make(kind, name, fill) for kind, name in (("a", "first"), ("b", "second"), ("a", "third"))]
+    for seconds, entry in enumerate(made):
+        os.utime(entry, (seconds, seconds))
+    cache.make("a", "first", refuse)  # used
+    one = cache._size(made[0])
+    assert cache.limit(3 * one) == 0
+    assert cache.limit(3 * one - 1) == 1
+    assert cache.find("b", "second") is None
+    (folder / "a" / "half.made").mkdir()
+    assert [(kind.name, kind.entries, kind.under_way) for kind in cache.kinds()] == [("a", 2, 1), ("b", 0, 0)]
+    assert cache.limit(one) == 1
+    assert cache.find("a", "first")
+    assert cache.limit(0) == 1
+    assert not any(kind.size or kind.entries or kind.under_way for kind in cache.kinds())
+
+
+def test_where_there_are_no_locks_nothing_is_swept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "fcntl", None)
+    cache.make("kind", "name", fill)
+    (folder / "kind" / "half.made").mkdir()
+    cache.make("kind", "other", fill)
+    assert (folder / "kind" / "half.made").is_dir()
 
 
 def test_sources_leave_out_what_is_elsewhere() -> None:

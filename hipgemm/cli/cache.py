@@ -1,0 +1,40 @@
+"""`hipgemm cache`: what is kept between runs, and how to be rid of it."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from isa import cache
+
+_MB = 1_000_000
+
+
+@click.command("cache")
+@click.argument("what", type=click.Choice(["show", "clear", "limit"]), default="show")
+@click.argument("megabytes", type=click.IntRange(min=0), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(what: str, megabytes: int | None, as_json: bool) -> None:
+    """Show what is kept between runs: builds, compiled kernels, predictions, C libraries.
+
+    clear drops all of it, limit MEGABYTES what was used longest ago, until no more than that is left. Whatever is
+    asked for again is made again.
+    """
+    if (what == "limit") != (megabytes is not None):
+        raise click.UsageError("limit takes a number of MEGABYTES, show and clear take none")
+    before = sum(kind.size for kind in cache.kinds())
+    dropped = 0 if what == "show" else cache.limit(_MB * (megabytes or 0))
+    kinds = cache.kinds()
+    size = sum(kind.size for kind in kinds)
+    if as_json:
+        rows = [{"kind": k.name, "entries": k.entries, "bytes": k.size, "under_way": k.under_way} for k in kinds]
+        told = {"folder": str(cache.root()), "bytes": size, "dropped": dropped, "freed": before - size, "kinds": rows}
+        click.echo(json.dumps(told))
+        return
+    for kind in kinds:
+        more = f", {kind.under_way} being made" if kind.under_way else ""
+        click.echo(f"  {kind.name:<16}{kind.entries:>6} entries{kind.size / _MB:>10.1f} MB{more}")
+    if what != "show":
+        click.echo(f"dropped {dropped} entries, {(before - size) / _MB:.1f} MB")
+    click.echo(f"{cache.root()}: {size / _MB:.1f} MB")
