@@ -50,8 +50,6 @@ VALU = ("dual FMA", "single FMA", "other VOPD", "other VALU")
 _UNITS = {
     "lds": "LDS",
     "vmem": "global",
-    "flat": "global",
-    "scratch": "scratch",
     "smem": "SMEM",
     "salu": "SALU",
     "branch": "branch",
@@ -213,9 +211,8 @@ def _inspection(
 
 def kind(inst: Instruction) -> str:
     """Which of KINDS an instruction is."""
-    unit = inst.desc.unit
-    if unit not in ("valu", "valu64", "trans"):
-        return _UNITS[unit]
+    if not inst.desc.is_valu:
+        return "scratch" if inst.desc.space == "scratch" else _UNITS[inst.desc.unit]
     fmas = inner.fmas(inst)
     if fmas:
         return "dual FMA" if fmas == 2 else "single FMA"

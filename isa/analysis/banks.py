@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from isa.asm.program import Instruction, Modified
 from isa.registers import Reg
 
-_VALU = ("valu", "valu64", "trans")
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -41,7 +39,7 @@ def sources(inst: Instruction) -> list[Source]:
     found = []
     for name, half in zip("XY", inst.halves, strict=False):
         desc = half.desc
-        if desc.unit not in _VALU:
+        if not desc.is_valu:
             continue
         slot = 0
         for role, operand in desc.roles_of(half):
@@ -97,7 +95,7 @@ def cache_table(instructions: Iterable[Instruction]) -> Iterator[tuple[str, ...]
     written: list[str] = ["", ""]
     for inst in instructions:
         cells = dict.fromkeys(COLUMNS, "")
-        is_valu = inst.halves[0].desc.unit in _VALU
+        is_valu = inst.halves[0].desc.is_valu
         if is_valu:
             cells["DSTX"], cells["DSTY"] = written
             written = ["", ""]

@@ -223,7 +223,7 @@ class Cfg:
 
 def is_branch(inst: Instruction) -> bool:
     """Whether an instruction may go elsewhere than to the next one, s_endpgm apart."""
-    return inst.desc.unit == "branch"
+    return inst.desc.is_branch
 
 
 def is_call(inst: Instruction) -> bool:

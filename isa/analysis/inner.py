@@ -56,8 +56,8 @@ def summarise(instructions: Iterable[Instruction]) -> Summary:
         count[2],
         count[1],
         dict(sorted(Counter(base_name(i.mnemonic) for i in row if i.desc.access is not None).items())),
-        sum(i.desc.unit == "wait" for i in row),
-        sum(i.desc.unit == "barrier" for i in row),
+        sum(i.desc.is_wait for i in row),
+        sum(i.desc.is_barrier for i in row),
         reads,
         cached,
     )

@@ -185,7 +185,7 @@ class LaneView:
         new = {reg: self._value(masks, value) for reg, value in effect.items() if reg in tracked}
         if self.cfg.defs[i] >> _SCC & 1:
             made = [self._value(masks, value) for reg, value in effect.items() if inst.desc.name in _TESTED]
-            if _EXEC in effect and "saveexec" in inst.desc.name:
+            if _EXEC in effect and inst.desc.writes_exec:
                 made = [self._value(masks, effect[_EXEC])]
             new[_SCC] = {_NONE: _NONE, _ALL: _ALL, _ON: _ALL}.get(made[0], _ANY) if made else _ANY
         if new.get(_EXEC) == _ANY:

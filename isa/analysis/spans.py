@@ -292,7 +292,7 @@ def results(
     implicit: SCC among the operands, where it is written.
     """
     desc = lookup(half)
-    if desc.body is None or desc.access is not None or desc.relative or half.modifiers or desc.unit == "branch":
+    if desc.body is None or desc.access is not None or desc.relative or half.modifiers or desc.is_branch:
         return []
     rows = desc.roles_of(half)
     arguments: list[Any] = [_argument(role, operand, read) for role, operand in rows if role.read]

@@ -38,8 +38,6 @@ from isa.registers import Reg
 from isa.semantics.waits import depctr
 
 WINDOW = 15
-ALU = frozenset({"valu", "valu64", "trans"})
-DRAIN = frozenset({"vmem", "flat", "scratch", "lds"})
 
 # The VGPRs that the last VALU instruction writes, the one before it, ...; last, those of which no count is kept.
 _State = tuple[int, ...]
@@ -108,14 +106,14 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
 
 def _step(cfg: Cfg, i: int, state: _State, calls: Mapping[int, int]) -> _State:
     inst = cfg.instructions[i]
-    unit = inst.desc.unit
+    desc = inst.desc
     if i in calls:
         return (*_NOTHING[:-1], _all(state) | calls[i])
-    if unit in DRAIN:
+    if desc.drains_valu:
         return _NOTHING
-    if unit in ALU:
+    if desc.is_valu:
         written = cfg.defs[i] & regset.VGPRS
-        if unit == "trans":
+        if desc.is_trans:
             return (*_NOTHING[:-1], _all(state) | written)
         return (written, *state[: WINDOW - 1], state[-1])
     number = waits_for(inst)

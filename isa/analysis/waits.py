@@ -43,8 +43,6 @@ from isa.registers import Reg
 from isa.semantics import halves
 from isa.semantics.waits import BITS, parse_wait
 
-_ORDERED = {"vmem": "vmem", "scratch": "vmem", "lds": "lds"}
-
 Event = tuple[int, str]
 _State = dict[Event, int]
 
@@ -148,9 +146,9 @@ def _too_early(cfg: Cfg, load: int, position: int, counter: str) -> tuple[int, i
 
 def _kind(inst: Instruction, counter: str) -> str | None:
     """The ordered kind of an event: those of one kind complete in the order they issue. None: in no order."""
-    if inst.desc.unit == "flat":
+    if inst.desc.space == "flat":
         return "lds" if counter == "lgkmcnt" else "vmem"
-    return _ORDERED.get(inst.desc.unit)
+    return inst.desc.unit if inst.desc.is_vector else None
 
 
 def _same_order(cfg: Cfg, load: int, writer: int, counter: str) -> bool:

@@ -86,6 +86,7 @@ class Modified:
         return f"-{text}" if self.neg else text
 
 
+_DPP = ("quad_perm", "row_", "dpp8")
 Operand = Reg | Imm | Symbol | Special | Fields | Modified
 ModifierValue = int | str | tuple[int, ...] | None
 
@@ -122,6 +123,11 @@ class Instruction:
 
     def has(self, name: str) -> bool:
         return any(n == name for n, _ in self.modifiers)
+
+    @property
+    def dpp(self) -> bool:
+        """Whether its first source comes from other lanes (DPP)."""
+        return self.mnemonic.endswith("_dpp") or any(name.startswith(_DPP) for name, _ in self.modifiers)
 
     @property
     def offset(self) -> int:

@@ -239,7 +239,7 @@ def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
         for site, unit in _origins(chains, position, operand):
             it = chains.cfg.instructions[site]
             number = any(role.written and role.type in ("u32", "i32", "f32") for role in it.desc.roles)
-            if it.desc.unit == "smem" or (it.desc.unit == "salu" and number):
+            if it.desc.unit == "smem" or (it.desc.is_salu and number):
                 how = "brings lanes back from it"
                 yield site, position, _broken(LANES, it, unit, f"leaves a number in {unit}", inst, position, how)
 

@@ -89,7 +89,7 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
         )
         if scratch == 0 and kernel.number("uses_dynamic_stack") != 1 and not cfg.calls:
             for inst in cfg.instructions:
-                if inst.desc.unit == "scratch":
+                if inst.desc.space == "scratch":
                     yield COUNTS.broken(
                         inst,
                         "the kernel has no scratch memory",

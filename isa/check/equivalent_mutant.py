@@ -84,10 +84,10 @@ class _Follower:
         if position == self.position:
             state.update(self.left)
             return
-        if position in self.flow.calls or (desc.unit == "branch" and desc.effect not in ("branch", "end")):
+        if position in self.flow.calls or (desc.is_branch and desc.effect not in ("branch", "end")):
             raise _Seen
         differs = not _apart(state).isdisjoint(reads)
-        sides = [self._results(state, position, inst, side) if desc.unit == "salu" else {} for side in (0, 1)]
+        sides = [self._results(state, position, inst, side) if desc.is_salu else {} for side in (0, 1)]
         if differs:
             self.met.add(position)
             if desc.access is not None or desc.effect or any(set(side) != writes for side in sides):

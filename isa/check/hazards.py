@@ -32,7 +32,6 @@ from typing import TypeVar
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
-from isa.analysis.valu_writes import ALU, DRAIN
 from isa.asm.program import Fields, Imm, Instruction
 from isa.check.rules import register
 from isa.registers import EXEC, M0, VCC, Reg
@@ -42,7 +41,6 @@ from isa.semantics.waits import DEPCTR, depctr
 S = TypeVar("S", bound=Hashable)
 _EXEC = regset.mask([EXEC])
 _VCC = regset.mask([VCC])
-_PERMLANES = ("v_permlane16_b32", "v_permlanex16_b32", "v_permlane64_b32")
 _DEALLOC = 3
 
 
@@ -67,41 +65,41 @@ def trans_use(cfg: Cfg) -> Iterator[Hazard]:
     """VALU instructions that may read the result of a transcendental one before it is there."""
     written = 0
     for i, inst in enumerate(cfg.instructions):
-        written |= cfg.defs[i] & regset.VGPRS if inst.desc.unit == "trans" else 0
+        written |= cfg.defs[i] & regset.VGPRS if inst.desc.is_trans else 0
     for i, inst in enumerate(cfg.instructions) if written else ():
-        if (sources := cfg.uses[i] & written) and inst.desc.unit in ALU:
+        if (sources := cfg.uses[i] & written) and inst.desc.is_valu:
             for at in _behind(cfg, i, (0, 0), partial(_trans_step, cfg, sources)):
                 yield Hazard(i, at, cfg.defs[at] & sources)
 
 
 def _trans_step(cfg: Cfg, sources: int, at: int, state: tuple[int, int]) -> tuple[int, int] | End:
     valus, trans = state
-    unit = cfg.instructions[at].desc.unit
+    desc = cfg.instructions[at].desc
     if valus > 5 or trans > 1 or _results_there(cfg.instructions[at]):
         return End.OVER
-    if unit == "trans" and cfg.defs[at] & sources:
+    if desc.is_trans and cfg.defs[at] & sources:
         return End.STRUCK
-    return valus + (unit in ALU), trans + (unit == "trans")
+    return valus + desc.is_valu, trans + desc.is_trans
 
 
 def permlane(cfg: Cfg) -> Iterator[Hazard]:
     """v_permlane* that may see EXEC as it was before a v_cmpx."""
     for i, inst in enumerate(cfg.instructions):
-        if inst.desc.name in _PERMLANES:
+        if inst.desc.sched == "permlane":
             yield from (Hazard(i, at, _EXEC) for at in _behind(cfg, i, 0, partial(_permlane_step, cfg)))
 
 
 def _permlane_step(cfg: Cfg, at: int, _: int) -> int | End:
     desc = cfg.instructions[at].desc
-    if desc.name.startswith("v_cmpx_"):
+    if desc.is_compare and desc.writes_exec:
         return End.STRUCK
-    return End.OVER if desc.unit in ALU and desc.name != "v_nop" else 0
+    return End.OVER if desc.is_valu and desc.name != "v_nop" else 0
 
 
 def wmma(cfg: Cfg) -> Iterator[Hazard]:
     """WMMAs that may read A or B before the WMMA before them has written it."""
     for i, inst in enumerate(cfg.instructions):
-        if inst.desc.name.startswith("v_wmma_"):
+        if inst.desc.is_matrix:
             factors = regset.mask(reg for reg in map(register, inst.operands[1:3]) if reg is not None)
             for at in _behind(cfg, i, 0, partial(_wmma_step, cfg, factors)):
                 yield Hazard(i, at, cfg.defs[at] & factors)
@@ -109,9 +107,9 @@ def wmma(cfg: Cfg) -> Iterator[Hazard]:
 
 def _wmma_step(cfg: Cfg, factors: int, at: int, _: int) -> int | End:
     desc = cfg.instructions[at].desc
-    if desc.unit not in ALU:
+    if not desc.is_valu:
         return 0
-    return End.STRUCK if desc.name.startswith("v_wmma_") and cfg.defs[at] & factors else End.OVER
+    return End.STRUCK if desc.is_matrix and cfg.defs[at] & factors else End.OVER
 
 
 def dealloc(cfg: Cfg) -> Iterator[int]:
@@ -136,9 +134,9 @@ _Forward = tuple[tuple[int, ...], int, int]
 
 def forwarding(cfg: Cfg) -> Iterator[Hazard]:
     """VALU instructions of wave64 that may get a part of a source from before EXEC changed."""
-    changes = any(inst.desc.unit == "salu" and cfg.defs[i] & _EXEC for i, inst in enumerate(cfg.instructions))
+    changes = any(inst.desc.is_salu and cfg.defs[i] & _EXEC for i, inst in enumerate(cfg.instructions))
     for i, inst in enumerate(cfg.instructions) if changes else ():
-        sources = _vgprs_read(inst) if inst.desc.unit in ALU else []
+        sources = _vgprs_read(inst) if inst.desc.is_valu else []
         if len(sources) > 1:
             start: _Forward = ((-1,) * len(sources), -1, 0)
             for at in _behind(cfg, i, start, partial(_forward_step, cfg, sources)):
@@ -157,10 +155,10 @@ def _forward_step(cfg: Cfg, sources: list[int], at: int, state: _Forward) -> _Fo
     inst = cfg.instructions[at]
     if valus > 8 or _results_there(inst):
         return End.OVER
-    is_valu, before = inst.desc.unit in ALU, (written, exec_)
+    is_valu, before = inst.desc.is_valu, (written, exec_)
     if is_valu:
         written = tuple(valus if old < 0 and cfg.defs[at] & s else old for old, s in zip(written, sources, strict=True))
-    elif inst.desc.unit == "salu" and exec_ < 0 and max(written) >= 0 and cfg.defs[at] & _EXEC:
+    elif inst.desc.is_salu and exec_ < 0 and max(written) >= 0 and cfg.defs[at] & _EXEC:
         exec_ = valus
     if valus > 4 and max(written) < 0:
         return End.OVER
@@ -186,9 +184,9 @@ def mask_write(cfg: Cfg) -> Iterator[Hazard]:
     masks &= ~(_EXEC | regset.mask([M0]))
     for i, inst in enumerate(cfg.instructions):
         found: dict[int, int] = {}
-        for reg in regset.members(cfg.uses[i] & masks) if inst.desc.unit in (*ALU, "salu") else ():
+        for reg in regset.members(cfg.uses[i] & masks) if inst.desc.is_valu or inst.desc.is_salu else ():
             mine, none = regset.mask([reg]), frozenset[str]()
-            for at in _behind(cfg, i, (False, none), partial(_mask_step, cfg, mine, inst.desc.unit == "salu")):
+            for at in _behind(cfg, i, (False, none), partial(_mask_step, cfg, mine, inst.desc.is_salu)):
                 found[at] = found.get(at, 0) | mine
         yield from (Hazard(i, at, both) for at, both in sorted(found.items()))
 
@@ -200,16 +198,16 @@ def _mask_step(cfg: Cfg, mine: int, by_salu: bool, at: int, state: _Waited) -> _
         return End.STRUCK if _masks(inst) & mine else End.OVER if cfg.defs[at] & mine else state
     if not cfg.defs[at] & mine:
         return False, waited | {field for field in DEPCTR if depctr(inst, field) == 0}
-    if inst.desc.unit in ALU and not by_salu:
+    if inst.desc.is_valu and not by_salu:
         field = "va_vcc" if mine & _VCC else "va_sdst"
     else:
-        field = "sa_sdst" if inst.desc.unit == "salu" else ""
+        field = "sa_sdst" if inst.desc.is_salu else ""
     return End.OVER if not field or field in waited else (True, frozenset())
 
 
 def _masks(inst: Instruction) -> int:
     """The SGPRs that a VALU instruction reads as lane masks."""
-    if inst.desc.unit not in ALU:
+    if not inst.desc.is_valu:
         return 0
     found = _VCC if "vcc" in inst.desc.implicit_reads or "vcc64" in inst.desc.implicit_reads else 0
     rows = lookup(inst).roles_of(inst)
@@ -219,7 +217,7 @@ def _masks(inst: Instruction) -> int:
 # --- what they share
 def _results_there(inst: Instruction) -> bool:
     """Whether all VALU results are in their registers when this has issued."""
-    return inst.desc.unit in DRAIN or depctr(inst, "va_vdst") == 0
+    return inst.desc.drains_valu or depctr(inst, "va_vdst") == 0
 
 
 def _behind(cfg: Cfg, position: int, state: S, step: Callable[[int, S], S | End]) -> list[int]:

@@ -41,10 +41,9 @@ def notes(cfg: Cfg) -> Iterator[Finding]:
 
 def _clause_kind(inst: Instruction) -> str:
     desc = inst.desc
-    unit = "vmem" if desc.unit == "scratch" else desc.unit
-    if unit in ("vmem", "flat") and desc.access is not None:
-        return f"{unit} {desc.access.kind}"
-    return "valu" if unit in ("valu64", "trans") else unit
+    if desc.unit != "vmem" or desc.access is None:
+        return desc.unit
+    return f"{'flat' if desc.access.space == 'flat' else desc.unit} {desc.access.kind}"
 
 
 def _clause(cfg: Cfg, position: int, inst: Instruction) -> Iterator[Finding]:
@@ -100,8 +99,8 @@ def _delay(cfg: Cfg, position: int, inst: Instruction, fields: Fields) -> Iterat
         block = cfg.block_of(position)
         if not number.isdecimal() or target >= block.end:
             continue
-        units = ("trans",) if kind == "TRANS32" else ("valu", "valu64")
-        back = [k for k in range(target - 1, block.start - 1, -1) if cfg.instructions[k].desc.unit in units]
+        before = [(k, cfg.instructions[k].desc) for k in range(target - 1, block.start - 1, -1)]
+        back = [k for k, desc in before if desc.is_valu and desc.is_trans == (kind == "TRANS32")]
         if not 0 < int(number) <= len(back):
             continue
         source = cfg.instructions[back[int(number) - 1]]

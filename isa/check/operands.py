@@ -29,7 +29,6 @@ SCALARS = RULES["OPD005"]
 LITERALS = RULES["OPD006"]
 SECOND = RULES["OPD007"]
 
-_VALU = frozenset({"valu", "valu64", "trans"})
 _ONE_SCALAR = frozenset({"v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"})
 _NAMES = {
     "v": "VGPRs",
@@ -66,9 +65,9 @@ def check(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
         rows = desc.roles_of(half)
         for number, (role, operand) in enumerate(rows):
             yield from _operand(half, number, role, operand, rows, wave64)
-        if inst.pair is None and desc.unit in _VALU:
+        if inst.pair is None and desc.is_valu:
             yield from _scalars(half, desc, rows)
-        if desc.unit == "salu":
+        if desc.is_salu:
             yield from _one_literal(half, rows)
     yield from _offsets(inst)
 
@@ -125,7 +124,7 @@ def _is_other(operand: Operand, others: tuple[type | str, ...]) -> bool:
 def _width(inst: Instruction, role: Role, rows: list[tuple[Role, Operand]]) -> int:
     if role.kind not in ("va", "sa"):
         return width(role.type)
-    scratch = inst.desc.unit == "scratch"
+    scratch = inst.desc.space == "scratch"
     if role.kind == "sa":
         return 1 if scratch else 2
     off = any(r.kind == "sa" and isinstance(o, Special) for r, o in rows)
@@ -193,10 +192,8 @@ def _offsets(inst: Instruction) -> Iterator[Finding]:
     if unit == "lds":
         pair = access is not None and access.pair
         ranges = dict.fromkeys(("offset0", "offset1"), (0, 255)) if pair else {"offset": (0, 0xFFFF)}
-    elif unit in ("vmem", "scratch"):
-        ranges = {"offset": (-4096, 4095)}
-    elif unit == "flat":
-        ranges = {"offset": (0, 4095)}
+    elif unit == "vmem":
+        ranges = {"offset": (0 if inst.desc.space == "flat" else -4096, 4095)}
     elif unit == "smem":
         ranges = {"offset": (-(1 << 20), (1 << 20) - 1)}
         third = inst.operands[2] if len(inst.operands) > 2 else None

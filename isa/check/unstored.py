@@ -25,7 +25,6 @@ Mask = tuple[str, tuple[Reg, ...]]
 """What sets EXEC, as text, and the registers that it reads."""
 State = Mapping[Reg, frozenset[Mask]]
 """Register -> the masks under which it was overwritten."""
-_ACROSS = ("readlane", "readfirstlane", "permlane", "_dpp", "bpermute", "swizzle", "movrel", "cmp", "swap", "wmma")
 
 
 class _Seen(Exception):
@@ -102,7 +101,8 @@ def _step(inst: Instruction, state: State, mask: Mask | None, full: bool) -> Sta
         desc = lookup(half)
         sources = [state[reg] for reg in desc.reads(half) if reg in state]
         written = [reg for reg in desc.writes(half) if reg.is_vgpr]
-        if sources and (desc.effect or len(written) != len(desc.writes(half)) or _across(half)):
+        across = desc.crosses_lanes or desc.relative or half.dpp
+        if sources and (desc.effect or len(written) != len(desc.writes(half)) or across):
             raise _Seen
         for reg in written:
             if sources:
@@ -114,11 +114,6 @@ def _step(inst: Instruction, state: State, mask: Mask | None, full: bool) -> Sta
             elif reg in state and mask is not None:
                 new[reg] = state[reg] | {mask}
     return new
-
-
-def _across(half: Instruction) -> bool:
-    named = any(word in half.mnemonic for word in _ACROSS)
-    return named or any(name.startswith(("quad_perm", "row_", "dpp")) for name, _ in half.modifiers)
 
 
 def _store(inst: Instruction, state: State, mask: Mask | None) -> None:

@@ -83,7 +83,7 @@ def notes(values: Values) -> Iterator[Finding]:
         for i in cfg.blocks[b].range:
             inst = cfg.instructions[i]
             written = cfg.defs[i]
-            computes = inst.desc.unit in ("valu", "valu64", "trans", "salu") and not inst.desc.effect
+            computes = (inst.desc.is_valu or inst.desc.is_salu) and not inst.desc.effect
             if computes and written and not written & _EXEC and not live.read_later(i):
                 yield UNREAD.broken(
                     inst,

@@ -133,10 +133,10 @@ def _orders_memory(cfg: Cfg, position: int) -> bool:
     block = cfg.block_of(position)
     for i in range(position + 1, block.end):
         desc = cfg.instructions[i].desc
-        if desc.unit == "wait":
+        if desc.is_wait:
             continue
-        invalidates = desc.unit == "vmem" and desc.access is None
-        return desc.effect in ("barrier", "end") or invalidates or cfg.instructions[i].mnemonic == "s_sendmsg"
+        invalidates = desc.sched == "cache_control"
+        return desc.effect in ("barrier", "end") or invalidates or desc.sched == "message"
     return False
 
 

@@ -101,11 +101,11 @@ def main_loop(kernel: Kernel, shape: Shape, p: Parameters = PARAMETERS) -> MainL
         advance = [
             f"v_add_nc_u32_e32 {o.read}, {side.pitch:#x}, {o.read}" for side, o in zip(p.sides, (a, b), strict=True)
         ]
-        control = [inst for inst in body[reads[n - 1] + 1 : fmas[0]] if inst.desc.unit == "salu"]
+        control = [inst for inst in body[reads[n - 1] + 1 : fmas[0]] if inst.desc.is_salu]
         lines = [*group(0, [*advance, *map(str, control)]), *map(str, tail)]
         return MainLoop(tuple(lines), (*control, *tail), tuple(body), block.start, block.end - 1)
 
-    head, control = body[: reads[0]], [inst for inst in tail if inst.desc.unit in ("salu", "branch")]
+    head, control = body[: reads[0]], [inst for inst in tail if inst.desc.is_salu or inst.desc.is_branch]
     stored = _stores(p, tail)
     loads = _loads(body, [s.value for s in stored]) if shape.loads_beside else []
     lines = list(map(str, head))

@@ -3,53 +3,55 @@
 from isa.semantics.describe import inst
 
 # --- where control goes on
-inst("s_branch l", unit="branch", effect="branch", terminator=True)
-inst("s_cbranch_scc0 l", lambda scc: ~scc, unit="branch", effect="branch", reads="scc")
-inst("s_cbranch_scc1 l", lambda scc: scc, unit="branch", effect="branch", reads="scc")
+inst("s_branch l", sched="branch", effect="branch", terminator=True)
+inst("s_cbranch_scc0 l", lambda scc: ~scc, sched="branch", effect="branch", reads="scc")
+inst("s_cbranch_scc1 l", lambda scc: scc, sched="branch", effect="branch", reads="scc")
 for name in ("vcc", "exec"):
-    inst(f"s_cbranch_{name}z l", lambda mask: mask == 0, unit="branch", effect="branch", reads=name)
-    inst(f"s_cbranch_{name}nz l", lambda mask: mask != 0, unit="branch", effect="branch", reads=name)
-inst("s_setpc_b64 s.u64", lambda a: a, unit="branch", writes="pc", terminator=True)
-inst("s_swappc_b64 =s.u64, s.u64", lambda a, here: (here, a), unit="branch", writes="pc", fields="next")
-inst("s_call_b64 =s.u64, l", lambda here: here, unit="branch", effect="branch", fields="next")
-inst("s_endpgm", unit="internal", effect="end", terminator=True)
-inst("s_endpgm_saved", unit="internal", effect="end", terminator=True)
-inst("s_barrier", unit="barrier", effect="barrier")
+    inst(f"s_cbranch_{name}z l", lambda mask: mask == 0, sched="branch", effect="branch", reads=name)
+    inst(f"s_cbranch_{name}nz l", lambda mask: mask != 0, sched="branch", effect="branch", reads=name)
+inst("s_setpc_b64 s.u64", lambda a: a, sched="branch", writes="pc", terminator=True)
+inst("s_swappc_b64 =s.u64, s.u64", lambda a, here: (here, a), sched="branch", writes="pc", fields="next")
+inst("s_call_b64 =s.u64, l", lambda here: here, sched="branch", effect="branch", fields="next")
+inst("s_endpgm", sched="end", effect="end", terminator=True)
+inst("s_endpgm_saved", sched="end", effect="end", terminator=True)
+inst("s_barrier", sched="barrier", effect="barrier")
 
 # --- waits and hints: no effect on what is computed, since a simulated access is done when it is issued
-inst("s_waitcnt f", unit="wait", effect="wait")
+inst("s_waitcnt f", sched="wait", effect="wait")
 for counter in ("vmcnt", "vscnt", "lgkmcnt", "expcnt"):
-    inst(f"s_waitcnt_{counter} s.u32, i.u16", unit="wait", effect="wait")
-inst("s_waitcnt_depctr f", unit="wait", effect="wait")
-inst("s_wait_idle", unit="wait", effect="wait")
-inst("s_wait_event i.u16", unit="wait", effect="wait")
-inst("s_delay_alu f", unit="internal")
+    inst(f"s_waitcnt_{counter} s.u32, i.u16", sched="wait", effect="wait")
+inst("s_waitcnt_depctr f", sched="wait_alu", effect="wait")
+inst("s_wait_idle", sched="wait", effect="wait")
+inst("s_wait_event i.u16", sched="wait_event", effect="wait")
+inst("s_delay_alu f", sched="delay")
+inst("s_clause i.u16", sched="clause")
+inst("s_nop i.u16", sched="nop")
+inst("s_sleep i.u16", sched="sleep")
+inst("s_setprio i.u16", sched="priority")
 for name in (
-    "s_clause",
-    "s_nop",
-    "s_sleep",
-    "s_setprio",
     "s_set_inst_prefetch_distance",
     "s_inst_prefetch",
-    "s_sethalt",
-    "s_setkill",
     "s_ttracedata_imm",
     "s_incperflevel",
     "s_decperflevel",
     "s_version",
 ):
-    inst(f"{name} i.u16", unit="internal")
-for name in ("s_code_end", "s_icache_inv", "s_dcache_inv", "s_gl1_inv", "s_ttracedata"):
-    inst(name, unit="internal")
+    inst(f"{name} i.u16", sched="hint")
+for name in ("s_sethalt", "s_setkill"):
+    inst(f"{name} i.u16", sched="halt")
+for name in ("s_code_end", "s_ttracedata"):
+    inst(name, sched="hint")
+for name in ("s_icache_inv", "s_dcache_inv", "s_gl1_inv"):
+    inst(name, sched="scalar_cache")
 for bits in (32, 64):  # what the message returns (a clock, an id) is the card's own: not simulated
-    inst(f"s_sendmsg_rtn_b{bits} =s.b{bits}, f", unit="smem", counters="lgkmcnt")
-inst("s_sendmsg f", unit="internal", reads="m0")
+    inst(f"s_sendmsg_rtn_b{bits} =s.b{bits}, f", sched="message_return", counters="lgkmcnt")
+inst("s_sendmsg f", sched="message", reads="m0")
 for name in ("buffer_gl0_inv", "buffer_gl1_inv"):
-    inst(name, unit="vmem")
+    inst(name, sched="cache_control")
 
 # --- the MODE register and other hardware registers
-inst("s_round_mode i.u16", unit="internal", effect="mode round")
-inst("s_denorm_mode i.u16", unit="internal", effect="mode denorm")
-inst("s_getreg_b32 =s.b32, f", unit="salu", effect="getreg")
-inst("s_setreg_b32 f, s.b32", unit="salu", effect="setreg")
-inst("s_setreg_imm32_b32 f, s.b32", unit="salu", effect="setreg")
+inst("s_round_mode i.u16", sched="mode", effect="mode round")
+inst("s_denorm_mode i.u16", sched="mode", effect="mode denorm")
+inst("s_getreg_b32 =s.b32, f", sched="hwreg", effect="getreg")
+inst("s_setreg_b32 f, s.b32", sched="hwreg", effect="setreg")
+inst("s_setreg_imm32_b32 f, s.b32", sched="hwreg", effect="setreg")

@@ -7,8 +7,9 @@ from isa.semantics.describe import Access, inst
 from isa.semantics.values import Value, select
 
 
-def _access(pattern: str, *access: object, body: object = None, **more: object) -> None:
-    inst(pattern, body, access=Access("lds", *access, **more), unit="lds", counters="lgkmcnt")  # type: ignore[arg-type]
+def _access(pattern: str, kind: str, *access: object, body: object = None, **more: object) -> None:
+    what = Access("lds", kind, *access, **more)  # type: ignore[arg-type]
+    inst(pattern, body, access=what, sched=f"lds_{kind}", counters="lgkmcnt")  # type: ignore[arg-type]
 
 
 # --- loads and stores
@@ -27,8 +28,10 @@ for bits in (32, 64):
     for name, pair in (("2addr", 1), ("2addr_stride64", 64)):
         _access(f"ds_load_{name}_b{bits} =v.b{2 * bits}, v.u32", "load", f"b{bits}", pair=pair)
         _access(f"ds_store_{name}_b{bits} v.u32, v.b{bits}, v.b{bits}", "store", f"b{bits}", pair=pair)
-inst("ds_load_addtid_b32 =v.b32", unit="lds", counters="lgkmcnt", access=Access("lds", "load", "b32"), reads="m0")
-inst("ds_store_addtid_b32 v.b32", unit="lds", counters="lgkmcnt", access=Access("lds", "store", "b32"), reads="m0")
+inst("ds_load_addtid_b32 =v.b32", sched="lds_load", counters="lgkmcnt", access=Access("lds", "load", "b32"), reads="m0")
+inst(
+    "ds_store_addtid_b32 v.b32", sched="lds_store", counters="lgkmcnt", access=Access("lds", "store", "b32"), reads="m0"
+)
 
 # --- atomics
 
@@ -157,14 +160,31 @@ def _swizzle(data: Value, exec_: Value, offset: int | str, lane: Value) -> Value
     return select(exec_.lanes(), data, data & 0).shuffle(source)
 
 
-inst("ds_bpermute_b32 =v.b32, v.u32, v.b32", _bpermute, unit="lds", counters="lgkmcnt", reads="exec", fields="offset")
+inst(
+    "ds_bpermute_b32 =v.b32, v.u32, v.b32",
+    _bpermute,
+    sched="lds_exchange",
+    crosses_lanes=True,
+    counters="lgkmcnt",
+    reads="exec",
+    fields="offset",
+)
 inst(
     "ds_permute_b32 =v.b32, v.u32, v.b32",
     _permute,
-    unit="lds",
+    sched="lds_exchange",
+    crosses_lanes=True,
     counters="lgkmcnt",
     reads="exec",
     fields="offset lane",
 )
-inst("ds_swizzle_b32 =v.b32, v.b32", _swizzle, unit="lds", counters="lgkmcnt", reads="exec", fields="offset lane")
-inst("ds_nop", unit="lds")
+inst(
+    "ds_swizzle_b32 =v.b32, v.b32",
+    _swizzle,
+    sched="lds_exchange",
+    crosses_lanes=True,
+    counters="lgkmcnt",
+    reads="exec",
+    fields="offset lane",
+)
+inst("ds_nop", sched="lds_nop")

@@ -11,19 +11,19 @@ from isa.semantics.values import Value, select
 
 # --- moves
 for size in (32, 64):
-    inst(f"s_mov_b{size} =s.b{size}, s.b{size}", lambda a: a, unit="salu")
-    inst(f"s_cmov_b{size} +s.b{size}, s.b{size}", lambda d, a, scc: select(scc, a, d), unit="salu", reads="scc")
+    inst(f"s_mov_b{size} =s.b{size}, s.b{size}", lambda a: a, sched="salu")
+    inst(f"s_cmov_b{size} +s.b{size}, s.b{size}", lambda d, a, scc: select(scc, a, d), sched="salu", reads="scc")
     inst(
         f"s_cselect_b{size} =s.b{size}, s.b{size}, s.b{size}",
         lambda a, b, scc: select(scc, a, b),
-        unit="salu",
+        sched="salu",
         reads="scc",
     )
-    inst(f"s_movrels_b{size} =s.b{size}, s.b{size}", lambda a: a, unit="salu", reads="m0", relative=(1,))
-    inst(f"s_movreld_b{size} =s.b{size}, s.b{size}", lambda a: a, unit="salu", reads="m0", relative=(0,))
-inst("s_movk_i32 =s.i32, i.i16", lambda k: k, unit="salu")
-inst("s_cmovk_i32 +s.i32, i.i16", lambda d, k, scc: select(scc, k, d), unit="salu", reads="scc")
-inst("s_getpc_b64 =s.u64", lambda pc: pc, unit="salu", fields="next")
+    inst(f"s_movrels_b{size} =s.b{size}, s.b{size}", lambda a: a, sched="salu", reads="m0", relative=(1,))
+    inst(f"s_movreld_b{size} =s.b{size}, s.b{size}", lambda a: a, sched="salu", reads="m0", relative=(0,))
+inst("s_movk_i32 =s.i32, i.i16", lambda k: k, sched="salu")
+inst("s_cmovk_i32 +s.i32, i.i16", lambda d, k, scc: select(scc, k, d), sched="salu", reads="scc")
+inst("s_getpc_b64 =s.u64", lambda pc: pc, sched="salu", fields="next")
 
 # --- addition and multiplication; SCC is the carry, borrow or signed overflow
 
@@ -47,23 +47,23 @@ def _absdiff(a: Value, b: Value) -> tuple[Value, Value]:
     return d, d != 0
 
 
-inst("s_add_u32 =s.u32, s.u32, s.u32", _add, unit="salu", writes="scc")
-inst("s_sub_u32 =s.u32, s.u32, s.u32", lambda a, b: (a - b, b > a), unit="salu", writes="scc")
-inst("s_addc_u32 =s.u32, s.u32, s.u32", _addc, unit="salu", reads="scc", writes="scc")
-inst("s_subb_u32 =s.u32, s.u32, s.u32", _subb, unit="salu", reads="scc", writes="scc")
-inst("s_add_i32 =s.i32, s.i32, s.i32", lambda a, b: (a + b, overflow_add(a, b)), unit="salu", writes="scc")
-inst("s_sub_i32 =s.i32, s.i32, s.i32", lambda a, b: (a - b, overflow_sub(a, b)), unit="salu", writes="scc")
-inst("s_addk_i32 +s.i32, i.i16", lambda a, k: (a + k, overflow_add(a, k)), unit="salu", writes="scc")
-inst("s_absdiff_i32 =s.i32, s.i32, s.i32", _absdiff, unit="salu", writes="scc")
-inst("s_abs_i32 =s.i32, s.i32", lambda a: (absolute(a), a != 0), unit="salu", writes="scc")
-inst("s_mul_i32 =s.i32, s.i32, s.i32", lambda a, b: a * b, unit="salu")
-inst("s_mulk_i32 +s.i32, i.i16", lambda a, k: a * k, unit="salu")
-inst("s_mul_hi_u32 =s.u32, s.u32, s.u32", lambda a, b: a.mulhi(b), unit="salu")
-inst("s_mul_hi_i32 =s.i32, s.i32, s.i32", lambda a, b: a.mulhi(b), unit="salu")
+inst("s_add_u32 =s.u32, s.u32, s.u32", _add, sched="salu", writes="scc")
+inst("s_sub_u32 =s.u32, s.u32, s.u32", lambda a, b: (a - b, b > a), sched="salu", writes="scc")
+inst("s_addc_u32 =s.u32, s.u32, s.u32", _addc, sched="salu", reads="scc", writes="scc")
+inst("s_subb_u32 =s.u32, s.u32, s.u32", _subb, sched="salu", reads="scc", writes="scc")
+inst("s_add_i32 =s.i32, s.i32, s.i32", lambda a, b: (a + b, overflow_add(a, b)), sched="salu", writes="scc")
+inst("s_sub_i32 =s.i32, s.i32, s.i32", lambda a, b: (a - b, overflow_sub(a, b)), sched="salu", writes="scc")
+inst("s_addk_i32 +s.i32, i.i16", lambda a, k: (a + k, overflow_add(a, k)), sched="salu", writes="scc")
+inst("s_absdiff_i32 =s.i32, s.i32, s.i32", _absdiff, sched="salu", writes="scc")
+inst("s_abs_i32 =s.i32, s.i32", lambda a: (absolute(a), a != 0), sched="salu", writes="scc")
+inst("s_mul_i32 =s.i32, s.i32, s.i32", lambda a, b: a * b, sched="salu")
+inst("s_mulk_i32 +s.i32, i.i16", lambda a, k: a * k, sched="salu")
+inst("s_mul_hi_u32 =s.u32, s.u32, s.u32", lambda a, b: a.mulhi(b), sched="salu")
+inst("s_mul_hi_i32 =s.i32, s.i32, s.i32", lambda a, b: a.mulhi(b), sched="salu")
 for kind in ("i32", "u32"):
     three = f"=s.{kind}, s.{kind}, s.{kind}"
-    inst(f"s_min_{kind} {three}", lambda a, b: (select(a < b, a, b), a < b), unit="salu", writes="scc")
-    inst(f"s_max_{kind} {three}", lambda a, b: (select(a >= b, a, b), a >= b), unit="salu", writes="scc")
+    inst(f"s_min_{kind} {three}", lambda a, b: (select(a < b, a, b), a < b), sched="salu", writes="scc")
+    inst(f"s_max_{kind} {three}", lambda a, b: (select(a >= b, a, b), a >= b), sched="salu", writes="scc")
 
 
 def _shift_add(n: int) -> Callable[..., Any]:
@@ -75,7 +75,7 @@ def _shift_add(n: int) -> Callable[..., Any]:
 
 
 for n in (1, 2, 3, 4):
-    inst(f"s_lshl{n}_add_u32 =s.u32, s.u32, s.u32", _shift_add(n), unit="salu", writes="scc")
+    inst(f"s_lshl{n}_add_u32 =s.u32, s.u32, s.u32", _shift_add(n), sched="salu", writes="scc")
 
 # --- bits; SCC says that the result is not zero
 _LOGIC: dict[str, Callable[[Value, Value], Value]] = {
@@ -124,11 +124,11 @@ for size in (32, 64):
     exec_name = "exec" if size == 32 else "exec64"
     for op, f in _LOGIC.items():
         if not op.endswith("not0"):
-            inst(f"s_{op}_b{size} =s.b{size}, s.b{size}, s.b{size}", _with_scc(f), unit="salu", writes="scc")
+            inst(f"s_{op}_b{size} =s.b{size}, s.b{size}, s.b{size}", _with_scc(f), sched="salu", writes="scc")
         inst(
             f"s_{op}_saveexec_b{size} =s.b{size}, s.b{size}",
             _saveexec(f),
-            unit="salu",
+            sched="salu",
             reads=exec_name,
             writes=f"scc {exec_name}",
         )
@@ -136,7 +136,7 @@ for size in (32, 64):
         inst(
             f"s_{op}_wrexec_b{size} =s.b{size}, s.b{size}",
             _wrexec(_LOGIC[op]),
-            unit="salu",
+            sched="salu",
             reads=exec_name,
             writes=f"scc {exec_name}",
         )
@@ -185,36 +185,36 @@ def _bitreplicate(a: Value) -> Value:
 
 for size in (32, 64):
     b, u, i = f"s.b{size}", f"s.u{size}", f"s.i{size}"
-    inst(f"s_not_b{size} ={b}, {b}", _with_scc(lambda a: ~a), unit="salu", writes="scc")
-    inst(f"s_brev_b{size} ={b}, {b}", lambda a: a.bitreverse(), unit="salu")
-    inst(f"s_lshl_b{size} ={b}, {b}, s.u32", _shift(lambda a, n: a << n, size), unit="salu", writes="scc")
-    inst(f"s_lshr_b{size} ={b}, {b}, s.u32", _shift(lambda a, n: a >> n, size), unit="salu", writes="scc")
-    inst(f"s_ashr_i{size} ={i}, {i}, s.u32", _shift(lambda a, n: a >> n, size), unit="salu", writes="scc")
-    inst(f"s_bfe_u{size} ={u}, {u}, s.u32", _with_scc(_bfe), unit="salu", writes="scc")
-    inst(f"s_bfe_i{size} ={i}, {i}, s.u32", _with_scc(_bfe), unit="salu", writes="scc")
-    inst(f"s_bfm_b{size} ={b}, s.u32, s.u32", bitmask(size), unit="salu")
-    inst(f"s_bcnt0_i32_b{size} =s.u32, {b}", _with_scc(lambda a: (~a).popcount().to("u32")), unit="salu", writes="scc")
-    inst(f"s_bcnt1_i32_b{size} =s.u32, {b}", _with_scc(lambda a: a.popcount().to("u32")), unit="salu", writes="scc")
-    inst(f"s_ctz_i32_b{size} =s.i32, {b}", lambda a: select(a == 0, -1, a.ctz().to("u32").bits("i32")), unit="salu")
-    inst(f"s_clz_i32_u{size} =s.i32, {u}", lambda a: select(a == 0, -1, a.clz().to("u32").bits("i32")), unit="salu")
-    inst(f"s_wqm_b{size} ={b}, {b}", _with_scc(lambda a: _quads(a) * 15), unit="salu", writes="scc")
-    inst(f"s_quadmask_b{size} ={b}, {b}", _with_scc(_quadmask), unit="salu", writes="scc")
+    inst(f"s_not_b{size} ={b}, {b}", _with_scc(lambda a: ~a), sched="salu", writes="scc")
+    inst(f"s_brev_b{size} ={b}, {b}", lambda a: a.bitreverse(), sched="salu")
+    inst(f"s_lshl_b{size} ={b}, {b}, s.u32", _shift(lambda a, n: a << n, size), sched="salu", writes="scc")
+    inst(f"s_lshr_b{size} ={b}, {b}, s.u32", _shift(lambda a, n: a >> n, size), sched="salu", writes="scc")
+    inst(f"s_ashr_i{size} ={i}, {i}, s.u32", _shift(lambda a, n: a >> n, size), sched="salu", writes="scc")
+    inst(f"s_bfe_u{size} ={u}, {u}, s.u32", _with_scc(_bfe), sched="salu", writes="scc")
+    inst(f"s_bfe_i{size} ={i}, {i}, s.u32", _with_scc(_bfe), sched="salu", writes="scc")
+    inst(f"s_bfm_b{size} ={b}, s.u32, s.u32", bitmask(size), sched="salu")
+    inst(f"s_bcnt0_i32_b{size} =s.u32, {b}", _with_scc(lambda a: (~a).popcount().to("u32")), sched="salu", writes="scc")
+    inst(f"s_bcnt1_i32_b{size} =s.u32, {b}", _with_scc(lambda a: a.popcount().to("u32")), sched="salu", writes="scc")
+    inst(f"s_ctz_i32_b{size} =s.i32, {b}", lambda a: select(a == 0, -1, a.ctz().to("u32").bits("i32")), sched="salu")
+    inst(f"s_clz_i32_u{size} =s.i32, {u}", lambda a: select(a == 0, -1, a.clz().to("u32").bits("i32")), sched="salu")
+    inst(f"s_wqm_b{size} ={b}, {b}", _with_scc(lambda a: _quads(a) * 15), sched="salu", writes="scc")
+    inst(f"s_quadmask_b{size} ={b}, {b}", _with_scc(_quadmask), sched="salu", writes="scc")
     one = f"u{size}"
     inst(
         f"s_bitset0_b{size} +{b}, s.u32",
         lambda d, n: d & ~((d & 0 | 1) << (n.to(d.type) & (64 if d.type == "u64" else 32) - 1)),
-        unit="salu",
+        sched="salu",
     )
     inst(
         f"s_bitset1_b{size} +{b}, s.u32",
         lambda d, n: d | ((d & 0 | 1) << (n.to(d.type) & (64 if d.type == "u64" else 32) - 1)),
-        unit="salu",
+        sched="salu",
     )
     for bit in (0, 1):
         inst(
             f"s_bitcmp{bit}_b{size} {b}, s.u32",
             lambda a, n, bit=bit: ((a >> (n.to(a.type) & (64 if a.type == "u64" else 32) - 1)) & 1) == bit,
-            unit="salu",
+            sched="salu",
             writes="scc",
         )
 
@@ -226,17 +226,17 @@ def _cls(a: Value) -> Value:
     return select(t == 0, -1, t.clz().to("u32").bits("i32"))
 
 
-inst("s_cls_i32 =s.i32, s.i32", _cls, unit="salu")
-inst("s_cls_i32_i64 =s.i32, s.i64", _cls, unit="salu")
-inst("s_bitreplicate_b64_b32 =s.b64, s.b32", _bitreplicate, unit="salu")
-inst("s_sext_i32_i8 =s.i32, s.i32", lambda a: (a << 24) >> 24, unit="salu")
-inst("s_sext_i32_i16 =s.i32, s.i32", lambda a: (a << 16) >> 16, unit="salu")
+inst("s_cls_i32 =s.i32, s.i32", _cls, sched="salu")
+inst("s_cls_i32_i64 =s.i32, s.i64", _cls, sched="salu")
+inst("s_bitreplicate_b64_b32 =s.b64, s.b32", _bitreplicate, sched="salu")
+inst("s_sext_i32_i8 =s.i32, s.i32", lambda a: (a << 24) >> 24, sched="salu")
+inst("s_sext_i32_i16 =s.i32, s.i32", lambda a: (a << 16) >> 16, sched="salu")
 for x, first in (("l", 0), ("h", 16)):
     for y, second in (("l", 0), ("h", 16)):
         inst(
             f"s_pack_{x}{y}_b32_b16 =s.b32, s.b32, s.b32",
             lambda a, b, x=first, y=second: field(a, x, 16) | (field(b, y, 16) << 16),
-            unit="salu",
+            sched="salu",
         )
 
 # --- comparison
@@ -250,7 +250,7 @@ _COMPARE: dict[str, Callable[[Value, Value], Value]] = {
 }
 for op, f in _COMPARE.items():
     for kind, half in (("i32", "i16"), ("u32", "u16")):
-        inst(f"s_cmp_{op}_{kind} s.{kind}, s.{kind}", f, unit="salu", writes="scc")
-        inst(f"s_cmpk_{op}_{kind} s.{kind}, i.{half}", f, unit="salu", writes="scc")
-inst("s_cmp_eq_u64 s.u64, s.u64", _COMPARE["eq"], unit="salu", writes="scc")
-inst("s_cmp_lg_u64 s.u64, s.u64", _COMPARE["lg"], unit="salu", writes="scc")
+        inst(f"s_cmp_{op}_{kind} s.{kind}, s.{kind}", f, sched="salu", writes="scc")
+        inst(f"s_cmpk_{op}_{kind} s.{kind}, i.{half}", f, sched="salu", writes="scc")
+inst("s_cmp_eq_u64 s.u64, s.u64", _COMPARE["eq"], sched="salu", writes="scc")
+inst("s_cmp_lg_u64 s.u64, s.u64", _COMPARE["lg"], sched="salu", writes="scc")

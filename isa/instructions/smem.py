@@ -5,7 +5,7 @@ from isa.semantics.describe import Access, inst
 for bits in (32, 64, 128, 256, 512):
     inst(
         f"s_load_b{bits} =s.b{bits}, s.u64, s.u32",
-        unit="smem",
+        sched="smem_load",
         counters="lgkmcnt",
         access=Access("scalar", "load", f"b{bits}"),
     )

@@ -17,7 +17,7 @@ for source, target in (
     inst(
         f"v_cvt_{target}_{source} =v.{target}, a.{source}",
         lambda a, t=target: a.to(t),
-        unit="valu64" if wide else "valu",
+        sched="f64" if wide else "valu",
     )
 for source, target in (
     ("f32", "i32"), ("f32", "u32"), ("f64", "i32"), ("f64", "u32"), ("f16", "i16"), ("f16", "u16"),
@@ -25,24 +25,24 @@ for source, target in (
     inst(
         f"v_cvt_{target}_{source} =v.{target}, a.{source}",
         lambda a, t=target: a.to_int(t),
-        unit="valu64" if source == "f64" else "valu",
+        sched="f64" if source == "f64" else "valu",
     )
-inst("v_cvt_nearest_i32_f32 =v.i32, a.f32", lambda a: (a + 0.5).floor().to_int("i32"), unit="valu")
-inst("v_cvt_floor_i32_f32 =v.i32, a.f32", lambda a: a.floor().to_int("i32"), unit="valu")
+inst("v_cvt_nearest_i32_f32 =v.i32, a.f32", lambda a: (a + 0.5).floor().to_int("i32"), sched="valu")
+inst("v_cvt_floor_i32_f32 =v.i32, a.f32", lambda a: a.floor().to_int("i32"), sched="valu")
 for i in range(4):
     inst(
         f"v_cvt_f32_ubyte{i} =v.f32, a.u32",
         lambda a, i=i: field(a, 8 * i, 8).to("f32"),
-        unit="valu",
+        sched="valu",
     )
 inst(
     "v_cvt_off_f32_i4 =v.f32, a.u32",
     lambda a: ((a << 28).bits("i32") >> 28).to("f32") * 0.0625,
-    unit="valu",
+    sched="valu",
 )
-inst("v_cvt_i32_i16 =v.i32, a.i16", lambda a: a.to("i32"), unit="valu")
-inst("v_cvt_u32_u16 =v.u32, a.u16", lambda a: a.to("u32"), unit="valu")
-inst("v_sat_pk_u8_i16 =v.u16, a.u32", lambda a: _sat_pk_u8(a), unit="valu")
+inst("v_cvt_i32_i16 =v.i32, a.i16", lambda a: a.to("i32"), sched="valu")
+inst("v_cvt_u32_u16 =v.u32, a.u16", lambda a: a.to("u32"), sched="valu")
+inst("v_sat_pk_u8_i16 =v.u16, a.u32", lambda a: _sat_pk_u8(a), sched="valu")
 
 
 def _sat_pk_u8(a: Value) -> Value:
@@ -70,23 +70,23 @@ def pack(low: Value, high: Value) -> Value:
 
 for kind in ("i16", "u16"):
     norm = partial(_norm, type_=kind)
-    inst(f"v_cvt_norm_{kind}_f16 =v.{kind}, a.f16", norm, unit="valu")
+    inst(f"v_cvt_norm_{kind}_f16 =v.{kind}, a.f16", norm, sched="valu")
     for source in ("f32", "f16"):
         inst(
             f"v_cvt_pk_norm_{kind}_{source} =v.b32, a.{source}, a.{source}",
             lambda a, b, f=norm: pack(f(a), f(b)),
-            unit="valu",
+            sched="valu",
         )
     wide_kind = kind[0] + "32"
     inst(
         f"v_cvt_pk_{kind}_f32 =v.b32, a.f32, a.f32",
         lambda a, b, t=kind, w=wide_kind: pack(_saturate(a.to_int(w), t), _saturate(b.to_int(w), t)),
-        unit="valu",
+        sched="valu",
     )
     inst(
         f"v_cvt_pk_{kind}_{wide_kind} =v.b32, a.{wide_kind}, a.{wide_kind}",
         lambda a, b, t=kind: pack(_saturate(a, t), _saturate(b, t)),
-        unit="valu",
+        sched="valu",
     )
 
 
@@ -103,11 +103,11 @@ def _toward_zero(a: Value) -> Value:
     return select(is_nan(a) | (back <= u), near.bits("u16"), near.bits("u16") - 1)
 
 
-inst("v_pack_b32_f16 =v.b32, a.f16, a.f16", pack, unit="valu")
+inst("v_pack_b32_f16 =v.b32, a.f16, a.f16", pack, sched="valu")
 inst(
     "v_cvt_pk_rtz_f16_f32 =v.b32, a.f32, a.f32",
     lambda a, b: pack(_toward_zero(a), _toward_zero(b)),
-    unit="valu",
+    sched="valu",
 )
 
 
@@ -118,4 +118,4 @@ def _cvt_pk_u8(a: Value, n: Value, c: Value) -> Value:
     return (c & ~((c & 0 | 0xFF) << shift)) | (byte << shift)
 
 
-inst("v_cvt_pk_u8_f32 =v.u32, a.f32, a.u32, a.u32", _cvt_pk_u8, unit="valu")
+inst("v_cvt_pk_u8_f32 =v.u32, a.f32, a.u32, a.u32", _cvt_pk_u8, sched="valu")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from isa.instructions.valu_float import ldexp
 from isa.instructions.words import FORMATS, float_bits, is_inf, is_nan, maximum
-from isa.semantics.describe import Unit, inst
+from isa.semantics.describe import inst
 from isa.semantics.values import Value, select
 
 
@@ -111,12 +111,11 @@ def _div_fixup(quotient: Value, denominator: Value, numerator: Value) -> Value:
     return select(is_nan(numerator), float_bits(numerator)[0] | quiet, result).bits(quotient.type)
 
 
-_UNITS: tuple[tuple[str, Unit], ...] = (("f32", "valu"), ("f64", "valu64"))
-for kind, unit in _UNITS:
-    inst(f"v_div_scale_{kind} =v.{kind}, =m, a.{kind}, a.{kind}, a.{kind}", _div_scale, unit=unit, fields="ieee")
-    inst(f"v_div_fmas_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", _div_fmas, unit=unit, reads="vcc")
-    inst(f"v_div_fixup_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", _div_fixup, unit=unit)
-inst("v_div_fixup_f16 =v.f16, a.f16, a.f16, a.f16", _div_fixup, unit="valu")
+for kind, sched in (("f32", "valu"), ("f64", "f64")):
+    inst(f"v_div_scale_{kind} =v.{kind}, =m, a.{kind}, a.{kind}, a.{kind}", _div_scale, sched=sched, fields="ieee")
+    inst(f"v_div_fmas_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", _div_fmas, sched=sched, reads="vcc")
+    inst(f"v_div_fixup_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", _div_fixup, sched=sched)
+inst("v_div_fixup_f16 =v.f16, a.f16, a.f16, a.f16", _div_fixup, sched="valu")
 
 # --- argument reduction
 
@@ -159,4 +158,4 @@ def _trig_preop(a: Value, segment: Value) -> Value:
     return ldexp((window >> 11).to("f64"), weight)
 
 
-inst("v_trig_preop_f64 =v.f64, a.f64, a.u32", _trig_preop, unit="valu64")
+inst("v_trig_preop_f64 =v.f64, a.f64, a.u32", _trig_preop, sched="f64")

@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isa.instructions.words import FORMATS, float_bits, is_nan, maximum, minimum
-from isa.semantics.describe import Unit, inst
+from isa.semantics.describe import inst
 from isa.semantics.values import Value, fma, select
 
-_UNIT: dict[str, Unit] = {"f16": "valu", "f32": "valu", "f64": "valu64"}
+_CLASS = {"f16": "valu", "f32": "valu", "f64": "f64"}
 
 # --- addition, multiplication, fused multiply-add
-inst("v_add_f32 =v.f32, a.f32, a.f32", lambda a, b: a + b, unit="valu", vopd="xy")
-inst("v_sub_f32 =v.f32, a.f32, a.f32", lambda a, b: a - b, unit="valu", vopd="xy")
-inst("v_subrev_f32 =v.f32, a.f32, a.f32", lambda a, b: b - a, unit="valu", vopd="xy")
-inst("v_mul_f32 =v.f32, a.f32, a.f32", lambda a, b: a * b, unit="valu", vopd="xy")
-inst("v_fmac_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(a, b, d), unit="valu", vopd="xy")
-inst("v_fmaak_f32 =v.f32, a.f32, a.f32, a.f32", fma, unit="valu", vopd="xy")
-inst("v_fmamk_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, k, b: fma(a, k, b), unit="valu", vopd="xy")
-inst("v_add_f16 =v.f16, a.f16, a.f16", lambda a, b: a + b, unit="valu")
-inst("v_sub_f16 =v.f16, a.f16, a.f16", lambda a, b: a - b, unit="valu")
-inst("v_subrev_f16 =v.f16, a.f16, a.f16", lambda a, b: b - a, unit="valu")
-inst("v_mul_f16 =v.f16, a.f16, a.f16", lambda a, b: a * b, unit="valu")
-inst("v_fmac_f16 +v.f16, a.f16, a.f16", lambda d, a, b: fma(a, b, d), unit="valu")
-inst("v_fmaak_f16 =v.f16, a.f16, a.f16, a.f16", fma, unit="valu")
-inst("v_fmamk_f16 =v.f16, a.f16, a.f16, a.f16", lambda a, k, b: fma(a, k, b), unit="valu")
-inst("v_add_f64 =v.f64, a.f64, a.f64", lambda a, b: a + b, unit="valu64")
-inst("v_mul_f64 =v.f64, a.f64, a.f64", lambda a, b: a * b, unit="valu64")
-for kind, unit in _UNIT.items():
-    inst(f"v_fma_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", fma, unit=unit)
+inst("v_add_f32 =v.f32, a.f32, a.f32", lambda a, b: a + b, sched="valu", vopd="xy")
+inst("v_sub_f32 =v.f32, a.f32, a.f32", lambda a, b: a - b, sched="valu", vopd="xy")
+inst("v_subrev_f32 =v.f32, a.f32, a.f32", lambda a, b: b - a, sched="valu", vopd="xy")
+inst("v_mul_f32 =v.f32, a.f32, a.f32", lambda a, b: a * b, sched="valu", vopd="xy")
+inst("v_fmac_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(a, b, d), sched="valu", vopd="xy")
+inst("v_fmaak_f32 =v.f32, a.f32, a.f32, a.f32", fma, sched="valu", vopd="xy")
+inst("v_fmamk_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, k, b: fma(a, k, b), sched="valu", vopd="xy")
+inst("v_add_f16 =v.f16, a.f16, a.f16", lambda a, b: a + b, sched="valu")
+inst("v_sub_f16 =v.f16, a.f16, a.f16", lambda a, b: a - b, sched="valu")
+inst("v_subrev_f16 =v.f16, a.f16, a.f16", lambda a, b: b - a, sched="valu")
+inst("v_mul_f16 =v.f16, a.f16, a.f16", lambda a, b: a * b, sched="valu")
+inst("v_fmac_f16 +v.f16, a.f16, a.f16", lambda d, a, b: fma(a, b, d), sched="valu")
+inst("v_fmaak_f16 =v.f16, a.f16, a.f16, a.f16", fma, sched="valu")
+inst("v_fmamk_f16 =v.f16, a.f16, a.f16, a.f16", lambda a, k, b: fma(a, k, b), sched="valu")
+inst("v_add_f64 =v.f64, a.f64, a.f64", lambda a, b: a + b, sched="f64")
+inst("v_mul_f64 =v.f64, a.f64, a.f64", lambda a, b: a * b, sched="f64")
+for kind, sched in _CLASS.items():
+    inst(f"v_fma_{kind} =v.{kind}, a.{kind}, a.{kind}, a.{kind}", fma, sched=sched)
 
 
 def _dx9(a: Value, b: Value) -> tuple[Value, Value]:
@@ -49,9 +49,9 @@ def _mul_dx9(a: Value, b: Value) -> Value:
     return x * y
 
 
-inst("v_mul_dx9_zero_f32 =v.f32, a.f32, a.f32", _mul_dx9, unit="valu", vopd="xy")
-inst("v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(*_dx9(a, b), d), unit="valu")
-inst("v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, b, c: fma(*_dx9(a, b), c), unit="valu")
+inst("v_mul_dx9_zero_f32 =v.f32, a.f32, a.f32", _mul_dx9, sched="valu", vopd="xy")
+inst("v_fmac_dx9_zero_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(*_dx9(a, b), d), sched="valu")
+inst("v_fma_dx9_zero_f32 =v.f32, a.f32, a.f32, a.f32", lambda a, b, c: fma(*_dx9(a, b), c), sched="valu")
 FLOAT_MAX = 3.4028234663852886e38
 
 
@@ -61,7 +61,7 @@ def _mullit(a: Value, b: Value, c: Value) -> Value:
     return select(bad, -FLOAT_MAX, _mul_dx9(a, b))
 
 
-inst("v_mullit_f32 =v.f32, a.f32, a.f32, a.f32", _mullit, unit="valu")
+inst("v_mullit_f32 =v.f32, a.f32, a.f32, a.f32", _mullit, sched="valu")
 
 # --- minimum and maximum (-0 < +0; a NaN loses against a number)
 
@@ -102,18 +102,18 @@ def _med3(a: Value, b: Value, c: Value, ieee: bool) -> Value:
     return select(is_nan(a) | is_nan(b) | is_nan(c), small, middle)
 
 
-for kind, unit in _UNIT.items():
+for kind, sched in _CLASS.items():
     three, four = f"=v.{kind}, a.{kind}, a.{kind}", f"=v.{kind}, a.{kind}, a.{kind}, a.{kind}"
     vopd = "xy" if kind == "f32" else ""
-    inst(f"v_min_{kind} {three}", fmin, unit=unit, vopd=vopd, fields="ieee")
-    inst(f"v_max_{kind} {three}", fmax, unit=unit, vopd=vopd, fields="ieee")
+    inst(f"v_min_{kind} {three}", fmin, sched=sched, vopd=vopd, fields="ieee")
+    inst(f"v_max_{kind} {three}", fmax, sched=sched, vopd=vopd, fields="ieee")
     if kind == "f64":
         continue
-    inst(f"v_min3_{kind} {four}", lambda a, b, c, m: fmin(fmin(a, b, m), c, m), unit=unit, fields="ieee")
-    inst(f"v_max3_{kind} {four}", lambda a, b, c, m: fmax(fmax(a, b, m), c, m), unit=unit, fields="ieee")
-    inst(f"v_minmax_{kind} {four}", lambda a, b, c, m: fmax(fmin(a, b, m), c, m), unit=unit, fields="ieee")
-    inst(f"v_maxmin_{kind} {four}", lambda a, b, c, m: fmin(fmax(a, b, m), c, m), unit=unit, fields="ieee")
-    inst(f"v_med3_{kind} {four}", _med3, unit=unit, fields="ieee")
+    inst(f"v_min3_{kind} {four}", lambda a, b, c, m: fmin(fmin(a, b, m), c, m), sched=sched, fields="ieee")
+    inst(f"v_max3_{kind} {four}", lambda a, b, c, m: fmax(fmax(a, b, m), c, m), sched=sched, fields="ieee")
+    inst(f"v_minmax_{kind} {four}", lambda a, b, c, m: fmax(fmin(a, b, m), c, m), sched=sched, fields="ieee")
+    inst(f"v_maxmin_{kind} {four}", lambda a, b, c, m: fmin(fmax(a, b, m), c, m), sched=sched, fields="ieee")
+    inst(f"v_med3_{kind} {four}", _med3, sched=sched, fields="ieee")
 
 # --- rounding to integers
 
@@ -132,9 +132,9 @@ _ROUND: dict[str, Callable[[Value], Value]] = {
     "rndne": lambda a: a.rint(),
     "fract": _fract,
 }
-for kind, unit in _UNIT.items():
+for kind, sched in _CLASS.items():
     for op, f in _ROUND.items():
-        inst(f"v_{op}_{kind} =v.{kind}, a.{kind}", f, unit=unit)
+        inst(f"v_{op}_{kind} =v.{kind}, a.{kind}", f, sched=sched)
 
 # --- exponents
 
@@ -185,13 +185,13 @@ def _power(n: Value, type_: str) -> Value:
     return ((n + bias).bits("u32").to(f"u{size}") << mantissa).bits(type_)
 
 
-for kind, unit in _UNIT.items():
+for kind, sched in _CLASS.items():
     number = "i16" if kind == "f16" else "i32"
-    inst(f"v_frexp_mant_{kind} =v.{kind}, a.{kind}", lambda a: frexp_mant(_canonical(a)), unit=unit)
-    inst(f"v_frexp_exp_{number}_{kind} =v.{number}, a.{kind}", lambda a: frexp_exp(_canonical(a)), unit=unit)
-inst("v_ldexp_f32 =v.f32, a.f32, a.i32", ldexp, unit="valu")
-inst("v_ldexp_f64 =v.f64, a.f64, a.i32", ldexp, unit="valu64")
-inst("v_ldexp_f16 =v.f16, a.f16, a.i16", lambda a, n: ldexp(a, n.to("i32")), unit="valu")
+    inst(f"v_frexp_mant_{kind} =v.{kind}, a.{kind}", lambda a: frexp_mant(_canonical(a)), sched=sched)
+    inst(f"v_frexp_exp_{number}_{kind} =v.{number}, a.{kind}", lambda a: frexp_exp(_canonical(a)), sched=sched)
+inst("v_ldexp_f32 =v.f32, a.f32, a.i32", ldexp, sched="valu")
+inst("v_ldexp_f64 =v.f64, a.f64, a.i32", ldexp, sched="f64")
+inst("v_ldexp_f16 =v.f16, a.f16, a.i16", lambda a, n: ldexp(a, n.to("i32")), sched="valu")
 
 # --- the transcendental unit: in f32 all but sine and cosine flush denormals, in any mode (16.8, V_EXP_F32, V_LOG_F32,
 # V_RCP_F32, V_RSQ_F32, V_SQRT_F32; for f16 the guide says nothing of the kind)
@@ -218,15 +218,15 @@ def _sin(a: Value) -> Value:
 for kind in ("f16", "f32"):
     two = f"_{kind} =v.{kind}, a.{kind}"
     for op, function in (("rcp", "rcp"), ("rsq", "rsq"), ("log", "log2"), ("exp", "exp2"), ("sqrt", "sqrt")):
-        inst(f"v_{op}{two}", lambda a, f=function: _transcendental(a, f), unit="trans")
-    inst(f"v_sin{two}", _sin, unit="trans")
-    inst(f"v_cos{two}", lambda a: a.call("cos"), unit="trans")
-inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: _transcendental(a, "rcp"), unit="trans")
-inst("v_rcp_f64 =v.f64, a.f64", lambda a: a.call("rcp"), unit="trans")
-inst("v_rsq_f64 =v.f64, a.f64", lambda a: a.call("rsq"), unit="trans")
-inst("v_sqrt_f64 =v.f64, a.f64", lambda a: a.sqrt(), unit="trans")
+        inst(f"v_{op}{two}", lambda a, f=function: _transcendental(a, f), sched="trans")
+    inst(f"v_sin{two}", _sin, sched="trans")
+    inst(f"v_cos{two}", lambda a: a.call("cos"), sched="trans")
+inst("v_rcp_iflag_f32 =v.f32, a.f32", lambda a: _transcendental(a, "rcp"), sched="trans")
+inst("v_rcp_f64 =v.f64, a.f64", lambda a: a.call("rcp"), sched="trans_f64")
+inst("v_rsq_f64 =v.f64, a.f64", lambda a: a.call("rsq"), sched="trans_f64")
+inst("v_sqrt_f64 =v.f64, a.f64", lambda a: a.sqrt(), sched="trans_f64")
 
 # --- mixed precision: f16 and f32 operands, one rounding at the end
-inst("v_fma_mix_f32 =v.f32, a.mix, a.mix, a.mix", fma, unit="valu")
-inst("v_fma_mixlo_f16 =v.f16, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), unit="valu")
-inst("v_fma_mixhi_f16 =v.f16h, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), unit="valu")
+inst("v_fma_mix_f32 =v.f32, a.mix, a.mix, a.mix", fma, sched="valu")
+inst("v_fma_mixlo_f16 =v.f16, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), sched="valu")
+inst("v_fma_mixhi_f16 =v.f16h, a.mix, a.mix, a.mix", lambda a, b, c: fma(a, b, c).to("f16"), sched="valu")

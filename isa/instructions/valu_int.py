@@ -10,17 +10,17 @@ from isa.semantics.describe import inst
 from isa.semantics.values import Number, Value, select
 
 # --- moves
-inst("v_mov_b32 =v.b32, a.b32", lambda a: a, unit="valu", vopd="xy")
-inst("v_mov_b16 =v.b16, a.b16", lambda a: a, unit="valu")
-inst("v_cndmask_b32 =v.b32, a.b32, a.b32, m", lambda a, b, m: select(m, b, a), unit="valu", vopd="xy")
-inst("v_cndmask_b16 =v.b16, a.b16, a.b16, m", lambda a, b, m: select(m, b, a), unit="valu")
-inst("v_swap_b32 +v.b32, +v.b32", lambda a, b: (b, a), unit="valu")
-inst("v_swap_b16 +v.b16, +v.b16", lambda a, b: (b, a), unit="valu")
-inst("v_movrels_b32 =v.b32, v.b32", lambda a: a, unit="valu", reads="m0", relative=(1,))
-inst("v_movreld_b32 =v.b32, a.b32", lambda a: a, unit="valu", reads="m0", relative=(0,))
-inst("v_movrelsd_b32 =v.b32, v.b32", lambda a: a, unit="valu", reads="m0", relative=(0, 1))
-inst("v_nop", unit="valu")
-inst("v_pipeflush", unit="valu")
+inst("v_mov_b32 =v.b32, a.b32", lambda a: a, sched="valu", vopd="xy")
+inst("v_mov_b16 =v.b16, a.b16", lambda a: a, sched="valu")
+inst("v_cndmask_b32 =v.b32, a.b32, a.b32, m", lambda a, b, m: select(m, b, a), sched="valu", vopd="xy")
+inst("v_cndmask_b16 =v.b16, a.b16, a.b16, m", lambda a, b, m: select(m, b, a), sched="valu")
+inst("v_swap_b32 +v.b32, +v.b32", lambda a, b: (b, a), sched="valu")
+inst("v_swap_b16 +v.b16, +v.b16", lambda a, b: (b, a), sched="valu")
+inst("v_movrels_b32 =v.b32, v.b32", lambda a: a, sched="valu", reads="m0", relative=(1,))
+inst("v_movreld_b32 =v.b32, a.b32", lambda a: a, sched="valu", reads="m0", relative=(0,))
+inst("v_movrelsd_b32 =v.b32, v.b32", lambda a: a, sched="valu", reads="m0", relative=(0, 1))
+inst("v_nop", sched="valu")
+inst("v_pipeflush", sched="pipeflush")
 
 # --- addition; clamp saturates
 
@@ -55,11 +55,11 @@ _SUMS: dict[str, Callable[[Value, Value], Value]] = {
 }
 for op, f in _SUMS.items():
     inst(
-        f"v_{op}_u32 =v.u32, a.u32, a.u32", clamped(f), unit="valu", fields="clamp", vopd="y" if op == "add_nc" else ""
+        f"v_{op}_u32 =v.u32, a.u32, a.u32", clamped(f), sched="valu", fields="clamp", vopd="y" if op == "add_nc" else ""
     )
 for op in ("add_nc", "sub_nc"):
     for kind in ("i32", "u16", "i16"):
-        inst(f"v_{op}_{kind} =v.{kind}, a.{kind}, a.{kind}", clamped(_SUMS[op]), unit="valu", fields="clamp")
+        inst(f"v_{op}_{kind} =v.{kind}, a.{kind}, a.{kind}", clamped(_SUMS[op]), sched="valu", fields="clamp")
 
 
 def _add_carry(a: Value, b: Value, *rest: Any) -> tuple[Value, Value]:
@@ -78,9 +78,9 @@ def _sub_borrow(a: Value, b: Value, *rest: Any) -> tuple[Value, Value]:
 
 
 for op, f2 in (("add", _add_carry), ("sub", _sub_borrow), ("subrev", lambda a, b, *c: _sub_borrow(b, a, *c))):
-    inst(f"v_{op}_co_u32 =v.u32, =m, a.u32, a.u32", f2, unit="valu", fields="clamp")
-    inst(f"v_{op}_co_ci_u32 =v.u32, =m, a.u32, a.u32, m", f2, unit="valu", fields="clamp")
-inst("v_add3_u32 =v.u32, a.u32, a.u32, a.u32", lambda a, b, c: a + b + c, unit="valu")
+    inst(f"v_{op}_co_u32 =v.u32, =m, a.u32, a.u32", f2, sched="valu", fields="clamp")
+    inst(f"v_{op}_co_ci_u32 =v.u32, =m, a.u32, a.u32, m", f2, sched="valu", fields="clamp")
+inst("v_add3_u32 =v.u32, a.u32, a.u32, a.u32", lambda a, b, c: a + b + c, sched="valu")
 
 # --- multiplication
 
@@ -104,12 +104,12 @@ for op, f in (
     ("mul_hi_u32", lambda a, b: a.mulhi(b)),
     ("mul_hi_i32", lambda a, b: a.mulhi(b)),
 ):
-    inst(f"v_{op} =v.{op[-3:]}, a.{op[-3:]}, a.{op[-3:]}", f, unit="valu64")
-inst("v_mad_u64_u32 =v.u64, =m, a.u32, a.u32, a.u64", _mad64("u"), unit="valu64")
-inst("v_mad_i64_i32 =v.i64, =m, a.i32, a.i32, a.i64", _mad64("i"), unit="valu64")
-inst("v_mul_lo_u16 =v.u16, a.u16, a.u16", lambda a, b: a * b, unit="valu")
-inst("v_mad_u16 =v.u16, a.u16, a.u16, a.u16", clamped(lambda a, b, c: a * b + c), unit="valu", fields="clamp")
-inst("v_mad_i16 =v.i16, a.i16, a.i16, a.i16", clamped(lambda a, b, c: a * b + c), unit="valu", fields="clamp")
+    inst(f"v_{op} =v.{op[-3:]}, a.{op[-3:]}, a.{op[-3:]}", f, sched="int_quarter_rate")
+inst("v_mad_u64_u32 =v.u64, =m, a.u32, a.u32, a.u64", _mad64("u"), sched="int_quarter_rate")
+inst("v_mad_i64_i32 =v.i64, =m, a.i32, a.i32, a.i64", _mad64("i"), sched="int_quarter_rate")
+inst("v_mul_lo_u16 =v.u16, a.u16, a.u16", lambda a, b: a * b, sched="valu")
+inst("v_mad_u16 =v.u16, a.u16, a.u16, a.u16", clamped(lambda a, b, c: a * b + c), sched="valu", fields="clamp")
+inst("v_mad_i16 =v.i16, a.i16, a.i16, a.i16", clamped(lambda a, b, c: a * b + c), sched="valu", fields="clamp")
 
 
 def _u24(a: Value) -> Value:
@@ -127,11 +127,11 @@ def _wide(f: Callable[[Value], Value], a: Value) -> Value:
 for kind, cut in (("u32", _u24), ("i32", _i24)):
     three = f"=v.{kind}, a.{kind}, a.{kind}"
     name = f"{kind}_{kind[0]}24"
-    inst(f"v_mul_{name} {three}", lambda a, b, cut=cut: cut(a) * cut(b), unit="valu")
+    inst(f"v_mul_{name} {three}", lambda a, b, cut=cut: cut(a) * cut(b), sched="valu")
     inst(
         f"v_mul_hi_{name} {three}",
         lambda a, b, cut=cut: ((_wide(cut, a) * _wide(cut, b)) >> 32).to(a.type),
-        unit="valu",
+        sched="valu",
     )
 
     def _mad24(a: Value, b: Value, c: Value, clamp: bool, cut: Callable[[Value], Value] = cut) -> Value:
@@ -139,7 +139,7 @@ for kind, cut in (("u32", _u24), ("i32", _i24)):
             return saturate(cut(a).to("i64") * cut(b).to("i64") + c.to("i64"), c.type)
         return cut(a) * cut(b) + c
 
-    inst(f"v_mad_{name} {three}, a.{kind}", _mad24, unit="valu", fields="clamp")
+    inst(f"v_mad_{name} {three}, a.{kind}", _mad24, sched="valu", fields="clamp")
 for wide, narrow in (("u32", "u16"), ("i32", "i16")):
 
     def _mad16(a: Value, b: Value, c: Value, clamp: bool) -> Value:
@@ -147,7 +147,7 @@ for wide, narrow in (("u32", "u16"), ("i32", "i16")):
             return saturate(a.to("i64") * b.to("i64") + c.to("i64"), c.type)
         return a.to(c.type) * b.to(c.type) + c
 
-    inst(f"v_mad_{wide}_{narrow} =v.{wide}, a.{narrow}, a.{narrow}, a.{wide}", _mad16, unit="valu", fields="clamp")
+    inst(f"v_mad_{wide}_{narrow} =v.{wide}, a.{narrow}, a.{narrow}, a.{wide}", _mad16, sched="valu", fields="clamp")
 
 # --- minimum, maximum, median
 
@@ -158,14 +158,14 @@ def _med3(a: Value, b: Value, c: Value) -> Value:
 
 for kind in ("i32", "u32", "i16", "u16"):
     three, four = f"=v.{kind}, a.{kind}, a.{kind}", f"=v.{kind}, a.{kind}, a.{kind}, a.{kind}"
-    inst(f"v_min_{kind} {three}", minimum, unit="valu")
-    inst(f"v_max_{kind} {three}", maximum, unit="valu")
-    inst(f"v_min3_{kind} {four}", lambda a, b, c: minimum(minimum(a, b), c), unit="valu")
-    inst(f"v_max3_{kind} {four}", lambda a, b, c: maximum(maximum(a, b), c), unit="valu")
-    inst(f"v_med3_{kind} {four}", _med3, unit="valu")
+    inst(f"v_min_{kind} {three}", minimum, sched="valu")
+    inst(f"v_max_{kind} {three}", maximum, sched="valu")
+    inst(f"v_min3_{kind} {four}", lambda a, b, c: minimum(minimum(a, b), c), sched="valu")
+    inst(f"v_max3_{kind} {four}", lambda a, b, c: maximum(maximum(a, b), c), sched="valu")
+    inst(f"v_med3_{kind} {four}", _med3, sched="valu")
     if kind.endswith("32"):
-        inst(f"v_maxmin_{kind} {four}", lambda a, b, c: minimum(maximum(a, b), c), unit="valu")
-        inst(f"v_minmax_{kind} {four}", lambda a, b, c: maximum(minimum(a, b), c), unit="valu")
+        inst(f"v_maxmin_{kind} {four}", lambda a, b, c: minimum(maximum(a, b), c), sched="valu")
+        inst(f"v_minmax_{kind} {four}", lambda a, b, c: maximum(minimum(a, b), c), sched="valu")
 
 # --- logic and shifts
 _LOGIC: dict[str, Callable[[Value, Value], Value]] = {
@@ -175,9 +175,9 @@ _LOGIC: dict[str, Callable[[Value, Value], Value]] = {
     "xnor": lambda a, b: ~(a ^ b),
 }
 for op, f in _LOGIC.items():
-    inst(f"v_{op}_b32 =v.b32, a.b32, a.b32", f, unit="valu", vopd="y" if op == "and" else "")
+    inst(f"v_{op}_b32 =v.b32, a.b32, a.b32", f, sched="valu", vopd="y" if op == "and" else "")
     if op != "xnor":
-        inst(f"v_{op}_b16 =v.b16, a.b16, a.b16", f, unit="valu")
+        inst(f"v_{op}_b16 =v.b16, a.b16, a.b16", f, sched="valu")
 for name, f3 in (
     ("and_or_b32", lambda a, b, c: (a & b) | c),
     ("or3_b32", lambda a, b, c: a | b | c),
@@ -189,19 +189,19 @@ for name, f3 in (
     ("bfi_b32", lambda a, b, c: (a & b) | (~a & c)),
     ("bfe_u32", lambda a, b, c: (a >> (b & 31)) & ones(c & 31, "u32")),
 ):
-    inst(f"v_{name} =v.u32, a.u32, a.u32, a.u32", f3, unit="valu")
+    inst(f"v_{name} =v.u32, a.u32, a.u32, a.u32", f3, sched="valu")
 inst(
     "v_bfe_i32 =v.u32, a.u32, a.u32, a.u32",
     lambda a, b, c: sign_extend(((a.bits("i32") >> (b & 31).bits("i32")).bits("u32")) & ones(c & 31, "u32"), c & 31),
-    unit="valu",
+    sched="valu",
 )
-inst("v_bfm_b32 =v.b32, a.u32, a.u32", bitmask(32), unit="valu")
-inst("v_not_b32 =v.b32, a.b32", lambda a: ~a, unit="valu")
-inst("v_not_b16 =v.b16, a.b16", lambda a: ~a, unit="valu")
-inst("v_bfrev_b32 =v.b32, a.b32", lambda a: a.bitreverse(), unit="valu")
-inst("v_bcnt_u32_b32 =v.u32, a.u32, a.u32", lambda a, b: a.popcount() + b, unit="valu")
-inst("v_clz_i32_u32 =v.u32, a.u32", lambda a: select(a == 0, 0xFFFFFFFF, a.clz()), unit="valu")
-inst("v_ctz_i32_b32 =v.u32, a.u32", lambda a: select(a == 0, 0xFFFFFFFF, a.ctz()), unit="valu")
+inst("v_bfm_b32 =v.b32, a.u32, a.u32", bitmask(32), sched="valu")
+inst("v_not_b32 =v.b32, a.b32", lambda a: ~a, sched="valu")
+inst("v_not_b16 =v.b16, a.b16", lambda a: ~a, sched="valu")
+inst("v_bfrev_b32 =v.b32, a.b32", lambda a: a.bitreverse(), sched="valu")
+inst("v_bcnt_u32_b32 =v.u32, a.u32, a.u32", lambda a, b: a.popcount() + b, sched="valu")
+inst("v_clz_i32_u32 =v.u32, a.u32", lambda a: select(a == 0, 0xFFFFFFFF, a.clz()), sched="valu")
+inst("v_ctz_i32_b32 =v.u32, a.u32", lambda a: select(a == 0, 0xFFFFFFFF, a.ctz()), sched="valu")
 
 
 def _cls(a: Value) -> Value:
@@ -209,7 +209,7 @@ def _cls(a: Value) -> Value:
     return select(turned == 0, 0xFFFFFFFF, turned.clz())
 
 
-inst("v_cls_i32 =v.u32, a.i32", _cls, unit="valu")
+inst("v_cls_i32 =v.u32, a.i32", _cls, sched="valu")
 _SHIFTS: tuple[tuple[str, str, Callable[[Value, Value], Value]], ...] = (
     ("lshlrev", "b", lambda n, a: a << n),
     ("lshrrev", "b", lambda n, a: a >> n),
@@ -225,7 +225,7 @@ for op, letter, shift in _SHIFTS:
         inst(
             f"v_{op}_{kind} =v.{kind}, a.{'u16' if size == 16 else 'u32'}, a.{kind}",
             _shift,
-            unit="valu64" if size == 64 else "valu",
+            sched="valu_64" if size == 64 else "valu",
             vopd="y" if (op, size) == ("lshlrev", 32) else "",
         )
 
@@ -234,8 +234,8 @@ def _align(a: Value, b: Value, n: Value) -> Value:
     return (((a.to("u64") << 32) | b.to("u64")) >> n.to("u64")).to("u32")
 
 
-inst("v_alignbit_b32 =v.b32, a.u32, a.u32, a.u16", lambda a, b, n: _align(a, b, n & 31), unit="valu")
-inst("v_alignbyte_b32 =v.b32, a.u32, a.u32, a.u16", lambda a, b, n: _align(a, b, (n & 3) << 3), unit="valu")
+inst("v_alignbit_b32 =v.b32, a.u32, a.u32, a.u16", lambda a, b, n: _align(a, b, n & 31), sched="valu")
+inst("v_alignbyte_b32 =v.b32, a.u32, a.u32, a.u16", lambda a, b, n: _align(a, b, (n & 3) << 3), sched="valu")
 
 
 def _perm(a: Value, b: Value, selector: Value) -> Value:
@@ -252,7 +252,7 @@ def _perm(a: Value, b: Value, selector: Value) -> Value:
     return result
 
 
-inst("v_perm_b32 =v.b32, a.u32, a.u32, a.u32", _perm, unit="valu")
+inst("v_perm_b32 =v.b32, a.u32, a.u32, a.u32", _perm, sched="valu")
 
 # --- sums of absolute differences
 
@@ -287,13 +287,13 @@ for name, sad in (
     inst(
         f"v_{name} =v.u32, a.u32, a.u32, a.u32",
         lambda a, b, c, clamp, sad=sad: _clamped_sum(sad(a, b), c, clamp),
-        unit="valu",
+        sched="valu",
         fields="clamp",
     )
 inst(
     "v_lerp_u8 =v.u32, a.u32, a.u32, a.u32",
     lambda a, b, c: _lerp(a, b, c),
-    unit="valu",
+    sched="valu",
 )
 
 

@@ -13,12 +13,25 @@ def _first_lane(a: Value, exec_: Value) -> Value:
     return a.lane(select(exec_ == 0, 0, exec_.ctz()))
 
 
-inst("v_readlane_b32 =s.b32, v.b32, s.u32", lambda a, n: a.lane(n & 31), unit="valu", ignores_exec=True)
-inst("v_readfirstlane_b32 =s.b32, v.b32", _first_lane, unit="valu", reads="exec", ignores_exec=True)
+inst(
+    "v_readlane_b32 =s.b32, v.b32, s.u32",
+    lambda a, n: a.lane(n & 31),
+    sched="valu_lane",
+    ignores_exec=True,
+    crosses_lanes=True,
+)
+inst(
+    "v_readfirstlane_b32 =s.b32, v.b32",
+    _first_lane,
+    sched="valu_lane",
+    reads="exec",
+    ignores_exec=True,
+    crosses_lanes=True,
+)
 inst(
     "v_writelane_b32 +v.b32, s.b32, s.u32",
     lambda d, a, n: d.with_lane(n & 31, a),
-    unit="valu",
+    sched="valu_lane",
     ignores_exec=True,
 )
 
@@ -28,8 +41,8 @@ def _below(mask: Value, lane: Value) -> Value:
     return (mask & ((lane & 0 | 1) << lane) - 1).popcount()
 
 
-inst("v_mbcnt_lo_u32_b32 =v.u32, a.u32, a.u32", lambda m, a, lane: _below(m, lane) + a, unit="valu", fields="lane")
-inst("v_mbcnt_hi_u32_b32 =v.u32, a.u32, a.u32", lambda m, a: m * 0 + a, unit="valu")
+inst("v_mbcnt_lo_u32_b32 =v.u32, a.u32, a.u32", lambda m, a, lane: _below(m, lane) + a, sched="valu", fields="lane")
+inst("v_mbcnt_hi_u32_b32 =v.u32, a.u32, a.u32", lambda m, a: m * 0 + a, sched="valu")
 
 
 def _permlane(other_row: int, d: Value, a: Value, low: Value, high: Value, exec_: Value, *rest: object) -> Value:
@@ -54,9 +67,10 @@ for name, other in (("permlane16", 0), ("permlanex16", 16)):
     inst(
         f"v_{name}_b32 +v.b32, v.b32, s.u32, s.u32",
         lambda *values, other=other: _permlane(other, *values),
-        unit="valu",
+        sched="permlane",
         reads="exec",
         fields="op_sel lane",
+        crosses_lanes=True,
     )
 # It swaps the halves of a wave of 64 lanes; a wave of 32 keeps its destination (16.8, V_PERMLANE64_B32: a scalar NOP).
-inst("v_permlane64_b32 +v.b32, v.b32", lambda old, a: old, unit="valu")
+inst("v_permlane64_b32 +v.b32, v.b32", lambda old, a: old, sched="permlane")

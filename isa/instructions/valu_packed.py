@@ -14,23 +14,23 @@ from isa.semantics.values import Value, fma, wmma
 # --- two 16-bit operations in one; the body is called once a half
 _FLOAT: dict[str, Callable[[Value, Value], Value]] = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b}
 for op, f in _FLOAT.items():
-    inst(f"v_pk_{op}_f16 =v.pkf16, a.pkf16, a.pkf16", f, unit="valu")
-inst("v_pk_fma_f16 =v.pkf16, a.pkf16, a.pkf16, a.pkf16", fma, unit="valu")
-inst("v_pk_min_f16 =v.pkf16, a.pkf16, a.pkf16", fmin, unit="valu", fields="ieee")
-inst("v_pk_max_f16 =v.pkf16, a.pkf16, a.pkf16", fmax, unit="valu", fields="ieee")
-inst("v_pk_fmac_f16 +v.pkf16, a.pkf16d, a.pkf16d", lambda d, a, b: fma(a, b, d), unit="valu")
+    inst(f"v_pk_{op}_f16 =v.pkf16, a.pkf16, a.pkf16", f, sched="packed")
+inst("v_pk_fma_f16 =v.pkf16, a.pkf16, a.pkf16, a.pkf16", fma, sched="packed")
+inst("v_pk_min_f16 =v.pkf16, a.pkf16, a.pkf16", fmin, sched="packed", fields="ieee")
+inst("v_pk_max_f16 =v.pkf16, a.pkf16, a.pkf16", fmax, sched="packed", fields="ieee")
+inst("v_pk_fmac_f16 +v.pkf16, a.pkf16d, a.pkf16d", lambda d, a, b: fma(a, b, d), sched="packed")
 for kind in ("u16", "i16"):
     pk = f"pk{kind}"
     three = f"=v.{pk}, a.{pk}, a.{pk}"
-    inst(f"v_pk_add_{kind} {three}", clamped(lambda a, b: a + b), unit="valu", fields="clamp")
-    inst(f"v_pk_sub_{kind} {three}", clamped(lambda a, b: a - b), unit="valu", fields="clamp")
-    inst(f"v_pk_mad_{kind} {three}, a.{pk}", clamped(lambda a, b, c: a * b + c), unit="valu", fields="clamp")
-    inst(f"v_pk_min_{kind} {three}", minimum, unit="valu")
-    inst(f"v_pk_max_{kind} {three}", maximum, unit="valu")
-inst("v_pk_mul_lo_u16 =v.pku16, a.pku16, a.pku16", lambda a, b: a * b, unit="valu")
-inst("v_pk_lshlrev_b16 =v.pku16, a.pku16, a.pku16", lambda n, a: a << (n & 15), unit="valu")
-inst("v_pk_lshrrev_b16 =v.pku16, a.pku16, a.pku16", lambda n, a: a >> (n & 15), unit="valu")
-inst("v_pk_ashrrev_i16 =v.pki16, a.pki16, a.pki16", lambda n, a: a >> (n & 15), unit="valu")
+    inst(f"v_pk_add_{kind} {three}", clamped(lambda a, b: a + b), sched="packed", fields="clamp")
+    inst(f"v_pk_sub_{kind} {three}", clamped(lambda a, b: a - b), sched="packed", fields="clamp")
+    inst(f"v_pk_mad_{kind} {three}, a.{pk}", clamped(lambda a, b, c: a * b + c), sched="packed", fields="clamp")
+    inst(f"v_pk_min_{kind} {three}", minimum, sched="packed")
+    inst(f"v_pk_max_{kind} {three}", maximum, sched="packed")
+inst("v_pk_mul_lo_u16 =v.pku16, a.pku16, a.pku16", lambda a, b: a * b, sched="packed")
+inst("v_pk_lshlrev_b16 =v.pku16, a.pku16, a.pku16", lambda n, a: a << (n & 15), sched="packed")
+inst("v_pk_lshrrev_b16 =v.pku16, a.pku16, a.pku16", lambda n, a: a >> (n & 15), sched="packed")
+inst("v_pk_ashrrev_i16 =v.pki16, a.pki16, a.pki16", lambda n, a: a >> (n & 15), sched="packed")
 
 # --- dot products
 _Pair = tuple[Value, Value]
@@ -82,20 +82,20 @@ def _unsigned_dot(count: int) -> Callable[..., Value]:
     return body
 
 
-inst("v_dot2_f32_f16 =v.f32, a.pkf16, a.pkf16, a.f32", _dot2("f32 f16"), unit="valu")
-inst("v_dot2_f32_bf16 =v.f32, a.pkbf16, a.pkbf16, a.f32", _dot2("f32 bf16"), unit="valu")
-inst("v_dot2acc_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), unit="valu", vopd="xy")
+inst("v_dot2_f32_f16 =v.f32, a.pkf16, a.pkf16, a.f32", _dot2("f32 f16"), sched="dot")
+inst("v_dot2_f32_bf16 =v.f32, a.pkbf16, a.pkbf16, a.f32", _dot2("f32 bf16"), sched="dot")
+inst("v_dot2acc_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), sched="dot", vopd="xy")
 # The bf16 form exists as half of a VOPD only.
-inst("v_dot2acc_f32_bf16 +v.f32, a.pkbf16, a.pkbf16", _dot2_acc("f32 bf16"), unit="valu", vopd="xy")
-inst("v_dot2c_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), unit="valu")
+inst("v_dot2acc_f32_bf16 +v.f32, a.pkbf16, a.pkbf16", _dot2_acc("f32 bf16"), sched="dot", vopd="xy")
+inst("v_dot2c_f32_f16 +v.f32, a.pkf16, a.pkf16", _dot2_acc("f32 f16"), sched="dot")
 for count, size in ((4, 8), (8, 4)):
     inst(
         f"v_dot{count}_i32_iu{size} =v.i32, a.u32, a.u32, a.i32",
         _integer_dot(count),
-        unit="valu",
+        sched="dot",
         fields="neg_lo clamp",
     )
-    inst(f"v_dot{count}_u32_u{size} =v.u32, a.u32, a.u32, a.u32", _unsigned_dot(count), unit="valu", fields="clamp")
+    inst(f"v_dot{count}_u32_u{size} =v.u32, a.u32, a.u32, a.u32", _unsigned_dot(count), sched="dot", fields="clamp")
 
 
 def _dot2_16(kind: str) -> Callable[[_Pair, _Pair, Value], Value]:
@@ -110,8 +110,8 @@ def _dot2_16(kind: str) -> Callable[[_Pair, _Pair, Value], Value]:
 # LLVM's operand type for these has 1.0 in the low half only, the guide (7.2.1) says nothing of such pairs; that the
 # constant stands in both halves is what AMD's emulator does for gfx11 (rocjitsu, Dot2InlineReplication), and what a
 # card was seen to do in V_DOT2ACC_F32_F16 as half of a VOPD.
-inst("v_dot2_f16_f16 =v.f16, a.pkf16d, a.pkf16d, a.f16", _dot2_16("f16 f16"), unit="valu")
-inst("v_dot2_bf16_bf16 =v.u16, a.pkbf16, a.pkbf16, a.bf16", _dot2_16("bf16 bf16"), unit="valu")
+inst("v_dot2_f16_f16 =v.f16, a.pkf16d, a.pkf16d, a.f16", _dot2_16("f16 f16"), sched="dot")
+inst("v_dot2_bf16_bf16 =v.u16, a.pkbf16, a.pkbf16, a.bf16", _dot2_16("bf16 bf16"), sched="dot")
 
 # --- D = A * B + C on 16x16 matrices of a wave. Lane n holds row n % 16 of A and column n % 16 of B, two k in a
 # register; in C and D register r of lane n holds row 2 * r + n // 16, column n % 16.
@@ -157,8 +157,9 @@ for kind, accumulator in (("f32", "b256"), ("f16", "f16x8"), ("bf16", "bf16x8"))
             inst(
                 f"v_wmma_{kind}_16x16x16_{factor} =v.{accumulator}, a.b256, a.b256, a.{accumulator}",
                 _wmma_float(f"{kind} {factor}"),
-                unit="valu64",
+                sched="wmma_16bit",
                 fields="neg_lo neg_hi op_sel",
+                crosses_lanes=True,
             )
 
 
@@ -178,6 +179,7 @@ for size, matrix in ((8, "b128"), (4, "b64")):
     inst(
         f"v_wmma_i32_16x16x16_iu{size} =v.b256, a.{matrix}, a.{matrix}, a.b256",
         _wmma_integer(size),
-        unit="valu64",
+        sched=f"wmma_iu{size}",
         fields="neg_lo clamp",
+        crosses_lanes=True,
     )

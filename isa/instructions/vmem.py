@@ -1,7 +1,7 @@
 """Vector memory: FLAT, GLOBAL and SCRATCH. RDNA3 ISA guide 11 and 16.17 to 16.19."""
 
 from isa.instructions.atomics import INTEGER_ATOMICS
-from isa.semantics.describe import Access, Unit, inst
+from isa.semantics.describe import Access, inst
 
 _LOADS = (
     *((f"b{n}", f"b{n}", f"=v.b{n}", "") for n in (32, 64, 96, 128)),
@@ -16,25 +16,24 @@ _STORES = (
     ("d16_hi_b8", "b8", "v.b32", "hi"),
     ("d16_hi_b16", "b16", "v.b32", "hi"),
 )
-_SPACES: tuple[tuple[Unit, str, str, str], ...] = (
+_SPACES = (
     ("flat", "v.u64", "", "lgkmcnt"),
-    ("vmem", "va", ", sa", ""),
+    ("global", "va", ", sa", ""),
     ("scratch", "va", ", sa", ""),
 )
 
-for unit, address, scalar, extra in _SPACES:
-    space = "global" if unit == "vmem" else unit
+for space, address, scalar, extra in _SPACES:
     for name, element, data, half in _LOADS:
         inst(
             f"{space}_load_{name} {data}, {address}{scalar}",
-            unit=unit,
+            sched=f"{space}_load",
             counters=f"vmcnt {extra}",
             access=Access(space, "load", element, half),
         )
     for name, element, data, half in _STORES:
         inst(
             f"{space}_store_{name} {address}, {data}{scalar}",
-            unit=unit,
+            sched=f"{space}_store",
             counters=f"vscnt {extra}",
             access=Access(space, "store", element, half),
         )
@@ -47,14 +46,14 @@ for unit, address, scalar, extra in _SPACES:
         inst(
             f"{space}_atomic_{name} {address}, {data}{scalar}",
             body,
-            unit=unit,
+            sched=f"{space}_atomic",
             counters=f"vscnt {extra}",
             access=Access(space, "atomic", element),
         )
         inst(
             f"{space}_atomic_{name} =v.{element}, {address}, {data}{scalar}",
             body,
-            unit=unit,
+            sched=f"{space}_atomic",
             counters=f"vmcnt {extra}",
             access=Access(space, "atomic", element, returns=True),
             form="glc",

@@ -26,9 +26,6 @@ from isa.semantics.describe import lookup
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_VALU = frozenset({"valu", "valu64", "trans"})
-_ARITHMETIC = _VALU | {"salu"}
-
 
 @cache
 def _templates() -> Environment:
@@ -132,7 +129,7 @@ def _nearby(lines: Sequence[Line], at: int, step: int, count: int) -> list[Line]
                 break
         elif isinstance(node, Instruction) and not _is_hint(lines[at]):
             found.append(lines[at])
-            count -= step > 0 or node.desc.unit in _VALU
+            count -= step > 0 or node.desc.is_valu
     return found
 
 
@@ -212,4 +209,4 @@ def by_itself(half: Instruction) -> Instruction | None:
 def _only_computes(inst: Instruction) -> bool:
     """Whether all that an instruction does is to write registers."""
     desc = inst.desc
-    return desc.unit in _ARITHMETIC and not desc.effect and desc.access is None and bool(inst.writes())
+    return (desc.is_valu or desc.is_salu) and not desc.effect and desc.access is None and bool(inst.writes())

@@ -27,7 +27,6 @@ from isa.semantics.describe import lookup, width
 from isa.semantics.waits import parse_wait
 
 _FMA = frozenset({"v_fmac_f32", "v_fma_f32"})
-_IGNORED = frozenset({"wait", "internal"})
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def entering(cfg: Cfg, loop: Loop) -> Block:
 def end_line(cfg: Cfg, block: Block) -> int:
     """The line before which code at the end of a block goes: its branch, or the line behind its last instruction."""
     last = cfg.instructions[block.end - 1]
-    return cfg.lines[block.end - 1] + (last.desc.unit != "branch")
+    return cfg.lines[block.end - 1] + (not last.desc.is_branch)
 
 
 def leaving_line(cfg: Cfg, loop: Loop) -> int:
@@ -186,7 +185,7 @@ class _Reader:
                 self._fma(machine, i, inst)
             elif inst.desc.access:
                 self._load(i, inst)
-            elif inst.desc.unit in _IGNORED:
+            elif inst.desc.is_wait or inst.desc.is_internal:
                 self._wait(inst)
             machine.run(inst)
         streams = self._streams(machine)
@@ -243,7 +242,7 @@ class _Reader:
         self.loads.append(position)
 
     def _wait(self, inst: Instruction) -> None:
-        if inst.desc.unit == "wait" and parse_wait(inst).keys() != {"lgkmcnt"}:
+        if inst.desc.is_wait and parse_wait(inst).keys() != {"lgkmcnt"}:
             raise inst.error("the inner loop waits for more than its LDS loads", expected="s_waitcnt lgkmcnt(n) only")
 
     def _streams(self, machine: Machine) -> tuple[tuple[Poly, set[int]], tuple[Poly, set[int]]]:
@@ -327,7 +326,7 @@ class _Reader:
                 break
         for i in sorted(kept):
             inst = self.cfg.instructions[i]
-            if inst.desc.unit not in ("salu", "branch"):
+            if not (inst.desc.is_salu or inst.desc.is_branch):
                 raise inst.error("the inner loop's end is not decided by scalar arithmetic alone")
         return tuple(sorted(kept))
 
@@ -335,11 +334,10 @@ class _Reader:
         known = {*control, *self.fmas, *self.loads}
         for i in self.positions:
             inst = self.cfg.instructions[i]
-            if (
-                i not in known
-                and inst.desc.unit not in _IGNORED
-                and (inst.desc.unit not in ("valu", "valu64", "salu") or inst.desc.effect)
-            ):
+            desc = inst.desc
+            ignored = desc.is_wait or desc.is_internal
+            arithmetic = desc.is_salu or (desc.is_valu and not desc.is_trans)
+            if i not in known and not ignored and (not arithmetic or desc.effect):
                 raise inst.error(
                     "an instruction that has no place in the inner loop of a GEMM",
                     expected="LDS loads, FMAs, address arithmetic and the loop's own control",

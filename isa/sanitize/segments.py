@@ -183,15 +183,14 @@ def _moves(write: int, sources: Sequence[int]) -> Iterator[int]:
 def _entries(inst: Instruction) -> Iterator[int]:
     """How one instruction touches registers; what a load fills is not among them."""
     desc = inst.desc
-    dpp = "dpp" in inst.mnemonic or any(name in ("quad_perm", "dpp8", "row_mask") for name, _ in inst.modifiers)
-    across = ANY_LANE if dpp or regset.across_lanes(inst) else 0
+    across = ANY_LANE if inst.dpp or regset.across_lanes(inst) else 0
     saves = MAY_BE_EMPTY if desc.access is not None and desc.access.space == "scratch" else 0
     for half in inst.halves:
         entry = lookup(half)
         rows = entry.roles_of(half)
         free = unread_high(half)
         source = -1 if free is None else regset.bit(free)
-        moved = None if dpp else _moved(entry, rows)
+        moved = None if inst.dpp else _moved(entry, rows)
         masks = any(rows[n][1] == EXEC_LO for n in _SETS_LANES.get(entry.name, ()))
         lane = _lane(rows[_LANE_OPERAND][1]) if moved is not None and entry.name in _LANES else 0
         for number, (role, operand) in enumerate(rows):

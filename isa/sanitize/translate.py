@@ -58,7 +58,7 @@ _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC_ACCESS}
 _SPACES = {
     "lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE, "scratch": SCRATCH_SPACE,
 }  # fmt: skip
-_STREAMS = {"vmem": 1, "scratch": 1, "lds": 2, "flat": 3, "smem": 4}
+_STREAMS = {"vmem": 1, "lds": 2, "smem": 4}
 WRAPPERS = """
 define i64 @watch_start_group(i64 %c.int, i64 %number) {
   %c = inttoptr i64 %c.int to ptr
@@ -149,7 +149,7 @@ class WatchedTranslator(Translator):
             self._call(self.writer.scalar, "emptied", "%w.int", _EMPTIES[inst.desc.name])
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
-        if not _STREAMS.get(inst.desc.unit) or not inst.desc.counters or not inst.operands:
+        if not _streams(inst) or not inst.desc.counters or not inst.operands:
             super()._write(inst)
         elif self.late:
             self._write_late(inst)
@@ -175,7 +175,7 @@ class WatchedTranslator(Translator):
     def _write_late(self, inst: Instruction) -> None:
         """A memory access that keeps what its registers held."""
         if (reg := fills(inst)) is not None:
-            what = (_STREAMS[inst.desc.unit], regset.bit(reg.sub(0)), reg.count)
+            what = (_streams(inst), regset.bit(reg.sub(0)), reg.count)
             self._call(self.writer.scalar, "keep", "%w.int", *what)
         super()._write(inst)
         self._settle()
@@ -246,7 +246,7 @@ class WatchedTranslator(Translator):
         region.label(f"{name}.ready")
 
     def _issue(self, inst: Instruction) -> None:
-        reg, access, streams = fills(inst), inst.desc.access, _STREAMS[inst.desc.unit]
+        reg, access, streams = fills(inst), inst.desc.access, _streams(inst)
         if reg is None and not streams & 2:
             return  # nothing waits for it but vscnt
         first, count = (regset.bit(reg.sub(0)), reg.count) if reg is not None else (0, 0)
@@ -411,6 +411,11 @@ def _is_shared(access: Access) -> bool:
 def _reads_scratch(inst: Instruction) -> bool:
     access = inst.desc.access
     return access is not None and access.space in ("scratch", "flat") and access.kind == "load"
+
+
+def _streams(inst: Instruction) -> int:
+    """The ordered streams in which an access completes, as bits: a flat one in two."""
+    return 3 if inst.desc.space == "flat" else _STREAMS.get(inst.desc.unit, 0)
 
 
 def _signed(word: int) -> int:

@@ -2,8 +2,8 @@
 
 An entry is made with `inst`, whose first argument reads like assembly:
 
-    inst("v_fmac_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(a, b, d), unit="valu", vopd="xy")
-    inst("s_add_u32 =s.u32, s.u32, s.u32", lambda a, b: (a + b, carry(a, b)), unit="salu", writes="scc")
+    inst("v_fmac_f32 +v.f32, a.f32, a.f32", lambda d, a, b: fma(a, b, d), sched="valu", vopd="xy")
+    inst("s_add_u32 =s.u32, s.u32, s.u32", lambda a, b: (a + b, carry(a, b)), sched="salu", writes="scc")
 
 Each operand is `[=|+]kind.type`: `=` written, `+` read and written, neither read only. Kinds:
 
@@ -26,6 +26,8 @@ The type gives width and interpretation; `width` turns it into a count of regist
     mix                     f32, or one half as f16 turned into f32, as op_sel_hi and op_sel say (v_fma_mix_*)
     f16h                    a destination that is the high half of its register
     mask                    b1: one truth value a lane (kind m)
+
+`sched=` names the scheduling class (`isa.semantics.scheduling`), from which follows what runs the instruction.
 
 `reads=` and `writes=` name implicit registers (scc, vcc, exec, m0; vcc and exec are u32 masks, the 64 forms u64; scc is
 b1), `pc` the program counter. `fields=` names what else the body needs: a modifier's number (offset, clamp, op_sel,
@@ -55,6 +57,9 @@ that has an entry of its own, for instance `glc`, where an atomic returns the ol
 Vector instructions read EXEC without saying so (`exec_masked`): lanes that are off keep their destination. An
 instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
 
+Where a lane's result depends on other lanes (v_permlane16_b32, ds_bpermute_b32, v_wmma_*) the entry says
+`crosses_lanes`.
+
 An instruction that nobody described is an error that names it and this package's file for it; there is no default.
 """
 
@@ -63,19 +68,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
 from isa.semantics.aliases import ALIASES
+from isa.semantics.scheduling import CLASSES, MATRIX, TRANSCENDENTAL, Unit
 
 if TYPE_CHECKING:
     from isa.asm.program import Instruction, Operand
 
-Unit = Literal[
-    "valu", "valu64", "trans", "salu", "smem", "lds", "vmem", "flat", "scratch", "branch", "barrier", "wait", "internal"
-]
-VECTOR_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
+VECTOR_UNITS = frozenset({"valu", "lds", "vmem"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
 _BITS = {"f16h": 16, "f16x8": 256, "bf16x8": 256, "mask": 32, "mix": 32}
 _HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h", "f16x8", "bf16x8"})
@@ -136,29 +139,104 @@ class Access:
 class Description:
     """One instruction. See the module's docstring for what the fields mean.
 
+    sched:    its scheduling class (`isa.semantics.scheduling`).
     counters: wait counters that it raises (vmcnt, vscnt, lgkmcnt, expcnt).
     vopd:     which halves of a VOPD it may be: "", "xy" or "y".
+    crosses_lanes: a lane's result depends on other lanes' sources (DPP does that to any: `Instruction.dpp`).
     terminator: control never goes on behind it (s_branch, s_setpc_b64, s_endpgm).
     """
 
     name: str
     roles: tuple[Role, ...]
     body: Callable[..., Any] | None
-    unit: Unit
+    sched: str
     implicit_reads: tuple[str, ...] = ()
     implicit_writes: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
     access: Access | None = None
     vopd: str = ""
     ignores_exec: bool = False
+    crosses_lanes: bool = False
     terminator: bool = False
     fields: tuple[str, ...] = ()
     effect: str = ""
     relative: tuple[int, ...] = ()
 
-    @property
+    @cached_property
+    def unit(self) -> Unit:
+        """What runs it."""
+        return CLASSES[self.sched]
+
+    @cached_property
     def exec_masked(self) -> bool:
         return self.unit in VECTOR_UNITS and not self.ignores_exec
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it works on lanes: the vector ALU, LDS or vector memory."""
+        return self.unit in VECTOR_UNITS
+
+    @property
+    def is_valu(self) -> bool:
+        """Whether the vector ALU runs it, transcendental and matrix instructions among them."""
+        return self.unit == "valu"
+
+    @property
+    def is_salu(self) -> bool:
+        return self.unit == "salu"
+
+    @property
+    def is_trans(self) -> bool:
+        return self.sched in TRANSCENDENTAL
+
+    @property
+    def is_matrix(self) -> bool:
+        return self.sched in MATRIX
+
+    @property
+    def is_compare(self) -> bool:
+        """Whether it is a vector comparison: it writes a lane mask, or EXEC, and no VGPR."""
+        written = [role.kind for role in self.roles if role.written]
+        return self.is_valu and (written == ["m"] or self.writes_exec)
+
+    @property
+    def writes_exec(self) -> bool:
+        """Whether it writes EXEC without naming it: v_cmpx, s_and_saveexec and their kinds."""
+        return "exec" in self.implicit_writes or "exec64" in self.implicit_writes
+
+    @property
+    def is_branch(self) -> bool:
+        """Whether control may go elsewhere: branches, calls, jumps through a register."""
+        return self.unit == "branch"
+
+    @property
+    def is_barrier(self) -> bool:
+        return self.unit == "barrier"
+
+    @property
+    def is_wait(self) -> bool:
+        return self.unit == "wait"
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether no unit runs it: hints, s_nop, s_endpgm, messages, mode changes."""
+        return self.unit == "internal"
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether it changes no register, no memory and no mode: s_nop, v_nop, s_delay_alu, messages ..."""
+        written = self.implicit_writes or any(role.written for role in self.roles)
+        return not (written or self.effect or self.access) and self.sched != "cache_control"
+
+    @property
+    def drains_valu(self) -> bool:
+        """Whether it issues only when all of the wave's vector results are in their registers: LDS, vector memory."""
+        return self.unit == "lds" or self.unit == "vmem"
+
+    @property
+    def space(self) -> str:
+        """The memory that it reaches, "" for none."""
+        return self.access.space if self.access is not None else ""
 
     @property
     def scatters(self) -> bool:
@@ -220,13 +298,14 @@ def inst(
     pattern: str,
     body: Callable[..., Any] | None = None,
     *,
-    unit: Unit,
+    sched: str,
     reads: str = "",
     writes: str = "",
     counters: str = "",
     access: Access | None = None,
     vopd: str = "",
     ignores_exec: bool = False,
+    crosses_lanes: bool = False,
     terminator: bool = False,
     fields: str = "",
     effect: str = "",
@@ -241,6 +320,8 @@ def inst(
         if not m:
             raise ValueError(f"{name}: operand {piece!r} is not [=|+]kind.type")
         roles.append(Role({"": "r", "=": "w", "+": "rw"}[m[1]], m[2], m[3] or ("mask" if m[2] == "m" else "b32")))
+    if sched not in CLASSES:
+        raise ValueError(f"{name}: no scheduling class {sched!r} in isa.semantics.scheduling")
     key = f"{name} {form}" if form else name
     if key in _TABLE:
         raise ValueError(f"{key} is described twice")
@@ -248,13 +329,14 @@ def inst(
         name,
         tuple(roles),
         body,
-        unit,
+        sched,
         tuple(reads.split()),
         tuple(writes.split()),
         tuple(counters.split()),
         access,
         vopd,
         ignores_exec,
+        crosses_lanes,
         terminator,
         tuple(fields.split()),
         effect,

@@ -36,7 +36,7 @@ def execute(engine: Engine, inst: Instruction) -> None:
             _effect(engine, half, desc)
         elif desc.body is not None:
             writes += _compute(engine, half, desc)
-        elif desc.roles and desc.unit not in ("internal", "wait"):
+        elif desc.roles and not (desc.is_internal or desc.is_wait):
             raise half.error(f"what {desc.name} computes is not described")
     for put in writes:
         put()

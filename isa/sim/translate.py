@@ -32,7 +32,6 @@ from isa.sim.translations import Facts
 from isa.sim.wave_function import Frame
 from isa.sim.writer import Writer, masked
 
-_LANE_UNITS = frozenset({"valu", "valu64", "trans", "lds", "vmem", "flat", "scratch"})
 _across: set[str] = set()
 """Instructions seen to work across lanes."""
 
@@ -125,7 +124,7 @@ class Translator(Frame):
 
     def _write(self, inst: Instruction) -> None:
         desc = inst.desc
-        if desc.unit not in _LANE_UNITS:
+        if not desc.is_vector:
             self._lanes: Lanes | None = None
             if desc.effect == "wait":
                 return  # a simulated access is done when it is issued
@@ -142,7 +141,7 @@ class Translator(Frame):
             return
         if not inst.operands:
             return  # cache control
-        key = desc.name + (" dpp" if "dpp" in inst.mnemonic or inst.has("dpp8") or inst.has("quad_perm") else "")
+        key = desc.name + (" dpp" if inst.dpp else "")
         if key not in _across and not desc.relative:
             if self.strips is not None and self._conflicts(inst):
                 self._close()

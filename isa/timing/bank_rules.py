@@ -26,6 +26,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from isa.analysis.banks import Source
+from isa.asm.program import Instruction
+from isa.registers import Reg
 
 Rule = Callable[[Sequence[Source], Sequence[Source]], int]
 
@@ -61,6 +63,13 @@ def _no_cache(before: Sequence[Source], now: Sequence[Source]) -> int:
 
 def _free(before: Sequence[Source], now: Sequence[Source]) -> int:
     return 0
+
+
+def matrix_on_one_bank(inst: Instruction) -> bool:
+    """Whether A, B and C of a matrix product begin on one bank, which costs `wmma_bank_passes` under every rule: the
+    rules above are about single registers."""
+    firsts = [reg.index % 4 if isinstance(reg, Reg) and reg.is_vgpr else None for reg in inst.operands[1:4]]
+    return inst.desc.is_matrix and None not in firsts and len(set(firsts)) == 1
 
 
 RULES: dict[str, Rule] = {

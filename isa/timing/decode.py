@@ -1,14 +1,13 @@
 """A kernel's instructions -> the static side of the cycle model (`engine_abi.Code`).
 
-What each instruction is comes from its description (unit, access, counters, operand roles); how long it takes from
+What each instruction is and how long it takes comes from its scheduling class (`isa.timing.scheduling_classes`) and
 `isa.timing.rdna3`; what its operand reads cost from a bank rule. Blocks are those of `isa.analysis.cfg`, in the order
 of the code, so that "the next block" is the fall-through.
 
 s_delay_alu is attached to the instructions it speaks of: the next one (instid0) and the one that instskip names
 (instid1), counted in the order of the code (RDNA3 ISA guide 16.5).
 
-Limits: s_waitcnt_depctr costs its issue only; LDS-direct loads and WMMA have no timing class here and
-their descriptions, once written, must say one.
+Limits: s_waitcnt_depctr costs its issue only.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from isa.analysis.banks import Source, sources
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
-from isa.semantics.describe import Access, base_name, width
+from isa.semantics.describe import Access, width
 from isa.semantics.waits import parse_wait
 from isa.timing import bank_rules, engine_abi
 from isa.timing.engine_abi import Code
+from isa.timing.scheduling_classes import Cost, cost
 
-_VALU_UNITS = ("valu", "valu64", "trans")
 _COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
 _CODE_LINE = 64
 _SKIPS = {"SAME": 0, "NEXT": 1, "SKIP_1": 2, "SKIP_2": 3, "SKIP_3": 4, "SKIP_4": 5}
@@ -41,12 +40,13 @@ def number_of(reg: Reg) -> int:
 
 
 def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT) -> Code:
-    """The static arrays of a kernel. IsaError for an instruction that nobody described."""
+    """The static arrays of a kernel. IsaError for an instruction that nobody described, or timed."""
     insts = cfg.instructions
     n = len(insts)
     rule = bank_rules.RULES[bank_rule]
-    kind = np.array([_kind(inst) for inst in insts], np.int64)
-    passes, latency, path = _costs(insts, kind, numbers)
+    costs = [cost(inst) for inst in insts]
+    kind = np.array([_kind(inst, c) for inst, c in zip(insts, costs, strict=True)], np.int64)
+    passes, latency, path = _costs(insts, numbers)
     bank_reuse, bank_cold = np.zeros(n, np.int64), np.zeros(n, np.int64)
     wait = np.full((n, 3), -1, np.int64)
     delay = np.zeros((n, 4), np.int64)
@@ -54,7 +54,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     counter, private, value = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for i, inst in enumerate(insts):
         if kind[i] == engine_abi.VALU:
-            value[i] = inst.desc.unit == "trans"
+            value[i] = inst.desc.is_trans
         elif kind[i] == engine_abi.WAIT:
             waits = parse_wait(inst)
             wait[i] = [waits.get(counter, -1) for counter in _COUNTERS]
@@ -63,15 +63,16 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
             counter[i] = _COUNTERS.index(inst.desc.counters[0]) if inst.desc.counters else 0
             private[i] = inst.desc.access.space == "scratch"
         elif kind[i] in (engine_abi.INTERNAL, engine_abi.PRIO):
-            value[i] = _amount(inst)
-        if base_name(inst.mnemonic) == "s_delay_alu":
+            value[i] = _amount(inst, costs[i])
+        if inst.desc.sched == "delay":
             _attach(delay, insts, i)
     for block in cfg.blocks:
         before: list[Source] = []
         for i in block.range:
             if kind[i] == engine_abi.VALU:
                 now = sources(insts[i])
-                bank_reuse[i], bank_cold[i] = rule(before, now), rule((), now)
+                matrix = round(numbers["wmma_bank_passes"]) if bank_rules.matrix_on_one_bank(insts[i]) else 0
+                bank_reuse[i], bank_cold[i] = rule(before, now) + matrix, rule((), now) + matrix
                 before = now
     src_at, src = _registers([inst.reads() for inst in insts], kind)
     dst_at, dst = _registers([inst.writes() for inst in insts], kind)
@@ -99,60 +100,28 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
 
 def repriced(code: Code, cfg: Cfg, numbers: Mapping[str, float]) -> Code:
     """The same with other machine numbers."""
-    passes, latency, path = _costs(cfg.instructions, code.kind, numbers)
+    passes, latency, path = _costs(cfg.instructions, numbers)
     return code._replace(passes=passes, latency=latency, path=path)
 
 
-def _costs(
-    insts: Sequence[Instruction], kind: np.ndarray, numbers: Mapping[str, float]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(passes, latency, path): all that depends on machine numbers."""
+def _costs(insts: Sequence[Instruction], numbers: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(passes, latency, path): all that depends on machine numbers. latency: of a result after the first pass."""
     passes, latency, path = (np.zeros(len(insts), np.int64) for _ in range(3))
     for i, inst in enumerate(insts):
-        if inst.desc.unit in _VALU_UNITS:
-            passes[i], latency[i] = _valu_cost(inst, numbers)
+        if inst.desc.is_valu:
+            found = cost(inst)
+            passes[i] = round(numbers[found.passes])
+            latency[i] = round(numbers[found.latency] - numbers[found.passes] + 1)
         elif inst.desc.access is not None:
             path[i] = _path(inst, inst.desc.access, numbers)
     return passes, latency, path
 
 
-def _kind(inst: Instruction) -> int:
-    desc = inst.desc
-    if desc.unit in _VALU_UNITS:
-        return engine_abi.VALU
-    if desc.unit == "lds":
-        access = desc.access
-        return (
-            engine_abi.LDS_LOAD if access is None or access.kind == "load" or access.returns else engine_abi.LDS_STORE
-        )
-    if desc.unit in ("vmem", "flat", "scratch"):
-        if desc.access is None:
-            return engine_abi.INTERNAL  # cache control
-        return engine_abi.LOAD if desc.access.kind == "load" or desc.access.returns else engine_abi.STORE
-    if desc.effect == "end":
-        return engine_abi.END
-    if base_name(inst.mnemonic) == "s_setprio":
-        return engine_abi.PRIO
-    units = {
-        "salu": engine_abi.SALU,
-        "smem": engine_abi.SMEM,
-        "branch": engine_abi.BRANCH,
-        "barrier": engine_abi.BARRIER,
-        "wait": engine_abi.WAIT,
-        "internal": engine_abi.INTERNAL,
-    }
-    return units[desc.unit]
-
-
-def _valu_cost(inst: Instruction, numbers: Mapping[str, float]) -> tuple[int, int]:
-    """(cycles it holds the VALU, latency of its result after the first of them)."""
-    desc = inst.desc
-    if desc.unit == "trans":
-        return round(numbers["trans_passes"]), round(numbers["trans_latency"] - numbers["trans_passes"] + 1)
-    if desc.unit == "valu64":
-        name = "f64" if any(role.type == "f64" for role in desc.roles) else "valu64"
-        return round(numbers[f"{name}_passes"]), round(numbers[f"{name}_latency"] - numbers[f"{name}_passes"] + 1)
-    return 1, round(numbers["valu_latency"])
+def _kind(inst: Instruction, found: Cost) -> int:
+    """The class's kind; an atomic that returns the old value is a load."""
+    if inst.desc.access is not None and inst.desc.access.returns:
+        return {engine_abi.LDS_STORE: engine_abi.LDS_LOAD, engine_abi.STORE: engine_abi.LOAD}[found.kind]
+    return found.kind
 
 
 def _dwords(access: Access) -> int:
@@ -179,11 +148,10 @@ def _path(inst: Instruction, access: Access, numbers: Mapping[str, float]) -> in
     return round(numbers["path_store"]) + (dwords - 1) + (not scalar_base)
 
 
-def _amount(inst: Instruction) -> int:
+def _amount(inst: Instruction, found: Cost) -> int:
     """Cycles beyond its own that s_nop or s_sleep takes; the priority of s_setprio; 0 for the others."""
     first = inst.operands[0] if inst.operands else None
-    amount = int(first.value) if isinstance(first, Imm) else 0
-    return {"s_nop": amount, "s_sleep": 64 * amount, "s_setprio": amount}.get(base_name(inst.mnemonic), 0)
+    return found.amount * int(first.value) if found.amount and isinstance(first, Imm) else 0
 
 
 def _attach(delay: np.ndarray, insts: Sequence[Instruction], at: int) -> None:
@@ -227,4 +195,4 @@ def _size(inst: Instruction) -> int:
     if inst.pair is not None or inst.mnemonic.endswith("_e64") or inst.desc.access is not None:
         return 8
     literal = any(isinstance(o, Imm) and isinstance(o.value, int) and not -16 <= o.value <= 64 for o in inst.operands)
-    return 8 if literal and inst.desc.unit in ("salu", *_VALU_UNITS) else 4
+    return 8 if literal and (inst.desc.is_salu or inst.desc.is_valu) else 4

@@ -44,6 +44,7 @@ def _number(value: float, unit: str, confidence: str, source: str, low: float = 
 NUMBERS: dict[str, Number] = {
     # --- VALU
     "valu_issue_to_execute": _number(8, "cycles", "M", "SQTT: 8 to 9"),
+    "valu_passes": _number(1, "cycles", "H", "SQTT: independent VALU of one wave 1 apart"),
     "valu_latency": _number(5, "cycles", "H", "SQTT: a dependent VALU executes 5 cycles after its producer"),
     "valu_queue": _number(
         8,
@@ -60,6 +61,17 @@ NUMBERS: dict[str, Number] = {
     "valu64_latency": _number(6, "cycles", "M", "Mesa ACO: 6/2", 6, 8),
     "f64_passes": _number(16, "cycles", "M", "ISA: fp64 at 1/16 rate on Navi 31"),
     "f64_latency": _number(22, "cycles", "M", "Mesa ACO", 18, 26),
+    "trans_f64_latency": _number(24, "cycles", "M", "Mesa ACO"),
+    "wmma_passes": _number(
+        32,
+        "cycles",
+        "M",
+        "Mesa ACO, latency alike; AMD's peak, 122.8 TFLOP/s on 96 CUs at 2.5 GHz",
+    ),
+    "wmma_iu4_passes": _number(16, "cycles", "M", "Mesa ACO, latency alike; half of the others"),
+    "wmma_bank_passes": _number(
+        2, "cycles", "M", "LLVM issue 204254, rocm-libraries pull request 8309: 34 where A, B and C begin on one bank"
+    ),
     "valu_to_lds": _number(
         18, "cycles", "H", "SQTT: issue of a wave's last VGPR write to the issue of its LDS access, 4 of 4", 17, 19
     ),

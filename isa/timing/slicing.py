@@ -63,7 +63,7 @@ def slice_of(cfg: Cfg) -> Slice:
     for i, inst in enumerate(insts):
         desc = inst.desc
         masked[i] = regset.VGPRS if desc.exec_masked else 0
-        if desc.unit == "branch":
+        if desc.is_branch:
             roots[i] = 0 if i in asking else uses[i]
         elif desc.access is not None and desc.access.space != "scalar":
             accesses.add(i)
@@ -139,7 +139,7 @@ def guessed(cfg: Cfg) -> frozenset[int]:
         number = work.pop()
         told = entry[number]
         for i in cfg.blocks[number].range:
-            if insts[i].desc.unit == "branch":
+            if insts[i].desc.is_branch:
                 found |= {i} if cfg.uses[i] & told else set()
             elif _looks(insts[i]) or cfg.uses[i] & told:
                 told |= cfg.defs[i]

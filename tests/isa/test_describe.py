@@ -1,10 +1,15 @@
 """Entries of isa/instructions: operand roles, implicit registers, counters."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
-from isa.semantics.describe import base_name, table
+from isa.semantics.describe import base_name, table, width
+from isa.semantics.float_mode import FloatMode
+from isa.sim.numpy_values import NumpyValue
 
 # instruction | reads | writes | counters
 CASES = """
@@ -60,3 +65,54 @@ def test_wrong_operand_count():
 def test_every_entry_is_under_its_own_name():
     for key, entry in table().items():
         assert key.split()[0] == entry.name == base_name(entry.name)
+
+
+class _Asked(Exception):
+    """A body asked for another lane's value."""
+
+
+def test_bodies_that_ask_other_lanes_say_so(monkeypatch):
+    """Each vector body is called on values whose other lanes cannot be had."""
+
+    def refused(*_, **__):
+        raise _Asked
+
+    for name in ("lane", "shuffle", "primitives"):
+        monkeypatch.setattr(NumpyValue, name, refused)
+    mode = FloatMode()
+
+    def value(type_):
+        if type_[:2] == "pk":
+            return (value("u16" if "bf" in type_ else type_[2:5]),) * 2
+        if type_ in ("mask", "mix"):
+            return value("b1" if type_ == "mask" else "f32")
+        if width(type_) > 2:
+            return (value("u32"),) * width(type_)
+        kind = {"b": "u", "bf": "u"}.get(type_.rstrip("0123456789h"), type_[0])
+        kind = type_ if type_ == "b1" else kind + "".join(c for c in type_ if c.isdigit())
+        return NumpyValue(kind, np.arange(32) % 2 if kind == "b1" else np.arange(32), mode)
+
+    implicit = {name: NumpyValue.scalar("u32", 0xFFFF0000, mode) for name in ("vcc", "exec", "m0")}
+    numbers = {"lane": NumpyValue("u32", np.arange(32), mode), "offset": 0, "clamp": False, "ieee": False}
+    called = Counter()
+    for entry in table().values():
+        if entry.body is None or entry.relative or not (entry.is_valu or entry.sched == "lds_exchange"):
+            continue
+        packed = entry.roles and entry.roles[0].type[:2] == "pk"
+        given = [
+            NumpyValue.scalar("u32", 3, mode) if r.kind == "s" else value(r.type[2:5] if packed else r.type)
+            for r in entry.roles
+            if r.read
+        ]
+        given += [implicit[name] for name in entry.implicit_reads]
+        given += [numbers.get(name, ()) for name in entry.fields]
+        try:
+            entry.body(*given)
+        except _Asked:
+            assert entry.crosses_lanes, entry.name
+            called["across"] += 1
+        else:
+            assert not entry.crosses_lanes, entry.name
+            called["alone"] += 1
+    assert called["across"] == 13
+    assert called["alone"] > 400

@@ -113,7 +113,7 @@ class Machine:
     def run(self, inst: Instruction) -> None:
         """One instruction. What it cannot follow it forgets."""
         access = inst.desc.access
-        if inst.desc.unit == "branch" or inst.desc.relative or (access is not None and access.space != "lds"):
+        if inst.desc.is_branch or inst.desc.relative or (access is not None and access.space != "lds"):
             self._run(inst)
             return
         places = self._results.sources.get(id(inst))
@@ -206,7 +206,7 @@ class Machine:
             return
         if value.either is not None:
             yes, no = value.either
-            if not self._inst.mnemonic.startswith("v_cmp"):
+            if not self._inst.desc.is_compare:
                 value = unknown("u32")
             else:
                 value = yes if self._in_active(yes.a == no.a) or self.choose() else no

@@ -11,7 +11,6 @@ from isa.analysis import defuse
 from isa.asm.parse import parse_line
 from isa.asm.program import Imm, Instruction, Kernel, Line
 from isa.check.mutants.edit import Mutant, mutant, written
-from isa.check.mutants.structure import HINTS
 from isa.registers import Reg, s
 from isa.semantics.describe import lookup
 
@@ -23,7 +22,7 @@ def immediates(kernel: Kernel) -> Iterator[Mutant]:
     """Of operations, and the offsets of global and scalar accesses; those of LDS have a kind of their own."""
     for number, inst in kernel.instructions():
         access = inst.desc.access
-        if inst.desc.effect or inst.mnemonic.startswith(HINTS):
+        if inst.desc.effect or inst.desc.is_hint:
             continue
         if access is not None:
             offset = inst.modifier("offset", 0)

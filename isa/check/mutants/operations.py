@@ -86,10 +86,10 @@ def _is_sign(inst: Instruction) -> bool:
 def masks(kernel: Kernel) -> Iterator[Mutant]:
     """What decides which lanes are on."""
     for number, inst in kernel.instructions():
-        compares = inst.mnemonic.startswith("v_cmp") and not inst.mnemonic.startswith("v_cmpx")
-        if compares and inst.operands and isinstance(inst.operands[0], Reg) and inst.operands[0].file != "v":
-            yield from legal(kernel, "mask opened", number, f"\ts_mov_b32 {inst.operands[0]}, -1")
-        elif inst.mnemonic.startswith("v_cmpx") or EXEC_LO in inst.writes():
+        mask = inst.operands[0] if inst.desc.is_compare and not inst.desc.writes_exec else None
+        if isinstance(mask, Reg):
+            yield from legal(kernel, "mask opened", number, f"\ts_mov_b32 {mask}, -1")
+        elif EXEC_LO in inst.writes():
             yield from legal(kernel, "mask opened", number, "\ts_mov_b32 exec_lo, -1")
 
 

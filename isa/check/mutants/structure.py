@@ -10,9 +10,6 @@ from isa.check.mutants.edit import Mutant, mutant, sample
 from isa.check.mutants.edit import removed as without
 from isa.semantics.waits import BITS, parse_wait
 
-HINTS = ("s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_code_end", "v_nop", "s_sendmsg")
-"""What changes no register and no memory."""
-
 
 def waits(kernel: Kernel) -> Iterator[Mutant]:
     found = [(n, parse_wait(inst)) for n, inst in kernel.instructions() if parse_wait(inst)]
@@ -46,4 +43,4 @@ def sums(inst: Instruction) -> bool:
 
 
 def _does(inst: Instruction) -> bool:
-    return not inst.mnemonic.startswith(HINTS) and inst.desc.effect not in ("wait", "barrier", "end")
+    return not inst.desc.is_hint and inst.desc.effect not in ("wait", "barrier", "end")

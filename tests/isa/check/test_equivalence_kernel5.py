@@ -111,14 +111,14 @@ def reordered(program: Program, seed: int, swaps: int = 4000) -> Program:
 
 
 def _is_alu(inst: Instruction) -> bool:
-    return inst.desc.body is not None and inst.desc.access is None and inst.desc.unit != "branch"
+    return inst.desc.body is not None and inst.desc.access is None and not inst.desc.is_branch
 
 
 def inner_loop(program: Program) -> tuple[int, int]:
     """Lines of the loop that holds the FMAs: (its label, its branch)."""
     kernel = program.kernel()
     for number, inst in kernel.instructions():
-        if inst.desc.unit == "branch":
+        if inst.desc.is_branch:
             start = program.labels[str(inst.operands[0])]
             if start < number and any("fmac" in program.lines[i].text for i in range(start, number)):
                 return start, number

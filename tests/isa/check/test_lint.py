@@ -95,8 +95,8 @@ def mutants(program: Program) -> Iterator[tuple[str, Program]]:
     """Each wait and barrier left out, each wait made weaker by one."""
     for number, inst in program.kernel().instructions():
         text = program.lines[number].text
-        changed = [""] if inst.desc.unit in ("wait", "barrier") else []
-        if inst.desc.unit == "wait":
+        changed = [""] if (inst.desc.is_wait or inst.desc.is_barrier) else []
+        if inst.desc.is_wait:
             changed += [
                 f"{text[: m.start()]}{int(m[0]) + 1}{text[m.end() :]}" for m in re.finditer(r"(?<=cnt\()\d+", text)
             ]

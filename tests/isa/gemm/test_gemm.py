@@ -42,7 +42,7 @@ def test_the_main_loop_is_dual_and_its_banks_never_collide(name: str) -> None:
     for inst in (inst for inst in body if inner.fmas(inst)):
         sources = [op for half in inst.halves for op in half.operands[1:3] if isinstance(op, Reg)]
         assert sorted(reg.bank for reg in sources) == [0, 1, 2, 3]
-    other = [inst for inst in body if inst.desc.unit in ("valu", "trans") and not inner.fmas(inst)]
+    other = [inst for inst in body if inst.desc.is_valu and not inner.fmas(inst)]
     assert other == []
 
 

@@ -47,7 +47,7 @@ def test_kernel8(ladder: dict[str, Any]) -> None:
     assert all(isinstance(x.operands[2], Reg) and x.operands[2].file == "s" for x in loads)
     assert len({x.operands[1] for x in loads}) == 2
     assert len({x.operands[2] for x in loads}) == 16
-    rest = [x for x in loop if x.desc.unit in ("valu", "valu64") and not inner.fmas(x)]
+    rest = [x for x in loop if x.desc.is_valu and not inner.fmas(x)]
     assert [x.mnemonic for x in rest] == ["v_add_nc_u32_e32"] * 2
     steps = "".join("L" if x in loads else "F" if inner.fmas(x) else "" for x in loop)
     assert steps == ("LL" + 64 * "F") * 8

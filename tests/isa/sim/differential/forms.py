@@ -100,10 +100,10 @@ def _forms(key: str, desc: Description) -> Iterator[tuple[str, str]]:
             if "swizzle" in name else ("offset:4", "offset:100")
         )  # fmt: skip
         yield from (("offset", line(plain, m)) for m in offsets)
-    if desc.unit in ("salu", "valu", "valu64", "trans") and desc.body is not None:
+    if (desc.is_salu or desc.is_valu) and desc.body is not None:
         yield from (("scalar", line(o)) for o in _other_sources(desc, plain))
         yield from (("overlap", line(o)) for o in _overlaps(desc, plain))
-    if desc.unit in ("valu", "valu64", "trans") and desc.body is not None:
+    if desc.is_valu and desc.body is not None:
         yield from (("vop3", line(o, m, "_e64")) for o, m in _modified(desc, plain))
         yield from (("halves", line(o, m, e)) for o, m, e in _half_forms(desc, plain))
         yield from (("packed", line(plain, m)) for m in _packed_modifiers(desc))

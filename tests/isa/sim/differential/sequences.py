@@ -59,7 +59,7 @@ def computing() -> Iterator[str]:
 def _computes(desc: Description) -> bool:
     if desc.body is None or desc.relative or "pc" in desc.implicit_writes or desc.effect:
         return desc.access is not None and "addtid" not in desc.name
-    return desc.unit in ("valu", "valu64", "trans", "salu") or desc.name.startswith("ds_")
+    return desc.unit in ("valu", "salu", "lds")
 
 
 def _texts(keys: set[str]) -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """Which described entries are asked, and why the others are not.
 
-Counted are the entries that compute: those of the vector and scalar units (unit valu, valu64, trans, salu), of DS and
+Counted are the entries that compute: those of the vector and scalar units (unit valu, salu), of DS and
 of the atomics in flat and global memory. Loads, stores and branches are asked, too, but not counted.
 """
 
@@ -45,7 +45,7 @@ NOT_ASKED: dict[str, str] = {
 def counted(desc: Description) -> bool:
     """Whether an entry belongs to the share that must be asked."""
     atomic = desc.access is not None and desc.access.kind == "atomic"
-    return desc.unit in ("valu", "valu64", "trans", "salu", "lds") or (desc.unit in ("vmem", "flat") and atomic)
+    return desc.unit in ("valu", "salu", "lds") or (desc.unit == "vmem" and atomic)
 
 
 def has_value(name: str) -> bool:

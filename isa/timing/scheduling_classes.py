@@ -1,0 +1,116 @@
+"""What an instruction of each scheduling class costs: the one table that the cycle model asks.
+
+`COSTS[class]` says what the class is to the issue logic (a kind of `engine_abi`) and, of the vector ALU, which numbers
+of `isa.timing.rdna3` hold: cycles in which it takes no other instruction, and from its first one until a dependent
+instruction executes. None where nobody timed it: a prediction of code that holds such an instruction is not known, and
+says so by the instruction's name. What memory accesses cost beyond their issue follows from their operands
+(`isa.timing.decode`) and from what they touch.
+
+Sources as in rdna3.py. "ACO" is what Mesa's compiler takes for gfx10 and later (src/amd/compiler: aco_opcodes.py gives
+the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's labels name cycles: VALUB_4 takes 4.
+
+Not timed: v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, invalidations of scalar caches; and
+values that lanes exchange through LDS, whose bank cycles no trace of a launch holds.
+
+Known to be too fast: int_quarter_rate. SQTT labels v_mad_u64_u32 VALUB_4, ACO says 4 cycles and 8 of latency, clpeak
+measured a quarter of the rate on a gfx1103; here it takes what a 64-bit shift does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from isa.asm.program import Instruction
+from isa.semantics import scheduling
+from isa.timing import engine_abi
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """kind: of `engine_abi`. passes, latency: names of machine numbers, of the vector ALU alone. amount: cycles, or
+    priority, for each one that the operand says."""
+
+    kind: int
+    source: str
+    passes: str = ""
+    latency: str = ""
+    amount: int = 0
+
+
+def _valu(source: str, passes: str = "valu_passes", latency: str = "valu_latency") -> Cost:
+    return Cost(engine_abi.VALU, source, passes, latency)
+
+
+_NO_UNIT = "ACO: class other, which holds no unit"
+_ISSUE = "assumed: it issues and does nothing to the waves around it"
+_MATRIX = "ACO; 512 flop a cycle and CU, AMD's peak figures"
+
+COSTS: dict[str, Cost | None] = {
+    # --- the vector ALU
+    "valu": _valu("SQTT: independent 1 apart, dependent 5"),
+    "valu_dpp": _valu("ACO: no class of its own"),
+    "vopd": _valu("study: 1 clock each where banks are balanced; SQTT"),
+    "valu_lane": _valu("ACO: class valu32"),
+    "permlane": _valu("ACO: class valu32"),
+    "valu_64": _valu("SQTT: 64-bit shifts 2; ACO: 6 of latency", "valu64_passes", "valu64_latency"),
+    "int_quarter_rate": _valu("assumed: as valu_64, see above", "valu64_passes", "valu64_latency"),
+    "packed": _valu("ACO: class valu32"),
+    "dot": _valu("ACO: class valu32"),
+    "f64": _valu("ISA: 1/16 rate; SQTT: label VALUB_16; ACO: 22 of latency", "f64_passes", "f64_latency"),
+    "trans": _valu("ISA: quarter rate; SQTT: label VALUT_4; ACO: 10 of latency", "trans_passes", "trans_latency"),
+    "trans_f64": _valu("SQTT: label VALUB_16; ACO: 24 of latency", "f64_passes", "trans_f64_latency"),
+    "wmma_16bit": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
+    "wmma_iu8": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
+    "wmma_iu4": _valu(_MATRIX, "wmma_iu4_passes", "wmma_iu4_passes"),
+    "pipeflush": None,
+    # --- scalar
+    "salu": Cost(engine_abi.SALU, "LLVM: 2 of latency"),
+    "salu_float": Cost(engine_abi.SALU, "assumed: as salu; ACO says 4 of latency"),
+    "hwreg": Cost(engine_abi.SALU, "ACO: class salu"),
+    "smem_load": Cost(engine_abi.SMEM, "C&C: a hit of the scalar cache"),
+    "message_return": None,
+    # --- memory
+    "lds_load": Cost(engine_abi.LDS_LOAD, "SQTT: LDS_RD"),
+    "lds_store": Cost(engine_abi.LDS_STORE, "SQTT: LDS_WR_2 and its kind"),
+    "lds_atomic": Cost(engine_abi.LDS_STORE, "assumed: as a store, and as a load where it gives back the old value"),
+    "lds_exchange": None,
+    "lds_nop": None,
+    "global_load": Cost(engine_abi.LOAD, "SQTT: SGMEM_RD_1, SGMEM_RD_2"),
+    "global_store": Cost(engine_abi.STORE, "SQTT: SGMEM_WR_2 and its kind"),
+    "global_atomic": Cost(engine_abi.STORE, "assumed: as lds_atomic"),
+    "flat_load": Cost(engine_abi.LOAD, "assumed: as global_load, or as lds_load where it goes there"),
+    "flat_store": Cost(engine_abi.STORE, "assumed: as global_store, or as lds_store where it goes there"),
+    "flat_atomic": Cost(engine_abi.STORE, "assumed: as lds_atomic"),
+    "scratch_load": Cost(engine_abi.LOAD, "assumed: as global_load with an SGPR base"),
+    "scratch_store": Cost(engine_abi.STORE, "assumed: as global_store with an SGPR base"),
+    "cache_control": Cost(engine_abi.INTERNAL, _ISSUE),
+    "scalar_cache": None,
+    # --- control
+    "branch": Cost(engine_abi.BRANCH, "SQTT: not taken 3; taken is not published"),
+    "barrier": Cost(engine_abi.BARRIER, "SQTT: last arrival to next VALU 14 to 16"),
+    "wait": Cost(engine_abi.WAIT, "SQTT: release to next VALU 1 to 2"),
+    "wait_alu": Cost(engine_abi.WAIT, "assumed: its issue only"),
+    "wait_event": None,
+    "end": Cost(engine_abi.END, "ISA"),
+    "delay": Cost(engine_abi.INTERNAL, "SQTT; what it holds back is in the engine"),
+    "clause": Cost(engine_abi.INTERNAL, _ISSUE),
+    "nop": Cost(engine_abi.INTERNAL, "ISA: its operand in cycles", amount=1),
+    "sleep": Cost(engine_abi.INTERNAL, "ISA: about 64 cycles for each one of its operand", amount=64),
+    "priority": Cost(engine_abi.PRIO, "ISA", amount=1),
+    "mode": Cost(engine_abi.INTERNAL, _NO_UNIT),
+    "hint": Cost(engine_abi.INTERNAL, _NO_UNIT),
+    "message": Cost(engine_abi.INTERNAL, _ISSUE),
+    "halt": None,
+}
+
+
+def cost(inst: Instruction) -> Cost:
+    """What an instruction costs. IsaError that names it where its class was timed by nobody."""
+    name = scheduling.of(inst)
+    found = COSTS[name]
+    if found is None:
+        raise inst.error(
+            f"the time of {inst.desc.name} is not known: nobody timed instructions of its class, {name}",
+            hint="leave it out, or give the class a cost and its source in isa/timing/scheduling_classes.py",
+        )
+    return found

@@ -1,0 +1,113 @@
+"""Every instruction has a scheduling class, every class a cost with a source, or nobody timed it and that is said."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from isa.analysis import cfg as control_flow
+from isa.asm.parse import parse, parse_instruction
+from isa.errors import IsaError
+from isa.semantics import scheduling
+from isa.semantics.describe import inst, table
+from isa.timing import engine_abi, rdna3
+from isa.timing.decode import decode
+from isa.timing.engine_abi import Code
+from isa.timing.scheduling_classes import COSTS, cost
+
+FORMS = {"vopd", "valu_dpp"}
+NOT_TIMED = "halt lds_exchange lds_nop message_return pipeflush scalar_cache wait_event"
+# instruction | class | cycles of the VALU | latency
+CASES = """
+v_add_f32_e32 v0, v1, v2                                  | valu             | 1  | 5
+v_add_f32_dpp v0, v1, v2 row_shr:1 row_mask:0xf bank_mask:0xf | valu_dpp     | 1  | 5
+v_mov_b32_e32 v0, v1 row_shr:1                            | valu_dpp         | 1  | 5
+v_dual_fmac_f32 v0, v1, v2 :: v_dual_mov_b32 v3, v4       | vopd             | 1  | 5
+v_readfirstlane_b32 s0, v1                                | valu_lane        | 1  | 5
+v_permlane16_b32 v0, v1, s2, s3                           | permlane         | 1  | 5
+v_lshlrev_b64 v[0:1], 3, v[2:3]                           | valu_64          | 2  | 6
+v_cmp_lt_u64_e32 vcc_lo, v[0:1], v[2:3]                   | valu_64          | 2  | 6
+v_mul_lo_u32 v0, v1, v2                                   | int_quarter_rate | 2  | 6
+v_pk_fma_f16 v0, v1, v2, v3                               | packed           | 1  | 5
+v_dot2acc_f32_f16_e32 v0, v1, v2                          | dot              | 1  | 5
+v_cmp_lt_f64_e32 vcc_lo, v[0:1], v[2:3]                   | f64              | 16 | 22
+v_cvt_f32_f64_e32 v0, v[2:3]                              | f64              | 16 | 22
+v_exp_f32_e32 v0, v1                                      | trans            | 4  | 10
+v_rcp_f64_e32 v[0:1], v[2:3]                              | trans_f64        | 16 | 24
+v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7] | wmma_16bit       | 32 | 32
+v_wmma_bf16_16x16x16_bf16 v[0:7], v[8:15], v[16:23], v[0:7] | wmma_16bit     | 32 | 32
+v_wmma_i32_16x16x16_iu8 v[0:7], v[8:11], v[12:15], v[0:7] | wmma_iu8         | 32 | 32
+v_wmma_i32_16x16x16_iu4 v[0:7], v[8:9], v[10:11], v[0:7]  | wmma_iu4         | 16 | 16
+""".strip().splitlines()
+
+
+def decoded(*lines: str) -> Code:
+    return decode(control_flow.of_text(parse("\n".join((*lines, "s_endpgm")))), rdna3.values())
+
+
+def test_every_class_is_of_some_entry_and_has_a_row() -> None:
+    named = Counter(entry.sched for entry in table().values())
+    assert named.keys() | FORMS == scheduling.CLASSES.keys() == COSTS.keys()
+    assert not named.keys() & FORMS
+
+
+def test_costs_name_machine_numbers_and_sources() -> None:
+    for name, row in COSTS.items():
+        if row is None:
+            continue
+        assert row.source, name
+        assert (scheduling.CLASSES[name] == "valu") == (row.kind == engine_abi.VALU), name
+        assert all(number in rdna3.NUMBERS for number in (row.passes, row.latency)) or row.kind != engine_abi.VALU, name
+    assert sorted(name for name, row in COSTS.items() if row is None) == NOT_TIMED.split()
+
+
+def test_an_entry_without_a_class_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no scheduling class 'valu128'"):
+        inst("v_nothing_b128 =v.b128", sched="valu128")
+    assert "v_nothing_b128" not in table()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.split()[0])
+def test_what_the_vector_alu_takes(case: str) -> None:
+    text, name, passes, latency = (part.strip() for part in case.split("|"))
+    assert scheduling.of(parse_instruction(text)) == name
+    code = decoded(text)
+    assert (code.kind[0], code.passes[0]) == (engine_abi.VALU, int(passes))
+    assert code.latency[0] == int(latency) - int(passes) + 1
+
+
+def test_a_matrix_product_whose_operands_begin_on_one_bank_takes_two_more() -> None:
+    apart = "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[17:24], v[0:7]"
+    together = "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]"
+    zero = "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], 0"
+    code = decoded(apart, together, zero)
+    assert list(code.passes[:3] + code.bank_cold[:3]) == [32, 34, 32]
+    assert list(code.bank_reuse[:3]) == [0, 2, 0]
+
+
+@pytest.mark.parametrize("name", NOT_TIMED.split())
+def test_what_nobody_timed_is_refused_by_name(name: str) -> None:
+    entry = next(e for e in table().values() if e.sched == name)
+    places = {
+        "s": "s[0:1]" if entry.name.endswith("64") else "s0",
+        "v": "v0",
+        "f": "sendmsg(MSG_RTN_GET_TMA)",
+        "i": "0",
+    }
+    text = f"{entry.name} {', '.join(places[role.kind] for role in entry.roles)}"
+    with pytest.raises(IsaError, match=f"the time of {entry.name} is not known") as error:
+        decoded("v_mov_b32_e32 v0, 0", text)
+    assert "2:1" in str(error.value)
+    assert "isa/timing/scheduling_classes.py" in str(error.value)
+
+
+def test_each_entry_has_a_cost_or_is_refused_by_its_name() -> None:
+    """Whatever the form: no class falls back on another."""
+    for entry in table().values():
+        made = parse_instruction(entry.name)
+        if COSTS[entry.sched] is not None:
+            assert cost(made) is COSTS[entry.sched]
+        else:
+            with pytest.raises(IsaError, match=entry.name):
+                cost(made)
