@@ -14,7 +14,7 @@ PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
 ISA = [
     "errors cache packages",
     "targets",
-    "registers semantics.values semantics.aliases",
+    "registers semantics.values semantics.scheduling semantics.aliases",
     "semantics.describe",
     "instructions",
     "asm.program",
