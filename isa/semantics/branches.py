@@ -8,7 +8,7 @@ from isa.asm.program import Imm, Instruction, Symbol
 def branch_target(inst: Instruction) -> str | int | None:
     """The label that a branch or a call names in text, the address in a code object: its field counts dwords from the
     next instruction, as a signed number (RDNA3 ISA guide 16.5, S_BRANCH). None where it names neither."""
-    for role, operand in inst.desc.roles_of(inst) if inst.desc.unit == "branch" else ():
+    for role, operand in inst.desc.roles_of(inst) if inst.desc.is_branch else ():
         if role.kind == "l" and isinstance(operand, Symbol):
             return operand.text
         if role.kind == "l" and isinstance(operand, Imm) and inst.address is not None:
