@@ -1,9 +1,9 @@
 """How large an integer can be: `Span`, a `Value` that is only known to lie in a range, with some of its bits fixed.
 
-The bodies of `isa.instructions` run on spans and give what their results can be: the address `(v0 & 127) * 4 ^ 0x1000`
-lies in 0x1000..0x11fc and ends in two zeros. A span is a range low..high of the number as unsigned bits, and a mask of
-fixed bits with their values; each sharpens the other. An operation that the two cannot follow gives any number, floats
-always do. A vector's span is that of all its lanes together.
+Instructions run on spans (`written`) and give what their results can be: the address `(v0 & 127) * 4 ^ 0x1000` lies in
+0x1000..0x11fc and ends in two zeros. A span is a range low..high of the number as unsigned bits, and a mask of fixed
+bits with their values; each sharpens the other. An operation that the two cannot follow gives any number, floats always
+do. A vector's span is that of all its lanes together.
 
 Exact for numbers that are known; otherwise too large and never too small.
 """
@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from isa.asm.program import Imm, Instruction, Operand
-from isa.registers import SCC
-from isa.semantics.describe import Role, bit_width, lookup, width
+from isa.asm.program import Instruction
+from isa.registers import SCC, Reg, s, v
+from isa.semantics.describe import bit_width
+from isa.semantics.engine import UNKNOWN, Request, Straight
+from isa.semantics.execute import execute
 from isa.semantics.values import Number, Value
-
-_IMPLICIT = {"scc": "b1", "vcc64": "u64", "exec64": "u64"}
 
 
 def _integer(type_: str) -> bool:
@@ -242,10 +242,10 @@ class Span(Value):
         return self
 
     def mask(self) -> Span:
-        return anything("u32")
+        return anything("u32") if self.high else constant("u32", 0)  # which lanes are on is not known
 
     def lanes(self) -> Span:
-        return anything("b1")
+        return Span("b1", self.low == self._full, self.high > 0)
 
     # --- the rest of what a body may ask
     def _unknown(self, *_: Any) -> Span:
@@ -284,56 +284,67 @@ def widen(a: Span, b: Span) -> Span:
     return Span(a.type, bits, bits | ((1 << bit_width(a.type)) - 1) & ~fixed, fixed, bits)
 
 
-def results(
-    half: Instruction, read: Callable[[Operand, str], Span], *, implicit: bool = False
-) -> list[tuple[Operand, Span]]:
-    """(operand, its span) of what one instruction, or half of a VOPD, writes into its operands, as unsigned numbers of
-    their width; an operand that is left out can hold anything. read(operand, type): the span of one that is no number.
-    implicit: SCC among the operands, where it is written.
-    """
-    desc = lookup(half)
-    if desc.body is None or desc.access is not None or desc.relative or half.modifiers or desc.is_branch:
-        return []
-    rows = desc.roles_of(half)
-    arguments: list[Any] = [_argument(role, operand, read) for role, operand in rows if role.read]
-    arguments += [anything(_IMPLICIT.get(name, "u32")) for name in desc.implicit_reads]
-    arguments += [_field(name) for name in desc.fields]
+def written(inst: Instruction, read: Callable[[Reg], Span]) -> dict[Reg, Span]:
+    """What each single register can hold that one instruction writes, in a lane that is on, as u32; SCC as 0 or 1. {}
+    where that is not known of any. read: the u32 span of a single register; SCC can be anything."""
+    engine = _Engine(read)
     try:
-        result = desc.body(*arguments)
-    except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError, IndexError):
-        return []  # the body asked a span for something that it does not have
-    values = result if isinstance(result, tuple) else (result,)
-    found = []
-    for (role, operand), value in zip([row for row in rows if row[0].written], values, strict=False):
-        type_ = f"u{32 * width(role.type)}"
-        if isinstance(value, int):
-            found.append((operand, constant(type_, value)))
-        elif isinstance(value, Span) and _integer(role.type) and role.kind != "m" and bit_width(role.type) >= 32:
-            found.append((operand, value.to(type_)))
-    if implicit and desc.implicit_writes == ("scc",) and len(values) > sum(role.written for role, _ in rows):
-        scc = values[-1]
-        found.append((SCC, scc.to("u32") if isinstance(scc, Span) else constant("u32", int(scc))))
-    return found
+        execute(engine, inst)
+    except UNKNOWN:
+        return {}
+    return {} if inst.desc.effect else engine.written  # MODE is not known
 
 
-def _field(name: str) -> Any:
-    """What a body gets for a field of an instruction without modifiers."""
-    match name:
-        case "lane":
-            return Span("u32", 0, 31)
-        case "next":
-            return anything("u64")
-        case "op_sel" | "neg_lo":
-            return ()
-    return 0
+class _Engine(Straight):
+    """The engine of `isa.semantics.execute` on spans: what is read stays what it was, what is written is noted."""
 
+    def __init__(self, read: Callable[[Reg], Span]) -> None:
+        self._read = read
+        self.written: dict[Reg, Span] = {}
 
-def _argument(role: Role, operand: Operand, read: Callable[[Operand, str], Span]) -> Span:
-    if role.kind == "m":
+    def constant(self, type_: str, number: float) -> Span:
+        return constant(type_, int(number)) if _integer(type_) else anything(type_)
+
+    def lane_ids(self) -> Span:
+        return Span("u32", 0, 31)
+
+    def exec_mask(self) -> None:
+        return None
+
+    def read_vgpr(self, index: int, relative: Value | None = None) -> Span:
+        return self._read(v(index)) if relative is None else anything("u32")
+
+    def write_vgpr(self, index: int, value: Span, mask: Span | None, relative: Value | None = None) -> None:
+        # A lane that DPP leaves out keeps what it had.
+        self._write(v(index), value if mask is None or mask.low else join(value, self.read_vgpr(index)), relative)
+
+    def read_sgpr(self, index: int, relative: Value | None = None) -> Span:
+        return self._read(s(index)) if relative is None else anything("u32")
+
+    def write_sgpr(self, index: int, value: Span, relative: Value | None = None) -> None:
+        self._write(s(index), value, relative)
+
+    def _write(self, reg: Reg, value: Span, relative: Value | None) -> None:
+        if relative is not None:
+            raise ValueError("any register may be written")
+        self.written[reg] = value
+
+    def read_scc(self) -> Span:
         return anything("b1")
-    type_ = role.type.replace("b", "u") if role.type[0] == "b" else role.type
-    if not _integer(type_) or bit_width(type_) not in (8, 16, 32, 64):
-        return anything("f32")
-    if isinstance(operand, Imm) and isinstance(operand.value, int):
-        return constant(type_, operand.value)
-    return read(operand, f"u{32 * width(role.type)}").to(f"u{bit_width(type_)}").bits(type_)
+
+    def write_scc(self, value: Span) -> None:
+        self.written[SCC] = value.to("u32")
+
+    def special(self, name: str) -> Span:
+        return anything("u64")
+
+    def next_address(self) -> Span:
+        return anything("u64")
+
+    def load(self, at: Request[Span]) -> tuple[Span, ...]:
+        return (anything("u32"),) * at.words
+
+    def store(self, *_: object) -> None: ...
+
+    def atomic(self, at: Request[Span], *_: object) -> Span:
+        return anything(at.access.element.replace("b", "u"))

@@ -18,14 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from isa.analysis.cfg import Cfg
-from isa.analysis.spans import Span, constant, results
-from isa.asm.program import Instruction, Operand
+from isa.analysis.spans import Span, constant, written
+from isa.asm.program import Instruction
 from isa.registers import SCC, Reg
 from isa.semantics.describe import lookup
 
 Numbers = Mapping[Reg, tuple[int, int]]
-Read = Callable[[int, Operand, str], Span]
-"""What an operand can hold that the instruction at a position reads, of a type."""
+Read = Callable[[int, Reg], Span]
+"""What a register can hold that the instruction at a position reads."""
 _CONDITIONS = {"s_cbranch_scc0": 0, "s_cbranch_scc1": 1}
 
 
@@ -100,18 +100,10 @@ class _Follower:
     def _results(self, state: Numbers, position: int, inst: Instruction, side: int) -> dict[Reg, int]:
         """The numbers that a scalar instruction leaves in the original (0) or in the mutant (1), as far as known."""
 
-        def read(operand: Operand, type_: str) -> Span:
-            units = list(operand.units()) if isinstance(operand, Reg) else []
-            if not units or any(unit not in state for unit in units):
-                return self.read(position, operand, type_)
-            return constant(type_, sum(state[unit][side] << 32 * k for k, unit in enumerate(units)))
+        def read(reg: Reg) -> Span:
+            return constant("u32", state[reg][side]) if reg in state else self.read(position, reg)
 
-        found: dict[Reg, int] = {}
-        for operand, span in results(inst, read, implicit=True):
-            if isinstance(operand, Reg) and span.number is not None:
-                for k, unit in enumerate(operand.units()):
-                    found[unit] = span.number >> 32 * k & 0xFFFFFFFF
-        return found
+        return {reg: span.number for reg, span in written(inst, read).items() if span.number is not None}
 
 
 def _apart(state: Numbers) -> set[Reg]:

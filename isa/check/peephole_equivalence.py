@@ -22,8 +22,8 @@ from functools import cached_property
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse, exec_mask, liveness
 from isa.analysis.liveness import Liveness
-from isa.analysis.spans import Span, anything, constant, join, results
-from isa.asm.program import Imm, Instruction, Kernel, Modified, Operand
+from isa.analysis.spans import Span, anything, join, written
+from isa.asm.program import Imm, Instruction, Kernel, Operand
 from isa.check import quotients, unstored
 from isa.check.equivalent_mutant import readers
 from isa.registers import SCC, Reg, s, v
@@ -94,11 +94,7 @@ class Local:
         if (found := unstored.readers(self.flow, self._lanes, position)) is not None:
             texts = ", ".join(f"line {self.flow.lines[i] + 1}" for i in found)
             return f"what it leaves is stored in no lane ({texts})"
-        left: dict[Reg, int | None] = {}
-        for half in inst.halves:
-            for operand, span in results(half, lambda operand, type_: self._read(position, operand, type_)):
-                for k, unit in enumerate(operand.units() if isinstance(operand, Reg) else ()):
-                    left[unit] = None if span.number is None else span.number >> 32 * k & 0xFFFFFFFF
+        left = {reg: span.number for reg, span in self._leaves(position, inst).items()}
         if any(left.get(unit) is None or self._held(position, unit) != left[unit] for unit in wanted):
             return None
         said = ", ".join(f"{left[unit]} in {unit}" for unit in sorted(wanted, key=str))
@@ -120,7 +116,7 @@ class Local:
             unit: (was >> 32 * k & 0xFFFFFFFF, now >> 32 * k & 0xFFFFFFFF)
             for reg, ((_, was), (_, now)) in zip(regs, pairs, strict=True) for k, unit in enumerate(reg.units())
         }  # fmt: skip
-        found = readers(self.flow, position, left, self._read)
+        found = readers(self.flow, position, left, self._register)
         if found is None:
             return None
         texts = ", ".join(f"`{self.flow.instructions[i]}` (line {self.flow.lines[i] + 1})" for i in found)
@@ -134,24 +130,20 @@ class Local:
             if desc.access is not None or desc.effect:
                 return None
             written = [operand for role, operand in desc.roles_of(half) if role.written]
-            spans = results(half, lambda operand, type_: self._read(position, operand, type_))
-            units = [reg for operand in written if isinstance(operand, Reg) for reg in operand.units()]
-            if len(spans) != len(written) or set(desc.writes(half)) != set(units):
+            left = self._leaves(position, half)
+            units = [list(operand.units()) if isinstance(operand, Reg) else [] for operand in written]
+            if not all(units) or desc.writes(half) != {unit for run in units for unit in run}:
                 return None
-            for operand, span in spans:
-                if span.number is None:
+            for operand, run in zip(written, units, strict=True):
+                numbers = [left[unit].number if unit in left else None for unit in run]
+                if None in numbers:
                     return None
-                found.append((operand, span.number))
+                found.append((operand, sum((n or 0) << 32 * k for k, n in enumerate(numbers))))
         return found
 
-    def _read(self, position: int, operand: Operand, type_: str) -> Span:
-        """What an operand of the original can be there. A changed instruction reads the same registers."""
-        if not isinstance(operand, Reg) or isinstance(operand, Modified) or operand.is_null:
-            return anything(type_)
-        value = constant(type_, 0)
-        for k, unit in enumerate(operand.units()):
-            value = value | self._register(position, unit).to(type_) << 32 * k
-        return value
+    def _leaves(self, position: int, inst: Instruction) -> dict[Reg, Span]:
+        """What the registers can hold behind an instruction there. A changed one reads the same registers."""
+        return written(inst, lambda reg: self._register(position, reg))
 
     def _register(self, position: int, reg: Reg) -> Span:
         key = position, reg
@@ -201,11 +193,7 @@ class Local:
             return anything("u32")
         if (most := self._piece(source)) is not None and inst.operands[0] == reg:
             return Span("u32", 0, most)
-        for half in inst.halves:
-            for operand, span in results(half, lambda operand, type_: self._read(source, operand, type_)):
-                if isinstance(operand, Reg) and reg in set(operand.units()):
-                    return (span >> 32 * list(operand.units()).index(reg)).to("u32")
-        return anything("u32")
+        return self._leaves(source, inst).get(reg, anything("u32"))
 
     def _piece(self, position: int) -> int | None:
         """The largest number that this instruction leaves, where it finds the first K block of a piece (`quotients`)

@@ -23,7 +23,7 @@ from isa.passes import flow
 from isa.passes.poly import Atom, Poly
 from isa.passes.symbolic import Machine
 from isa.registers import Reg
-from isa.semantics.describe import lookup, width
+from isa.semantics.describe import lookup
 from isa.semantics.waits import parse_wait
 
 _FMA = frozenset({"v_fmac_f32", "v_fma_f32"})
@@ -346,14 +346,5 @@ class _Reader:
 
 def word_address(machine: Machine, atom: Atom) -> tuple[Poly, int]:
     """(address without constant term, constant) of a word that an LDS load gave."""
-    inst, address, number = machine.loads[atom]
-    access = inst.desc.access
-    assert access
-    at = 4 * number
-    if access.pair:
-        size = 4 * width(access.element)
-        which, rest = divmod(at, size)
-        offset = inst.modifier(f"offset{which}", 0)
-        assert isinstance(offset, int)
-        at = offset * access.pair * size + rest
-    return address.without_constant(), address.constant + at
+    _, address, number = machine.loads[atom]
+    return address.without_constant(), address.constant + 4 * number

@@ -148,12 +148,12 @@ class Poly:
         for monomial, c in self.terms.items():
             if c < 0 or any(a.wide for a in monomial):
                 return (1 << 64) - 1
-            term = _product_mask(monomial, c)
+            term = product_mask(monomial, c)
             carries |= bool(bits & term)
             bits |= term
         if carries:
             low = bits & -bits
-            top = sum(_product_mask(m, c) for m, c in self.terms.items())
+            top = sum(product_mask(m, c) for m, c in self.terms.items())
             bits = ((1 << top.bit_length()) - 1) & ~(low - 1)
         return bits
 
@@ -193,7 +193,7 @@ def _order(atom: Atom) -> str:
     return atom.name
 
 
-def _product_mask(monomial: Monomial, c: int) -> int:
+def product_mask(monomial: Monomial, c: int) -> int:
     """Bits that c times the product can have set."""
     if not monomial:
         return c

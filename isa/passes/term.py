@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from isa.passes.pairs import carry, high, join_halves
-from isa.passes.poly import ZERO, Atom, Poly, opaque
+from isa.passes.pairs import carry, high, join_halves, pack
+from isa.passes.poly import ZERO, Atom, Poly, opaque, product_mask
 from isa.semantics.describe import bit_width
 from isa.semantics.values import Number, Value
 
@@ -105,7 +105,7 @@ class Term(Value):
         size = bit_width(self.type)
         m %= 1 << size
         if m & (m + 1) == 0:  # all bits below some 2**k: terms that are multiples of it vanish
-            a = Poly({t: c for t, c in a.terms.items() if c % (m + 1)})
+            a = Poly({t: c for t, c in a.terms.items() if c % (m + 1) and not (c > 0 and not product_mask(t, c) & m)})
         if a.mask & m == 0:
             return Term(self.type, ZERO)
         if a.mask & ~m == 0 or m == (1 << size) - 1:
@@ -242,9 +242,14 @@ class Term(Value):
             if new < 32 and new > 1:
                 return Term(type_, (self & ((1 << new) - 1)).poly)
             return Term(type_, self.poly)
+        if (known := self._known(self.poly)) is not None:
+            return Term(type_, Poly.const(known))
         if old == 1 or not self.poly.wide:
             return Term(type_, self.poly)
         return self._make("extend", self.poly, type_=type_)
+
+    def joined(self, high: Value) -> Term:
+        return Term("u64", pack(self.poly, self._other(high)))
 
     def to_int(self, type_: str) -> Term:
         return self._make("to_int", self.poly, type_=type_)
@@ -278,11 +283,13 @@ class Term(Value):
         return self._make("with_lane", self.poly, self._other(index), self._other(value))
 
     def shuffle(self, index: Value) -> Term:
-        return self._make("shuffle", self.poly, self._other(index))
+        return self if self.poly.uniform else self._make("shuffle", self.poly, self._other(index))
 
     def mask(self) -> Term:
         return Term("u32", Poly.of(Atom("ballot", (self.poly,), uniform=True)))
 
     def lanes(self) -> Term:
         atom = self.poly.atom
+        if self.poly.value in (0, -1):
+            return Term("b1", -self.poly)
         return Term("b1", atom.args[0] if atom and atom.kind == "ballot" else opaque("lanes", self.poly, mask=1))

@@ -19,9 +19,7 @@ from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, remove_dead, render
 from isa.passes.poly import Poly
 from isa.passes.symbolic import Machine
-from isa.passes.term import Term
-from isa.registers import SCC, Reg
-from isa.semantics.describe import lookup
+from isa.registers import Reg
 
 _LDS_OFFSET = 1 << 16
 
@@ -76,16 +74,15 @@ class Unroll:
 
 def _taken(branch: Instruction, machine: Machine) -> bool:
     """Whether the loop goes on. IsaError where that is not a constant."""
-    desc = lookup(branch)
-    condition = desc.body(Term("b1", machine[SCC])) if desc.body and desc.implicit_reads == ("scc",) else None
-    value = condition.poly.value if condition is not None else None
-    if value is None:
+    machine.run(branch)
+    condition = machine.condition
+    if condition is None or condition.value is None:
         raise branch.error(
             "the number of steps of the inner loop is not a constant",
             expected="a counter that starts at a number and is compared with a number",
-            got="" if condition is None else str(condition.poly),
+            got="" if condition is None else str(condition),
         )
-    return bool(value)
+    return bool(condition.value)
 
 
 def _stable_registers(cfg: Cfg, loop: Loop, machine: Machine) -> dict[Poly, list[tuple[Reg, int]]]:

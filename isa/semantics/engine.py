@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from isa.asm.program import Instruction
+from isa.errors import IsaError
 from isa.semantics.describe import Access, bit_width
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
@@ -44,7 +45,7 @@ class Request(Generic[V]):
 
 
 class Engine(Protocol):
-    """An engine for one wave.
+    """An engine for one wave, with values of its own: it gets back what it gave, and what was computed from that.
 
     Registers are raw: VGPRs and SGPRs hold u32 (an SGPR by its hardware number, VCC, M0 and EXEC among them), SCC b1.
     A mask is a b1 vector, or None for all lanes. A scalar written to a VGPR goes to each lane. `relative` is a u32
@@ -62,12 +63,12 @@ class Engine(Protocol):
     def exec_mask(self) -> Value | None:
         """EXEC as b1 a lane, or None where all lanes are known to be on."""
 
-    def read_vgpr(self, index: int, relative: Value | None = None) -> Value: ...
-    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None: ...
-    def read_sgpr(self, index: int, relative: Value | None = None) -> Value: ...
-    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None: ...
+    def read_vgpr(self, index: int, relative: Any = None) -> Value: ...
+    def write_vgpr(self, index: int, value: Any, mask: Any, relative: Any = None) -> None: ...
+    def read_sgpr(self, index: int, relative: Any = None) -> Value: ...
+    def write_sgpr(self, index: int, value: Any, relative: Any = None) -> None: ...
     def read_scc(self) -> Value: ...
-    def write_scc(self, value: Value) -> None: ...
+    def write_scc(self, value: Any) -> None: ...
 
     def special(self, name: str) -> Value:
         """u64: src_shared_base, src_shared_limit, src_private_base, src_private_limit."""
@@ -88,10 +89,10 @@ class Engine(Protocol):
         Gives what each lane found.
         """
 
-    def branch(self, inst: Instruction, condition: Value | None) -> None:
+    def branch(self, inst: Instruction, condition: Any) -> None:
         """Go to `branch_address(inst)`; with a condition (scalar b1) only if it holds."""
 
-    def jump(self, target: Value) -> None:
+    def jump(self, target: Any) -> None:
         """Go to the address in a scalar u64."""
 
     def end(self) -> None:
@@ -99,3 +100,18 @@ class Engine(Protocol):
 
     def barrier(self) -> None:
         """Wait for the other waves of the workgroup."""
+
+
+UNKNOWN = (IsaError, AssertionError, AttributeError, IndexError, KeyError, NotImplementedError, TypeError, ValueError)
+"""What `execute` raises where a body asks abstract values for something that they do not have."""
+
+
+class Straight:
+    """What engines have in common that follow values and leave control to others."""
+
+    mode = FloatMode()
+
+    def branch(self, inst: Instruction, condition: Any) -> None: ...
+    def jump(self, target: Any) -> None: ...
+    def end(self) -> None: ...
+    def barrier(self) -> None: ...

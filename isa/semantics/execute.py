@@ -19,7 +19,7 @@ from isa.registers import Reg
 from isa.semantics.describe import IMPLICIT, Description, lookup, width
 from isa.semantics.engine import Engine
 from isa.semantics.memory_access import memory
-from isa.semantics.operands import Sources, join, lane_mask, output, pack, write
+from isa.semantics.operands import Sources, lane_mask, output, pack, write
 from isa.semantics.values import Value
 
 
@@ -77,7 +77,7 @@ def _read_implicit(engine: Engine, name: str) -> Value:
         return engine.read_scc()
     reg = IMPLICIT[name]
     low = engine.read_sgpr(reg.index)
-    return low if reg.count == 1 else join(low, engine.read_sgpr(reg.index + 1))
+    return low if reg.count == 1 else low.joined(engine.read_sgpr(reg.index + 1))
 
 
 def _write_implicit(engine: Engine, name: str, value: Value, mask: Value | None) -> Callable[[], None]:

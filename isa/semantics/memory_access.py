@@ -17,7 +17,7 @@ from isa.asm.program import Imm, Instruction, Operand, Special
 from isa.registers import M0, Reg
 from isa.semantics.describe import Access, Description, Role, bit_width, width
 from isa.semantics.engine import Engine, Request
-from isa.semantics.operands import Sources, join, value_type, words_of, write
+from isa.semantics.operands import Sources, value_type, words_of, write
 from isa.semantics.values import Value
 
 _Put = Callable[[], None]
@@ -129,7 +129,7 @@ def _elements(engine: Engine, sources: Sources, role: Role, operand: Operand, ac
     words = [engine.read_vgpr(operand.index + i) for i in range(width(role.type))]
     type_ = value_type(access.element)
     if width(access.element) == 2:
-        words = [join(low, high) for low, high in zip(words[::2], words[1::2], strict=True)]
+        words = [low.joined(high) for low, high in zip(words[::2], words[1::2], strict=True)]
     return [word.bits(type_) for word in words]
 
 

@@ -142,7 +142,7 @@ class Sources:
             return engine.constant(f"u{size}", 0)
         low = self._register(number, operand, 0, position)
         if size == 64:
-            return join(low, self._register(number, operand, 1, position))
+            return low.joined(self._register(number, operand, 1, position))
         if size == 16:
             high = operand.half == "h" or (not operand.half and self._flag("op_sel", position, 0))
             return (low >> 16 if high else low).to("u16")
@@ -205,11 +205,6 @@ class Sources:
 def relative_to(engine: Engine, desc: Description, number: int) -> Value | None:
     """M0 where the number of this operand's register is relative to it."""
     return engine.read_sgpr(M0.index) if number in desc.relative else None
-
-
-def join(low: Value, high: Value) -> Value:
-    """Two u32 as a u64."""
-    return low.to("u64") | (high.to("u64") << 32)
 
 
 def pack(low: Value, high: Value) -> Value:

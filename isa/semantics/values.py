@@ -110,6 +110,10 @@ class Value(ABC):
     def to_int(self, type_: str) -> Value:
         """Float -> integer: towards zero, saturating, NaN gives 0 (ISA guide, V_CVT_*)."""
 
+    def joined(self, high: Value) -> Value:
+        """self and `high`, u32, as the halves of a u64."""
+        return self.to("u64") | (high.to("u64") << 32)
+
     # --- float functions
     @abstractmethod
     def floor(self) -> Value: ...

@@ -21,7 +21,6 @@ from isa.semantics.branches import branch_address
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
-from isa.semantics.values import Value
 from isa.sim.exact import DTYPES
 from isa.sim.numpy_values import LANES, NumpyValue
 from isa.sim.state import PAGE_BYTES
@@ -126,20 +125,20 @@ class Wave:
     def exec_mask(self) -> NumpyValue:
         return self.read_sgpr(EXEC_LO.index).lanes()
 
-    def read_vgpr(self, index: int, relative: Value | None = None) -> NumpyValue:
+    def read_vgpr(self, index: int, relative: NumpyValue | None = None) -> NumpyValue:
         return NumpyValue("u32", self.vgprs[_moved(index, relative, VGPR_LIMIT)].copy(), self.mode)
 
-    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
-        assert isinstance(value, NumpyValue)
+    def write_vgpr(
+        self, index: int, value: NumpyValue, mask: NumpyValue | None, relative: NumpyValue | None = None
+    ) -> None:
         assert value.type == "u32"
         row = self.vgprs[_moved(index, relative, VGPR_LIMIT)]
-        row[:] = value.a if mask is None else np.where(_array(mask), value.a, row)
+        row[:] = value.a if mask is None else np.where(mask.a, value.a, row)
 
-    def read_sgpr(self, index: int, relative: Value | None = None) -> NumpyValue:
+    def read_sgpr(self, index: int, relative: NumpyValue | None = None) -> NumpyValue:
         return NumpyValue("u32", self.sgprs[_moved(index, relative, SGPR_LIMIT)].copy(), self.mode)
 
-    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
-        assert isinstance(value, NumpyValue)
+    def write_sgpr(self, index: int, value: NumpyValue, relative: NumpyValue | None = None) -> None:
         assert value.type == "u32"
         assert value.a.ndim == 0, "a vector cannot be written to an SGPR"
         self.sgprs[_moved(index, relative, SGPR_LIMIT)] = value.a
@@ -147,9 +146,9 @@ class Wave:
     def read_scc(self) -> NumpyValue:
         return NumpyValue("b1", self.scc, self.mode)
 
-    def write_scc(self, value: Value) -> None:
+    def write_scc(self, value: NumpyValue) -> None:
         assert value.type == "b1"
-        self.scc = bool(_array(value))
+        self.scc = bool(value.a)
 
     def special(self, name: str) -> NumpyValue:
         base = SHARED_BASE if "shared" in name else PRIVATE_BASE
@@ -159,12 +158,12 @@ class Wave:
         return self.constant("u64", self.pc)
 
     # --- control
-    def branch(self, inst: Instruction, condition: Value | None) -> None:
-        if condition is None or bool(_array(condition)):
+    def branch(self, inst: Instruction, condition: NumpyValue | None) -> None:
+        if condition is None or bool(condition.a):
             self.pc = branch_address(inst)
 
-    def jump(self, target: Value) -> None:
-        self.pc = int(_array(target))
+    def jump(self, target: NumpyValue) -> None:
+        self.pc = int(target.a)
 
     def end(self) -> None:
         self.done = True
@@ -249,15 +248,9 @@ class Wave:
         return memoryview(buffer)[start : start + count]
 
 
-def _array(value: Value) -> np.ndarray:
-    assert isinstance(value, NumpyValue)
-    array: np.ndarray = value.a
-    return array
-
-
-def _moved(index: int, relative: Value | None, limit: int) -> int:
+def _moved(index: int, relative: NumpyValue | None, limit: int) -> int:
     """index + relative; a number that is not below `limit` is `index` instead (the card's answer is not defined)."""
-    number = index if relative is None else (index + int(_array(relative))) & 0xFFFFFFFF
+    number = index if relative is None else (index + int(relative.a)) & 0xFFFFFFFF
     return number if number < limit else index
 
 

@@ -16,11 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.semantics.engine import Request
+from isa.semantics.engine import Request, Straight
 from isa.semantics.execute import execute
-from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Number, Value
 from isa.sim.cfg import Block
 
@@ -252,11 +250,10 @@ class Guess(Value):
         return Guess("b1", None)
 
 
-class _Machine:
+class _Machine(Straight):
     """The engine on which guesses are made. `vgprs`, `scalars`: what is known at this point."""
 
     def __init__(self) -> None:
-        self.mode = FloatMode()
         self.vgprs: dict[int, Guess] = {}
         self.scalars: dict[int, Guess] = {}
 
@@ -272,8 +269,7 @@ class _Machine:
     def read_vgpr(self, index: int, relative: Value | None = None) -> Guess:
         return Guess("u32", None) if relative is not None else self.vgprs.get(index, Guess("u32", None))
 
-    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
-        assert isinstance(value, Guess)
+    def write_vgpr(self, index: int, value: Guess, mask: Value | None, relative: Value | None = None) -> None:
         if relative is not None:
             self.vgprs.clear()
         elif value.d is None:
@@ -284,8 +280,7 @@ class _Machine:
     def read_sgpr(self, index: int, relative: Value | None = None) -> Guess:
         return self.scalars.get(index, Guess("u32", _ZERO)) if relative is None else Guess("u32", _ZERO)
 
-    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
-        assert isinstance(value, Guess)
+    def write_sgpr(self, index: int, value: Guess, relative: Value | None = None) -> None:
         if relative is not None:
             self.scalars.clear()
         elif value.constant is None:
@@ -311,14 +306,6 @@ class _Machine:
 
     def atomic(self, at: Request[Guess], *rest: object) -> Guess:
         return Guess({"b32": "u32", "b64": "u64"}.get(at.access.element, at.access.element), None)
-
-    def branch(self, inst: Instruction, condition: Value | None) -> None: ...
-
-    def jump(self, target: Value) -> None: ...
-
-    def end(self) -> None: ...
-
-    def barrier(self) -> None: ...
 
 
 def guess(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:

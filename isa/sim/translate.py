@@ -220,28 +220,25 @@ class Translator(Frame):
         assert self._lanes is not None
         return self._lanes.active()
 
-    def read_vgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
+    def read_vgpr(self, index: int, relative: LlvmValue | None = None) -> LlvmValue:
         assert self._lanes is not None
         if relative is None:
             return self._lanes.read(index)
-        assert isinstance(relative, LlvmValue)
         assert self._whole is not None
         return self._whole.read_relative(index, relative)
 
-    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
-        assert isinstance(value, LlvmValue)
-        assert mask is None or isinstance(mask, LlvmValue)
+    def write_vgpr(
+        self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: LlvmValue | None = None
+    ) -> None:
         assert self._lanes is not None
         if relative is None:
             self._lanes.write(index, value, mask)
         else:
-            assert isinstance(relative, LlvmValue)
             assert self._whole is not None
             self._whole.write_relative(index, value, mask, relative)
 
-    def read_sgpr(self, index: int, relative: Value | None = None) -> LlvmValue:
+    def read_sgpr(self, index: int, relative: LlvmValue | None = None) -> LlvmValue:
         if relative is not None:
-            assert isinstance(relative, LlvmValue)
             place = self.scalars.relative(index, relative, SGPR_LIMIT)
             return LlvmValue(self.writer, "u32", 0, self.f.emit(self.writer.scalar, f"load i32, ptr {place}"))
         reg = s(index)
@@ -251,10 +248,8 @@ class Translator(Frame):
             return self.strips.masks[reg]
         return self.scalars[reg]
 
-    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
+    def write_sgpr(self, index: int, value: LlvmValue, relative: LlvmValue | None = None) -> None:
         if relative is not None:
-            assert isinstance(relative, LlvmValue)
-            assert isinstance(value, LlvmValue)
             place = self.scalars.relative(index, relative, SGPR_LIMIT)
             self.writer.scalar.line(f"store i32 {value.ref}, ptr {place}")
             return
@@ -265,14 +260,12 @@ class Translator(Frame):
             assert self.strips is not None
             self.strips.masks[reg] = value
             return
-        assert isinstance(value, LlvmValue)
         self.scalars[reg] = value
 
     def read_scc(self) -> LlvmValue:
         return self.scalars[SCC]
 
-    def write_scc(self, value: Value) -> None:
-        assert isinstance(value, LlvmValue)
+    def write_scc(self, value: LlvmValue) -> None:
         self.scalars[SCC] = value
 
     def special(self, name: str) -> LlvmValue:

@@ -51,7 +51,7 @@ class Emitter:
         self.sgprs: dict[int, ArrayValue] = {}
         self.scc: ArrayValue | None = None
         self.written: set[str] = set()
-        self.condition: Value | None = None
+        self.condition: ArrayValue | None = None
         self.positions: list[int] = []
 
     def run(self, insts: tuple[Instruction, ...], block: Block) -> Followed:
@@ -90,10 +90,10 @@ class Emitter:
         return (self.vgprs if file == "V" else self.sgprs)[int(number)].text
 
     # --- isa.semantics.execute.Engine
-    def constant(self, type_: str, number: float) -> Value:
+    def constant(self, type_: str, number: float) -> ArrayValue:
         return self.code.constant(type_, number)
 
-    def lane_ids(self) -> Value:
+    def lane_ids(self) -> ArrayValue:
         return ArrayValue(self.code, "u32", "LANES")
 
     def exec_mask(self) -> Value | None:
@@ -101,26 +101,23 @@ class Emitter:
             return None
         return self.read_sgpr(EXEC_LO.index).lanes()
 
-    def read_vgpr(self, index: int, relative: Value | None = None) -> Value:
+    def read_vgpr(self, index: int, relative: Value | None = None) -> ArrayValue:
         self._no_relative(relative)
         if index not in self.vgprs:
             self.vgprs[index] = ArrayValue(self.code, "u32", f"V[{index}]")
         return self.vgprs[index]
 
-    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
+    def write_vgpr(self, index: int, value: ArrayValue, mask: ArrayValue | None, relative: Value | None = None) -> None:
         self._no_relative(relative)
         if self.discard:
             return
-        assert isinstance(value, ArrayValue)
         if mask is not None:
-            assert isinstance(mask, ArrayValue)
             old = self.read_vgpr(index)
-            assert isinstance(old, ArrayValue)
             value = self.code.value("u32", f"np.where({mask.text}, {value.text}, {old.text})")
         self.vgprs[index] = self._kept(value)
         self.written.add(f"V[{index}]")
 
-    def read_sgpr(self, index: int, relative: Value | None = None) -> Value:
+    def read_sgpr(self, index: int, relative: Value | None = None) -> ArrayValue:
         self._no_relative(relative)
         if index == 124:
             return self.constant("u32", 0)
@@ -128,21 +125,19 @@ class Emitter:
             self.sgprs[index] = ArrayValue(self.code, "u32", f"S[{index}]")
         return self.sgprs[index]
 
-    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
+    def write_sgpr(self, index: int, value: ArrayValue, relative: Value | None = None) -> None:
         self._no_relative(relative)
         if self.discard or index == 124:
             return
-        assert isinstance(value, ArrayValue)
         self.sgprs[index] = self._kept(value)
         self.written.add(f"S[{index}]")
 
-    def read_scc(self) -> Value:
+    def read_scc(self) -> ArrayValue:
         if self.scc is None:
             self.scc = ArrayValue(self.code, "b1", "C[0]")
         return self.scc
 
-    def write_scc(self, value: Value) -> None:
-        assert isinstance(value, ArrayValue)
+    def write_scc(self, value: ArrayValue) -> None:
         self.scc = self._kept(value)
         self.written.add("C[0]")
 
@@ -154,10 +149,10 @@ class Emitter:
         if relative is not None:
             raise IsaError("the tracer does not follow register numbers from M0")
 
-    def special(self, name: str) -> Value:
+    def special(self, name: str) -> ArrayValue:
         raise IsaError(f"the tracer does not know {name}")
 
-    def next_address(self) -> Value:
+    def next_address(self) -> ArrayValue:
         raise IsaError("the tracer does not follow calls")
 
     def load(self, at: Request[ArrayValue]) -> tuple[Value, ...]:
@@ -179,7 +174,7 @@ class Emitter:
                 text = f"np.where({at.mask.text}, {text}, F.get({slot}, LANES))"
             self.code.lines.append(f"F[{slot}] = {text}")
 
-    def atomic(self, at: Request[ArrayValue], *rest: object) -> Value:
+    def atomic(self, at: Request[ArrayValue], *rest: object) -> ArrayValue:
         self._record(at)
         return self.constant("u32", 0)
 
@@ -192,7 +187,7 @@ class Emitter:
         if at.mask is not None:
             self.code.lines.append(f"M[{place}] = mask({at.mask.text})[:, 0]")
 
-    def branch(self, inst: Instruction, condition: Value | None) -> None:
+    def branch(self, inst: Instruction, condition: ArrayValue | None) -> None:
         self.condition = condition
 
     def jump(self, target: Value) -> None:

@@ -24,10 +24,9 @@ import numpy as np
 from isa.asm.program import Instruction
 from isa.check.lds.footprint import Footprint, footprint
 from isa.check.lds.sizes import NOWHERE, Sizes
-from isa.check.lds.values import LANES, MODE, Lanes, constant, merged, unknown
-from isa.errors import IsaError
+from isa.check.lds.values import LANES, Lanes, constant, merged, unknown
 from isa.registers import EXEC_LO, Reg
-from isa.semantics.engine import Request
+from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
 from isa.semantics.values import Value
 from isa.semantics.wave_start import work_item_ids
@@ -90,7 +89,7 @@ class Results:
         return value
 
 
-class Machine:
+class Machine(Straight):
     """state: what each place holds; a place that is not there was never written. active: the waves that run now, as an
     array of one column, None for all. blind: sources count as unknown. reached: what LDS accesses touched.
 
@@ -98,7 +97,6 @@ class Machine:
     """
 
     def __init__(self, start: Start, choose: Callable[[], bool], results: Results) -> None:
-        self.mode = MODE
         self.start, self._ask, self._results = start, choose, results
         self.waves = start.waves
         self._puts: list[tuple[Place, Lanes, Any]] = []
@@ -142,7 +140,7 @@ class Machine:
         self._inst, self.taken = inst, None
         try:
             execute(self, inst)
-        except (IsaError, AssertionError, TypeError, ValueError, IndexError, AttributeError, KeyError):
+        except UNKNOWN:
             self.forget(inst)
 
     def forget(self, inst: Instruction) -> None:
@@ -184,9 +182,7 @@ class Machine:
     def read_vgpr(self, index: int, relative: Value | None = None) -> Lanes:
         return unknown("u32") if relative is not None else self._read(("v", index))
 
-    def write_vgpr(self, index: int, value: Value, mask: Value | None, relative: Value | None = None) -> None:
-        assert isinstance(value, Lanes)
-        assert mask is None or isinstance(mask, Lanes)
+    def write_vgpr(self, index: int, value: Lanes, mask: Lanes | None, relative: Value | None = None) -> None:
         if relative is not None:
             self.state = {p: v if p[0] != "v" else unknown("u32") for p, v in self.state.items()}
             return
@@ -198,8 +194,7 @@ class Machine:
     def read_sgpr(self, index: int, relative: Value | None = None) -> Lanes:
         return unknown("u32") if relative is not None else self._read(("s", index))
 
-    def write_sgpr(self, index: int, value: Value, relative: Value | None = None) -> None:
-        assert isinstance(value, Lanes)
+    def write_sgpr(self, index: int, value: Lanes, relative: Value | None = None) -> None:
         assert self._inst is not None
         if relative is not None:
             self.state = {p: v if p[0] != "s" or p == _EXEC else unknown("u32") for p, v in self.state.items()}
@@ -234,8 +229,7 @@ class Machine:
         answer = False if self._in_active(truth.known_whole) else self.choose()
         return Lanes.of("b1", np.where(truth.known_whole, truth.a, answer))
 
-    def write_scc(self, value: Value) -> None:
-        assert isinstance(value, Lanes)
+    def write_scc(self, value: Lanes) -> None:
         self._write(_SCC, value)
 
     def special(self, name: str) -> Lanes:
@@ -312,18 +306,11 @@ class Machine:
             self.reached.append(found)
 
     # --- control
-    def branch(self, inst: Instruction, condition: Value | None) -> None:
+    def branch(self, inst: Instruction, condition: Lanes | None) -> None:
         if condition is None:
             self.taken = constant("b1", 1)
             return
-        assert isinstance(condition, Lanes)
         self.taken = condition if condition.known is True else self._chosen(condition)
-
-    def jump(self, target: Value) -> None: ...
-
-    def end(self) -> None: ...
-
-    def barrier(self) -> None: ...
 
 
 def place(reg: Reg) -> Place:

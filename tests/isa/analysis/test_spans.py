@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.analysis.spans import Span, anything, constant, join, results, widen
+from isa.analysis.spans import Span, anything, constant, join, widen, written
 from isa.asm.parse import parse_instruction
+from isa.registers import SCC, parse_register, s, v
 
 FULL = 0xFFFFFFFF
 WORDS = st.one_of(st.integers(0, FULL), st.integers(0, 4096), st.sampled_from([0, 1, 3, 1 << 31, FULL]))
@@ -98,6 +99,37 @@ def test_shown(span: Span, shown: str) -> None:
     ],
 )
 def test_what_an_instruction_takes_from_its_lane_is_that_of_any(text: str, low: int, high: int) -> None:
-    ((_, span),) = results(parse_instruction(text), lambda _, type_: anything(type_))
+    (span,) = written(parse_instruction(text), lambda _: anything("u32")).values()
     assert span.low <= low
     assert span.high >= high - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reg", "shown"),
+    [
+        # v1 is 0 to 0xff, v2 and s2 are 0x12345678, v3 is anything.
+        ("v_add_nc_u16 v4.h, v1.l, 0x10", "v4", "0x100000..0x10fffff (0x0 of 0xfe000000)"),
+        ("v_and_b32 v4, v1, v2", "v4", "0x0..0x78 (0x0 of 0xffffff87)"),
+        ("v_pk_lshrrev_b16 v4, 4, v2 op_sel_hi:[0,1]", "v4", "0x1230567..0x1230567 (0x1230567 of 0xffffffff)"),
+        ("v_cndmask_b32 v4, -v2, |v2|, s5", "v4", "0x12345678..0x92345678 (0x12345678 of 0x7fffffff)"),
+        ("v_mov_b32_dpp v4, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf", "v4", "0x0..0xff (0x0 of 0xffffff00)"),
+        ("v_mov_b32_dpp v4, v1 row_shr:1 row_mask:0xf bank_mask:0xf", "v4", "0x0..0xffffffff (0x0 of 0x0)"),
+        ("v_mov_b32_dpp v2, v1 row_shr:1 row_mask:0xf bank_mask:0xf", "v2", "0x0..0x12345678 (0x0 of 0xedcba900)"),
+        ("v_add_nc_u32 v4, v1, v2 clamp", "v4", "0x12345678..0x12345777 (0x12345600 of 0xfffffe00)"),
+        ("v_mad_u64_u32 v[4:5], null, s2, 4, v[6:7]", "v4", "0x0..0xffffffff (0x0 of 0x0)"),
+        ("s_mul_hi_u32 s4, s2, 0x100", "s4", "0x12..0x12 (0x12 of 0xffffffff)"),
+        ("s_lshl_b64 s[4:5], s[2:3], 4", "s4", "0x23456780..0x23456780 (0x23456780 of 0xffffffff)"),
+        ("s_cmp_lt_u32 s2, 5", "scc", "0x0..0x0 (0x0 of 0xffffffff)"),
+        ("v_cmp_gt_u32 s4, 5, s2", "s4", "0x0..0x0 (0x0 of 0xffffffff)"),  # in no lane
+        ("v_cmp_lt_u32 s4, 5, s2", "s4", "0x0..0xffffffff (0x0 of 0x0)"),  # in those that are on
+        ("v_movreld_b32 v4, v1", "v4", None),  # which register it is nobody knows
+        ("v_mul_f32 v4, -v2, |v2| clamp", "v4", "0x0..0xffffffff (0x0 of 0x0)"),
+        ("global_load_b32 v4, v[6:7], off", "v4", "0x0..0xffffffff (0x0 of 0x0)"),
+    ],
+)
+def test_what_registers_can_hold(text: str, reg: str, shown: str | None) -> None:
+    given = {v(1): Span("u32", 0, 0xFF), v(2): constant("u32", 0x12345678), s(2): constant("u32", 0x12345678)}
+    found = written(parse_instruction(text), lambda unit: given.get(unit, anything("u32")))
+    unit = SCC if reg == "scc" else parse_register(reg)
+    assert unit is not None
+    assert (repr(found[unit]) if unit in found else None) == (shown and f"u32 {shown}")
