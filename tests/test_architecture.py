@@ -22,6 +22,7 @@ ISA = [
     "asm.parse asm.emit",
     "object.descriptor asm.disassembler",
     "toolchain object.code_object",
+    "native",
     "object.metadata",
     "semantics",
     "analysis",

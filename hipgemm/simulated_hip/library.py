@@ -8,13 +8,11 @@ a ROCm folder.
 
 from __future__ import annotations
 
-import platform
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hipgemm.simulated_hip.abi import Call
-from isa import cache, toolchain
+from isa import native
 
 FLAGS = ("-O1", "-fvisibility=hidden", "-Wl,-soname,libamdhip64.so")
 
@@ -52,11 +50,4 @@ def build(text: str) -> Path:
 
     Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it refuses.
     """
-
-    def fill(folder: Path) -> None:
-        c_file = folder / "libamdhip64.c"
-        c_file.write_text(text)
-        (folder / "lib").mkdir()
-        toolchain.build_host_library(c_file, folder / "lib" / "libamdhip64.so", FLAGS)
-
-    return cache.make("simulated_hip", cache.key(text, *FLAGS, sys.platform, platform.machine()), fill)
+    return native.build("simulated_hip", text, FLAGS, "lib/libamdhip64.so")

@@ -1,8 +1,8 @@
-"""The dynamic checker: a launch under observers, in native code.
+"""The dynamic checker: a launch under the sanitizer, in native code.
 
     findings = check_launch(card, kernel, grid, block, kernarg)
 
-The same bodies of instructions run as in a plain launch, with observers between them, and say what the hardware lets
+The same bodies of instructions run as in a plain launch, with hooks between them, and say what the hardware lets
 pass or answers at random:
 
     registers   read or overwritten while a load still fills them; read and never written, but by moves
@@ -19,7 +19,7 @@ Limits: lanes of a wave are in order from instruction to instruction. A barrier 
 global memory among its waves, also where in WGP mode a wait would be needed before it. On gfx11 a store reads its data
 as it issues, so that its registers are free at once (LLVM GCNSubtarget.h, vmemWriteNeedsExpWaitcnt).
 
-Files: state (what is known), hooks/ (native code that keeps it), native (how that is compiled), segments, quick,
+Files: state (what is known), hooks/ (C that keeps it), segments, quick,
 windows, windows_runtime and stores (what of it stands in the kernel's own code), translate, launch, report, check.
 """
 

@@ -1,6 +1,6 @@
-"""`check_launch`: a launch in several schedules under observers -> findings.
+"""`check_launch`: a launch in several schedules under the sanitizer -> findings.
 
-Each schedule starts from the same memory. What the observers see depends little on the order, since they ask what is
+Each schedule starts from the same memory. What the hooks see depends little on the order, since they ask what is
 ordered and not what came first; results that differ show what they do not follow, such as atomics whose order counts.
 
 Loads are done when they are issued, which nothing can tell from a load that is done when it is awaited, as long as no
@@ -19,7 +19,7 @@ from isa.asm.program import Instruction, Program
 from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
 from isa.sanitize import causes
-from isa.sanitize.launch import Schedule, Sighting, WatchedLaunch
+from isa.sanitize.launch import SanitizedLaunch, Schedule, Sighting
 from isa.sanitize.report import Lines, finding
 from isa.sanitize.state import Event
 from isa.sim.cfg import sees_flags
@@ -66,7 +66,7 @@ def check_launch(
     names: Mapping[int, str] | None = None,
     unwritten: Sequence[tuple[int, int]] = (),
 ) -> list[Finding]:
-    """Launch under observers; see `Card.launch` for what a launch takes. Gives what they found.
+    """Launch under the sanitizer; see `Card.launch` for what a launch takes. Gives what they found.
 
     schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
     made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
@@ -121,7 +121,7 @@ def observe(
     while number < schedules:
         if number or late:
             _restore(before)
-        launch = WatchedLaunch(
+        launch = SanitizedLaunch(
             kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten,
             late,
         )  # fmt: skip

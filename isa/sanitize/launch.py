@@ -1,6 +1,6 @@
-"""An observed launch: the kernel's code compiled with observers, shadows of all allocations, threads as in any launch.
+"""A launch under the sanitizer: code compiled with hooks, shadows of all allocations, threads as in any launch.
 
-What observers report comes back as `Sighting`s, one for each event at one place, its lanes drawn together.
+What hooks report comes back as `Sighting`s, one for each event at one place, its lanes drawn together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from isa.analysis import regset
 from isa.asm.program import Instruction
 from isa.registers import EXEC, M0, Reg, s
 from isa.sanitize import hooks
-from isa.sanitize.native import compile_functions
 from isa.sanitize.segments import first, segments_of
 from isa.sanitize.state import (
     ALL_LANES,
@@ -29,7 +28,6 @@ from isa.sanitize.state import (
     KEPT_WORDS,
     LDS_RACES,
     NO_WAVE,
-    NODE_BYTES,
     RING,
     SERIALS,
     SHORTCUTS,
@@ -39,12 +37,13 @@ from isa.sanitize.state import (
     WRITES,
     Doubt,
     Event,
+    Node,
     Row,
+    Shadow,
     Shortcut,
     Thread,
-    Watched,
 )  # fmt: skip
-from isa.sanitize.translate import Observers, WatchedTranslator
+from isa.sanitize.translate import SanitizedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
 from isa.semantics.branches import branch_address
 from isa.semantics.float_mode import FloatMode
@@ -52,7 +51,7 @@ from isa.sim import arguments, translations
 from isa.sim.cfg import sees_flags
 from isa.sim.compiled import Kernel, Version
 from isa.sim.faults import LaunchError
-from isa.sim.jit import Native, Target, compile_ir, define_symbols, load_object
+from isa.sim.jit import Target, compile_ir, load_object
 from isa.sim.launch import Launch
 from isa.sim.memory import Memory
 from isa.sim.runtime import runtime_text
@@ -69,7 +68,7 @@ class Sighting:
     """One event. instruction: where it was seen; other: the earlier access or the load, where there is one; register:
     its number in `regset`, -1 for none; workgroup, wave, lanes, address: of the first time; others: what `other` was
     done by, as (workgroup, wave) with -1 for several, or None; lacks: what keeps it from being in order, as far as that
-    is known (`hooks.order.missing`), flag: what set the flag by which it is known of."""
+    is known (`missing` in hooks/workgroup_order.c), flag: what set the flag by which it is known of."""
 
     event: Event
     instruction: Instruction
@@ -94,8 +93,8 @@ class Schedule:
 
 
 @dataclass(eq=False)
-class WatchedCode:
-    """A kernel compiled with observers, for one target. late: results of loads appear no earlier than their waits."""
+class SanitizedCode:
+    """A kernel compiled with hooks, for one target. late: results of loads appear no earlier than their waits."""
 
     kernel: Kernel
     target: Target
@@ -143,53 +142,39 @@ class WatchedCode:
         mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
         vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
         facts = Facts(vgprs, mode, self.target.strip, not self.late, self.target.native_half, self.target.native_nans)
-        symbols, more = symbols_of(self.target.cpu), frozenset() if fast else self._versions[True].bails
+        more = frozenset() if fast else self._versions[True].bails
 
         def translate() -> Translated:
             blocks = self.kernel.blocks_with(more)
-            against = Observers(symbols, self._numbers, segments_of(blocks, self._numbers))
-            entries = frozenset(b.address for b in self.kernel.blocks)
-            translator = WatchedTranslator(
-                blocks, facts, against, fast=fast, dwords=self.shift == 2, entries=entries, late=self.late
-            )
+            translator = SanitizedTranslator(
+                blocks, facts, self._numbers, segments_of(blocks, self._numbers), fast=fast, dwords=self.shift == 2,
+                entries=frozenset(b.address for b in self.kernel.blocks), late=self.late,
+            )  # fmt: skip
             code = compile_ir(runtime_text(facts.strip) + translator.text(), self.target)
             return Translated(code, self.kernel.sites, frozenset(translator.bails))
 
         name = self.kernel.key(
-            self.target, "observed", fast, self.late, self.shift, sorted(more), facts, self.target.hasty, symbols
+            self.target, "observed", fast, self.late, self.shift, sorted(more), facts, self.target.hasty
         )
-        native = observing(self.target.cpu)
+        run = hooks.addresses()["hook_run"]
         made = translations.find_or_make(name, translate)
         code = load_object(made.code, self.target)
         symbol = "fast" if fast else "plain"
-        return Version(code, code.address(symbol), native.address("run"), made.sites, made.bails)
+        return Version(code, code.address(symbol), run, made.sites, made.bails)
 
 
-def symbols_of(cpu: str) -> dict[str, str]:
-    """Observer -> the name by which kernels' code for a processor calls it."""
-    return {f.__name__: f"observer.{cpu}.{f.__name__}" for f in hooks.FUNCTIONS}
+_compiled: weakref.WeakKeyDictionary[Kernel, dict[tuple[Target, bool], SanitizedCode]] = weakref.WeakKeyDictionary()
 
 
-@functools.cache
-def observing(cpu: str) -> Native:
-    """The observers' native code for a processor, which code that is loaded from now on finds by their symbols."""
-    native = compile_functions(hooks.FUNCTIONS, Target(cpu))
-    define_symbols({symbol: native.address(name) for name, symbol in symbols_of(cpu).items()})
-    return native
-
-
-_compiled: weakref.WeakKeyDictionary[Kernel, dict[tuple[Target, bool], WatchedCode]] = weakref.WeakKeyDictionary()
-
-
-def watched_code(kernel: Kernel, target: Target, late: bool = False) -> WatchedCode:
-    """The kernel with observers, compiled once."""
+def sanitized_code(kernel: Kernel, target: Target, late: bool = False) -> SanitizedCode:
+    """The kernel with hooks, compiled once."""
     known = _compiled.setdefault(kernel, {})
     if (target, late) not in known:
-        known[target, late] = WatchedCode(kernel, target, late)
+        known[target, late] = SanitizedCode(kernel, target, late)
     return known[target, late]
 
 
-class Shadow:
+class MemoryShadow:
     """What is known of all allocations of one launch. `unwritten`: (address, bytes) that nobody wrote."""
 
     def __init__(self, memory: Memory, shift: int, unwritten: Sequence[tuple[int, int]]) -> None:
@@ -200,15 +185,16 @@ class Shadow:
         for row, a in zip(self.rows, allocations, strict=False):
             granules = (a.size >> shift) + 1
             row.base, row.size = a.base, a.size
-            row.writer, row.reader = self.room(4 * granules), self.room(4 * granules)
+            writer = self.room(4 * granules)
+            row.writer, row.reader = writer, self.room(4 * granules)
             row.writer_site, row.reader_site = self.room(2 * granules), self.room(2 * granules)
             for address, size in unwritten:
                 start, end = max(address, a.base), min(address + size, a.end)
                 if start < end:
                     first, last = (start - a.base) >> shift, (end - a.base) >> shift
-                    ctypes.memset(row.writer + 4 * first, UNWRITTEN & 0xFF, 4 * (last - first))
+                    ctypes.memset(writer + 4 * first, UNWRITTEN & 0xFF, 4 * (last - first))
         self.owners = self.room(4 * SERIALS)
-        self.nodes = self.room(NODE_BYTES * SERIALS)
+        self.nodes = self.room(ctypes.sizeof(Node) * SERIALS)
         self.serials, self.atomics = ctypes.c_uint64(1), ctypes.c_uint64(0)
 
     def room(self, size: int) -> int:
@@ -219,9 +205,9 @@ class Shadow:
         return ctypes.addressof(ctypes.c_char.from_buffer(room))
 
 
-class WatchedLaunch(Launch):
-    """One launch under observers. After `run`, also after one that raised, `sightings` holds what they reported. late:
-    results of loads appear no earlier than their waits."""
+class SanitizedLaunch(Launch):
+    """One launch under the sanitizer. After `run`, also after one that raised, `sightings` holds what hooks reported.
+    late: results of loads appear no earlier than their waits."""
 
     def __init__(
         self,
@@ -237,35 +223,35 @@ class WatchedLaunch(Launch):
         unwritten: Sequence[tuple[int, int]] = (),
         late: bool = False,
     ) -> None:
-        self.watched = watched_code(kernel, target, late)
+        self.sanitized = sanitized_code(kernel, target, late)
         self.schedule = schedule
         super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
-        self.shadow = Shadow(memory, self.watched.shift, unwritten)
+        self.shadow = MemoryShadow(memory, self.sanitized.shift, unwritten)
         self.sightings: dict[tuple[Event, int, int], Sighting] = {}
         self._lock = threading.Lock()
         self._callback = _REPORT(self._report)
         self._threads = 0
         chosen = random.Random(schedule.seed << 16 | schedule.number)
         self._stride, self._offset = 1, 0
-        if schedule.number and not self.watched.waits:
+        if schedule.number and not self.sanitized.waits:
             strides = (n for n in iter(lambda: chosen.randrange(1, self.total + 1), 0))
             self._stride = next(n for n in strides if math.gcd(n, self.total) == 1)
             self._offset = chosen.randrange(self.total)
         self._random = chosen.getrandbits(63) | 1
 
     def _compiled(self, fast: bool) -> Version:
-        return self.watched.version(fast)
+        return self.sanitized.version(fast)
 
     def _prepare(self, c: Context) -> object:
-        code, waves = self.watched, c.wave_count
-        watched = (Watched * waves)()
+        code, waves = self.sanitized, c.wave_count
+        shadows = (Shadow * waves)()
         kept = (ctypes.c_uint32 * (3 * RING * KEPT_WORDS * waves if code.late else 0))()
         for i in range(waves):
-            Wave.from_address(c.waves + i * c.wave_bytes).watch = ctypes.addressof(watched[i])
-            watched[i].strip = self.target.strip
-            watched[i].vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
+            Wave.from_address(c.waves + i * c.wave_bytes).shadow = ctypes.addressof(shadows[i])
+            shadows[i].strip = self.target.strip
+            shadows[i].vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
             if code.late:
-                watched[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
+                shadows[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
         cells = (self.lds_bytes >> code.shift) + 1
         # Lanes that are off have a cell of their own behind the others, and windows may reach beyond the last.
         room = cells + 4 + WIDEST
@@ -283,10 +269,10 @@ class WatchedLaunch(Launch):
         doubts, apart = (Doubt * DOUBTS)(), (ctypes.c_uint64 * APART)()
         visited, stack = (self.shadow.room(4 * SERIALS if code.orders else 0) for _ in range(2))
         t = Thread(
-            watched=ctypes.addressof(watched), seen=ctypes.addressof(seen), sites=code.sites,
+            seen=ctypes.addressof(seen), sites=code.sites,
             report=ctypes.cast(self._callback, ctypes.c_void_p).value,
-            start_group=native.address("watch_start_group"), run_wave=native.address("watch_run_wave"),
-            next_turn=native.address("watch_next_turn"),
+            start_group=native.address("hooked.start_group"), run_wave=native.address("hooked.run_wave"),
+            next_turn=native.address("hooked.next_turn"),
             given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_writer=at + 4 * room,
             lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
             row_count=self.shadow.count, cache=ctypes.addressof(cache),
@@ -299,8 +285,8 @@ class WatchedLaunch(Launch):
             scratch=ctypes.addressof(scratch), scratch_cells=scratch_cells,
             doubts=ctypes.addressof(doubts), apart=ctypes.addressof(apart),
         )  # fmt: skip
-        c.watch = ctypes.addressof(t)
-        return t, watched, kept, lds, seen, cache, shortcuts, scratch, doubts, apart
+        c.shadow = ctypes.addressof(t)
+        return t, shadows, kept, lds, seen, cache, shortcuts, scratch, doubts, apart
 
     def _given(self) -> ctypes.Array[ctypes.c_uint64]:
         descriptor = self.kernel.facts.descriptor
@@ -336,17 +322,17 @@ class WatchedLaunch(Launch):
                 inst = access(site)
             else:
                 inst = first(
-                    self.watched.instructions, site, register,
+                    self.sanitized.instructions, site, register,
                     writes=event is Event.WRITE_IN_FLIGHT, moves=event is not Event.UNINITIALISED,
                 )  # fmt: skip
             earlier = access(other_site) if event is not Event.UNINITIALISED else None
             address = 0
         elif Event.BARRIER_STORE <= event <= Event.BARRIER_APART:
-            inst = self.watched.instructions[site]
+            inst = self.sanitized.instructions[site]
             if event is Event.BARRIER_STORE:
                 earlier = access(other_site)
             elif event is Event.BARRIER_APART:
-                earlier, others = self.watched.instructions[other_site], (-1, other)
+                earlier, others = self.sanitized.instructions[other_site], (-1, other)
         else:
             inst = access(site)
             if event in LDS_RACES:

@@ -1,8 +1,8 @@
 """The usual cases of an access, decided for a strip of lanes at once, in the kernel's own code.
 
-An access is usual if all its lanes that are on stay inside, are aligned to dwords, and meet cells of which `observers`
+An access is usual if all its lanes that are on stay inside, are aligned to dwords, and meet cells of which hooks
 has nothing to report: written by nobody in this epoch, or by this wave. Then only the marks change. Everything else,
-and kernels with accesses below a dword, go to `observers.access`.
+and kernels with accesses below a dword, go to `hook_access`.
 
 LDS cells are bytes, so a lane's one to four dwords are an i8, i16 or i32 of marks: a strip's are one vector.
 """
@@ -12,20 +12,20 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
-from isa.sanitize.state import FLAG, GLOBAL_WAVE, SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Thread, Watched, signed
+from isa.sanitize.state import FLAG, GLOBAL_WAVE, SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Shadow, Thread, signed
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.runtime import field_pointer
 from isa.sim.state import SINK_BYTES, Context
 
 _CELLS = (1, 2, 4)
-_SERIAL = Watched.serial.offset
+_SERIAL = Shadow.serial.offset
 
 
 def prepare(f: Function, region: Region, lanes: int) -> None:
     """What does not change while a wave runs from one barrier to the next; to be written once, in front of all code."""
-    watch = f.emit(region, f"load i64, ptr {f.emit(region, field_pointer('C', 'watch'))}")
-    region.line(f"%thread = inttoptr i64 {watch} to ptr")
+    thread = f.emit(region, f"load i64, ptr {f.emit(region, field_pointer('C', 'shadow'))}")
+    region.line(f"%thread = inttoptr i64 {thread} to ptr")
     for name in ("lds_writer", "lds_reader", "lds_writer_site", "lds_reader_site", "cache"):
         region.line(f"%{name} = inttoptr i64 {field(f, region, '%thread', Thread, name)} to ptr")
     region.line(f"%dummy = add i64 {field(f, region, '%thread', Thread, 'cells')}, 0")
@@ -56,7 +56,7 @@ def field(f: Function, region: Region, pointer: str, struct: type[ctypes.Structu
 
 def stamp(f: Function, region: Region) -> str:
     """What this wave's accesses to global memory leave now, an i32."""
-    serial = f.emit(region, f"load i32, ptr {f.emit(region, f'getelementptr i8, ptr %watched, i64 {_SERIAL}')}")
+    serial = f.emit(region, f"load i32, ptr {f.emit(region, f'getelementptr i8, ptr %shadow, i64 {_SERIAL}')}")
     return f.emit(region, f"or i32 {f.emit(region, f'shl i32 {serial}, {SERIAL_SHIFT}')}, %index")
 
 

@@ -1,4 +1,4 @@
-"""What observers know, as native code and Python both see it.
+"""What hooks know, as native code and Python both see it.
 
 A register's number is that of `isa.analysis.regset`: VGPRs from 0, scalar registers from 256, SCC 384. A register is
 ready in the lanes in which it was written and no load may still fill it; scalar registers are ready in all lanes or in
@@ -13,7 +13,10 @@ from __future__ import annotations
 import ctypes
 from enum import IntEnum
 
+from isa.native import pointer
+
 _U32, _U64 = ctypes.c_uint32, ctypes.c_uint64
+_U8S, _U16S, _U32S, _U64S = (pointer(f"uint{bits}_t") for bits in (8, 16, 32, 64))
 UNITS = 385
 WORDS = 7  # of 64 bits, to hold a bit for each register
 ALL_LANES = 0xFFFFFFFF
@@ -49,16 +52,16 @@ LOAD, STORE, ATOMIC_ACCESS, SHARED_LOAD = 0, 1, 2, 3
 LDS_SPACE, GLOBAL_SPACE, FLAT_SPACE, SCRATCH_SPACE = 0, 4, 8, 12
 COHERENT, SCALAR = 16, 32  # glc; by the scalar cache
 
-# Order between workgroups (hooks/workgroup_order.py).
-NODE_BYTES, SHORTCUTS = 20, 256
+# Order between workgroups (hooks/workgroup_order.c).
+SHORTCUTS = 256
 FLAGS_READ, FLAGS_KEPT = 64, 8  # flags that a wave reads at once; those that it read last
 FLAG_BYTES = 8  # at most
 NOT_COMPLETE, NOT_AWAITED, NOT_EMPTIED = 1, 2, 3  # what a reader of another's data lacks: see `order.missing`
-OPEN_STORES, OPEN_ATOMICS = 1, 2  # what `Watched.open` tells: in flight for vscnt, for vmcnt
+OPEN_STORES, OPEN_ATOMICS = 1, 2  # what `Shadow.open` tells: in flight for vscnt, for vmcnt
 
 
 class Event(IntEnum):
-    """What an observer reports. `site` of registers: a segment; of memory: an access; of barriers: a block."""
+    """What a hook reports. `site` of registers: a segment; of memory: an access; of barriers: a block."""
 
     UNINITIALISED = 0
     READ_IN_FLIGHT = 1
@@ -114,26 +117,25 @@ class Thread(ctypes.Structure):
     """What one thread needs to observe. Pointers are addresses."""
 
     _fields_ = (
-        ("watched", _U64),  # Watched of wave 0
-        ("seen", _U64),  # u8[event][site]: how often it was reported
+        ("seen", _U8S),  # u8[event][site]: how often it was reported
         ("sites", _U64),
         ("report", _U64),  # Python: (context, event, site, wave, lanes, address, other, other's site)
         ("start_group", _U64),  # native code of the kernel's module
         ("run_wave", _U64),
         ("next_turn", _U64),
         ("given", _U64 * WORDS),  # registers that hold something when a wave begins
-        ("lds_writer", _U64),  # u8[cells]
-        ("lds_reader", _U64),
-        ("lds_writer_site", _U64),  # u16[cells]
-        ("lds_reader_site", _U64),
+        ("lds_writer", _U8S),  # u8[cells]
+        ("lds_reader", _U8S),
+        ("lds_writer_site", _U16S),  # u16[cells]
+        ("lds_reader_site", _U16S),
         ("cells", _U64),
         ("shift", _U64),  # of addresses, to get granules
-        ("rows", _U64),  # Row[count], by rising base
+        ("rows", pointer("struct row")),  # Row[count], by rising base
         ("row_count", _U64),
-        ("cache", _U64),  # u64[site]: the row that each site met last
-        ("serials", _U64),  # u64 of all threads: the next serial number
-        ("atomics", _U64),  # u64 of all threads: 1 while one of them is at an atomic
-        ("owners", _U64),  # u32[serial]: which workgroup, + 1
+        ("cache", pointer("struct row *")),  # u64[site]: the row that each site met last
+        ("serials", _U64S),  # u64 of all threads: the next serial number
+        ("atomics", _U64S),  # u64 of all threads: 1 while one of them is at an atomic
+        ("owners", _U32S),  # u32[serial]: which workgroup, + 1
         ("serial", _U64),  # of the epoch that is running
         ("epoch", _U64),  # the first serial number since the last barrier
         ("oldest", _U64),  # the workgroup's first serial number: smaller ones are of others
@@ -147,16 +149,16 @@ class Thread(ctypes.Structure):
         ("orders", _U64),  # whether the kernel can see what another wave publishes
         ("shares_level0", _U64),  # CU mode: all waves of a workgroup use one L0
         ("all_waves", _U64),  # a bit for each
-        ("nodes", _U64),  # Node[serial]
-        ("shortcuts", _U64),  # Shortcut[SHORTCUTS]
+        ("nodes", pointer("struct node")),  # Node[serial]
+        ("shortcuts", pointer("struct shortcut")),  # Shortcut[SHORTCUTS]
         ("search", _U64),  # its number
-        ("visited", _U64),  # u32[serial]: the last search that came by
-        ("stack", _U64),  # u32[serial]
-        ("scratch", _U64),  # u8[wave][lane][granules]: whether it was written
+        ("visited", _U32S),  # u32[serial]: the last search that came by
+        ("stack", _U32S),  # u32[serial]
+        ("scratch", _U8S),  # u8[wave][lane][granules]: whether it was written
         ("scratch_cells", _U64),  # granules of a lane
-        ("doubts", _U64),  # Doubt[DOUBTS]
+        ("doubts", pointer("struct doubt")),  # Doubt[DOUBTS]
         ("doubt_count", _U64),
-        ("apart", _U64),  # u64[APART]: digests of stores whose granules do not meet
+        ("apart", _U64S),  # u64[APART]: digests of stores whose granules do not meet
     )
 
 
@@ -189,10 +191,9 @@ class Doubt(ctypes.Structure):
         ("address", _U64),
         ("other", _U64),
         ("other_site", _U64),
-        ("pointer", _U64),
+        ("pointer", _U8S),
         ("size", _U64),
-        ("before", _U64),  # 16 bytes
-        ("before_high", _U64),
+        ("before", ctypes.c_uint8 * DOUBT_BYTES),
     )
 
 
@@ -202,14 +203,14 @@ class Row(ctypes.Structure):
     _fields_ = (
         ("base", _U64),
         ("size", _U64),
-        ("writer", _U64),  # u32[granules]
-        ("reader", _U64),
-        ("writer_site", _U64),  # u16[granules]
-        ("reader_site", _U64),
+        ("writer", _U32S),  # u32[granules]
+        ("reader", _U32S),
+        ("writer_site", _U16S),  # u16[granules]
+        ("reader_site", _U16S),
     )
 
 
-class Watched(ctypes.Structure):
+class Shadow(ctypes.Structure):
     """One wave."""
 
     _fields_ = (
@@ -234,10 +235,10 @@ class Watched(ctypes.Structure):
         ("no_use", _U32),
         ("later", _U64),  # a bit for each of these: it may have been set again before it was read
         ("flag_stamps", _U32 * FLAGS_READ),
-        ("flag_places", _U64 * FLAGS_READ),
+        ("flag_places", _U32S * FLAGS_READ),
         ("flag_sites", _U64 * FLAGS_READ),  # what set them; the address of its number where it may be set again
         ("kept_stamps", _U64 * FLAGS_KEPT),
-        ("kept_flags", _U64 * FLAGS_KEPT),
+        ("kept_flags", _U32S * FLAGS_KEPT),
         ("kept_sites", _U64 * FLAGS_KEPT),
         ("ready", _U32 * (UNITS + 1)),  # lanes
         ("pending", _U32 * (UNITS + 1)),  # lanes
@@ -252,7 +253,7 @@ class Watched(ctypes.Structure):
         ("writes", _U32 * (3 * RING)),  # 1: changes memory
         ("kept", _U32 * (3 * RING)),  # where in `late` it keeps what its registers held
         ("swapped", _U32 * (3 * RING)),  # by places in `late`: registers that hold what was kept
-        ("late", _U64),  # u32[3 * RING][KEPT_WORDS]; 0 where loads are done when they are issued
+        ("late", _U32S),  # u32[3 * RING][KEPT_WORDS]; 0 where loads are done when they are issued
         ("strip", _U64),  # lanes of a strip
         ("vgprs", _U64),  # of a wave
         ("partner", _U64 * (3 * RING)),  # where it stands in the other stream, for flat loads; 0 for none

@@ -1,4 +1,4 @@
-"""Stores as the observers of lanes see them (`observers.lanes`), as IR.
+"""Stores as the hooks of lanes see them (`hooks/lanes.c`), as IR.
 
 kept        of a store lane by lane: where each lane stores and what, for `stored` behind the loop
 near        of a store by wide moves, in front of the loop: a call of `granules_meet`, if granules are so near that
@@ -17,7 +17,7 @@ from isa.sim.llvm_values import LlvmValue
 from isa.sim.state import LANES
 
 Call = Callable[..., None]
-"""Writes a call of an observer: (region, its name, arguments)."""
+"""Writes a call of a hook: (region, its name, arguments)."""
 
 
 @dataclass(frozen=True)

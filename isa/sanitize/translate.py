@@ -1,4 +1,4 @@
-"""The translator with observers: the same instructions, with calls to `observers.py` between them.
+"""The translator with hooks: the same instructions, with calls of hooks (C) between them.
 
 Before each segment (`segments.py`) a test of bits says whether all its registers are ready; only if not, `touch` looks
 closer. Loads and waits are told as they come. All that is told in front of the loop over strips that is being written,
@@ -8,14 +8,13 @@ Accesses that the loop does by wide moves are told there, too (`windows.py`), so
 effects. Others have loops of their own, in which each first gives its addresses, a strip of lanes at a time, to
 `access`.
 
-Observers are called by symbols, which the process that loads the code defines: so the code is kept on disk as plain
+Hooks are called by symbols, which the process that loads the code defines: so the code is kept on disk as plain
 translations are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from isa.analysis import regset
 from isa.asm.program import Instruction
@@ -35,7 +34,7 @@ from isa.sanitize.state import (
     SHARED_LOAD,
     STORE,
     WORDS,
-    Watched,
+    Shadow,
 )  # fmt: skip
 from isa.sanitize.stores import Kept, kept, overlaps
 from isa.sanitize.windows import Checks, Planned, planned_space
@@ -59,50 +58,25 @@ _SPACES = {
     "lds": LDS_SPACE, "global": GLOBAL_SPACE, "scalar": GLOBAL_SPACE, "flat": FLAT_SPACE, "scratch": SCRATCH_SPACE,
 }  # fmt: skip
 _STREAMS = {"vmem": 1, "lds": 2, "smem": 4}
-WRAPPERS = """
-define i64 @watch_start_group(i64 %c.int, i64 %number) {
-  %c = inttoptr i64 %c.int to ptr
-  call void @start_group(ptr %c, i64 %number)
-  ret i64 0
-}
-
-define i64 @watch_run_wave(i64 %w.int, i64 %c.int) {
-  %w = inttoptr i64 %w.int to ptr
-  %c = inttoptr i64 %c.int to ptr
-  %stop = call i32 @run_wave(ptr %w, ptr %c)
-  %wide = zext i32 %stop to i64
-  ret i64 %wide
-}
-
-define i64 @watch_next_turn(i64 %c.int) {
-  %c = inttoptr i64 %c.int to ptr
-  %given = call i64 @next_turn(ptr %c)
-  ret i64 %given
-}
+_RUNTIME = """
+@hooked.start_group = alias void (ptr, i64), ptr @start_group
+@hooked.run_wave = alias i32 (ptr, ptr), ptr @run_wave
+@hooked.next_turn = alias i64 (ptr), ptr @next_turn
 """
-"""The kernel's own runtime, as the observers call it."""
+"""The kernel's own runtime, for hooks to call."""
 
 
-@dataclass(frozen=True)
-class Observers:
-    """What code is compiled against. symbols: observer -> the name that it is called by; numbers: address of an
-    instruction -> its place in the code, by which segments and barriers are told; segments by their first address."""
-
-    symbols: Mapping[str, str]
-    numbers: Mapping[int, int]
-    segments: Mapping[int, Segment]
-
-
-class WatchedTranslator(Translator):
-    """Writes one version of a kernel, observed. dwords: cells of the shadow stand for dwords; late: results of loads
-    appear no earlier than their waits (`observers.late`)."""
+class SanitizedTranslator(Translator):
+    """Writes one version of a kernel with hooks. numbers: address of an instruction -> its place in the code, by which
+    segments and barriers are told; segments by their first address; dwords: cells of the shadow stand for dwords; late:
+    results of loads appear no earlier than their waits (`hooks/late.c`)."""
 
     def __init__(
-        self, blocks: Sequence[Block], facts: Facts, observers: Observers, *, fast: bool, dwords: bool,
-        entries: Set[int], late: bool = False,
+        self, blocks: Sequence[Block], facts: Facts, numbers: Mapping[int, int], segments: Mapping[int, Segment], *,
+        fast: bool, dwords: bool, entries: Set[int], late: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(blocks, facts, fast=fast, entries=entries)
-        self.observers, self.dwords, self.late = observers, dwords, late
+        self.numbers, self.segments, self.dwords, self.late = numbers, segments, dwords, late
         self.uses_scratch = any(_reads_scratch(i) for b in blocks for i in b.instructions)
         self.orders = any(sees_flags(i) for b in blocks for i in b.instructions)
         self._tables: dict[str, str] = {}
@@ -115,28 +89,27 @@ class WatchedTranslator(Translator):
         return (
             super().text()
             + "\n"
-            + "\n".join((*self._tables.values(), *self._windows, WRAPPERS, windows_runtime.runtime()))
+            + "\n".join((*self._tables.values(), *self._windows, _RUNTIME, windows_runtime.runtime()))
         )
 
     def _load_bases(self, region: Region) -> None:
         super()._load_bases(region)
         region.line("%w.int = ptrtoint ptr %w to i64")
         region.line("%c.int = ptrtoint ptr %c to i64")
-        watch = self.f.emit(region, f"load i64, ptr {self._field(region, 'W', 'watch')}")
-        region.line(f"%watched = inttoptr i64 {watch} to ptr")
+        shadow = self.f.emit(region, f"load i64, ptr {self._field(region, 'W', 'shadow')}")
+        region.line(f"%shadow = inttoptr i64 {shadow} to ptr")
         prepare(self.f, region, self.facts.strip)
 
     def _call(self, region: Region, name: str, *arguments: str | int) -> None:
         listed = ", ".join(f"i64 {a}" for a in arguments)
-        symbol = self.observers.symbols[name]
-        self.f.declare(f'declare i64 @"{symbol}"({", ".join(["i64"] * len(arguments))})')
-        self.f.emit(region, f'call i64 @"{symbol}"({listed})')
+        self.f.declare(f"declare void @hook_{name}({', '.join(['i64'] * len(arguments))})")
+        region.line(f"call void @hook_{name}({listed})")
 
     # --- registers
 
     def _write(self, inst: Instruction) -> None:
         assert inst.address is not None
-        segment = self.observers.segments.get(inst.address)
+        segment = self.segments.get(inst.address)
         if self.late and (segment is not None or inst.desc.effect == "wait" or inst.desc.access is not None):
             self._settle()
         if segment is not None:
@@ -168,7 +141,7 @@ class WatchedTranslator(Translator):
             self._call(self.writer.scalar, "awaited", "%w.int", "%c.int", vm, vs)
 
     def _settle(self) -> None:
-        """All registers are in memory, where observers may change them."""
+        """All registers are in memory, where hooks may change them."""
         self._close()
         self.scalars.forget()
 
@@ -227,8 +200,8 @@ class WatchedTranslator(Translator):
             bits = segment.units >> 64 * word & (1 << 64) - 1
             if not bits:
                 continue
-            at = Watched.full.offset + 8 * word
-            place = f.emit(region, f"getelementptr i8, ptr %watched, i64 {at}")
+            at = Shadow.full.offset + 8 * word
+            place = f.emit(region, f"getelementptr i8, ptr %shadow, i64 {at}")
             full = f.emit(region, f"load i64, ptr {place}")
             lacks = f.emit(region, f"and i64 {f.emit(region, f'xor i64 {full}, -1')}, {_signed(bits)}")
             missing = lacks if missing is None else f.emit(region, f"or i64 {missing}, {lacks}")
@@ -331,7 +304,7 @@ class WatchedTranslator(Translator):
     def _tell(
         self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str
     ) -> None:
-        """Call the observer of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane."""
+        """Call the hook of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane."""
         pointer = self.f.emit(region, f"ptrtoint ptr {slot} to i64")
         what = site << 32 | size << 16 | lanes << 8 | how
         self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
@@ -385,14 +358,14 @@ class WatchedTranslator(Translator):
         self._close()
         region = self.writer.scalar
         self.scalars.flush(region)
-        self._call(region, "arrive", "%w.int", "%c.int", self.observers.numbers[self.inst.address or 0])
+        self._call(region, "arrive", "%w.int", "%c.int", self.numbers[self.inst.address or 0])
         super().barrier()
 
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:
         """Also the end of a wave's turn."""
         super()._check_budget(region, number, instructions)
         f = self.f
-        place = f.emit(region, f"getelementptr i8, ptr %watched, i64 {Watched.slice.offset}")
+        place = f.emit(region, f"getelementptr i8, ptr %shadow, i64 {Shadow.slice.offset}")
         left = f.emit(region, f"sub i64 {f.emit(region, f'load i64, ptr {place}')}, 1")
         region.line(f"store i64 {left}, ptr {place}")
         over = f.emit(region, f"icmp eq i64 {left}, 0")

@@ -1,9 +1,9 @@
-"""Accesses whose addresses have a known pattern, told to the observers in front of the loop that does them.
+"""Accesses whose addresses have a known pattern, told to the hooks in front of the loop that does them.
 
 In:  accesses that `isa.sim.vector_access` does by a few wide moves: for each its base and the distances of the lanes,
      which the loop's guards have checked. So all lanes are on, and all are inside the LDS, or inside one allocation.
 Out: a loop over strips that looks at the cells of many lanes, and of all accesses with one base, at once. Where they
-     are usual (`quick` says what that is) it marks them; where not, it tells `observers.access` of each access.
+     are usual (`quick` says what that is) it marks them; where not, it tells `hook_access` of each access.
 
 Cells are looked at by windows: neighbouring ones as one vector, with a constant mask that leaves out what nobody
 touches. `quick` does the same lane by lane, for addresses of which nothing is known.
@@ -86,9 +86,9 @@ def windows(cells: dict[int, int], size: int) -> Iterator[Window]:
 
 @dataclass(frozen=True)
 class Checks:
-    """Writes the loop. guards: of the loop that does the accesses; tell: writes a call of `observers.access` for a
+    """Writes the loop. guards: of the loop that does the accesses; tell: writes a call of `hook_access` for a
     strip, given a pointer to its addresses and the number of its first lane. tables: filled with what the code needs
-    beside it; call: writes a call of an observer."""
+    beside it; call: writes a call of a hook."""
 
     f: Function
     region: Region

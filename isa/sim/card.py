@@ -89,7 +89,7 @@ class Card:
         kernarg: the explicit arguments as they lie in the kernarg segment. dynamic_lds: bytes of LDS after the static
         ones. threads: how many to use; all cores if not given. fast=False: only the plain version of the code, which
         gives the same bits. budget: instructions, roughly, that a thread may run. check: run under
-        observers in several schedules, which is slower, and report their findings (`isa.sanitize`); a fault is raised
+        hooks in several schedules, which is slower, and report their findings (`isa.sanitize`); a fault is raised
         as ever.
 
         Raises KernelFault, BudgetSpent, LaunchError (isa.sim.faults), and IsaError for an instruction that is not

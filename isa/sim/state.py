@@ -37,7 +37,7 @@ class Stop(IntEnum):
     FAULT = 3
     ABORT = 4
     BUDGET = 5  # of the wave's turn; of the launch, where nothing is left in reserve
-    YIELD = 6  # another wave's turn; only under observers
+    YIELD = 6  # another wave's turn; only under the sanitizer
 
 
 class FaultKind(IntEnum):
@@ -57,10 +57,10 @@ class Wave(ctypes.Structure):
         ("pc", _U32),  # address of a block
         ("index", _U32),  # of the wave in its workgroup
         ("plain", _U32),  # 1: goes on in the plain version
-        ("done", _U32),  # 1: has ended; 2: waits at a barrier, in a launch without observers
+        ("done", _U32),  # 1: has ended; 2: waits at a barrier, in a launch without hooks
         ("bails", _U32),
         ("scratch", _PTR),
-        ("watch", _PTR),  # what observers know of it: isa.sanitize.state.Watched
+        ("shadow", _PTR),  # what hooks know of it: isa.sanitize.state.Shadow
         ("pad", _U32 * 22),
     )
 
@@ -86,7 +86,7 @@ class Context(ctypes.Structure):
         ("code", _U64),  # where the code object lies, for s_getpc
         ("budget", ctypes.c_int64),  # instructions that the wave may still run in its turn
         ("reserve", ctypes.c_int64),  # those that are left for turns to come
-        ("watch", _PTR),  # what observers of this thread know: isa.sanitize.state.Thread
+        ("shadow", _PTR),  # what hooks of this thread know: isa.sanitize.state.Thread
         ("fault_address", _U64),
         ("group", _U64),
         ("lds_bytes", _U32),

@@ -1,5 +1,5 @@
-"""Translated kernels on disk, plain and observed, and observers: one entry of `isa.cache` each, with the object file
-and what goes with it.
+"""Translated kernels on disk, plain and with hooks: one entry of `isa.cache` each, with the object file and what goes
+with it.
 
 The key is everything that translation reads: the code and what calls may reach, the facts of the kernel's descriptor
 that enter, the host processor with its features, and the translator itself, which is a hash of the sources it consists

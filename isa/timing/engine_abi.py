@@ -9,6 +9,7 @@ in them pointers followed by their length (`kind`, `kind_n`), and the names of C
 
 from __future__ import annotations
 
+import ctypes
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -216,6 +217,13 @@ class Cache(NamedTuple):
     ways: int
     tags: Ints
     used: Ints
+
+
+class Log(ctypes.Structure):
+    """What a recorded kernel writes to (`native/recording.c`): addresses of the next row and of where the log is full,
+    bytes of a row, lanes of a strip, and Python's function that takes the rows over."""
+
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("at", "full", "row", "lanes", "drain"))
 
 
 STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)

@@ -15,7 +15,6 @@ cycle model then takes it for a load or store of that space, with that space's c
 from __future__ import annotations
 
 import ctypes
-import functools
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,21 +24,22 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.sanitize.native import call, compile_functions, struct, u64
 from isa.semantics.engine import Request
 from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import Block
 from isa.sim.compiled import Kernel, Version, is_site
 from isa.sim.ir import Region
-from isa.sim.jit import Native, Target, compile_ir, load_object
+from isa.sim.jit import Target, compile_ir, load_object
 from isa.sim.launch import Launch
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.memory import Memory
 from isa.sim.runtime import runtime_text
 from isa.sim.selfcheck import settled
-from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context, Wave
+from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
+from isa.timing import native
+from isa.timing.engine_abi import Log
 from isa.timing.trace import Recorder, Trace
 
 Triple = tuple[int, int, int]
@@ -48,60 +48,30 @@ _BLOCK, _SECOND, _FIRST, _WAVE = 47, 40, 32, 48  # where a row's head keeps what
 _DRAIN = ctypes.CFUNCTYPE(ctypes.c_uint64)
 
 
-class Log(ctypes.Structure):
-    """What native code writes to: a row is a head, a mask of lanes, and the addresses of a strip."""
-
-    _fields_ = (
-        ("at", ctypes.c_uint64),  # the next row
-        ("full", ctypes.c_uint64),  # from here on the log is to be taken over
-        ("row", ctypes.c_uint64),  # bytes
-        ("lanes", ctypes.c_uint64),  # of a strip
-        ("drain", ctypes.c_uint64),  # Python
-    )
-
-
-def enter(w: Wave, c: Context, number: int) -> int:
-    """A wave enters a block."""
-    log: Log = struct(c.watch)
-    if log.at >= log.full:
-        call(log.drain)
-    u64[log.at] = w.index << _WAVE | 1 << _BLOCK | number
-    log.at = log.at + log.row
-    return 0
-
-
-def note(w: Wave, c: Context, addresses: int, bits: int, what: int, first: int) -> int:
-    """A strip of lanes from `first` on accesses these addresses."""
-    log: Log = struct(c.watch)
-    place = log.at
-    u64[place] = w.index << _WAVE | first << _FIRST | what
-    u64[place + 8] = bits
-    for i in range(log.lanes):
-        u64[place + 16 + 8 * i] = u64[addresses + 8 * i]
-    log.at = place + log.row
-    return 0
-
-
 class RecordingTranslator(Translator):
-    """Writes the plain version of a kernel, with notes. addresses: of `enter` and `note`."""
+    """Writes the plain version of a kernel, with notes (`native/recording.c`)."""
 
-    def __init__(self, blocks: Sequence[Block], facts: Facts, addresses: tuple[int, int]) -> None:
+    def __init__(self, blocks: Sequence[Block], facts: Facts) -> None:
         super().__init__(blocks, facts, fast=False, entries=None)
-        self._enter, self._note_at = addresses
         self._second = False
 
     def _load_bases(self, region: Region) -> None:
         super()._load_bases(region)
-        region.line("%w.int = ptrtoint ptr %w to i64")
-        region.line("%c.int = ptrtoint ptr %c to i64")
+        f = self.f
+        log = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'shadow')}")
+        region.line(f"%log = add i64 {log}, 0")
+        index = f.emit(region, f"load i32, ptr {self._field(region, 'W', 'index')}")
+        region.line(f"%wave = shl i64 {f.emit(region, f'zext i32 {index} to i64')}, {_WAVE}")
 
-    def _call(self, region: Region, address: int, *arguments: str | int) -> None:
-        listed = ", ".join(f"i64 {a}" for a in ("%w.int", "%c.int", *arguments))
-        self.f.emit(region, f"call i64 inttoptr (i64 {address} to ptr)({listed})")
+    def _tell(self, region: Region, function: str, head: str, *arguments: str) -> None:
+        """head: what the row's holds beside the wave."""
+        word = self.f.emit(region, f"or i64 %wave, {head}")
+        listed = ", ".join(f"i64 {a}" for a in ("%log", word, *arguments))
+        region.line(f"call void inttoptr (i64 {native.address(function)} to ptr)({listed})")
 
     def _begin(self, block: Block, label: str) -> None:
         super()._begin(block, label)
-        self._call(self.writer.scalar, self._enter, block.number)
+        self._tell(self.writer.scalar, "record_block", str(1 << _BLOCK | block.number))
 
     def _write(self, inst: Instruction) -> None:
         """Each access has a loop over strips of its own, so that its rows follow each other."""
@@ -133,7 +103,8 @@ class RecordingTranslator(Translator):
         region.line(f"store {wide!r}, ptr {slot}")
         pointer = f.emit(region, f"ptrtoint ptr {slot} to i64")
         what = int(self._second) << _SECOND | self._sites[self.inst.address]
-        self._call(region, self._note_at, pointer, bits, what, first)
+        placed = f.emit(region, f"or i64 {f.emit(region, f'shl i64 {first}, {_FIRST}')}, {what}")
+        self._tell(region, "record_access", placed, bits, pointer)
         self._second = not self._second
 
     def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
@@ -149,12 +120,6 @@ class RecordingTranslator(Translator):
         return super().atomic(at, body, data)
 
 
-@functools.cache
-def _notes(target: Target) -> Native:
-    """Native code of `enter` and `note`."""
-    return compile_functions([enter, note], target)
-
-
 _made: weakref.WeakKeyDictionary[Kernel, dict[Target, Version]] = weakref.WeakKeyDictionary()
 
 
@@ -168,8 +133,8 @@ def _compiled(kernel: Kernel, target: Target) -> Version:
         facts = Facts(
             vgprs, mode, target.strip, patterns=False, native_half=target.native_half, native_nans=target.native_nans
         )
-        notes, once = _notes(target), settled(replace(target, hasty=True))
-        translator = RecordingTranslator(kernel.blocks, facts, (notes.address("enter"), notes.address("note")))
+        once = settled(replace(target, hasty=True))
+        translator = RecordingTranslator(kernel.blocks, facts)
         made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), once), target)
         address = made.address(translator.symbol)
         known[target] = Version(made, address, made.address("run"), kernel.sites, frozenset())
@@ -200,7 +165,7 @@ class _One(Launch):
         begin, row = rows.ctypes.data, 8 * self._columns
         drain = _DRAIN(self._drain)
         log = Log(begin, begin + _ROWS * row, row, self._columns - 2, ctypes.cast(drain, ctypes.c_void_p).value or 0)
-        c.watch = ctypes.addressof(log)
+        c.shadow = ctypes.addressof(log)
         self._log, self._rows = log, rows
         return log, rows, drain
 

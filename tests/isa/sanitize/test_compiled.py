@@ -1,4 +1,4 @@
-"""What a compiler writes is clean, at each level, and computes under observers what it computes without."""
+"""What a compiler writes is clean, at each level, and computes under the sanitizer what it computes without."""
 
 import ctypes
 import sys

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from isa.sanitize import check_launch, launch
+from isa import toolchain
+from isa.sanitize import check_launch, hooks
 from isa.sim import jit
 from isa.sim.card import Card
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs
 
 BODY = """
@@ -22,8 +23,8 @@ BODY = """
 
 
 def check(image: bytes) -> list[str]:
-    """As a process that begins does: nothing is known yet of observers and kernel."""
-    launch.observing.cache_clear()
+    """As a process that begins does: nothing is known yet of hooks and kernel."""
+    hooks.addresses.cache_clear()
     card = Card(capacity=1 << 24)
     found = check_launch(card, card.load(image).kernels["test"], (1, 1, 1), (32, 1, 1), bytes(8), schedules=1)
     return [f.message for f in found]
@@ -35,9 +36,12 @@ def test_a_second_process_compiles_nothing(monkeypatch: pytest.MonkeyPatch, tmp_
     compiled = []
     compile_ = jit._compile
     monkeypatch.setattr(jit, "_compile", lambda *a, **k: compiled.append(a[0]) or compile_(*a, **k))
+    library = toolchain.build_host_library
+    monkeypatch.setattr(toolchain, "build_host_library", lambda *a: compiled.append(a[0].name) or library(*a))
     first = check(image)
     made = len(compiled)
-    assert made >= 3, "the observers, the fast version and the plain one"
+    assert made >= 3, "the hooks, the fast version and the plain one"
+    assert "hooks.c" in compiled
     assert "v_not_b32_e32 reads v1" in first[0]
     assert check(image) == first
     assert len(compiled) == made

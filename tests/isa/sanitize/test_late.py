@@ -1,4 +1,4 @@
-"""Under observers the result of a load appears no earlier than its wait: memory then holds what a card may leave."""
+"""Under hooks the result of a load appears no earlier than its wait: memory then holds what a card may leave."""
 
 import ctypes
 import struct

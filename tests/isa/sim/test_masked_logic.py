@@ -7,7 +7,6 @@ same program on NumPy, all bits of all lanes. No merge-masked vpternlog may be l
 """
 
 import random
-import re
 import sys
 from pathlib import Path
 
@@ -22,10 +21,7 @@ import sequences
 import test_levels
 from avx512 import Machine
 
-from isa.sanitize import hooks
-from isa.sanitize.native import compile_functions
 from isa.semantics.float_mode import FloatMode
-from isa.sim import jit
 from isa.sim.cfg import blocks_of
 from isa.sim.ir import Function
 from isa.sim.llvm_text import llvm_type
@@ -191,15 +187,3 @@ def test_the_programs_that_were_wrong(machine, monkeypatch):
     cases, _ = assembly.cases([forms.Form(text, "", text) for text in test_levels.KEPT])
     assert not merged(emitted(machine, translated(cases, True, monkeypatch)))
     assert merged(emitted(machine, translated(cases, False, monkeypatch)))
-
-
-@pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
-def test_observers_have_no_vectors_of_llvms_making(monkeypatch, tmp_path):
-    """Their loops would be written with masks, and selects without fences."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = []
-    module = jit._module
-    monkeypatch.setattr(jit, "_module", lambda *a: made.append(module(*a)) or made[-1])
-    compile_functions(hooks.FUNCTIONS, jit.Target("x86-64-v3" if jit.Target("x86-64-v3").runs_here else "x86-64"))
-    assert len(made) == 1
-    assert not re.search(r"<\d+ x |llvm\.masked", str(made[0]))

@@ -1,0 +1,83 @@
+/* What hooks share: telling Python, and accesses that are outside. */
+
+static void report(struct context *c, u64 event, u64 site, u64 wave, u64 lanes, u64 address, u64 other, u64 other_site)
+{
+    struct thread *t = thread_of(c);
+    u8 *count = &t->seen[event * t->sites + site];
+    if (*count >= REPORTS)
+        return;
+    ++*count;
+    ((telling *)t->report)(c, event, site, wave, lanes, address, other, other_site);
+}
+
+/* Whether this was reported as often as it is. */
+static bool enough(struct context *c, u64 event, u64 site)
+{
+    struct thread *t = thread_of(c);
+    return t->seen[event * t->sites + site] >= REPORTS;
+}
+
+/* A store over what another wave stored: a race, but if the value stays the same. That is seen at the end of the
+ * wave's turn (`settle`): the hooks come before the store. */
+static void doubt(struct wave *w, struct context *c, u64 event, u64 site, u64 lanes, u64 address, u64 other,
+                 u64 other_site, u64 pointer, u64 size)
+{
+    struct thread *t = thread_of(c);
+    if (enough(c, event, site))
+        return;
+    if (t->doubt_count == DOUBTS) {
+        report(c, event, site, w->index, lanes, address, other, other_site);
+        return;
+    }
+    struct doubt *d = &t->doubts[t->doubt_count++];
+    d->event = event;
+    d->site = site;
+    d->lanes = lanes;
+    d->address = address;
+    d->other = other;
+    d->other_site = other_site;
+    d->pointer = (u8 *)pointer;
+    d->size = size;
+    for (u64 i = 0; i < size; i++)
+        d->before[i] = d->pointer[i];
+}
+
+/* The wave's turn is over: which doubts are races. */
+static void settle(struct wave *w, struct context *c)
+{
+    struct thread *t = thread_of(c);
+    for (u64 i = 0; i < t->doubt_count; i++) {
+        struct doubt *d = &t->doubts[i];
+        u64 event = d->event;
+        bool same = true;
+        for (u64 j = 0; j < d->size; j++)
+            same &= d->before[j] == d->pointer[j];
+        if (same)
+            event = event == LDS_WRITE_AFTER_WRITE ? LDS_SAME_VALUE : GLOBAL_SAME_VALUE;
+        report(c, event, d->site, w->index, d->lanes, d->address, d->other, d->other_site);
+    }
+    t->doubt_count = 0;
+}
+
+/* Whether an access is misaligned: no multiple of 4, for a dword or more. amdhsa lets vector accesses be unaligned
+ * (LLVM FeatureUnalignedAccessMode), so that compilers make one of 2 bytes of two neighbours wherever they lie. */
+static bool crooked(u64 address, u64 size)
+{
+    return size >= 4 && address & 3;
+}
+
+/* An access that is outside: leave its description, if it is the first; give where it goes instead. */
+static u64 fault(struct wave *w, struct context *c, u64 kind, u64 address, u64 size, u64 site, u64 lane)
+{
+    if (c->fault == 0) {
+        c->fault = kind;
+        c->fault_address = address;
+        c->fault_site = site;
+        c->fault_lane = lane;
+        c->fault_bytes = size;
+        c->fault_wave = w->index;
+    }
+    for (u64 i = 0; i < sizeof c->sink; i++)
+        c->sink[i] = 0;
+    return (u64)c->sink;
+}

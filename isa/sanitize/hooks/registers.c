@@ -1,0 +1,168 @@
+/* Registers: which hold something, and which a load may still fill.
+ *
+ * A load puts an entry into its stream (VMEM, LDS, SMEM; FLAT into two) and takes its registers' readiness away; a wait
+ * retires entries and gives it back. Loads of VMEM complete in order, and so do those of LDS; of SMEM nothing is sure
+ * before lgkmcnt(0) (`isa.analysis.waits` has the sources). So vmcnt(n) retires all VMEM entries but the last n,
+ * lgkmcnt(n) all LDS entries but the last n, and SMEM's if n is 0. */
+
+static void make_ready(struct shadow *v, u64 unit, u64 lanes)
+{
+    u64 now = v->ready[unit] | lanes;
+    v->ready[unit] = now;
+    if (now == ALL_LANES)
+        v->full[unit >> 6] |= BIT(unit & 63);
+}
+
+/* The slow way: some register of a segment is not ready in all lanes. */
+EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 count, u64 exec, u64 segment)
+{
+    struct shadow *v = shadow_of(w);
+    for (u64 i = 0; i < count; i++) {
+        u64 entry = table[i];
+        u64 unit = entry & UNIT_MASK;
+        u64 lanes = exec;
+        u64 lane = entry >> LANE_SHIFT;
+        if (unit >= 256 || (entry & EVERY_LANE && !lane))
+            lanes = ALL_LANES;
+        else if (lane)
+            lanes = BIT(lane - 1);
+        if (entry & WRITES) {
+            if (v->pending[unit] & lanes) {
+                report(c, WRITE_IN_FLIGHT, segment, w->index, v->pending[unit] & lanes, unit, 0,
+                       v->load[unit] & 0xFFFF);
+                v->pending[unit] = 0;
+                v->latest[unit] = 0;
+                if (v->late)
+                    postpone(w, v, unit);
+            }
+            u64 source = (entry >> SOURCE_SHIFT) & SOURCE_MASK;
+            if (source) {
+                u64 holds = v->ready[source - 1];
+                if (unit >= 256 && lane)
+                    holds = ALL_LANES * ((holds >> (lane - 1)) & 1);
+                u64 lacks = lanes & ~holds;
+                if (entry & ALSO)
+                    lacks &= ~v->ready[unit];
+                v->ready[unit] &= ~lacks;
+                if (lacks)
+                    v->full[unit >> 6] &= ~BIT(unit & 63);
+                lanes &= ~lacks;
+            }
+            make_ready(v, unit, lanes);
+        } else {
+            u64 missing = lanes & ~v->ready[unit];
+            if (entry & ANY_LANE && v->ready[unit])
+                missing &= v->pending[unit];
+            if (missing) {
+                if (missing & v->pending[unit]) {
+                    missing &= v->pending[unit];
+                    report(c, READ_IN_FLIGHT, segment, w->index, missing, unit, 0, v->load[unit] & 0xFFFF);
+                    make_ready(v, unit, lanes); /* what follows from it is not told again */
+                    if (v->late)
+                        postpone(w, v, unit);
+                } else if (!(entry & MAY_BE_EMPTY)) {
+                    report(c, UNINITIALISED, segment, w->index, missing, unit, 0, 0);
+                    make_ready(v, unit, lanes);
+                }
+            }
+        }
+    }
+}
+
+/* The oldest entry of a stream has completed. */
+static void retire(struct wave *w, struct shadow *v, u64 stream)
+{
+    u64 slot = stream * RING + v->done[stream]++ % RING;
+    u64 partner = v->partner[slot];
+    if (partner && v->done[1 - stream] < partner)
+        return; /* a flat load: the other stream will */
+    if (v->late)
+        arrive_late(w, v, slot);
+    u64 first = v->first[slot];
+    u64 holds = first + v->count[slot] - v->tails[slot];
+    for (u64 unit = first; unit < first + v->count[slot]; unit++) {
+        if (v->latest[unit] == v->entry[slot]) {
+            v->pending[unit] = 0;
+            v->latest[unit] = 0;
+            if (unit < holds)
+                make_ready(v, unit, v->filled[slot]);
+        }
+    }
+}
+
+static void push(struct wave *w, struct shadow *v, u64 stream, u64 first, u64 count, u64 lanes, u64 site, u64 writes,
+                 u64 partner, u64 kept)
+{
+    if (v->issued[stream] - v->done[stream] >= RING - 1)
+        retire(w, v, stream); /* the counter is full: issue waits */
+    u64 slot = stream * RING + v->issued[stream]++ % RING;
+    v->first[slot] = first;
+    v->count[slot] = count;
+    v->filled[slot] = lanes;
+    v->site[slot] = site;
+    v->writes[slot] = writes;
+    v->partner[slot] = partner;
+    v->kept[slot] = kept;
+    v->entry[slot] = v->number;
+    v->tails[slot] = 0;
+    if (stream == SMEM) {
+        v->tails[slot] = v->tail;
+        v->tail = 0;
+    }
+    if (v->empty_site == site + 1) {
+        v->filled[slot] &= ~v->empty_lanes;
+        if (!partner || stream == LDS)
+            v->empty_site = 0;
+    }
+}
+
+/* A memory instruction that fills `count` registers. streams: bits. */
+EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first, u64 count, u64 exec, u64 site,
+                       u64 writes)
+{
+    struct shadow *v = shadow_of(w);
+    u64 lanes = first >= 256 ? ALL_LANES : exec;
+    if (lanes == 0)
+        return;
+    v->number++;
+    v->touched |= streams & 1;
+    u64 stream = stream_of(streams);
+    u64 overtaken = 0;
+    for (u64 unit = first; unit < first + count; unit++) {
+        u64 before = v->pending[unit];
+        if (before & lanes && (v->load[unit] >> 16 != stream || stream == SMEM)) {
+            report(c, WRITE_IN_FLIGHT, site, w->index, before & lanes, unit | WRITES, 0, v->load[unit] & 0xFFFF);
+            overtaken = 1;
+        }
+        v->pending[unit] = before | lanes;
+        v->load[unit] = site | (stream << 16);
+        v->latest[unit] = v->number;
+        v->ready[unit] &= ~lanes;
+        v->full[unit >> 6] &= ~BIT(unit & 63);
+    }
+    u64 kept = stream * RING + v->issued[stream] % RING;
+    if (streams == 3) {
+        push(w, v, VM, first, count, lanes, site, writes, v->issued[LDS] + 1, kept);
+        push(w, v, LDS, first, count, lanes, site, writes, v->issued[VM], kept);
+    } else
+        push(w, v, stream, first, count, lanes, site, writes, 0, kept);
+    if (v->late) {
+        for (u64 unit = first; unit < first + count; unit++) {
+            if (overtaken || is_postponed(v, unit))
+                postpone(w, v, unit);
+        }
+    }
+}
+
+EXPORT void hook_wait(struct wave *w, u64 vm, u64 lgkm)
+{
+    struct shadow *v = shadow_of(w);
+    while (v->issued[VM] > v->done[VM] + vm)
+        retire(w, v, VM);
+    while (v->issued[LDS] > v->done[LDS] + lgkm)
+        retire(w, v, LDS);
+    if (lgkm == 0) {
+        while (v->issued[SMEM] > v->done[SMEM])
+            retire(w, v, SMEM);
+    }
+}

@@ -1,0 +1,179 @@
+/* Accesses by strips, barriers, and whose turn it is.
+ *
+ * A wave runs until it waits, ends, or its turn is over. Waves that wait go on when all that have not ended wait. */
+
+/* One strip's access. The addresses of its lanes (u64) become the host's pointers, of lanes that are off, and of
+ * accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
+ *
+ * what: site << 32 | bytes << 16 | lanes of a strip << 8 | COHERENT | SCALAR | space | kind. first: the strip's first
+ * lane. */
+EXPORT void hook_access(struct wave *w, struct context *c, u64 *addresses, u64 lanes, u64 what, u64 first)
+{
+    struct thread *t = thread_of(c);
+    u64 site = what >> 32;
+    u64 size = (what >> 16) & 0xFFFF;
+    u64 space = what & 0xC;
+    u64 kind = what & 3;
+    u64 how = what & (COHERENT | SCALAR);
+    for (u64 i = 0; i < ((what >> 8) & 0xFF); i++) {
+        u64 pointer = (u64)c->sink;
+        if ((lanes >> i) & 1) {
+            u64 address = addresses[i];
+            u64 high = address >> 32;
+            if (space == LDS_SPACE || (space == FLAT_SPACE && high == SHARED_APERTURE))
+                pointer = lds_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i);
+            else if (space == SCRATCH_SPACE || (space == FLAT_SPACE && high == PRIVATE_APERTURE))
+                pointer = scratch_access(w, c, t, address & 0xFFFFFFFF, kind, size, site, first + i);
+            else
+                pointer = global_access(w, c, t, address, kind, how, size, site, first + i);
+        }
+        addresses[i] = pointer;
+    }
+}
+
+EXPORT void hook_arrive(struct wave *w, struct context *c, u64 site)
+{
+    struct shadow *v = shadow_of(w);
+    v->barrier = site;
+    u64 exec = w->s[EXEC];
+    if (exec != v->lanes)
+        report(c, BARRIER_EXEC, site, w->index, exec, 0, 0, 0);
+    if (c->wave_count > 1) {
+        for (u64 i = v->done[LDS]; i < v->issued[LDS]; i++) {
+            u64 slot = LDS * RING + i % RING;
+            if (v->writes[slot])
+                report(c, BARRIER_STORE, site, w->index, v->filled[slot], 0, 0, v->site[slot]);
+        }
+    }
+}
+
+/* All waves that have not ended wait. */
+static void release(struct context *c, struct thread *t)
+{
+    u64 ended = 0, first = NO_WAVE;
+    for (u64 i = 0; i < c->wave_count; i++) {
+        struct wave *w = wave_of(c, i);
+        if (w->done)
+            ended |= BIT(i);
+        else if (first == NO_WAVE)
+            first = i;
+    }
+    struct shadow *lead = shadow_of(wave_of(c, first));
+    if (ended)
+        report(c, BARRIER_ENDED, lead->barrier, first, 0, ended, 0, 0);
+    for (u64 i = 0; i < c->wave_count; i++) {
+        struct wave *o = wave_of(c, i);
+        struct shadow *ov = shadow_of(o);
+        if (!o->done) {
+            if (ov->barrier != lead->barrier)
+                report(c, BARRIER_APART, ov->barrier, i, 0, 0, first, lead->barrier);
+            ov->waiting = 0;
+        }
+    }
+    next_epoch(c, t);
+    next_order(c, t);
+}
+
+static u64 random(struct thread *t)
+{
+    u64 x = t->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    t->random = x;
+    return x >> 11;
+}
+
+/* Nothing is known of the workgroup's waves and LDS but what the hardware sets. */
+static void begin(struct context *c, struct thread *t, u64 group)
+{
+    t->mine = group + 1;
+    begin_order(c, t);
+    begin_scratch(c, t);
+    for (u64 cell = 0; cell < t->cells; cell++)
+        t->lds_writer[cell] = t->lds_reader[cell] = 0;
+    for (u64 i = 0; i < c->wave_count; i++) {
+        struct wave *w = wave_of(c, i);
+        struct shadow *v = shadow_of(w);
+        v->lanes = w->s[EXEC];
+        v->waiting = 0;
+        v->number = 0;
+        for (u64 stream = 0; stream < 3; stream++)
+            v->issued[stream] = v->done[stream] = 0;
+        for (u64 word = 0; word < 7; word++)
+            v->full[word] = 0;
+        for (u64 unit = 0; unit < UNITS; unit++) {
+            v->ready[unit] = v->pending[unit] = v->latest[unit] = 0;
+            if ((t->given[unit >> 6] >> (unit & 63)) & 1)
+                make_ready(v, unit, ALL_LANES);
+            else if (unit < 256)
+                make_ready(v, unit, v->lanes ^ ALL_LANES); /* lanes that do not exist */
+        }
+    }
+}
+
+/* Its waves in turns, to the end: STOP_END, or why one stopped. */
+static u32 run_group(struct context *c, struct thread *t)
+{
+    u64 count = c->wave_count;
+    for (;;) {
+        u64 start = 0, step = 1, ready = 0, waiting = 0;
+        if (t->shuffles) {
+            start = random(t) % count;
+            if (random(t) & 1)
+                step = count - 1;
+        }
+        for (u64 i = 0; i < count; i++) {
+            struct wave *w = wave_of(c, (start + i * step) % count);
+            struct shadow *v = shadow_of(w);
+            if (!w->done) {
+                if (!v->waiting) {
+                    v->slice = BIT(62);
+                    if (t->slice)
+                        v->slice = 1 + random(t) % t->slice;
+                    u32 stop = ((stopping *)t->run_wave)(w, c);
+                    if (t->doubt_count)
+                        settle(w, c);
+                    if (stop == STOP_END)
+                        w->done = 1;
+                    else if (stop == STOP_BARRIER)
+                        v->waiting = 1;
+                    else if (stop == STOP_YIELD || (stop == STOP_BUDGET && ((giving *)t->next_turn)(c)))
+                        ready++;
+                    else {
+                        if (stop == STOP_BUDGET)
+                            c->fault_wave = w->index;
+                        return stop;
+                    }
+                }
+                waiting += v->waiting;
+            }
+        }
+        if (ready == 0) {
+            if (waiting == 0)
+                return STOP_END;
+            release(c, t);
+        }
+        if (U32(c->abort))
+            return STOP_ABORT;
+    }
+}
+
+/* Workgroups until there are none left. */
+EXPORT u32 hook_run(struct context *c)
+{
+    struct thread *t = thread_of(c);
+    while (U32(c->abort) == 0) {
+        u64 number = fetch_add((u64 *)c->counter, 1);
+        if (number >= c->total)
+            return STOP_END;
+        u64 group = (number * t->stride + t->offset) % c->total;
+        c->group = group;
+        ((starting *)t->start_group)(c, group);
+        begin(c, t, group);
+        u32 stop = run_group(c, t);
+        if (stop != STOP_END)
+            return stop;
+    }
+    return STOP_ABORT;
+}
