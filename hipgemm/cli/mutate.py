@@ -24,6 +24,8 @@ if TYPE_CHECKING:
               help="Launch all mutants, those that lint and proof pass, none; a launch takes 2 to 8 s.")  # fmt: skip
 @click.option("--check-every", default=1, show_default=True, type=click.IntRange(min=1),
               help="Launch each n-th mutant of a kind only, and those that lint and proof pass.")  # fmt: skip
+@click.option("--first", is_flag=True,
+              help="Ask lint and proof only until one finds the fault, what takes least first.")  # fmt: skip
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, type=click.IntRange(min=1), help="Processes.")
 @click.option(
     "-o",
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every mutant.")
 def command(
-    kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, check_every: int, jobs: int, out: Path | None,
-    again: bool, book: Path | None, hipcc: Path | None, as_json: bool,
+    kernels: tuple[str, ...], vopds: int, every: int, checks: Checks, check_every: int, first: bool, jobs: int,
+    out: Path | None, again: bool, book: Path | None, hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Put faults into kernels (kernel5 to kernel10) one at a time, and see whether linter, prover and a launch under
     observers find them.
@@ -63,8 +65,8 @@ def command(
     only = missed(page, kernels or DEFAULT) if again else None
     with steps() as progress:
         table = study(
-            kernels or DEFAULT, vopds=vopds, every=every, checks=checks, check_every=check_every, jobs=jobs,
-            hipcc=hipcc, book=book, only=only, progress=progress,
+            kernels or DEFAULT, vopds=vopds, every=every, checks=checks, check_every=check_every, first=first,
+            jobs=jobs, hipcc=hipcc, book=book, only=only, progress=progress,
         )  # fmt: skip
     said = {
         "--vopds": (vopds, 16),
@@ -73,7 +75,8 @@ def command(
         "--check-every": (check_every, 1),
     }
     chosen = [f"{name} {value}" for name, (value, usual) in said.items() if value != usual]
-    made = " ".join(("hipgemm mutate", *kernels, *chosen, *(["--again"] if again else [])))
+    flags = [name for name, given in (("--first", first), ("--again", again)) if given]
+    made = " ".join(("hipgemm mutate", *kernels, *chosen, *flags))
     if out is not None:
         inputs.write(out, amended(page, table, made) if again else written(page, table, made))
     if as_json:

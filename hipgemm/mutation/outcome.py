@@ -20,8 +20,8 @@ class Outcome:
     line: int
     what: str
     verdict: str
-    lint: str
-    proof: str
+    lint: str | None
+    proof: str | None
     check: str | None
     reason: str
 

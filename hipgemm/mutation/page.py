@@ -29,8 +29,11 @@ pass, and three judges that know nothing of one another look at the mutant:
   nothing was found: also at the far end of a workspace of 8 GiB;
 - **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,
   K = 40 (generated kernels that pass: also 230, 266, 37), in two schedules; a wrong result is one of them. Kernels that
-  do tiles in pieces: K = 296 (293), on a card of 4 CUs, so that four tiles are whole and two in pieces. Where not all
-  were launched, the column says how many, `a of b`.
+  do tiles in pieces: K = 296 (293), on a card of 4 CUs, so that four tiles are whole and two in pieces.
+
+Where a judge was asked about some mutants only, its column says how many, `a of b`. With `--first` lint and proof are
+asked one after another, what takes least first, until one finds the fault; with `--check missed` those are launched
+that neither finds a fault in.
 
 *Found* is what one of them objects to. *Equivalent* is what is proved to be the same (of kernels 5 to 8 at all sizes,
 with all waits in place; of generated kernels as each one's reason says), *missed* the rest. *Judged again* are mutants
@@ -120,12 +123,16 @@ def _launches(table: Table) -> Iterator[str]:
 
 def _row(kernel: str, kind: str, some: Sequence[Outcome]) -> str:
     verdicts = Counter(o.verdict for o in some)
-    lint, proof = sum(bool(o.lint) for o in some), sum(bool(o.proof) for o in some)
-    launched = [o.check for o in some if o.check is not None]
-    check = f"{sum(map(bool, launched))}" + (f" of {len(launched)}" if len(launched) < len(some) else "")
+    judges = [_found([getattr(o, judge) for o in some]) for judge in ("lint", "proof", "check")]
     ends = (verdicts["found"], verdicts["equivalent"], verdicts["missed"])
-    cells = (kernel, kind, len(some), lint, proof, check, *ends)
+    cells = (kernel, kind, len(some), *judges, *ends)
     return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _found(said: Sequence[str | None]) -> str:
+    """How many a judge found, and of how many where it was not asked about all."""
+    asked = [s for s in said if s is not None]
+    return f"{sum(map(bool, asked))}" + (f" of {len(asked)}" if len(asked) < len(said) else "")
 
 
 def listed(some: Sequence[Outcome]) -> Iterator[str]:

@@ -8,6 +8,7 @@ only where nothing was found there, C with edges is tried, which needs the versi
 from __future__ import annotations
 
 import functools
+import gc
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -58,6 +59,7 @@ class _Task:
     judged: Judgement | None
     launched: str | None
     launch: Checks
+    first: bool
 
 
 def study(
@@ -67,6 +69,7 @@ def study(
     every: int = 1,
     checks: Checks = "all",
     check_every: int = 1,
+    first: bool = False,
     jobs: int = 1,
     hipcc: Path | None = None,
     book: Path | None = None,
@@ -75,8 +78,8 @@ def study(
 ) -> Table:
     """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutants.mutants;
     checks: which are launched, 2 to 8 s each; check_every: each so-manieth of a kind, beside those that neither linter
-    nor proof found a fault in; book: a file that keeps results (see `book`); only: these mutants, by kernel, line, kind
-    and what is changed. Raises what a build raises."""
+    nor proof found a fault in; first: these two are asked only until one finds it; book: a file that keeps results (see
+    `book`); only: these mutants, by kernel, line, kind and what is changed. Raises what a build raises."""
     faults: dict[str, dict[str, int]] = {}
     proofs: dict[str, str] = {}
     launched: dict[str, str] = {}
@@ -96,7 +99,10 @@ def study(
                 if only is not None and (name, mutant.line + 1, mutant.kind, mutant.what) not in only:
                     continue
                 known = key(name, mutant)
-                task = _Task(built, number, held.judged(known), held.launched(known), launch)
+                judged = held.judged(known)
+                if judged is not None and not first and None in (judged.lint, judged.proof):
+                    judged = None
+                task = _Task(built, number, judged, held.launched(known), launch, first)
                 wanted.append((task, known, mutant))
         results: dict[str, tuple[Judgement, str | None]] = {}
         # The same text may be a mutant of two kinds.
@@ -124,7 +130,9 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
         judge = Judge.by_definition(original, built.name, proving.launches(kernel), local, far, edges, every)
     else:
         judge = Judge.against(first, original, built.name, proving.facts(kernel))
-    return judge, original, tuple(mutants(original, built.name, vopds=built.vopds))
+    found = judge, original, tuple(mutants(original, built.name, vopds=built.vopds))
+    gc.freeze()  # it stays: the collector need not go through it again and again
+    return found
 
 
 def _chosen(all_: Sequence[Mutant], every: int, checks: Checks, check_every: int) -> list[tuple[int, Checks]]:
@@ -143,7 +151,7 @@ def _done(task: _Task) -> tuple[Judgement, str | None]:
     """What lint and proof say, and a launch (see `_launched`), None where there was none."""
     judge, _, all_ = _kernel(task.built)
     mutant = all_[task.number]
-    judged, launched = task.judged or judge(mutant), task.launched
+    judged, launched = task.judged or judge(mutant, first=task.first), task.launched
     if launched is None and (task.launch == "all" or (task.launch == "missed" and judged.verdict != "found")):
         launched = _launched(task.built, mutant.program)
     return judged, launched

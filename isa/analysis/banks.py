@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from isa.asm.program import Instruction, Modified
 from isa.registers import Reg
@@ -34,7 +35,8 @@ class Source:
     reg: Reg
 
 
-def sources(inst: Instruction) -> list[Source]:
+@lru_cache(1 << 15)
+def sources(inst: Instruction) -> tuple[Source, ...]:
     """The single-register VGPR reads of a VALU instruction, X before Y, by slot. Others have none."""
     found = []
     for name, half in zip("XY", inst.halves, strict=False):
@@ -48,7 +50,7 @@ def sources(inst: Instruction) -> list[Source]:
             reg = operand.operand if isinstance(operand, Modified) else operand
             if role.read and isinstance(reg, Reg) and reg.is_vgpr and reg.count == 1:
                 found.append(Source(name, at, reg))
-    return sorted(found, key=lambda s: (s.half, s.slot))
+    return tuple(sorted(found, key=lambda s: (s.half, s.slot)))
 
 
 def destinations(inst: Instruction) -> list[Reg]:
@@ -72,9 +74,10 @@ def same_bank(inst: Instruction) -> list[int]:
     return [slot for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None and p[0].bank == p[1].bank]
 
 
-def same_parity(inst: Instruction) -> list[int]:
+@lru_cache(1 << 15)
+def same_parity(inst: Instruction) -> tuple[int, ...]:
     """The slots 0 and 1 in which X and Y of a VOPD read registers of one parity."""
-    return [slot for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None and p[0].parity == p[1].parity]
+    return tuple(slot for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None and p[0].parity == p[1].parity)
 
 
 def clashes(inst: Instruction, *, accumulators: bool = False) -> int:

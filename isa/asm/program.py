@@ -112,6 +112,13 @@ class Instruction:
     address: int | None = dataclasses.field(default=None, compare=False)
     size: int = dataclasses.field(default=0, compare=False)
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.mnemonic, self.operands, self.modifiers, self.pair))
+
     @cached_property
     def desc(self) -> Description:
         """What the instruction does, from the one place where it is described. IsaError where nobody described it."""

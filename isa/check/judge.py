@@ -36,12 +36,12 @@ from isa.semantics.waits import parse_wait
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of a mutant. `lint` and `proof` say what they found, "" for nothing; `reason`: why it is equivalent,
-    or what could not be decided."""
+    """What became of a mutant. `lint` and `proof` say what they found, "" for nothing, None where they were not asked;
+    `reason`: why it is equivalent, or what could not be decided."""
 
     verdict: Literal["found", "equivalent", "missed"]
-    lint: str = ""
-    proof: str = ""
+    lint: str | None = ""
+    proof: str | None = ""
     reason: str = ""
 
 
@@ -50,20 +50,24 @@ class Judge:
     """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
     `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
     proof speaks of some sizes only, and not of waits, the original for `isa.check.peephole_equivalence`. further: the
-    proof of further launches, None where it does not go through for the original or there are none."""
+    proof of further launches, None where it does not go through for the original or there are none. soon: a part of the
+    proof that takes less time than the linter and tells of most mutants, None for nothing."""
 
     prove: Callable[[Program, bool], Proof]
     kernel: str
     known: Counter[tuple[str, str]]
     local: Local | None = None
     further: Callable[[Program], Proof | None] = lambda _: None
+    soon: Callable[[Program], Proof | None] = lambda _: None
 
     @staticmethod
     def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
         """For a rewritten kernel; `compiled` is what the compiler wrote."""
 
+        first = equivalence.Original(compiled.kernel(kernel), facts)
+
         def prover(program: Program, thorough: bool) -> Proof:
-            return equivalence.prove(compiled, program, kernel, facts=facts, thorough=thorough)
+            return first.prove(program.kernel(kernel), thorough=thorough)
 
         return Judge._of(prover, original, kernel)
 
@@ -73,12 +77,9 @@ class Judge:
         edges: Sequence[Launch] = (), every: EveryK | None = None,
     ) -> Judge:  # fmt: skip
         """For a generated kernel; launches, edges, every: as the proof of its build has them; local: of the original;
-        far: launches for what the others find nothing in.
-
-        One launch tells of most mutants, in a fraction of the time that all take. Waits do nothing in any of them.
+        far: launches for what the others find nothing in. Waits do nothing in any of them.
         """
-        alike = [launch for launch in launches if launch.order == "together"]
-        first = max(alike, key=lambda launch: launch.m * launch.n * launch.k)
+        soonest = spec_proof.soonest(launches)
         bare = _without_waits(original)
 
         @cache
@@ -88,10 +89,12 @@ class Judge:
         def prover(program: Program, _: bool) -> Proof:
             if _without_waits(program) == bare:
                 return of_original()
-            proof = spec_proof.prove(program, kernel, [first], whole=False, explain=False)
-            if not proof.proved:
-                return proof
             return spec_proof.prove(program, kernel, launches, edges=edges, every=every, explain=False)
+
+        def soon(program: Program) -> Proof | None:
+            if _without_waits(program) == bare:
+                return None
+            return spec_proof.prove(program, kernel, soonest, whole=False, explain=False)
 
         def at_far_end(program: Program) -> Proof:
             return spec_proof.prove(program, kernel, far, whole=False, explain=False)
@@ -100,7 +103,10 @@ class Judge:
         def followed() -> bool:
             return bool(far) and at_far_end(original).proved
 
-        return Judge._of(prover, original, kernel, local, lambda program: at_far_end(program) if followed() else None)
+        def further(program: Program) -> Proof | None:
+            return at_far_end(program) if followed() else None
+
+        return Judge._of(prover, original, kernel, local, further, soon)
 
     @staticmethod
     def _of(
@@ -109,25 +115,34 @@ class Judge:
         kernel: str,
         local: Local | None = None,
         further: Callable[[Program], Proof | None] = lambda _: None,
+        soon: Callable[[Program], Proof | None] = lambda _: None,
     ) -> Judge:
         known = Counter(map(_key, lint_program(original, kernel, notes=False)))
-        return Judge(prover, kernel, known, local, further)
+        return Judge(prover, kernel, known, local, further, soon)
 
-    def __call__(self, mutant: Mutant) -> Judgement:
+    def __call__(self, mutant: Mutant, *, first: bool = False) -> Judgement:
+        """first: the judges are asked one after another, what takes least first, until one finds the fault."""
+        if first:
+            try:
+                early = self.soon(mutant.program)
+            except IsaError as error:
+                return Judgement("found", None, f"refused: {error.message}")
+            if early is not None and not early.proved:
+                return Judgement("found", None, _objection(early))
         try:
             new = Counter(map(_key, lint_program(mutant.program, self.kernel, notes=False))) - self.known
             lint = next((rule for rule, _ in new), "")
         except IsaError as error:
             return Judgement("found", lint=f"refused: {error.message}")
+        if first and lint:
+            return Judgement("found", lint, None)
         try:
             thorough = mutant.kind == "VOPD sources swapped"  # only there can factors have changed places
             proof = self.prove(mutant.program, thorough)
         except IsaError as error:
             return Judgement("found", lint, f"refused: {error.message}")
-        if proof.verdict != "proved":
-            shown = proof.verdict == "different" or (proof.difference is not None and proof.difference.kind == "budget")
-            said = proof.difference.kind if shown and proof.difference else f"refused: {proof.statement}"
-            return Judgement("found", lint, said)
+        if not proof.proved:
+            return Judgement("found", lint, _objection(proof))
         if lint:
             return Judgement("found", lint)
         if self.local:
@@ -144,6 +159,12 @@ class Judge:
         if proof.proved and "bit for bit" in proof.statement:
             return Judgement("equivalent", reason=_reason(mutant, proof))
         return Judgement("missed", reason=proof.statement)
+
+
+def _objection(proof: Proof) -> str:
+    """What a proof that does not go through says against a mutant."""
+    shown = proof.verdict == "different" or (proof.difference is not None and proof.difference.kind == "budget")
+    return proof.difference.kind if shown and proof.difference else f"refused: {proof.statement}"
 
 
 def _without_waits(program: Program) -> list[str]:

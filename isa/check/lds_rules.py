@@ -32,9 +32,9 @@ one byte are not looked at. A function's accesses are held against each other an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import DefUse
@@ -42,7 +42,7 @@ from isa.analysis.exec_mask import ExecMask
 from isa.asm.program import Special
 from isa.check import causes
 from isa.check.lds import needed
-from isa.check.lds.explore import Explorer, Node, Run
+from isa.check.lds.explore import Explorer, Node, Question, Run
 from isa.check.lds.footprint import Footprint
 from isa.check.lds.machine import Start
 from isa.check.lds.sizes import NOWHERE, Sizes
@@ -84,8 +84,12 @@ def faults(
     found: dict[int, _Meeting] | None = None
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
     for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
-        nodes = Explorer(cfg, wanted, asked, _orders(cfg, kinds), Start(shape, dimensions > 1, sizes)).run()
-        here = _Meetings(kinds).of(nodes)
+        start = Start(shape, dimensions > 1, sizes)
+        question, positions = Question.of(cfg, wanted, asked, _orders(cfg, kinds), start)
+        here = {
+            positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves)
+            for m in _meetings(question, tuple(kinds[i] for i in positions))
+        }
         found = here if found is None else {i: m for i, m in found.items() if i in here}
         if not found:
             return
@@ -164,16 +168,23 @@ def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
     return {i for i, b in bit.items() if asked & b}
 
 
+@lru_cache(64)
+def _meetings(question: Question, kinds: tuple[str, ...]) -> tuple[_Meeting, ...]:
+    """By the question's numbers, of which `kinds` says what they do to LDS; found once for code that is the same in all
+    that counts."""
+    return tuple(_Meetings(kinds).of(Explorer(question).run()).values())
+
+
 @dataclass
 class _Meetings:
     """Finds the pairs that collide. An access is (position, what it reached), by number; sets of them are bits."""
 
-    kinds: list[str]
+    kinds: Sequence[str]
     numbers: dict[tuple[int, tuple[int, int, bytes]], int] = field(default_factory=dict)
     accesses: list[tuple[int, Footprint]] = field(default_factory=list)
     of_kind: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("load", "store", "atomic"), 0))
 
-    def of(self, nodes: list[Node]) -> dict[int, _Meeting]:
+    def of(self, nodes: Sequence[Node]) -> dict[int, _Meeting]:
         """By position of the later access: the earliest in the code that it collides with."""
         entry: dict[int, int] = {0: 0}
         work = [0]

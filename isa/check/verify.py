@@ -15,6 +15,7 @@ and what only the assembler knows, which it reports itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel, Program
@@ -46,6 +47,17 @@ def findings(kernel: Kernel) -> Iterator[Finding]:
 
 def instruction(inst: Instruction, wave64: bool = False) -> Iterator[Finding]:
     """The broken rules of one instruction by itself. wave64: it is run by waves of 64 lanes, whose masks are pairs."""
+    if not legal(inst, wave64):
+        yield from _broken(inst, wave64)
+
+
+@lru_cache(1 << 15)
+def legal(inst: Instruction, wave64: bool) -> bool:
+    """Whether it breaks none, wherever it stands: code has few instructions that differ, and is looked at often."""
+    return next(_broken(inst, wave64), None) is None
+
+
+def _broken(inst: Instruction, wave64: bool) -> Iterator[Finding]:
     yield from operands.check(inst, wave64)
     yield from vopd.check(inst)
     for counter, number in parse_wait(inst).items():

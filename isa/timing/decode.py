@@ -67,7 +67,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         if inst.desc.sched == "delay":
             _attach(delay, insts, i)
     for block in cfg.blocks:
-        before: list[Source] = []
+        before: tuple[Source, ...] = ()
         for i in block.range:
             if kind[i] == engine_abi.VALU:
                 now = sources(insts[i])

@@ -44,6 +44,8 @@ from isa.check.equivalence.state import Leaf
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 
+MOST_TERMS = 300_000
+"""What an `Original` keeps at most: some 200 MB."""
 Verdict = Literal["proved", "different", "unproven"]
 
 
@@ -93,28 +95,54 @@ def prove(
     kernel, rewritten_kernel: names; the only kernel, or the same name, where not given. Raises IsaError for a name that
     is not there or an instruction that nobody described; everything else that stops the proof is its verdict.
     """
-    a = original.kernel(kernel)
-    b = rewritten.kernel(rewritten_kernel or (kernel if kernel in rewritten.kernels else None))
-    facts = facts or Facts()
-    if (setting := settings.difference(a, b)) is not None:
-        return _different(a, b, setting, facts)
-    exact = _attempt(a, b, facts)
-    if not thorough or exact.difference is None or exact.difference.kind not in ("value", "address"):
-        return exact
-    commuted = _attempt(a, b, facts, commute=True)
-    if commuted.proved:
-        also = "factors of a product may change places (only which NaN's payload survives depends on it)"
-        return replace(commuted, assumptions=(*commuted.assumptions, also))
-    reordered = _attempt(a, b, facts, commute=True, reassociate=True)
-    if reordered.proved:
-        return replace(reordered, difference=commuted.difference)
-    return commuted
+    return Original(original.kernel(kernel), facts).prove(
+        rewritten.kernel(rewritten_kernel or (kernel if kernel in rewritten.kernels else None)), thorough=thorough
+    )
 
 
-def _attempt(a: Kernel, b: Kernel, facts: Facts, *, commute: bool = False, reassociate: bool = False) -> Proof:
-    terms = Terms(Bounds(facts), commute=commute, reassociate=reassociate)
-    names = unknowns(terms, facts)
-    machines = (Machine(a, terms, names, facts, "original"), Machine(b, terms, names, facts, "rewritten"))
+class Original:
+    """A kernel that many are held against, one after another: what was found out of it stays."""
+
+    def __init__(self, kernel: Kernel, facts: Facts | None = None) -> None:
+        self.kernel, self.facts = kernel, facts or Facts()
+        self._machines: dict[tuple[bool, bool], Machine] = {}
+
+    def prove(self, rewritten: Kernel, *, thorough: bool = True) -> Proof:
+        """See `prove`."""
+        a, b, facts = self.kernel, rewritten, self.facts
+        if (setting := settings.difference(a, b)) is not None:
+            return _different(a, b, setting, facts)
+        exact = _attempt(self._machine(), b)
+        if not thorough or exact.difference is None or exact.difference.kind not in ("value", "address"):
+            return exact
+        commuted = _attempt(self._machine(commute=True), b)
+        if commuted.proved:
+            also = "factors of a product may change places (only which NaN's payload survives depends on it)"
+            return replace(commuted, assumptions=(*commuted.assumptions, also))
+        reordered = _attempt(self._machine(commute=True, reassociate=True), b)
+        if reordered.proved:
+            return replace(reordered, difference=commuted.difference)
+        return commuted
+
+    def _machine(self, *, commute: bool = False, reassociate: bool = False) -> Machine:
+        """Its machine, with nothing learnt of a loop; a new one where too many terms have come together."""
+        machine = self._machines.get((commute, reassociate))
+        if machine is None or len(machine.terms) > MOST_TERMS:
+            terms = Terms(Bounds(self.facts), commute=commute, reassociate=reassociate)
+            machine = Machine(self.kernel, terms, unknowns(terms, self.facts), self.facts, "original")
+            self._machines[commute, reassociate] = machine
+        else:
+            terms = machine.terms
+            terms.bounds = Bounds(self.facts)
+            unknowns(terms, self.facts)
+            terms.bounds_changed()
+        return machine
+
+
+def _attempt(left: Machine, b: Kernel) -> Proof:
+    """One comparison; the terms of `left` say what counts as equal."""
+    a, facts = left.kernel, left.facts
+    machines = (left, left.other(b, "rewritten"))
     session = _Session(machines)
     try:
         while True:
@@ -139,7 +167,7 @@ def _attempt(a: Kernel, b: Kernel, facts: Facts, *, commute: bool = False, reass
         first, second = _names(a, b)
         text = f"unproven: {second} against {first}: {beyond.message}{where}"
         return Proof("unproven", text, facts.sentences())
-    return Proof("proved", _statement(a, b, counts, reassociate), _assumptions(facts), counts=counts)
+    return Proof("proved", _statement(a, b, counts, left.terms.reassociate), _assumptions(facts), counts=counts)
 
 
 def _never_ends(machine: Machine, position: int) -> None:
@@ -209,16 +237,14 @@ class _Session:
         """Compare from entry to all ends. Raises Differs, Beyond, NeedCut."""
         left, right = self.machines
         totals = {"paths": 0, "accumulators": 0, "products": 0}
-        ends = self.comparison.pair(
-            "before the first loop", list(left.run(left.entry(), 0)), list(right.run(right.entry(), 0))
-        )
+        ends = self.comparison.pair("before the first loop", left.ends(left.entry(), 0), right.ends(right.entry(), 0))
         waiting = self._follow(ends, "before the first loop", None, totals)
         while waiting:
             loop = waiting.pop(0)
             solve(loop, self.machines)
             where = f"in or after the loop at {loop.label}"
             starts = [loop.header(side, left.terms) for side in (0, 1)]
-            leaves = [list(self.machines[side].run(starts[side], loop.positions[side])) for side in (0, 1)]
+            leaves = [self.machines[side].ends(starts[side], loop.positions[side]) for side in (0, 1)]
             waiting += self._follow(self.comparison.pair(where, *leaves), where, loop, totals)
             self._count_sums(loop, totals)
         for key, space in (("lds_stores", "lds"), ("global_stores", "global"), ("barriers", "barrier")):
@@ -277,4 +303,4 @@ class _Session:
             raise Differs(Difference("wait", f"a wait is missing or too weak: {fault.message}", None, place))
 
 
-__all__ = ["Argument", "Beyond", "Difference", "Facts", "Place", "Proof", "prove"]
+__all__ = ["Argument", "Beyond", "Difference", "Facts", "Original", "Place", "Proof", "prove"]

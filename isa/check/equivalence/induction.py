@@ -98,7 +98,7 @@ def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
     for _ in range(ROUNDS):
         for side, machine in enumerate(machines):
             start = loop.header(side, terms)
-            leaves = list(machine.run(start, loop.positions[side], inside[side]))
+            leaves = machine.ends(start, loop.positions[side], inside[side])
             for leaf in leaves:
                 _check_back(leaf, loop, side, machine)
             loop.backs[side][:] = leaves
@@ -126,7 +126,7 @@ def endless(machine: Machine, position: int, state: State) -> bool:
     machine.cuts.add(position)
     try:
         solve(loop, (machine, machine))
-        leaves = list(machine.run(loop.header(0, machine.terms), position))
+        leaves = machine.ends(loop.header(0, machine.terms), position)
     except (Beyond, NeedCut, OverBudget):
         return False
     finally:

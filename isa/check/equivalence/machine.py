@@ -19,7 +19,7 @@ may be under way at a barrier. `state` says what is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from isa.asm.program import Instruction, Kernel, Label
 from isa.check.equivalence.bounds import Facts
@@ -70,6 +70,9 @@ class Machine:
         self.ending: set[int] = set()
         self._lines: list[Instruction] = []
         self._steps: dict[int, Step] = {}
+        self._ends: dict[Hashable, tuple[list[Leaf], dict[str, Finding], int]] = {}
+        # By id: each is kept alive by its step.
+        self._decoded: dict[int, Step] = {}
         self.labels: dict[str, int] = {}
         self.position_labels: dict[int, str] = {}
         for line in kernel.lines:
@@ -81,6 +84,12 @@ class Machine:
         self._heads = self._backward_targets()
         self._kernarg = terms.atom("unknown", "kernarg", 1, width=64)
         self._dwords = self._argument_dwords()
+
+    def other(self, kernel: Kernel, tag: str) -> Machine:
+        """A machine for another kernel over the same terms. What both share of the code is decoded once."""
+        other = Machine(kernel, self.terms, self.unknowns, self.facts, tag)
+        other._decoded = self._decoded
+        return other
 
     # --- the start
     def entry(self) -> State:
@@ -128,7 +137,11 @@ class Machine:
             raise Beyond(f"{self.kernel.name} runs past its last instruction")
         step = self._steps.get(position)
         if step is None:
-            step = self._steps[position] = decode(self._lines[position], self.terms)
+            inst = self._lines[position]
+            step = self._decoded.get(id(inst))
+            if step is None:
+                step = self._decoded[id(inst)] = decode(inst, self.terms)
+            self._steps[position] = step
         return step
 
     def target(self, step: Step) -> int:
@@ -166,6 +179,28 @@ class Machine:
         return found
 
     # --- execution
+    def ends(self, state: State, position: int, towards: set[int] | None = None) -> list[Leaf]:
+        """`run`, once for a state: a kernel that many are held against comes to the same ones again. It is one that a
+        segment begins with, without accesses of its own. towards: None, or all positions that reach this one."""
+        bounds = frozenset((atom, const, frozenset(m.items())) for atom, (const, m) in self.terms.bounds.upper.items())
+        key = (
+            position, towards is None, tuple(state.regs), state.epoch, state.memory, frozenset(state.pending.items()),
+            state.lds_busy, frozenset(self.cuts), frozenset(self.ending), bounds,
+        )  # fmt: skip
+        found = self._ends.get(key)
+        if found is None:
+            before, executed, self.faults = self.faults, self.executed, {}
+            try:
+                leaves = list(self.run(state, position, towards))
+            finally:
+                new, self.faults = self.faults, {**before, **self.faults}
+            found = self._ends[key] = leaves, new, self.executed - executed
+        else:
+            for rule, fault in found[1].items():
+                self.faults.setdefault(rule, fault)
+            self.executed += found[2]
+        return found[0]
+
     def run(self, state: State, position: int, towards: set[int] | None = None) -> Iterator[Leaf]:
         """All paths from `position` to their ends; with `towards` only those that stay in this set at branches.
 

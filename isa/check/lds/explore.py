@@ -13,6 +13,7 @@ Over the graph of nodes goes what was accessed since the last barrier (forward d
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ import numpy as np
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch, is_indirect_jump
+from isa.asm.program import Instruction
 from isa.check.lds.footprint import Footprint
 from isa.check.lds.machine import Machine, Place, Results, Start, place
 from isa.check.lds.needed import Needed
@@ -57,32 +59,77 @@ class Node:
     runs: list[Run] = field(default_factory=list)
 
 
-class Explorer:
-    """Finds the nodes that a workgroup comes to. asked: the LDS accesses that are noted; orders: those of
-    them, and calls, that may order what is before them with what is behind."""
+@dataclass(frozen=True)
+class Block:
+    """start: its number; steps: (number, instruction) of what is run or ends a way; successors: blocks; live: the
+    registers that count at its entry (`regset`)."""
 
-    def __init__(self, cfg: Cfg, needed: Needed, asked: Iterable[int], orders: Iterable[int], start: Start) -> None:
-        self.cfg, self.needed, self.start = cfg, needed, start
-        self._waves = start.waves
-        self.asked, self.orders = frozenset(asked), frozenset(orders)
+    start: int
+    steps: tuple[tuple[int, Instruction], ...]
+    successors: tuple[int, ...]
+    live: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """All that the paths of a workgroup follow from. Blocks and their steps are numbered in the order of the code, so
+    that what lies between does not count. run, blind: as in `Needed`; asked: the LDS accesses that are noted; orders:
+    those of them, and calls, that may order what is before them with what is behind."""
+
+    blocks: tuple[Block, ...]
+    run: frozenset[int]
+    blind: frozenset[int]
+    calls: frozenset[int]
+    asked: frozenset[int]
+    orders: frozenset[int]
+    start: Start
+
+    @staticmethod
+    def of(
+        cfg: Cfg, needed: Needed, asked: Iterable[int], orders: Iterable[int], start: Start
+    ) -> tuple[Question, list[int]]:
+        """And the position that each number stands for."""
+        insts, positions = cfg.instructions, list[int]()
+        wanted = needed.run.union(orders)
+        blocks = []
+        for b in cfg.blocks:
+            ends = (i for i in b.range if insts[i].desc.effect in ("barrier", "end") or is_branch(insts[i]))
+            steps = sorted(wanted.intersection(b.range).union(ends))
+            first = len(positions)
+            positions += [b.start, *steps]
+            numbered = tuple((first + 1 + n, insts[i]) for n, i in enumerate(steps))
+            blocks.append(Block(first, numbered, tuple(b.successors), needed.live[b.index]))
+        number = {positions[n]: n for block in blocks for n, _ in block.steps}
+
+        def numbers(those: Iterable[int]) -> frozenset[int]:
+            return frozenset(number[i] for i in those if i in number)
+
+        question = Question(
+            tuple(blocks), numbers(needed.run), numbers(needed.blind), numbers(cfg.calls), numbers(asked),
+            numbers(orders), start,
+        )  # fmt: skip
+        return question, positions
+
+
+class Explorer:
+    """Finds the nodes that a workgroup comes to."""
+
+    def __init__(self, question: Question) -> None:
+        self.asks, self._waves = question, question.start.waves
         self.nodes: list[Node] = []
         self.executed = 0
         self._known: dict[object, int] = {}
         self._results = Results()
         self._asked_at: Counter[int] = Counter()
-        self._live = [{place(reg) for reg in regset.members(bits)} for bits in needed.live]
-        self._steps = [self._plan(b.range) for b in cfg.blocks]
+        self._starts = [b.start for b in question.blocks]
+        self._live = [{place(reg) for reg in regset.members(b.live)} for b in question.blocks]
 
-    def _plan(self, positions: range) -> list[int]:
-        wanted = self.needed.run | self.orders
-        kinds = self.cfg.instructions
-        return [
-            i for i in positions if i in wanted or kinds[i].desc.effect in ("barrier", "end") or is_branch(kinds[i])
-        ]
+    def _block(self, position: int) -> int:
+        return bisect_right(self._starts, position) - 1
 
     def run(self) -> list[Node]:
         """All nodes, the first is where the workgroup starts."""
-        self._enter(self.start.state(), {0: (1 << self._waves) - 1}, {})
+        self._enter(self.asks.start.state(), {0: (1 << self._waves) - 1}, {})
         ahead, behind = [0], deque[int]()
         while (ahead or behind) and self.executed < BUDGET:
             # Mostly on along one path, so that its end is seen; every fourth time from the first node that is left.
@@ -98,11 +145,12 @@ class Explorer:
     def _enter(self, state: dict[Place, Lanes], running: dict[int, int], waiting: dict[int, int]) -> int:
         live: set[Place] = set()
         for at in (*running, *waiting):
-            block = self.cfg.block_of(at)
+            index = self._block(at)
+            block = self.asks.blocks[index]
             # Behind a barrier within a block all counts that counts in the block or behind it.
-            live |= self._live[block.index]
+            live |= self._live[index]
             if at != block.start:
-                live |= {place(r) for i in range(at, block.end) for r in regset.members(self.cfg.uses[i])}
+                live |= {place(r) for i, inst in block.steps if i >= at for r in inst.reads()}
                 live.update(*(self._live[s] for s in block.successors))
         state = {p: v for p, v in state.items() if p in live or p[0] == "scratch"}
         places = frozenset((p, id(self._results.one(v))) for p, v in state.items())
@@ -144,18 +192,17 @@ class Explorer:
         running, waiting = dict(node.running), dict(node.waiting)
         first = min(running)  # compilers write a loop's exit behind its body
         waves = running.pop(first)
-        machine = Machine(self.start, choose, self._results)
+        machine = Machine(self.asks.start, choose, self._results)
         machine.state = dict(node.state)
         if running or waiting:
             machine.active = _column(waves, self._waves)
         run = Run()
         node.runs.append(run)
-        block = self.cfg.block_of(first)
+        asks, index = self.asks, self._block(first)
         ends = False
-        for at in self._steps[block.index]:
+        for at, inst in asks.blocks[index].steps:
             if at < first:
                 continue
-            inst = self.cfg.instructions[at]
             self.executed += 1
             if inst.desc.effect == "barrier":
                 waiting[at + 1] = waiting.get(at + 1, 0) | waves
@@ -164,18 +211,18 @@ class Explorer:
             if inst.desc.effect == "end" or is_indirect_jump(inst):
                 ends = True
                 break
-            if at in self.cfg.calls:
+            if at in asks.calls:
                 run.events.append(None)
                 machine.state = {p: v for p, v in machine.state.items() if _kept_by_calls(p)}
                 continue
-            machine.blind = at in self.needed.blind
+            machine.blind = at in asks.blind
             machine.reached.clear()
-            if at in self.needed.run or is_branch(inst):
+            if at in asks.run or is_branch(inst):
                 machine.run(inst)
-            own = [(at, reached) for reached in machine.reached if at in self.asked]
-            run.events += [*own, None, *own] if at in self.orders else own
+            own = [(at, reached) for reached in machine.reached if at in asks.asked]
+            run.events += [*own, None, *own] if at in asks.orders else own
         if not ends:
-            self._leave(block.index, machine, waves, running)
+            self._leave(index, machine, waves, running)
         if not running and waiting:
             running, waiting, run.clears = waiting, {}, True
         if running:
@@ -184,7 +231,7 @@ class Explorer:
 
     def _leave(self, block: int, machine: Machine, waves: int, running: dict[int, int]) -> None:
         """Where the waves go behind a block."""
-        successors = [self.cfg.blocks[s].start for s in self.cfg.blocks[block].successors]
+        successors = [self._starts[s] for s in self.asks.blocks[block].successors]
         taken = 0
         if len(successors) > 1 and machine.taken is not None:
             rows = np.broadcast_to(np.asarray(machine.taken.a).reshape(-1, 1), (self._waves, 1))[:, 0]

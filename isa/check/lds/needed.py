@@ -13,9 +13,9 @@ needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch
@@ -124,37 +124,50 @@ def _hopeful(cfg: Cfg, chains: DefUse, dimensions: int, sizes: Sizes) -> set[int
     given = {_EXEC_BIT} | ({regset.bit(v(0))} if dimensions else set())
     given |= {regset.bit(s(sgpr + k)) for sgpr, _ in sizes.pointers for k in range(2)}
     found: set[int] = set()
+    open_: list[int] = []
+    for i, inst in enumerate(cfg.instructions):
+        if not cfg.defs[i] or i in cfg.calls:
+            continue
+        if inst.desc.access is None:
+            open_.append(i)
+        elif (own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes):
+            found.add(i)
 
-    def known(i: int, reg: Reg) -> bool:
-        number = regset.bit(reg)
+    def known(i: int, number: int) -> bool:
         reaching = chains.reaching.get((i, number), frozenset())
-        return any(s in found or (s == ENTRY and number in given) for s in reaching)
+        return not found.isdisjoint(reaching) or (number in given and ENTRY in reaching)
+
+    def hope(i: int) -> bool:
+        return any(all(known(i, number) for number in way) for way in _ways(cfg.instructions[i]))
 
     changed = True
     while changed:
-        changed = False
-        for i, inst in enumerate(cfg.instructions):
-            if i in found or not cfg.defs[i] or i in cfg.calls:
-                continue
-            if inst.desc.access is not None:
-                hope = (own_memory(inst) and kept) or _reads_size(cfg, chains, i, sizes)
-            else:
-                hope = any(_may_know(half, partial(known, i)) for half in inst.halves)
-            if hope:
+        still = []
+        for i in open_:
+            if hope(i):
                 found.add(i)
-                changed = True
+            else:
+                still.append(i)
+        changed = len(still) < len(open_)
+        open_ = still
     return found
 
 
-def _may_know(half: Instruction, known: Callable[[Reg], bool]) -> bool:
-    """Whether a result may be known, for what may be known of the registers that it is computed from."""
+@lru_cache(1 << 15)
+def _ways(inst: Instruction) -> frozenset[tuple[int, ...]]:
+    """Registers (`regset`) that are enough for a result to be known, where all of them are: each way."""
+    return frozenset(way for half in inst.halves for way in _ways_of_half(half))
+
+
+def _ways_of_half(half: Instruction) -> list[tuple[int, ...]]:
     desc = lookup(half)
     if _PICKS.search(half.mnemonic):  # which one it picks tells nothing if neither is known
-        return any(
-            isinstance(o, Imm) or (isinstance(o, Reg) and all(map(known, o.units()))) for o in half.operands[1:3]
-        )
-    sources = [r for r in desc.reads(half) if not (r == EXEC_LO and desc.exec_masked)]
-    return (any if _LOOSE.search(half.mnemonic) else all)(map(known, sources)) or not sources
+        picked = half.operands[1:3]
+        return [
+            tuple(map(regset.bit, o.units())) if isinstance(o, Reg) else () for o in picked if isinstance(o, Reg | Imm)
+        ]
+    sources = [regset.bit(r) for r in desc.reads(half) if not (r == EXEC_LO and desc.exec_masked)]
+    return [(r,) for r in sources] or [()] if _LOOSE.search(half.mnemonic) else [tuple(sources)]
 
 
 def _reads_size(cfg: Cfg, chains: DefUse, i: int, sizes: Sizes) -> bool:

@@ -55,7 +55,7 @@ more, and an instruction, modifier or setting that is not known is refused by na
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -116,8 +116,7 @@ def prove(
     be, nothing is proved. Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
-    # Waves with many K blocks first: those that still are in the loop over K then lie one behind the other.
-    everything = sorted((*launches, *edges, *far), key=lambda launch: -launch.k)
+    everything = (*launches, *edges, *far)
     seen: set[tuple[int, int]] = set()
     terms = barriers = 0
     try:
@@ -128,17 +127,16 @@ def prove(
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:
         return _faulty(found, None, fault)
-    for together in ([x for x in everything if x.k], [x for x in everything if not x.k]):
-        if together:
-            memory = Memory(together)
-            waves = _start(found, code, together, memory)
-            try:
-                seen |= run(code, waves)
-            except Fault as fault:
-                return _faulty(found, waves, fault)
-            if (difference := _difference(found, code, memory, explain)) is not None:
-                return _different(found, difference)
-            terms, barriers = terms + waves.terms, max(barriers, int(waves.epoch.max()))
+    for together in _turns(launches, edges, far):
+        memory = Memory(together)
+        waves = _start(found, code, together, memory)
+        try:
+            seen |= run(code, waves)
+        except Fault as fault:
+            return _faulty(found, waves, fault)
+        if (difference := _difference(found, code, memory, explain)) is not None:
+            return _different(found, difference)
+        terms, barriers = terms + waves.terms, max(barriers, int(waves.epoch.max()))
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
         way = Difference(
@@ -171,6 +169,22 @@ def prove(
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
     return Proof("proved", statement, (_assumed(launches, edges, far, every), *ASSUMPTIONS, *between), counts=counts)
+
+
+def soonest(launches: Sequence[Launch]) -> list[Launch]:
+    """Those that show most of what is wrong in little time: workgroups need not take turns."""
+    return [launch for launch in launches if launch.k and launch.order == "together" and launch.part is None]
+
+
+def _turns(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch]) -> Iterator[list[Launch]]:
+    """Which launches run at once; first those in which most that is wrong shows soonest."""
+    soon = soonest(launches)
+    late = [x for x in (*launches, *far) if x.k and x not in soon]
+    none = [x for x in (*launches, *far, *edges) if not x.k]
+    for turn in (soon, late, [x for x in edges if x.k], none):
+        if turn:
+            # Waves with many K blocks first: those that still are in the loop over K then lie one behind the other.
+            yield sorted(turn, key=lambda launch: -launch.k)
 
 
 def _difference(kernel: Kernel, code: Code, memory: Memory, explain: bool) -> Difference | None:
@@ -317,5 +331,5 @@ def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
 
 __all__ = [
     "Beta", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "far_pieces", "far_tiles",
-    "prove", "stream_k", "streamed", "tiled", "usual",
+    "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
 ]  # fmt: skip

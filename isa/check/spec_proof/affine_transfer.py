@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ from isa.check.spec_proof.affine import (
     times,
 )  # fmt: skip
 from isa.check.spec_proof.alu import base_name
+from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.integers import relation
 from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.operands import lanes, scalar
@@ -59,6 +61,24 @@ def follow(inst: Instruction, step: Step) -> Step:
                 w.put_wide(key, *outcome)
             else:
                 w.put_slope(key, outcome)
+
+    return sloped
+
+
+def follow_run(run: Fused, instructions: Sequence[Instruction]) -> Step:
+    """The same for a run of multiply-adds: at once where no register of it has slopes."""
+    single = [follow(instructions[position], step) for position, step in run.steps]
+    keys, targets = frozenset(run.operations.flat), frozenset(run.operations[:, 0])
+
+    def sloped(w: Waves) -> None:
+        assert isinstance(w, Sloped)
+        if not keys.isdisjoint(w.slopes):
+            for step in single:
+                step(w)
+            return
+        run(w)
+        for key in w.why.keys() & targets:
+            w.put_slope(key, None)
 
     return sloped
 

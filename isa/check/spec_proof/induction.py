@@ -50,15 +50,16 @@ from numpy.typing import NDArray
 from isa.asm.program import Instruction, Kernel
 from isa.check.spec_proof import settings
 from isa.check.spec_proof.affine import SCC_KEY, Domain, Longs, Sloped
-from isa.check.spec_proof.affine_transfer import follow
+from isa.check.spec_proof.affine_transfer import follow, follow_run
 from isa.check.spec_proof.alu import base_name
 from isa.check.spec_proof.expected import chain, stored
+from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.launch import Launch, Memory
 from isa.check.spec_proof.loop_invariant import Arrival, Head, find, is_whole, registers
 from isa.check.spec_proof.names import Names, leaves
 from isa.check.spec_proof.run import Code, run
 from isa.check.spec_proof.sizes import EveryK
-from isa.check.spec_proof.waves import Fault
+from isa.check.spec_proof.waves import Fault, Step
 
 POINT = 4
 """K blocks left at the first arrival where that is calculated; the most that the loop may do from head to head."""
@@ -303,10 +304,14 @@ def _adds_product(inst: Instruction) -> bool:
 def _following(code: Code) -> Code:
     """The same with slopes."""
     sections = tuple(
-        dataclasses.replace(section, steps=tuple((i, follow(code.place(i), step)) for i, step in section.steps))
+        dataclasses.replace(section, steps=tuple((i, _followed(code, i, step)) for i, step in section.steps))
         for section in code.sections
     )
     return Code(code.flow, sections)
+
+
+def _followed(code: Code, position: int, step: Step) -> Step:
+    return follow_run(step, code.flow.instructions) if isinstance(step, Fused) else follow(code.place(position), step)
 
 
 def _without_floats(code: Code) -> Code:

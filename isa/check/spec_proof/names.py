@@ -12,6 +12,8 @@ which is +0.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,10 +38,18 @@ def _constants(count: int) -> list[Names]:
 
 _FACTOR, _FMA, _MUL, _ADD, _SUM, _LEAF, _SPREAD = _constants(7)
 ZERO = np.zeros((2, 1, 1), np.uint64)
+FMA = np.concatenate((_FACTOR, _FMA)).ravel()
+"""The numbers that `fma` takes, those of its factors first."""
 
 
 def leaves(tag: int, count: int) -> Names:
-    """Names of `count` things that differ from each other and from those of all other tags, (2, count)."""
+    """Names of `count` things that differ from each other and from those of all other tags, (2, count), to be read
+    only. The first ones are the same for any count."""
+    return _leaves(tag, max(1 << 10, 1 << (count - 1).bit_length()))[:, :count]
+
+
+@lru_cache(32)
+def _leaves(tag: int, count: int) -> Names:
     with np.errstate(over="ignore"):
         h = (np.arange(count, dtype=np.uint64) + (np.uint64(tag) << np.uint64(48)))[None, :] + _LEAF[:, :, 0]
         for multiplier in (_SPREAD, _LEAF):
@@ -47,6 +57,7 @@ def leaves(tag: int, count: int) -> Names:
             h ^= h >> _29
             h *= _SPREAD[:, :, 0]
             h ^= h >> _32
+    h.flags.writeable = False
     return h
 
 

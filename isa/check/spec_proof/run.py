@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.spec_proof import access, alu
+from isa.check.spec_proof.fused import fused
 from isa.check.spec_proof.operands import plain, refused
 from isa.check.spec_proof.waves import EXEC, SCC, Fault, Step, Waves
 from isa.registers import Reg
@@ -109,18 +111,28 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
         inst = flow.instructions[position]
         if alu.base_name(inst.mnemonic) in HINTS:
             continue
-        steps.append((position, access.decode(inst, position) or alu.decode(inst)))
+        steps.append((position, _step(inst, position)))
+    done = tuple(fused(steps, flow.instructions))
     if not special:
-        return Section(start, end, tuple(steps), "next")
+        return Section(start, end, done, "next")
     plain(last)
     if last.mnemonic == "s_barrier":
-        return Section(start, end, tuple(steps), "barrier")
+        return Section(start, end, done, "barrier")
     if last.mnemonic == "s_endpgm":
-        return Section(start, end, tuple(steps), "end")
+        return Section(start, end, done, "end")
     target = cfg.destination(last, flow.labels)
     if target is None or (last.mnemonic != "s_branch" and last.mnemonic not in CONDITIONS):
         raise refused(last)
-    return Section(start, end, tuple(steps), "branch", number[target], CONDITIONS.get(last.mnemonic))
+    return Section(start, end, done, "branch", number[target], CONDITIONS.get(last.mnemonic))
+
+
+def _step(inst: Instruction, position: int) -> Step:
+    """A step is made once for instructions that are alike; only a store knows its place."""
+    return _access(inst, position if "_store_" in inst.mnemonic else 0) or _alu(inst)
+
+
+_access = lru_cache(1 << 15)(access.decode)
+_alu = lru_cache(1 << 15)(alu.decode)
 
 
 def run(code: Code, w: Waves, at: NDArray[np.int64] | None = None, stops: Collection[int] = ()) -> set[tuple[int, int]]:

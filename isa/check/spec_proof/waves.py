@@ -57,7 +57,8 @@ class Waves:
         self.group = np.repeat(np.arange(len(waves)), waves)
         self.place = np.concatenate([np.arange(n) for n in waves])
         self.count = len(self.group)
-        self.v = np.empty((vgprs, 2, self.count, LANES), np.uint64)
+        # An odd number, so that a lane's registers do not all lie in one set of the host's caches.
+        self.v = np.empty((vgprs, 2, self.count | 1, LANES), np.uint64)[:, :, : self.count]
         self.v[:] = UNWRITTEN[:, None, None]
         self.s = np.empty((SCALARS, 2, self.count), np.uint64)
         self.s[:] = UNWRITTEN[:, None]
