@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from isa.display import register
+
 if TYPE_CHECKING:
     from hipgemm.measure import run as run
     from hipgemm.multiply import sgemm as sgemm
@@ -19,6 +21,13 @@ __all__ = ["Result", "run", "sgemm"]
 __version__ = "0.1.0"
 
 _HOMES = {"run": "hipgemm.measure", "Result": "hipgemm.result", "sgemm": "hipgemm.multiply"}
+
+_REPORT = "hipgemm.report"
+register("hipgemm.result.Result", html=f"{_REPORT}.table:html")
+register("hipgemm.inspection.Inspection", text=f"{_REPORT}.inspection:text", html=f"{_REPORT}.inspection:fragment")
+register("hipgemm.predict.Prediction", text=f"{_REPORT}.timing:text", html=f"{_REPORT}.timing:html")
+register("hipgemm.lab.frame.Study", text=f"{_REPORT}.lab:text", html=f"{_REPORT}.lab:fragment")
+register("isa.timing.ensemble.Timing", html=f"{_REPORT}.timing:cycles")
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from isa.analysis.resources import Occupancy, occupancy
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Instruction, Program
 from isa.check import counts
+from isa.display import Shown
 from isa.errors import IsaError
 from isa.object.code_object import CodeObject, disassemble
 from isa.targets import GFX1100, TARGETS, Target
@@ -87,8 +88,8 @@ class Row:
     faults: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(Shown):
     """Everything about one kernel. Sizes in bytes: lds of a workgroup, scratch of a thread. threads: of the workgroup
     that the occupancy is for. rows, loop: the main loop, empty and None where no loop has a multiply-add."""
 
@@ -112,16 +113,6 @@ class Inspection:
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
         return dataclasses.asdict(self)
-
-    def _repr_html_(self) -> str:
-        from hipgemm.report import inspection
-
-        return inspection.fragment(self)
-
-    def __repr__(self) -> str:
-        from hipgemm.report import inspection
-
-        return inspection.text(self)
 
 
 def inspect(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.kernels import Gemm
 from hipgemm.launch import launch_of
+from isa.display import Shown
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 _A, _B, _C, _WORKSPACE = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000, 0x7F30_0000_0000
 
 
-@dataclass(frozen=True)
-class Prediction:
+@dataclass(frozen=True, repr=False)
+class Prediction(Shown):
     """A rung, the problem's size (C is m x n, k is the sum's length), and what the cycle model says of it."""
 
     rung: Gemm
@@ -40,16 +41,6 @@ class Prediction:
     def peak_share(self) -> float:
         """Of the card's dual-issue fp32 peak at this clock."""
         return self.tflops * 1e12 / self.timing.card.peak_flops(self.timing.clock_mhz)
-
-    def _repr_html_(self) -> str:
-        from hipgemm.report.timing import html
-
-        return html(self)
-
-    def __repr__(self) -> str:
-        from hipgemm.report.timing import text
-
-        return text(self)
 
 
 @dataclass(frozen=True)

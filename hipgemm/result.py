@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from isa.display import Shown
+
 
 def flops(m: int, n: int, k: int) -> int:
     """Operations of C = alpha A B + beta C as the published study counts them: 2MNK + 3MN."""
@@ -13,7 +15,7 @@ def flops(m: int, n: int, k: int) -> int:
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Shown):
     """One run, checked. Times are milliseconds of one launch.
 
     device:    what the device says of itself; simulated: whether it is the simulated card.
@@ -133,12 +135,6 @@ class Result:
             text += f" (best of {self.runs}, mean {self.mean_ms:.4f}{spread} ms)"
         text += ", caches cold" if self.cold else ""
         return text
-
-    def _repr_html_(self) -> str:
-        """For a notebook: the same rows, in the look of the pages."""
-        from hipgemm.report.pages import part
-
-        return part("titled", self.kernel, self.rows(), not self.correct)
 
     def __repr__(self) -> str:
         rows = self.rows()

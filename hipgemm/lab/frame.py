@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hipgemm.lab.bench import Bench
 from hipgemm.report import svg
+from isa.display import Shown
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ class Experiment(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, repr=False)
+class Study(Shown):
     """An experiment that was run. conditions: (what, value) that hold for all rows."""
 
     name: str
@@ -132,16 +133,6 @@ class Study:
             "columns": columns,
             "rows": [dict(row) for row in self.rows],
         }
-
-    def __repr__(self) -> str:
-        from hipgemm.report import lab
-
-        return lab.text(self)
-
-    def _repr_html_(self) -> str:
-        from hipgemm.report import lab
-
-        return lab.fragment(self)
 
 
 def study(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from hipgemm.bench import KERNELS, Refusal
 from hipgemm.kernels import PUBLISHED_ROCBLAS, Published, known, rung
+from hipgemm.report.pages import part
 from hipgemm.result import Result
 
 PUBLISHED_SIZE = 4096
@@ -77,6 +78,11 @@ def text(table: Table, width: int | None = None) -> str:
     out = StringIO()
     Console(file=out, width=width or 132).print(grid)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "".join(f"\n {n}" for n in table.notes)
+
+
+def html(r: Result) -> str:
+    """One result, for a notebook: its rows in the look of the pages."""
+    return part("titled", r.kernel, r.rows(), not r.correct)
 
 
 def _key(r: Result) -> tuple[object, ...]:

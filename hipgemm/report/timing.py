@@ -7,6 +7,7 @@ from typing import Any
 from hipgemm.predict import LaunchPrediction, Prediction
 from hipgemm.report.pages import part
 from isa.timing import shown
+from isa.timing.ensemble import Timing
 
 
 def rows(p: Prediction | LaunchPrediction) -> list[tuple[str, str]]:
@@ -50,6 +51,11 @@ def as_json(p: Prediction | LaunchPrediction) -> dict[str, Any]:
 def html(p: Prediction) -> str:
     """For a notebook."""
     return part("prediction", _title(p), rows(p), p.timing.main_causes)
+
+
+def cycles(t: Timing) -> str:
+    """The time of a launch of which no more is known, for a notebook."""
+    return part("prediction", "predicted time", t.rows(), t.main_causes)
 
 
 def _title(p: Prediction | LaunchPrediction) -> str:

@@ -9,7 +9,6 @@ card.launch(module.kernels["f"], (1, 1, 1), (256, 1, 1), struct.pack("<Q", buffe
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,25 +81,14 @@ class Card:
         threads: int | None = None,
         fast: bool = True,
         budget: int | None = None,
-        check: bool = False,
     ) -> LaunchReport:
         """Run `grid` workgroups of `block` work-items to the end.
 
         kernarg: the explicit arguments as they lie in the kernarg segment. dynamic_lds: bytes of LDS after the static
         ones. threads: how many to use; all cores if not given. fast=False: only the plain version of the code, which
-        gives the same bits. budget: instructions, roughly, that a thread may run. check: run under
-        hooks in several schedules, which is slower, and report their findings (`isa.sanitize`); a fault is raised
-        as ever.
+        gives the same bits. budget: instructions, roughly, that a thread may run.
 
         Raises KernelFault, BudgetSpent, LaunchError (isa.sim.faults), and IsaError for an instruction that is not
         described. A launch that failed may have written to memory.
         """
-        if check:
-            from isa.sanitize import observe
-
-            seen = observe(self, kernel, grid, block, kernarg, dynamic_lds, threads=threads, budget=budget)
-            if seen.stopped is not None:
-                raise seen.stopped
-            assert seen.report is not None
-            return dataclasses.replace(seen.report, findings=seen.findings)
         return Launch(kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget).run(threads)

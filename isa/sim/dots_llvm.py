@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isa.sim.dots import KINDS, Kind
+from isa.sim.halves import round_half
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_text import llvm_type
 from isa.sim.writer import Writer
@@ -97,7 +98,7 @@ def _factor(v: _Code, kind: Kind, word: str, high: bool) -> tuple[_Factor, str]:
 
 
 def _step(
-    v: _Code, kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: str, native_half: bool, whole: bool = True
+    v: _Code, kind: Kind, pairs: list[tuple[_Factor, _Factor]], c: str, like: LlvmValue, whole: bool = True
 ) -> tuple[str, str]:
     """The next accumulator where all is finite, f16 in its low half or f32 (bf16, too), and its exponent as it is
     encoded, or above, where it is beyond the range. Without `whole` such an f32 is garbage."""
@@ -130,7 +131,7 @@ def _step(
     total = v.op("lshr", c_size, v.pick("umin", v.op("sub", place, c_place), 31))
     total = v.op("add", total, v.op("add", *terms))
     if half:
-        result = _to_f16(v, total, place, c_sign, native_half)
+        result = _to_f16(v, total, place, c_sign, like)
         return result, v.op("lshr", v.op("and", result, 0x7C00), 10)
     return _to_f32(v, kind, total, place, c_sign, whole)
 
@@ -149,10 +150,8 @@ def _to_f32(v: _Code, kind: Kind, total: str, place: str, c_sign: str, whole: bo
     return v.op("and", result, -(1 << 16)) if kind.packed else result, exponent
 
 
-def _to_f16(v: _Code, total: str, place: str, c_sign: str, native_half: bool) -> str:
-    from isa.sim.halves import round_half
-    from isa.sim.llvm_values import LlvmValue
-
+def _to_f16(v: _Code, total: str, place: str, c_sign: str, like: LlvmValue) -> str:
+    """like: a value of the instruction, for the host that it is computed on."""
     size = v.pick("smax", total, v.op("sub", 0, total))
     rough = v.emit(f"icmp ne {v.words} {v.op('and', size, 31)}, zeroinitializer")
     odd = v.op("or", v.op("and", size, -32), v.select(rough, 32, 0))
@@ -163,8 +162,8 @@ def _to_f16(v: _Code, total: str, place: str, c_sign: str, native_half: bool) ->
         v.emit(f"bitcast {v.words} {scale} to <{v.lanes} x float>"),
     ]
     number = v.emit(f"fmul <{v.lanes} x float> {floats[0]}, {floats[1]}")
-    writer = Writer(v.function, v.region, v.region, native_half=native_half)
-    result = round_half(LlvmValue(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
+    writer = Writer(v.function, v.region, v.region, native_half=like.w.native_half)
+    result = round_half(type(like)(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
     sign = v.op("and", v.op("lshr", v.op("xor", total, c_sign), 16), 0x8000)
     nothing = v.emit(f"icmp eq {v.words} {result}, zeroinitializer")
     return v.select(nothing, 0, v.op("or", result, sign))
@@ -173,7 +172,7 @@ def _to_f16(v: _Code, total: str, place: str, c_sign: str, native_half: bool) ->
 def dot2(name: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
     """Words in as many lanes, at least one, as `isa.sim.dots.dot2` has them."""
     function = a.w.function
-    symbol = _dot2(function, name, a.lanes_, a.w.native_half)
+    symbol = _dot2(function, name, a.lanes_, a)
     return a._emit("u32", a.lanes_, f"call {a.llvm} @{symbol}({a!r}, {b!r}, {c!r})")
 
 
@@ -181,7 +180,7 @@ def _symbol(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _dot2(into: Function, name: str, lanes: int, native_half: bool) -> str:
+def _dot2(into: Function, name: str, lanes: int, like: LlvmValue) -> str:
     kind, words = KINDS[name], f"<{lanes} x i32>"
     symbol = f"dot2_{_symbol(name)}_v{lanes}"
     f = Function(f"internal {words} @{symbol}({words} %a, {words} %b, {words} %c) noinline")
@@ -193,7 +192,7 @@ def _dot2(into: Function, name: str, lanes: int, native_half: bool) -> str:
         (x, x_field), (y, y_field) = (_factor(v, kind, word, high) for word in ("%a", "%b"))
         pairs.append((x, y))
         fields.append((x_field, y_field))
-    result = _special(v, kind, pairs, fields, c, _step(v, kind, pairs, c, native_half)[0], wide)
+    result = _special(v, kind, pairs, fields, c, _step(v, kind, pairs, c, like)[0], wide)
     v.region.line(f"ret {words} {v.op('lshr', result, 16) if wide else result}")
     _define(into, f)
     return symbol
@@ -262,32 +261,26 @@ def _word(bits: int) -> int:
 
 def wmma(name: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     """A, B and C, all lanes of each; D."""
-    w = registers[0].w
-    f = w.function
-    _wmma(f, name, w.native_half)
+    _wmma(registers[0].w.function, name, registers[0])
     return _call(f"wmma_{_symbol(name)}", registers)
 
 
 def _call(symbol: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     """A function of matrices in memory, the last of which is replaced by the result."""
-    from isa.sim.llvm_values import LlvmValue
-
-    w = registers[0].w
+    w, value = registers[0].w, type(registers[0])
     f, type_ = w.function, llvm_type("u32", 32)
     memory = f.alloca(f"[{len(registers)} x {type_}]")
     places = [f.emit(w.vector, f"getelementptr i8, ptr {memory}, i32 {_ROW * i}") for i in range(len(registers))]
     for place, register in zip(places, registers, strict=True):
         w.vector.line(f"store {register!r}, ptr {place}, align 64")
     w.vector.line(f"call void @{symbol}(ptr {memory})")
-    return tuple(
-        LlvmValue(w, "u32", 32, f.emit(w.vector, f"load {type_}, ptr {place}, align 64")) for place in places[-8:]
-    )
+    return tuple(value(w, "u32", 32, f.emit(w.vector, f"load {type_}, ptr {place}, align 64")) for place in places[-8:])
 
 
-def _wmma(into: Function, name: str, native_half: bool) -> None:
+def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     kind = KINDS[name]
     wide = kind.packed and kind.factor == "bf16"
-    step = _dot2(into, name, 16, native_half)
+    step = _dot2(into, name, 16, like)
     f = Function(f"internal void @wmma_{_symbol(name)}(ptr %m) noinline")
     # Sizes, exponents and signs: 32 elements (A's k, then B's) of 32 lanes each.
     tables = [f.alloca("[32 x <32 x i32>]") for _ in range(3)]
@@ -328,7 +321,7 @@ def _wmma(into: Function, name: str, native_half: bool) -> None:
             places = [v.at(v.at(table, a_at), high * _ROW) for table in tables]
             a = [v.splat(v.emit(f"load i32, ptr {place}, align 4")) for place in places]
             pairs.append(((a[0], a[1], a[2]), (b[high][0], b[high][1], b[high][2])))
-        result, exponent = _step(v, kind, pairs, f"%c{n}", native_half, whole=False)
+        result, exponent = _step(v, kind, pairs, f"%c{n}", like, whole=False)
         r.line(f"%c{n}.next = or {v.words} {result}, zeroinitializer")
         exponents.append(exponent)
     r.line(f"%peak.next = or {v.words} {v.pick('smax', '%peak', v.pick('smax', *exponents))}, zeroinitializer")

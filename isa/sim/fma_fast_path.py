@@ -63,19 +63,6 @@ def full_name(type_: str) -> str:
     return f"full_fma_v{type_[1:].split(' ')[0]}"
 
 
-def full_function(type_: str) -> str:
-    """Its definition."""
-    from isa.sim.llvm_values import LlvmValue
-    from isa.sim.writer import Writer, masked
-
-    lanes = int(type_[1:].split(" ")[0])
-    f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")
-    writer = Writer(f, f.entry, f.entry, masked=masked(lanes))
-    x, y, z = (LlvmValue(writer, "f32", lanes, f"%{name}") for name in "xyz")
-    f.entry.line(f"ret {x.fma(y, z)!r}")
-    return "\n".join(f.lines())
-
-
 def flat(lines: Sequence[str]) -> list[str]:
     """The lines with all FMAs in full."""
     return [single for line in lines for single in (line.split("\n") if isinstance(line, Fma) else (line,))]
@@ -90,7 +77,8 @@ def naturally(
     strip: int,
 ) -> tuple[list[str], str] | None:
     """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
-    some that may not be natural. others: names that are needed behind it."""
+    some that may not be natural. others: names that are needed behind it. Declaring the function of
+    `full_name` is the caller's."""
     fmas = {line.split(" = ", 1)[0].strip(): line for line in _natural_names(body)}
     if not fmas:
         return None
@@ -104,7 +92,6 @@ def naturally(
     check, odd = _Check(f, strip, defined).cheapest(list(fmas.values()))
     last = next(reversed(check))
     check[last] += [f"  br i1 {odd}, label %{name}.full, label %{name}", f"{name}:"]
-    f.declare(full_function(f"<{strip} x float>"))
     full = [line.call if isinstance(line, Fma) else line for line in body]
     full += [line for result in results for line in result.store]
     lines = [

@@ -17,7 +17,7 @@ import os
 import threading
 from dataclasses import dataclass
 
-from isa.errors import Finding, IsaError
+from isa.errors import IsaError
 from isa.sim import arguments
 from isa.sim.compiled import Kernel, Version
 from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place, RegisterFault
@@ -39,13 +39,12 @@ UNLIMITED = (1 << 63) - 1
 class LaunchReport:
     """What is known after a launch. time_s: predicted seconds on the card; None, since this engine has no clock.
 
-    threads: how many ran it; plain: whether any wave needed the plain version; findings: of a launch that was checked.
+    threads: how many ran it; plain: whether any wave needed the plain version.
     """
 
     threads: int
     plain: bool
     time_s: float | None = None
-    findings: tuple[Finding, ...] = ()
 
 
 class _Buffer:

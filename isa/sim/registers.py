@@ -19,7 +19,7 @@ from isa.asm.program import Instruction
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.describe import Access
 from isa.sim.accumulator_order import Result, is_plain, ordered
-from isa.sim.fma_fast_path import flat, naturally
+from isa.sim.fma_fast_path import flat, full_name, naturally
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
@@ -27,7 +27,7 @@ from isa.sim.llvm_values import LlvmValue
 from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.strip_mask import StripMask
 from isa.sim.vector_access import WideAccess
-from isa.sim.writer import Writer
+from isa.sim.writer import Writer, masked
 
 FULL = 0xFFFFFFFF
 
@@ -179,6 +179,16 @@ class Whole:
         return None if exec_.constant is not None else exec_.lanes()
 
 
+def _full_fma(lanes: int) -> str:
+    """The definition of the function that computes an FMA in full (`isa.sim.fma_fast_path`)."""
+    type_ = f"<{lanes} x float>"
+    f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")
+    writer = Writer(f, f.entry, f.entry, masked=masked(lanes))
+    x, y, z = (LlvmValue(writer, "f32", lanes, f"%{name}") for name in "xyz")
+    f.entry.line(f"ret {x.fma(y, z)!r}")
+    return "\n".join(f.lines())
+
+
 class Strips:
     """A loop over the strips of a wave; instructions are added to its body until `close`.
 
@@ -249,6 +259,7 @@ class Strips:
                 body.lines = ordered(flat(body.lines), results, others, tile)
             else:
                 body.lines, body.block = new
+                self.w.function.declare(_full_fma(self.lanes))
         else:
             for result in results:
                 body.lines += result.store

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from isa.sim.ir import Function
 from isa.sim.llvm_text import llvm_type
+from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
     from isa.semantics.float_mode import FloatMode
@@ -40,15 +41,11 @@ def scaled_fma(x: LlvmValue, y: LlvmValue, z: LlvmValue, n: LlvmValue) -> LlvmVa
 
 
 def _vector(name: str, x: LlvmValue, mode: FloatMode) -> str:
-    from isa.sim.llvm_values import LlvmValue
-    from isa.sim.writer import Writer
-
     lanes, type_, one = x.lanes_, x.llvm, llvm_type(x.type, 0)
     f = Function(f"internal {type_} @{name}_v{lanes}({type_} %x, {type_} %y, {type_} %z, <{lanes} x i32> %n) noinline")
     writer = Writer(f, f.entry, f.entry, mode, x.w.native_half)
-    plain = LlvmValue(writer, x.type, lanes, "%x").fma(
-        LlvmValue(writer, x.type, lanes, "%y"), LlvmValue(writer, x.type, lanes, "%z")
-    )
+    a, b, c = (type(x)(writer, x.type, lanes, f"%{name}") for name in "xyz")
+    plain = a.fma(b, c)
     nothing = f"{type_} {plain.ref}"
     f.entry.lines += f"""\
   %scaled = icmp ne <{lanes} x i32> %n, zeroinitializer

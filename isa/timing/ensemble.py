@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from isa.analysis.resources import Occupancy
+from isa.display import Shown
 from isa.timing import engine_abi, estimate, shown, uncertainty
 from isa.timing.cards import Card
 from isa.timing.model import Prepared, Run
@@ -37,7 +38,7 @@ wave issues its VALU instructions in a row while another waits."""
 
 
 @dataclass(frozen=True, repr=False)
-class Timing:
+class Timing(Shown):
     """The prediction for one launch on one card.
 
     time_s: median of the runs. low_s, high_s: the band, from the runs' extremes and those of `ratios`.
@@ -139,10 +140,6 @@ class Timing:
 
     def __repr__(self) -> str:
         return shown.text(self.rows(), self.main_causes)
-
-    def _repr_html_(self) -> str:
-        """For a notebook."""
-        return shown.html(self.rows(), self.main_causes)
 
 
 def predict(

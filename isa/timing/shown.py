@@ -1,9 +1,8 @@
-"""A timing as text and as HTML: lines of what and value, and a bar for each cause of cycles."""
+"""A timing as text: lines of what and value, and a bar for each cause of cycles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 Rows = Sequence[tuple[str, str]]
 Causes = Sequence[tuple[str, float]]
@@ -18,14 +17,3 @@ def text(rows: Rows, causes: Causes) -> str:
     width = max((len(name) for name, _ in causes), default=0)
     out += [f"  {name:<{width}}  {100 * share:5.1f} %  {'#' * round(50 * share)}" for name, share in causes]
     return "\n".join(out)
-
-
-def html(rows: Rows, causes: Causes) -> str:
-    """For a notebook: two plain tables in its own look."""
-    facts = "".join(f"<tr><th>{escape(what)}</th><td>{escape(value)}</td></tr>" for what, value in rows)
-    shares = "".join(
-        f"<tr><th>{escape(name)}</th><td>{100 * share:.1f} %</td>"
-        f'<td><meter min="0" max="1" value="{share:.4f}"></meter></td></tr>'
-        for name, share in causes
-    )
-    return f"<table>{facts}</table><p>{_HEADING}</p><table>{shares}</table>"

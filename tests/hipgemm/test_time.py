@@ -192,6 +192,8 @@ def test_a_notebook_shows_the_same_rows_and_causes(read_page: Callable[[str], An
     assert {word for row in timing.rows(prediction) for word in row if word} <= set(page.words)
     shares = [float(word.removesuffix(" %")) for word in page.words if re.fullmatch(r"[0-9.]+ %", word)]
     assert sum(shares) == pytest.approx(100, abs=1)
+    cycles = read_page(prediction.timing._repr_html_() or "")
+    assert {word for row in prediction.timing.rows() for word in row if word} <= set(cycles.words)
 
 
 def test_a_prediction_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ from isa.asm.program import Instruction
 from isa.check.equivalence.decode import name
 from isa.check.equivalence.induction import Loop
 from isa.check.equivalence.machine import Machine
-from isa.check.equivalence.show import show
 from isa.check.equivalence.state import Event, Leaf
 from isa.check.equivalence.symbolic import is_uniform
-from isa.check.equivalence.term import Monomial, Term
+from isa.check.equivalence.term import Monomial, Term, show
 from isa.check.equivalence.witness import Outline, go_apart, told_apart
 from isa.errors import Span
 
