@@ -20,8 +20,9 @@ from functools import cached_property
 from types import MappingProxyType
 
 from isa.errors import IsaError, Span
+from isa.instructions import lookup
 from isa.registers import Reg
-from isa.semantics.describe import Description, lookup
+from isa.semantics.describe import Description
 
 
 @dataclass(frozen=True, slots=True)

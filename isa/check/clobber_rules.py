@@ -39,8 +39,8 @@ from isa.check.registry import RULES
 from isa.check.rules import Rule, place
 from isa.check.value_rules import Values
 from isa.errors import Finding
+from isa.instructions import lookup
 from isa.registers import EXEC_LO, SCC, Reg
-from isa.semantics.describe import lookup
 
 ADDRESS = RULES["CLB001"]
 HALF = RULES["CLB002"]

@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 from isa.analysis.cfg import Cfg
 from isa.analysis.spans import Span, constant, written
 from isa.asm.program import Instruction
+from isa.instructions import lookup
 from isa.registers import SCC, Reg
-from isa.semantics.describe import lookup
 
 Numbers = Mapping[Reg, tuple[int, int]]
 Read = Callable[[int, Reg], Span]

@@ -34,8 +34,9 @@ from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Fields, Imm, Instruction
 from isa.check.rules import register
+from isa.instructions import lookup
 from isa.registers import EXEC, M0, VCC, Reg
-from isa.semantics.describe import base_name, lookup
+from isa.semantics.describe import base_name
 from isa.semantics.waits import DEPCTR, depctr
 
 S = TypeVar("S", bound=Hashable)

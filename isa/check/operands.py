@@ -17,9 +17,10 @@ from isa.asm.program import Fields, Imm, Instruction, Modified, Operand, Special
 from isa.check.registry import RULES
 from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
 from isa.errors import Finding
+from isa.instructions import lookup
 from isa.instructions.lds import swizzle_code
 from isa.registers import EXEC_LO, VCC_LO, Reg
-from isa.semantics.describe import Description, Role, base_name, lookup, width
+from isa.semantics.describe import Description, Role, base_name, width
 
 KIND = RULES["OPD001"]
 WIDTH = RULES["OPD002"]

@@ -26,8 +26,8 @@ from isa.analysis.spans import Span, anything, join, written
 from isa.asm.program import Imm, Instruction, Kernel, Operand
 from isa.check import quotients, unstored
 from isa.check.equivalent_mutant import readers
+from isa.instructions import lookup
 from isa.registers import SCC, Reg, s, v
-from isa.semantics.describe import lookup
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from isa.analysis.cfg import Cfg
 from isa.analysis.exec_mask import ExecMask
 from isa.asm.program import Instruction
+from isa.instructions import lookup
 from isa.registers import EXEC_LO, Reg
-from isa.semantics.describe import lookup
 
 Mask = tuple[str, tuple[Reg, ...]]
 """What sets EXEC, as text, and the registers that it reads."""

@@ -35,8 +35,8 @@ from isa.asm.program import Instruction
 from isa.check.registry import RULES
 from isa.check.rules import register
 from isa.errors import Finding
+from isa.instructions import lookup
 from isa.registers import EXEC, EXEC_LO, M0, Reg
-from isa.semantics.describe import lookup
 from isa.semantics.halves import unread_high
 
 UNWRITTEN = RULES["VAL001"]

@@ -24,8 +24,8 @@ from isa.asm.program import Instruction, Modified
 from isa.check.registry import RULES
 from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
 from isa.errors import Finding
+from isa.instructions import lookup
 from isa.registers import VCC, Reg
-from isa.semantics.describe import lookup
 
 OPCODE = RULES["VOPD001"]
 BANKS = RULES["VOPD002"]

@@ -1,4 +1,9 @@
-"""Every described instruction, by family; importing this package fills `isa.semantics.describe.table()`."""
+"""Every described instruction, by family: `lookup` finds what one is. The words they are described in are
+`isa.semantics.describe`'s."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from isa.instructions import (
     control,
@@ -15,19 +20,49 @@ from isa.instructions import (
     valu_packed,
     vmem,
 )
+from isa.semantics.describe import TABLE, Description, base_name
 
-__all__ = [
-    "control",
-    "lds",
-    "salu",
-    "salu_float",
-    "smem",
-    "valu_cmp",
-    "valu_cvt",
-    "valu_division",
-    "valu_float",
-    "valu_int",
-    "valu_lane",
-    "valu_packed",
-    "vmem",
-]
+if TYPE_CHECKING:
+    from isa.asm.program import Instruction
+
+FAMILIES = (
+    control, lds, salu, salu_float, smem, valu_cmp, valu_cvt, valu_division, valu_float, valu_int, valu_lane,
+    valu_packed, vmem,
+)  # fmt: skip
+
+
+def table() -> dict[str, Description]:
+    """Every described instruction by name."""
+    return TABLE
+
+
+_FILES = (
+    ("s_load", "smem"),
+    ("s_", "salu or control"),
+    ("ds_", "lds"),
+    ("v_cmp", "valu_cmp"),
+    ("v_cvt", "valu_cvt"),
+    ("v_pk", "valu_packed"),
+    ("v_", "valu_int or valu_float"),
+    ("buffer_gl", "control"),
+)
+
+
+def lookup(inst: Instruction) -> Description:
+    """The description of an instruction (of the X half of a VOPD). IsaError where nobody wrote one."""
+    name = base_name(inst.mnemonic)
+    entry = (TABLE.get(f"{name} glc") if inst.has("glc") else None) or TABLE.get(name)
+    if entry is None:
+        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
+        raise inst.error(
+            f"instruction {name} is not described",
+            hint=f"describe it in isa/instructions/, file {where}",
+        )
+    if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
+        raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")
+    return entry
+
+
+def described(mnemonic: str) -> bool:
+    """Whether somebody described this mnemonic."""
+    return base_name(mnemonic) in TABLE

@@ -20,8 +20,8 @@ from isa.asm.emit import instruction_line, set_directives
 from isa.asm.parse import parse_line
 from isa.asm.program import Directive, Imm, Instruction, Kernel, Label, Line, Program
 from isa.check.rules import LITERAL_AT
+from isa.instructions import lookup
 from isa.registers import SGPR_LIMIT
-from isa.semantics.describe import lookup
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -19,11 +19,11 @@ from isa.analysis import inner
 from isa.analysis.cfg import Block, Cfg, Loop
 from isa.asm.program import Instruction, Kernel
 from isa.errors import IsaError
+from isa.instructions import lookup
 from isa.passes import flow
 from isa.passes.poly import Atom, Poly
 from isa.passes.symbolic import Machine
 from isa.registers import Reg
-from isa.semantics.describe import lookup
 from isa.semantics.waits import parse_wait
 
 _FMA = frozenset({"v_fmac_f32", "v_fma_f32"})

@@ -18,10 +18,10 @@ import re
 from collections.abc import Mapping
 
 from isa.asm.program import Instruction
+from isa.instructions import lookup
 from isa.passes.poly import FULL, Atom, Poly, opaque
 from isa.passes.term import Term
 from isa.registers import SCC, Reg, s, v
-from isa.semantics.describe import lookup
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
 from isa.semantics.values import Value

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 from isa.analysis import regset
 from isa.asm.program import Imm, Instruction, Operand
+from isa.instructions import lookup
 from isa.registers import EXEC, EXEC_LO, SGPR_LIMIT, Reg
 from isa.sanitize.state import (
     ALSO,
@@ -40,7 +41,7 @@ from isa.sanitize.state import (
     UNIT_MASK,
     WRITES,
 )
-from isa.semantics.describe import IMPLICIT, Description, Role, lookup
+from isa.semantics.describe import IMPLICIT, Description, Role
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
 from isa.sim.cfg import Block

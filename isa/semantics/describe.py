@@ -291,7 +291,8 @@ def _merges(half: Instruction) -> bool:
     return any(name in _MERGING for name, _ in half.modifiers)
 
 
-_TABLE: dict[str, Description] = {}
+TABLE: dict[str, Description] = {}
+"""Every described instruction by name, as `inst` found them: whole once `isa.instructions` is imported."""
 
 
 def inst(
@@ -323,7 +324,7 @@ def inst(
     if sched not in CLASSES:
         raise ValueError(f"{name}: no scheduling class {sched!r} in isa.semantics.scheduling")
     key = f"{name} {form}" if form else name
-    if key in _TABLE:
+    if key in TABLE:
         raise ValueError(f"{key} is described twice")
     entry = Description(
         name,
@@ -342,7 +343,7 @@ def inst(
         effect,
         relative,
     )
-    _TABLE[key] = entry
+    TABLE[key] = entry
     return entry
 
 
@@ -352,44 +353,3 @@ def base_name(mnemonic: str) -> str:
     by the present one (`isa.semantics.aliases`)."""
     name = _SUFFIX.sub("", mnemonic)
     return "v_" + name[len("v_dual_") :] if name.startswith("v_dual_") else ALIASES.get(name, name)
-
-
-@cache
-def table() -> dict[str, Description]:
-    """Every described instruction by name."""
-    import isa.instructions
-
-    assert isa.instructions
-    return _TABLE
-
-
-_FILES = (
-    ("s_load", "smem"),
-    ("s_", "salu or control"),
-    ("ds_", "lds"),
-    ("v_cmp", "valu_cmp"),
-    ("v_cvt", "valu_cvt"),
-    ("v_pk", "valu_packed"),
-    ("v_", "valu_int or valu_float"),
-    ("buffer_gl", "control"),
-)
-
-
-def lookup(inst: Instruction) -> Description:
-    """The description of an instruction (of the X half of a VOPD). IsaError where nobody wrote one."""
-    name = base_name(inst.mnemonic)
-    entry = (table().get(f"{name} glc") if inst.has("glc") else None) or table().get(name)
-    if entry is None:
-        where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
-        raise inst.error(
-            f"instruction {name} is not described",
-            hint=f"describe it in isa/instructions/, file {where}",
-        )
-    if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
-        raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")
-    return entry
-
-
-def described(mnemonic: str) -> bool:
-    """Whether somebody described this mnemonic."""
-    return base_name(mnemonic) in table()

@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from isa.asm.program import Fields, Imm, Instruction
+from isa.instructions import lookup
 from isa.registers import Reg
-from isa.semantics.describe import IMPLICIT, Description, lookup, width
+from isa.semantics.describe import IMPLICIT, Description, width
 from isa.semantics.engine import Engine
 from isa.semantics.memory_access import memory
 from isa.semantics.operands import Sources, lane_mask, output, pack, write

@@ -12,8 +12,9 @@ Sources: RDNA3 ISA guide 4.5 (D16), LLVM AMDGPUUsage, "real true16".
 from __future__ import annotations
 
 from isa.asm.program import Instruction, Modified
+from isa.instructions import lookup
 from isa.registers import Reg
-from isa.semantics.describe import Role, bit_width, lookup
+from isa.semantics.describe import Role, bit_width
 
 LOW, HIGH = 1, 2
 BOTH = LOW | HIGH

@@ -6,7 +6,7 @@ import pytest
 
 from isa import toolchain
 from isa.asm.parse import parse_instruction
-from isa.semantics import describe
+from isa.instructions import table
 from isa.semantics.aliases import ALIASES
 from isa.semantics.describe import width
 
@@ -21,7 +21,7 @@ def _s(count: int, first: int = 16) -> str:
 
 def operands(name: str) -> str:
     """Some that fit, by the described roles."""
-    entry, found = describe.table()[ALIASES[name]], []
+    entry, found = table()[ALIASES[name]], []
     for k, role in enumerate(entry.roles):
         count = max(1, width(role.type)) if role.type != "mask" else 1
         if role.kind == "va":
@@ -38,8 +38,8 @@ def operands(name: str) -> str:
 
 
 def test_every_alias_is_described() -> None:
-    assert {new for new in ALIASES.values() if new not in describe.table()} == set()
-    assert set(ALIASES) & set(describe.table()) == set()
+    assert {new for new in ALIASES.values() if new not in table()} == set()
+    assert set(ALIASES) & set(table()) == set()
 
 
 def test_an_alias_means_what_its_present_name_means_and_stays_in_the_text() -> None:

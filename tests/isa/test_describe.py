@@ -7,7 +7,8 @@ import pytest
 
 from isa.asm.parse import parse_instruction
 from isa.errors import IsaError
-from isa.semantics.describe import base_name, table, width
+from isa.instructions import table
+from isa.semantics.describe import base_name, width
 from isa.semantics.float_mode import FloatMode
 from isa.sim.numpy_values import NumpyValue
 

@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
 from assembly import assembler
 
 from isa.asm.parse import parse_instruction
-from isa.semantics.describe import table, width
+from isa.instructions import table
+from isa.semantics.describe import width
 
 # Operands that their role does not say in full.
 SPECIAL = {

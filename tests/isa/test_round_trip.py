@@ -19,8 +19,8 @@ from forms import Form, forms
 from isa.asm.emit import emit, instruction_line
 from isa.asm.parse import parse
 from isa.asm.program import Program
+from isa.instructions import table
 from isa.object.code_object import disassemble
-from isa.semantics.describe import table
 
 SHARE = 6
 # LLVM prints an op_sel that it refuses beside .h, reserved bits of a swizzle as a mode, and drops halves under DPP.

@@ -18,9 +18,10 @@ from isa.check.equivalence.symbolic import Symbolic, ballot, float_bits, lanes, 
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import IsaError
+from isa.instructions import lookup
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.branches import branch_target
-from isa.semantics.describe import Description, Role, bit_width, lookup, width
+from isa.semantics.describe import Description, Role, bit_width, width
 from isa.semantics.waits import parse_wait
 
 SGPR0, SCC_INDEX, REGISTERS = 256, 384, 385

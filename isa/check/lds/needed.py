@@ -23,8 +23,9 @@ from isa.analysis.defuse import ENTRY, DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.asm.program import Imm, Instruction, Operand
 from isa.check.lds.sizes import NOWHERE, Sizes
+from isa.instructions import lookup
 from isa.registers import EXEC_LO, Reg, s, v
-from isa.semantics.describe import base_name, lookup
+from isa.semantics.describe import base_name
 
 # One known operand can be enough for these.
 _LOOSE = re.compile(r"and|or|mul|mad|cndmask|cselect|cmov|bfi|perm|writelane|saveexec")

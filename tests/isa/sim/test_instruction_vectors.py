@@ -17,7 +17,7 @@ import assembly
 import forms
 import run
 
-from isa.semantics.describe import table
+from isa.instructions import table
 from isa.semantics.float_mode import FloatMode
 from isa.sim.jit import Target
 

@@ -19,7 +19,7 @@ from pcode.evaluate import NoValue, condition, program  # noqa: E402
 from pcode.excuses import ALWAYS, EXCUSES  # noqa: E402
 from pcode.values import Value  # noqa: E402
 
-from isa.semantics.describe import table  # noqa: E402
+from isa.instructions import table  # noqa: E402
 
 GROUPS = 4
 pytestmark = pytest.mark.skipif(texts.PATH is None, reason="AMD's pseudocode is not on this machine")

@@ -9,8 +9,9 @@ import pytest
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
+from isa.instructions import table
 from isa.semantics import scheduling
-from isa.semantics.describe import inst, table
+from isa.semantics.describe import inst
 from isa.timing import engine_abi, rdna3
 from isa.timing.decode import decode
 from isa.timing.engine_abi import Code

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isa.semantics.describe import Description, Role, table, width
+from isa.instructions import table
+from isa.semantics.describe import Description, Role, width
 
 GLOBAL_OFFSET, LDS_OFFSET, SCRATCH_OFFSET = 24, 40, 12
 VOPD_ONLY = {"v_dot2acc_f32_bf16"}

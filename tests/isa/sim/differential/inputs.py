@@ -20,8 +20,9 @@ from assembly import Case
 from forms import GLOBAL_OFFSET
 
 from isa.asm.program import Instruction, Modified, Special
+from isa.instructions import lookup
 from isa.registers import Reg
-from isa.semantics.describe import lookup, width
+from isa.semantics.describe import width
 from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
 
 LANES = 32

@@ -12,7 +12,8 @@ import assembly
 import forms
 from assembly import Case
 
-from isa.semantics.describe import Description, table
+from isa.instructions import table
+from isa.semantics.describe import Description
 from pcode.evaluate import NoValue, program
 from pcode.texts import texts
 
