@@ -132,7 +132,7 @@ def inspect(
     if not found.wave32:
         raise _wave64(source, kernel.name)
     rows = disassemble(given.code(kernel.name), found.entry, given.arch)
-    flow = control_flow.of_instructions(parse_disassembly(rows, source), kernel.name)
+    flow = control_flow.of_instructions(parse_disassembly(rows, source, given.arch), kernel.name)
     stated = {
         "vgprs": kernel.vgprs,
         "sgprs": kernel.sgprs,

@@ -26,7 +26,7 @@ from isa.analysis.worklist import Worklist
 from isa.asm.program import Imm, Instruction, Symbol
 from isa.registers import Reg
 from isa.semantics.branches import branch_target
-from isa.semantics.waits import BITS, parse_wait
+from isa.semantics.waits import parse_wait
 
 Target = str | int
 """A function: its symbol in assembly, its address in a code object."""
@@ -88,7 +88,7 @@ def _offset(inst: Instruction) -> int | None:
 def settled(cfg: Cfg, callees: Mapping[int, frozenset[str]]) -> frozenset[str]:
     """The counters that a function brings to 0 at some point of every path from its entry to its end: what was in
     flight when it was called no longer is. callees: the same of the functions that it calls, by position."""
-    everything = frozenset(BITS)
+    everything = frozenset(cfg.family.counters)
 
     def through(block: Block, state: frozenset[str]) -> frozenset[str]:
         for i in block.range:

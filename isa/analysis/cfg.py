@@ -34,6 +34,7 @@ from isa.analysis import regset
 from isa.asm.program import Instruction, Kernel, Label, Program
 from isa.errors import IsaError
 from isa.semantics.branches import branch_target
+from isa.targets import GFX1100, Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,11 @@ class Cfg:
     blocks: tuple[Block, ...]
     lines: tuple[int, ...]
     labels: Mapping[str, int]
+
+    @property
+    def family(self) -> Family:
+        """The generation of the target that it is for."""
+        return self.instructions[0].family if self.instructions else GFX1100.family
 
     def __len__(self) -> int:
         return len(self.instructions)

@@ -1,6 +1,6 @@
 """What is in flight: a `Cfg` -> at each instruction, the loads, stores and messages that may not have completed.
 
-A memory instruction raises counters when it issues (`Description.counters`); a counter falls when one completes;
+A memory instruction raises counters when it issues (`Instruction.counters`); a counter falls when one completes;
 s_waitcnt holds the wave until the counter is at most a number. Counters (RDNA3 ISA guide 5.6; LLVM AMDGPUBaseInfo.cpp):
 
     vmcnt    loads and returning atomics of VMEM, FLAT and scratch       6 bits, complete in order
@@ -41,7 +41,7 @@ from isa.analysis.worklist import Worklist
 from isa.asm.program import Instruction
 from isa.registers import Reg
 from isa.semantics import halves
-from isa.semantics.waits import BITS, parse_wait
+from isa.semantics.waits import parse_wait
 
 Event = tuple[int, str]
 _State = dict[Event, int]
@@ -117,7 +117,7 @@ class InFlight:
 
 def filled(cfg: Cfg, position: int) -> int:
     """The registers that a memory instruction fills when it completes (`regset` bits)."""
-    return cfg.defs[position] if cfg.instructions[position].desc.counters else 0
+    return cfg.defs[position] if cfg.instructions[position].counters else 0
 
 
 def collides(cfg: Cfg, load: int, position: int) -> tuple[int, int]:
@@ -154,20 +154,18 @@ def _kind(inst: Instruction, counter: str) -> str | None:
 def _same_order(cfg: Cfg, load: int, writer: int, counter: str) -> bool:
     later = cfg.instructions[writer]
     kind = _kind(cfg.instructions[load], counter)
-    return counter in later.desc.counters and kind is not None and kind == _kind(later, counter)
+    return counter in later.counters and kind is not None and kind == _kind(later, counter)
 
 
 class _Machine:
     """How one instruction changes what is in flight."""
 
     def __init__(self, cfg: Cfg, settled: Mapping[int, frozenset[str]]) -> None:
+        self.bits = cfg.family.counters
         self.waits = [parse_wait(inst) for inst in cfg.instructions]
-        self.raised = [
-            [(counter, _kind(inst, counter)) for counter in inst.desc.counters if counter in BITS]
-            for inst in cfg.instructions
-        ]
+        self.raised = [[(counter, _kind(inst, counter)) for counter in inst.counters] for inst in cfg.instructions]
         self.kinds = {(i, c): kind for i, row in enumerate(self.raised) for c, kind in row}
-        self.calls = {i: settled.get(i, frozenset(BITS)) for i in cfg.calls}
+        self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
 
     def step(self, i: int, state: _State, *, issue: bool = True) -> _State:
         """`state` before position i -> behind it. Without `issue` what i itself puts in flight is left out."""
@@ -182,7 +180,7 @@ class _Machine:
             if kind is not None:
                 for event, later in state.items():
                     if event[1] == counter and self.kinds[event] == kind:
-                        state[event] = min(later + 1, 1 << BITS[counter])
+                        state[event] = min(later + 1, 1 << self.bits[counter])
             state.pop((i, counter), None)
             if issue:
                 state[i, counter] = 0

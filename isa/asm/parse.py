@@ -12,6 +12,7 @@ when somebody needs to know (`Instruction.desc`), so that a program with an inst
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable
 
@@ -31,6 +32,7 @@ from isa.asm.program import (
 )
 from isa.errors import IsaError, Span
 from isa.registers import Reg, parse_register
+from isa.targets import TARGETS, Target, elsewhere, named_in, unsupported, who_has
 
 # No pattern may match one text in many ways, or a hostile line takes forever; int() takes no more than 4300 digits.
 LONGEST_INSTRUCTION = 4096
@@ -58,34 +60,47 @@ _FIELD_OPERANDS = frozenset(
 
 
 def parse(text: str, file: str = "<text>") -> Program:
-    """Read a whole assembly file. Raises IsaError at the first line that is not assembly."""
+    """Read a whole assembly file. Raises IsaError at the first line that is not assembly, and where it is for a target
+    that is not supported."""
     body, newline = (text[:-1], True) if text.endswith("\n") else (text, False)
     lines: list[Line] = []
     in_metadata = False
+    target: Target | None = None
     for number, raw in enumerate(body.split("\n")):
         if in_metadata:
             in_metadata = ".end_amdgpu_metadata" not in raw
             lines.append(Line(raw))
             continue
-        line = parse_line(raw, file, number)
-        in_metadata = isinstance(line.node, Directive) and line.node.name == ".amdgpu_metadata"
+        line = parse_line(raw, file, number, target)
+        if isinstance(line.node, Directive):
+            in_metadata = line.node.name == ".amdgpu_metadata"
+            target = _target(line.node, Span(file, number + 1, 1, raw)) or target
         lines.append(line)
     return Program(file, tuple(lines), newline)
 
 
-def parse_disassembly(listing: Iterable[tuple[int, int, str]], file: str) -> list[Instruction]:
-    """(address, size in bytes, text) rows, as `code_object.disassemble` gives them, -> instructions with addresses."""
-    instructions = []
+def parse_disassembly(listing: Iterable[tuple[int, int, str]], file: str, arch: str = "") -> list[Instruction]:
+    """(address, size in bytes, text) rows, as `code_object.disassemble` gives them, -> instructions with addresses.
+    arch: the target that they are for."""
+    instructions, target = [], TARGETS.get(arch)
     for number, (address, size, text) in enumerate(listing):
-        inst = parse_instruction(text, file, number)
+        inst = parse_instruction(text, file, number, target)
         object.__setattr__(inst, "address", address)
         object.__setattr__(inst, "size", size)
         instructions.append(inst)
     return instructions
 
 
-def parse_line(raw: str, file: str = "<text>", number: int = 0) -> Line:
-    """Read one line; `number` counts from 0."""
+def _target(directive: Directive, span: Span) -> Target | None:
+    """What `.amdgcn_target` names; None for other directives. IsaError for a target that is not supported."""
+    name = named_in(directive.args) if directive.name == ".amdgcn_target" else ""
+    if name and name not in TARGETS:
+        raise unsupported("assembly", name, span)
+    return TARGETS.get(name)
+
+
+def parse_line(raw: str, file: str = "<text>", number: int = 0, target: Target | None = None) -> Line:
+    """Read one line; `number` counts from 0. target: what the program is for."""
     code = _strip_comment(raw)
     if m := _LABEL.match(code):
         if code[m.end() :].strip():
@@ -103,10 +118,10 @@ def parse_line(raw: str, file: str = "<text>", number: int = 0) -> Line:
         return Line(raw, Directive(name, args.strip()))
     if stripped.startswith("#"):
         return Line(raw)
-    return Line(raw, parse_instruction(raw, file, number))
+    return Line(raw, parse_instruction(raw, file, number, target))
 
 
-def parse_instruction(raw: str, file: str = "<text>", number: int = 0) -> Instruction:
+def parse_instruction(raw: str, file: str = "<text>", number: int = 0, target: Target | None = None) -> Instruction:
     """Read one instruction, a VOPD pair included."""
     code = _strip_comment(raw)
     if len(code) > LONGEST_INSTRUCTION:
@@ -119,13 +134,13 @@ def parse_instruction(raw: str, file: str = "<text>", number: int = 0) -> Instru
     halves = []
     start = 0
     for part in code.split("::"):
-        halves.append(_parse_half(raw, part, start, file, number))
+        halves.append(_parse_half(raw, part, start, file, number, target))
         start += len(part) + 2
     if len(halves) > 2:
         raise IsaError("a VOPD has two halves", span=Span(file, number + 1, 1, raw), got=f"{len(halves)} halves")
     x = halves[0]
     if len(halves) == 2:
-        return Instruction(x.mnemonic, x.operands, x.modifiers, halves[1], x.span, x.columns)
+        return dataclasses.replace(x, pair=halves[1])
     return x
 
 
@@ -142,8 +157,18 @@ def _strip_comment(raw: str) -> str:
     return raw
 
 
-def _parse_half(raw: str, part: str, start: int, file: str, number: int) -> Instruction:
+def _parse_half(raw: str, part: str, start: int, file: str, number: int, target: Target | None) -> Instruction:
     """One instruction from `part`, which stands at index `start` of the line `raw`."""
+    try:
+        return _read_half(raw, part, start, file, number, target)
+    except IsaError as error:
+        name = part.split()[0] if part.strip() else ""
+        if who := who_has(name):  # its operands may be of kinds that gfx11 does not have
+            raise elsewhere(name, who, error.span) from None
+        raise
+
+
+def _read_half(raw: str, part: str, start: int, file: str, number: int, target: Target | None) -> Instruction:
     m = _MNEMONIC.match(part)
     if not m:
         col = start + len(part) - len(part.lstrip()) + 1
@@ -175,7 +200,7 @@ def _parse_half(raw: str, part: str, start: int, file: str, number: int) -> Inst
             first = 1
         for offset, word in words[first:]:
             modifiers.append(_parse_modifier(word, Span(file, number + 1, col + offset, raw)))
-    return Instruction(mnemonic, tuple(operands), tuple(modifiers), None, span, tuple(columns))
+    return Instruction(mnemonic, tuple(operands), tuple(modifiers), None, span, tuple(columns), target=target)
 
 
 def _split(part: str, begin: int) -> Iterable[tuple[int, str]]:

@@ -23,6 +23,7 @@ from isa.errors import IsaError, Span
 from isa.instructions import lookup
 from isa.registers import Reg
 from isa.semantics.describe import Description
+from isa.targets import GFX1100, Family, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class Instruction:
     pair:      the Y half where this is a VOPD, the X half.
     span:      where it stands in the text; columns: where each operand starts (from 1).
     address:   byte address when it was disassembled from a code object; size: bytes, 0 when not known.
+    target:    what it is for, None where the program does not say.
     """
 
     mnemonic: str
@@ -112,6 +114,23 @@ class Instruction:
     columns: tuple[int, ...] = dataclasses.field(default=(), compare=False)
     address: int | None = dataclasses.field(default=None, compare=False)
     size: int = dataclasses.field(default=0, compare=False)
+    target: Target | None = dataclasses.field(default=None, compare=False)
+
+    @property
+    def family(self) -> Family:
+        """The generation of its target; of gfx1100 where that is not known."""
+        return (self.target or GFX1100).family
+
+    @cached_property
+    def counters(self) -> tuple[str, ...]:
+        """The wait counters that it raises."""
+        access = self.desc.access
+        return self.family.counters_of(self.desc.sched, access is not None and access.returns)
+
+    @property
+    def coherent(self) -> bool:
+        """Whether a load goes to where other workgroups write (glc); whether an atomic gives back the old value."""
+        return self.has(self.family.coherent)
 
     def __hash__(self) -> int:
         return self._hash

@@ -31,7 +31,7 @@ from isa.check.registry import RULES
 from isa.errors import Finding
 from isa.object.code_object import Kernel as Linked
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
-from isa.targets import TARGETS, Target
+from isa.targets import TARGETS, Target, named_in
 
 _HINT = "set directive and metadata together; passes do it with isa.asm.emit.set_directives"
 USER_SGPRS = 16
@@ -103,7 +103,7 @@ def target_of(program: Program) -> Target | None:
     """What `.amdgcn_target` names, if it is known."""
     nodes = (line.node for line in program.lines)
     args = next((n.args for n in nodes if isinstance(n, Directive) and n.name == ".amdgcn_target"), "")
-    return TARGETS.get(args.strip().strip('"').split("--")[-1].split(":")[0])
+    return TARGETS.get(named_in(args))
 
 
 def initialised(sgprs: int, target: Target | None, *, wave32: bool, kernel: Kernel | None = None) -> Iterator[Finding]:

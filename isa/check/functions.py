@@ -18,10 +18,7 @@ from isa.analysis.cfg import Cfg, is_indirect_jump
 from isa.check.lds.sizes import NOWHERE, Sizes
 from isa.check.value_rules import Values
 from isa.errors import IsaError
-from isa.semantics.waits import BITS
 from isa.targets import Target as Gpu
-
-_ALL = frozenset(BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,8 @@ def _function(flow: Cfg, start: Start) -> Function:
 def _settle(reached: list[Function]) -> None:
     """What calls settle, from the largest answer down, what they write and whether they return, from the smallest up,
     until nothing changes."""
-    settles = dict.fromkeys((f.name for f in reached), _ALL)
+    everything = frozenset(reached[0].flow.family.counters)
+    settles = dict.fromkeys((f.name for f in reached), everything)
     writes = {f.name: reduce(or_, f.flow.defs, 0) for f in reached}
     returns = {f.name: False for f in reached}
     changed = True
@@ -115,7 +113,7 @@ def _settle(reached: list[Function]) -> None:
         changed = False
         for function in reached:
             known = {i: code.name for i, code in function.callees.items()}
-            function.settled = {i: settles[known[i]] if i in known else _ALL for i in function.flow.calls}
+            function.settled = {i: settles[known[i]] if i in known else everything for i in function.flow.calls}
             function.written = {i: writes[known[i]] if i in known else regset.ALL for i in function.flow.calls}
             function.returns = {i: returns[known[i]] if i in known else True for i in function.targets}
             its = calls.settled(function.flow, function.settled)

@@ -11,7 +11,7 @@ from isa.check.hazards import Hazard
 from isa.check.registry import RULES
 from isa.check.rules import Rule, place
 from isa.errors import Finding
-from isa.targets import Target
+from isa.targets import GFX1100, Target
 
 TRANS = RULES["HAZ001"]
 PERMLANE = RULES["HAZ002"]
@@ -26,7 +26,8 @@ _MASK_WAIT = "s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_
 
 def faults(cfg: Cfg, target: Target | None, wave64: bool) -> Iterator[Finding]:
     """The hazards of a function. target: None where it is not known, which stands for gfx1100."""
-    if target is None or target.trans_use_hazard:
+    has = (target or GFX1100).hazards
+    if "trans use" in has:
         yield from _found(
             cfg, TRANS, hazards.trans_use(cfg), _VALU_WAIT,
             lambda regs, source: f"reads {regs}, which {source} may not have written yet",

@@ -37,7 +37,7 @@ from isa.check.rules import register
 from isa.instructions import lookup
 from isa.registers import EXEC, M0, VCC, Reg
 from isa.semantics.describe import base_name
-from isa.semantics.waits import DEPCTR, depctr
+from isa.semantics.waits import depctr
 
 S = TypeVar("S", bound=Hashable)
 _EXEC = regset.mask([EXEC])
@@ -198,7 +198,7 @@ def _mask_step(cfg: Cfg, mine: int, by_salu: bool, at: int, state: _Waited) -> _
     if is_written:
         return End.STRUCK if _masks(inst) & mine else End.OVER if cfg.defs[at] & mine else state
     if not cfg.defs[at] & mine:
-        return False, waited | {field for field in DEPCTR if depctr(inst, field) == 0}
+        return False, waited | {field for field in inst.family.result_fields if depctr(inst, field) == 0}
     if inst.desc.is_valu and not by_salu:
         field = "va_vcc" if mine & _VCC else "va_sdst"
     else:

@@ -142,7 +142,7 @@ def _disassembled(code: CodeObject, target: Target, file: str) -> Cfg:
     if symbol is None:
         raise IsaError(f"no function is known at {target:#x}" if isinstance(target, int) else f"where is {target}?")
     rows = disassemble(code.read(symbol.address, symbol.size), symbol.address, code.arch)
-    return control_flow.of_instructions(parse_disassembly(rows, file), symbol.name)
+    return control_flow.of_instructions(parse_disassembly(rows, file, code.arch), symbol.name)
 
 
 # --- assembly

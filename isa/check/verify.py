@@ -22,7 +22,7 @@ from isa.asm.program import Instruction, Kernel, Program
 from isa.check import argument_rules, counts, operands, vopd
 from isa.check.registry import RULES
 from isa.errors import Finding
-from isa.semantics.waits import BITS, parse_wait
+from isa.semantics.waits import parse_wait
 
 WAIT = RULES["WAIT003"]
 
@@ -61,7 +61,7 @@ def _broken(inst: Instruction, wave64: bool) -> Iterator[Finding]:
     yield from operands.check(inst, wave64)
     yield from vopd.check(inst)
     for counter, number in parse_wait(inst).items():
-        largest = (1 << BITS[counter]) - 1
+        largest = (1 << inst.family.counters[counter]) - 1
         if not 0 <= number <= largest:
             yield WAIT.broken(
                 inst,

@@ -121,14 +121,15 @@ def _scalars(inst: Instruction) -> Iterator[Finding]:
                 registers.add(VCC if role.kind == "m" else reg)
             elif reg is None and (is_literal(operand, role.type) or LITERAL_AT.get(desc.name) == k):
                 literals.add(literal_value(operand))
-    if len(literals) > 1:
+    most = inst.family.vopd
+    if len(literals) > most.literals:
         yield SCALARS.broken(
             inst, "the halves of a VOPD share one literal", got=f"{len(literals)} literals", hint=_APART
         )
-    elif len(literals) + len(registers) > 2:
+    elif len(literals) + len(registers) > most.scalars:
         yield SCALARS.broken(
             inst,
-            "a VOPD reads at most two scalar values",
+            f"a VOPD reads at most {most.scalars} scalar values",
             got=", ".join([*map(str, sorted(registers)), *map(number_text, literals)]),
             hint=_APART,
         )

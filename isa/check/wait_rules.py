@@ -82,7 +82,7 @@ def notes(flight: InFlight, called: bool = False) -> Iterator[Finding]:
     """Waits that cover nothing, and waits that a larger number would serve. called: the code is a function's, whose
     first waits are for what its caller has in flight."""
     cfg = flight.cfg
-    first = next((i for i in cfg.blocks[0].range if cfg.instructions[i].desc.counters), cfg.blocks[0].end)
+    first = next((i for i in cfg.blocks[0].range if cfg.instructions[i].counters), cfg.blocks[0].end)
     reachable = {i for b in cfg.order for i in cfg.blocks[b].range}
     for i, numbers in enumerate(flight.waits):
         if not numbers or i not in reachable or (called and i < first):

@@ -21,6 +21,7 @@ from isa.instructions import (
     vmem,
 )
 from isa.semantics.describe import TABLE, Description, base_name
+from isa.targets import elsewhere, who_has
 
 if TYPE_CHECKING:
     from isa.asm.program import Instruction
@@ -51,13 +52,18 @@ _FILES = (
 def lookup(inst: Instruction) -> Description:
     """The description of an instruction (of the X half of a VOPD). IsaError where nobody wrote one."""
     name = base_name(inst.mnemonic)
-    entry = (TABLE.get(f"{name} glc") if inst.has("glc") else None) or TABLE.get(name)
+    entry = (TABLE.get(f"{name} glc") if inst.coherent else None) or TABLE.get(name)
+    if entry is None and (who := who_has(name)):
+        raise elsewhere(name, who, inst.span)
     if entry is None:
         where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
         raise inst.error(
             f"instruction {name} is not described",
             hint=f"describe it in isa/instructions/, file {where}",
         )
+    if inst.target is not None and not entry.exists_on(inst.target):
+        who = f"{entry.since} and later" if entry.since else f"targets before {entry.until}"
+        raise inst.error(f"{name} is an instruction of {who}", expected=f"one of {inst.target.name}", got=name)
     if inst.mnemonic.startswith("v_dual_") and not entry.vopd:
         raise inst.error(f"{name} cannot be half of a VOPD", expected="an instruction of ISA guide 7.6")
     return entry

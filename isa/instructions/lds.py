@@ -9,7 +9,7 @@ from isa.semantics.values import Value, select
 
 def _access(pattern: str, kind: str, *access: object, body: object = None, **more: object) -> None:
     what = Access("lds", kind, *access, **more)  # type: ignore[arg-type]
-    inst(pattern, body, access=what, sched=f"lds_{kind}", counters="lgkmcnt")  # type: ignore[arg-type]
+    inst(pattern, body, access=what, sched=f"lds_{kind}")  # type: ignore[arg-type]
 
 
 # --- loads and stores
@@ -28,10 +28,8 @@ for bits in (32, 64):
     for name, pair in (("2addr", 1), ("2addr_stride64", 64)):
         _access(f"ds_load_{name}_b{bits} =v.b{2 * bits}, v.u32", "load", f"b{bits}", pair=pair)
         _access(f"ds_store_{name}_b{bits} v.u32, v.b{bits}, v.b{bits}", "store", f"b{bits}", pair=pair)
-inst("ds_load_addtid_b32 =v.b32", sched="lds_load", counters="lgkmcnt", access=Access("lds", "load", "b32"), reads="m0")
-inst(
-    "ds_store_addtid_b32 v.b32", sched="lds_store", counters="lgkmcnt", access=Access("lds", "store", "b32"), reads="m0"
-)
+inst("ds_load_addtid_b32 =v.b32", sched="lds_load", access=Access("lds", "load", "b32"), reads="m0")
+inst("ds_store_addtid_b32 v.b32", sched="lds_store", access=Access("lds", "store", "b32"), reads="m0")
 
 # --- atomics
 
@@ -165,7 +163,6 @@ inst(
     _bpermute,
     sched="lds_exchange",
     crosses_lanes=True,
-    counters="lgkmcnt",
     reads="exec",
     fields="offset",
 )
@@ -174,7 +171,6 @@ inst(
     _permute,
     sched="lds_exchange",
     crosses_lanes=True,
-    counters="lgkmcnt",
     reads="exec",
     fields="offset lane",
 )
@@ -183,7 +179,6 @@ inst(
     _swizzle,
     sched="lds_exchange",
     crosses_lanes=True,
-    counters="lgkmcnt",
     reads="exec",
     fields="offset lane",
 )

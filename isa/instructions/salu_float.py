@@ -8,4 +8,4 @@ from isa.semantics.describe import inst
 
 for _op, _holds in FLOAT.items():
     if _op not in ("f", "t"):
-        inst(f"s_cmp_{_op}_f32 s.f32, s.f32", _holds, sched="salu_float", writes="scc")
+        inst(f"s_cmp_{_op}_f32 s.f32, s.f32", _holds, sched="salu_float", writes="scc", since="gfx1150")

@@ -6,6 +6,5 @@ for bits in (32, 64, 128, 256, 512):
     inst(
         f"s_load_b{bits} =s.b{bits}, s.u64, s.u32",
         sched="smem_load",
-        counters="lgkmcnt",
         access=Access("scalar", "load", f"b{bits}"),
     )

@@ -17,24 +17,22 @@ _STORES = (
     ("d16_hi_b16", "b16", "v.b32", "hi"),
 )
 _SPACES = (
-    ("flat", "v.u64", "", "lgkmcnt"),
-    ("global", "va", ", sa", ""),
-    ("scratch", "va", ", sa", ""),
+    ("flat", "v.u64", ""),
+    ("global", "va", ", sa"),
+    ("scratch", "va", ", sa"),
 )
 
-for space, address, scalar, extra in _SPACES:
+for space, address, scalar in _SPACES:
     for name, element, data, half in _LOADS:
         inst(
             f"{space}_load_{name} {data}, {address}{scalar}",
             sched=f"{space}_load",
-            counters=f"vmcnt {extra}",
             access=Access(space, "load", element, half),
         )
     for name, element, data, half in _STORES:
         inst(
             f"{space}_store_{name} {address}, {data}{scalar}",
             sched=f"{space}_store",
-            counters=f"vscnt {extra}",
             access=Access(space, "store", element, half),
         )
     if space == "scratch":
@@ -47,14 +45,12 @@ for space, address, scalar, extra in _SPACES:
             f"{space}_atomic_{name} {address}, {data}{scalar}",
             body,
             sched=f"{space}_atomic",
-            counters=f"vscnt {extra}",
             access=Access(space, "atomic", element),
         )
         inst(
             f"{space}_atomic_{name} =v.{element}, {address}, {data}{scalar}",
             body,
             sched=f"{space}_atomic",
-            counters=f"vmcnt {extra}",
             access=Access(space, "atomic", element, returns=True),
-            form="glc",
+            form="returns",
         )

@@ -25,6 +25,7 @@ from typing import Any
 
 from isa.asm.disassembler import disassemble
 from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
+from isa.targets import others
 
 __all__ = [
     "Argument", "CodeObject", "CodeObjectError", "Descriptor", "Kernel", "OtherTarget", "Segment", "Symbol",
@@ -234,9 +235,7 @@ def _header(image: _Image) -> _Header:
         raise CodeObjectError("not linked", expected="ET_DYN (3)", got=f"e_type {kind}", hint="ld.lld -shared")
     mach = flags & 0xFF
     if mach not in MACHINES:
-        raise OtherTarget(
-            "a code object for another GPU", expected=", ".join(MACHINES.values()), got=f"EF_AMDGPU_MACH {mach:#x}"
-        )
+        raise OtherTarget.of("a code object", others.MACHINES.get(mach, f"EF_AMDGPU_MACH {mach:#x}"))
     if phsize != 56 or (shnum and shsize != 64):
         raise CodeObjectError("the ELF header's table entries have the wrong size", expected="56 and 64 bytes")
     return _Header(MACHINES[mach], abi, phoff, phnum, shoff, shnum)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from isa.errors import IsaError
 from isa.semantics.wave_start import USER_SGPRS, WaveStart
-from isa.targets import TARGETS
+from isa.targets import TARGETS, unsupported
 
 MACHINES = {target.mach: target.name for target in TARGETS.values()}
 """EF_AMDGPU_MACH, the low byte of e_flags -> target."""
@@ -23,6 +23,12 @@ class CodeObjectError(IsaError):
 
 class OtherTarget(CodeObjectError):
     """A sound code object or bundle, but for other GPUs."""
+
+    @classmethod
+    def of(cls, what: str, name: str) -> OtherTarget:
+        """The error for something of the target `name`."""
+        error = unsupported(what, name)
+        return cls(error.message, expected=error.expected, got=error.got, hint=error.hint)
 
 
 @dataclass(frozen=True, slots=True)

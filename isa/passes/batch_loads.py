@@ -351,5 +351,5 @@ def _may_move(cfg: Cfg, old: int, new: int, others: set[int]) -> None:
             raise inst.error(
                 f"this stands in the way of moving a global load into {', '.join(map(str, load.writes()))}"
             )
-        if "vmcnt" in parse_wait(inst) or "vmcnt" in inst.desc.counters or inst.desc.is_barrier:
+        if "vmcnt" in parse_wait(inst) or "vmcnt" in inst.counters or inst.desc.is_barrier:
             raise inst.error("this stands in the way of moving a global load down", got=str(inst))

@@ -67,7 +67,7 @@ def joined(
 def _kind(s: Sighting, shape: Mapping[str, int]) -> str:
     """What would have to stand between the two instructions of a sighting: a wait for a counter, a barrier, nothing."""
     if s.event in _EARLY and s.other is not None:
-        return s.other.desc.counters[0]
+        return s.other.counters[0]
     return "barrier" if needs_barrier(s, shape) else ""
 
 

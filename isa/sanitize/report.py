@@ -110,7 +110,7 @@ def _say(
         return f"{name} reads {register}, which nothing has written", None, "set it first"
     if s.event in (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT):
         verb = "reads" if s.event is Event.READ_IN_FLIGHT else "writes"
-        counter = s.other.desc.counters[0] if s.other is not None else "its counter"
+        counter = s.other.counters[0] if s.other is not None else "its counter"
         return f"{name} {verb} {register} while {other} may still fill it", f"an s_waitcnt {counter} between them", None
     if s.event is Event.LDS_UNWRITTEN:
         return f"{name} reads LDS byte {s.address:#x}, which nothing has written", None, None

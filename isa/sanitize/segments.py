@@ -140,7 +140,7 @@ def _runs(instructions: Sequence[Instruction]) -> Iterator[list[Instruction]]:
 
 def fills(inst: Instruction) -> Reg | None:
     """The registers that a memory instruction fills when it completes."""
-    if not inst.desc.counters:
+    if not inst.counters:
         return None
     for role, operand in inst.desc.roles_of(inst):
         if role.written and isinstance(operand, Reg) and not operand.is_null:
@@ -212,7 +212,7 @@ def _entries(inst: Instruction) -> Iterator[int]:
                     empty = MAY_BE_EMPTY if bit == source else may_be_empty
                     empty |= saves if role.kind == "v" else 0
                     yield bit | (0 if lane else across) | empty | one_lane
-                if role.written and not desc.counters:
+                if role.written and not inst.counters:
                     write = bit | WRITES | (EVERY_LANE if entry.ignores_exec else 0) | lane
                     if moved:
                         yield from _moves(write, [s[place] for s in moved])

@@ -122,7 +122,7 @@ class SanitizedTranslator(Translator):
             self._call(self.writer.scalar, "emptied", "%w.int", _EMPTIES[inst.desc.name])
         if self.strips is not None and self._for_access and inst.desc.access is None:
             self._close()
-        if not _streams(inst) or not inst.desc.counters or not inst.operands:
+        if not _streams(inst) or not inst.counters or not inst.operands:
             super()._write(inst)
         elif self.late:
             self._write_late(inst)
@@ -295,11 +295,11 @@ class SanitizedTranslator(Translator):
 
     @staticmethod
     def _kind(inst: Instruction, access: Access) -> int:
-        return SHARED_LOAD if access.kind == "load" and inst.has("glc") else _KINDS[access.kind]
+        return SHARED_LOAD if access.kind == "load" and inst.coherent else _KINDS[access.kind]
 
     @staticmethod
     def _how(inst: Instruction, access: Access) -> int:
-        return COHERENT * inst.has("glc") | SCALAR * (access.space == "scalar")
+        return COHERENT * inst.coherent | SCALAR * (access.space == "scalar")
 
     def _tell(
         self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str

@@ -1,4 +1,4 @@
-"""Each instruction once: operand roles, counters, timing class and meaning stand in one entry that everything reads.
+"""Each instruction once: operand roles, scheduling class, targets and meaning stand in one entry that everything reads.
 
 An entry is made with `inst`, whose first argument reads like assembly:
 
@@ -51,14 +51,18 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
     wait         waits for counters; nothing else
     mode round, mode denorm, setreg, getreg     the MODE register and its like
 
-`relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32). `form=` is a modifier
-that has an entry of its own, for instance `glc`, where an atomic returns the old value and so has one operand more.
+`relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32). `form=` is a variant
+that has an entry of its own: `returns`, where an atomic gives back the old value and so has one operand more.
 
 Vector instructions read EXEC without saying so (`exec_masked`): lanes that are off keep their destination. An
 instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
 
 Where a lane's result depends on other lanes (v_permlane16_b32, ds_bpermute_b32, v_wmma_*) the entry says
 `crosses_lanes`.
+
+`since=` is the first target that has an instruction, `until=` the first that no longer does (gfx1150, as version
+numbers are ordered). Which counters it raises, how they are waited for and what its cache bits are is the target's
+(`isa.targets`).
 
 An instruction that nobody described is an error that names it and this package's file for it; there is no default.
 """
@@ -74,9 +78,11 @@ from typing import TYPE_CHECKING, Any
 from isa.registers import EXEC, EXEC_LO, M0, SCC, SGPR_LIMIT, VCC, VCC_LO, VGPR_LIMIT, Reg
 from isa.semantics.aliases import ALIASES
 from isa.semantics.scheduling import CLASSES, MATRIX, TRANSCENDENTAL, Unit
+from isa.targets import version
 
 if TYPE_CHECKING:
     from isa.asm.program import Instruction, Operand
+    from isa.targets import Target
 
 VECTOR_UNITS = frozenset({"valu", "lds", "vmem"})
 IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXEC_LO, "exec64": EXEC, "m0": M0}
@@ -140,10 +146,10 @@ class Description:
     """One instruction. See the module's docstring for what the fields mean.
 
     sched:    its scheduling class (`isa.semantics.scheduling`).
-    counters: wait counters that it raises (vmcnt, vscnt, lgkmcnt, expcnt).
     vopd:     which halves of a VOPD it may be: "", "xy" or "y".
     crosses_lanes: a lane's result depends on other lanes' sources (DPP does that to any: `Instruction.dpp`).
     terminator: control never goes on behind it (s_branch, s_setpc_b64, s_endpgm).
+    since, until: the first target that has it, and the first that no longer does; "" for none.
     """
 
     name: str
@@ -152,7 +158,6 @@ class Description:
     sched: str
     implicit_reads: tuple[str, ...] = ()
     implicit_writes: tuple[str, ...] = ()
-    counters: tuple[str, ...] = ()
     access: Access | None = None
     vopd: str = ""
     ignores_exec: bool = False
@@ -161,6 +166,13 @@ class Description:
     fields: tuple[str, ...] = ()
     effect: str = ""
     relative: tuple[int, ...] = ()
+    since: str = ""
+    until: str = ""
+
+    def exists_on(self, target: Target) -> bool:
+        """Whether a target has it."""
+        after = not self.since or target.version >= version(self.since)
+        return after and (not self.until or target.version < version(self.until))
 
     @cached_property
     def unit(self) -> Unit:
@@ -302,7 +314,6 @@ def inst(
     sched: str,
     reads: str = "",
     writes: str = "",
-    counters: str = "",
     access: Access | None = None,
     vopd: str = "",
     ignores_exec: bool = False,
@@ -312,6 +323,8 @@ def inst(
     effect: str = "",
     relative: tuple[int, ...] = (),
     form: str = "",
+    since: str = "",
+    until: str = "",
 ) -> Description:
     """Describe one instruction; see the module's docstring. Raises ValueError where the entry itself is wrong."""
     name, _, rest = pattern.partition(" ")
@@ -333,7 +346,6 @@ def inst(
         sched,
         tuple(reads.split()),
         tuple(writes.split()),
-        tuple(counters.split()),
         access,
         vopd,
         ignores_exec,
@@ -342,6 +354,8 @@ def inst(
         tuple(fields.split()),
         effect,
         relative,
+        since,
+        until,
     )
     TABLE[key] = entry
     return entry

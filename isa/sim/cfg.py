@@ -150,7 +150,7 @@ def rounds_of(block: Block) -> int:
 def sees_flags(inst: Instruction) -> bool:
     """Whether it may read what another wave publishes: a load that passes caches by, an atomic that returns."""
     access = inst.desc.access
-    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.has("glc")
+    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.coherent
 
 
 def waits_for_others(blocks: Sequence[Block], first: int, last: int) -> bool:

@@ -60,7 +60,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
             wait[i] = [waits.get(counter, -1) for counter in _COUNTERS]
         elif inst.desc.access is not None:
             dwords[i] = _dwords(inst.desc.access)
-            counter[i] = _COUNTERS.index(inst.desc.counters[0]) if inst.desc.counters else 0
+            counter[i] = _COUNTERS.index(inst.counters[0]) if inst.counters else 0
             private[i] = inst.desc.access.space == "scratch"
         elif kind[i] in (engine_abi.INTERNAL, engine_abi.PRIO):
             value[i] = _amount(inst, costs[i])

@@ -53,7 +53,7 @@ def cfg_of(code: objects.CodeObject, kernel: objects.Kernel) -> Cfg:
 @functools.lru_cache(maxsize=8)
 def _cfg(data: bytes, entry: int, arch: str, name: str) -> Cfg:
     """Kept for who asks for one kernel at several sizes."""
-    return control_flow.of_instructions(parse_disassembly(objects.disassemble(data, entry, arch), name), name)
+    return control_flow.of_instructions(parse_disassembly(objects.disassemble(data, entry, arch), name, arch), name)
 
 
 def launch_of(kernel: objects.Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> Launch:

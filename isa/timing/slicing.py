@@ -156,7 +156,7 @@ def guessed(cfg: Cfg) -> frozenset[int]:
 def _looks(inst: Instruction) -> bool:
     """Whether it brings what other workgroups may have written in this launch."""
     access = inst.desc.access
-    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.has("glc")
+    return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.coherent
 
 
 def _address(inst: Instruction) -> int:

@@ -44,7 +44,7 @@ def test_reads_and_writes(case):
     inst = parse_instruction(text)
     assert sorted(map(str, inst.reads())) == reads.split()
     assert sorted(map(str, inst.writes())) == writes.split()
-    assert list(inst.desc.counters) == counters.split()
+    assert list(inst.counters) == counters.split()
 
 
 def test_relative_source_may_read_any_register_from_its_base():

@@ -8,17 +8,17 @@ from isa.asm.parse import parse_line
 from isa.asm.program import Instruction, Kernel
 from isa.check.mutants.edit import Mutant, mutant, sample
 from isa.check.mutants.edit import removed as without
-from isa.semantics.waits import BITS, parse_wait
+from isa.semantics.waits import parse_wait
 
 
 def waits(kernel: Kernel) -> Iterator[Mutant]:
-    found = [(n, parse_wait(inst)) for n, inst in kernel.instructions() if parse_wait(inst)]
-    for number, _ in found:
+    found = [(n, inst, parse_wait(inst)) for n, inst in kernel.instructions() if parse_wait(inst)]
+    for number, _, _ in found:
         yield without(kernel, "wait removed", number)
-    for number, counters in found:
+    for number, inst, counters in found:
         text = kernel.program.lines[number].text
         for counter, limit in counters.items():
-            if limit + 1 < 1 << BITS[counter] and f"{counter}({limit})" in text:
+            if limit + 1 < 1 << inst.family.counters[counter] and f"{counter}({limit})" in text:
                 weaker = text.replace(f"{counter}({limit})", f"{counter}({limit + 1})")
                 yield mutant(kernel, "wait weakened", number, parse_line(weaker, kernel.program.file, number))
 

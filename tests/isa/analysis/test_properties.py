@@ -119,7 +119,7 @@ def test_what_is_in_flight_on_a_path_is_in_flight_in_the_analysis(
                 if number and (sure is None or len(queue) - smem <= number):
                     break
                 queue.remove(sure if sure is not None and number else queue[0])
-        for counter in inst.desc.counters:
+        for counter in inst.counters:
             queues[counter].append((at, inst.desc.unit))
         block = c.block_of(at)
         if at + 1 < block.end:

@@ -1,0 +1,86 @@
+"""What a target is: the properties by which GPUs differ, as far as this project asks for them.
+
+A `Family` is a generation of the instruction set, one file of this package each: counters, what raises them, how waits
+are written, cache bits, dual issue. A `Target` is one GPU of it. Code asks the target, never a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Vopd:
+    """Dual issue. scalars: SGPRs, VCC and literals that a pair reads at most; literals: different ones of them."""
+
+    scalars: int
+    literals: int
+
+
+@dataclass(frozen=True)
+class Family:
+    """One generation of the instruction set.
+
+    counters:    wait counter -> its width in bits.
+    raised:      scheduling class -> the counters that its instructions raise; returning: those of an atomic that
+                 gives back the old value, where they are others.
+    wait:        the instruction that waits for several counters; wait_fields: counter -> its lowest bit in the number.
+    single_waits: instruction that waits for one counter -> that one.
+    results_wait: the instruction that waits for ALU results; result_fields: field -> (lowest bit, largest number).
+    cache_bits:  the modifiers that say how an access treats caches; coherent: the one by which a load goes to where
+                 other workgroups write, and an atomic gives back the old value.
+    vopd:        its rules of dual issue.
+    """
+
+    name: str
+    counters: Mapping[str, int]
+    raised: Mapping[str, tuple[str, ...]]
+    returning: Mapping[str, tuple[str, ...]]
+    wait: str
+    wait_fields: Mapping[str, int]
+    single_waits: Mapping[str, str]
+    results_wait: str
+    result_fields: Mapping[str, tuple[int, int]]
+    cache_bits: tuple[str, ...]
+    coherent: str
+    vopd: Vopd
+
+    def counters_of(self, sched: str, returns: bool) -> tuple[str, ...]:
+        """The counters that an instruction of a class raises. returns: it is an atomic that gives the old value."""
+        return (self.returning if returns and sched in self.returning else self.raised).get(sched, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One GPU.
+
+    mach:  EF_AMDGPU_MACH in a code object.
+    vgprs: wave32 VGPRs of a SIMD; granule: how many a wave is given at a time. FeatureGFX11FullVGPRs has half as many
+           again of both.
+    hazards: those of `isa.check.hazards` and `isa.analysis.valu_writes` that it has, by name.
+    least_sgprs: user and system SGPRs that a wave32 kernel must have enabled at least (FeatureUserSGPRInit16Bug).
+    built: `isa.toolchain` builds for it; the others are only read.
+    """
+
+    name: str
+    mach: int
+    vgprs: int
+    granule: int
+    family: Family = field(repr=False)
+    hazards: frozenset[str]
+    least_sgprs: int = 0
+    built: bool = True
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        return version(self.name)
+
+
+def version(name: str) -> tuple[int, int, int]:
+    """gfx1151 -> (11, 5, 1); gfx90a -> (9, 0, 10). ValueError where it is no such name."""
+    m = re.fullmatch(r"gfx(\d{1,2})(\d)([0-9a-f])", name)
+    if m is None:
+        raise ValueError(f"{name!r} is no target, such as gfx1100")
+    return int(m[1]), int(m[2]), int(m[3], 16)

@@ -1,0 +1,52 @@
+"""RDNA3 and RDNA3.5: gfx1100 to gfx1103 and gfx1150 to gfx1153.
+
+All run the same instructions as far as this project writes or rewrites them (gfx115x adds floats in the scalar unit),
+and all have the hazards of GFX11 that are looked for, the VOPD's lost interlock among them (LLVM pull request 220348:
+GCNSubtarget::getGeneration() is GFX11), but for the early read of a transcendental result, which gfx115x mends
+(FeatureVALUTransUseHazard).
+
+Sources: LLVM AMDGPU.td, FeatureISAVersion11_0_0 to 11_5_3; AMDGPUBaseInfo.cpp, getTotalNumVGPRs, getVGPRAllocGranule,
+`s_waitcnt` and `DepCtr`; AMDGPUUsage, "AMDGPU ELF Header e_flags"; RDNA3 ISA guide 5.6 (counters), 7.6 (VOPD).
+"""
+
+from __future__ import annotations
+
+from isa.targets.family import Family, Target, Vopd
+
+_COUNTERS = {"vmcnt": 6, "vscnt": 6, "lgkmcnt": 6, "expcnt": 3}
+_VM, _VS, _LGKM = ("vmcnt",), ("vscnt",), ("lgkmcnt",)
+GFX11 = Family(
+    name="gfx11",
+    counters=_COUNTERS,
+    raised={
+        **dict.fromkeys(("global_load", "scratch_load"), _VM),
+        **dict.fromkeys(("global_store", "scratch_store", "global_atomic"), _VS),
+        **dict.fromkeys(("lds_load", "lds_store", "lds_atomic", "lds_exchange"), _LGKM),
+        **dict.fromkeys(("smem_load", "message_return"), _LGKM),
+        "flat_load": _VM + _LGKM,
+        **dict.fromkeys(("flat_store", "flat_atomic"), _VS + _LGKM),
+    },
+    returning={"global_atomic": _VM, "flat_atomic": _VM + _LGKM},
+    wait="s_waitcnt",
+    wait_fields={"expcnt": 0, "lgkmcnt": 4, "vmcnt": 10},
+    single_waits={f"s_waitcnt_{counter}": counter for counter in _COUNTERS},
+    results_wait="s_waitcnt_depctr",
+    result_fields={"va_vdst": (12, 15), "va_sdst": (9, 7), "va_vcc": (1, 1), "sa_sdst": (0, 1)},
+    cache_bits=("glc", "slc", "dlc"),
+    coherent="glc",
+    vopd=Vopd(scalars=2, literals=1),
+)
+
+_HAZARDS = frozenset({"permlane", "wmma", "dealloc", "forwarding", "mask write", "vopd interlock"})
+_RDNA3 = _HAZARDS | {"trans use"}
+
+TARGETS = (
+    Target("gfx1100", 0x41, 1536, 24, GFX11, _RDNA3, least_sgprs=16),  # Navi 31
+    Target("gfx1101", 0x46, 1536, 24, GFX11, _RDNA3),  # Navi 32
+    Target("gfx1102", 0x47, 1024, 16, GFX11, _RDNA3, least_sgprs=16),  # Navi 33
+    Target("gfx1103", 0x44, 1024, 16, GFX11, _RDNA3),  # Phoenix, Hawk Point
+    Target("gfx1150", 0x43, 1024, 16, GFX11, _HAZARDS),  # Strix Point
+    Target("gfx1151", 0x4A, 1536, 24, GFX11, _HAZARDS),  # Strix Halo
+    Target("gfx1152", 0x55, 1024, 16, GFX11, _HAZARDS, built=False),  # Krackan Point
+    Target("gfx1153", 0x58, 1024, 16, GFX11, _HAZARDS, built=False),
+)
