@@ -52,5 +52,5 @@ for space, address, scalar in _SPACES:
             body,
             sched=f"{space}_atomic",
             access=Access(space, "atomic", element, returns=True),
-            form="returns",
+            form="glc",
         )

@@ -52,7 +52,8 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
     mode round, mode denorm, setreg, getreg     the MODE register and its like
 
 `relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32). `form=` is a variant
-that has an entry of its own: `returns`, where an atomic gives back the old value and so has one operand more.
+that has an entry of its own: `glc`, where an atomic gives back the old value and so has one operand more (the name is
+that of the modifier of gfx11; `Instruction.coherent` asks the target).
 
 Vector instructions read EXEC without saying so (`exec_masked`): lanes that are off keep their destination. An
 instruction that ignores EXEC (v_readlane_b32, v_writelane_b32) says `ignores_exec`.
