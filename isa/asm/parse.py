@@ -74,7 +74,7 @@ def parse(text: str, file: str = "<text>") -> Program:
         line = parse_line(raw, file, number, target)
         if isinstance(line.node, Directive):
             in_metadata = line.node.name == ".amdgpu_metadata"
-            target = _target(line.node, Span(file, number + 1, 1, raw)) or target
+            target = _target(line.node, Span(file, number + 1, len(raw) - len(raw.lstrip()) + 1, raw)) or target
         lines.append(line)
     return Program(file, tuple(lines), newline)
 

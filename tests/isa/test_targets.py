@@ -83,7 +83,7 @@ def test_text_of_another_target_is_refused_by_its_name(name: str, generation: st
     with pytest.raises(IsaError, match=rf"assembly for {name} \({generation}\), which is not supported") as error:
         parse(text, "other.s")
     said = str(error.value)
-    assert "other.s:2:1" in said
+    assert "other.s:2:2" in said
     assert "gfx1103, gfx1150" in said
     assert "help: build it for one of these" in said
 

@@ -52,7 +52,7 @@ case.s:6:2: v_add_nc_u32 cannot be the X half of a VOPD [VOPD001 VOPD opcodes; R
     	v_dual_add_nc_u32 v1, v2, v3 :: v_dual_mul_f32 v0, v1, v4
     	^
   help: write the halves as two instructions
-case.s:7:2: a VOPD reads at most two scalar values [VOPD005 VOPD scalar sources; RDNA3 ISA guide 7.6; LLVM GCNVOPDUtils.cpp]
+case.s:7:2: a VOPD reads at most 2 scalar values [VOPD005 VOPD scalar sources; RDNA3 ISA guide 7.6; LLVM GCNVOPDUtils.cpp]
     	v_dual_mul_f32 v1, s1, v3 :: v_dual_fmaak_f32 v0, s2, v4, 0x42280000
     	^
   found: s1, s2, 0x42280000
