@@ -12,9 +12,9 @@ import pytest
 from isa import toolchain
 from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
+from isa.instructions import table
 from isa.object import code_object
 from isa.semantics import scheduling
-from isa.semantics.describe import table
 from isa.targets import GFX1100, TARGETS, family, gfx11, named_in, others, target
 from isa.toolchain import ToolError
 
