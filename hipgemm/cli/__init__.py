@@ -18,17 +18,14 @@ from isa.errors import IsaError
 VERBS = {
     "run": "build a kernel, run it, check its answer",
     "bench": "measure the ladder, as a table beside the published one",
-    "bench-sim": "measure the simulator itself, against NumPy on the same cores",
     "timeline": "show what the waves of a kernel do over time, by the cycle model",
     "time": "predict how long a kernel takes on a card, and where its cycles go",
     "report": "show results again, or the whole ladder as a page",
     "list": "show the ladder",
     "simulate": "run any hip-python script on the simulated card",
     "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
-    "order": "show the order of dual FMAs of a thread tile, and whether any stalls less",
     "lint": "check assembly or a code object for what an assembler does not",
     "prove": "show for all data that a kernel computes its product, or where it does not",
-    "mutate": "put faults into kernels and see whether the checks find them",
     "check": "run a kernel under observers: registers in flight, races, accesses outside, schedules",
     "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
     "explain": "say which kernel sgemm takes for a shape, and why",
@@ -38,21 +35,8 @@ VERBS = {
 }
 
 
-class _Verbs(click.Group):
-    """Finds a verb in the file of its name."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        command: click.Command = importlib.import_module(f"hipgemm.cli.{cmd_name.replace('-', '_')}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+class Reporting(click.Command):
+    """Errors as they are, without a traceback; exit status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -62,6 +46,23 @@ class _Verbs(click.Group):
         except MemoryError:
             click.echo("hipgemm: this machine has too little memory for that\n  help: ask for a smaller size", err=True)
         sys.exit(2)
+
+
+class _Verbs(Reporting, click.Group):
+    """Finds a verb in the file of its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"hipgemm.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
 
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})

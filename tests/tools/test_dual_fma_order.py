@@ -1,4 +1,4 @@
-"""`hipgemm order`: the order of a thread tile, or of code, and what it says of both."""
+"""`python tools/order.py`: the order of a thread tile, or of code, and what it says of both."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import dual_fma_order
-from hipgemm.cli import main
 from isa.asm.emit import emit
 from isa.errors import IsaError
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
+from tools import dual_fma_order
+from tools.order import command
 
 
 def test_a_tile_says_that_it_is_optimal() -> None:
-    done = CliRunner().invoke(main, ["order", "4", "6"])
+    done = CliRunner().invoke(command, ["4", "6"])
     assert done.exit_code == 0, done.output
     assert "4 x 6 products" in done.output
     assert done.output.count("yes: ") == 9
 
 
 def test_what_is_not_shown_is_called_open() -> None:
-    done = CliRunner().invoke(main, ["order", "3", "5"])
+    done = CliRunner().invoke(command, ["3", "5"])
     assert done.output.count("yes: ") == 6
     assert done.output.count("open: not shown") == 3
 
 
 def test_json_has_counts_bounds_arguments_and_the_rows() -> None:
-    done = CliRunner().invoke(main, ["order", "8", "16", "--accumulators", "turning", "--json"])
+    done = CliRunner().invoke(command, ["8", "16", "--accumulators", "turning", "--json"])
     found = json.loads(done.output)
     assert found["cost"]["stalls"]["previous-slot"] == {
         "count": 0,
@@ -50,7 +50,7 @@ def test_json_has_counts_bounds_arguments_and_the_rows() -> None:
 def test_code_shows_a_step_of_its_main_loop(tmp_path: Path) -> None:
     path = tmp_path / "gemm.s"
     path.write_text(emit(generate(Parameters(thread_rows=16, thread_columns=8), "gemm")))
-    done = CliRunner().invoke(main, ["order", str(path), "--json"])
+    done = CliRunner().invoke(command, [str(path), "--json"])
     cost = json.loads(done.output)["cost"]
     assert (cost["columns"], cost["rows"], cost["instructions"]["count"]) == (16, 8, 64)
     assert all(count["optimal"] for count in cost["stalls"].values())
@@ -69,7 +69,7 @@ def test_code_shows_a_step_of_its_main_loop(tmp_path: Path) -> None:
     ],
 )
 def test_what_has_no_order_is_refused_by_name(words: list[str], expected: str) -> None:
-    done = CliRunner().invoke(main, ["order", *words])
+    done = CliRunner().invoke(command, [*words])
     assert done.exit_code == 2
     assert expected in done.output
 
@@ -84,7 +84,7 @@ def test_code_without_dual_fmas_has_none() -> None:
 
 @pytest.mark.parametrize(("rung", "taken"), [("kernel5", None), ("kernel6", 3), ("kernel8", 15), ("kernel9", None)])
 def test_of_kernels_6_to_8_it_tells_what_the_generator_writes(rung: str, taken: int | None) -> None:
-    done = CliRunner().invoke(main, ["order", rung, "--json"])
+    done = CliRunner().invoke(command, [rung, "--json"])
     assert done.exit_code == 0, done.output
     found = json.loads(done.output)
     assert found["cost"]["stalls"]["previous-slot"]["optimal"] == (rung != "kernel5")

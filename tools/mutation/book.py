@@ -25,10 +25,13 @@ from isa.check.judge import Judgement
 from isa.check.mutants import Mutant
 from isa.errors import IsaError, Span
 
-_HERE = Path(__file__).resolve().parents[1]
-# What a result depends on: isa but for these parts, and these files of hipgemm.
-_JUDGED = ("sim", "sanitize", "timing"), ("kernels.py", "proving.py")
-_LAUNCHED = ("check", "timing"), ("kernels.py", "launch.py", "checking.py", "problem.py", "mutation/study.py")
+_ROOT = Path(__file__).resolve().parents[2]
+# What a result depends on: isa but for these parts, and these files.
+_JUDGED = ("sim", "sanitize", "timing"), ("hipgemm/kernels.py", "hipgemm/proving.py")
+_LAUNCHED = (
+    ("check", "timing"),
+    (*(f"hipgemm/{name}.py" for name in ("kernels", "launch", "checking", "problem")), "tools/mutation/study.py"),
+)
 
 
 def key(kernel: str, mutant: Mutant) -> str:
@@ -37,7 +40,7 @@ def key(kernel: str, mutant: Mutant) -> str:
 
 
 def _by(elsewhere: tuple[str, ...], ours: tuple[str, ...]) -> str:
-    files = [*cache.sources(*elsewhere), *(_HERE / name for name in ours)]
+    files = [*cache.sources(*elsewhere), *(_ROOT / name for name in ours)]
     return cache.key(*(p.read_bytes() for p in files))[:16]
 
 

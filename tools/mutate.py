@@ -1,4 +1,4 @@
-"""`hipgemm mutate [KERNEL ...]`: put faults into kernels and see what finds them."""
+"""`python tools/mutate.py [KERNEL ...]`: put faults into kernels and see what finds them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from hipgemm.mutation import Checks
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
+
+from hipgemm.cli import Reporting, inputs
+from hipgemm.cli.progress import steps
+from isa.errors import IsaError
+from tools.mutation import DEFAULT, Checks, study
+from tools.mutation.again import amended, missed
+from tools.mutation.page import written
 
 
-@click.command("mutate")
+@click.command("mutate", cls=Reporting, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("kernels", nargs=-1, metavar="[KERNEL ...]")
 @click.option(
     "--vopds", default=16, show_default=True, type=click.IntRange(min=0), help="How many VOPDs of a kernel to sample."
@@ -50,13 +55,6 @@ def command(
 
     Exit status 0 where all were found or proved equivalent, 1 where one was missed.
     """
-    from hipgemm.cli import inputs
-    from hipgemm.cli.progress import steps
-    from hipgemm.mutation import DEFAULT, study
-    from hipgemm.mutation.again import amended, missed
-    from hipgemm.mutation.page import written
-    from isa.errors import IsaError
-
     if out is not None:
         inputs.folder_of(out)
     page = out.read_text() if out is not None and out.exists() else ""
@@ -76,7 +74,7 @@ def command(
     }
     chosen = [f"{name} {value}" for name, (value, usual) in said.items() if value != usual]
     flags = [name for name, given in (("--first", first), ("--again", again)) if given]
-    made = " ".join(("hipgemm mutate", *kernels, *chosen, *flags))
+    made = " ".join(("python tools/mutate.py", *kernels, *chosen, *flags))
     if out is not None:
         inputs.write(out, amended(page, table, made) if again else written(page, table, made))
     if as_json:
@@ -86,3 +84,7 @@ def command(
     found = sum(o.verdict == "found" for o in table.outcomes)
     click.echo(f"{len(table.outcomes)} mutants: {found} found, {len(table.missed)} missed", err=True)
     sys.exit(1 if table.missed else 0)
+
+
+if __name__ == "__main__":
+    command()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hipgemm.dual_fma_order import DualOrder
 from hipgemm.report.inspection import bank_table
 from isa.timing.dual_fma_cost import NOT_SHOWN, Count
+from tools.dual_fma_order import DualOrder
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,8 +19,6 @@ from hipgemm import proving
 from hipgemm.build import build
 from hipgemm.checking import Schedules, assembled, first_fault
 from hipgemm.kernels import Rung, rung
-from hipgemm.mutation.book import Book, key
-from hipgemm.mutation.outcome import Checks, Outcome, Table
 from hipgemm.problem import Problem
 from isa.asm.parse import parse
 from isa.asm.program import Program
@@ -29,6 +27,8 @@ from isa.check.lint import lint_program
 from isa.check.mutants import Mutant, mutants
 from isa.check.peephole_equivalence import Local
 from isa.errors import IsaError
+from tools.mutation.book import Book, key
+from tools.mutation.outcome import Checks, Outcome, Table
 
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
 WHOLE, EDGES = (256, 384, 40), (230, 266, 37)

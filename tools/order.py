@@ -1,14 +1,25 @@
-"""`hipgemm order ROWS COLUMNS | KERNEL|FILE`: the order of dual FMAs of a thread tile, and whether any stalls less."""
+"""`python tools/order.py ROWS COLUMNS | KERNEL|FILE`: the order of dual FMAs of a thread tile, and whether any stalls
+less."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
-@click.command("order")
+from hipgemm.cli import Reporting, inputs
+from hipgemm.report.inspection import WIDTH
+from isa.asm.parse import parse
+from isa.errors import IsaError
+from tools import dual_fma_order
+from tools import dual_fma_table as shown
+
+
+@click.command("order", cls=Reporting, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("what", nargs=-1, required=True, metavar="ROWS COLUMNS | KERNEL|FILE")
 @click.option(
     "--accumulators",
@@ -26,19 +37,12 @@ def command(
 ) -> None:
     """Show in which order the dual FMAs of a thread tile run, and what that costs under each rule of operand banks.
 
-    `hipgemm order 8 16` is for 8 elements of A's column times 16 of B's row. A kernel of the ladder (built first), an
+    `order.py 8 16` is for 8 elements of A's column times 16 of B's row. A kernel of the ladder (built first), an
     assembly file (- for stdin) or a code object shows one step of its own main loop instead; of kernels 6 to 8 also,
     how much of that loop the GEMM generator writes.
 
     Beside each count stands the least that any order could have, and by which argument this one meets it.
     """
-    from hipgemm import dual_fma_order
-    from hipgemm.cli import inputs
-    from hipgemm.report import dual_fma_order as shown
-    from hipgemm.report.inspection import WIDTH
-    from isa.asm.parse import parse
-    from isa.errors import IsaError
-
     if len(what) == 2 and all(word.isdecimal() for word in what):
         found = dual_fma_order.of_tile(int(what[0]), int(what[1]), accumulators)
     elif len(what) == 1 and not what[0].isdecimal():
@@ -50,7 +54,7 @@ def command(
     else:
         raise IsaError(
             "this is neither a thread tile nor code",
-            expected="two numbers, as in `hipgemm order 8 16`, or a kernel, an assembly file or a code object",
+            expected="two numbers, as in `order.py 8 16`, or a kernel, an assembly file or a code object",
             got=" ".join(what),
         )
     if as_json:
@@ -59,3 +63,7 @@ def command(
     from rich.console import Console
 
     shown.show(found, Console(width=max(Console().width, WIDTH)), None if every else shown.ROWS)
+
+
+if __name__ == "__main__":
+    command()

@@ -1,22 +1,23 @@
-"""`hipgemm bench-sim`: how fast the simulated card is on this machine."""
+"""`python tools/bench_sim.py`: how fast the simulated card is on this machine."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
+
+from hipgemm.cli import Reporting
 from hipgemm.cli.options import cpu_option
 from hipgemm.cli.progress import steps
-
-if TYPE_CHECKING:
-    from hipgemm.bench_simulator import Figure
+from tools.bench_simulator import Figure, figures, machine
 
 
-@click.command("bench-sim")
+@click.command("bench-sim", cls=Reporting, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("parts", nargs=-1)
 @click.option("--quick", is_flag=True, help="Sizes up to 1024, to which most bars do not apply.")
 @cpu_option
@@ -28,8 +29,6 @@ def command(parts: tuple[str, ...], quick: bool, cpu: str, as_json: bool) -> Non
 
     Exit status 1 if a figure misses its bar. On a busy machine times are longer; ratios hardly change.
     """
-    from hipgemm.bench_simulator import figures, machine
-
     missed = False
     with steps() as step:
         step("measuring")
@@ -53,3 +52,7 @@ def _row(figure: Figure) -> str:
     state = "" if figure.met is None else "MISSED" if not figure.met else "aim" if figure.aim_met else "ok"
     value = f"{figure.value:.3g}" if figure.value < 1000 else f"{figure.value:.0f}"
     return f"{figure.name:45}{value:>7} {figure.unit:18}{bound:14}{state:8}{figure.detail}".rstrip()
+
+
+if __name__ == "__main__":
+    command()

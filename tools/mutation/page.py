@@ -11,15 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from hipgemm.mutation.outcome import Outcome, Table
 from isa.check.mutants import KINDS
 from isa.errors import IsaError
+from tools.mutation.outcome import Outcome, Table
 
 INTRODUCTION = """\
 # The mutation table
 
-Made by `hipgemm mutate`, a section a run. One thing at a time is changed in the assembly of a kernel after its last
-pass, and three judges that know nothing of one another look at the mutant:
+Made by `python tools/mutate.py`, a section a run. One thing at a time is changed in the assembly of a kernel after its
+last pass, and three judges that know nothing of one another look at the mutant:
 
 - **lint** (`hipgemm lint`): a fault that the linter does not find in the original;
 - **proof**: the one that the kernel's build ends with. Of kernels 5 to 8 (`isa.check.equivalence`): a difference from

@@ -16,7 +16,7 @@ such a mutant all the same, it counts as found, and the proof as wrong.
     again    mutants that a page lists as missed, judged again
 """
 
-from hipgemm.mutation.outcome import Checks, Outcome, Table
-from hipgemm.mutation.study import DEFAULT, study
+from tools.mutation.outcome import Checks, Outcome, Table
+from tools.mutation.study import DEFAULT, study
 
 __all__ = ["DEFAULT", "Checks", "Outcome", "Table", "study"]

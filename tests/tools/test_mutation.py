@@ -1,4 +1,4 @@
-"""A sample of the mutation table; `hipgemm mutate` makes all of it."""
+"""A sample of the mutation table; `python tools/mutate.py` makes all of it."""
 
 import json
 from pathlib import Path
@@ -8,18 +8,18 @@ from click.testing import CliRunner
 
 from hipgemm.build import build
 from hipgemm.checking import assembled, first_fault
-from hipgemm.cli import main
 from hipgemm.kernels import rung
 from hipgemm.launch import launch_of
-from hipgemm.mutation import Outcome, Table, study
-from hipgemm.mutation.again import amended, missed
-from hipgemm.mutation.book import Book, key
-from hipgemm.mutation.page import written
-from hipgemm.mutation.study import CUS, SCHEDULES, problems
 from isa.asm.parse import parse
 from isa.check.judge import Judgement
 from isa.check.mutants import Mutant
 from isa.errors import IsaError
+from tools.mutate import command
+from tools.mutation import Outcome, Table, study
+from tools.mutation.again import amended, missed
+from tools.mutation.book import Book, key
+from tools.mutation.page import written
+from tools.mutation.study import CUS, SCHEDULES, problems
 
 
 @pytest.fixture(autouse=True)
@@ -73,15 +73,15 @@ def test_a_launch_finds_that_sums_are_counted_before_they_are_stored() -> None:
         assert first_fault(rung("kernel10"), mutant, problems(rung("kernel10")), SCHEDULES, CUS) == found
 
 
-def test_the_verb(tmp_path: Path) -> None:
+def test_the_command(tmp_path: Path) -> None:
     out = tmp_path / "docs" / "mutations.md"
     arguments = ("kernel5 --vopds 1 --every 300 --check missed --jobs 1 --json -o " + str(out)).split()
-    result = CliRunner().invoke(main, ["mutate", *arguments])
+    result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0, result.output
     shown = json.loads(result.stdout)
     assert {o["kernel"] for o in shown["outcomes"]} == {"kernel5"}
     assert "| **kernel5** | **all** |" in out.read_text()
-    assert "`hipgemm mutate kernel5 --vopds 1 --every 300 --check missed`" in out.read_text()
+    assert "`python tools/mutate.py kernel5 --vopds 1 --every 300 --check missed`" in out.read_text()
 
 
 def test_a_study_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

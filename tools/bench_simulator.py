@@ -1,4 +1,4 @@
-"""How fast the simulated card is on this machine: what `hipgemm bench-sim` prints.
+"""How fast the simulated card is on this machine: what `python tools/bench_sim.py` prints.
 
 Launches are told as ratios to `numpy.matmul` in float32 on the same cores, in the same process: both take turns after
 one warm-up of each, and the medians are compared, so that a machine that is busy with something else slows both. Of
@@ -31,6 +31,7 @@ from isa.errors import IsaError
 from isa.sim.jit import NATIVE, Target
 from isa.sim.selfcheck import settled
 
+ROOT = Path(__file__).resolve().parents[1]
 MB = 1 << 20
 # Kernel, size, ratio to numpy.matmul that must be reached, ratio aimed at.
 LAUNCHES = (
@@ -285,7 +286,7 @@ print(time.perf_counter() - start, time.process_time() - busy)
 _MEMORY = """
 import sys
 import numpy
-from hipgemm import bench_simulator
+from tools import bench_simulator
 before = bench_simulator.peak()
 bench_simulator.launch_once(int(sys.argv[1]), sys.argv[2])
 print(bench_simulator.peak() - 3 * 4 * int(sys.argv[1]) ** 2 / bench_simulator.MB, before)
@@ -325,7 +326,9 @@ def _child(code: str, *arguments: str, **environment: str) -> tuple[float, float
 
 
 def _run(command: list[str], **environment: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
     if done.returncode:
         raise IsaError(f"a part of the benchmark failed: {' '.join(command[3:])}", got=done.stderr.strip()[-2000:])
     return done.stdout

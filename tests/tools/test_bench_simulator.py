@@ -1,17 +1,17 @@
-"""What `hipgemm bench-sim` shows: figures with their bars, not how fast this machine is."""
+"""What `python tools/bench_sim.py` shows: figures with their bars, not how fast this machine is."""
 
 import json
 
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import bench_simulator
-from hipgemm.bench_simulator import Figure
-from hipgemm.cli import main
+from tools import bench_simulator
+from tools.bench_sim import command
+from tools.bench_simulator import Figure
 
 
 def bench_sim(*arguments, code=None):
-    done = CliRunner().invoke(main, ["bench-sim", *arguments])
+    done = CliRunner().invoke(command, arguments)
     assert code is None or done.exit_code == code, done.output
     return done
 

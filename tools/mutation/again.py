@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hipgemm.mutation.outcome import Outcome, Table
-from hipgemm.mutation.page import listed, page_of, sections_of
 from isa.errors import IsaError
+from tools.mutation.outcome import Outcome, Table
+from tools.mutation.page import listed, page_of, sections_of
 
 Name = tuple[str, int, str, str]
 """A mutant: kernel, line, kind, what was changed."""
