@@ -25,10 +25,8 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module", params=TOOLCHAINS, ids=lambda t: t.compiler[0].rsplit("/", 1)[-1])
-def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Build]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        return {name: build(name, tools=request.param) for name in COMPILED}
+def built(request: pytest.FixtureRequest) -> dict[str, Build]:
+    return {name: build(name, tools=request.param) for name in COMPILED}
 
 
 def test_each_builds_without_scratch(built: dict[str, Build]) -> None:

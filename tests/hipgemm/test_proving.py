@@ -23,7 +23,7 @@ from isa.gemm.generate import generate
 TOOLCHAINS = list(toolchain.available())
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -52,6 +52,7 @@ def test_a_generated_kernel_is_proved_by_definition(name: str) -> None:
     assert not made.warnings
 
 
+@pytest.mark.usefixtures("own_cache")
 def test_a_generated_kernel_that_is_wrong_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def broken(*args: Any, **named: Any) -> Program:
         text = emit(generate(*args, **named))
@@ -64,6 +65,7 @@ def test_a_generated_kernel_that_is_wrong_stops_the_build(monkeypatch: pytest.Mo
     assert str(error.value) in (tmp_path / "out" / "kernel9" / "kernel9.proof.txt").read_text()
 
 
+@pytest.mark.usefixtures("own_cache")
 def test_a_pass_that_breaks_its_kernel_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = street.run_pipeline
 

@@ -22,11 +22,6 @@ from tools.mutation.page import written
 from tools.mutation.study import CUS, SCHEDULES, problems
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def test_a_sample_is_found_or_proved_equivalent() -> None:
     table = study(["kernel5", "kernel8"], vopds=4, every=257, checks="none", jobs=2)
     assert len(table.outcomes) > 9

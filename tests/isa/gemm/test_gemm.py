@@ -14,6 +14,7 @@ from isa.check import lint
 from isa.gemm.parameters import ParameterError, Parameters
 from isa.registers import Reg
 
+_SMALL = {"rows": 64, "columns": 64, "thread_rows": 4, "thread_columns": 4}
 VARIANTS = {
     "two steps, two buffers": Parameters(),
     "one step, one buffer": Parameters(group=1, stages=1),
@@ -26,6 +27,8 @@ VARIANTS = {
     "A transposed": Parameters(trans_a=True, thread_columns=8),
     "B transposed": Parameters(trans_b=True, rows=64, thread_columns=8),
     "both transposed": Parameters(trans_a=True, trans_b=True, columns=64, thread_columns=8, lane_rows=8),
+    "small, one step, one buffer": Parameters(**_SMALL, group=1, stages=1),
+    "small, both transposed": Parameters(**_SMALL, trans_a=True, trans_b=True),
 }
 
 
@@ -53,7 +56,7 @@ def test_lint_finds_nothing(name: str) -> None:
 
 SIZES = [(128, 128, 32), (130, 70, 21), (1, 129, 8), (33, 1, 1)]
 # Each variant is translated anew for the simulator, which takes seconds.
-QUICK = ["two steps, two buffers", "one step, one buffer", "both transposed"]
+QUICK = ["two steps, two buffers", "small, one step, one buffer", "small, both transposed"]
 
 
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VARIANTS])

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import assembly
 import forms
 import run
+from inputs import EXECS
 
 from isa.instructions import table
 from isa.semantics.float_mode import FloatMode
@@ -42,36 +43,44 @@ def number_of(text):
     return zlib.crc32(text.encode())
 
 
-def all_cases(group=None, kinds=None):
-    """The cases of a group's keys, and of `kinds` only where that is given."""
-    wanted = (f for f in forms.forms() if group is None or number_of(f.key) % GROUPS == group)
-    found, _ = assembly.cases([f for f in wanted if kinds is None or f.kind in kinds])
+def forms_of(group=None, kinds=None, few=()):
+    """The forms of a group's keys that the assembler takes: of `kinds` only where that is given, at most few[kind] of
+    each key and kind, drawn by the key's name."""
+    rows = {}
+    wanted = [f for f in forms.forms() if group is None or number_of(f.key) % GROUPS == group]
+    for form in assembly.taken([f for f in wanted if kinds is None or f.kind in kinds]):
+        rows.setdefault((form.key, form.kind), []).append(form)
+    found = []
+    for (key, kind), row in rows.items():
+        start, count = number_of(key) % len(row), dict(few).get(kind, len(row))
+        found += (row[start:] + row[:start])[:count]
     return found
 
 
-def thinned(cases, few=FEW):
-    """At most few[kind] cases of each key and kind, drawn by the key's name."""
-    rows = {}
-    for case in cases:
-        rows.setdefault((case.form.key, case.form.kind), []).append(case)
-    for (key, kind), row in rows.items():
-        start, count = number_of(key) % len(row), few.get(kind, len(row))
-        yield from (row[start:] + row[:start])[:count]
+def computes_floats(form):
+    return any(r.type in forms.FLOATS or r.type in ("pkf16", "b256") for r in table()[form.key].roles)
 
 
-def computes_floats(case):
-    return any(r.type in forms.FLOATS or r.type in ("pkf16", "b256") for r in table()[case.form.key].roles)
+def three_patterns(case):
+    """All lanes, some, and another one of the patterns of EXEC, by the form."""
+    rest = [name for name in EXECS if name not in ("full", "random")]
+    return ["full", rest[number_of(case.form.text) % len(rest)], "random"]
 
 
-def check(cases, seeds, mode):
-    tally = run.compare_cases(cases, seeds, mode, Target())
+def patterns(case):
+    return run.every_pattern(case) if case.form.kind == "plain" else three_patterns(case)
+
+
+def check(forms, seeds, mode, patterns=run.every_pattern):
+    cases, _ = assembly.cases(forms)
+    tally = run.compare_cases(cases, seeds, mode, Target(), patterns)
     assert not tally.differ, "\n".join([f"{len(tally.differ)} differences", *tally.differ[:20]])
     return tally
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_instructions(group):
-    tally = check(list(thinned(all_cases(group))), [0], FloatMode())
+    tally = check(forms_of(group, few=FEW), [0], FloatMode(), patterns)
     keys = {key for key in table() if number_of(key) % GROUPS == group}
     assert set(tally.driven) >= keys - set(NOT_DRIVEN), "an instruction was not run"
 
@@ -79,18 +88,20 @@ def test_instructions(group):
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_floats_in_another_mode(group):
     """Rounding, denormals, clamp and IEEE mode other than compilers choose."""
-    cases = [case for case in all_cases(group, {"plain", "vop3", "packed"}) if computes_floats(case)]
-    check(list(thinned(cases, {"plain": 1, "vop3": 1, "packed": 1})), [1], MODES[group % len(MODES)])
+    found = forms_of(group, {"plain", "vop3", "packed"}, {"plain": 1, "vop3": 1, "packed": 1})
+    check([form for form in found if computes_floats(form)], [1], MODES[group % len(MODES)], three_patterns)
 
 
 def test_negated_halves_of_an_fma():
     """LLVM finds a negation behind a conversion, and an instruction that negates; a NaN keeps its sign there."""
-    check([case for case in all_cases(kinds={"packed"}) if case.form.key == "v_dot2_f32_f16"], [2, 3], FloatMode())
+    found = [form for form in forms.forms() if (form.key, form.kind) == ("v_dot2_f32_f16", "packed")]
+    check(found, [2, 3], FloatMode())
 
 
 def test_what_cannot_be_driven_is_named():
     """NOT_DRIVEN is neither too short nor too long, and every key has a form that the assembler takes."""
-    cases = list(thinned(all_cases(kinds={"plain", "halves", "vopd", "packed"}), {"halves": 1, "vopd": 1, "packed": 1}))
+    few = {"halves": 1, "vopd": 1, "packed": 1}
+    cases, _ = assembly.cases(forms_of(kinds={"plain", *few}, few=few))
     assert {case.form.key for case in cases} == set(table())
     assert run.not_driven(cases) == NOT_DRIVEN
     kinds = {form.kind for form in forms.forms()}
@@ -99,7 +110,8 @@ def test_what_cannot_be_driven_is_named():
 
 def test_a_wrong_body_is_found(monkeypatch):
     """The comparison can fail: native code made of another body than the reference's."""
-    case = next(c for c in all_cases(kinds={"plain"}) if c.form.key == "v_add3_u32")
+    form = next(f for f in forms.forms() if (f.key, f.kind) == ("v_add3_u32", "plain"))
+    (case,), _ = assembly.cases([form])
     native = run.Native
 
     def wrong(cases, *rest):
@@ -118,7 +130,7 @@ def test_a_wrong_body_is_found(monkeypatch):
 @pytest.mark.parametrize("mode", [FloatMode(), *MODES], ids=lambda m: f"{m.register:#x}")
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_all_forms(group, mode):
-    cases = all_cases(group)
+    found = forms_of(group)
     if mode != FloatMode():
-        cases = [case for case in cases if computes_floats(case)]
-    check(cases, [2, 3], mode)
+        found = [form for form in found if computes_floats(form)]
+    check(found, [2, 3], mode)

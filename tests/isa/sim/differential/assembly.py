@@ -65,6 +65,13 @@ def cases(forms: Sequence[Form]) -> tuple[list[Case], list[tuple[Form, str]]]:
     return found, list(refused.items())
 
 
+def taken(forms: Sequence[Form]) -> list[Form]:
+    """Those that the assembler takes."""
+    with tempfile.TemporaryDirectory() as name:
+        refused = _refused(forms, Path(name))
+    return [form for form in forms if form not in refused]
+
+
 def _lines(form: Form, number: int) -> list[str]:
     return [*form.text.replace("{label}", f"L{number}").split("\n"), "s_endpgm"]
 

@@ -11,6 +11,7 @@ stands in SPECIAL.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -61,8 +62,13 @@ class Form:
     text: str
 
 
-def forms() -> Iterator[Form]:
+@functools.cache
+def forms() -> tuple[Form, ...]:
     """All forms of all keys, then the pairs of VOPD halves."""
+    return tuple(_all())
+
+
+def _all() -> Iterator[Form]:
     for key, desc in table().items():
         seen = set()
         for kind, text in _forms(key, desc):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from assembly import Case
@@ -29,8 +29,16 @@ class Tally:
     differ: list[str] = field(default_factory=list)
 
 
-def compare_cases(cases: Sequence[Case], seeds: Sequence[int], mode: FloatMode, target: Target) -> Tally:
-    """Each case with every pattern of EXEC, for each seed; memory instructions also with an address outside."""
+def every_pattern(case: Case) -> Sequence[str]:
+    """Of EXEC."""
+    return list(EXECS)
+
+
+def compare_cases(
+    cases: Sequence[Case], seeds: Sequence[int], mode: FloatMode, target: Target,
+    patterns: Callable[[Case], Sequence[str]] = every_pattern,
+) -> Tally:  # fmt: skip
+    """Each case with its patterns of EXEC, for each seed; memory instructions also with an address outside."""
     memory = Memory(1 << 20)
     base = memory.allocate(GLOBAL_BYTES)
     tally = Tally()
@@ -49,7 +57,7 @@ def compare_cases(cases: Sequence[Case], seeds: Sequence[int], mode: FloatMode, 
         native = Native(chunk, mode, target, memory, base)
         for case in chunk:
             tally.driven[case.form.key] += 1
-            for seed, pattern, outside in _launches(case, seeds):
+            for seed, pattern, outside in _launches(case, seeds, patterns(case)):
                 inputs = draw(case, seed, pattern, base, outside)
                 want = run_numpy(case, inputs, mode, base)
                 for fast in (True, False) if inputs.sgprs[126] == 0xFFFFFFFF else (False,):
@@ -62,10 +70,10 @@ def compare_cases(cases: Sequence[Case], seeds: Sequence[int], mode: FloatMode, 
     return tally
 
 
-def _launches(case: Case, seeds: Sequence[int]) -> Iterator[tuple[int, str, bool]]:
+def _launches(case: Case, seeds: Sequence[int], patterns: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
     for seed in seeds:
-        for number, pattern in enumerate(EXECS):
-            yield 100 * seed + number, pattern, False
+        for pattern in patterns:
+            yield 100 * seed + list(EXECS).index(pattern), pattern, False
     if case.instructions[0].desc.access is not None:
         yield 100 * seeds[0], "random", True
 
