@@ -122,12 +122,9 @@ class Order:
 
 def _one_hot(kernels: Sequence[Parameters]) -> np.ndarray:
     """A column for each value of each parameter, and one for each skew of a wave's tile."""
-    values = [[*((name, getattr(p, name)) for name in _FIELDS), ("skew", _skew(p))] for p in kernels]
-    column = {value: k for k, value in enumerate(sorted({v for row in values for v in row}))}
-    found = np.zeros((len(kernels), len(column)))
-    for i, row in enumerate(values):
-        found[i, [column[v] for v in row]] = 1.0
-    return found
+    held = {name: [getattr(p, name) for p in kernels] for name in _FIELDS} | {"skew": list(map(_skew, kernels))}
+    columns = [np.array(held[name]) == value for name in sorted(held) for value in sorted(set(held[name]))]
+    return np.ascontiguousarray(np.reshape(columns, (len(columns), len(kernels))).T, float)
 
 
 def _skew(p: Parameters) -> int:

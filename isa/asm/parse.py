@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from isa.asm.program import (
     Directive,
@@ -160,47 +161,57 @@ def _strip_comment(raw: str) -> str:
 def _parse_half(raw: str, part: str, start: int, file: str, number: int, target: Target | None) -> Instruction:
     """One instruction from `part`, which stands at index `start` of the line `raw`."""
     try:
-        return _read_half(raw, part, start, file, number, target)
+        mnemonic, at, operands, places, modifiers = _read_half(part)
     except IsaError as error:
+        error.span = Span(file, number + 1, start + (error.span.col if error.span else 1), raw)
         name = part.split()[0] if part.strip() else ""
         if who := who_has(name):  # its operands may be of kinds that gfx11 does not have
             raise elsewhere(name, who, error.span) from None
         raise
+    span = Span(file, number + 1, start + at + 1, raw)
+    columns = tuple(start + place + 1 for place in places)
+    return Instruction(mnemonic, operands, modifiers, None, span, columns, target=target)
 
 
-def _read_half(raw: str, part: str, start: int, file: str, number: int, target: Target | None) -> Instruction:
+_Modifiers = tuple[tuple[str, ModifierValue], ...]
+
+
+@lru_cache(1 << 14)
+def _read_half(part: str) -> tuple[str, int, tuple[Operand, ...], tuple[int, ...], _Modifiers]:
+    """(mnemonic, its index, operands, their indices, modifiers); an error's column counts from the start of `part`. The
+    same text stands in many programs: a kernel's, each rewritten one's, and what their code disassembles to."""
+
+    def at(index: int) -> Span:
+        return Span("", 1, index + 1, part)
+
     m = _MNEMONIC.match(part)
     if not m:
-        col = start + len(part) - len(part.lstrip()) + 1
         raise IsaError(
             "not an instruction",
-            span=Span(file, number + 1, col, raw),
+            span=at(len(part) - len(part.lstrip())),
             expected="a label, a directive, a comment or a mnemonic such as v_fmac_f32_e32",
             got=repr(part.strip()),
         )
     mnemonic = m[1]
-    span = Span(file, number + 1, start + m.start(1) + 1, raw)
     operands: list[Operand] = []
-    columns: list[int] = []
+    places: list[int] = []
     modifiers: list[tuple[str, ModifierValue]] = []
-    pieces = list(_split(part, m.end()))
-    for k, (at, piece) in enumerate(pieces):
-        col = start + at + 1
+    for k, (place, piece) in enumerate(_split(part, m.end())):
         if mnemonic in _FIELD_OPERANDS and _FIELD.match(piece):
             operands.append(_parse_fields(piece))
-            columns.append(col)
+            places.append(place)
             continue
         words = _words(piece)
         first = 0
         if not (k == 0 and words and _is_modifier(words[0][1])):
             if not words:
-                raise IsaError("an operand is missing", span=Span(file, number + 1, col, raw))
-            operands.append(_parse_operand(words[0][1], Span(file, number + 1, col + words[0][0], raw)))
-            columns.append(col + words[0][0])
+                raise IsaError("an operand is missing", span=at(place))
+            operands.append(_parse_operand(words[0][1], at(place + words[0][0])))
+            places.append(place + words[0][0])
             first = 1
         for offset, word in words[first:]:
-            modifiers.append(_parse_modifier(word, Span(file, number + 1, col + offset, raw)))
-    return Instruction(mnemonic, tuple(operands), tuple(modifiers), None, span, tuple(columns), target=target)
+            modifiers.append(_parse_modifier(word, at(place + offset)))
+    return mnemonic, m.start(1), tuple(operands), tuple(places), tuple(modifiers)
 
 
 def _split(part: str, begin: int) -> Iterable[tuple[int, str]]:

@@ -95,11 +95,11 @@ class Parameters:
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
         must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
 
-    @property
+    @cached_property
     def lane_columns(self) -> int:
         return WAVE // self.lane_rows
 
-    @property
+    @cached_property
     def wave_tile(self) -> tuple[int, int]:
         """Rows and columns of C that a wave computes."""
         return self.lane_rows * self.thread_rows, self.lane_columns * self.thread_columns
@@ -109,11 +109,11 @@ class Parameters:
         """How many waves lie side by side."""
         return self.columns // self.wave_tile[1]
 
-    @property
+    @cached_property
     def waves(self) -> int:
         return self.rows // self.wave_tile[0] * self.wave_columns
 
-    @property
+    @cached_property
     def threads(self) -> int:
         return WAVE * self.waves
 

@@ -74,7 +74,7 @@ def test_the_compiled_ladder_is_right(card, number, scale, size):
     np.testing.assert_allclose(c, reference, atol=1e-6 * size[2])
 
 
-@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("number", [1, 2, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", ["-O0", "-O1"])
 def test_other_optimisation_levels_are_right(card, number, level):
     """-O0 keeps each variable in scratch and calls through s_swappc."""

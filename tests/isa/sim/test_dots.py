@@ -248,23 +248,21 @@ def _words(rng, kind, style, count):
 
 @pytest.mark.parametrize("name", dots.KINDS)
 def test_engines_agree(name):
-    """Matrices in one kernel, each with another kind of numbers; D goes on as C."""
+    """Matrices of one kind of numbers after another in one kernel; D goes on as C."""
     rng = np.random.default_rng(len(name))
     accumulator, factor = name.split()
-    code, registers = [], {}
-    for i, style in enumerate(("middling", "any", "edges")):
-        first = 40 * i
+    a, b, c, d, e = (f"v[{8 * n}:{8 * n + 7}]" for n in range(5))
+    mnemonic = f"v_wmma_{accumulator}_16x16x16_{factor}"
+    code = [f"{mnemonic} {d}, {a}, {b}, {c}", f"{mnemonic} {d}, {a}, {b}, {d}", f"{mnemonic} {e}, {b}, {a}, {c}"]
+    for style in ("middling", "any", "edges"):
         c = rng.integers(0, 1 << 32, (8, 32), np.uint32)
         if style == "middling":
             c = rng.normal(0, 10, (8, 32)).astype(np.float32).view(np.uint32)
             c = _words(rng, factor, style, 8) if accumulator != "f32" else c
         matrices = [_words(rng, factor, style, 8), _words(rng, factor, style, 8), c, c, c]
-        registers |= {first + n: row for n, row in enumerate(np.concatenate(matrices))}
-        a, b, c, d, e = (f"v[{first + 8 * n}:{first + 8 * n + 7}]" for n in range(5))
-        mnemonic = f"v_wmma_{accumulator}_16x16x16_{factor}"
-        code += [f"{mnemonic} {d}, {a}, {b}, {c}", f"{mnemonic} {d}, {a}, {b}, {d}", f"{mnemonic} {e}, {b}, {a}, {c}"]
-    mine, theirs = reference(code, registers), native(code, registers)
-    assert all(np.array_equal(mine[n], theirs[n]) for n in registers)
+        registers = dict(enumerate(np.concatenate(matrices)))
+        mine, theirs = reference(code, registers), native(code, registers)
+        assert all(np.array_equal(mine[n], theirs[n]) for n in registers), style
 
 
 @ENGINES

@@ -82,7 +82,7 @@ def outputs(card, image, size, block=(32, 1, 1), **options):
     return ctypes.string_at(buffer, size), report
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(n, marks=pytest.mark.slow) for n in range(8, 24))])
 def test_random_programs_with_divergent_lanes(seed):
     """Fast, plain, and the reference, which shares no code with them but the instructions' bodies."""
     card = Card(capacity=1 << 26)
