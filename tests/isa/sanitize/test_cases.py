@@ -11,7 +11,7 @@ from isa.asm.parse import parse
 from isa.sanitize import check_launch
 from isa.sim.card import Card
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs
 
 TEXT = Path(__file__).with_name("cases.txt").read_text()

@@ -10,7 +10,7 @@ import pytest
 from isa.sanitize import check_launch
 from isa.sim.card import Card
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs
 
 LANES = range(32)

@@ -16,7 +16,7 @@ from isa.sanitize import check_launch
 from isa.sim.card import Card
 from isa.sim.faults import BudgetSpent
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs
 
 HEAD = """
