@@ -77,3 +77,5 @@ __device__ __forceinline__ void __syncthreads() {
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+
+#include "device_library.h"
