@@ -2,6 +2,7 @@
 
     >>> import hipgemm
     >>> hipgemm.run("kernel8", n=4096)
+    >>> hipgemm.kernel("saxpy.hip")(16, 256, 4096, 2.0, x, y)
 
 Importing this package imports nothing heavy; what the names below need comes when they are first used.
 """
@@ -15,15 +16,26 @@ from isa.display import register
 if TYPE_CHECKING:
     from hipgemm.measure import run as run
     from hipgemm.multiply import sgemm as sgemm
+    from hipgemm.raw_kernel import RawKernel as RawKernel
+    from hipgemm.raw_kernel import kernel as kernel
+    from hipgemm.result import LaunchResult as LaunchResult
     from hipgemm.result import Result as Result
 
-__all__ = ["Result", "run", "sgemm"]
+__all__ = ["LaunchResult", "RawKernel", "Result", "kernel", "run", "sgemm"]
 __version__ = "0.1.0"
 
-_HOMES = {"run": "hipgemm.measure", "Result": "hipgemm.result", "sgemm": "hipgemm.multiply"}
+_HOMES = {
+    "LaunchResult": "hipgemm.result",
+    "RawKernel": "hipgemm.raw_kernel",
+    "Result": "hipgemm.result",
+    "kernel": "hipgemm.raw_kernel",
+    "run": "hipgemm.measure",
+    "sgemm": "hipgemm.multiply",
+}
 
 _REPORT = "hipgemm.report"
 register("hipgemm.result.Result", html=f"{_REPORT}.table:html")
+register("hipgemm.result.LaunchResult", html=f"{_REPORT}.table:html")
 register("hipgemm.inspection.Inspection", text=f"{_REPORT}.inspection:text", html=f"{_REPORT}.inspection:fragment")
 register("hipgemm.predict.Prediction", text=f"{_REPORT}.timing:text", html=f"{_REPORT}.timing:html")
 register("hipgemm.lab.frame.Study", text=f"{_REPORT}.lab:text", html=f"{_REPORT}.lab:fragment")

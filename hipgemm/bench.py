@@ -52,10 +52,12 @@ def bench(
         try:
             if name == blas.NAME:
                 subject = blas.kernel0(device, problem)
-                yield measure_subject(subject, problem, device, repeats=repeats, cold=cold, step=step).result
+                result = measure_subject(subject, device, repeats=repeats, cold=cold, step=step).result
             else:
                 row = rung(name)
-                yield measure(row, problem, device=device, repeats=repeats, cold=cold, step=step).result
+                result = measure(row, problem, device=device, repeats=repeats, cold=cold, step=step).result
+            assert isinstance(result, Result)
+            yield result
         except IsaError as error:
             yield Refusal(name, str(error))
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from hipgemm.device import Buffer, Device, DeviceError
+from hipgemm.gemm_launch import matrices
+from hipgemm.launch import Launch
 from hipgemm.measure import Subject
 from hipgemm.problem import Problem
 from isa.errors import IsaError
@@ -50,7 +52,9 @@ def kernel0(device: Device, problem: Problem) -> Subject:
 
 def subject(made_by: str, gemm: Gemm, problem: Problem) -> Subject:
     """A library's SGEMM as something to measure."""
-    return Subject(NAME, lambda matrices, stream: gemm(problem, matrices, stream), made_by)
+    arrays, reference = matrices(problem)
+    launch = Launch((1, 1, 1), (1, 1, 1), tuple(arrays), references=(reference,), problem=problem)
+    return Subject(NAME, lambda buffers, stream: gemm(problem, buffers, stream), made_by, launch)
 
 
 def rocblas(file: Path | None = None) -> tuple[str, Gemm]:

@@ -1,4 +1,7 @@
-"""The street from HIP source to code object: compile, rewrite, prove, assemble, link.
+"""From a kernel's source to its code object: compile, rewrite, prove, assemble, link.
+
+`build` does it in stages, `linked` gives the code object that any kernel is loaded from, and `readable` what verbs that
+load nothing look at.
 
 Each step leaves its file in the kernel's stage folder, and one Stage that tells what changed:
 
@@ -22,23 +25,26 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from hipgemm import proving
-from hipgemm.kernels import SOURCES, Source, rung
+from hipgemm.kernel_object import SOURCES, Kernel
+from hipgemm.kernels import Gemm, rung
 from hipgemm.stages import Shape, Stage, shape
 from isa import cache, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
+from isa.check.counts import target_of
 from isa.check.equivalence import Proof
 from isa.errors import IsaError
 from isa.gemm.generate import generate
 from isa.object.code_object import CodeObject, load
+from isa.object.code_object import Kernel as KernelFacts
 from isa.passes import run_pipeline
 from isa.toolchain import Toolchain
 
-FLAGS = ("-O3",)
 LAST = "vopd-interlock"
 """The pass that runs behind each pipeline, empty ones too: compilers emit what it takes apart."""
 INCLUDE = SOURCES / "include"
@@ -53,7 +59,7 @@ class Build:
     """A kernel built for one target. `folder` is its stage folder, `hsaco` the code object in it; `cached` says that
     it was built before; `toolchain` is the text of what compiled it."""
 
-    rung: Source
+    kernel: Kernel
     arch: str
     folder: Path
     stages: tuple[Stage, ...]
@@ -62,12 +68,12 @@ class Build:
 
     @property
     def hsaco(self) -> Path:
-        return self.folder / f"{self.rung.name}.hsaco"
+        return self.folder / f"{self.kernel.stem}.hsaco"
 
     @property
     def assembly(self) -> Path:
         """The .s that was assembled: after the last pass."""
-        return self.folder / next(s.file for s in reversed(self.stages) if s.shape is not None)
+        return self.folder / next(s.file for s in reversed(self.stages) if s.file.endswith(".s"))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -76,7 +82,7 @@ class Build:
         first = self.stages[0].shape
         if first is None or not first.scratch:
             return said
-        spilled = f"{self.rung.name}: the compiler uses {first.scratch} bytes of scratch memory a thread and spilled "
+        spilled = f"{self.kernel.stem}: the compiler uses {first.scratch} bytes of scratch memory a thread and spilled "
         return (spilled + f"{first.spills} VGPRs: expect it to be slow", *said)
 
     def code_object(self) -> CodeObject:
@@ -84,20 +90,20 @@ class Build:
 
 
 def build(
-    kernel: Source | str,
+    kernel: Kernel | str,
     *,
     arch: str = "gfx1100",
     hipcc: Path | None = None,
     tools: Toolchain | None = None,
-    flags: Sequence[str] = FLAGS,
+    flags: Sequence[str] | None = None,
     out: Path | None = None,
     on_stage: OnStage | None = None,
 ) -> Build:
-    """Builds a rung, or finds it built.
+    """Builds a kernel, or finds it built; a name is that of a rung.
 
     arch:     one of isa.toolchain.ARCHS.
     hipcc:    the hipcc that the user named; tools: a Toolchain that was chosen already. Default: what is found.
-    flags:    for the compiler.
+    flags:    for the compiler; the kernel's own if not given.
     out:      a folder in which a copy of the stage folder appears, `<out>/<kernel>`; after an error it holds what there
               was until then.
     Raises IsaError: ToolchainMissing, ToolError with the compiler's own text, UnsupportedArch, a pass's refusal, or
@@ -106,6 +112,7 @@ def build(
     kernel = rung(kernel) if isinstance(kernel, str) else kernel
     toolchain.check_arch(arch)
     tools = tools or toolchain.find(hipcc)
+    flags = kernel.flags if flags is None else flags
     cached = True
 
     def fill(folder: Path) -> None:
@@ -119,20 +126,20 @@ def build(
             record = {"toolchain": str(tools), "arch": arch, "stages": [s.as_json() for s in stages]}
             (folder / "build.json").write_text(json.dumps(record, indent=1) + "\n")
         except IsaError:
-            _publish(folder, out, kernel.name)
+            _publish(folder, out, kernel.stem)
             raise
 
-    folder = cache.make("build", f"{kernel.name}-{_key(kernel, arch, tools, flags)}", fill)
+    folder = cache.make("build", f"{kernel.stem}-{_key(kernel, arch, tools, flags)}", fill)
     record = json.loads((folder / "build.json").read_text())
     stages = [Stage.from_json(s) for s in record["stages"]]
     if cached:
         for i, stage in enumerate(stages):
             _tell(on_stage, stage, stages[:i])
-    folder = _publish(folder, out, kernel.name) or folder
+    folder = _publish(folder, out, kernel.stem) or folder
     return Build(kernel, arch, folder, tuple(stages), record["toolchain"], cached)
 
 
-def image(kernel: Source, *, arch: str = "gfx1100", tools: Toolchain | None = None) -> bytes:
+def image(kernel: Kernel, *, arch: str = "gfx1100", tools: Toolchain | None = None) -> bytes:
     """The code object of a generated kernel as `build` makes it, without stages and proof: for those who time hundreds
     and build the best. Raises what `build` does."""
     assert kernel.parameters is not None
@@ -150,22 +157,100 @@ def image(kernel: Source, *, arch: str = "gfx1100", tools: Toolchain | None = No
     def read(folder: Path) -> bytes:
         return (folder / "kernel.hsaco").read_bytes()
 
-    return cache.find_or_make("images", _key(kernel, arch, tools, FLAGS), _IMAGES, make, write, read)
+    return cache.find_or_make("images", _key(kernel, arch, tools, kernel.flags), _IMAGES, make, write, read)
 
 
-def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
+@dataclass(frozen=True)
+class Linked:
+    """A kernel's code, ready to be loaded. image: a code object; text: its assembly, or the file of it, where there is
+    one; made_by: what compiled it; warnings: what the user must be told."""
+
+    kernel: Kernel
+    image: bytes
+    text: Program | Path | None = None
+    made_by: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def code_object(self) -> CodeObject:
+        return load(self.image)
+
+    @cached_property
+    def facts(self) -> KernelFacts:
+        """The kernel in the code object. IsaError where it is not there, or one of several was not named."""
+        found = self.code_object.kernels
+        if not self.kernel.name and len(found) != 1:
+            raise IsaError(
+                f"{self.kernel.title}: which kernel?", expected="one of " + ", ".join(found) if found else "a kernel",
+                got=None if found else "no kernel at all", hint="--kernel NAME" if found else None,
+            )  # fmt: skip
+        return self.code_object.kernel(self.kernel.name or next(iter(found)))
+
+    @property
+    def name(self) -> str:
+        return self.facts.name
+
+    @cached_property
+    def program(self) -> Program | None:
+        """Its assembly, for places in the text."""
+        return parse(self.text.read_text(), str(self.text)) if isinstance(self.text, Path) else self.text
+
+
+def linked(
+    kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, tools: Toolchain | None = None
+) -> Linked:
+    """The code object of a kernel for a target: built, assembled for the target that the text names, or as it is.
+    Raises what `build` does, and CodeObjectError for bytes that are no code object."""
+    if isinstance(kernel.code, bytes):
+        return Linked(kernel, kernel.code)
+    if kernel.code is not None:
+        tools = tools or toolchain.find(hipcc)
+        return Linked(kernel, _assembled(kernel.code, tools, arch), kernel.code, str(tools))
+    built = build(kernel, arch=arch, hipcc=hipcc, tools=tools)
+    return Linked(kernel, built.hsaco.read_bytes(), built.assembly, built.toolchain, built.warnings)
+
+
+def readable(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None) -> Program | CodeObject:
+    """What a kernel's code is, for who only reads it: its assembly, as it was assembled, or a code object."""
+    if isinstance(kernel.code, bytes):
+        return load(kernel.code, runs=False)
+    if kernel.code is not None:
+        return kernel.code
+    made = build(kernel, arch=arch, hipcc=hipcc)
+    return parse(made.assembly.read_text(), str(made.assembly))
+
+
+def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100") -> CodeObject:
+    """The code object of assembly, for the target that it names, or `arch` where it names none. UnsupportedArch for one
+    that nothing is built for, ToolError where the assembler refuses it."""
+    return load(_assembled(program, toolchain.find(hipcc), arch))
+
+
+def _assembled(program: Program, tools: Toolchain, arch: str) -> bytes:
+    named = target_of(program)
+    image = tools.code_object(emit(program), arch=named.name if named else arch, name=program.file)
+    if not program.kernels:
+        raise IsaError(f"{program.file} has no kernel", expected="an .amdhsa_kernel block")
+    return image
+
+
+def _street(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
     """Every step, in order."""
-    name = kernel.name
+    name = kernel.stem
     object_file, hsaco = folder / f"{name}.o", folder / f"{name}.hsaco"
 
     start = time.perf_counter()
-    if kernel.parameters:
+    if isinstance(kernel.code, Program):
+        first = parse(emit(kernel.code), f"{name}.0-given.s")
+        (folder / first.file).write_text(emit(first))
+        yield _assembly_stage("read", first, kernel.name, start)
+    elif kernel.parameters:
         first = generate(kernel.parameters, name, arch=arch, file=f"{name}.0-generated.s")
         (folder / first.file).write_text(emit(first))
         yield _assembly_stage("generate", first, name, start)
     else:
         said, first = _compiled(kernel, arch, tools, flags, folder / f"{name}.0-compiled.s")
-        yield _assembly_stage("compile", first, name, start, said)
+        yield _assembly_stage("compile", first, kernel.name, start, said)
 
     last = first
     steps = []
@@ -177,10 +262,10 @@ def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], f
             last = program
             (folder / last.file).write_text(emit(last))
             steps.append((pass_name, last))
-            yield _assembly_stage(pass_name, last, name, start)
+            yield _assembly_stage(pass_name, last, kernel.name, start)
         start = time.perf_counter()
     proof = folder / f"{name}.proof.txt"
-    if kernel.parameters:
+    if isinstance(kernel, Gemm) and kernel.parameters and kernel.code is None:
         yield _proof_stage(lambda: proving.by_definition(kernel, last), proof)
     elif steps:
         yield _proof_stage(lambda: proving.check(kernel, first, steps), proof)
@@ -194,15 +279,15 @@ def _street(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], f
     yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
 
 
-def _compiled(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:
+def _compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:
     """What the compiler said, and what it wrote."""
     # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
-    rename = [] if kernel.function == kernel.name else [f"-D{kernel.function}={kernel.name}"]
+    rename = [] if kernel.function in ("", kernel.name) else [f"-D{kernel.function}={kernel.name}"]
     said = tools.compile(kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename])
     return said, parse(file.read_text(), file.name)
 
 
-def pipeline(kernel: Source) -> str:
+def pipeline(kernel: Kernel) -> str:
     """All passes that a build of `kernel` runs."""
     return ",".join(filter(None, (kernel.pipeline, LAST)))
 
@@ -222,7 +307,8 @@ def _proof_stage(prove: Callable[[], Proof], file: Path) -> Stage:
 
 def _assembly_stage(stage: str, program: Program, kernel: str, start: float, said: str = "") -> Stage:
     seconds = time.perf_counter() - start
-    return Stage(stage, program.file, seconds, shape(program, kernel), said)
+    numbers = shape(program, kernel) if kernel or len(program.kernels) == 1 else None
+    return Stage(stage, program.file, seconds, numbers, said)
 
 
 def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> None:
@@ -230,23 +316,27 @@ def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> No
         on_stage(stage, next((s.shape for s in reversed(before) if s.shape), None))
 
 
-def _key(kernel: Source, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
+def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
     """A hash of everything that goes into the stage folder."""
     own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
-    source = [] if kernel.parameters else [*_with_includes(kernel.path), *sorted(INCLUDE.rglob("*.h"))]
+    compiled = bool(kernel.source) and kernel.code is None
+    source = [*_with_includes(kernel.path, flags), *sorted(INCLUDE.rglob("*.h"))] if compiled else []
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
     files = [*source, *own, *cache.sources("sim", "sanitize", "timing")]
-    made_of = repr(kernel.parameters or "")
+    made_of = emit(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
     mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags]
     return cache.key(*mode, *(f.read_bytes() for f in files))
 
 
-def _with_includes(source: Path) -> list[Path]:
-    """A source and what it includes by a name in quotes, which is looked for beside it."""
+def _with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:
+    """A source and what it includes, as far as that lies beside the file that names it or in a folder of -I. Names that
+    the preprocessor would make are not seen."""
+    folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
     found = [source]
     for file in found:
-        names = re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read_text(), re.M)
-        found += [path for name in names if (path := (file.parent / name).resolve()) not in found]
+        for name in re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', file.read_text(errors="replace"), re.M):
+            places = ((folder / name).resolve() for folder in (file.parent, *folders))
+            found += [path for path in places if path.is_file() and path not in found][:1]
     return found
 
 

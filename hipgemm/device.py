@@ -70,7 +70,7 @@ def cards_present(nodes: Path = KFD_NODES) -> list[CardFound]:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LoadedKernel:
     """A kernel of a loaded module; `handle` is hip-python's, `module` keeps the module alive."""
 
     name: str
@@ -232,20 +232,22 @@ class Device:
         """`size` bytes of device memory, not initialised."""
         return Buffer(self, size)
 
-    def load(self, image: bytes, kernel: str) -> Function:
+    def load(self, image: bytes, kernel: str) -> LoadedKernel:
         """A kernel of a code object."""
         module = self.call("hipModuleLoadData", image)
-        return Function(kernel, self.call("hipModuleGetFunction", module, kernel.encode()), module)
+        return LoadedKernel(kernel, self.call("hipModuleGetFunction", module, kernel.encode()), module)
 
-    def unload(self, function: Function) -> None:
+    def unload(self, function: LoadedKernel) -> None:
         """Unload the module that the function came from."""
         self.call("hipModuleUnload", function.module)
 
     def launch(
-        self, function: Function, grid: Dim, block: Dim, arguments: Sequence[Any], *, stream: Any = None
-    ) -> None:
-        """Start a kernel. `arguments`: ctypes values in the kernel's order. stream: None for the default one."""
-        self.call("hipModuleLaunchKernel", function.handle, *grid, *block, 0, stream, None, tuple(arguments))
+        self, function: LoadedKernel, grid: Dim, block: Dim, arguments: Sequence[Any], *, stream: Any = None,
+        dynamic_lds: int = 0,
+    ) -> None:  # fmt: skip
+        """Start a kernel. `arguments`: ctypes values in the kernel's order. stream: None for the default one.
+        dynamic_lds: bytes of LDS behind the static ones."""
+        self.call("hipModuleLaunchKernel", function.handle, *grid, *block, dynamic_lds, stream, None, tuple(arguments))
 
     def synchronize(self) -> None:
         """Wait until the device is idle."""

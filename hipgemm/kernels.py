@@ -22,15 +22,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import kernels_hip
+from hipgemm.kernel_object import Kernel
 from isa.errors import IsaError
 from isa.gemm import names
 from isa.gemm.parameters import Parameters
-
-SOURCES = Path(kernels_hip.__file__).parent
-"""The folder of the HIP sources; `include/` in it holds the freestanding hip/hip_runtime.h."""
 
 LARGEST_INT = 2**31 - 1
 LARGEST_GRID_Y = 65535
@@ -63,36 +59,7 @@ PUBLISHED_ROCBLAS = Published(4.4992, 30547.4, valu_utilisation="almost 100 % of
 
 
 @dataclass(frozen=True)
-class Source:
-    """What `hipgemm.build` makes a code object of.
-
-    name:     what a user types, and the kernel's symbol in the code object.
-    source:   a file in SOURCES.
-    function: the __global__ function in that file; kernels 6 to 8 are kernel5 compiled under their own names.
-    cu_mode:  compiled with -mcumode (each half of the WGP's LDS serves its own CU), else in WGP mode.
-    pipeline: the passes that rewrite the compiler's assembly, as text; empty where nothing is rewritten.
-    parameters: of a kernel that `isa.gemm` generates: there is no source then, and no compiler at work.
-    """
-
-    name: str
-    title: str
-    source: str
-    function: str
-    cu_mode: bool
-    pipeline: str = field(default="", kw_only=True)
-    parameters: Parameters | None = field(default=None, kw_only=True)
-
-    @property
-    def path(self) -> Path:
-        return SOURCES / self.source
-
-    @property
-    def mode(self) -> str:
-        return "CU" if self.cu_mode else "WGP"
-
-
-@dataclass(frozen=True)
-class Gemm(Source):
+class Gemm(Kernel):
     """A GEMM kernel with the ladder's signature.
 
     tile:     what (M, N, K) must be multiples of.
@@ -120,7 +87,7 @@ class Gemm(Source):
 
     def grid(self, m: int, n: int) -> tuple[int, int, int]:
         """Tiles of C in (x, y, z): x runs along its columns, y along its rows. There is a workgroup for each, unless
-        they stay for several (`hipgemm.launch`)."""
+        they stay for several (`hipgemm.gemm_launch`)."""
         rows, columns = self.block_tile
         return -(-n // columns), -(-m // rows), 1
 
@@ -243,7 +210,7 @@ LADDER: dict[str, Rung] = {
 }  # fmt: skip
 
 
-STRIDED_COPY = Source("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
+STRIDED_COPY = Kernel("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
 """No kernel of the ladder: what `hipgemm.sgemm` brings matrices into shape with."""
 
 

@@ -1,107 +1,240 @@
-"""How a GEMM kernel is started: its grid, its arguments and, where it does tiles in pieces, its workspace.
+"""A launch as an object: grid, block, arguments, and what arrays must hold afterwards, where somebody knows.
 
-A kernel with one workgroup a tile takes the ladder's eight arguments. One that does tiles in pieces (`isa.gemm.work`)
-is given, behind these, a workspace and how the work is split, which depends on the card's CUs.
+Arguments are numbers (`Scalar`), structures of them (`Struct`) and `Array`s, which become device memory wherever the
+launch takes place: on a card, on the simulated card, under the checker's observers, or at made-up addresses where only
+time is asked for. `Launch.bound` holds them against the kernel's metadata, `Launch.kernarg` lays them out as that says.
+`hipgemm.launch_request` makes launches of words, `hipgemm.gemm_launch` of the sizes of a GEMM.
 
-**Workspaces.** A launch uses the counters of its workspace, so two that may run at the same time need two: `start`
-keeps one for each device and stream, where launches follow one another. It is allocated and its counters cleared at the
-first use, and again where a launch needs more; kernels leave the counters at 0. It lives as long as the process.
+Limits: pointers inside of structures are numbers; textures and other handles are not arguments.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import dataclasses
+import math
+import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hipgemm.device import gemm_arguments
-from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
-from isa.gemm.work import COUNTERS, Work, WorkError
+from hipgemm.problem import Problem, Verdict
+from isa.errors import IsaError
+from isa.object import code_object
 
 if TYPE_CHECKING:
-    from hipgemm.device import Buffer, Device, Function
+    import numpy as np
 
-CUS = 96
-"""Of the card where none is named: Navi 31, the one that the published study ran on."""
 Triple = tuple[int, int, int]
+SCALARS = {
+    "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q",
+    "f16": "e", "f32": "f", "f64": "d",
+}  # fmt: skip
+"""Types of numbers, and their letters in `struct`; NumPy knows them by the same."""
+
+
+class BadLaunch(IsaError):
+    """A launch that was not said, or is none of the kernel's."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that is passed by value. type: one of SCALARS."""
+
+    type: str
+    value: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            self.data(0)
+        except (struct.error, OverflowError) as error:
+            raise BadLaunch(f"{self.value} is no {self.type}", expected="a number that fits") from error
+
+    @property
+    def size(self) -> int:
+        return struct.calcsize(SCALARS[self.type])
+
+    def data(self, address: int) -> bytes:
+        return struct.pack("<" + SCALARS[self.type], self.value)
+
+    def __str__(self) -> str:
+        return self.type
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A C structure that is passed by value: its members at their natural alignments."""
+
+    members: tuple[Scalar, ...]
+    name: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.data(0))
+
+    def data(self, address: int) -> bytes:
+        out = b""
+        for member in self.members:
+            out += bytes(-len(out) % member.size) + member.data(0)
+        return out + bytes(-len(out) % max(member.size for member in self.members))
+
+    def __str__(self) -> str:
+        return "struct"
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """An array in device memory, which the kernel gets the address of.
+
+    dtype, shape: as NumPy has them. fill: makes what it holds before the launch; may give less, and nobody has written
+    the rest. unwritten: nobody has written any of it, whatever `fill` puts there. scratch: no result of the kernel.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    fill: Callable[[], np.ndarray] | None = None
+    name: str = ""
+    unwritten: bool = False
+    scratch: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        import numpy as np
+
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @property
+    def size(self) -> int:
+        """Of the argument: an address."""
+        return 8
+
+    def data(self, address: int) -> bytes:
+        return struct.pack("<Q", address)
+
+    def contents(self) -> np.ndarray:
+        """What it begins with, contiguous; empty where nobody has written anything."""
+        import numpy as np
+
+        return np.empty(0, self.dtype) if self.fill is None else np.ascontiguousarray(self.fill())
+
+    def __str__(self) -> str:
+        return "an array"
+
+
+Argument: TypeAlias = "Scalar | Struct | Array"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What one of a launch's arrays must hold afterwards. array: its number among the arrays."""
+
+    array: int
+    judge: Callable[[np.ndarray], Verdict]
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch. sizes: M, N, K; work: how it is split, where tiles are in pieces."""
+    """One launch of a kernel. grid: workgroups; block: work-items of each; dynamic_lds: bytes of LDS behind the static
+    ones; problem: the GEMM that it does, if it is one."""
 
     grid: Triple
     block: Triple
-    sizes: Triple
-    work: Work | None
+    arguments: tuple[Argument, ...]
+    dynamic_lds: int = 0
+    references: tuple[Reference, ...] = ()
+    problem: Problem | None = None
 
     @property
-    def workspace_bytes(self) -> int:
-        """0 where there is none."""
-        return self.work.workspace_bytes if self.work else 0
+    def arrays(self) -> tuple[Array, ...]:
+        return tuple(a for a in self.arguments if isinstance(a, Array))
 
-    def kernarg(self, matrices: Sequence[int], alpha: float, beta: float, workspace: int = 0) -> bytes:
-        """All arguments as they lie in memory. matrices: addresses of A, B and C; workspace: its address."""
-        first = gemm_kernarg(matrices, *self.sizes, alpha, beta)
-        return first + self.work.arguments(self.sizes, workspace) if self.work else first
+    @property
+    def work_items(self) -> int:
+        return math.prod(self.grid) * math.prod(self.block)
 
+    def array(self, name: str) -> int:
+        """The number of an array among the arrays, by its name or by its position among all arguments; the last one for
+        "". IsaError where there is none."""
+        places = [i for i, a in enumerate(self.arguments) if isinstance(a, Array)]
+        if not name and places:
+            return len(places) - 1
+        for number, i in enumerate(places):
+            if name in (self.arguments[i].name, str(i)):
+                return number
+        known = ", ".join(self.arguments[i].name or str(i) for i in places)
+        raise BadLaunch(f"there is no array {name!r}", expected=known or "a kernel that takes arrays")
 
-def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> Launch:
-    """A launch on a card with so many CUs. SizeError where the sizes are none of the kernel's."""
-    row.check_size(m, n, k)
-    p = row.parameters
-    if p is None or not p.stream_k:
-        return Launch(row.grid(m, n), row.block, (m, n, k), None)
-    try:
-        work = Work.filling(p, m, n, k, cus)
-    except WorkError as error:
-        raise SizeError(f"{row.name} cannot take {m} x {n} x {k}", expected=error.expected, got=error.got) from error
-    return Launch(work.grid, row.block, (m, n, k), work)
+    def bound(self, kernel: code_object.Kernel) -> Launch:
+        """The same launch with the names that the kernel's metadata has for its arguments, where they have none.
+        BadLaunch where they are not the kernel's."""
+        wanted = explicit(kernel)
+        if len(wanted) != len(self.arguments):
+            raise BadLaunch(
+                f"kernel {kernel.name} takes other arguments",
+                expected=", ".join(map(described, wanted)) or "none",
+                got=f"{len(self.arguments)}",
+                hint=words_for(kernel),
+            )
+        fitted = []
+        for i, (argument, value) in enumerate(zip(wanted, self.arguments, strict=True)):
+            if value.size != argument.size:
+                name = f" ({argument.name})" if argument.name else ""
+                raise BadLaunch(
+                    f"argument {i}{name} of kernel {kernel.name} has another size",
+                    expected=described(argument),
+                    got=f"{value}, {value.size} bytes",
+                    hint=words_for(kernel),
+                )
+            fitted.append(dataclasses.replace(value, name=value.name or argument.name or f"argument {i}"))
+        return dataclasses.replace(self, arguments=tuple(fitted))
 
+    def kernarg(self, kernel: code_object.Kernel, addresses: Sequence[int]) -> bytes:
+        """The explicit arguments as they lie in memory; the launch is bound. addresses: of the arrays."""
+        wanted = explicit(kernel)
+        kernarg = bytearray(max((a.offset + a.size for a in wanted), default=0))
+        places = iter(addresses)
+        for argument, value in zip(wanted, self.arguments, strict=True):
+            at = next(places) if isinstance(value, Array) else 0
+            kernarg[argument.offset : argument.offset + argument.size] = value.data(at)
+        return bytes(kernarg)
 
-def start(
-    device: Device,
-    function: Function,
-    row: Gemm,
-    matrices: Sequence[int],
-    sizes: Triple,
-    alpha: float,
-    beta: float,
-    *,
-    stream: Any = None,
-) -> None:
-    """Put a GEMM on a stream, None for the default one. matrices: addresses of A, B and C. SizeError, DeviceError."""
-    launch = launch_of(row, *sizes, device.cus)
-    space = _workspace(device, stream, launch.workspace_bytes) if launch.work else None
-    arguments = [*gemm_arguments(matrices, sizes, alpha, beta)]
-    if launch.work and space:
-        arguments += [ctypes.c_void_p(space.address), *map(ctypes.c_uint, launch.work.numbers.values())]
-    try:
-        device.launch(function, launch.grid, launch.block, arguments, stream=stream)
-    except BaseException:
-        _workspaces.get(device, {}).pop(_number(stream), None)  # nobody knows what its counters hold
-        raise
-
-
-_workspaces: WeakKeyDictionary[Device, dict[int, Buffer]] = WeakKeyDictionary()
-
-
-def _workspace(device: Device, stream: Any, size: int) -> Buffer:
-    """With counters at 0. Another launch of the stream may use it, none of another stream."""
-    mine = _workspaces.setdefault(device, {})
-    number = _number(stream)
-    if number not in mine or mine[number].size < size:
-        if number in mine:
-            device.synchronize()
-            mine.pop(number).free()
-        buffer = device.buffer(size)
-        device.call("hipMemset", buffer.pointer, 0, COUNTERS)
-        device.synchronize()
-        mine[number] = buffer
-    return mine[number]
+    def values(self, addresses: Sequence[int]) -> tuple[Any, ...]:
+        """The arguments as hip-python takes them, in their order."""
+        places = iter(addresses)
+        return tuple(
+            ctypes.c_void_p(next(places)) if isinstance(a, Array) else _by_value(a.data(0), a) for a in self.arguments
+        )
 
 
-def _number(stream: Any) -> int:
-    return 0 if stream is None else int(stream)
+def _by_value(data: bytes, argument: Scalar | Struct) -> Any:
+    if isinstance(argument, Scalar):
+        unsigned = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}[len(data)]
+        return unsigned.from_buffer_copy(data)
+    fields = [("bytes", ctypes.c_uint8 * len(data))]
+    made: Any = type("Struct", (ctypes.Structure,), {"_fields_": fields})
+    return made.from_buffer_copy(data)
+
+
+def explicit(kernel: code_object.Kernel) -> list[code_object.Argument]:
+    """The arguments that a launch gives, by their names in the source: clang calls a pointer `x.coerce`."""
+    return [dataclasses.replace(a, name=a.name.removesuffix(".coerce")) for a in kernel.args if not a.hidden]
+
+
+def described(argument: code_object.Argument) -> str:
+    """An argument of a kernel as its metadata has it, in words."""
+    what = "pointer" if argument.kind == "global_buffer" else argument.kind
+    size = f"{argument.size} bytes"
+    return f"{argument.name} ({what}, {size})" if argument.name else f"{what} ({size})"
+
+
+def words_for(kernel: code_object.Kernel) -> str:
+    """A launch of this kernel as a command line says it, to be filled in: what its metadata gives away."""
+    threads = min(kernel.max_workgroup or 256, 256)
+    words = [f"--grid 1 --block {threads}"]
+    by_size = {1: "i8:1", 2: "i16:1", 4: "i32:1", 8: "i64:1"}
+    for argument in explicit(kernel):
+        name = f"{argument.name}=" if argument.name else ""
+        value = by_size.get(argument.size, f"struct:{','.join(['i32:0'] * (argument.size // 4))}")
+        words.append(f"--arg {name}{'random:f32:1024' if argument.kind == 'global_buffer' else value}")
+    return " ".join(words)

@@ -1,4 +1,4 @@
-"""Run one kernel on one device: matrices up, one launch that is judged, warm-up, timed launches.
+"""Run one launch on one device: arrays up, one launch that is judged, warm-up, timed launches.
 
 The first launch is the one whose answer is compared with the reference (with beta other than 0 every launch changes C).
 On a card WARM_UPS more go by unmeasured, then REPEATS launches follow each other on one stream, each between two
@@ -6,8 +6,8 @@ events; the published study shows the minimum of 16. On the simulated card one l
 same each time, and its clock is a prediction.
 
 **Cold caches.** Launches in a row find what the one before left in the cache: 6 MB of L2 and 96 MB of L3 on Navi 31.
-With `cold` there are so many sets of A, B and C, used in turn, that between two uses of a set at least COLD_BYTES of
-other matrices pass.
+With `cold` there are so many sets of arrays, used in turn, that between two uses of a set at least COLD_BYTES of other
+arrays pass.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm import launch
+from hipgemm.build import Linked
 from hipgemm.device import Buffer, Device
 from hipgemm.environment import environment
+from hipgemm.gemm_launch import gemm
+from hipgemm.kernel_object import HasKernel, Kernel
 from hipgemm.kernels import Gemm, rung
+from hipgemm.launch import Launch
 from hipgemm.problem import Problem, ProblemError, Verdict
-from hipgemm.result import Result
+from hipgemm.result import LaunchResult, Result
 from hipgemm.telemetry import Telemetry
+from isa.errors import IsaError
 from isa.object import code_object
-from isa.object.code_object import Kernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,32 +40,38 @@ REPEATS = 16
 COLD_BYTES = 2 * (96 + 6) << 20
 Step = Callable[[str], None]
 Start = Callable[[Sequence[Buffer], Any], None]
-"""Puts one GEMM on a stream: (A, B and C on the device, stream)."""
+"""Puts one launch on a stream: (its arrays on the device, stream)."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A result together with the C that the device computed."""
+    """A result together with the arrays that the device computed, by number: those that a reference speaks of, or all
+    that are no scratch where there is none."""
 
-    result: Result
-    c: np.ndarray
+    result: LaunchResult
+    arrays: dict[int, np.ndarray]
+
+    @property
+    def c(self) -> np.ndarray:
+        """What a GEMM computed."""
+        return self.arrays[2]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured. `facts`: of its code object, where there is one; `transposed`: whether it reads A as K x M, and
-    B as N x K; the rest as in Result."""
+    """What is measured. launch: its arrays, and what must become of them; `facts`: of its code object, where there is
+    one; the rest as in LaunchResult."""
 
     name: str
     start: Start
     made_by: str
-    facts: Kernel | None = None
+    launch: Launch
+    facts: code_object.Kernel | None = None
     warnings: tuple[str, ...] = ()
-    transposed: tuple[bool, bool] = (False, False)
 
 
 def run(
-    kernel: str,
+    kernel: str | Kernel | HasKernel,
     n: int = 4096,
     *,
     m: int | None = None,
@@ -76,9 +85,9 @@ def run(
     cold: bool = False,
     step: Step | None = None,
 ) -> Result:
-    """Build a kernel of the ladder, run it, check it.
+    """Build a GEMM kernel, run it, check it.
 
-    kernel: "kernel1" to "kernel9", or a generated kernel by its name in isa.gemm.names.
+    kernel: a rung of the ladder or a generated kernel, by its name (`isa.gemm.names`); or a kernel object that is one.
     n, m, k: sizes; m and k are n if not given.
     data, seed: see hipgemm.problem.
     device: "card", "card:N", "simulated", an open Device, or None for a card where there is one.
@@ -89,7 +98,13 @@ def run(
     Raises IsaError for what cannot be run: an unknown kernel, sizes it does not take, a build or launch that fails.
     """
     problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
-    return measure(rung(kernel), problem, device=device, repeats=repeats, cold=cold, step=step).result
+    given = rung(kernel) if isinstance(kernel, str) else kernel
+    row = given if isinstance(given, Kernel) else given.kernel
+    if not isinstance(row, Gemm):
+        raise IsaError(f"{row.title} is not known to be a GEMM", hint="hipgemm.kernel(...) calls any kernel")
+    result = measure(row, problem, device=device, repeats=repeats, cold=cold, step=step).result
+    assert isinstance(result, Result)
+    return result
 
 
 def measure(
@@ -101,102 +116,98 @@ def measure(
     cold: bool = False,
     step: Step | None = None,
 ) -> Measured:
-    """As `run`, for a rung and a problem; gives C too."""
+    """As `run`, for a GEMM kernel and a problem; gives C too."""
     row.check_size(problem.m, problem.n, problem.k)
-    from hipgemm.build import build
+    from hipgemm.build import linked
 
     say = step or (lambda _: None)
     opened = device if isinstance(device, Device) else Device.open(device)
     say(f"building {row.name} for {opened.arch}")
-    built = build(row, arch=opened.arch)
-    image = built.hsaco.read_bytes()
-    return measure_image(
-        image,
-        row,
-        problem,
-        opened,
-        repeats=repeats,
-        cold=cold,
-        step=step,
-        made_by=built.toolchain,
-        warnings=built.warnings,
-    )
+    made = linked(row, arch=opened.arch)
+    launch = gemm(row, problem, opened.cus)
+    return measure_launch(made, launch, opened, repeats=repeats, cold=cold, step=step)
 
 
-def measure_image(
-    image: bytes,
-    row: Gemm,
-    problem: Problem,
+def measure_launch(
+    made: Linked,
+    launch: Launch,
     device: Device,
     *,
     repeats: int | None = None,
     cold: bool = False,
     step: Step | None = None,
-    made_by: str = "",
-    warnings: tuple[str, ...] = (),
 ) -> Measured:
-    """Run a code object that holds the rung's kernel, however it was made. `warnings` go into the result."""
-    row.check_size(problem.m, problem.n, problem.k)
-    facts = code_object.load(image, device.arch).kernel(row.name)
-    function = device.load(image, row.name)
-    sizes = problem.m, problem.n, problem.k
+    """Run a launch of a kernel whose code is there, however it was made."""
+    facts = code_object.load(made.image, device.arch).kernel(made.name)
+    launch = launch.bound(facts)
+    function = device.load(made.image, made.name)
 
-    def start(matrices: Sequence[Buffer], stream: Any) -> None:
-        addresses = [x.address for x in matrices]
-        launch.start(device, function, row, addresses, sizes, problem.alpha, problem.beta, stream=stream)
+    def start(arrays: Sequence[Buffer], stream: Any) -> None:
+        arguments = launch.values([x.address for x in arrays])
+        device.launch(function, launch.grid, launch.block, arguments, stream=stream, dynamic_lds=launch.dynamic_lds)
 
-    subject = Subject(row.name, start, made_by, facts, warnings, row.transposed)
-    measured = measure_subject(subject, problem, device, repeats=repeats, cold=cold, step=step)
+    subject = Subject(made.name, start, made.made_by, launch, facts, made.warnings)
+    measured = measure_subject(subject, device, repeats=repeats, cold=cold, step=step)
     device.unload(function)
     return measured
 
 
 def measure_subject(
     subject: Subject,
-    problem: Problem,
     device: Device,
     *,
     repeats: int | None = None,
     cold: bool = False,
     step: Step | None = None,
 ) -> Measured:
-    """Run, check and time anything that computes the problem on the device."""
+    """Run, check and time anything that does on the device what a launch says."""
     import numpy as np
 
     wanted = (1 if device.simulated else REPEATS) if repeats is None else repeats
     if wanted < 1:
         raise ProblemError("a kernel must be launched at least once", got=f"repeats = {wanted}")
     say = step or (lambda _: None)
-    say("drawing matrices")
-    drawn = problem.matrices()
-    stored = problem.stored(drawn, subject.transposed)
-    answer = np.empty_like(drawn[2])
+    launch, arrays = subject.launch, subject.launch.arrays
+    say("drawing matrices" if launch.problem else "filling arrays")
+    begins = [array.contents() for array in arrays]
+    compared = [r.array for r in launch.references] if launch.problem else range(len(arrays))
+    answers = {i: np.empty(arrays[i].shape, arrays[i].dtype) for i in compared if not arrays[i].scratch}
+    used = sum(array.nbytes for array in arrays if not array.scratch)
     warm_ups = 0 if device.simulated else WARM_UPS
     with ExitStack() as stack:
         sets = []
-        for _ in range(1 + -(-COLD_BYTES // problem.bytes) if cold else 1):
-            sets.append([stack.enter_context(device.buffer(x.nbytes)) for x in drawn])
-            for buffer, array in zip(sets[-1], stored, strict=True):
-                buffer.upload(array)
+        for _ in range(1 + -(-COLD_BYTES // used) if cold and used else 1):
+            sets.append([stack.enter_context(device.buffer(max(array.nbytes, 4))) for array in arrays])
+            for buffer, array in zip(sets[-1], begins, strict=True):
+                if array.size:
+                    buffer.upload(array)
 
-        def launch(run: int, stream: Any) -> None:
+        def start(run: int, stream: Any) -> None:
             subject.start(sets[run % len(sets)], stream)
 
         say(f"running {subject.name} on {device.name}")
         began = time.perf_counter()
-        times = device.timings(launch, 1)
+        times = device.timings(start, 1)
         host_s = time.perf_counter() - began
-        sets[0][2].download(answer)
+        for i, answer in answers.items():
+            if answer.size:
+                sets[0][i].download(answer)
         with Telemetry(None if device.simulated else device.pci) as seen:
             if not device.simulated:
                 times.clear()
-                device.timings(lambda run, stream: launch(1 + run, stream), warm_ups)
+                device.timings(lambda run, stream: start(1 + run, stream), warm_ups)
             first = 1 + warm_ups
-            times += device.timings(lambda run, stream: launch(first + run, stream), wanted - len(times))
+            times += device.timings(lambda run, stream: start(first + run, stream), wanted - len(times))
     say("checking the answer")
-    verdict = problem.judge(*drawn, answer)
+    verdicts = [reference.judge(answers[reference.array]) for reference in launch.references]
+    changed = {}
+    for i, answer in answers.items():
+        if launch.problem is None and begins[i].nbytes == answer.nbytes > 0:
+            before = begins[i].reshape(-1).view(np.uint8).reshape(answer.size, -1)
+            now = answer.reshape(-1).view(np.uint8).reshape(answer.size, -1)
+            changed[arrays[i].name] = int((before != now).any(axis=1).sum())
     timing = _Timing([t * 1e3 for t in times if t is not None], len(times), warm_ups, cold, host_s * 1e3, seen)
-    return Measured(_result(subject, problem, device, timing, verdict), answer)
+    return Measured(_result(subject, device, timing, verdicts, changed), answers)
 
 
 @dataclass(frozen=True)
@@ -211,45 +222,57 @@ class _Timing:
     seen: Telemetry
 
 
-def _result(subject: Subject, problem: Problem, device: Device, timing: _Timing, verdict: Verdict) -> Result:
+def _result(
+    subject: Subject, device: Device, timing: _Timing, verdicts: Sequence[Verdict], changed: dict[str, int]
+) -> LaunchResult:
     known = timing.times_ms if len(timing.times_ms) == timing.runs else []
     best = min(known, default=None)
-    facts = subject.facts
-    return Result(
-        kernel=subject.name,
-        m=problem.m,
-        n=problem.n,
-        k=problem.k,
-        alpha=problem.alpha,
-        beta=problem.beta,
-        data=problem.data,
-        seed=problem.seed,
-        arch=device.arch,
-        device=device.name,
-        simulated=device.simulated,
-        correct=verdict.correct,
-        max_abs_error=verdict.max_abs_error,
-        tolerance=verdict.tolerance,
-        time_ms=best,
-        mean_ms=statistics.fmean(known) if known else None,
-        runs=timing.runs,
-        band_ms=None if best is None or device.band_s is None else (1e3 * device.band_s[0], 1e3 * device.band_s[1]),
-        time_kind="none" if best is None else "predicted" if device.simulated else "measured",
-        tflops=None if best is None else problem.flops / best / 1e9,
-        vgprs=facts.vgprs if facts else None,
-        sgprs=facts.sgprs if facts else None,
-        lds_bytes=facts.descriptor.lds_bytes if facts else None,
-        scratch_bytes=facts.descriptor.scratch_bytes if facts else None,
-        host_ms=timing.host_ms if device.simulated else None,
-        wrong=verdict.wrong,
-        worst=verdict.worst,
-        warnings=subject.warnings,
-        made_by=subject.made_by,
-        times_ms=tuple(known),
-        deviation_ms=statistics.stdev(known) if len(known) > 1 else None,
-        warm_ups=timing.warm_ups,
-        cold=timing.cold,
-        clock_mhz=timing.seen.clock_mhz,
-        power_w=timing.seen.power_w,
-        environment=environment(device),
-    )
+    facts, launch = subject.facts, subject.launch
+    # Of several arrays, the one that is furthest off.
+    verdict = max(verdicts, key=lambda v: (not v.correct, v.wrong), default=None)
+    common: dict[str, Any] = {
+        "kernel": subject.name,
+        "arch": device.arch,
+        "device": device.name,
+        "simulated": device.simulated,
+        "correct": None if verdict is None else verdict.correct,
+        "max_abs_error": None if verdict is None else verdict.max_abs_error,
+        "tolerance": None if verdict is None else verdict.tolerance,
+        "time_ms": best,
+        "mean_ms": statistics.fmean(known) if known else None,
+        "runs": timing.runs,
+        "band_ms": None if best is None or device.band_s is None else tuple(1e3 * end for end in device.band_s),
+        "time_kind": "none" if best is None else "predicted" if device.simulated else "measured",
+        "vgprs": facts.vgprs if facts else None,
+        "sgprs": facts.sgprs if facts else None,
+        "lds_bytes": facts.descriptor.lds_bytes if facts else None,
+        "scratch_bytes": facts.descriptor.scratch_bytes if facts else None,
+        "host_ms": timing.host_ms if device.simulated else None,
+        "wrong": 0 if verdict is None else verdict.wrong,
+        "worst": None if verdict is None else verdict.worst,
+        "warnings": subject.warnings,
+        "made_by": subject.made_by,
+        "times_ms": tuple(known),
+        "deviation_ms": statistics.stdev(known) if len(known) > 1 else None,
+        "warm_ups": timing.warm_ups,
+        "cold": timing.cold,
+        "clock_mhz": timing.seen.clock_mhz,
+        "power_w": timing.seen.power_w,
+        "environment": environment(device),
+    }
+    if (p := launch.problem) is None:
+        arrays = {array.name: (array.dtype, array.shape) for array in launch.arrays if not array.scratch}
+        return LaunchResult(
+            **common, grid=launch.grid, block=launch.block, arrays=arrays, changed=changed,
+            compared=tuple(launch.arrays[r.array].name for r in launch.references),
+        )  # fmt: skip
+    sizes: dict[str, Any] = {
+        "m": p.m,
+        "n": p.n,
+        "k": p.k,
+        "alpha": p.alpha,
+        "beta": p.beta,
+        "data": p.data,
+        "seed": p.seed,
+    }
+    return Result(**common, **sizes, tflops=None if best is None else p.flops / best / 1e9)

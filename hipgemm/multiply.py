@@ -26,10 +26,11 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from hipgemm import launch
+from hipgemm import gemm_launch
 from hipgemm.arrays import ITEM, ArrayTypeError, ArrayValueError, DeviceArray, Matrix, View, view
-from hipgemm.device import Device, Function
-from hipgemm.kernels import STRIDED_COPY, Source, rung
+from hipgemm.device import Device, LoadedKernel
+from hipgemm.kernel_object import Kernel
+from hipgemm.kernels import STRIDED_COPY, rung
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,7 +205,7 @@ def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix,
         in_place = fits(c, m, n) and not c.overlaps(left) and not c.overlaps(right)
         target = c if in_place else padded(c, m, n, read=beta != 0)
         addresses = [x.address for x in (left, right, target)]
-        launch.start(device, _function(device, row), row, addresses, (m, n, k), alpha, beta)
+        gemm_launch.start(device, _function(device, row), row, addresses, (m, n, k), alpha, beta)
         if not in_place:
             strided_copy(device, target, c)
         device.synchronize()  # before the copies are given back
@@ -235,7 +236,7 @@ def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 
 
 
 _open_devices: dict[str | None, Device] = {}
-_functions: WeakKeyDictionary[Device, dict[str, Function]] = WeakKeyDictionary()
+_functions: WeakKeyDictionary[Device, dict[str, LoadedKernel]] = WeakKeyDictionary()
 
 
 def _open(choice: str | None) -> Device:
@@ -244,7 +245,7 @@ def _open(choice: str | None) -> Device:
     return _open_devices[choice]
 
 
-def _function(device: Device, source: Source) -> Function:
+def _function(device: Device, source: Kernel) -> LoadedKernel:
     """A kernel, built and loaded at its first use on this device."""
     loaded = _functions.setdefault(device, {})
     if source.name not in loaded:

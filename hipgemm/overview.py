@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from hipgemm import blas
 from hipgemm.bench import Refusal
+from hipgemm.gemm_launch import gemm
 from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published, rung
 from hipgemm.measure import Step
+from hipgemm.problem import Problem
 from hipgemm.result import Result, flops
 from isa.errors import IsaError
 
@@ -119,10 +121,11 @@ def overview(
 
 
 def _predict(made: Build, n: int, on: Card, clock_mhz: float | None) -> Prediction:
-    from hipgemm.predict import Prediction, ready
+    from hipgemm.predict import Prediction, timed
 
-    row = rung(made.rung.name)
-    return Prediction(row, n, n, n, ready(made.code_object(), row, (n, n, n), on).timing(clock_mhz))
+    name = made.kernel.name
+    launch = gemm(rung(name), Problem(n, n, n), on.cus)
+    return Prediction(name, launch, timed(made.code_object(), name, launch, on).timing(clock_mhz))
 
 
 @dataclass

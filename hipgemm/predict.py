@@ -1,98 +1,68 @@
-"""The predicted time of a rung of the ladder, from its build and a problem size, or of any launch; nothing runs."""
+"""The predicted time of a launch, from a kernel's code object; nothing runs, and nothing is read from arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hipgemm.gemm_launch import gemm
 from hipgemm.kernels import Gemm
-from hipgemm.launch import launch_of
+from hipgemm.launch import Launch
+from hipgemm.problem import Problem
 from isa.display import Shown
-from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.checking import Given
     from isa.object.code_object import CodeObject
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
 
-# Where A, B, C and a workspace would lie: only distances matter, and a card aligns allocations to pages.
-_A, _B, _C, _WORKSPACE = 0x7F00_0000_0000, 0x7F10_0000_0000, 0x7F20_0000_0000, 0x7F30_0000_0000
+_FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
+"""Where arrays would lie: only distances matter, and a card aligns allocations to pages."""
 
 
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
-    """A rung, the problem's size (C is m x n, k is the sum's length), and what the cycle model says of it."""
+    """A kernel's launch, and what the cycle model says of it."""
 
-    rung: Gemm
-    m: int
-    n: int
-    k: int
+    kernel: str
+    launch: Launch
     timing: Timing
 
     @property
-    def tflops(self) -> float:
-        """2 m n k operations in the predicted time."""
-        return 2.0 * self.m * self.n * self.k / self.timing.time_s / 1e12
+    def tflops(self) -> float | None:
+        """2 m n k operations in the predicted time, where the launch is a GEMM's."""
+        p = self.launch.problem
+        return None if p is None else 2.0 * p.m * p.n * p.k / self.timing.time_s / 1e12
 
     @property
-    def peak_share(self) -> float:
+    def peak_share(self) -> float | None:
         """Of the card's dual-issue fp32 peak at this clock."""
-        return self.tflops * 1e12 / self.timing.card.peak_flops(self.timing.clock_mhz)
+        peak = self.timing.card.peak_flops(self.timing.clock_mhz)
+        return None if self.tflops is None else self.tflops * 1e12 / peak
 
 
-@dataclass(frozen=True)
-class LaunchPrediction:
-    """Any kernel's launch, and what the cycle model says of it. grid: in workgroups."""
-
-    name: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    timing: Timing
-
-
-def ready_launch(
-    code: CodeObject,
-    name: str | None,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    given: Sequence[Given],
-    on: Card,
-    *,
-    bank_rule: str | None = None,
-) -> TimedLaunch:
-    """A kernel's launch, to be timed; `name` may be None where there is only one kernel.
-
-    Nothing is read from buffers; each lies apart from the others. IsaError where the arguments are not the kernel's, or
-    its addresses depend on data.
-    """
-    from hipgemm.checking import packed
+def timed(code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None) -> TimedLaunch:
+    """A launch of kernel `name` of a code object, to be timed. IsaError where the arguments are not the kernel's, or
+    its addresses depend on data."""
     from isa.timing import bank_rules, predict
 
-    if name is None and len(code.kernels) != 1:
-        raise IsaError("which kernel?", expected="--kernel with the name of one", got=", ".join(code.kernels) or "none")
-    kernel = code.kernel(name or next(iter(code.kernels)))
-    kernarg = packed(kernel, given, lambda i, argument, value: _A + i * (_B - _A))
+    kernel = code.kernel(name)
+    bound = launch.bound(kernel)
+    kernarg = bound.kernarg(kernel, [_FIRST + i * _APART for i in range(len(bound.arrays))])
     rule = bank_rule or bank_rules.DEFAULT
-    return predict.TimedLaunch(code, kernel.name, grid, block, kernarg, on, bank_rule=rule)
+    return predict.TimedLaunch(code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule)
 
 
 def ready(
     code: CodeObject,
-    rung: Gemm,
+    row: Gemm,
     sizes: tuple[int, int, int],
     on: Card,
     *,
     beta: float = 0.0,
     bank_rule: str | None = None,
 ) -> TimedLaunch:
-    """The launch of a rung, to be timed. code: holds its kernel; sizes: M, N and K, SizeError where they are none of
-    the rung's."""
-    from isa.timing import bank_rules, predict
-
-    launch = launch_of(rung, *sizes, on.cus)
-    arguments = launch.kernarg((_A, _B, _C), 1.0, beta, _WORKSPACE)
-    rule = bank_rule or bank_rules.DEFAULT
-    return predict.TimedLaunch(code, rung.name, launch.grid, launch.block, arguments, on, bank_rule=rule)
+    """The same for a GEMM. sizes: M, N and K, SizeError where they are none of the kernel's."""
+    m, n, k = sizes
+    return timed(code, row.name, gemm(row, Problem(m, n, k, beta=beta), on.cus), on, bank_rule=bank_rule)

@@ -60,7 +60,7 @@ class Verdict:
     max_abs_error: float | None
     tolerance: float
     wrong: int = 0
-    worst: tuple[int, int, float, float] | None = None
+    worst: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm, Source
+from hipgemm.kernel_object import Kernel
+from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
 from isa.asm.program import Program
 from isa.check import spec_proof
 from isa.check.counts import metadata
@@ -26,10 +27,12 @@ class Disproved(IsaError):
     """A pass changed what a kernel computes, or a generated kernel does not compute its product."""
 
 
-def facts(kernel: Source) -> Facts:
-    """What is true of each launch of a GEMM kernel (see Gemm.check_size); of other sources nothing is known."""
+def facts(kernel: Kernel, program: Program | None = None, name: str | None = None) -> Facts:
+    """What is true of each launch of a GEMM kernel (see Gemm.check_size); of others, the largest workgroup that the
+    metadata of `name` in `program` allows."""
     if not isinstance(kernel, Gemm):
-        return Facts()
+        block = metadata(program.kernel(name), ".max_flat_workgroup_size") if program else None
+        return Facts(block=block or 1024)
     rows, columns = kernel.block_tile
     largest = (min(LARGEST_INT, LARGEST_GRID_Y * rows), LARGEST_INT, LARGEST_INT)
     sizes = [
@@ -45,28 +48,37 @@ def facts(kernel: Source) -> Facts:
     )
 
 
-def check(kernel: Source, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
-    """The proof for a rung whose passes made `steps`, (name of the pass, program after it).
+def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
+    """The proof for a kernel whose passes made `steps`, (name of the pass, program after it); of several kernels in a
+    file, the first that could not be had.
 
     Disproved names the first pass that broke it, and both expressions. A proof that could not be had is returned with
     the verdict "unproven".
     """
-    known = facts(kernel)
-    proof = prove(compiled, steps[-1][1], kernel.name, facts=known)
+    proofs = (_checked(kernel, name, compiled, steps) for name in ([kernel.name] if kernel.name else compiled.kernels))
+    proof = next(proofs)
+    while proof.proved and (more := next(proofs, None)) is not None:
+        proof = more
+    return proof
+
+
+def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
+    known = facts(kernel, compiled, name)
+    proof = prove(compiled, steps[-1][1], name, facts=known)
     if proof.verdict != "different":
         return proof
     before, broken = compiled, steps[-1][0]
-    for name, after in steps:
-        step = prove(before, after, kernel.name, facts=known)
+    for step_name, after in steps:
+        step = prove(before, after, name, facts=known)
         if step.verdict == "different":
-            proof, broken = step, name
+            proof, broken = step, step_name
             break
         before = after
     difference = proof.difference
     assert difference is not None
     place = difference.rewritten or difference.original
     raise Disproved(
-        f"{kernel.name}: {broken} changed what it computes: {difference.what}",
+        f"{name}: {broken} changed what it computes: {difference.what}",
         span=place.span if place else None,
         expected=str(difference.original or "nothing"),
         got=str(difference.rewritten or "nothing"),
@@ -88,13 +100,13 @@ _BY_BLOCKS = 72
 """Where a stream-K kernel's argument of that name lies."""
 
 
-def launches(kernel: Source) -> tuple[spec_proof.Launch, ...]:
+def launches(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its ways are taken."""
     p, tiling = _tiling(kernel)
     return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else spec_proof.usual(tiling)
 
 
-def far_launches(kernel: Source) -> tuple[spec_proof.Launch, ...]:
+def far_launches(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
     """More, which a build does without: far tiles with a few K blocks; at the far end of the largest workspace that
     there may be, where tiles are done in pieces."""
     p, tiling = _tiling(kernel)
@@ -104,13 +116,13 @@ def far_launches(kernel: Source) -> tuple[spec_proof.Launch, ...]:
     return (*tiles, *ends, *far_pieces(kernel))
 
 
-def far_pieces(kernel: Source) -> tuple[spec_proof.Launch, ...]:
+def far_pieces(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
     """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole."""
     p, tiling = _tiling(kernel)
     return spec_proof.far_pieces(tiling, (COUNTERS, partial(_split, p)), largest(p)) if p.stream_k else ()
 
 
-def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.Launch, ...]:
+def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.Launch, ...]:
     """The same at one size, with and without C; groups: workgroups of a stream-K kernel."""
     p, tiling = _tiling(kernel)
     betas: tuple[spec_proof.Beta, ...] = ("0", "any")
@@ -123,7 +135,7 @@ def launches_at(kernel: Source, m: int, n: int, k: int, groups: int) -> tuple[sp
     )
 
 
-def _tiling(kernel: Source) -> tuple[Parameters, spec_proof.Tiling]:
+def _tiling(kernel: Kernel) -> tuple[Parameters, spec_proof.Tiling]:
     p = kernel.parameters
     assert p is not None
     return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
@@ -136,7 +148,7 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
 
 
 def generated(
-    kernel: Source, program: Program, at: Sequence[spec_proof.Launch] = (), *, thorough: bool = False
+    kernel: Kernel, program: Program, at: Sequence[spec_proof.Launch] = (), *, thorough: bool = False
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
     `every` give. thorough: more of the last two, which takes some five times as long."""
@@ -152,13 +164,13 @@ def generated(
     )
 
 
-def edges(kernel: Source) -> tuple[spec_proof.Launch, ...]:
+def edges(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
     """One workgroup of each number of rows and columns."""
     p, tiling = _tiling(kernel)
     return spec_proof.edges(tiling, _pieces(p))
 
 
-def every(kernel: Source, *, thorough: bool = False) -> spec_proof.EveryK:
+def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK:
     """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too."""
     p, tiling = _tiling(kernel)
     most = LARGEST_TILES if p.stream_k else None
@@ -177,18 +189,15 @@ def largest(p: Parameters) -> tuple[int, int, int]:
     return m - m % p.rows, n - n % p.columns, k
 
 
-def same(original: Program, program: Program, kernel: Source | None = None, name: str | None = None) -> Proof:
-    """The proof that `program` computes what `original` does. kernel: the rung that both are, if they are one; of other
-    kernels nothing is known but the largest workgroup. name: of the kernel in the files. IsaError where it is not
-    there."""
-    if kernel is not None:
-        return prove(original, program, name or kernel.name, facts=facts(kernel))
-    found = program.kernel(name)
-    known = Facts(block=metadata(found, ".max_flat_workgroup_size") or 1024)
-    return prove(original, program, found.name if found.name in original.kernels else name, found.name, facts=known)
+def same(original: Program, program: Program, kernel: Kernel, name: str | None = None) -> Proof:
+    """The proof that `program` computes what `original` does. kernel: what both are; name: of the kernel in the files,
+    if it is no GEMM's own. IsaError where it is not there."""
+    found = program.kernel(name or (kernel.name if kernel.name in program.kernels else None)).name
+    first = found if found in original.kernels else original.kernel().name
+    return prove(original, program, first, found, facts=facts(kernel, program, found))
 
 
-def by_definition(kernel: Source, program: Program) -> Proof:
+def by_definition(kernel: Kernel, program: Program) -> Proof:
     """The same for a build. Disproved names the element of C, or the instruction, that is wrong."""
     proof = generated(kernel, program)
     if proof.verdict != "different":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,55 +15,55 @@ def flops(m: int, n: int, k: int) -> int:
     return 2 * m * n * k + 3 * m * n
 
 
-@dataclass(frozen=True, repr=False)
-class Result(Shown):
-    """One run, checked. Times are milliseconds of one launch.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class LaunchResult(Shown):
+    """A launch that was run. Times are milliseconds of one launch.
 
+    grid, block: of the launch, in workgroups and work-items. arrays: name -> (dtype, shape) of those it was given;
+    changed: of them, how many elements hold something else than before; compared: those that there was a reference for.
     device:    what the device says of itself; simulated: whether it is the simulated card.
-    tolerance: the largest bound of any element (see hipgemm.problem); each element is held to its own.
+    correct:   None where there was nothing to hold the arrays against. tolerance: the largest bound of any element.
     max_abs_error: None where the answer holds a NaN or an infinity.
-    wrong, worst: how many elements are beyond their bounds, and (row, column, got, expected) of the worst.
+    wrong, worst: how many elements are beyond their bounds, and (indices, got, expected) of the worst.
     time_kind: "measured" (events on a card), "predicted" (cycle model) or "none".
     band_ms:   of a prediction: the ends of its band over arbitration policies and machine numbers (docs/timing.md).
     time_ms, mean_ms: minimum and mean of `runs` launches.
-    tflops:    (2MNK + 3MN) / time_ms.
+    tflops:    operations in time_ms, where they are known.
     vgprs, sgprs, lds_bytes, scratch_bytes: as the code object's metadata and descriptor state them; None for a library.
     host_ms:   what the launch took this machine, on the simulated card.
     warnings:  what the build had to say, such as that the compiler spilled.
     made_by:   the compiler of a kernel; the library, with its version, of kernel0.
     times_ms:  each timed launch, in order; deviation_ms: their sample standard deviation, None for a single one.
     warm_ups:  launches before the timed ones.
-    cold:      each launch found its matrices in no cache (see hipgemm.measure).
+    cold:      each launch found its arrays in no cache (see hipgemm.measure).
     clock_mhz, power_w: lowest, mean and highest reading of the card while it ran, None where nothing could be read.
     environment: see hipgemm.environment.
     """
 
     kernel: str
-    m: int
-    n: int
-    k: int
-    alpha: float
-    beta: float
-    data: str
-    seed: int
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    arrays: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    changed: dict[str, int] = field(default_factory=dict)
+    compared: tuple[str, ...] = ()
     arch: str
     device: str
     simulated: bool
-    correct: bool
+    correct: bool | None
     max_abs_error: float | None
-    tolerance: float
+    tolerance: float | None
     time_ms: float | None
     mean_ms: float | None
     runs: int
     time_kind: str
-    tflops: float | None
+    tflops: float | None = None
     vgprs: int | None
     sgprs: int | None
     lds_bytes: int | None
     scratch_bytes: int | None
     host_ms: float | None = None
     wrong: int = 0
-    worst: tuple[int, int, float, float] | None = None
+    worst: tuple[float, ...] | None = None
     warnings: tuple[str, ...] = ()
     made_by: str = ""
     times_ms: tuple[float, ...] = ()
@@ -73,11 +74,6 @@ class Result(Shown):
     power_w: tuple[float, float, float] | None = None
     environment: dict[str, str] = field(default_factory=dict)
     band_ms: tuple[float, float] | None = None
-
-    @property
-    def flops(self) -> int:
-        """2MNK + 3MN, as the published study counts."""
-        return flops(self.m, self.n, self.k)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, as JSON can hold them: a NaN or infinity in `worst` becomes text."""
@@ -92,10 +88,9 @@ class Result(Shown):
 
     def rows(self) -> list[tuple[str, str]]:
         """The table that `repr` shows: what, and its value with unit."""
-        where = f"{self.device} ({self.arch})"
         rows = [
-            ("device", where),
-            ("C", f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}, {self.data} data"),
+            ("device", f"{self.device} ({self.arch})"),
+            *self._what(),
             ("answer", self._answer()),
             ("time", self._time()),
         ]
@@ -113,23 +108,43 @@ class Result(Shown):
         rows += [("warning", text) for text in self.warnings]
         return rows
 
+    def _what(self) -> list[tuple[str, str]]:
+        """What was launched."""
+        grid, block = (" x ".join(map(str, size)) for size in (self.grid, self.block))
+        rows = [("launch", f"{grid} workgroups of {block}")]
+        for name, (dtype, shape) in self.arrays.items():
+            text = f"{dtype[1:]} {' x '.join(map(str, shape))}"
+            if name in self.changed:
+                text += f", {self.changed[name]} elements changed" if self.changed[name] else ", not changed"
+            rows.append((name, text))
+        return rows
+
+    def _of(self) -> tuple[str, int]:
+        """What the answer is called, and how many elements it has."""
+        elements = sum(math.prod(self.arrays[name][1]) for name in self.compared)
+        return (self.compared[0] if len(self.compared) == 1 else ""), elements
+
     def _answer(self) -> str:
+        if self.correct is None or self.tolerance is None:
+            return "not compared with anything: --expect FILE.npy"
         error = "not finite" if self.max_abs_error is None else f"{self.max_abs_error:.3g}"
         text = f"largest error {error}, tolerance {self.tolerance:.3g}"
         if self.correct:
             return f"correct: {text}"
-        text = f"WRONG in {self.wrong} of {self.m * self.n} elements: {text}"
+        name, elements = self._of()
+        text = f"WRONG in {self.wrong} of {elements} elements: {text}"
         if self.worst:
-            row, column, got, expected = self.worst
-            text += f"; C[{row}, {column}] is {got:.9g}, expected {expected:.9g}"
+            *place, got, expected = self.worst
+            text += f"; {name}{[*map(int, place)]} is {got:.9g}, expected {expected:.9g}"
         return text
 
     def _time(self) -> str:
-        if self.time_ms is None or self.tflops is None:
+        if self.time_ms is None:
             why = "the simulated card has no cycle model for this launch" if self.simulated else "too short for events"
             return f"not known: {why}"
         band = "" if self.band_ms is None else " ({:.4f} to {:.4f})".format(*self.band_ms)
-        text = f"{self.time_ms:.4f} ms {self.time_kind}{band}, {self.tflops:.2f} TFLOP/s"
+        text = f"{self.time_ms:.4f} ms {self.time_kind}{band}"
+        text += "" if self.tflops is None else f", {self.tflops:.2f} TFLOP/s"
         if self.runs > 1 and self.mean_ms is not None:
             spread = "" if self.deviation_ms is None else f" ± {self.deviation_ms:.4f}"
             text += f" (best of {self.runs}, mean {self.mean_ms:.4f}{spread} ms)"
@@ -140,3 +155,42 @@ class Result(Shown):
         rows = self.rows()
         width = max(len(what) for what, _ in rows)
         return "\n".join([self.kernel, *(f"  {what:<{width}}  {value}" for what, value in rows)])
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Result(LaunchResult):
+    """A GEMM that was run and checked: C = alpha A B + beta C, C is m x n, k the length of its sums.
+
+    data, seed: of the matrices; tolerance: see hipgemm.problem; tflops: (2MNK + 3MN) / time_ms.
+    """
+
+    m: int
+    n: int
+    k: int
+    alpha: float
+    beta: float
+    data: str
+    seed: int
+    correct: bool
+    tolerance: float
+    worst: tuple[int, int, float, float] | None = None
+
+    @property
+    def flops(self) -> int:
+        """2MNK + 3MN, as the published study counts."""
+        return flops(self.m, self.n, self.k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As of any launch, with the problem in place of the launch."""
+        fields = super().to_dict()
+        problem = ("kernel", "m", "n", "k", "alpha", "beta", "data", "seed")
+        return {name: fields[name] for name in (*problem, *fields) if name not in _NOT_A_GEMMS}
+
+    def _what(self) -> list[tuple[str, str]]:
+        return [("C", f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}, {self.data} data")]
+
+    def _of(self) -> tuple[str, int]:
+        return "C", self.m * self.n
+
+
+_NOT_A_GEMMS = ("grid", "block", "arrays", "changed", "compared")

@@ -76,8 +76,8 @@ class Stage:
 
 
 def shape(program: Program, kernel: str) -> Shape:
-    """The numbers of `kernel`. IsaError where it cannot be analysed."""
-    view = program.kernel(kernel)
+    """The numbers of `kernel`, or of the only one for "". IsaError where it cannot be analysed."""
+    view = program.kernel(kernel or None)
     control = cfg.of_kernel(view)
     main = inner.main_loop(control)
     loop = inner.body(control, main) if main else []

@@ -51,9 +51,10 @@ def section(name: str) -> str:
 
 
 def _public(cls: type) -> Iterator[tuple[str, object]]:
-    """Methods and properties of the class itself that have a docstring."""
+    """Methods and properties of the class itself that have a docstring, and what calling it does."""
     for member, value in vars(cls).items():
-        if not member.startswith("_") and (callable(value) or isinstance(value, property)) and inspect.getdoc(value):
+        public = not member.startswith("_") or member == "__call__"
+        if public and (callable(value) or isinstance(value, property)) and inspect.getdoc(value):
             yield member, value
 
 

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from hipgemm.build import build
+from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import LADDER, gemm_kernarg
-from hipgemm.launch import launch_of
 from isa.errors import IsaError
 from isa.sim.jit import NATIVE, Target
 from isa.sim.selfcheck import settled

@@ -11,15 +11,18 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
-from hipgemm.cli import Reporting, inputs
+from hipgemm.build import readable
+from hipgemm.cli import inputs
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from hipgemm.kernels import Gemm
 from hipgemm.report.inspection import WIDTH
-from isa.asm.parse import parse
+from isa.asm.program import Program
 from isa.errors import IsaError
 from tools import dual_fma_order
 from tools import dual_fma_table as shown
 
 
-@click.command("order", cls=Reporting, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("order", cls=KernelCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("what", nargs=-1, required=True, metavar="ROWS COLUMNS | KERNEL|FILE")
 @click.option(
     "--accumulators",
@@ -28,13 +31,10 @@ from tools import dual_fma_table as shown
     type=click.Choice(["opposite", "turning"]),
     help="Of an even tile: banks opposite to the sources read, or by turns as in kernels 6 to 8.",
 )
-@click.option("--kernel", "name", default=None, help="Which kernel of the file.  [default: the only one]")
 @click.option("--all", "every", is_flag=True, help="Show every row of the bank table.")
-@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
+@code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(
-    what: tuple[str, ...], accumulators: str, name: str | None, every: bool, hipcc: Path | None, as_json: bool
-) -> None:
+def command(what: tuple[str, ...], accumulators: str, every: bool, code: CodeOptions, as_json: bool) -> None:
     """Show in which order the dual FMAs of a thread tile run, and what that costs under each rule of operand banks.
 
     `order.py 8 16` is for 8 elements of A's column times 16 of B's row. A kernel of the ladder (built first), an
@@ -46,11 +46,12 @@ def command(
     if len(what) == 2 and all(word.isdecimal() for word in what):
         found = dual_fma_order.of_tile(int(what[0]), int(what[1]), accumulators)
     elif len(what) == 1 and not what[0].isdecimal():
-        if (made := inputs.built(what[0], hipcc)) is not None:
-            inputs.same_kernel(what[0], name)
-            found = dual_fma_order.of_rung(parse(made.assembly.read_text(), str(made.assembly)), what[0])
+        kernel = inputs.kernel(what[0], code)
+        given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+        if isinstance(kernel, Gemm) and isinstance(given, Program):
+            found = dual_fma_order.of_rung(given, kernel.name)
         else:
-            found = dual_fma_order.of_code(inputs.read(what[0]), "stdin" if what[0] == "-" else what[0], name)
+            found = dual_fma_order.of_code(given, "stdin" if what[0] == "-" else what[0], code.name)
     else:
         raise IsaError(
             "this is neither a thread tile nor code",

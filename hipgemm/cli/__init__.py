@@ -17,6 +17,8 @@ from isa.errors import IsaError
 
 VERBS = {
     "run": "build a kernel, run it, check its answer",
+    "build": "compile, rewrite, prove, assemble and link, and leave every stage",
+    "opt": "run passes on assembly, with the proof that it still does the same",
     "bench": "measure the ladder, as a table beside the published one",
     "timeline": "show what the waves of a kernel do over time, by the cycle model",
     "time": "predict how long a kernel takes on a card, and where its cycles go",

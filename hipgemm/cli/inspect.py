@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
 
-@click.command("inspect")
+
+@click.command("inspect", cls=KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE")
-@click.option("--kernel", "name", default=None, help="Which kernel of the file.  [default: the only one]")
 @click.option(
     "--threads",
     default=None,
@@ -21,28 +22,23 @@ import click
 @click.option(
     "--html", default=None, type=click.Path(path_type=Path, dir_okay=False), help="Write a page to this file."
 )
-@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
+@code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    what: str,
-    name: str | None,
-    threads: int | None,
-    every: bool,
-    html: Path | None,
-    hipcc: Path | None,
-    as_json: bool,
-) -> None:
-    """Show what a kernel is made of: a kernel of the ladder (built first), an assembly file (- for stdin), or a code
-    object.
+    what: str, threads: int | None, every: bool, html: Path | None, code: CodeOptions, as_json: bool
+) -> None:  # fmt: skip
+    """Show what a kernel is made of: a kernel of the ladder, HIP source, assembly (- for stdin), or a code object.
 
     Occupancy comes with what limits it and the step that would raise it. The bank table of the main loop tells which
     VGPR bank each operand is read from and what the operand caches serve.
     """
+    from hipgemm.build import readable
     from hipgemm.cli import inputs
     from hipgemm.inspection import inspect
     from hipgemm.report import inspection as shown
 
-    found = inspect(inputs.read(what, hipcc), "stdin" if what == "-" else what, name, threads)
+    given = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc)
+    found = inspect(given, "stdin" if what == "-" else what, code.name, threads)
     if html is not None:
         inputs.write(html, shown.page(found))
     if as_json:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import click
 
 from hipgemm.cli.findings import as_object, of_rules, rule_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
 from isa.errors import Finding
 
 
@@ -23,19 +23,18 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
     context.exit()
 
 
-@click.command("lint")
+@click.command("lint", cls=KernelCommand)
 @click.argument("what", metavar="FILE|KERNEL")
-@click.option("--kernel", "name", default=None, help="Check one kernel of the file, not all.")
 @click.option("--faults-only", is_flag=True, help="Leave notes out.")
-@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
 @click.option("--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules,
               help="List the rules of lint and check.")  # fmt: skip
+@code_options
 @rule_options
 def command(
-    what: str, name: str | None, faults_only: bool, hipcc: Path | None, select: tuple[str, ...],
-    ignore: tuple[str, ...], sarif: bool, as_json: bool,
+    what: str, faults_only: bool, code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...], sarif: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
-    """Check a gfx11 assembly file (- for stdin), a code object, or a kernel of the ladder, which is built first.
+    """Check HIP source, assembly (- for stdin), a code object, or a kernel of the ladder: all kernels in it.
 
     Faults: illegal instructions, registers read before their load has landed, LDS shared without a barrier, registers
     nobody wrote, counts that disagree. Notes: waits that do nothing or too much, values nobody reads.
@@ -47,7 +46,7 @@ def command(
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
-    found = of_rules(_findings(what, name, hipcc, not faults_only), ids)
+    found = of_rules(_findings(what, code, not faults_only), ids)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:
         from hipgemm.cli.sarif import log
@@ -62,13 +61,14 @@ def command(
     sys.exit(1 if faults else 0)
 
 
-def _findings(what: str, name: str | None, hipcc: Path | None, notes: bool) -> list[Finding]:
+def _findings(what: str, code: CodeOptions, notes: bool) -> list[Finding]:
+    from hipgemm.build import readable
     from hipgemm.cli import inputs
     from isa.asm.program import Program
     from isa.check import suppress
     from isa.check.lint import lint_code_object, lint_program
 
-    given = inputs.read(what, hipcc)
+    given, name = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc), code.name
     if not isinstance(given, Program):
         return lint_code_object(given, what, name, notes=notes)
     found = suppress.apply(lint_program(given, name, notes=notes), given, "lint", suppress.lines_of(given, name))

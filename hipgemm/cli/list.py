@@ -15,7 +15,8 @@ def command(as_json: bool) -> None:
     from hipgemm.kernels import LADDER
 
     if as_json:
-        rows = [{**dataclasses.asdict(row), "mode": row.mode} for row in LADDER.values()]
+        facts = ({**dataclasses.asdict(row), "mode": row.mode} for row in LADDER.values())
+        rows = [{k: v for k, v in row.items() if k not in ("code", "flags")} for row in facts]
         click.echo(json.dumps({"kernels": rows}))
         return
     from rich.box import SIMPLE

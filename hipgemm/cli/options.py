@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import click
 
+from hipgemm.cli import Reporting
 from hipgemm.device import CHOICES
+from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import DATA
 from isa.sim.jit import LEVELS, NATIVE
 
@@ -49,6 +54,22 @@ class _Clock(click.FloatRange):
 clock_option = click.option("--clock", default=None, type=_Clock(), help="Shader clock in MHz.  [default: the card's]")
 
 
+class Numbers(click.ParamType):
+    """So many positive numbers with commas between."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.name = ",".join("XYZ"[:count])
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        found = tuple(int(part) if part.strip().isdecimal() else 0 for part in str(value).split(","))
+        if len(found) != self.count or min(found) < 1:
+            self.fail(f"{value!r} is not {self.name}, each 1 at least", param, ctx)
+        return found
+
+
 class Triple(click.ParamType):
     """X, X,Y or X,Y,Z."""
 
@@ -77,29 +98,109 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-size_options = together(
-    click.option("-n", default=4096, show_default=True, help="Columns of B and C."),
-    click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]"),
-    click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
-)
-"""`n`, and `m` and `k`, which are None if not given."""
+def bundle(into: str, make: type[Any], *options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one argument of the command's function: the dataclass `make`, by the names of its fields."""
 
-launch_options = together(
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def bundled(*args: Any, **given: Any) -> Any:
+            taken = {f.name: given.pop(f.name) for f in dataclasses.fields(make) if f.name in given}
+            return function(*args, **given, **{into: make(**taken)})
+
+        return together(*options)(cast(F, bundled))
+
+    return decorate
+
+
+def size_options(n: int = 4096) -> Callable[[F], F]:
+    """`n`, and `m` and `k`, which are None if not given. n: by default."""
+    return together(
+        click.option("-n", default=n, show_default=True, help="Columns of B and C."),
+        click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]"),
+        click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class CodeOptions:
+    """Which kernel of what a user typed, and how HIP source is compiled. arch: None for the verb's own."""
+
+    name: str | None = None
+    arch: str | None = None
+    hipcc: Path | None = None
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+    optimise: str | None = None
+    cu_mode: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """For the compiler, beside its -O3; those behind `--` come last."""
+        context = click.get_current_context(silent=True)
+        rest = context.meta.get(_FLAGS, ()) if context else ()
+        return (
+            *(f"-D{word}" for word in self.defines), *(f"-I{Path(folder).resolve()}" for folder in self.includes),
+            *((f"-O{self.optimise}",) if self.optimise else ()), *rest,
+        )  # fmt: skip
+
+
+_FLAGS = "hipgemm.flags"
+
+
+class KernelCommand(Reporting):
+    """A verb that takes kernels: what stands behind `--` is for the compiler."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_FLAGS] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- FLAGS]"]
+
+
+hipcc_option = click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that compiles.")
+code_options = bundle(
+    "code",
+    CodeOptions,
     click.option("--kernel", "name", default=None, help="The kernel in FILE, where it has more than one."),
+    hipcc_option,
+    click.option("--arch", default=None, help="Build for this target.  [default: gfx1100, or the device's or card's]"),
+    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of HIP source: define a macro."),
+    click.option("-I", "includes", multiple=True, metavar="FOLDER", help="Of HIP source: look for headers here."),
+    click.option("-O", "optimise", default=None, metavar="LEVEL", help="Of HIP source.  [default: 3]"),
+    click.option("--cu-mode", is_flag=True, help="Of HIP source: compile with -mcumode."),
+)
+"""`code`: which kernel, and how it is compiled."""
+
+launch_options = bundle(
+    "request",
+    LaunchRequest,
     click.option("--grid", type=Triple(), default=None, help="Workgroups, for a kernel that is not of the ladder."),
     click.option("--block", type=Triple(), default=None, help="Work-items of a workgroup."),
     click.option(
-        "--arg",
-        "arguments",
-        multiple=True,
-        metavar="TYPE:VALUE",
-        help="An argument: i32:5, f32:1.5, buffer:BYTES, buffer:BYTES:zero|random|unwritten.",
+        "--arg", "arguments", multiple=True, metavar="[NAME=]WORD",
+        help="An argument: i32:5, f32:1.5, random:f32:64x128 (or zeros, arange, unwritten), file:x.npy, buffer:BYTES, "
+        "struct:i32:1,f32:2.",
     ),
-)
-"""How a kernel that is not of the ladder is launched."""
+    click.option("--dynamic-lds", type=click.IntRange(min=0), default=0, help="Bytes of LDS behind the static ones."),
+    click.option("--launch", "file", default=None, type=click.Path(path_type=Path),
+                 help="A launch file that says the same.  [default: FILE.toml beside FILE, where there is one]"),
+    click.option("--block-tile", type=Numbers(2), default=None, metavar="ROWS,COLUMNS",
+                 help="Of a kernel with a GEMM's signature: what a workgroup computes of C."),
+    click.option("--tile", type=Numbers(3), default=None, metavar="M,N,K", help="What its sizes are multiples of."),
+    click.option("--expect", multiple=True, metavar="[ARG=]FILE.npy",
+                 help="What an array must hold afterwards; the last one if not named."),
+    click.option("--tolerance", default=0.0, type=click.FloatRange(min=0), show_default=True,
+                 help="How far it may be off, of numbers beyond 1 relatively."),
+)  # fmt: skip
+"""`request`: how a kernel that is not of the ladder is launched, and what it must compute."""
+
 
 measure_options = together(
-    size_options,
+    size_options(),
     click.option("--alpha", default=1.0, show_default=True),
     click.option("--beta", default=0.0, show_default=True),
     click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -9,18 +10,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+
 if TYPE_CHECKING:
+    from hipgemm.kernel_object import Kernel
+    from hipgemm.kernels import Gemm
     from isa.asm.program import Program
     from isa.check.equivalence import Proof
 
 
-@click.command("prove")
-@click.argument("kernel")
-@click.option("--assembly", default=None, type=click.Path(path_type=Path),
-              help="Prove this .s (- for stdin), an edited KERNEL, instead of what is built.")  # fmt: skip
-@click.option("--against", default=None, type=click.Path(path_type=Path),
-              help="The .s that it must do the same as; KERNEL may then be any .s.")  # fmt: skip
-@click.option("--kernel", "name", default=None, help="With --against: which kernel of the files, if there are more.")
+@click.command("prove", cls=KernelCommand)
+@click.argument("kernel", metavar="KERNEL|FILE")
+@click.option("--assembly", default=None, metavar="FILE",
+              help="Prove this file (- for stdin), an edited KERNEL, instead of what is built.")  # fmt: skip
+@click.option("--against", default=None, metavar="KERNEL|FILE", help="What it must do the same as.")
 @click.option("-n", default=None, type=int, help="Columns of B and C: prove a generated kernel at this size only.")
 @click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]")
 @click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]")
@@ -31,36 +34,35 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Of a generated kernel: every K at all edges, too, and more far launches. Takes some 20 s and 1 GB.",
 )
-@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
+@code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    kernel: str, assembly: Path | None, against: Path | None, name: str | None, n: int | None, m: int | None,
-    k: int | None, groups: int, thorough: bool, hipcc: Path | None, as_json: bool,
+    kernel: str, assembly: str | None, against: str | None, n: int | None, m: int | None, k: int | None, groups: int,
+    thorough: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Prove that a kernel is right, for all data, or name the first thing that is wrong.
 
     Of kernel6 to kernel8: that it computes what the compiler wrote, at all sizes. Of generated kernels: that each
     element of C is alpha A B + beta C by definition, at small sizes that take every way through the kernel, at all
     edges, and for every K, near and in far tiles (of kernel10 and its like where tiles are whole); or at the size that
-    -n, -m and -k give, which takes about a minute for each 10^9 multiplications. With --against, of any kernel: that it
-    computes what the original does, as far as it can be followed.
+    -n, -m and -k give, which takes about a minute for each 10^9 multiplications. Of a file whose kernel is called like
+    one of these: the same of that. With --against, of any kernel, HIP source or assembly: that it computes what the
+    original does, as far as it can be followed.
 
     Exit status 0 if it is proved, 1 if it is wrong or could not be proved, 2 where the input cannot be read.
     """
     if n is None and (m is not None or k is not None):
         raise click.UsageError("-m and -k go with -n")
-    if name is not None and against is None:
-        raise click.UsageError("--kernel goes with --against")
     if against is not None and n is not None:
         raise click.UsageError("-n does not go with --against, which speaks of all sizes")
     if thorough and (n is not None or against is not None):
         raise click.UsageError("--thorough goes with neither -n nor --against")
     reference: str | None
     if against is not None:
-        proof, reference = _against(kernel, assembly, against, name, hipcc), str(against)
+        proof, reference = _against(kernel, assembly, against, code), against
     else:
         size = None if n is None else (n if m is None else m, n, n if k is None else k)
-        proof, reference = _proof(kernel, assembly, size, groups, hipcc, thorough)
+        proof, reference = _proof(kernel, assembly, size, groups, code, thorough)
     if as_json:
         said = {"verdict": proof.verdict, "statement": proof.statement, "assumptions": proof.assumptions}
         difference = str(proof.difference) if proof.difference else None
@@ -68,52 +70,63 @@ def command(
         click.echo(json.dumps({"kernel": kernel, **said, **more}))
     else:
         click.echo(str(proof))
-        if assembly and reference and not against and not proof.proved:
+        edited = assembly or Path(kernel).exists()
+        if edited and reference and not against and not proof.proved:
             click.echo(f"  reference: {reference}")
             click.echo("  help: an edited file of another compiler has another one: name it, --against FILE.s")
     sys.exit(0 if proof.proved else 1)
 
 
-def _program(what: str, hipcc: Path | None = None) -> Program:
-    from hipgemm.cli import inputs
+def _program(kernel: Kernel, code: CodeOptions) -> Program:
+    from hipgemm.build import readable
     from isa.asm.program import Program
     from isa.errors import IsaError
 
-    program = inputs.read(what, hipcc)
+    program = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
     if not isinstance(program, Program):
-        raise IsaError(f"{what} is a code object", expected="assembly, as a compiler or hipgemm writes it")
+        raise IsaError(
+            f"{kernel.title} is a code object, which the provers do not read",
+            expected="HIP source or assembly, as a compiler or hipgemm writes it",
+            hint="prove the .s that it was made from",
+        )
     return program
 
 
-def _against(kernel: str, assembly: Path | None, original: Path, name: str | None, hipcc: Path | None) -> Proof:
+def _against(kernel: str, assembly: str | None, original: str, code: CodeOptions) -> Proof:
     """Of a kernel of any file, or of a rung, of whose launches more is known."""
     from hipgemm import proving
-    from hipgemm.kernels import known, rung
+    from hipgemm.cli import inputs
 
-    row = rung(kernel) if known(kernel) and not Path(kernel).exists() else None
-    program = _program(str(assembly) if assembly else kernel, hipcc)
-    return proving.same(_program(str(original)), program, row, name)
+    unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both programs
+    given = inputs.kernel(kernel, unnamed)
+    program = _program(inputs.kernel(assembly, unnamed) if assembly else given, code)
+    return proving.same(_program(inputs.kernel(original, unnamed), code), program, given, code.name)
 
 
 def _proof(
-    kernel: str, assembly: Path | None, size: tuple[int, int, int] | None, groups: int, hipcc: Path | None,
+    kernel: str, assembly: str | None, size: tuple[int, int, int] | None, groups: int, code: CodeOptions,
     thorough: bool,
 ) -> tuple[Proof, str | None]:  # fmt: skip
     """The proof, and what the kernel was held against, if it is another text."""
     from hipgemm import proving
     from hipgemm.build import build
-    from hipgemm.kernels import rung
+    from hipgemm.cli import inputs
+    from hipgemm.kernels import Gemm
     from isa.asm.parse import parse
     from isa.errors import IsaError
 
-    if Path(kernel).exists():
-        raise IsaError(
-            f"{kernel} is a file: what is it to compute?", hint=f"hipgemm prove {kernel} --against ORIGINAL.s"
-        )
-    row = rung(kernel)
-    made = build(row, hipcc=hipcc)
-    own = made.assembly
-    program = _program(str(assembly)) if assembly else parse(own.read_text(), own.name)
+    given = inputs.kernel(kernel, code)
+    if isinstance(given, Gemm):
+        row, edited = given, _program(inputs.kernel(assembly, code), code) if assembly else None
+    else:
+        edited = _program(given, code)
+        row = _called_like(kernel, edited, code.name)
+    if row.parameters and edited is not None:
+        program = edited
+    else:
+        made = build(row, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+        own = made.assembly
+        program = edited or parse(own.read_text(), own.name)
     if row.parameters:
         if size is None:
             return proving.generated(row, program, thorough=thorough), None
@@ -123,3 +136,14 @@ def _proof(
         raise IsaError(f"{kernel} is proved at all sizes", hint="leave -n, -m and -k out")
     first = made.folder / made.stages[0].file
     return proving.same(parse(first.read_text(), first.name), program, row), f"{first.name}, made by {made.toolchain}"
+
+
+def _called_like(file: str, program: Program, name: str | None) -> Gemm:
+    """The rung that the kernel of a file is called like."""
+    from hipgemm.kernels import known, rung
+    from isa.errors import IsaError
+
+    found = program.kernel(name).name
+    if not known(found):
+        raise IsaError(f"{file}: what is {found} to compute?", hint=f"hipgemm prove {file} --against ORIGINAL")
+    return rung(found)

@@ -1,57 +1,77 @@
-"""`hipgemm run KERNEL`: build, run, check, and show the result."""
+"""`hipgemm run KERNEL|FILE`: build, run, check, and show the result."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import cpu_option, measure_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, cpu_option, launch_options, measure_options
 from hipgemm.cli.progress import steps
+from hipgemm.launch_request import LaunchRequest
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.launch import Launch
+    from hipgemm.measure import Measured
 
 
-@click.command("run")
-@click.argument("kernel")
+@click.command("run", cls=KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE")
 @measure_options
 @cpu_option
+@launch_options
+@click.option("--out", "outs", multiple=True, metavar="[ARG=]FILE.npy",
+              help="Save what an array holds afterwards; the last one if not named.")  # fmt: skip
+@code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    kernel: str,
-    n: int,
-    m: int | None,
-    k: int | None,
-    alpha: float,
-    beta: float,
-    data: str,
-    seed: int,
-    repeats: int | None,
-    cold: bool,
-    device: str | None,
-    card_name: str | None,
-    cpu: str,
-    as_json: bool,
-) -> None:
-    """Build KERNEL (one of `hipgemm list`), run it and check its answer: C = alpha A B + beta C.
+    what: str, n: int, m: int | None, k: int | None, alpha: float, beta: float, data: str, seed: int,
+    repeats: int | None, cold: bool, device: str | None, card_name: str | None, cpu: str, request: LaunchRequest,
+    outs: tuple[str, ...], code: CodeOptions, as_json: bool,
+) -> None:  # fmt: skip
+    """Build a kernel, run it and check its answer.
+
+    A kernel of the ladder (`hipgemm list`) computes C = alpha A B + beta C, which is held against a float64 product.
+    HIP source, assembly (- for stdin) or a code object needs --grid, --block, and an --arg for each argument of its
+    kernel, or a launch file beside it; --expect says what it must compute, --out keeps it.
 
     Exit status 1 if the answer is wrong.
     """
+    from hipgemm.cli import inputs
     from hipgemm.device import Device
-    from hipgemm.measure import run
+    from hipgemm.launch_request import named, prepared
+    from hipgemm.measure import measure_launch
+    from hipgemm.problem import Problem
 
+    problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
+    kernel = inputs.kernel(what, code)
     with steps() as step:
-        result = run(
-            kernel,
-            n,
-            m=m,
-            k=k,
-            alpha=alpha,
-            beta=beta,
-            data=data,
-            seed=seed,
-            device=Device.open(device, cpu=cpu, card=card_name),
-            repeats=repeats,
-            cold=cold,
-            step=step,
+        opened = Device.open(device, cpu=cpu, card=card_name)
+        step(f"building {what} for {opened.arch}")
+        made, launch = prepared(
+            kernel, request, problem, arch=code.arch or opened.arch, hipcc=code.hipcc, cus=opened.cus
         )
-    click.echo(result.to_json() if as_json else repr(result))
-    sys.exit(0 if result.correct else 1)
+        places = {launch.array(name): inputs.folder_of(Path(path)) for name, path in map(named, outs)}
+        measured = measure_launch(made, launch, opened, repeats=repeats, cold=cold, step=step)
+    _save(places, measured, launch)
+    click.echo(measured.result.to_json() if as_json else repr(measured.result))
+    sys.exit(1 if measured.result.correct is False else 0)
+
+
+def _save(places: dict[int, Path], measured: Measured, launch: Launch) -> None:
+    import numpy as np
+
+    for number, path in places.items():
+        if number not in measured.arrays:
+            raise IsaError(
+                f"{launch.arrays[number].name} is no result of this kernel", expected="an array that it fills"
+            )
+        try:
+            with path.open("wb") as file:
+                np.save(file, measured.arrays[number])
+        except OSError as error:
+            raise IsaError(f"cannot write {path}: {error.strerror}") from error
+        click.echo(f"wrote {path}", err=True)

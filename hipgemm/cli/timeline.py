@@ -1,4 +1,4 @@
-"""`hipgemm timeline KERNEL -o FILE`: waves over time and the main loop's latencies, as a page or a Perfetto trace."""
+"""`hipgemm timeline KERNEL|FILE -o PAGE`: waves over time and the main loop's latencies, as a page or for Perfetto."""
 
 from __future__ import annotations
 
@@ -6,27 +6,31 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import clock_option
+from hipgemm.cli.options import CodeOptions, KernelCommand, clock_option, code_options, launch_options, size_options
 from hipgemm.cli.progress import steps
+from hipgemm.launch_request import LaunchRequest
 from isa.errors import IsaError
 
 
-@click.command("timeline")
-@click.argument("kernel")
+@click.command("timeline", cls=KernelCommand)
+@click.argument("what", metavar="KERNEL|FILE")
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="FILE.html, or FILE.json for Perfetto.")
-@click.option("-n", default=4096, show_default=True, help="M, N and K.")
+@size_options()
+@launch_options
 @click.option("--window", default=2000, show_default=True, type=click.IntRange(100, 20000), help="Cycles to show.")
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @clock_option
-@click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds KERNEL.")
+@code_options
 def command(
-    kernel: str, out: Path, n: int, window: int, card_name: str, clock: float | None, hipcc: Path | None
-) -> None:
-    """Show what the waves of KERNEL's busiest CU or WGP do, by the cycle model; nothing is launched."""
-    from hipgemm.build import build
+    what: str, out: Path, n: int, m: int | None, k: int | None, request: LaunchRequest, window: int, card_name: str,
+    clock: float | None, code: CodeOptions,
+) -> None:  # fmt: skip
+    """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. What it takes,
+    and how a kernel that is not of the ladder is launched, is as of `hipgemm time`."""
     from hipgemm.cli import inputs
-    from hipgemm.kernels import rung
-    from hipgemm.predict import ready
+    from hipgemm.launch_request import prepared
+    from hipgemm.predict import timed
+    from hipgemm.problem import Problem
     from hipgemm.report import timeline as shown
     from hipgemm.timeline import timeline
     from isa.timing import cards
@@ -34,12 +38,15 @@ def command(
     if out.suffix not in (".html", ".json"):
         raise IsaError(f"{out}: which format?", expected="a name that ends in .html or .json", got=out.suffix or "none")
     on = cards.card(card_name)
+    problem = Problem(n if m is None else m, n, n if k is None else k)
     with steps() as step:
-        step(f"building {kernel}")
-        built = build(kernel, arch=on.arch, hipcc=hipcc)
+        kernel = inputs.kernel(what, code)
+        step(f"building {what}")
+        made, launch = prepared(kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus)
         step("following its addresses")
-        prepared = ready(built.code_object(), rung(kernel), (n, n, n), on).prepared
+        ready = timed(made.code_object, made.name, launch, on).prepared
         step("playing it")
-        found = timeline(prepared, f"{kernel}, N = {n}, {on.name}", clock or on.clock_mhz, window=window)
+        size = "" if launch.problem is None else f", N = {n}"
+        found = timeline(ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window)
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
     click.echo(f"cycles {found.start} to {found.end}, {len(found.issues)} instructions", err=True)

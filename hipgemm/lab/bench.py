@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.build import Build, build
+from hipgemm.build import Build, Linked, build
 from hipgemm.kernels import Gemm, gemm_kernarg
 from hipgemm.problem import Problem
+from hipgemm.result import Result
 from isa import toolchain
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.device import Device
     from hipgemm.inspection import Inspection
-    from hipgemm.result import Result
     from isa.analysis.cfg import Cfg
     from isa.sim.card import Card, Kernel
     from isa.timing.trace import Trace
@@ -82,16 +82,18 @@ class Bench:
         """Build, run, check and time a GEMM kernel at M = N = K = n. SizeError where it does not take n.
 
         depth: of its tiles of A and B, what K must be a multiple of if not given."""
+        from hipgemm.gemm_launch import gemm
         from hipgemm.inspection import inspect
-        from hipgemm.measure import measure_image
+        from hipgemm.measure import measure_launch
 
         row.check_size(n, n, n)
         self.step(f"building {row.title}")
         built = build(row, arch=self.device.arch, tools=toolchain.find(), flags=flags)
         self.toolchain = built.toolchain
-        image = built.hsaco.read_bytes()
         self.step(f"running {row.title}")
-        result = measure_image(image, row, Problem(n, n, n), self.device).result
+        launch = gemm(row, Problem(n, n, n), self.device.cus)
+        result = measure_launch(Linked(row, built.hsaco.read_bytes()), launch, self.device).result
+        assert isinstance(result, Result)
         paths = Paths(built, row)
         if result.time_ms is None and self.device.simulated:
             self.step(f"recording {row.title}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.kernels import SOURCES
+from hipgemm.kernel_object import SOURCES
 from isa import cache, toolchain
 
 if TYPE_CHECKING:

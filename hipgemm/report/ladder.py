@@ -88,12 +88,12 @@ def _row(o: Overview, e: Entry) -> dict[str, str]:
 def intensity(e: Entry, level: int) -> float | None:
     """Operations for each byte that the cycle model's busiest unit asked a level for, by lines of 128 bytes. level: 2
     is L2, 3 L3, 4 VRAM. None where there is no prediction or no such line."""
-    if e.prediction is None:
+    if e.prediction is None or (size := e.prediction.launch.problem) is None:
         return None
-    p, t = e.prediction, e.prediction.timing
+    t = e.prediction.timing
     lines = float(t.typical.lines[level])
     share = t.unit_workgroups / t.workgroups * t.typical.played
-    return 2.0 * p.m * p.n * p.k * share / (LINE * lines) if lines else None
+    return 2.0 * size.m * size.n * size.k * share / (LINE * lines) if lines else None
 
 
 def _points(o: Overview) -> list[svg.Point]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hipgemm.bench import KERNELS, Refusal
 from hipgemm.kernels import PUBLISHED_ROCBLAS, Published, known, rung
 from hipgemm.report.pages import part
-from hipgemm.result import Result
+from hipgemm.result import LaunchResult, Result
 
 PUBLISHED_SIZE = 4096
 SOURCE = 'published: seb-v, "Deep Dive into Matrix Optimization on AMD GPUs", 2025, Radeon RX 7900 XTX, N = 4096'
@@ -80,9 +80,9 @@ def text(table: Table, width: int | None = None) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "".join(f"\n {n}" for n in table.notes)
 
 
-def html(r: Result) -> str:
+def html(r: LaunchResult) -> str:
     """One result, for a notebook: its rows in the look of the pages."""
-    return part("titled", r.kernel, r.rows(), not r.correct)
+    return part("titled", r.kernel, r.rows(), r.correct is False)
 
 
 def _key(r: Result) -> tuple[object, ...]:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from hipgemm.predict import LaunchPrediction, Prediction
+from hipgemm.predict import Prediction
 from hipgemm.report.pages import part
 from isa.timing import shown
 from isa.timing.ensemble import Timing
 
 
-def rows(p: Prediction | LaunchPrediction) -> list[tuple[str, str]]:
+def rows(p: Prediction) -> list[tuple[str, str]]:
     """(what, value) lines, most wanted first."""
     time, *others = p.timing.rows()
     return [time, *_speed(p), *others]
 
 
-def text(p: Prediction | LaunchPrediction) -> str:
+def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
     return f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}"
 
 
-def as_json(p: Prediction | LaunchPrediction) -> dict[str, Any]:
+def as_json(p: Prediction) -> dict[str, Any]:
     """Everything, in SI units and fractions; operations a second only where the kernel is known to be a GEMM."""
     t = p.timing
     return {
@@ -58,21 +58,21 @@ def cycles(t: Timing) -> str:
     return part("prediction", "predicted time", t.rows(), t.main_causes)
 
 
-def _title(p: Prediction | LaunchPrediction) -> str:
-    if isinstance(p, Prediction):
-        return f"{p.rung.name}, M = {p.m}, N = {p.n}, K = {p.k}"
-    grid, block = (" x ".join(map(str, size)) for size in (p.grid, p.block))
-    return f"{p.name}, {grid} workgroups of {block}"
+def _title(p: Prediction) -> str:
+    if (size := p.launch.problem) is not None:
+        return f"{p.kernel}, M = {size.m}, N = {size.n}, K = {size.k}"
+    grid, block = (" x ".join(map(str, size)) for size in (p.launch.grid, p.launch.block))
+    return f"{p.kernel}, {grid} workgroups of {block}"
 
 
-def _speed(p: Prediction | LaunchPrediction) -> list[tuple[str, str]]:
-    if not isinstance(p, Prediction):
+def _speed(p: Prediction) -> list[tuple[str, str]]:
+    if p.tflops is None or p.peak_share is None:
         return []
     return [("speed", f"{p.tflops:.2f} TFLOP/s, {100 * p.peak_share:.1f} % of the card's peak")]
 
 
-def _launch(p: Prediction | LaunchPrediction) -> dict[str, Any]:
-    if not isinstance(p, Prediction):
-        return {"kernel": p.name, "grid": list(p.grid), "block": list(p.block)}
-    sizes = {"kernel": p.rung.name, "m": p.m, "n": p.n, "k": p.k}
+def _launch(p: Prediction) -> dict[str, Any]:
+    if (size := p.launch.problem) is None:
+        return {"kernel": p.kernel, "grid": list(p.launch.grid), "block": list(p.launch.block)}
+    sizes = {"kernel": p.kernel, "m": size.m, "n": size.n, "k": size.k}
     return {**sizes, "tflops": p.tflops, "peak_share": p.peak_share}

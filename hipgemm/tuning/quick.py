@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from hipgemm.gemm_launch import GemmGrid, launch_of
 from hipgemm.kernels import rung
-from hipgemm.launch import Launch, launch_of
 from hipgemm.tuning.shapes import Shape
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
@@ -63,13 +63,13 @@ def _short(p: Parameters, k: int, work: Work | None) -> int:
     return short if 4 * short <= 3 * k else k
 
 
-def _with_k(launch: Launch, p: Parameters, k: int) -> Launch:
+def _with_k(launch: GemmGrid, p: Parameters, k: int) -> GemmGrid:
     """A launch over fewer steps, its tiles in as many pieces as before."""
     work = replace(launch.work, blocks=max(1, -(-k // p.depth))) if launch.work else None
     return replace(launch, sizes=(*launch.sizes[:2], k), work=work)
 
 
-def _ready(kernel: str, p: Parameters, launch: Launch, on: Card) -> Prepared:
+def _ready(kernel: str, p: Parameters, launch: GemmGrid, on: Card) -> Prepared:
     """A launch followed, and its caches played, as `TimedLaunch.prepared` does from a code object."""
     cfg, vgprs = _program(kernel, p, on.arch)
     kernarg = launch.kernarg(_MATRICES, 1.0, 0.0, _WORKSPACE)

@@ -168,7 +168,7 @@ class _Bench:
         self.loaded: dict[str, Any] = {}
 
     def start(self, kernel: str, stream: Any) -> None:
-        from hipgemm.launch import start
+        from hipgemm.gemm_launch import start
 
         if kernel not in self.loaded:
             self.loaded[kernel] = self.device.load(image(kernel, self.device.arch), kernel)

@@ -40,9 +40,11 @@ def pointers():
 """
 COMMAND = START + "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
 RESULT = Result(
-    "kernel8", 4096, 4096, 4096, 1.0, 0.0, "random", 0, "gfx1100", "AMD Radeon RX 7900 XTX", False, True, 1e-4, 1e-3,
-    2.8, 2.9, 16, "measured", 49.1, 216, 55, 8448, 0, made_by="hipcc", times_ms=(2.8, 3.0), deviation_ms=0.1,
-    clock_mhz=(2300.0, 2400.0, 2500.0), environment={"rocm": "6.4"},
+    kernel="kernel8", m=4096, n=4096, k=4096, alpha=1.0, beta=0.0, data="random", seed=0, arch="gfx1100",
+    device="AMD Radeon RX 7900 XTX", simulated=False, correct=True, max_abs_error=1e-4, tolerance=1e-3, time_ms=2.8,
+    mean_ms=2.9, runs=16, time_kind="measured", tflops=49.1, vgprs=216, sgprs=55, lds_bytes=8448, scratch_bytes=0,
+    made_by="hipcc", times_ms=(2.8, 3.0), deviation_ms=0.1, clock_mhz=(2300.0, 2400.0, 2500.0),
+    environment={"rocm": "6.4"},
 )  # fmt: skip
 
 
@@ -126,7 +128,7 @@ from hipgemm.measure import measure_subject
 device = Device.open("simulated")
 for alpha, beta in ((1, 0), (1.5, -0.5)):
     p = Problem(5, 7, 3, alpha, beta)
-    r = measure_subject(blas.subject(*blas.rocblas(Path(sys.argv[1])), p), p, device).result
+    r = measure_subject(blas.subject(*blas.rocblas(Path(sys.argv[1])), p), device).result
     assert r.correct, r
     assert r.kernel == "kernel0" and r.made_by == f"rocBLAS 4.2.0.test ({sys.argv[1]})" and r.vgprs is None
     assert "VGPRs" not in repr(r) and "rocBLAS" in repr(r)

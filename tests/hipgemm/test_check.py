@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from hipgemm.build import build
-from hipgemm.checking import Schedules, check_gemm
+from hipgemm.checking import Schedules, check
 from hipgemm.cli import main
+from hipgemm.gemm_launch import gemm
 from hipgemm.kernels import LADDER, rung
 from hipgemm.problem import Problem
 from isa import toolchain
@@ -68,7 +69,7 @@ amdhsa.kernels:
 def test_the_ladder_is_clean(name: str, size: tuple[int, int, int]) -> None:
     built = build(name)
     problem = Problem(*size, beta=0.5 if size == SIZES[2] else 0.0)
-    assert check_gemm(rung(name), built.code_object(), problem) == []
+    assert check(built.code_object(), name, gemm(rung(name), problem)) == []
 
 
 # --- mutants: one line of kernel 8 or 5 changed
@@ -76,7 +77,8 @@ def test_the_ladder_is_clean(name: str, size: tuple[int, int, int]) -> None:
 
 def checked(name: str, text: str, n: int = 128) -> list[Finding]:
     image, program = toolchain.find().code_object(text), parse(text, f"{name}.s")
-    return check_gemm(rung(name), image, Problem(n, n, n), program=program, schedules=Schedules(2))
+    launch = gemm(rung(name), Problem(n, n, n))
+    return check(image, name, launch, program=program, schedules=Schedules(2))
 
 
 def changed(name: str, pattern: str, new: Callable[[re.Match[str]], str] | str, number: int = 0) -> tuple[str, int]:

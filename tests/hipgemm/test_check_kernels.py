@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.checking import Given, Schedules, assembled, check_kernel
+from hipgemm.build import assembled
+from hipgemm.checking import Schedules, check
+from hipgemm.launch import Launch
+from hipgemm.launch_request import argument
 from isa.asm.parse import parse
 from isa.object import code_object
 
@@ -75,12 +78,11 @@ def launches():
 
 
 def findings(file, level, name, schedules=3, code=None, program=None):
-    launch = launches()[name]
-    return check_kernel(
-        code or image(file, level), name, tuple(launch["grid"]), tuple(launch["block"]),
-        [Given.read(text) for text in launch["args"]], dynamic_lds=launch.get("lds", 0), program=program,
-        schedules=Schedules(schedules, budget=3_000_000),
-    )  # fmt: skip
+    said = launches()[name]
+    arguments = tuple(argument(text, i) for i, text in enumerate(said["args"]))
+    launch = Launch(tuple(said["grid"]), tuple(said["block"]), arguments, said.get("lds", 0))
+    limits = Schedules(schedules, budget=3_000_000)
+    return check(code or image(file, level), name, launch, program=program, schedules=limits)
 
 
 def judge(file, level, name, found):

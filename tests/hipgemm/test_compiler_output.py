@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.build import INCLUDE
+from hipgemm.build import INCLUDE, Linked
 from hipgemm.device import Device
+from hipgemm.gemm_launch import gemm
 from hipgemm.kernels import LADDER
-from hipgemm.measure import measure_image
+from hipgemm.measure import measure_launch
 from hipgemm.problem import Problem
 from isa import toolchain
 from isa.toolchain import Toolchain
@@ -29,7 +30,7 @@ def check(tools: Toolchain, kernel: str, flags: list[str], folder: Path) -> int:
     text = folder / "k.s"
     tools.compile(row.path, text, arch="gfx1100", cu_mode=row.cu_mode, include=INCLUDE, flags=flags)
     image = tools.code_object(text.read_text())
-    result = measure_image(image, row, PROBLEM, Device.open("simulated")).result
+    result = measure_launch(Linked(row, image), gemm(row, PROBLEM), Device.open("simulated")).result
     assert result.correct, result
     return result.scratch_bytes or 0
 

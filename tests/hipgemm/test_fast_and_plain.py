@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hipgemm.build import build, image
+from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import LADDER, rung
-from hipgemm.launch import launch_of
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import LADDER
-from hipgemm.launch import launch_of
 from hipgemm.measure import measure
 from hipgemm.problem import Problem
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import LARGEST_TILES, SizeError, rung
-from hipgemm.launch import launch_of
 from isa.gemm.work import COUNTERS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -52,7 +52,7 @@ def test_each_stream_has_a_workspace_that_grows(run_program: Run) -> None:
         """
 import struct
 from small_card import *
-from hipgemm import launching, simulated_hip
+from hipgemm import gemm_launch, simulated_hip
 from hipgemm.build import build
 from hipgemm.kernels import rung
 card = SmallCard()
@@ -66,7 +66,7 @@ streams = [None, device.call("hipStreamCreate"), device.call("hipStreamCreate")]
 
 def workspaces(*sizes):
     for stream in streams:
-        launching.start(device, function, rung("kernel10"), [m.address for m in matrices], sizes, 1, 0, stream=stream)
+        gemm_launch.start(device, function, rung("kernel10"), [m.address for m in matrices], sizes, 1, 0, stream=stream)
     device.synchronize()
     found = [struct.unpack_from("<Q", kernarg, 48)[0] for _, _, _, kernarg, _ in card.launches]
     for address in found:
@@ -78,18 +78,18 @@ first = workspaces(256, 256, 64)
 assert len(set(first)) == 3, "two launches that may run at once need two"
 assert workspaces(128, 128, 64) == first, "a smaller launch takes what is there"
 workspaces(256, 256, 1024)
-mine = launching._workspaces[device]
+mine = gemm_launch._workspaces[device]
 assert len(mine) == 3
-needed = launching.launch_of(rung("kernel10"), 256, 256, 1024).workspace_bytes
+needed = gemm_launch.launch_of(rung("kernel10"), 256, 256, 1024).workspace_bytes
 assert all(buffer.size == needed for buffer in mine.values())
 
 card.launch = lambda *_: (_ for _ in ()).throw(ZeroDivisionError("a mistake in the card itself"))
 try:
-    launching.start(device, function, rung("kernel10"), [m.address for m in matrices], (128, 128, 64), 1, 0)
+    gemm_launch.start(device, function, rung("kernel10"), [m.address for m in matrices], (128, 128, 64), 1, 0)
 except DeviceError:
     pass
 else:
     raise SystemExit("no error")
-assert 0 not in launching._workspaces[device], "nobody knows what its counters hold"
+assert 0 not in gemm_launch._workspaces[device], "nobody knows what its counters hold"
 """
     )

@@ -85,7 +85,7 @@ from hipgemm.device import Device
 from hipgemm.measure import measure_subject
 from hipgemm.problem import Problem
 device, problem = Device.open("simulated"), Problem(5, 7, 3, 1.5, -0.5)
-result = measure_subject(blas.subject(*blas.hipblas(), problem), problem, device).result
+result = measure_subject(blas.subject(*blas.hipblas(), problem), device).result
 assert result.correct, result
 print(result.made_by)
 """

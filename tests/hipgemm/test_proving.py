@@ -11,8 +11,8 @@ import pytest
 from hipgemm import build as street
 from hipgemm import proving
 from hipgemm.build import build
+from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import LADDER
-from hipgemm.launch import launch_of
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse, parse_line

@@ -13,8 +13,10 @@ from click.testing import CliRunner
 
 from hipgemm.build import build
 from hipgemm.cli import main
+from hipgemm.gemm_launch import gemm
 from hipgemm.kernels import LADDER, rung
 from hipgemm.predict import Prediction, ready
+from hipgemm.problem import Problem
 from hipgemm.report import timing
 from isa import toolchain
 from isa.timing import cards, model
@@ -184,9 +186,8 @@ def test_the_simulated_card_keeps_this_time() -> None:
 
 def test_a_notebook_shows_the_same_rows_and_causes(read_page: Callable[[str], Any]) -> None:
     on = cards.card("7900 XTX")
-    prediction = Prediction(
-        rung("kernel1"), 64, 64, 64, ready(build("kernel1").code_object(), rung("kernel1"), (64, 64, 64), on).timing()
-    )
+    row, code = rung("kernel1"), build("kernel1").code_object()
+    prediction = Prediction("kernel1", gemm(row, Problem(64, 64, 64)), ready(code, row, (64, 64, 64), on).timing())
     page = read_page(prediction._repr_html_())
     assert page.requests == []
     assert {word for row in timing.rows(prediction) for word in row if word} <= set(page.words)

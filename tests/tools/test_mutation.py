@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build
-from hipgemm.checking import assembled, first_fault
+from hipgemm.build import assembled, build
+from hipgemm.checking import first_fault
+from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import rung
-from hipgemm.launch import launch_of
 from isa.asm.parse import parse
 from isa.check.judge import Judgement
 from isa.check.mutants import Mutant

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipgemm import proving
-from hipgemm.build import build
-from hipgemm.checking import Schedules, assembled, first_fault
+from hipgemm.build import assembled, build
+from hipgemm.checking import Schedules, first_fault
 from hipgemm.kernels import Rung, rung
 from hipgemm.problem import Problem
 from isa.asm.parse import parse

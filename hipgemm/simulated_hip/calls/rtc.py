@@ -17,7 +17,7 @@ import os
 from enum import IntEnum
 from pathlib import Path
 
-from hipgemm.kernels import SOURCES
+from hipgemm.kernel_object import SOURCES
 from hipgemm.simulated_hip.abi import VERSION, Answer, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime

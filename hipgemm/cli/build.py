@@ -1,0 +1,86 @@
+"""`hipgemm build KERNEL|FILE... -o DIR`: every stage from source to code object, left where it can be read."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.build import Build
+    from hipgemm.kernel_object import Kernel
+    from hipgemm.stages import Shape, Stage
+
+
+@click.command("build", cls=KernelCommand)
+@click.argument("what", nargs=-1, metavar="KERNEL|FILE...")
+@click.option("--all", "everything", is_flag=True, help="Every rung of the ladder.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True,
+              help="Stages go to a folder of the kernel's name in this one.")  # fmt: skip
+@click.option("--passes", default=None, metavar="PIPELINE",
+              help="Rewrite the assembly: bank-balance, unroll, batch-loads, with commas between.")  # fmt: skip
+@click.option("--print-after", metavar="PASS|all", help="Print the assembly after this pass, or after each.")
+@code_options
+def command(
+    what: tuple[str, ...],
+    everything: bool,
+    out: Path,
+    passes: str | None,
+    print_after: str | None,
+    code: CodeOptions,
+) -> None:
+    """Build kernels of the ladder, HIP source or assembly: compile, rewrite, prove, assemble, link.
+
+    Each step leaves its file, and prints a line that says what it changed.
+    """
+    from hipgemm.build import build
+    from hipgemm.cli import inputs
+    from hipgemm.kernels import LADDER
+
+    names = tuple(LADDER) if everything else what
+    if not names:
+        raise click.UsageError(f"name a kernel ({', '.join(LADDER)}) or a file, or say --all")
+
+    def line(stage: Stage, before: Shape | None) -> None:
+        click.echo("  " + stage.line(before), err=print_after is not None)  # stdout is for the assembly then
+
+    status = 0
+    for name in names:
+        try:
+            kernel = inputs.kernel(name, code)
+            if isinstance(kernel.code, bytes):
+                raise IsaError(f"{name} is a code object: it is built", expected="HIP source or assembly")
+            kernel = kernel if passes is None else dataclasses.replace(kernel, pipeline=passes)
+            _check_pass(kernel, print_after)
+            made = build(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc, out=out, on_stage=line)
+        except IsaError as error:
+            click.echo(f"{name}: {error}", err=True)
+            status = 2
+        else:
+            _finish(made, print_after)
+    sys.exit(status)
+
+
+def _check_pass(kernel: Kernel, print_after: str | None) -> None:
+    from hipgemm.build import pipeline
+
+    passes = [name.strip().partition("{")[0] for name in pipeline(kernel).split(",")]
+    if print_after not in (None, "all", *passes):
+        raise IsaError(f"no pass {print_after!r} in its pipeline", expected=", ".join(["all", *passes]))
+
+
+def _finish(made: Build, print_after: str | None) -> None:
+    for warning in made.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    note = ", from the cache; times are those of the build" if made.cached else ""
+    click.echo(f"{made.kernel.stem}: {made.folder} ({made.toolchain}{note})", err=print_after is not None)
+    for stage in made.stages[1:]:
+        if stage.shape is not None and print_after in ("all", stage.name):
+            click.echo(f"; ---- {made.kernel.stem} after {stage.name}")
+            click.echo((made.folder / stage.file).read_text(), nl=False)

@@ -1,0 +1,163 @@
+"""How a GEMM kernel is started: its grid, its arguments and, where it does tiles in pieces, its workspace.
+
+`gemm` makes the whole launch of a problem, with matrices and the reference that C is held against; `start` puts a
+launch on a stream for who has matrices on the device; both go by `launch_of`.
+
+A kernel with one workgroup a tile takes the ladder's eight arguments. One that does tiles in pieces (`isa.gemm.work`)
+is given, behind these, a workspace and how the work is split, which depends on the card's CUs.
+
+**Workspaces.** A launch uses the counters of its workspace, so two that may run at the same time need two: `start`
+keeps one for each device and stream, where launches follow one another. It is allocated and its counters cleared at the
+first use, and again where a launch needs more; kernels leave the counters at 0. It lives as long as the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from hipgemm.device import gemm_arguments
+from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
+from hipgemm.launch import Argument, Array, Launch, Reference, Scalar, Triple
+from hipgemm.problem import Problem
+from isa.gemm.work import COUNTERS, Work, WorkError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hipgemm.device import Buffer, Device, LoadedKernel
+
+CUS = 96
+"""Of the card where none is named: Navi 31, the one that the published study ran on."""
+
+
+@dataclass(frozen=True)
+class GemmGrid:
+    """The geometry of one launch. sizes: M, N, K; work: how it is split, where tiles are in pieces."""
+
+    grid: Triple
+    block: Triple
+    sizes: Triple
+    work: Work | None
+
+    @property
+    def workspace_bytes(self) -> int:
+        """0 where there is none."""
+        return self.work.workspace_bytes if self.work else 0
+
+    def kernarg(self, matrices: Sequence[int], alpha: float, beta: float, workspace: int = 0) -> bytes:
+        """All arguments as they lie in memory. matrices: addresses of A, B and C; workspace: its address."""
+        first = gemm_kernarg(matrices, *self.sizes, alpha, beta)
+        return first + self.work.arguments(self.sizes, workspace) if self.work else first
+
+
+def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> GemmGrid:
+    """A launch on a card with so many CUs. SizeError where the sizes are none of the kernel's."""
+    row.check_size(m, n, k)
+    p = row.parameters
+    if p is None or not p.stream_k:
+        return GemmGrid(row.grid(m, n), row.block, (m, n, k), None)
+    try:
+        work = Work.filling(p, m, n, k, cus)
+    except WorkError as error:
+        raise SizeError(f"{row.name} cannot take {m} x {n} x {k}", expected=error.expected, got=error.got) from error
+    return GemmGrid(work.grid, row.block, (m, n, k), work)
+
+
+class _Matrices:
+    """Those of a problem, drawn when they are first asked for."""
+
+    def __init__(self, problem: Problem, transposed: tuple[bool, bool]) -> None:
+        self.problem, self.transposed = problem, transposed
+
+    @functools.cached_property
+    def drawn(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.problem.matrices()
+
+    @functools.cached_property
+    def stored(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.problem.stored(self.drawn, self.transposed)
+
+
+def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -> tuple[list[Array], Reference]:
+    """A, B and C of a problem, and what C must be in the end. transposed: whether A is stored as K x M, and B as
+    N x K."""
+    m, n, k = problem.m, problem.n, problem.k
+    shapes = (k, m) if transposed[0] else (m, k), (n, k) if transposed[1] else (k, n), (m, n)
+    all_ = _Matrices(problem, transposed)
+    arrays = [
+        Array("<f4", shape, lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
+        for i, shape in enumerate(shapes)
+    ]
+    return arrays, Reference(2, lambda answer: problem.judge(*all_.drawn, answer))
+
+
+def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
+    """The launch of a GEMM kernel on a problem, on a card with so many CUs. SizeError where the problem is none of the
+    kernel's."""
+    made = launch_of(row, problem.m, problem.n, problem.k, cus)
+    arrays, reference = matrices(problem, row.transposed)
+    sizes = [Scalar("i32", size, letter) for size, letter in zip(made.sizes, "MNK", strict=True)]
+    scalars = Scalar("f32", problem.alpha, "alpha"), Scalar("f32", problem.beta, "beta")
+    arguments: list[Argument] = [*arrays, *sizes, *scalars]
+    if made.work:
+        made.work.check_size(*made.sizes)
+        arguments.append(Array("|u1", (made.workspace_bytes,), _counters, "workspace", scratch=True))
+        arguments += [Scalar("u32", number, name) for name, number in made.work.numbers.items()]
+    return Launch(made.grid, made.block, tuple(arguments), references=(reference,), problem=problem)
+
+
+def _counters() -> np.ndarray:
+    import numpy as np
+
+    return np.zeros(COUNTERS, np.uint8)
+
+
+def start(
+    device: Device,
+    function: LoadedKernel,
+    row: Gemm,
+    matrices: Sequence[int],
+    sizes: Triple,
+    alpha: float,
+    beta: float,
+    *,
+    stream: Any = None,
+) -> None:
+    """Put a GEMM on a stream, None for the default one. matrices: addresses of A, B and C. SizeError, DeviceError."""
+    launch = launch_of(row, *sizes, device.cus)
+    space = _workspace(device, stream, launch.workspace_bytes) if launch.work else None
+    arguments = [*gemm_arguments(matrices, sizes, alpha, beta)]
+    if launch.work and space:
+        arguments += [ctypes.c_void_p(space.address), *map(ctypes.c_uint, launch.work.numbers.values())]
+    try:
+        device.launch(function, launch.grid, launch.block, arguments, stream=stream)
+    except BaseException:
+        _workspaces.get(device, {}).pop(_number(stream), None)  # nobody knows what its counters hold
+        raise
+
+
+_workspaces: WeakKeyDictionary[Device, dict[int, Buffer]] = WeakKeyDictionary()
+
+
+def _workspace(device: Device, stream: Any, size: int) -> Buffer:
+    """With counters at 0. Another launch of the stream may use it, none of another stream."""
+    mine = _workspaces.setdefault(device, {})
+    number = _number(stream)
+    if number not in mine or mine[number].size < size:
+        if number in mine:
+            device.synchronize()
+            mine.pop(number).free()
+        buffer = device.buffer(size)
+        device.call("hipMemset", buffer.pointer, 0, COUNTERS)
+        device.synchronize()
+        mine[number] = buffer
+    return mine[number]
+
+
+def _number(stream: Any) -> int:
+    return 0 if stream is None else int(stream)

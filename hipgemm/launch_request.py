@@ -1,0 +1,366 @@
+"""A launch in words -> a Launch: what a command line, a launch file or a script says of it.
+
+An argument of a kernel is one word, `NAME=` in front of it where it is not in the kernel's order:
+
+    i32:5  f32:1.5                       a number of a type (`hipgemm.launch.SCALARS`)
+    struct:i32:1,f32:2.5                 a structure by value, its members at their natural alignments
+    random:f32:64x128                    an array: uniform in [-1, 1), or any integers; the same for the same seed
+    zeros:f32:4096  arange:i32:4096      an array of zeros, of 0, 1, 2, ...
+    unwritten:f32:4096                   an array that nobody has written: `check` tells where it is read
+    file:x.npy                           an array as NumPy saved it
+    buffer:BYTES[:zero|random|unwritten] bytes of no type
+
+A launch file is TOML beside the kernel, `saxpy.toml` for `saxpy.hip`, and says the same in the same words; where there
+are launches of several kernels, each stands in a table of the kernel's name:
+
+    grid = 16
+    block = 256
+    args = ["n=i32:4096", "a=f32:2.0", "x=random:f32:4096", "y=file:y.npy"]
+    expect = ["y=wanted.npy"]
+    tolerance = 1e-6
+
+Which launch a kernel gets: the one that was said; that of its launch file; a GEMM's own for a rung of the ladder, and
+for a kernel that is called like one; a GEMM's, too, for a kernel with the ladder's signature and a --block-tile.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hipgemm.gemm_launch import CUS, gemm
+from hipgemm.kernels import Gemm, known, rung
+from hipgemm.launch import (
+    SCALARS,
+    Argument,
+    Array,
+    BadLaunch,
+    Launch,
+    Reference,
+    Scalar,
+    Struct,
+    Triple,
+    explicit,
+    words_for,
+)
+from hipgemm.problem import Problem, Verdict
+from isa.object import code_object
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hipgemm.build import Linked
+    from hipgemm.kernel_object import Kernel
+
+WORDS = (
+    "i32:5, f32:1.5, random:f32:4096, zeros:f32:64x64, arange:i32:4096, unwritten:f32:4096, file:x.npy, buffer:BYTES"
+)
+_FILLS = ("zeros", "random", "arange", "unwritten")
+_BUFFER_FILLS = ("zero", "random", "unwritten")
+_SIGNATURE = ("p", "p", "p", 4, 4, 4, 4, 4)
+
+
+@dataclass(frozen=True)
+class LaunchRequest:
+    """What was said of a launch. arguments, expect: words, of which those that name files are relative to `folder`.
+    file: the launch file that was named; tile, block_tile: as of `hipgemm.kernels.Gemm`."""
+
+    grid: Triple | None = None
+    block: Triple | None = None
+    arguments: tuple[str, ...] = ()
+    dynamic_lds: int = 0
+    file: Path | None = None
+    block_tile: tuple[int, int] | None = None
+    tile: Triple | None = None
+    expect: tuple[str, ...] = ()
+    tolerance: float = 0.0
+    folder: Path = Path()
+
+    @property
+    def said(self) -> bool:
+        """Whether there is a launch in it."""
+        block = self.block is not None and self.block_tile is None
+        return bool(self.grid or block or self.arguments or self.dynamic_lds)
+
+
+def prepared(
+    kernel: Kernel,
+    request: LaunchRequest,
+    problem: Problem,
+    *,
+    arch: str = "gfx1100",
+    hipcc: Path | None = None,
+    cus: int = CUS,
+) -> tuple[Linked, Launch]:
+    """A kernel's code, and its launch. What can be refused before it is built is. Raises what `build.linked` and
+    `launch_of` do."""
+    from hipgemm.build import linked
+
+    if isinstance(kernel, Gemm):
+        if request.said:
+            raise BadLaunch(f"{kernel.name} has a launch of its own", hint="-n, -m and -k give its size")
+        kernel.check_size(problem.m, problem.n, problem.k)
+    made = linked(kernel, arch=arch, hipcc=hipcc)
+    return made, launch_of(made, request, problem, cus)
+
+
+def launch_of(made: Linked, request: LaunchRequest, problem: Problem, cus: int = CUS) -> Launch:
+    """The launch that a kernel gets (see above). problem: of a GEMM. BadLaunch where nothing says how it is launched,
+    with a line to fill in; SizeError where a GEMM does not take the problem."""
+    kernel = made.kernel
+    if not request.said and not isinstance(kernel, Gemm) and (file := _file_beside(kernel.title, request.file)):
+        request = _from_file(file, made.name, request)
+    if request.said:
+        return _in_words(made, request, problem.seed)
+    row = gemm_of(made, request)
+    if row is None:
+        raise BadLaunch(
+            f"how is {made.name} launched?",
+            expected="--grid, --block and an --arg for each argument, or the same in a launch file beside it",
+            hint=words_for(made.facts),
+        )
+    launch = gemm(row, problem, cus)
+    if request.expect:
+        raise BadLaunch(f"{made.name} is a GEMM, which is held against a float64 product", hint="leave --expect out")
+    return launch
+
+
+def gemm_of(made: Linked, request: LaunchRequest = LaunchRequest()) -> Gemm | None:
+    """What is known of a kernel that is a GEMM: a rung, one that is called like a rung, one with the ladder's signature
+    whose tile was said."""
+    if isinstance(made.kernel, Gemm):
+        return made.kernel
+    facts = made.facts
+    if known(facts.name):
+        return rung(facts.name)
+    if tuple("p" if a.kind == "global_buffer" else a.size for a in explicit(facts)) != _SIGNATURE:
+        return None
+    if request.block_tile is None:
+        raise BadLaunch(
+            f"{facts.name} has the signature of a GEMM: how much of C does a workgroup compute?",
+            expected="--block-tile ROWS,COLUMNS, and --tile M,N,K where it does not take any size",
+            hint=f"or any launch: {words_for(facts)}",
+        )
+    block = request.block or (facts.max_workgroup, 1, 1)
+    fields = (facts.name, made.kernel.title, "", "", made.kernel.cu_mode)
+    return Gemm(*fields, request.tile or (1, 1, 1), request.block_tile, block)
+
+
+def _in_words(made: Linked, request: LaunchRequest, seed: int) -> Launch:
+    if request.grid is None or request.block is None:
+        raise BadLaunch("a launch needs both --grid and --block", hint=words_for(made.facts))
+    arguments = [argument(text, i, seed, request.folder) for i, text in enumerate(request.arguments)]
+    ordered = _in_order(made.facts, arguments)
+    launch = Launch(request.grid, request.block, ordered, request.dynamic_lds).bound(made.facts)
+    references = []
+    for text in request.expect:
+        name, path = named(text)
+        number = launch.array(name)
+        references.append(Reference(number, against(_expected(request.folder / path, launch.arrays[number]),
+                                                    request.tolerance)))  # fmt: skip
+    return dataclasses.replace(launch, references=tuple(references))
+
+
+def _in_order(kernel: code_object.Kernel, given: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Arguments that were named, in the kernel's order; others as they are."""
+    names = [a.name for a in explicit(kernel)]
+    for word in given:
+        if word.name and word.name not in names:
+            raise BadLaunch(
+                f"kernel {kernel.name} has no argument {word.name!r}",
+                expected=", ".join(filter(None, names)) or "arguments without names",
+            )  # fmt: skip
+    if not given or not all(a.name for a in given):
+        return tuple(given)
+    return tuple(sorted(given, key=lambda a: names.index(a.name)))
+
+
+def argument(text: str, position: int = 0, seed: int = 0, folder: Path = Path()) -> Argument:
+    """An argument in words. position: among the kernel's, which random data depend on. BadLaunch for what is none."""
+    name, word = named(text)
+    kind, _, rest = word.partition(":")
+    try:
+        if kind in SCALARS:
+            return Scalar(kind, _number(kind, rest), name)
+        if kind == "struct":
+            members = (member.partition(":") for member in rest.split(","))
+            return Struct(tuple(Scalar(t, _number(t, value)) for t, _, value in members), name)
+        if kind == "file":
+            held = _load(folder / rest)
+            return Array(held.dtype.str, held.shape, lambda: held, name)
+        if kind == "buffer":
+            size, _, fill = rest.partition(":")
+            if fill in ("", *_BUFFER_FILLS):
+                return _buffer(int(size, 0), fill or "random", position, name)
+        if kind in _FILLS:
+            dtype, _, shape = rest.partition(":")
+            return _filled(kind, dtype, tuple(int(n) for n in shape.split("x")), (seed, position), name)
+    except (ValueError, KeyError):
+        pass
+    raise BadLaunch(f"{text!r} is no argument", expected=WORDS)
+
+
+def named(text: str) -> tuple[str, str]:
+    """(name, the rest) of `name=rest`; "" for no name."""
+    match = re.fullmatch(r"(?:(\w+)=)?(.*)", text, re.DOTALL)
+    assert match is not None
+    return match[1] or "", match[2]
+
+
+def _number(kind: str, text: str) -> float:
+    return float(text) if SCALARS[kind] in "efd" else int(text, 0)
+
+
+def _buffer(size: int, fill: str, position: int, name: str) -> Array:
+    import random
+
+    import numpy as np
+
+    if size < 0:
+        raise ValueError
+    fills: dict[str, Callable[[], np.ndarray] | None] = {
+        "zero": lambda: np.zeros(size, np.uint8),
+        "random": lambda: np.frombuffer(random.Random(position).randbytes(size), np.uint8),
+        "unwritten": None,
+    }
+    return Array("|u1", (size,), fills[fill], name)
+
+
+def _filled(kind: str, dtype: str, shape: tuple[int, ...], seed: tuple[int, int], name: str) -> Array:
+    import numpy as np
+
+    of = np.dtype(SCALARS[dtype])
+    if min(shape) < 0:
+        raise ValueError
+
+    def random() -> np.ndarray:
+        values = np.random.Generator(np.random.SFC64(seed))
+        if of.kind == "f":
+            return (2 * values.random(shape) - 1).astype(of)
+        bounds = np.iinfo(of)
+        return values.integers(bounds.min, bounds.max, shape, of, endpoint=True)
+
+    def arange() -> np.ndarray:
+        return np.arange(np.prod(shape, dtype=np.int64)).astype(of).reshape(shape)
+
+    fills = {"zeros": lambda: np.zeros(shape, of), "random": random, "arange": arange, "unwritten": None}
+    return Array(of.str, shape, fills[kind], name)
+
+
+def _load(path: Path) -> np.ndarray:
+    """An array that NumPy saved. BadLaunch where it is none."""
+    import numpy as np
+
+    try:
+        held = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "this is no array"
+        raise BadLaunch(f"{path}: {why}", expected="an array, as numpy.save writes it") from error
+    if not isinstance(held, np.ndarray) or held.dtype.kind not in "biufc":
+        raise BadLaunch(f"{path} holds no array of numbers", expected="one array, as numpy.save writes it")
+    little: np.ndarray = np.ascontiguousarray(held, held.dtype.newbyteorder("<"))
+    return little
+
+
+def _expected(path: Path, array: Array) -> np.ndarray:
+    """What an array must hold, of its own type and size."""
+    import numpy as np
+
+    wanted = _load(path)
+    if wanted.size != np.prod(array.shape, dtype=np.int64) or wanted.dtype.itemsize != np.dtype(array.dtype).itemsize:
+        shapes = [f"{dtype[1:]} {' x '.join(map(str, shape))}" for dtype, shape in (
+            (array.dtype, array.shape), (wanted.dtype.str, wanted.shape))]  # fmt: skip
+        raise BadLaunch(f"{path} does not fit the argument {array.name}", expected=shapes[0], got=shapes[1])
+    return wanted.reshape(array.shape)
+
+
+def against(expected: np.ndarray, tolerance: float) -> Callable[[np.ndarray], Verdict]:
+    """Judges an array by another: each element may be off by `tolerance`, or by that share of what is expected where
+    this is larger than 1; a NaN must be a NaN."""
+    import numpy as np
+
+    def judge(answer: np.ndarray) -> Verdict:
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = np.abs(answer.astype(np.float64) - expected.astype(np.float64))
+            bound = tolerance * np.maximum(1.0, np.abs(expected.astype(np.float64)))
+        same = (answer == expected) | ((answer != answer) & (expected != expected))
+        good = same | (error <= bound)
+        error = np.where(same, 0.0, error)
+        largest = float(error.max(initial=0.0))
+        finite = largest if np.isfinite(largest) else None
+        bounds = bound[np.isfinite(bound)]
+        most = float(bounds.max(initial=0.0))
+        if good.all():
+            return Verdict(True, finite, most)
+        excess = np.where(good, -1.0, np.where(np.isnan(error), np.inf, error))
+        place = np.unravel_index(int(excess.argmax()), excess.shape)
+        worst = (*map(int, place), float(answer[place]), float(expected[place]))
+        return Verdict(False, finite, most, int((~good).sum()), worst)
+
+    return judge
+
+
+def _file_beside(title: str, named: Path | None) -> Path | None:
+    """The launch file of what a user typed."""
+    if named is not None:
+        return named
+    beside = Path(title).with_suffix(".toml") if Path(title).name else None
+    return beside if beside is not None and Path(title).is_file() and beside.is_file() else None
+
+
+def _absolute(text: str) -> str:
+    """`[ARG=]FILE` with the file from here."""
+    name, path = named(text)
+    return f"{name}={Path(path).resolve()}" if name else str(Path(path).resolve())
+
+
+_KEYS = ("grid", "block", "args", "dynamic_lds", "expect", "tolerance", "tile", "block_tile")
+
+
+def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest:
+    """What a launch file says of a kernel; the request where it says nothing of it."""
+    import importlib
+
+    try:
+        tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    except ImportError as error:
+        raise BadLaunch(f"{path} needs Python 3.11 to be read", hint="or: pip install tomli") from error
+    try:
+        held = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadLaunch(f"{path}: {error.strerror}", expected="a launch file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadLaunch(f"{path} is no TOML: {error}", expected='grid = 16, block = 256, args = ["i32:1"]') \
+            from error  # fmt: skip
+    own: Mapping[str, Any] = held.get(kernel, {} if any(isinstance(v, dict) for v in held.values()) else held)
+    if unknown := sorted(set(own) - set(_KEYS)):
+        raise BadLaunch(f"{path}: a launch has no {unknown[0]!r}", expected=", ".join(_KEYS))
+
+    def sizes(key: str, count: int) -> Any:
+        value = own.get(key)
+        if value is None:
+            return None
+        found = value if isinstance(value, list) else [value]
+        found = [*found, *[1] * (count - len(found))]
+        if len(found) != count or not all(isinstance(n, int) and n > 0 for n in found):
+            raise BadLaunch(f"{path}: {key} = {value}", expected="a positive number, or a list of at most three")
+        return tuple(found)
+
+    def words(key: str) -> tuple[str, ...]:
+        value = own.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise BadLaunch(f"{path}: {key} = {value}", expected='a list of texts, as ["i32:5", "random:f32:64"]')
+        return tuple(value)
+
+    tolerance, lds = request.tolerance or own.get("tolerance", 0.0), own.get("dynamic_lds", 0)
+    if not isinstance(tolerance, (int, float)) or not isinstance(lds, int):
+        raise BadLaunch(f"{path}: tolerance and dynamic_lds are numbers")
+    return LaunchRequest(
+        sizes("grid", 3), sizes("block", 3), words("args"), lds, path, sizes("block_tile", 2), sizes("tile", 3),
+        (*words("expect"), *map(_absolute, request.expect)), tolerance, path.parent,
+    )  # fmt: skip

@@ -1,0 +1,216 @@
+"""Any kernel from Python: `hipgemm.kernel("softmax.hip")`, then launch it, check it, time it, lint it, prove it.
+
+    >>> k = hipgemm.kernel("saxpy.hip")
+    >>> k((16,), (256,), 4096, 2.0, x, y)          # y changes in place; the result has the time
+    >>> k.check(16, 256, 4096, 2.0, x, y)          # findings
+    >>> k.time(16, 256, 4096, 2.0, x, y)           # a prediction; nothing runs
+
+Arguments are NumPy arrays and numbers: an `int` or a `float` becomes one of the size that the kernel
+wants, a NumPy scalar stays what it is; words of `hipgemm.launch_request` ("random:f32:4096") do as well. A kernel that
+is known to be a GEMM, or that has a launch file beside it, needs none: `hipgemm.kernel("kernel8").time(n=4096)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hipgemm.build import Build, Linked, build, linked, readable
+from hipgemm.device import Device
+from hipgemm.gemm_launch import CUS
+from hipgemm.kernel_files import read_kernel
+from hipgemm.kernel_object import Kernel
+from hipgemm.kernels import Gemm
+from hipgemm.launch import SCALARS, Argument, Array, BadLaunch, Launch, Reference, Scalar, Triple, explicit, words_for
+from hipgemm.launch_request import LaunchRequest, against, argument, launch_of
+from hipgemm.problem import Problem
+from isa.asm.program import Program
+from isa.errors import Finding, IsaError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hipgemm.inspection import Inspection
+    from hipgemm.predict import Prediction
+    from hipgemm.result import LaunchResult
+    from isa.check.equivalence import Proof
+
+Size: TypeAlias = "int | Sequence[int]"
+
+
+def kernel(
+    what: str | Path, name: str | None = None, *, arch: str = "gfx1100", flags: Sequence[str] = (),
+    cu_mode: bool = False, hipcc: Path | str | None = None,
+) -> RawKernel:  # fmt: skip
+    """A kernel of HIP source, assembly or a code object, of the ladder, or of a text of several lines.
+
+    name: where there are more kernels in it. flags: for the compiler of HIP source, beside -O3, as "-DN=4"; cu_mode:
+    compiled with -mcumode. Nothing is compiled before something is asked for. IsaError where there is no such file.
+    """
+    made = read_kernel(str(what), name, tuple(flags), cu_mode)
+    return RawKernel(made, arch, None if hipcc is None else Path(hipcc))
+
+
+@dataclass(frozen=True)
+class RawKernel:
+    """A kernel of a file or of the ladder. arch: the target it is built for; hipcc: what compiles it, None for what
+    `hipgemm doctor` finds."""
+
+    kernel: Kernel
+    arch: str = "gfx1100"
+    hipcc: Path | None = None
+    _linked: dict[str, Linked] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def build(self, out: Path | str | None = None, *, passes: str | None = None) -> Build:
+        """Every stage from source to code object; in `out`, if given. passes: rewrite the assembly. IsaError for a code
+        object, which is built."""
+        if isinstance(self.kernel.code, bytes):
+            raise IsaError(f"{self.kernel.title} is a code object: it is built", expected="HIP source or assembly")
+        kernel = self.kernel if passes is None else dataclasses.replace(self.kernel, pipeline=passes)
+        return build(kernel, arch=self.arch, hipcc=self.hipcc, out=None if out is None else Path(out))
+
+    def linked(self, arch: str | None = None) -> Linked:
+        """Its code object, made once for a target."""
+        wanted = arch or self.arch
+        if wanted not in self._linked:
+            self._linked[wanted] = linked(self.kernel, arch=wanted, hipcc=self.hipcc)
+        return self._linked[wanted]
+
+    def launch(
+        self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
+        n: int = 256, m: int | None = None, k: int | None = None, cus: int = CUS, arch: str | None = None,
+    ) -> Launch:  # fmt: skip
+        """A launch as an object. n, m, k: of a GEMM, where no grid is given. BadLaunch where it is none of the
+        kernel's."""
+        made = self.linked(arch)
+        problem = Problem(n if m is None else m, n, n if k is None else k)
+        if grid is None and block is None:
+            return launch_of(made, LaunchRequest(), problem, cus)
+        if grid is None or block is None:
+            raise BadLaunch("a launch needs both a grid and a block", hint=words_for(made.facts))
+        wanted = explicit(made.facts)
+        given = tuple(
+            _argument(value, i, wanted[i].size if i < len(wanted) else 8) for i, value in enumerate(arguments)
+        )
+        return Launch(_triple(grid), _triple(block), given, dynamic_lds).bound(made.facts)
+
+    def __call__(
+        self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
+        device: Device | str | None = None, n: int = 256, m: int | None = None, k: int | None = None,
+    ) -> LaunchResult:  # fmt: skip
+        """Launch it, on a card where there is one, else on the simulated card. Arrays that it changes are changed."""
+        from hipgemm.measure import measure_launch
+
+        opened = device if isinstance(device, Device) else Device.open(device)
+        sizes = {"n": n, "m": m, "k": k, "cus": opened.cus, "arch": opened.arch}
+        launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, **sizes)
+        measured = measure_launch(self.linked(opened.arch), launch, opened, repeats=1)
+        for number, array in enumerate(launch.arrays):
+            mine = getattr(array, "source", None)
+            now = measured.arrays.get(number)
+            if mine is not None and now is not None and now.tobytes() != mine.tobytes():
+                mine[...] = now
+        return measured.result
+
+    def time(
+        self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
+        card: str = "7900 XTX", clock_mhz: float | None = None, n: int = 4096, m: int | None = None,
+        k: int | None = None,
+    ) -> Prediction:  # fmt: skip
+        """The time of a launch on a card of `isa.timing.cards`, by the cycle model; nothing runs."""
+        from hipgemm.predict import Prediction, timed
+        from isa.timing import cards
+
+        on = cards.card(card)
+        launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k, cus=on.cus, arch=on.arch)
+        made = self.linked(on.arch)
+        return Prediction(made.name, launch, timed(made.code_object, made.name, launch, on).timing(clock_mhz))
+
+    def check(
+        self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
+        expect: np.ndarray | None = None, tolerance: float = 0.0, schedules: int = 3, n: int = 256,
+        m: int | None = None, k: int | None = None,
+    ) -> list[Finding]:  # fmt: skip
+        """A launch under observers. expect: what the last array must hold afterwards, within a tolerance that is
+        relative beyond 1."""
+        from hipgemm.checking import Schedules, check
+
+        launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k)
+        made = self.linked()
+        if expect is not None:
+            number = launch.array("")
+            reference = Reference(number, against(expect.reshape(launch.arrays[number].shape), tolerance))
+            launch = dataclasses.replace(launch, references=(reference,))
+        return check(made.code_object, made.name, launch, program=made.program, schedules=Schedules(schedules))
+
+    def lint(self) -> list[Finding]:
+        """What an assembler accepts and a card does not forgive."""
+        from isa.check.lint import lint_code_object, lint_program
+
+        given, name = readable(self.kernel, arch=self.arch, hipcc=self.hipcc), self.kernel.name or None
+        if isinstance(given, Program):
+            return list(lint_program(given, name))
+        return list(lint_code_object(given, self.kernel.title, name))
+
+    def inspect(self) -> Inspection:
+        """Registers, occupancy, instruction mix, banks of the main loop."""
+        from hipgemm.inspection import inspect
+
+        given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
+        return inspect(given, self.kernel.title, self.kernel.name or None)
+
+    def prove_against(self, other: RawKernel) -> Proof:
+        """That it computes what the other one does, for all data, or what is different. IsaError for code objects."""
+        from hipgemm import proving
+
+        programs = [readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (other, self)]
+        for k, program in zip((other, self), programs, strict=True):
+            if not isinstance(program, Program):
+                raise IsaError(f"{k.kernel.title} is a code object, which the provers do not read", expected="assembly")
+        original, program = (p for p in programs if isinstance(p, Program))
+        name = None if isinstance(self.kernel, Gemm) else self.kernel.name or None
+        return proving.same(original, program, self.kernel, name)
+
+
+def _triple(size: Size) -> Triple:
+    found = [size] if isinstance(size, int) else list(size)
+    if not 1 <= len(found) <= 3 or min(found) < 1:
+        raise BadLaunch(f"{size!r} is no size of a grid or block", expected="1 to 3 positive numbers")
+    x, y, z = [*map(int, found), 1, 1][:3]
+    return x, y, z
+
+
+@dataclass(frozen=True, eq=False)
+class _Given(Array):
+    """An array that a caller has."""
+
+    source: Any = None
+
+
+def _argument(value: Any, position: int, size: int) -> Argument:
+    """A Python value as an argument of so many bytes."""
+    import numpy as np
+
+    if isinstance(value, (Scalar, Array)):
+        return value
+    if isinstance(value, str):
+        return argument(value, position)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biufc" or not value.dtype.isnative:
+            raise BadLaunch(
+                f"argument {position} is an array of {value.dtype}", expected="numbers in this machine's order"
+            )
+        return _Given(value.dtype.str, value.shape, lambda: value, source=value)
+    kind = ""
+    if isinstance(value, np.generic):
+        kind, value = f"{value.dtype.kind}{8 * value.dtype.itemsize}", value.item()
+    elif isinstance(value, (bool, int, float)):
+        kind = f"{'f' if isinstance(value, float) else 'i'}{8 * size}"
+    if kind in SCALARS:
+        return Scalar(kind, value)
+    raise BadLaunch(
+        f"argument {position} cannot be {value!r}", expected="a NumPy array, a number, or a word as 'random:f32:64'"
+    )

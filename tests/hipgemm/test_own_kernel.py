@@ -1,0 +1,311 @@
+"""A kernel of one's own through every verb: saxpy.hip, its assembly, its code object, and stdin; softmax.hip with a
+launch file and a reference; what is not a kernel, or not its launch, is refused with one message.
+
+Start here to learn how the commands are used.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import hipgemm
+from hipgemm.build import linked, readable
+from hipgemm.cli import main
+from hipgemm.kernel_files import read_kernel
+from hipgemm.launch import words_for
+from isa import toolchain
+from isa.asm.emit import emit
+from isa.errors import IsaError
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+OWN = Path(__file__).parent / "own"
+LAUNCH = ("--grid", "4", "--block", "256")
+ARGUMENTS = ("--arg", "n=i32:1000", "--arg", "a=f32:2", "--arg", "x=arange:f32:1000", "--arg", "y=zeros:f32:1000")
+SAXPY = (*LAUNCH, *ARGUMENTS)
+VERBS = {
+    "build": ["build", "FILE", "-o", "out"],
+    "opt": ["opt", "FILE", "--passes", "vopd-interlock", "-o", "opt.s"],
+    "lint": ["lint", "FILE"],
+    "inspect": ["inspect", "FILE", "--json"],
+    "check": ["check", "FILE", *SAXPY, "--expect", "y=y.npy"],
+    "time": ["time", "FILE", *SAXPY, "--json"],
+    "timeline": ["timeline", "FILE", *SAXPY, "-o", "t.json"],
+}
+INPUTS = ("saxpy.hip", "saxpy.cpp", "saxpy.s", "saxpy.hsaco", "HIP on stdin", "assembly on stdin", "code on stdin")
+NOT_BUILT = {"build": "it is built", "opt": "which passes do not read"}
+"""What is said of code objects, which these verbs do not take."""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """saxpy in every form, and what y must be in the end."""
+    folder = tmp_path_factory.mktemp("files")
+    for name in ("saxpy.hip", "saxpy.cpp"):
+        shutil.copy(OWN / "saxpy.hip", folder / name)
+    kernel = read_kernel(str(folder / "saxpy.hip"))
+    (folder / "saxpy.s").write_text(emit(readable(kernel)))
+    (folder / "saxpy.hsaco").write_bytes(linked(kernel).image)
+    np.save(folder / "y.npy", 2 * np.arange(1000, dtype=np.float32))
+    return folder
+
+
+def invoke(folder: Path, monkeypatch: pytest.MonkeyPatch, what: str, words: list[str]) -> Result:
+    """A verb on one of INPUTS."""
+    monkeypatch.chdir(folder)
+    suffix = {"HIP": "hip", "assembly": "s", "code": "hsaco"}.get(what.split()[0])
+    text = (folder / f"saxpy.{suffix}").read_bytes() if suffix else None
+    return CliRunner().invoke(main, ["-" if text and w == "FILE" else what if w == "FILE" else w for w in words], text)
+
+
+@pytest.mark.parametrize("what", INPUTS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_takes_every_input(verb: str, what: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = invoke(files, monkeypatch, what, VERBS[verb])
+    if verb in NOT_BUILT and what in ("saxpy.hsaco", "code on stdin"):
+        assert done.exit_code == 2
+        assert NOT_BUILT[verb] in done.output
+        return
+    assert done.exit_code == 0, done.output
+    if verb == "time":
+        assert json.loads(done.stdout)["grid"] == [4, 1, 1]
+    if verb == "inspect":
+        assert json.loads(done.stdout)["kernel"] == "saxpy"
+
+
+def test_run_takes_every_input(files: Path, run_program: Callable[..., Any]) -> None:
+    """In one process of its own: the same answer from all of them, held against y.npy, and kept."""
+    forms = ("saxpy.hip", "saxpy.s", "saxpy.hsaco")
+    run_program(
+        f"""
+import json, os
+import numpy as np
+from click.testing import CliRunner
+from hipgemm.cli import main
+os.chdir({str(files)!r})
+for what in {forms}:
+    words = ["run", what, *{SAXPY}, "--device", "simulated", "--out", "y=now.npy"]
+    done = CliRunner().invoke(main, [*words, "--expect", "y=y.npy", "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["correct"] and told["changed"] == {{"x": 0, "y": 999}} and told["time_kind"] == "predicted", told
+    assert np.array_equal(np.load("now.npy"), np.load("y.npy"))
+    wrong = CliRunner().invoke(main, [*words, "--expect", "y=now.npy", "--arg", "unused=i32:1"])
+    assert wrong.exit_code == 2, wrong.output
+done = CliRunner().invoke(main, ["run", "saxpy.hip", *{SAXPY[:-1]}, "y=arange:f32:1000", "--expect", "y.npy"])
+assert done.exit_code == 1 and "WRONG in 999 of 1000 elements" in done.output, done.output
+"""
+    )
+
+
+def test_a_launch_file_and_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """softmax.toml says how softmax.hip is launched and what must come out; a wrong kernel is found by it."""
+    for name in ("softmax.hip", "softmax.toml"):
+        shutil.copy(OWN / name, tmp_path / name)
+    rows = np.random.default_rng(0).standard_normal((4, 500)).astype(np.float32)
+    powers = np.exp(rows.astype(np.float64) - rows.max(axis=1, keepdims=True))
+    np.save(tmp_path / "in.npy", rows)
+    np.save(tmp_path / "out.npy", (powers / powers.sum(axis=1, keepdims=True)).astype(np.float32))
+    file = str(tmp_path / "softmax.hip")
+    for words in (["check", file], ["lint", file], ["time", file], ["timeline", file, "-o", str(tmp_path / "t.html")]):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+    source = Path(file)
+    source.write_text(source.read_text().replace("/ shared[0]", "/ shared[1]"))
+    done = CliRunner().invoke(main, ["check", file, "--schedules", "1"])
+    assert done.exit_code == 1
+    assert "elements of out are wrong, most of all out[" in done.stdout
+    source.write_text(source.read_text().replace("__syncthreads();", "", 1))
+    assert "LDS race" in CliRunner().invoke(main, ["check", file, "--schedules", "1"]).stdout
+
+
+def test_passes_and_proofs(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edited kernel against the one that it was; a kernel that is called like a rung, against what that computes."""
+    monkeypatch.chdir(files)
+    assert CliRunner().invoke(main, ["prove", "saxpy.hip"]).exit_code == 2
+    done = CliRunner().invoke(main, ["opt", "kernel5", "--passes", "bank-balance", "--prove", "-o", "kernel5.s"])
+    assert done.exit_code == 0, done.output
+    assert "proved: " in done.stderr
+    done = CliRunner().invoke(main, ["prove", "kernel5.s"])
+    assert done.exit_code == 0, done.output
+    edited = Path("kernel5.s").read_text().replace("s_waitcnt vmcnt(0)", "s_nop 0", 1)
+    Path("edited.s").write_text(edited)
+    done = CliRunner().invoke(main, ["prove", "edited.s", "--against", "kernel5.s"])
+    assert done.exit_code == 1
+    assert not done.stdout.startswith("proved")
+    done = CliRunner().invoke(main, ["build", "kernel5", "--passes", "bank-balance,unroll", "-o", "rewritten"])
+    assert done.exit_code == 0, done.output
+    assert Path("rewritten/kernel5/kernel5.2-unroll.s").exists()
+
+
+GEMM = """
+#include <hip/hip_runtime.h>
+extern "C" __global__ void __launch_bounds__(256)
+mine(const float *a, const float *b, float *c, int m, int n, int k, float alpha, float beta) {
+    int row = blockIdx.y * 16 + threadIdx.x / 16, column = blockIdx.x * 16 + threadIdx.x % 16;
+    if (row >= m || column >= n) return;
+    float sum = 0;
+    for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + column];
+    c[row * n + column] = alpha * sum + (beta ? beta * c[row * n + column] : 0);
+}
+"""
+
+
+def test_a_gemm_is_known_by_its_signature(tmp_path: Path) -> None:
+    """Its tile is not in the code object; once it is said, it gets the ladder's launch and its reference."""
+    file = tmp_path / "mine.hip"
+    file.write_text(GEMM)
+    done = CliRunner().invoke(main, ["check", str(file), "-n", "40"])
+    assert done.exit_code == 2
+    assert "mine has the signature of a GEMM" in done.stderr
+    assert "--block-tile ROWS,COLUMNS" in done.stderr
+    words = ["check", str(file), "-n", "40", "-k", "24", "--beta", "0.5", "--block-tile", "16,16", "--schedules", "1"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    file.write_text(GEMM.replace("i < k", "i < k - 1"))
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 1
+    assert "elements of C are wrong" in done.stdout
+    assert (
+        "tflops" in CliRunner().invoke(main, ["time", str(file), "-n", "64", "--block-tile", "16,16", "--json"]).stdout
+    )
+
+
+def test_macros_folders_and_flags_reach_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "value.h").write_text("#define VALUE 2\n")
+    file = tmp_path / "store.hip"
+    file.write_text('#include <value.h>\nextern "C" __global__ void store(float *p) { *p = VALUE * SCALE + MORE; }\n')
+    np.save(tmp_path / "p.npy", np.float32([7]))
+    words = ["check", str(file), "--grid", "1", "--block", "1", "--arg", "zeros:f32:1", "--expect", f"{tmp_path}/p.npy"]
+    words += ["-I", str(tmp_path / "include"), "-DSCALE=3", "-O1", "--arch", "gfx1102", "--", "-DMORE=1"]
+    header = ["-include", "hip/hip_runtime.h"]
+    done = CliRunner().invoke(main, [*words, *header])
+    assert done.exit_code == 0, done.output
+    (tmp_path / "include" / "value.h").write_text("#define VALUE 3\n")
+    assert CliRunner().invoke(main, [*words, *header]).exit_code == 1, "an included file is part of the source"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["check", "saxpy.hip"], "how is saxpy launched?"),
+        (["check", "saxpy.hip", *LAUNCH, *ARGUMENTS[:-2]], "kernel saxpy takes other arguments"),
+        (["check", "saxpy.hip", *LAUNCH, *ARGUMENTS[:-1], "z=zeros:f32:1"], "has no argument 'z'"),
+        (
+            ["check", "saxpy.hip", *LAUNCH, "--arg", "f64:1", *ARGUMENTS[2:]],
+            "argument 0 (n) of kernel saxpy has another",
+        ),
+        (["check", "saxpy.hip", *LAUNCH, "--arg", "i32:many"], "'i32:many' is no argument"),
+        (["check", "saxpy.hip", *LAUNCH, "--arg", "i32:4294967296"], "4294967296 is no i32"),
+        (["check", "saxpy.hip", *LAUNCH, "--arg", "random:f33:8"], "'random:f33:8' is no argument"),
+        (["check", "saxpy.hip", *LAUNCH, "--arg", "file:none.npy"], "none.npy: No such file"),
+        (["check", "saxpy.hip", *LAUNCH, "--arg", "file:saxpy.hip"], "saxpy.hip: this is no array"),
+        (["check", "saxpy.hip", *SAXPY, "--expect", "q=y.npy"], "there is no array 'q'"),
+        (["check", "saxpy.hip", *SAXPY, "--expect", "y=short.npy"], "short.npy does not fit the argument y"),
+        (["check", "saxpy.hip", "--block", "32", *ARGUMENTS], "a launch needs both --grid and --block"),
+        (["check", "saxpy.hip", *SAXPY, "--kernel", "sax"], "no kernel 'sax'"),
+        (["check", "saxpy.hip", "--launch", "none.toml"], "none.toml: No such file"),
+        (["check", "saxpy.hip", "--launch", "saxpy.hip"], "saxpy.hip is no TOML"),
+        (["check", "saxpy.hip", "--launch", "odd.toml"], "a launch has no 'gird'"),
+        (["lint", "notes.txt"], "what kind of file is this?"),
+        (["lint", "picture.png"], "neither text nor a code object"),
+        (["run", "kernel88"], "did you mean kernel8?"),
+        (["time", "no.hip", *SAXPY], "no.hip: No such file"),
+        (["lint", "broken.hip"], "could not compile broken.hip"),
+        (["lint", "saxpy.hip", "--arch", "gfx906"], "cannot build for 'gfx906'"),
+        (["lint", "saxpy.hip", "--", "--no-such-flag"], "could not compile saxpy.hip"),
+        (["inspect", "two.hip"], "which kernel?"),
+        (["check", "two.hip", *LAUNCH, "--arg", "zeros:f32:1"], "two.hip: which kernel?"),
+        (["check", "kernel1", *LAUNCH], "kernel1 has a launch of its own"),
+        (["prove", "saxpy.hsaco", "--against", "saxpy.hip"], "saxpy.hsaco is a code object"),
+    ],
+)
+def test_what_cannot_be_taken(words: list[str], says: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Status 2 and one message; most say what to do."""
+    monkeypatch.chdir(files)
+    np.save("short.npy", np.zeros(3, np.float32))
+    Path("notes.txt").write_text("these are notes\n")
+    Path("odd.toml").write_text("gird = 4\n")
+    Path("picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xff")
+    Path("broken.hip").write_text("__global__ void f() { nonsense }\n")
+    Path("two.hip").write_text(
+        '#include <hip/hip_runtime.h>\nextern "C" __global__ void one(float *p) { *p = 1; }\n'
+        'extern "C" __global__ void two(float *p) { *p = 2; }\n'
+    )
+    done = CliRunner().invoke(main, words)
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == 2
+    assert says in done.stderr
+    assert done.stderr.count("hipgemm: ") == 1
+    assert "Traceback" not in done.output
+
+
+def test_the_line_to_fill_in_is_a_launch(files: Path) -> None:
+    """What the error for a missing launch proposes is taken as it stands."""
+    words = words_for(linked(read_kernel(str(files / "saxpy.hip"))).facts)
+    assert words == "--grid 1 --block 256 --arg n=i32:1 --arg a=i32:1 --arg x=random:f32:1024 --arg y=random:f32:1024"
+    done = CliRunner().invoke(main, ["check", str(files / "saxpy.hip"), *words.split()])
+    assert done.exit_code == 0, done.output
+
+
+def test_from_python(files: Path) -> None:
+    """Without a launch on a device, which is test_from_python_on_a_device."""
+    k = hipgemm.kernel(files / "saxpy.hip")
+    x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    assert k.check(4, 256, 1000, 2.0, x, y, expect=2 * x) == []
+    (wrong,) = k.check(4, 256, 1000, 2.0, x, y, expect=2 * x + 1, schedules=1)
+    assert (wrong.id, wrong.got) == ("RUN003", "0")
+    assert [f.id for f in k.check(5, 256, 1200, 2.0, x, y, schedules=1)][:1] == ["MEM004"]
+    assert k.time(4, 256, 1000, 2.0, x, y).timing.time_s > 0
+    assert k.lint() == []
+    assert k.inspect().kernel == "saxpy"
+    assert k.build().hsaco.exists()
+    edited = hipgemm.kernel((files / "saxpy.s").read_text())
+    assert edited.linked().name == "saxpy"
+    assert hipgemm.kernel("kernel6").prove_against(hipgemm.kernel("kernel5")).verdict == "proved"
+    assert hipgemm.kernel("kernel1").check(n=32) == []
+    for arguments in ((4, 256, 1000, 2.0, x), (4, None, 1000, 2.0, x, y), (0, 256, 1000, 2.0, x, y),
+                      (4, 256, "i32:x", 2.0, x, y), (4, 256, 1000, 2.0, x, [1.0])):  # fmt: skip
+        with pytest.raises(IsaError):
+            k.launch(*arguments)
+
+
+def test_from_python_on_a_device(files: Path, run_program: Callable[..., Any]) -> None:
+    run_program(
+        f"""
+import numpy as np
+import hipgemm
+k = hipgemm.kernel({str(files / "saxpy.hip")!r}, "saxpy")
+x, y = np.arange(1000, dtype=np.float32), np.ones((2, 500), np.float32)[::-1]
+result = k((4,), (256,), np.int32(1000), np.float32(2), x, y, device="simulated")
+assert np.array_equal(y.reshape(-1), 2 * x + 1)
+assert result.correct is None and result.changed == {{"x": 0, "y": 999}}, result
+assert "not compared with anything" in repr(result) and "y" in result._repr_html_()
+assert hipgemm.run(hipgemm.kernel("kernel1"), n=16, device="simulated").correct
+try:
+    hipgemm.run(k)
+except hipgemm.measure.IsaError as error:
+    assert "not known to be a GEMM" in str(error)
+else:
+    raise SystemExit("taken")
+"""
+    )
+
+
+def test_a_structure_by_value(tmp_path: Path) -> None:
+    """Its members at their alignments: a byte, then a float at 4."""
+    file = tmp_path / "pair.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\nstruct Pair { signed char n; float x; };\n"
+        'extern "C" __global__ void pair(Pair p, float *out) { *out = p.n * p.x; }\n'
+    )
+    np.save(tmp_path / "out.npy", np.float32([-3]))
+    words = ["check", str(file), "--grid", "1", "--block", "1", "--arg", "struct:i8:-2,f32:1.5", "--arg", "zeros:f32:1"]
+    done = CliRunner().invoke(main, [*words, "--expect", str(tmp_path / "out.npy")])
+    assert done.exit_code == 0, done.output
