@@ -23,10 +23,10 @@ run: $(RUN)
 	$(BIN)/hipgemm run kernel8 -n 4096
 
 test: lint
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-slow: lint
-	$(BIN)/python -m pytest -q -n auto -m "slow or not slow"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "slow or not slow"
 
 tune: $(RUN)
 	$(BIN)/hipgemm tune $(patsubst %,--shapes %,$(wildcard hipgemm/tuning/lists/*.txt)) -o hipgemm/tuning/tables/7900-xtx.json
