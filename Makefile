@@ -11,7 +11,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of processes, which should not compile it anew
@@ -48,8 +48,8 @@ $(VENV):
 
 # The stamps are newer than what they were made from; `make` installs again only when that changes.
 $(RUN): pyproject.toml constraints.txt | $(VENV)
-	$(PIP) -e '.[sim]'
-	@$(BIN)/python -c 'from isa.toolchain import find; find()' 2>/dev/null || $(PIP) -e '.[toolchain]'
+	@extras=sim; $(BIN)/python -S -c 'from isa.toolchain import find; find()' 2>/dev/null || extras=sim,toolchain; \
+		echo installing hipgemm with $$extras; $(PIP) -e ".[$$extras]"
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(VENV)
