@@ -145,3 +145,27 @@ def test_circles_of_types_are_those_that_are_listed() -> None:
 def test_a_circle_is_found() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) is None
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) is not None
+
+
+# Their own meaning of instructions is the worth of the first; the others rewrite text, or tell branches on SCC apart.
+BY_TEXT = {"isa/check/spec_proof", "isa/check/mutants/operations.py", "isa/check/mutants/structure.py"}
+BY_TEXT |= {"isa/check/lds/machine.py"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_what_an_instruction_is_its_description_says(path: Path) -> None:
+    """Nobody but the table and the readers of text groups instructions by the beginning of a mnemonic, by a part of it,
+    or by a list of units: `Description.is_valu` and its kind are asked."""
+    relative = path.relative_to(ROOT).as_posix()
+    if relative.startswith(("tools/", "isa/instructions/", "isa/semantics/", "isa/asm/", *BY_TEXT)):
+        return
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            grouped = isinstance(node.left, ast.Attribute) and node.left.attr == "unit"
+            parts = [c for c in node.comparators if isinstance(c, ast.Attribute) and c.attr == "mnemonic"]
+            found += [node.lineno] if grouped or parts else []
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "startswith":
+            value = node.func.value
+            found += [node.lineno] if isinstance(value, ast.Attribute) and value.attr == "mnemonic" else []
+    assert not found, f"{relative}: lines {found}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
@@ -24,52 +25,63 @@ _VALU_WAIT = "s_waitcnt_depctr depctr_va_vdst(0)"
 _MASK_WAIT = "s_waitcnt_depctr depctr_sa_sdst(0), or depctr_va_vcc(0) or depctr_va_sdst(0) where VALU wrote it,"
 
 
+_UNWRITTEN = "reads {regs}, which {source} may not have written yet"
+
+
+class _Kind(NamedTuple):
+    """A hazard by its name in `Target.hazards`. says: what is wrong, of {regs} and {source}, where it comes from."""
+
+    name: str
+    rule: Rule
+    find: Callable[[Cfg], Iterator[Hazard]]
+    remedy: str
+    says: str
+    wave64: bool = False
+
+
+_KINDS = (
+    _Kind("trans use", TRANS, hazards.trans_use, _VALU_WAIT, _UNWRITTEN),
+    _Kind(
+        "permlane", PERMLANE, hazards.permlane, "a VALU instruction that is no v_nop",
+        "may see the lanes that were on before {source}",
+    ),
+    _Kind("wmma", WMMA, hazards.wmma, "v_nop, or another VALU instruction,", _UNWRITTEN),
+    _Kind(
+        "forwarding", FORWARDING, hazards.forwarding, _VALU_WAIT,
+        "reads {regs}, written by {source} before EXEC changed, and a later result", wave64=True,
+    ),
+    _Kind(
+        "mask write", MASK, hazards.mask_write, _MASK_WAIT,
+        "reads {regs}, which was written after {source} had read it as a lane mask", wave64=True,
+    ),
+)  # fmt: skip
+
+
 def faults(cfg: Cfg, target: Target | None, wave64: bool) -> Iterator[Finding]:
-    """The hazards of a function. target: None where it is not known, which stands for gfx1100."""
+    """The hazards of a function that its target has. target: None where it is not known, which stands for gfx1100."""
     has = (target or GFX1100).hazards
-    if "trans use" in has:
-        yield from _found(
-            cfg, TRANS, hazards.trans_use(cfg), _VALU_WAIT,
-            lambda regs, source: f"reads {regs}, which {source} may not have written yet",
-        )  # fmt: skip
-    yield from _found(
-        cfg, PERMLANE, hazards.permlane(cfg), "a VALU instruction that is no v_nop",
-        lambda _, source: f"may see the lanes that were on before {source}",
-    )  # fmt: skip
-    yield from _found(
-        cfg, WMMA, hazards.wmma(cfg), "v_nop, or another VALU instruction,",
-        lambda regs, source: f"reads {regs}, which {source} may not have written yet",
-    )  # fmt: skip
-    for i in hazards.dealloc(cfg):
+    for kind in _KINDS:
+        if kind.name in has and (wave64 or not kind.wave64):
+            yield from _found(cfg, kind)
+    for i in hazards.dealloc(cfg) if "dealloc" in has else ():
         yield DEALLOC.broken(
             cfg.instructions[i], "no s_nop stands before the message", expected="s_nop 0 right before it",
             hint="put one there, or leave the message out: it only gives registers back earlier",
         )  # fmt: skip
-    if wave64:
-        yield from _found(
-            cfg, FORWARDING, hazards.forwarding(cfg), _VALU_WAIT,
-            lambda regs, source: f"reads {regs}, written by {source} before EXEC changed, and a later result",
-        )  # fmt: skip
-        yield from _found(
-            cfg, MASK, hazards.mask_write(cfg), _MASK_WAIT,
-            lambda regs, source: f"reads {regs}, which was written after {source} had read it as a lane mask",
-        )  # fmt: skip
 
 
-def _found(
-    cfg: Cfg, rule: Rule, found: Iterable[Hazard], remedy: str, says: Callable[[str, str], str]
-) -> Iterator[Finding]:
-    """says: (the registers, the instruction that it comes from) -> what is wrong."""
+def _found(cfg: Cfg, kind: _Kind) -> Iterator[Finding]:
     findings = {}
-    for h in found:
+    for h in kind.find(cfg):
         inst, source = cfg.instructions[h.position], cfg.instructions[h.source]
-        findings[h.source, h.position] = rule.broken(
+        where = f"{source} ({place(source, h.source)})"
+        findings[h.source, h.position] = kind.rule.broken(
             inst,
-            f"{inst.mnemonic} {says(regset.names(h.registers), f'{source} ({place(source, h.source)})')}",
-            expected=f"{remedy} before it",
+            f"{inst.mnemonic} {kind.says.format(regs=regset.names(h.registers), source=where)}",
+            expected=f"{kind.remedy} before it",
             hint="compilers insert it; the assembler does not",
         )
     yield from causes.joined(
         cfg, findings, lambda _, at: True,
-        lambda pairs: f"{remedy} before {place(cfg.instructions[pairs[0][1]], pairs[0][1])} settles all",
+        lambda pairs: f"{kind.remedy} before {place(cfg.instructions[pairs[0][1]], pairs[0][1])} settles all",
     )  # fmt: skip

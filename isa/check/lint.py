@@ -59,7 +59,7 @@ from isa.object.code_object import CodeObject
 from isa.packages import PackageMissing
 from isa.registers import SGPR_LIMIT, Reg
 from isa.semantics import wave_start
-from isa.targets import TARGETS
+from isa.targets import GFX1100, TARGETS
 
 UNANALYSED = RULES["ANA001"]
 
@@ -207,7 +207,8 @@ def _function(function: Function, notes: bool) -> Iterator[Finding]:
         for inst in flow.instructions:
             yield from verify.instruction(inst, function.start.wave64)
     flight = waits.analyse(flow, function.settled)
-    yield from vopd.parity(valu_writes.analyse(flow, function.written))
+    if "vopd interlock" in (function.start.target or GFX1100).hazards:
+        yield from vopd.parity(valu_writes.analyse(flow, function.written))
     yield from hazard_rules.faults(flow, function.start.target, function.start.wave64)
     yield from wait_rules.faults(flight)
     yield from call_rules.at_calls(flight, function.callees)

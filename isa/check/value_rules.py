@@ -145,7 +145,7 @@ def _earnest(chains: DefUse, position: int, sure: bool) -> set[Reg]:
             units = list(reg.units())
             named.update(units)
             access = desc.access
-            if _keeps_lanes(half) or (role.written and (desc.name == "v_writelane_b32" or (access and access.half))):
+            if _keeps_lanes(half) or (role.written and desc.keeps_rest):
                 continue
             if desc.name in _COPIES and result is not None and not _wanted(chains, position, result.sub(0), sure):
                 continue

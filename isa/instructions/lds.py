@@ -28,8 +28,8 @@ for bits in (32, 64):
     for name, pair in (("2addr", 1), ("2addr_stride64", 64)):
         _access(f"ds_load_{name}_b{bits} =v.b{2 * bits}, v.u32", "load", f"b{bits}", pair=pair)
         _access(f"ds_store_{name}_b{bits} v.u32, v.b{bits}, v.b{bits}", "store", f"b{bits}", pair=pair)
-inst("ds_load_addtid_b32 =v.b32", sched="lds_load", access=Access("lds", "load", "b32"), reads="m0")
-inst("ds_store_addtid_b32 v.b32", sched="lds_store", access=Access("lds", "store", "b32"), reads="m0")
+inst("ds_load_addtid_b32 =v.b32", sched="lds_load", access=Access("lds", "load", "b32", by_lane=True), reads="m0")
+inst("ds_store_addtid_b32 v.b32", sched="lds_store", access=Access("lds", "store", "b32", by_lane=True), reads="m0")
 
 # --- atomics
 

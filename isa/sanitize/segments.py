@@ -148,11 +148,6 @@ def fills(inst: Instruction) -> Reg | None:
     return None
 
 
-def _keeps(desc: Description) -> bool:
-    """Whether the destination is read only for what the instruction leaves alone: other lanes, the other half."""
-    return desc.name == "v_writelane_b32" or (desc.access is not None and bool(desc.access.half))
-
-
 _LANES = frozenset({"v_readlane_b32", "v_writelane_b32"})
 
 
@@ -208,7 +203,7 @@ def _entries(inst: Instruction) -> Iterator[int]:
                 bit = regset.bit(unit)
                 if bit in _EXEC:
                     continue
-                if role.read and not (role.written and _keeps(entry)):
+                if role.read and not (role.written and entry.keeps_rest):
                     empty = MAY_BE_EMPTY if bit == source else may_be_empty
                     empty |= saves if role.kind == "v" else 0
                     yield bit | (0 if lane else across) | empty | one_lane

@@ -132,6 +132,7 @@ class Access:
     half: "lo" or "hi" where 16 bits of the register are meant and the other 16 kept (the d16 forms).
     pair: for ds_*_2addr the unit of the two offsets in elements (1 or 64), else 0.
     returns: an atomic that gives back the old value.
+    by_lane: no address: each lane has a place of its own, M0 plus four times its number (ds_*_addtid_b32).
     """
 
     space: str
@@ -140,6 +141,7 @@ class Access:
     half: str = ""
     pair: int = 0
     returns: bool = False
+    by_lane: bool = False
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,13 @@ class Description:
         """Whether it changes no register, no memory and no mode: s_nop, v_nop, s_delay_alu, messages ..."""
         written = self.implicit_writes or any(role.written for role in self.roles)
         return not (written or self.effect or self.access) and self.sched != "cache_control"
+
+    @property
+    def keeps_rest(self) -> bool:
+        """Whether a destination is read only for what is left alone: the other lanes (v_writelane_b32), the other half
+        (d16 loads)."""
+        one_lane = self.is_valu and self.ignores_exec and any(role.written and role.kind == "v" for role in self.roles)
+        return one_lane or (self.access is not None and bool(self.access.half))
 
     @property
     def drains_valu(self) -> bool:

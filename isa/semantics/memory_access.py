@@ -34,7 +34,7 @@ def memory(engine: Engine, inst: Instruction, desc: Description, access: Access)
     mask = None if access.space == "scalar" else engine.exec_mask()
     requests = [Request(inst, access, at, mask) for at in _addresses(engine, inst, desc, access, sources, reads)]
     data = [(n, role, operand) for n, role, operand in reads if role.kind not in ("va", "sa")]
-    if access.space in ("lds", "flat") and "addtid" not in desc.name:
+    if access.space in ("lds", "flat") and not access.by_lane:
         data = data[1:]
     if access.kind == "load":
         words = [word for at in requests for word in engine.load(at)]
@@ -72,7 +72,7 @@ def _addresses(
     reads: list[tuple[int, Role, Operand]],
 ) -> list[Value]:
     number, _, first = reads[0] if reads else (0, None, None)
-    if "addtid" in desc.name:
+    if access.by_lane:
         base = engine.lane_ids() * 4 + (engine.read_sgpr(M0.index) & 0xFFFF)
         return [base + inst.offset]
     assert first is not None

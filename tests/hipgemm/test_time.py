@@ -99,6 +99,16 @@ def test_a_compiler_may_read_behind_the_last_argument(tmp_path: Path) -> None:
     assert json.loads(invoke(str(file), *shape, "--json"))["kernel"] == "wide"
 
 
+def test_an_instruction_that_nobody_timed_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "wide.s"
+    shape = ("--grid", "1", "--block", "32", "--arg", "buffer:4", "--arg", "i32:7")
+    for line, name in (("v_permlane64_b32 v1, v1", ""), ("v_pipeflush", "v_pipeflush"), ("ds_nop", "ds_nop")):
+        file.write_text(WIDE.replace("s_endpgm", f"{line}\ns_endpgm", 1))
+        result = CliRunner().invoke(main, ["time", str(file), *shape])
+        assert result.exit_code == (2 if name else 0), result.output
+        assert not name or f"the time of {name} is not known" in result.output
+
+
 def test_assembly_is_for_the_target_that_it_names_and_no_other_card(tmp_path: Path) -> None:
     file = tmp_path / "wide.s"
     shape = ("--grid", "1", "--block", "32", "--arg", "buffer:4", "--arg", "i32:7")

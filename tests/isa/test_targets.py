@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from isa import toolchain
+from isa.analysis import cfg
 from isa.asm.parse import parse, parse_instruction
+from isa.check import hazard_rules
 from isa.errors import IsaError
 from isa.instructions import table
 from isa.object import code_object
@@ -149,6 +151,23 @@ def test_a_family_speaks_of_classes_and_counters_that_there_are() -> None:
         assert each.coherent in each.cache_bits
     memory = {e.sched for e in table().values() if e.access is not None}
     assert memory <= gfx11.GFX11.raised.keys()
+
+
+def test_hazards_are_those_that_are_looked_for() -> None:
+    looked_for = {kind.name for kind in hazard_rules._KINDS} | {"dealloc", "vopd interlock"}
+    assert {name for t in TARGETS.values() for name in t.hazards} == looked_for
+
+
+def test_a_target_without_a_hazard_is_not_told_of_it() -> None:
+    """gfx115x waits for a transcendental result."""
+    trans = (
+        '\t.amdgcn_target "amdgcn-amd-amdhsa--{}"\nf:\n\tv_exp_f32_e32 v0, v0\n\tv_add_f32_e32 v1, v0, v0\n\ts_endpgm\n'
+    )
+    for name, expected in (("gfx1100", 1), ("gfx1103", 1), ("gfx1150", 0)):
+        flow = cfg.of_text(parse(trans.format(name)))
+        assert len(list(hazard_rules.faults(flow, TARGETS[name], wave64=False))) == expected, name
+    none = dataclasses.replace(GFX1100, hazards=frozenset())
+    assert list(hazard_rules.faults(cfg.of_text(parse(trans.format("gfx1100"))), none, wave64=True)) == []
 
 
 def test_versions_are_ordered_as_the_guides_are() -> None:
