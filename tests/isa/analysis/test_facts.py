@@ -63,7 +63,7 @@ def show_banks(source: str) -> str:
     c = [line.instruction for line in parse(source).lines if line.instruction]
     lines = [" ".join(f"{column:6}" for column in banks.COLUMNS) + " clashes same-bank same-parity"]
     for inst, row in zip(c, banks.cache_table(c), strict=True):
-        facts = f"{banks.clashes(inst)} {banks.same_bank(inst)} {banks.same_parity(inst)}"
+        facts = f"{banks.clashes(inst)} {banks.same_bank(inst)} {list(banks.same_parity(inst))}"
         lines.append(" ".join(f"{cell or '-':6}" for cell in row) + " " + facts)
     return "\n".join(lines)
 
