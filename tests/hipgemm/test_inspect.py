@@ -3,18 +3,19 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner
 
 from hipgemm.build import Build, build
 from hipgemm.cli import main
-from hipgemm.inspection import Inspection, inspect
+from hipgemm.inspection import _UNITS, KINDS, Inspection, inspect
 from hipgemm.report import inspection as shown
 from isa import toolchain
 from isa.analysis.banks import COLUMNS
 from isa.asm.parse import parse
+from isa.semantics.scheduling import Unit
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 Read = Callable[[str], Any]
@@ -35,6 +36,11 @@ def test_kernel8_fits_six_waves_and_says_what_the_seventh_needs(found: Inspectio
     assert found.occupancy.binding == ("VGPRs",)
     step = f"at most 192 VGPRs (now {found.vgprs}): 4 workgroups a CU, 8 waves a SIMD"
     assert dict(shown.facts(found))["next step"] == step
+
+
+def test_every_unit_has_a_kind() -> None:
+    assert _UNITS.keys() | {"valu"} == set(get_args(Unit))
+    assert set(_UNITS.values()) <= set(KINDS)
 
 
 def test_kernel8s_main_loop_holds_dual_multiply_adds_only(found: Inspection) -> None:
