@@ -3,7 +3,7 @@
 Arguments are numbers (`Scalar`), structures of them (`Struct`) and `Array`s, which become device memory wherever the
 launch takes place: on a card, on the simulated card, under the checker's observers, or at made-up addresses where only
 time is asked for. `Launch.bound` holds them against the kernel's metadata, `Launch.kernarg` lays them out as that says.
-`hipgemm.launch_request` makes launches of words, `hipgemm.gemm_launch` of the sizes of a GEMM.
+`hipgemm.launch_request` makes launches of words (`hipgemm.argument_words`), `hipgemm.gemm_launch` of a GEMM's sizes.
 
 Limits: pointers inside of structures are numbers; textures and other handles are not arguments.
 """

@@ -1,17 +1,7 @@
 """A launch in words -> a Launch: what a command line, a launch file or a script says of it.
 
-An argument of a kernel is one word, `NAME=` in front of it where it is not in the kernel's order:
-
-    i32:5  f32:1.5                       a number of a type (`hipgemm.launch.SCALARS`)
-    struct:i32:1,f32:2.5                 a structure by value, its members at their natural alignments
-    random:f32:64x128                    an array: uniform in [-1, 1), or any integers; the same for the same seed
-    zeros:f32:4096  arange:i32:4096      an array of zeros, of 0, 1, 2, ...
-    unwritten:f32:4096                   an array that nobody has written: `check` tells where it is read
-    file:x.npy                           an array as NumPy saved it
-    buffer:BYTES[:zero|random|unwritten] bytes of no type
-
-A launch file is TOML beside the kernel, `saxpy.toml` for `saxpy.hip`, and says the same in the same words; where there
-are launches of several kernels, each stands in a table of the kernel's name:
+A launch file is TOML beside the kernel, `saxpy.toml` for `saxpy.hip`, and says the same in the words of
+`hipgemm.argument_words`; where there are launches of several kernels, each stands in a table of the kernel's name:
 
     grid = 16
     block = 256
@@ -26,42 +16,31 @@ for a kernel that is called like one; a GEMM's, too, for a kernel with the ladde
 from __future__ import annotations
 
 import dataclasses
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hipgemm.argument_words import against, argument, expected, named
 from hipgemm.gemm_launch import CUS, gemm
 from hipgemm.kernels import Gemm, known, rung
 from hipgemm.launch import (
-    SCALARS,
     Argument,
-    Array,
     BadLaunch,
     Launch,
     Reference,
-    Scalar,
-    Struct,
     Triple,
     explicit,
     words_for,
 )
-from hipgemm.problem import Problem, Verdict
+from hipgemm.problem import Problem
 from isa.object import code_object
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from hipgemm.build import Linked
     from hipgemm.kernel_object import Kernel
 
-WORDS = (
-    "i32:5, f32:1.5, random:f32:4096, zeros:f32:64x64, arange:i32:4096, unwritten:f32:4096, file:x.npy, buffer:BYTES"
-)
-_FILLS = ("zeros", "random", "arange", "unwritten")
-_BUFFER_FILLS = ("zero", "random", "unwritten")
 _SIGNATURE = ("p", "p", "p", 4, 4, 4, 4, 4)
 
 
@@ -161,7 +140,7 @@ def _in_words(made: Linked, request: LaunchRequest, seed: int) -> Launch:
     for text in request.expect:
         name, path = named(text)
         number = launch.array(name)
-        references.append(Reference(number, against(_expected(request.folder / path, launch.arrays[number]),
+        references.append(Reference(number, against(expected(request.folder / path, launch.arrays[number]),
                                                     request.tolerance)))  # fmt: skip
     return dataclasses.replace(launch, references=tuple(references))
 
@@ -178,131 +157,6 @@ def _in_order(kernel: code_object.Kernel, given: Sequence[Argument]) -> tuple[Ar
     if not given or not all(a.name for a in given):
         return tuple(given)
     return tuple(sorted(given, key=lambda a: names.index(a.name)))
-
-
-def argument(text: str, position: int = 0, seed: int = 0, folder: Path = Path()) -> Argument:
-    """An argument in words. position: among the kernel's, which random data depend on. BadLaunch for what is none."""
-    name, word = named(text)
-    kind, _, rest = word.partition(":")
-    try:
-        if kind in SCALARS:
-            return Scalar(kind, _number(kind, rest), name)
-        if kind == "struct":
-            members = (member.partition(":") for member in rest.split(","))
-            return Struct(tuple(Scalar(t, _number(t, value)) for t, _, value in members), name)
-        if kind == "file":
-            held = _load(folder / rest)
-            return Array(held.dtype.str, held.shape, lambda: held, name)
-        if kind == "buffer":
-            size, _, fill = rest.partition(":")
-            if fill in ("", *_BUFFER_FILLS):
-                return _buffer(int(size, 0), fill or "random", position, name)
-        if kind in _FILLS:
-            dtype, _, shape = rest.partition(":")
-            return _filled(kind, dtype, tuple(int(n) for n in shape.split("x")), (seed, position), name)
-    except (ValueError, KeyError):
-        pass
-    raise BadLaunch(f"{text!r} is no argument", expected=WORDS)
-
-
-def named(text: str) -> tuple[str, str]:
-    """(name, the rest) of `name=rest`; "" for no name."""
-    match = re.fullmatch(r"(?:(\w+)=)?(.*)", text, re.DOTALL)
-    assert match is not None
-    return match[1] or "", match[2]
-
-
-def _number(kind: str, text: str) -> float:
-    return float(text) if SCALARS[kind] in "efd" else int(text, 0)
-
-
-def _buffer(size: int, fill: str, position: int, name: str) -> Array:
-    import random
-
-    import numpy as np
-
-    if size < 0:
-        raise ValueError
-    fills: dict[str, Callable[[], np.ndarray] | None] = {
-        "zero": lambda: np.zeros(size, np.uint8),
-        "random": lambda: np.frombuffer(random.Random(position).randbytes(size), np.uint8),
-        "unwritten": None,
-    }
-    return Array("|u1", (size,), fills[fill], name)
-
-
-def _filled(kind: str, dtype: str, shape: tuple[int, ...], seed: tuple[int, int], name: str) -> Array:
-    import numpy as np
-
-    of = np.dtype(SCALARS[dtype])
-    if min(shape) < 0:
-        raise ValueError
-
-    def random() -> np.ndarray:
-        values = np.random.Generator(np.random.SFC64(seed))
-        if of.kind == "f":
-            return (2 * values.random(shape) - 1).astype(of)
-        bounds = np.iinfo(of)
-        return values.integers(bounds.min, bounds.max, shape, of, endpoint=True)
-
-    def arange() -> np.ndarray:
-        return np.arange(np.prod(shape, dtype=np.int64)).astype(of).reshape(shape)
-
-    fills = {"zeros": lambda: np.zeros(shape, of), "random": random, "arange": arange, "unwritten": None}
-    return Array(of.str, shape, fills[kind], name)
-
-
-def _load(path: Path) -> np.ndarray:
-    """An array that NumPy saved. BadLaunch where it is none."""
-    import numpy as np
-
-    try:
-        held = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "this is no array"
-        raise BadLaunch(f"{path}: {why}", expected="an array, as numpy.save writes it") from error
-    if not isinstance(held, np.ndarray) or held.dtype.kind not in "biufc":
-        raise BadLaunch(f"{path} holds no array of numbers", expected="one array, as numpy.save writes it")
-    little: np.ndarray = np.ascontiguousarray(held, held.dtype.newbyteorder("<"))
-    return little
-
-
-def _expected(path: Path, array: Array) -> np.ndarray:
-    """What an array must hold, of its own type and size."""
-    import numpy as np
-
-    wanted = _load(path)
-    if wanted.size != np.prod(array.shape, dtype=np.int64) or wanted.dtype.itemsize != np.dtype(array.dtype).itemsize:
-        shapes = [f"{dtype[1:]} {' x '.join(map(str, shape))}" for dtype, shape in (
-            (array.dtype, array.shape), (wanted.dtype.str, wanted.shape))]  # fmt: skip
-        raise BadLaunch(f"{path} does not fit the argument {array.name}", expected=shapes[0], got=shapes[1])
-    return wanted.reshape(array.shape)
-
-
-def against(expected: np.ndarray, tolerance: float) -> Callable[[np.ndarray], Verdict]:
-    """Judges an array by another: each element may be off by `tolerance`, or by that share of what is expected where
-    this is larger than 1; a NaN must be a NaN."""
-    import numpy as np
-
-    def judge(answer: np.ndarray) -> Verdict:
-        with np.errstate(invalid="ignore", over="ignore"):
-            error = np.abs(answer.astype(np.float64) - expected.astype(np.float64))
-            bound = tolerance * np.maximum(1.0, np.abs(expected.astype(np.float64)))
-        same = (answer == expected) | ((answer != answer) & (expected != expected))
-        good = same | (error <= bound)
-        error = np.where(same, 0.0, error)
-        largest = float(error.max(initial=0.0))
-        finite = largest if np.isfinite(largest) else None
-        bounds = bound[np.isfinite(bound)]
-        most = float(bounds.max(initial=0.0))
-        if good.all():
-            return Verdict(True, finite, most)
-        excess = np.where(good, -1.0, np.where(np.isnan(error), np.inf, error))
-        place = np.unravel_index(int(excess.argmax()), excess.shape)
-        worst = (*map(int, place), float(answer[place]), float(expected[place]))
-        return Verdict(False, finite, most, int((~good).sum()), worst)
-
-    return judge
 
 
 def _file_beside(title: str, named: Path | None) -> Path | None:

@@ -6,7 +6,7 @@
     >>> k.time(16, 256, 4096, 2.0, x, y)           # a prediction; nothing runs
 
 Arguments are NumPy arrays and numbers: an `int` or a `float` becomes one of the size that the kernel
-wants, a NumPy scalar stays what it is; words of `hipgemm.launch_request` ("random:f32:4096") do as well. A kernel that
+wants, a NumPy scalar stays what it is; words of `hipgemm.argument_words` ("random:f32:4096") do as well. A kernel that
 is known to be a GEMM, or that has a launch file beside it, needs none: `hipgemm.kernel("kernel8").time(n=4096)`.
 """
 
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hipgemm.argument_words import against, argument
 from hipgemm.build import Build, Linked, build, linked, readable
 from hipgemm.device import Device
 from hipgemm.gemm_launch import CUS
@@ -25,7 +26,7 @@ from hipgemm.kernel_files import read_kernel
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import Gemm
 from hipgemm.launch import SCALARS, Argument, Array, BadLaunch, Launch, Reference, Scalar, Triple, explicit, words_for
-from hipgemm.launch_request import LaunchRequest, against, argument, launch_of
+from hipgemm.launch_request import LaunchRequest, launch_of
 from hipgemm.problem import Problem
 from isa.asm.program import Program
 from isa.errors import Finding, IsaError

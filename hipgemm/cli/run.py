@@ -40,9 +40,10 @@ def command(
 
     Exit status 1 if the answer is wrong.
     """
+    from hipgemm.argument_words import named
     from hipgemm.cli import inputs
     from hipgemm.device import Device
-    from hipgemm.launch_request import named, prepared
+    from hipgemm.launch_request import prepared
     from hipgemm.measure import measure_launch
     from hipgemm.problem import Problem
 

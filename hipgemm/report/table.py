@@ -35,7 +35,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class BenchTable:
     """`title` says device and problem; `notes` what else a reader must know."""
 
     title: str
@@ -43,7 +43,7 @@ class Table:
     notes: tuple[str, ...]
 
 
-def tables(entries: Sequence[Result | Refusal]) -> list[Table]:
+def tables(entries: Sequence[Result | Refusal]) -> list[BenchTable]:
     """One table for each device and problem, in the order in which they come. Of a kernel that was measured more than
     once the last stands. A refusal stands with the results around it."""
     groups: dict[tuple[object, ...], list[Result | Refusal]] = {}
@@ -56,11 +56,12 @@ def tables(entries: Sequence[Result | Refusal]) -> list[Table]:
             waiting = []
         (groups[key] if key is not None else waiting).append(entry)
     if not groups and waiting:
-        return [Table("no kernel gave a result", tuple(_row(e, None, False) for e in waiting), _notes(waiting, False))]
+        rows = tuple(_row(e, None, False) for e in waiting)
+        return [BenchTable("no kernel gave a result", rows, _notes(waiting, False))]
     return [_table(group) for group in groups.values()]
 
 
-def text(table: Table, width: int | None = None) -> str:
+def text(table: BenchTable, width: int | None = None) -> str:
     """A table for a terminal or a file."""
     from io import StringIO
 
@@ -89,7 +90,7 @@ def _key(r: Result) -> tuple[object, ...]:
     return r.device, r.arch, r.m, r.n, r.k, r.alpha, r.beta, r.data, r.cold
 
 
-def _table(group: Sequence[Result | Refusal]) -> Table:
+def _table(group: Sequence[Result | Refusal]) -> BenchTable:
     entries = {e.kernel: e for e in group}
     shown = sorted(entries.values(), key=lambda e: KERNELS.index(e.kernel) if e.kernel in KERNELS else len(KERNELS))
     results = [e for e in shown if isinstance(e, Result)]
@@ -105,7 +106,7 @@ def _table(group: Sequence[Result | Refusal]) -> Table:
     )
     title += ", caches cold" if first.cold else ""
     rows = tuple(_row(e, reference, mark) for e in shown)
-    return Table(title, rows, _notes(shown, mark))
+    return BenchTable(title, rows, _notes(shown, mark))
 
 
 def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> Row:

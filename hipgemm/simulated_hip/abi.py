@@ -45,7 +45,7 @@ C_TYPES = {
 }
 
 
-class Code(IntEnum):
+class ErrorCode(IntEnum):
     """hipError_t: the codes that this runtime gives, by their names without `hipError`."""
 
     Success = 0
@@ -80,7 +80,7 @@ class Code(IntEnum):
     @property
     def hip_name(self) -> str:
         """As HIP spells it: "hipErrorInvalidValue"."""
-        return "hipSuccess" if self is Code.Success else f"hipError{self.name}"
+        return "hipSuccess" if self is ErrorCode.Success else f"hipError{self.name}"
 
     @property
     def text(self) -> str:
@@ -89,22 +89,22 @@ class Code(IntEnum):
 
 
 _WORDS = {
-    Code.Success: "no error",
-    Code.InvalidValue: "invalid argument",
-    Code.NotInitialized: "initialization error",
-    Code.Deinitialized: "driver shutting down",
-    Code.NoDevice: "no ROCm-capable device is detected",
-    Code.InvalidDevice: "invalid device ordinal",
-    Code.InvalidImage: "device kernel image is invalid",
-    Code.NoBinaryForGpu: "no kernel image is available for execution on the device",
-    Code.FileNotFound: "file not found",
-    Code.InvalidHandle: "invalid resource handle",
-    Code.NotFound: "named symbol not found",
-    Code.IllegalAddress: "an illegal memory access was encountered",
-    Code.LaunchFailure: "unspecified launch failure",
-    Code.CooperativeLaunchTooLarge: "too many blocks in cooperative launch",
-    Code.NotSupported: "operation not supported",
-    Code.Unknown: "unknown error",
+    ErrorCode.Success: "no error",
+    ErrorCode.InvalidValue: "invalid argument",
+    ErrorCode.NotInitialized: "initialization error",
+    ErrorCode.Deinitialized: "driver shutting down",
+    ErrorCode.NoDevice: "no ROCm-capable device is detected",
+    ErrorCode.InvalidDevice: "invalid device ordinal",
+    ErrorCode.InvalidImage: "device kernel image is invalid",
+    ErrorCode.NoBinaryForGpu: "no kernel image is available for execution on the device",
+    ErrorCode.FileNotFound: "file not found",
+    ErrorCode.InvalidHandle: "invalid resource handle",
+    ErrorCode.NotFound: "named symbol not found",
+    ErrorCode.IllegalAddress: "an illegal memory access was encountered",
+    ErrorCode.LaunchFailure: "unspecified launch failure",
+    ErrorCode.CooperativeLaunchTooLarge: "too many blocks in cooperative launch",
+    ErrorCode.NotSupported: "operation not supported",
+    ErrorCode.Unknown: "unknown error",
 }
 
 
@@ -149,14 +149,14 @@ def call(function: Callable[..., Any] | None = None, *, alias: tuple[str, ...] =
 def store(where: Pointer, ctype: type, value: Any) -> None:
     """Write an answer of a C type through a pointer that the caller gave; NULL is hipErrorInvalidValue."""
     if not where:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     ctype.from_address(where).value = value  # type: ignore[attr-defined]
 
 
 def store_text(where: Pointer, room: int, text: str) -> None:
     """Write a string with its final zero into `room` bytes, cut where it does not fit."""
     if not where or room <= 0:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     ctypes.memmove(where, text.encode()[: room - 1] + b"\0", min(len(text.encode()), room - 1) + 1)
 
 

@@ -1,7 +1,7 @@
 """What a card must offer to stand behind the simulated HIP runtime.
 
 `isa.sim.card.Card` is such a card; the tests bring small ones of their own. Device memory is memory of this process at
-its own address, so the runtime copies with `memmove` once it has checked the range against `Memory.find`.
+its own address, so the runtime copies with `memmove` once it has checked the range against `CardMemory.find`.
 
 Errors: every method raises a subclass of `isa.errors.IsaError` whose text is complete (which kernel, instruction,
 lane, workgroup, address). The runtime turns it into a HIP error code and keeps it as the report; an error that has an
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 
-class Memory(Protocol):
+class CardMemory(Protocol):
     """The card's allocations."""
 
     def allocate(self, size: int) -> int:
@@ -62,7 +62,7 @@ class ExpectsTimedLaunches(Protocol):
         ...
 
 
-class Kernel(Protocol):
+class CardKernel(Protocol):
     """A kernel of a loaded code object, ready to be launched."""
 
     @property
@@ -73,7 +73,7 @@ class Module(Protocol):
     """A loaded code object. `globals` maps a variable's name to its (address, size in bytes)."""
 
     @property
-    def kernels(self) -> Mapping[str, Kernel]: ...
+    def kernels(self) -> Mapping[str, CardKernel]: ...
 
     @property
     def globals(self) -> Mapping[str, tuple[int, int]]: ...
@@ -90,7 +90,7 @@ class Card(Protocol):
     """A card: memory, code objects, launches."""
 
     @property
-    def memory(self) -> Memory: ...
+    def memory(self) -> CardMemory: ...
 
     def load(self, image: bytes) -> Module:
         """Load a gfx11 code object (ELF)."""
@@ -102,7 +102,7 @@ class Card(Protocol):
 
     def launch(
         self,
-        kernel: Kernel,
+        kernel: CardKernel,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         kernarg: bytes,

@@ -21,8 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from hipgemm.simulated_hip.abi import CALLS, Answer, Call, Code, HipError
-from hipgemm.simulated_hip.card import Card, Kernel, LaunchReport, Module
+from hipgemm.simulated_hip.abi import CALLS, Answer, Call, ErrorCode, HipError
+from hipgemm.simulated_hip.card import Card, CardKernel, LaunchReport, Module
 from isa.object.code_object import CodeObject
 from isa.object.code_object import Kernel as KernelFacts
 from isa.timing.cards import Card as CardFacts
@@ -65,10 +65,10 @@ class LoadedModule:
 
 
 @dataclass
-class Function:
+class KernelHandle:
     """A kernel as the card holds it, and as its code object describes it; formats: of its printf, by hash."""
 
-    kernel: Kernel
+    kernel: CardKernel
     facts: KernelFacts
     formats: dict[int, str] = field(default_factory=dict)
 
@@ -119,7 +119,7 @@ class Runtime:
         self.streams: dict[int, Stream] = {}
         self.events: dict[int, Event] = {}
         self.modules: dict[int, LoadedModule] = {}
-        self.functions: dict[int, Function] = {}
+        self.functions: dict[int, KernelHandle] = {}
         self.programs: dict[int, RtcProgram] = {}
         self.links: dict[int, RtcLink] = {}
         self.callback = DISPATCHER(self.dispatch)  # C keeps its address: it must live as long as the library
@@ -132,12 +132,12 @@ class Runtime:
         return self._card
 
     @property
-    def last_error(self) -> Code:
+    def last_error(self) -> ErrorCode:
         """This thread's last answer other than hipSuccess."""
-        return getattr(self._of_thread, "error", Code.Success)
+        return getattr(self._of_thread, "error", ErrorCode.Success)
 
     @last_error.setter
-    def last_error(self, code: Code) -> None:
+    def last_error(self, code: ErrorCode) -> None:
         self._of_thread.error = code
 
     def handle(self, table: dict[int, T], thing: T) -> int:
@@ -149,7 +149,7 @@ class Runtime:
     def find(self, table: dict[int, T], number: int) -> T:
         """The thing of a handle; a handle that is not (or no longer) one is hipErrorInvalidHandle."""
         if number not in table:
-            raise HipError(Code.InvalidHandle)
+            raise HipError(ErrorCode.InvalidHandle)
         return table[number]
 
     def text_address(self, text: str) -> int:
@@ -175,13 +175,13 @@ class Runtime:
         except Answer as answer:
             return int(answer.code)
         except HipError as error:
-            return self._failed(Code(error.code), error.report)
+            return self._failed(ErrorCode(error.code), error.report)
         except KeyboardInterrupt:
             return INTERRUPTED
         except BaseException as error:
-            return self._failed(Code.Unknown, error)
+            return self._failed(ErrorCode.Unknown, error)
 
-    def _failed(self, code: Code, report: BaseException | None) -> int:
+    def _failed(self, code: ErrorCode, report: BaseException | None) -> int:
         try:
             self.last_error, self.report = code, report
             if report is not None and self.say is not None:

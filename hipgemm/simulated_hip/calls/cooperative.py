@@ -10,7 +10,7 @@ Source: ROCm/clr, hipamd/src/hip_module.cpp (ihipModuleLaunchKernel).
 
 from __future__ import annotations
 
-from hipgemm.simulated_hip.abi import Code, HipError, Pointer, UInt, call
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Pointer, UInt, call
 from hipgemm.simulated_hip.calls.modules import function, launch
 from hipgemm.simulated_hip.calls.occupancy import workgroups_of_wgp
 from hipgemm.simulated_hip.runtime import Runtime
@@ -37,7 +37,7 @@ def hipModuleLaunchCooperativeKernel(
     room = rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if threads else total
     if total > room:
         raise HipError(
-            Code.CooperativeLaunchTooLarge,
+            ErrorCode.CooperativeLaunchTooLarge,
             IsaError(f"{kernel.name}: the card does not hold this grid at once", expected=f"{room}", got=f"{total}"),
         )
     grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import Code, HipError, Int, Pointer, Size, UByte, UShort, call
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UByte, UShort, call
 from hipgemm.simulated_hip.calls.device import one
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import known_stream
@@ -26,7 +26,7 @@ ON_DEVICE = {  # hipMemcpyKind -> whether (destination, source) must be the devi
 
 def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> None:
     if kind not in ON_DEVICE:
-        raise HipError(Code.InvalidMemcpyDirection)
+        raise HipError(ErrorCode.InvalidMemcpyDirection)
     to_device, from_device = ON_DEVICE[kind]
     reachable(rt, destination, size, to_device)
     reachable(rt, source, size, from_device)
@@ -113,7 +113,7 @@ def hipMemcpy2D(
     kind: Int,
 ) -> None:
     if width > to_pitch or width > from_pitch:
-        raise HipError(Code.InvalidPitchValue)
+        raise HipError(ErrorCode.InvalidPitchValue)
     if width and to_pitch == from_pitch == width:
         _copy(rt, destination, source, width * height, kind)
         return
@@ -180,6 +180,6 @@ def hipMemsetD32Async(rt: Runtime, destination: Pointer, value: Int, count: Size
 @call(alias=("hipMemset2D_spt",))
 def hipMemset2D(rt: Runtime, destination: Pointer, pitch: Size, value: Int, width: Size, height: Size) -> None:
     if width > pitch:
-        raise HipError(Code.InvalidPitchValue)
+        raise HipError(ErrorCode.InvalidPitchValue)
     for row in range(height):
         _fill(rt, destination + row * pitch, value, width)

@@ -9,7 +9,18 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from hipgemm.simulated_hip.abi import VERSION, Code, DeviceProp, HipError, Int, Pointer, UInt, call, store, store_text
+from hipgemm.simulated_hip.abi import (
+    VERSION,
+    DeviceProp,
+    ErrorCode,
+    HipError,
+    Int,
+    Pointer,
+    UInt,
+    call,
+    store,
+    store_text,
+)
 from hipgemm.simulated_hip.card import ReachesHost
 from hipgemm.simulated_hip.host import read_text
 from hipgemm.simulated_hip.runtime import Runtime
@@ -146,13 +157,13 @@ def _properties(rt: Runtime) -> dict[str, Any]:
 def one(device: int) -> None:
     """Refuse a device other than the one there is."""
     if device != 0:
-        raise HipError(Code.InvalidDevice)
+        raise HipError(ErrorCode.InvalidDevice)
 
 
 @call
 def hipInit(rt: Runtime, flags: UInt) -> None:
     if flags:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
 
 
 @call
@@ -232,7 +243,7 @@ def hipDeviceGetPCIBusId(rt: Runtime, out: Pointer, room: Int, device: Int) -> N
 def hipDeviceGetByPCIBusId(rt: Runtime, out: Pointer, text: Pointer) -> None:
     name = read_text(text)
     if name != PCI_BUS_ID.encode():
-        raise HipError(Code.InvalidValue if name is None else Code.InvalidDevice)
+        raise HipError(ErrorCode.InvalidValue if name is None else ErrorCode.InvalidDevice)
     store(out, ctypes.c_int, 0)
 
 
@@ -254,7 +265,7 @@ def hipDeviceComputeCapability(rt: Runtime, major: Pointer, minor: Pointer, devi
 def hipGetDevicePropertiesR0600(rt: Runtime, out: Pointer, device: Int) -> None:
     one(device)
     if not out:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     properties = DeviceProp(**_properties(rt))
     ctypes.memmove(out, ctypes.addressof(properties), ctypes.sizeof(properties))
 
@@ -268,7 +279,7 @@ def hipChooseDeviceR0600(rt: Runtime, out: Pointer, wanted: Pointer) -> None:
 def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int) -> None:
     one(device)
     if attribute not in ATTRIBUTES:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     source = ATTRIBUTES[attribute]
     properties = _properties(rt)
     value = properties.get(source, 0) if isinstance(source, str) else properties[source[0]][source[1]]
@@ -284,4 +295,4 @@ def hipDeviceCanAccessPeer(rt: Runtime, out: Pointer, device: Int, peer: Int) ->
 
 @call
 def hipDeviceGetLimit(rt: Runtime, out: Pointer, limit: Int) -> None:
-    raise HipError(Code.UnsupportedLimit)
+    raise HipError(ErrorCode.UnsupportedLimit)

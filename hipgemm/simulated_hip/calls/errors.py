@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import Answer, Code, Int, Pointer, Text, call, store
+from hipgemm.simulated_hip.abi import Answer, ErrorCode, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.runtime import Runtime
 
 
 @call(alias=("hipExtGetLastError",))
 def hipGetLastError(rt: Runtime) -> None:
     """Answers with the last failure of this thread and forgets it."""
-    code, rt.last_error = rt.last_error, Code.Success
+    code, rt.last_error = rt.last_error, ErrorCode.Success
     _answer(code)
 
 
@@ -20,13 +20,13 @@ def hipPeekAtLastError(rt: Runtime) -> None:
     _answer(rt.last_error)
 
 
-def _answer(code: Code) -> None:
-    if code is not Code.Success:
+def _answer(code: ErrorCode) -> None:
+    if code is not ErrorCode.Success:
         raise Answer(code)
 
 
-def _code(number: int) -> Code:
-    return Code(number) if number in Code._value2member_map_ else Code.Unknown
+def _code(number: int) -> ErrorCode:
+    return ErrorCode(number) if number in ErrorCode._value2member_map_ else ErrorCode.Unknown
 
 
 @call

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 
 from hipgemm.simulated_hip.abi import (
-    Code,
+    ErrorCode,
     HipError,
     Int,
     Pointer,
@@ -33,16 +33,16 @@ MEMORY_TYPE = {"host": 1, "device": 2, "managed": 3}
 
 def _allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0) -> None:
     if not out:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_uint64, 0)
     if size == 0:
         return
     if size > rt.stands_for.vram_bytes - sum(a.size for a in rt.allocations.values()):
-        raise HipError(Code.OutOfMemory)
+        raise HipError(ErrorCode.OutOfMemory)
     try:
         address = rt.card.memory.allocate(size)
     except (IsaError, MemoryError) as error:
-        raise HipError(Code.OutOfMemory, error) from error
+        raise HipError(ErrorCode.OutOfMemory, error) from error
     rt.allocations[address] = Allocation(size, kind, flags)
     store(out, ctypes.c_uint64, address)
 
@@ -51,7 +51,7 @@ def _release(rt: Runtime, address: int, *kinds: str) -> None:
     if address == 0:
         return
     if address not in rt.allocations or rt.allocations[address].kind not in kinds:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     rt.card.memory.free(address)
     del rt.allocations[address]
 
@@ -65,7 +65,7 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
         if address + size > found[0] + found[1]:
             base, room = found
             raise HipError(
-                Code.InvalidValue,
+                ErrorCode.InvalidValue,
                 IsaError(
                     f"{size} bytes at {address:#x} reach beyond their allocation",
                     got=f"an allocation of {room} bytes at {base:#x}",
@@ -76,7 +76,7 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
     freed = isinstance(memory, KnowsItsOwn) and memory.owns(address)
     if on_device or freed or not is_mapped(address, size):
         raise HipError(
-            Code.InvalidValue,
+            ErrorCode.InvalidValue,
             IsaError(
                 f"{size} bytes at {address:#x} are not there",
                 expected="memory of the device" if on_device else "memory of the device or the host",
@@ -126,7 +126,7 @@ def hipMallocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, heigh
 @call
 def hipMemAllocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, height: Size, element: UInt) -> None:
     if element not in (4, 8, 16):
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     hipMallocPitch(rt, out, pitch, width, height)
 
 
@@ -149,7 +149,7 @@ def hipHostFree(rt: Runtime, address: Pointer) -> None:
 @call
 def hipHostGetDevicePointer(rt: Runtime, out: Pointer, address: Pointer, flags: UInt) -> None:
     if flags or rt.card.memory.find(address) is None:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_uint64, address)
 
 
@@ -157,23 +157,23 @@ def hipHostGetDevicePointer(rt: Runtime, out: Pointer, address: Pointer, flags: 
 def hipHostGetFlags(rt: Runtime, out: Pointer, address: Pointer) -> None:
     found = rt.allocations.get(address)
     if found is None or found.kind != "host":
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_uint, found.flags)
 
 
 @call
 def hipHostRegister(rt: Runtime, address: Pointer, size: Size, flags: UInt) -> None:
     if not address or not size or not is_mapped(address, size):
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     memory = rt.card.memory
     if not isinstance(memory, ReachesHost):
-        raise HipError(Code.NotSupported)
+        raise HipError(ErrorCode.NotSupported)
     if address in rt.registered:
-        raise HipError(Code.HostMemoryAlreadyRegistered)
+        raise HipError(ErrorCode.HostMemoryAlreadyRegistered)
     try:
         memory.register(address, size)
     except IsaError as error:
-        raise HipError(Code.HostMemoryAlreadyRegistered, error) from error
+        raise HipError(ErrorCode.HostMemoryAlreadyRegistered, error) from error
     rt.registered[address] = size
 
 
@@ -181,7 +181,7 @@ def hipHostRegister(rt: Runtime, address: Pointer, size: Size, flags: UInt) -> N
 def hipHostUnregister(rt: Runtime, address: Pointer) -> None:
     memory = rt.card.memory
     if address not in rt.registered or not isinstance(memory, ReachesHost):
-        raise HipError(Code.HostMemoryNotRegistered)
+        raise HipError(ErrorCode.HostMemoryNotRegistered)
     memory.unregister(address)
     del rt.registered[address]
 
@@ -196,7 +196,7 @@ def hipMemGetInfo(rt: Runtime, free: Pointer, total: Pointer) -> None:
 @call
 def hipMemPtrGetInfo(rt: Runtime, address: Pointer, out: Pointer) -> None:
     if address not in rt.allocations:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_size_t, rt.allocations[address].size)
 
 
@@ -204,7 +204,7 @@ def hipMemPtrGetInfo(rt: Runtime, address: Pointer, out: Pointer) -> None:
 def hipMemGetAddressRange(rt: Runtime, base: Pointer, size: Pointer, address: Pointer) -> None:
     found = rt.card.memory.find(address)
     if found is None:
-        raise HipError(Code.NotFound)
+        raise HipError(ErrorCode.NotFound)
     if base:
         store(base, ctypes.c_uint64, found[0])
     if size:
@@ -214,7 +214,7 @@ def hipMemGetAddressRange(rt: Runtime, base: Pointer, size: Pointer, address: Po
 @call
 def hipPointerGetAttributes(rt: Runtime, out: Pointer, address: Pointer) -> None:
     if not out or not address:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     answer = PointerAttributes()
     found = rt.card.memory.find(address)
     kept = rt.allocations.get(found[0]) if found else None

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from hipgemm.simulated_hip import printf
-from hipgemm.simulated_hip.abi import Code, FuncAttributes, HipError, Int, LaunchConfig, Pointer, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, FuncAttributes, HipError, Int, LaunchConfig, Pointer, UInt, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.card import ExpectsTimedLaunches
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
-from hipgemm.simulated_hip.runtime import Function, LoadedModule, Runtime
+from hipgemm.simulated_hip.runtime import KernelHandle, LoadedModule, Runtime
 from isa.errors import IsaError
 from isa.object import code_object
 from isa.object.code_object import Argument, Kernel
@@ -32,7 +32,7 @@ BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
 def _text(address: int) -> str:
     found = read_text(address)
     if found is None:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     return os.fsdecode(found)
 
 
@@ -44,9 +44,9 @@ def _load(rt: Runtime, out: int, image: bytes) -> None:
             raise code_object.OtherTarget("a code object for another GPU", expected=rt.arch, got=code.arch)
         loaded = LoadedModule(rt.card.load(elf), code)
     except code_object.OtherTarget as error:
-        raise HipError(Code.NoBinaryForGpu, error) from error
+        raise HipError(ErrorCode.NoBinaryForGpu, error) from error
     except IsaError as error:
-        raise HipError(Code.InvalidImage, error) from error
+        raise HipError(ErrorCode.InvalidImage, error) from error
     store(out, ctypes.c_uint64, rt.handle(rt.modules, loaded))
 
 
@@ -54,23 +54,23 @@ def _load(rt: Runtime, out: int, image: bytes) -> None:
 def hipModuleLoad(rt: Runtime, out: Pointer, file: Pointer) -> None:
     name = _text(file)
     if not out:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     try:
         with open(os.fsencode(name), "rb") as stream:
             data = stream.read()
     except OSError as error:
-        raise HipError(Code.FileNotFound, error) from error
+        raise HipError(ErrorCode.FileNotFound, error) from error
     _load(rt, out, data)
 
 
 @call
 def hipModuleLoadData(rt: Runtime, out: Pointer, image: Pointer) -> None:
     if not out or not image:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     try:
         size = code_object.image_size(lambda offset, size: read(image + offset, size))
     except IsaError as error:
-        raise HipError(Code.InvalidImage, error) from error
+        raise HipError(ErrorCode.InvalidImage, error) from error
     _load(rt, out, read(image, size))
 
 
@@ -94,11 +94,11 @@ def hipModuleUnload(rt: Runtime, module: Pointer) -> None:
 def hipModuleGetFunction(rt: Runtime, out: Pointer, module: Pointer, name: Pointer) -> None:
     loaded, wanted = rt.find(rt.modules, module), _text(name)
     if wanted not in loaded.code.kernels:
-        raise HipError(Code.NotFound)
+        raise HipError(ErrorCode.NotFound)
     if wanted not in loaded.functions:
         loaded.functions[wanted] = rt.handle(
             rt.functions,
-            Function(loaded.module.kernels[wanted], loaded.code.kernel(wanted), printf.formats(loaded.code.printf)),
+            KernelHandle(loaded.module.kernels[wanted], loaded.code.kernel(wanted), printf.formats(loaded.code.printf)),
         )
     store(out, ctypes.c_uint64, loaded.functions[wanted])
 
@@ -113,14 +113,14 @@ def hipModuleGetGlobal(rt: Runtime, address: Pointer, size: Pointer, module: Poi
     variables = rt.find(rt.modules, module).module.globals
     found = variables.get(_text(name))
     if found is None:
-        raise HipError(Code.NotFound)
+        raise HipError(ErrorCode.NotFound)
     if address:
         store(address, ctypes.c_uint64, found[0])
     if size:
         store(size, ctypes.c_size_t, found[1])
 
 
-def function(rt: Runtime, handle: int) -> Function:
+def function(rt: Runtime, handle: int) -> KernelHandle:
     """The function of a handle; a bad one is hipErrorInvalidHandle."""
     return rt.find(rt.functions, handle)
 
@@ -156,17 +156,17 @@ FUNCTION_ATTRIBUTES = {  # hipFunction_attribute -> field of hipFuncAttributes
 def hipFuncGetAttribute(rt: Runtime, out: Pointer, attribute: Int, handle: Pointer) -> None:
     attributes = _attributes(function(rt, handle).facts)
     if attribute not in FUNCTION_ATTRIBUTES:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_int, getattr(attributes, FUNCTION_ATTRIBUTES[attribute]))
 
 
 @call
 def hipFuncGetAttributes(rt: Runtime, out: Pointer, handle: Pointer) -> None:
     if handle not in rt.functions:
-        raise HipError(Code.InvalidDeviceFunction)
+        raise HipError(ErrorCode.InvalidDeviceFunction)
     attributes = _attributes(function(rt, handle).facts)
     if not out:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     ctypes.memmove(out, ctypes.addressof(attributes), ctypes.sizeof(attributes))
 
 
@@ -206,7 +206,7 @@ def launch(
     known_stream(rt, stream)
     _check_shape(launched.facts, grid, block, dynamic_lds)
     if parameters and extra:
-        raise HipError(Code.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
+        raise HipError(ErrorCode.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
     arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
     with _printing(rt, launched, kernarg) as segment:
@@ -222,7 +222,7 @@ def launch(
 
 
 @contextmanager
-def _printing(rt: Runtime, launched: Function, kernarg: bytes) -> Iterator[bytes]:
+def _printing(rt: Runtime, launched: KernelHandle, kernarg: bytes) -> Iterator[bytes]:
     """The kernarg bytes with a buffer for printf where the kernel prints; afterwards its text goes to stdout."""
     hidden = next((a for a in launched.facts.args if a.kind == printf.ARGUMENT), None)
     if hidden is None or not launched.formats:
@@ -243,10 +243,10 @@ def _printing(rt: Runtime, launched: Function, kernarg: bytes) -> Iterator[bytes
 def hipDrvLaunchKernelEx(rt: Runtime, config: Pointer, handle: Pointer, parameters: Pointer, extra: Pointer) -> None:
     """As hipModuleLaunchKernel, by a HIP_LAUNCH_CONFIG; attributes of a launch are not simulated."""
     if not is_mapped(config, ctypes.sizeof(LaunchConfig)):
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     given = LaunchConfig.from_address(config)
     if given.attributes:
-        raise HipError(Code.NotSupported, IsaError("the simulated card knows no attributes of a launch"))
+        raise HipError(ErrorCode.NotSupported, IsaError("the simulated card knows no attributes of a launch"))
     grid, block = tuple(given.grid), tuple(given.block)
     launch(rt, handle, grid, block, given.dynamic_lds, given.stream or 0, parameters, extra)
 
@@ -264,9 +264,9 @@ def _check_shape(kernel: Kernel, grid: Triple, block: Triple, dynamic_lds: int) 
         or any(g > limit or g * b >= 1 << 32 for g, limit, b in limits)
         or dynamic_lds > device.LDS_OF_WORKGROUP
     ):
-        code = Code.InvalidValue
+        code = ErrorCode.InvalidValue
     elif threads > kernel.max_workgroup or (required and required != tuple(block)):
-        code = Code.LaunchFailure
+        code = ErrorCode.LaunchFailure
     if code is not None:
         most = min(kernel.max_workgroup, device.MAX_WORKGROUP)
         raise HipError(
@@ -279,7 +279,9 @@ def _check_shape(kernel: Kernel, grid: Triple, block: Triple, dynamic_lds: int) 
             ),
         )
     if kernel.descriptor.lds_bytes + dynamic_lds > device.LDS_OF_WORKGROUP:
-        raise HipError(Code.OutOfMemory, IsaError(f"a workgroup has at most {device.LDS_OF_WORKGROUP} bytes of LDS"))
+        raise HipError(
+            ErrorCode.OutOfMemory, IsaError(f"a workgroup has at most {device.LDS_OF_WORKGROUP} bytes of LDS")
+        )
 
 
 def _end_of(arguments: Sequence[Argument]) -> int:
@@ -300,16 +302,16 @@ def _from_extra(extra: int, arguments: Sequence[Argument]) -> bytes:
         else:
             break
     if key != END or address is None or size is None or not is_mapped(address, size):
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     needed = _end_of(arguments)
     if size and not needed:
         raise HipError(
-            Code.LaunchOutOfResources,
+            ErrorCode.LaunchOutOfResources,
             IsaError("the kernel takes no arguments", got=f"an argument buffer of {size} bytes"),
         )
     if size < needed:
         raise HipError(
-            Code.InvalidValue,
+            ErrorCode.InvalidValue,
             IsaError("the argument buffer is too short", expected=f"{needed} bytes", got=f"{size} bytes"),
         )
     return ctypes.string_at(address, size)[:needed]
@@ -319,14 +321,14 @@ def _from_parameters(parameters: int, arguments: Sequence[Argument]) -> bytes:
     """The kernarg bytes from an array with one address an argument."""
     kernarg = bytearray(_end_of(arguments))
     if arguments and not is_mapped(parameters, 8 * len(arguments)):
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     for i, argument in enumerate(arguments):
         source = ctypes.c_uint64.from_address(parameters + 8 * i).value
         if not is_mapped(source, argument.size):
-            raise HipError(Code.InvalidValue)
+            raise HipError(ErrorCode.InvalidValue)
         kernarg[argument.offset : argument.offset + argument.size] = ctypes.string_at(source, argument.size)
     return bytes(kernarg)
 
 
-def _code_of_fault(error: IsaError) -> Code:
-    return Code.LaunchFailure if getattr(error, "address", None) is None else Code.IllegalAddress
+def _code_of_fault(error: IsaError) -> ErrorCode:
+    return ErrorCode.LaunchFailure if getattr(error, "address", None) is None else ErrorCode.IllegalAddress

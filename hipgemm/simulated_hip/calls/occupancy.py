@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import Code, HipError, Int, Pointer, Size, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UInt, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
@@ -35,7 +35,7 @@ def workgroups_of_wgp(rt: Runtime, kernel: Kernel, threads: int, dynamic_lds: in
 
 def _active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) -> None:
     if threads <= 0:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     kernel = function(rt, handle).facts
     fits = threads <= kernel.max_workgroup
     store(out, ctypes.c_int, workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if fits else 0)

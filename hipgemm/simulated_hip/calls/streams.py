@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import Code, HipError, Int, Pointer, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, call, store
 from hipgemm.simulated_hip.runtime import Event, Runtime, Stream
 
 DISABLE_TIMING = 2  # hipEventDisableTiming
@@ -38,7 +38,7 @@ def hipStreamCreateWithPriority(rt: Runtime, out: Pointer, flags: UInt, priority
 
 def _create(rt: Runtime, out: int, flags: int, priority: int) -> None:
     if not out or flags not in (0, 1):
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_uint64, rt.handle(rt.streams, Stream(flags, priority)))
 
 
@@ -91,7 +91,7 @@ def hipStreamIsCapturing(rt: Runtime, stream: Pointer, out: Pointer) -> None:
 def hipStreamAddCallback(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer, flags: UInt) -> None:
     known_stream(rt, stream)
     if not function or flags:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(function)(stream, 0, data)
 
 
@@ -99,7 +99,7 @@ def hipStreamAddCallback(rt: Runtime, stream: Pointer, function: Pointer, data: 
 def hipLaunchHostFunc(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer) -> None:
     known_stream(rt, stream)
     if not function:
-        raise HipError(Code.InvalidValue)
+        raise HipError(ErrorCode.InvalidValue)
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(data)
 
 
@@ -141,7 +141,7 @@ def hipEventQuery(rt: Runtime, event: Pointer) -> None:
 def hipEventElapsedTime(rt: Runtime, out: Pointer, start: Pointer, stop: Pointer) -> None:
     first, last = rt.find(rt.events, start), rt.find(rt.events, stop)
     if first.at is None or last.at is None or (first.flags | last.flags) & DISABLE_TIMING:
-        raise HipError(Code.InvalidHandle)
+        raise HipError(ErrorCode.InvalidHandle)
     begin, end = sorted((first.at, last.at))
     seconds = sum(report.time_s or 0.0 for report in rt.timed[begin:end])
     store(out, ctypes.c_float, seconds * 1e3 if first.at <= last.at else -seconds * 1e3)
