@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import product
 from operator import or_
 
 from isa.analysis import exec_mask, regset
@@ -41,10 +40,14 @@ class DefUse:
         the function starts with; none in code that is never reached. KeyError where `position` does not read it."""
         return self.reaching[position, regset.bit(reg)]
 
-    def together(self, position: int, regs: Sequence[Reg]) -> frozenset[tuple[int, ...]]:
-        """The definitions of several single registers that the read at `position` may see at once, a row of positions
-        in the order of `regs` for each case: any with any, since no paths are kept."""
-        return frozenset(product(*(self.reaching[position, regset.bit(reg)] for reg in regs)))
+    def over_all_paths(self, position: int, reg: Reg) -> frozenset[int]:
+        """As `defs_of`, whatever narrows it."""
+        return self.reaching[position, regset.bit(reg)]
+
+    def sees(self, position: int, regs: Sequence[Reg], row: tuple[int, ...]) -> bool:
+        """Whether the read at `position` is known to see these definitions of single registers at once: any with any,
+        since no paths are kept."""
+        return all(site in self.reaching[position, regset.bit(reg)] for reg, site in zip(regs, row, strict=True))
 
     @cached_property
     def _uses(self) -> dict[tuple[int, int], set[int]]:

@@ -3,283 +3,56 @@
 `isa.analysis.defuse` keeps two sets of definitions, for the lanes that EXEC has on and for those that it has off, and
 takes every branch both ways. That is fast, and too much where lanes come back that were off for another reason (the
 else of an if within a loop that other lanes have left), or where two branches ask the same question. This analysis
-follows one lane instead, any one that is on at the entry. It knows the lane's own bit of EXEC and of the masks that
-EXEC is computed from, so `s_and_saveexec_b32`, `s_xor_b32`, `s_and_not1_saveexec_b32` and the rest are exact, and a
-branch tells what it asked:
+follows one lane instead, any one that is on at the entry, through the nodes of `isa.analysis.lane_graph`: a masked
+write replaces definitions where the lane is on and does nothing where it is off.
 
-    node    (segment, masks): instructions in a row within which EXEC does not change, and what the masks hold: all
-            zeros, all ones, 0 or 1 for this lane, or unknown
-    split   where EXEC depends on an unknown bit, and at a branch on SCC, there is a node for either answer
-    edge    not taken where the masks rule it out: s_cbranch_execz while this lane is on, s_cbranch_vccz behind
-            `s_and_b32 vcc_lo, exec_lo, s9` while s9 is all ones
+Where that graph has had to forget masks a path may join answers that exclude each other. So there are two questions:
+`defs_of` has all that a read may see, and its absence from it is certain; `sees` tells what a read is shown to see,
+along one path from the entry on which nothing was forgotten. Where the nodes that are kept show no such path, one is
+looked for with all masks: best first, by how many of the definitions are still to come and how far away the next one
+is, for SEARCH nodes at most.
 
-The effect of an instruction on masks is that of `isa.analysis.exec_mask`. Masks that nothing reads any more are
-forgotten; a segment that has been entered with LIMIT different masks is entered with those alone from then on that
-lanes are brought back from, and with EXEC alone in the end, or where there are NODES nodes. Behind that a path may join
-answers that exclude each other. So there are two questions: `defs_of` has all that a read may see, and its absence from
-it is certain; `together` has what a read is shown to see, along a path from the entry on which nothing was forgotten.
+It costs something for each register that is asked for, and is meant for the few questions that `DefUse` leaves open
+(`Narrowed`).
 
-For each register that is asked for, its definitions flow through the nodes: a masked write replaces them where the lane
-is on and does nothing where it is off. So it costs something a register, and is meant for the few questions that
-`DefUse` leaves open (`Narrowed`).
-
-Limits: as of exec_mask; a mask that was spilled to memory or to a VGPR's lane is unknown. What two lanes do to each
-other (v_readlane_b32) is taken for any lane's.
+Limits: what two lanes do to each other (v_readlane_b32) is taken for any lane's; conditions on the same data are taken
+to be independent where they are computed anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 
-from isa.analysis import exec_mask, regset
+from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.analysis.exec_mask import Mask
+from isa.analysis.lane_graph import LaneGraph, Node
 from isa.analysis.liveness import Liveness
-from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
+from isa.registers import Reg
 
-LIMIT = 64
-NODES = 20_000
-_EXEC, _SCC, _VCC = (regset.bit(r) for r in (EXEC_LO, SCC, VCC_LO))
-
-# What a mask holds: NONE and ALL for all lanes; OFF and ON for this lane, others may differ; ANY: not known.
-_NONE, _ALL, _OFF, _ON, _ANY = range(5)
-_KNOWN = {_NONE: False, _ALL: True, _OFF: False, _ON: True}
-_NOT = {_NONE: _ALL, _ALL: _NONE, _OFF: _ON, _ON: _OFF, _ANY: _ANY}
-
-_Masks = tuple[int, ...]
-_Node = tuple[int, _Masks]
-"""(position at which the segment starts, what each tracked register holds)."""
-_BRANCHES = {  # what they ask, and whether they are taken where it is not zero
-    "s_cbranch_execz": (_EXEC, False),
-    "s_cbranch_execnz": (_EXEC, True),
-    "s_cbranch_vccz": (_VCC, False),
-    "s_cbranch_vccnz": (_VCC, True),
-    "s_cbranch_scc0": (_SCC, False),
-    "s_cbranch_scc1": (_SCC, True),
-}
-
-
-def _and(a: int, b: int) -> int:
-    if _NONE in (a, b):
-        return _NONE
-    if _ALL in (a, b):
-        return b if a == _ALL else a
-    return _OFF if _OFF in (a, b) else _ANY if _ANY in (a, b) else _ON
-
-
-def _xor(a: int, b: int) -> int:
-    if a in (_NONE, _ALL) or b in (_NONE, _ALL):
-        fixed, other = (a, b) if a in (_NONE, _ALL) else (b, a)
-        return other if fixed == _NONE else _NOT[other]
-    return _ANY if _ANY in (a, b) else _ON if a != b else _OFF
+SEARCH = 4_000
+"""Nodes that one search for a path may come to; a function's searches together five times as many."""
+UNKNOWN = -2
+"""What no instruction is shown to have written: behind a call, and behind a write whose register M0 chooses."""
+_Row = tuple[int, ...]
+"""Definitions of several registers: positions, ENTRY or UNKNOWN."""
+_FAR = 1 << 30
 
 
 @dataclass(frozen=True)
 class LaneView:
     """See the module's docstring."""
 
-    cfg: Cfg
-    live: Liveness
+    graph: LaneGraph
 
-    # --- what is tracked
-    @cached_property
-    def _effects(self) -> list[dict[int, Mask] | None]:
-        return exec_mask.effects(self.cfg)
+    @property
+    def cfg(self) -> Cfg:
+        return self.graph.cfg
 
-    @cached_property
-    def _tracked(self) -> dict[int, int]:
-        """Register -> its place among the masks: EXEC, SCC, VCC and what EXEC and VCC are computed from."""
-        found = {_EXEC: 0, _SCC: 1, _VCC: 2}
-        grown = True
-        while grown:
-            grown = False
-            for effect in self._effects:
-                for reg, value in (effect or {}).items():
-                    for leaf in value.registers() if reg in found else ():
-                        if leaf not in found:
-                            found[leaf] = len(found)
-                            grown = True
-        return found
-
-    @cached_property
-    def _returning(self) -> frozenset[int]:
-        """EXEC and the masks that lanes are brought back from, not those that ask which lanes go off."""
-        found = {_EXEC}
-        grown = True
-        while grown:
-            grown = False
-            for inst, effect in zip(self.cfg.instructions, self._effects, strict=True):
-                if effect is None or inst.desc.exec_masked:
-                    continue
-                for reg, value in effect.items():
-                    if reg not in found or (reg == _EXEC and exec_mask.narrows(effect)):
-                        continue
-                    new = set(value.registers()) - found - {_VCC}
-                    found |= new
-                    grown = grown or bool(new)
-        return frozenset(found)
-
-    @cached_property
-    def _stops(self) -> dict[int, list[int]]:
-        """Start of a segment -> the positions in it that change masks, the last position of the segment last."""
-        stops: dict[int, list[int]] = {}
-        for block in self.cfg.blocks:
-            start, here = block.start, []
-            for i in block.range:
-                effect = self._effects[i]
-                touches = effect is not None and any(reg in self._tracked for reg in effect)
-                ends = i == block.end - 1 or (effect is not None and _EXEC in effect)
-                if touches or ends or self.cfg.defs[i] >> _SCC & 1 or i in self._calls:
-                    here.append(i)
-                if ends:
-                    stops[start] = here
-                    start, here = i + 1, []
-        return stops
-
-    @cached_property
-    def _calls(self) -> frozenset[int]:
-        return frozenset(self.cfg.calls)
-
-    # --- masks
-    def _value(self, masks: _Masks, value: Mask) -> int:
-        match value.op:
-            case "reg":
-                return masks[self._tracked[value.args[0]]] if value.args[0] in self._tracked else _ANY
-            case "ones":
-                return _ALL
-            case "zero":
-                return _NONE
-            case "not":
-                return _NOT[self._value(masks, value.args[0])]
-            case "and" | "or" | "xor":
-                a, b = (self._value(masks, part) for part in value.args)
-                return (
-                    _xor(a, b)
-                    if value.op == "xor"
-                    else _and(a, b)
-                    if value.op == "and"
-                    else _NOT[_and(_NOT[a], _NOT[b])]
-                )
-        return _ANY
-
-    def _step(self, i: int, masks: _Masks) -> list[_Masks]:
-        """The masks behind an instruction; several where EXEC depends on what is not known."""
-        inst, effect, tracked = self.cfg.instructions[i], self._effects[i], self._tracked
-        if i in self._calls:  # gives EXEC back as it got it
-            return [tuple(m if k == 0 else _ANY for k, m in enumerate(masks))]
-        if effect is None:
-            return [self._with(masks, {_SCC: _ANY})] if self.cfg.defs[i] >> _SCC & 1 else [masks]
-        if inst.desc.name == "s_cselect_b32" and any(r in tracked for r in effect):
-            scc = masks[tracked[_SCC]]
-            if scc == _ANY:
-                return [m for s in (_NONE, _ALL) for m in self._step(i, self._with(masks, {_SCC: s}))]
-            chosen = exec_mask.operand_mask(inst.operands[1 if scc == _ALL else 2])
-            return [self._with(masks, dict.fromkeys(effect, self._value(masks, chosen)))]
-        if _EXEC in effect and self._value(masks, effect[_EXEC]) == _ANY:
-            unknown = next((r for r in effect[_EXEC].registers() if r in tracked and masks[tracked[r]] == _ANY), None)
-            if unknown is not None:
-                return [m for bit in (_OFF, _ON) for m in self._step(i, self._with(masks, {unknown: bit}))]
-        new = {reg: self._value(masks, value) for reg, value in effect.items() if reg in tracked}
-        if self.cfg.defs[i] >> _SCC & 1:
-            made = [self._value(masks, value) for reg, value in effect.items() if inst.desc.name in _TESTED]
-            if _EXEC in effect and inst.desc.writes_exec:
-                made = [self._value(masks, effect[_EXEC])]
-            new[_SCC] = {_NONE: _NONE, _ALL: _ALL, _ON: _ALL}.get(made[0], _ANY) if made else _ANY
-        if new.get(_EXEC) == _ANY:
-            return [self._with(masks, new | {_EXEC: bit}) for bit in (_OFF, _ON)]
-        return [self._with(masks, new)]
-
-    def _with(self, masks: _Masks, new: dict[int, int]) -> _Masks:
-        out = list(masks)
-        for reg, value in new.items():
-            if reg in self._tracked:
-                out[self._tracked[reg]] = value
-        return tuple(out)
-
-    def _living(self, position: int, masks: _Masks) -> _Masks:
-        live = self.live.before[position]
-        return tuple(
-            m if reg == _EXEC or live >> reg & 1 else _ANY for m, reg in zip(masks, self._tracked, strict=True)
-        )
-
-    # --- the graph
-    @cached_property
-    def _edges(self) -> dict[_Node, tuple[_Node, ...]]:
-        """All nodes that can be reached, each with those that may follow."""
-        return self._graph[0]
-
-    @cached_property
-    def _sure(self) -> dict[_Node, tuple[_Node, ...]]:
-        """The nodes that are reached with no mask forgotten, each with those of them that follow it so."""
-        edges, forgetting = self._graph
-        found: dict[_Node, tuple[_Node, ...]] = {}
-        work = [next(iter(edges))]
-        while work:
-            node = work.pop()
-            if node not in found:
-                found[node] = tuple(f for f in edges[node] if (node, f) not in forgetting)
-                work += found[node]
-        return found
-
-    @cached_property
-    def _graph(self) -> tuple[dict[_Node, tuple[_Node, ...]], set[tuple[_Node, _Node]]]:
-        """The nodes with their followers, and the edges that are there only because masks were forgotten."""
-        first = (0, (_ON, *(_ANY,) * (len(self._tracked) - 1)))
-        edges: dict[_Node, tuple[_Node, ...]] = {}
-        forgetting: set[tuple[_Node, _Node]] = set()
-        entered: dict[int, int] = {}
-        work = [first]
-        while work:
-            node = work.pop()
-            if node in edges:
-                continue
-            edges[node] = ()
-            start, masks = node
-            states = [masks]
-            for i in self._stops[start]:
-                states = [m for s in states for m in self._step(i, s)]
-            last = self._stops[start][-1]
-            followers: dict[_Node, bool] = {}  # whether a path with all masks leads there
-            for state in states:
-                for target, after in self._leave(last, state):
-                    after = known = self._living(target, after)
-                    if (target, after) not in edges:
-                        entered[target] = count = entered.get(target, 0) + 1
-                        if count > LIMIT or len(edges) > NODES:
-                            few = count <= 4 * LIMIT and len(edges) <= NODES
-                            kept = self._returning if few else frozenset({_EXEC})
-                            after = tuple(
-                                m if reg in kept else _ANY for m, reg in zip(after, self._tracked, strict=True)
-                            )
-                    followers[target, after] = after == known or followers.get((target, after), False)
-            edges[node] = tuple(followers)
-            forgetting.update((node, follower) for follower, sure in followers.items() if not sure)
-            work += followers
-        return edges, forgetting
-
-    def _leave(self, last: int, masks: _Masks) -> Iterator[tuple[int, _Masks]]:
-        """Where control can go behind a segment's last instruction, and what is known there."""
-        block = self.cfg.block_of(last)
-        if last != block.end - 1:
-            yield last + 1, masks
-            return
-        inst = self.cfg.instructions[last]
-        if inst.desc.name not in _BRANCHES or len(block.successors) != 2:
-            yield from ((self.cfg.blocks[s].start, masks) for s in block.successors)
-            return
-        reg, when = _BRANCHES[inst.desc.name]
-        held = masks[self._tracked[reg]]
-        for k, s in enumerate(block.successors):  # the fall-through first
-            nonzero = when == (k == 1)
-            if held == _NONE if nonzero else held in (_ALL, _ON):
-                continue
-            known = {reg: _NONE} if not nonzero else {reg: _ALL} if reg == _SCC else {}
-            yield self.cfg.blocks[s].start, self._with(masks, known)
-
-    # --- definitions
     @cached_property
     def _found(self) -> dict[int, dict[int, frozenset[int]]]:
         return {}
@@ -292,85 +65,161 @@ class LaneView:
         return self._found[number].get(position, frozenset())
 
     @cached_property
-    def _shown(self) -> dict[tuple[int, ...], dict[int, frozenset[tuple[int, ...]]]]:
+    def _shown(self) -> dict[tuple[int, ...], dict[int, set[_Row]]]:
         return {}
 
-    def together(self, position: int, regs: Sequence[Reg]) -> frozenset[tuple[int, ...]]:
-        """The definitions of single registers that the read at `position` is shown to see at once, see the module's
-        docstring. `ENTRY` stands for what no instruction is shown to have written, as behind a call."""
+    def sees(self, position: int, regs: Sequence[Reg], row: _Row) -> bool:
+        """Whether the read at `position` is shown to see these definitions of single registers at once, see the
+        module's docstring."""
         numbers = tuple(regset.bit(reg) for reg in regs)
         if numbers not in self._shown:
             self._shown[numbers] = self._flow_together(numbers)
-        return self._shown[numbers].get(position, frozenset())
+        if row in self._shown[numbers].get(position, ()):
+            return True
+        key = (position, numbers, row)
+        if self.graph.forgets and key not in self._sought:
+            self._sought[key] = self._search(position, numbers, row)
+        return self._sought.get(key, False)
 
-    def _flow_together(self, numbers: tuple[int, ...]) -> dict[int, frozenset[tuple[int, ...]]]:
-        cfg, touching = self.cfg, self._touching(sum(1 << n for n in numbers))
-        found: dict[int, set[tuple[int, ...]]] = {}
-        nowhere = (ENTRY,) * len(numbers)
-        entry: dict[_Node, set[tuple[int, ...]]] = {next(iter(self._sure)): {nowhere}}
+    def _flow_together(self, numbers: tuple[int, ...]) -> dict[int, set[_Row]]:
+        touching = self._touching(numbers)
+        found: dict[int, set[_Row]] = {}
+        entry: dict[Node, set[_Row]] = {self.graph.first: {(ENTRY,) * len(numbers)}}
         work = list(entry)
         while work:
-            node = work.pop()
-            sites, on = entry[node], _KNOWN[node[1][0]]
-            for i in touching[node[0]]:
-                inst, uses, defs = cfg.instructions[i], cfg.uses[i], cfg.defs[i]
-                seen = on or regset.across_lanes(inst)
-                if any(uses >> n & 1 and (seen or n >= 256) for n in numbers):
-                    found.setdefault(i, set()).update(sites)
-                if i in self._calls:
-                    sites = {nowhere}
-                    continue
-                by = ENTRY if inst.desc.scatters else i
-                written = [defs >> n & 1 and (on or n >= 256 or not inst.desc.exec_masked) for n in numbers]
-                if any(written):
-                    sites = {tuple(by if w else at for w, at in zip(written, row, strict=True)) for row in sites}
-            for follower in self._sure[node]:
+            node = heappop(work)
+            rows = self._through(node, touching[node[0]], numbers, entry[node], found)
+            for follower in self.graph.sure[node]:
                 old = entry.setdefault(follower, set())
-                if not sites <= old:
-                    entry[follower] = old | sites
-                    work.append(follower)
-        return {i: frozenset(rows) for i, rows in found.items()}
+                if not rows <= old:
+                    entry[follower] = old | rows
+                    heappush(work, follower)
+        return found
 
-    def _touching(self, flags: int) -> dict[int, list[int]]:
+    def _through(
+        self, node: Node, touching: list[int], numbers: tuple[int, ...], rows: set[_Row], found: dict[int, set[_Row]]
+    ) -> set[_Row]:
+        """The definitions behind a segment, from those before it. found: takes what its reads see."""
+        cfg, on = self.cfg, self.graph.is_on(node)
+        for i in touching:
+            inst, uses, defs = cfg.instructions[i], cfg.uses[i], cfg.defs[i]
+            seen = on or regset.across_lanes(inst)
+            if any(uses >> n & 1 and (seen or n >= 256) for n in numbers):
+                found.setdefault(i, set()).update(rows)
+            if i in self.graph.calls:
+                rows = {(UNKNOWN,) * len(numbers)}
+                continue
+            by = UNKNOWN if inst.desc.scatters else i
+            written = [defs >> n & 1 and (on or n >= 256 or not inst.desc.exec_masked) for n in numbers]
+            if any(written):
+                rows = {tuple(by if w else at for w, at in zip(written, row, strict=True)) for row in rows}
+        return rows
+
+    # --- the search for one path
+    @cached_property
+    def _sought(self) -> dict[tuple[int, tuple[int, ...], _Row], bool]:
+        return {}
+
+    @cached_property
+    def _spent(self) -> list[int]:
+        """How many nodes all searches came to."""
+        return [0]
+
+    @cached_property
+    def _exact(self) -> dict[Node, list[Node]]:
+        """The nodes that searches came to, with what may follow them."""
+        return {}
+
+    def _search(self, position: int, numbers: tuple[int, ...], wanted: _Row) -> bool:
+        touching = self._touching(numbers)
+        to_read, *to_write = (self._distances(at) for at in (position, *wanted))
+
+        def far(node: Node, row: _Row) -> tuple[int, int]:
+            missing = [to for to, site, at in zip(to_write, wanted, row, strict=True) if site != at]
+            return len(missing), min(to.get(node[0], _FAR) for to in missing or [to_read])
+
+        start = (ENTRY,) * len(numbers)
+        work = [(far(self.graph.first, start), self.graph.first, start)]
+        seen = {(self.graph.first, start)}
+        while work and len(seen) < SEARCH and self._spent[0] < 5 * SEARCH:
+            self._spent[0] += 1
+            (_, distance), node, row = heappop(work)
+            if distance == _FAR:
+                continue
+            found: dict[int, set[_Row]] = {}
+            (after,) = self._through(node, touching[node[0]], numbers, {row}, found)
+            if wanted in found.get(position, ()):
+                return True
+            if node not in self._exact:
+                self._exact[node] = self.graph.followers(node)
+            for follower in self._exact[node]:
+                if (follower, after) not in seen:
+                    seen.add((follower, after))
+                    heappush(work, (far(follower, after), follower, after))
+        return False
+
+    def _distances(self, position: int) -> dict[int, int]:
+        """Start of a segment -> how many segments later the one that holds a position stands, whatever the masks."""
+        if position not in self._far:
+            start = max(s for s in self.graph.stops if s <= max(position, 0))
+            found, work = {start: 0}, [start]
+            for at in work:
+                for before in self.graph.leading_to.get(at, ()):
+                    if before not in found:
+                        found[before] = found[at] + 1
+                        work.append(before)
+            self._far[position] = found
+        return self._far[position]
+
+    @cached_property
+    def _far(self) -> dict[int, dict[int, int]]:
+        return {}
+
+    @cached_property
+    def _touched(self) -> dict[tuple[int, ...], dict[int, list[int]]]:
+        return {}
+
+    def _touching(self, numbers: tuple[int, ...]) -> dict[int, list[int]]:
         """Start of a segment -> the positions in it that read or write the registers, or call."""
-        cfg = self.cfg
-        return {
-            start: [i for i in range(start, stops[-1] + 1) if (cfg.uses[i] | cfg.defs[i]) & flags or i in self._calls]
-            for start, stops in self._stops.items()
-        }
+        if numbers not in self._touched:
+            cfg, flags = self.cfg, sum(1 << n for n in numbers)
+            starts = sorted(self.graph.stops)
+            found: dict[int, list[int]] = {start: [] for start in starts}
+            for i, (uses, defs) in enumerate(zip(cfg.uses, cfg.defs, strict=True)):
+                if (uses | defs) & flags or i in self.graph.calls:
+                    found[starts[bisect_right(starts, i) - 1]].append(i)
+            self._touched[numbers] = found
+        return self._touched[numbers]
 
     def _flow(self, number: int) -> dict[int, frozenset[int]]:
         cfg, flag = self.cfg, 1 << number
-        touching = self._touching(flag)
+        touching = self._touching((number,))
         found: dict[int, frozenset[int]] = {}
-        entry: dict[_Node, frozenset[int]] = {next(iter(self._edges)): frozenset({ENTRY})}
+        entry: dict[Node, frozenset[int]] = {self.graph.first: frozenset({ENTRY})}
         work = list(entry)
         while work:
-            node = work.pop()
-            sites, on = entry[node], _KNOWN[node[1][0]]
+            node = heappop(work)
+            sites, on = entry[node], self.graph.is_on(node)
             for i in touching[node[0]]:
                 inst = cfg.instructions[i]
                 if cfg.uses[i] & flag and (on or number >= 256 or regset.across_lanes(inst)):
                     found[i] = found.get(i, frozenset()) | sites
-                if i in self._calls or (inst.desc.scatters and cfg.defs[i] & flag):
+                if i in self.graph.calls or (inst.desc.scatters and cfg.defs[i] & flag):
                     sites |= {i}
                 elif cfg.defs[i] & flag and (on or number >= 256 or not inst.desc.exec_masked):
                     sites = frozenset({i})
-            for follower in self._edges[node]:
+            for follower in self.graph.edges[node]:
                 old = entry.get(follower)
                 new = sites if old is None else old | sites
                 if new != old:
                     entry[follower] = new
-                    work.append(follower)
+                    heappush(work, follower)
         return found
-
-
-_TESTED = frozenset(f"s_{op}_b32" for op in ("and", "or", "xor", "and_not1", "or_not1", "nand", "nor", "xnor", "not"))
 
 
 @dataclass(frozen=True)
 class Narrowed(DefUse):
-    """Definitions as `view` has them, where `DefUse` knows of several; `together` has only what is shown."""
+    """Definitions as `view` has them, where `DefUse` knows of several; `sees` knows only what is shown."""
 
     view: LaneView
 
@@ -378,12 +227,10 @@ class Narrowed(DefUse):
         sites = super().defs_of(position, reg)
         return sites & self.view.defs_of(position, reg) if len(sites) > 1 else sites
 
-    def together(self, position: int, regs: Sequence[Reg]) -> frozenset[tuple[int, ...]]:
-        sites = [self.reaching[position, regset.bit(reg)] for reg in regs]
-        if all(len(known) <= 1 for known in sites):
-            return super().together(position, regs)
-        shown = self.view.together(position, regs)
-        return frozenset(row for row in shown if all(s in known for s, known in zip(row, sites, strict=True)))
+    def sees(self, position: int, regs: Sequence[Reg], row: _Row) -> bool:
+        known = super().sees(position, regs, row)
+        open_ = known and any(len(self.over_all_paths(position, reg)) > 1 for reg in regs)
+        return known and (not open_ or self.view.sees(position, regs, row))
 
     def uses_of(self, position: int, reg: Reg) -> frozenset[int]:
         return frozenset(use for use in super().uses_of(position, reg) if position in self.defs_of(use, reg))
@@ -391,4 +238,4 @@ class Narrowed(DefUse):
 
 def narrowed(chains: DefUse, live: Liveness) -> Narrowed:
     """The same chains, followed lane by lane where that can matter."""
-    return Narrowed(chains.cfg, chains.reaching, LaneView(chains.cfg, live))
+    return Narrowed(chains.cfg, chains.reaching, LaneView(LaneGraph(chains.cfg, live)))

@@ -28,11 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
-from isa.analysis.defuse import DefUse
+from isa.analysis.defuse import ENTRY, DefUse
 from isa.asm.program import Imm, Instruction
 from isa.check import causes
 from isa.check.registry import RULES
@@ -82,10 +82,10 @@ def faults(values: Values) -> Iterator[Finding]:
         yield causes.one([found[first], *also], "one change here settles all")
 
 
+_What = Callable[[Instruction, Reg], str]
+"""An instruction and a register that it writes -> what it leaves there, "" for what is no matter."""
 _Fault = tuple[int, int, Finding]
 """Position of the instruction that overwrites, position of what it spoils, and the finding."""
-_Before = Callable[[int], set[int]]
-"""Position -> those that its value was computed from (`_before`)."""
 
 
 def _at(finding: Finding, inst: Instruction) -> Finding:
@@ -96,48 +96,99 @@ def _at(finding: Finding, inst: Instruction) -> Finding:
 
 def _faults(cfg: Cfg, chains: DefUse, narrowed: DefUse) -> Iterator[_Fault]:
     """What looks wrong over all paths, as far as it is so on the paths that a lane can take."""
-    broad, narrow = (cache(partial(_before, which)) for which in (chains, narrowed))
+    sources = _Sources(chains)
     for i in sorted(i for b in cfg.order for i in cfg.blocks[b].range):
-        if any(_reader(chains, broad, i)):
-            yield from _reader(narrowed, narrow, i)
+        if any(_reader(sources, chains, i)):
+            yield from _reader(sources, narrowed, i)
     loops = [set(cfg.positions(loop)) for loop in cfg.loops]
     for reg, adding in _sums(cfg):
         if any(_sum(chains, loops, reg, adding)):
             yield from _sum(narrowed, loops, reg, adding)
 
 
-def _reader(chains: DefUse, before: _Before, i: int) -> Iterator[_Fault]:
+def _reader(sources: _Sources, chains: DefUse, i: int) -> Iterator[_Fault]:
     inst = chains.cfg.instructions[i]
     name = inst.desc.name
     if inst.desc.access is not None:
-        yield from _address(chains, before, i, inst)
+        yield from _address(sources, chains, i, inst)
     elif name in _CARRIES[2:]:
         yield from _carry(chains, i, inst)
     elif name == "s_or_b32" and inst.operands[0] == EXEC_LO and EXEC_LO in inst.operands[1:]:
-        yield from _exec(chains, i, inst)
+        yield from _exec(sources, chains, i, inst)
     elif "_cmp_" in name or "bitcmp" in name:
         yield from _comparison(chains, i, inst)
 
 
 # --- what a definition leaves in a register
-def _origins(chains: DefUse, position: int, unit: Reg) -> list[tuple[int, Reg]]:
-    """The definitions that a read may see, behind moves, each with the register that it writes; what the function
-    starts with and what a called one leaves is not among them."""
-    work, seen = [(position, unit)], set()
-    found = []
-    while work:
-        at, reg = work.pop()
-        for (site,) in sorted(chains.together(at, (reg,))):
-            if site < 0 or site in chains.cfg.calls or (site, reg) in seen:
-                continue
-            seen.add((site, reg))
-            half = _writer(chains.cfg.instructions[site], reg)
-            source = half.operands[1] if half is not None and half.desc.name in _MOVES and not half.modifiers else None
-            if isinstance(source, Reg) and source.count == 1:
-                work.append((site, source))
-            else:
-                found.append((site, reg))
-    return sorted(found)
+class _Sources:
+    """Where values come from over all paths, each found once.
+
+    before: position -> those that its value may have been computed from, at any distance.
+    spoiled: what -> the definitions, moves among them, that may leave something of which `what` tells a name.
+    """
+
+    def __init__(self, chains: DefUse) -> None:
+        self.chains, self.cfg = chains, chains.cfg
+        self.before, self._inputs = cache(self._before), cache(self._read_from)
+        self.spoiled = cache(self._spoiled)
+
+    def origins(self, chains: DefUse, position: int, unit: Reg, what: _What) -> list[tuple[int, Reg, str]]:
+        """The definitions that a read may see by `chains`, behind moves, and of which `what` tells a name: position,
+        the register that it writes, the name."""
+        spoiled, cfg = self.spoiled(what), self.cfg
+        work, seen = [(position, unit)], set()
+        while work:
+            at, reg = work.pop()
+            sites = {
+                site for site in chains.over_all_paths(at, reg) if (site, reg) in spoiled and (site, reg) not in seen
+            }
+            for site in (site for site in sites if chains.sees(at, (reg,), (site,))):
+                seen.add((site, reg))
+                source = _moved(cfg.instructions[site], reg)
+                work += [(site, source)] if source is not None else []
+        return [(at, reg, name) for at, reg in sorted(seen) if (name := self._name(at, reg, what))]
+
+    def _name(self, site: int, reg: Reg, what: _What) -> str:
+        inst = self.cfg.instructions[site]
+        return what(inst, reg) if site not in self.cfg.calls and _moved(inst, reg) is None else ""
+
+    def _spoiled(self, what: _What) -> set[tuple[int, Reg]]:
+        cfg = self.cfg
+        sites = (i for b in cfg.order for i in cfg.blocks[b].range)
+        asked = _asked_for(cfg)
+        work = [(i, reg) for i in sites for reg in regset.members(cfg.defs[i] & asked) if self._name(i, reg, what)]
+        found = set(work)
+        while work:
+            site, reg = work.pop()
+            moves = {
+                (use, to) for use in self.chains.uses_of(site, reg) for to in _moved_to(cfg.instructions[use], reg)
+            }
+            work += moves - found
+            found |= moves
+        return found
+
+    def _before(self, position: int) -> set[int]:
+        work, seen = [position], {position}
+        while work:
+            new = self._inputs(work.pop()) - seen
+            seen |= new
+            work += new
+        return seen
+
+    def _read_from(self, position: int) -> frozenset[int]:
+        units = self.cfg.instructions[position].reads() - {EXEC_LO}
+        return frozenset().union(*(self.chains.over_all_paths(position, unit) for unit in units)) - {ENTRY}
+
+
+def _asked_for(cfg: Cfg) -> int:
+    """The registers of which a rule may ask what was left in them, and those that are moved (`regset`)."""
+    found = 0
+    for inst in cfg.instructions:
+        if inst.desc.access is not None:
+            found |= regset.mask(_address_registers(inst))
+        elif inst.desc.name == "s_or_b32" or any(half.desc.name in _MOVES for half in inst.halves):
+            found |= regset.uses(inst)
+    return found
 
 
 def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
@@ -145,6 +196,25 @@ def _writer(inst: Instruction, unit: Reg) -> Instruction | None:
     if len(inst.halves) == 1 and unit.is_vgpr and not inst.desc.scatters:  # no VGPR is written but through an operand
         return inst
     return next((half for half in inst.halves if unit in lookup(half).writes(half)), None)
+
+
+def _moved(inst: Instruction, unit: Reg) -> Reg | None:
+    """The single register that an instruction moves into this one."""
+    half = _writer(inst, unit)
+    source = half.operands[1] if half is not None and half.desc.name in _MOVES and not half.modifiers else None
+    return source if isinstance(source, Reg) and source.count == 1 else None
+
+
+def _moved_to(inst: Instruction, source: Reg) -> list[Reg]:
+    """The registers that an instruction moves this one to."""
+    targets = (half.operands[0] for half in inst.halves if half.desc.name in _MOVES)
+    return [to for to in targets if isinstance(to, Reg) and _moved(inst, to) == source]
+
+
+def _number(inst: Instruction, _: Reg) -> str:
+    """What scalar instructions leave that compute numbers."""
+    typed = any(role.written and role.type in ("u32", "i32", "f32") for role in inst.desc.roles)
+    return "a number" if inst.desc.unit == "smem" or (inst.desc.is_salu and typed) else ""
 
 
 def _what(inst: Instruction, unit: Reg) -> str:
@@ -161,17 +231,14 @@ def _what(inst: Instruction, unit: Reg) -> str:
 
 
 # --- rules
-def _address(chains: DefUse, before: _Before, position: int, inst: Instruction) -> Iterator[_Fault]:
+def _address(sources: _Sources, chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
     for reg in _address_registers(inst):
-        bad = False
-        for site, unit in (origin for part in reg.units() for origin in _origins(chains, position, part)):
-            if what := _what(chains.cfg.instructions[site], unit):
-                bad = True
-                it = chains.cfg.instructions[site]
-                how = "takes its address from it"
-                yield site, position, _broken(ADDRESS, it, unit, f"leaves {what} in {unit}", inst, position, how)
-        if reg.count == 2 and not bad:
-            yield from _half_pair(chains, before, position, inst, reg)
+        origins = [o for part in reg.units() for o in sources.origins(chains, position, part, _what)]
+        for site, unit, what in origins:
+            it, how = chains.cfg.instructions[site], "takes its address from it"
+            yield site, position, _broken(ADDRESS, it, unit, f"leaves {what} in {unit}", inst, position, how)
+        if reg.count == 2 and not origins:
+            yield from _half_pair(sources, chains, position, inst, reg)
 
 
 def _address_registers(inst: Instruction) -> Iterator[Reg]:
@@ -182,21 +249,22 @@ def _address_registers(inst: Instruction) -> Iterator[Reg]:
             yield operand
 
 
-def _half_pair(chains: DefUse, before: _Before, position: int, inst: Instruction, pair: Reg) -> Iterator[_Fault]:
+def _half_pair(sources: _Sources, chains: DefUse, position: int, inst: Instruction, pair: Reg) -> Iterator[_Fault]:
     cfg, units = chains.cfg, tuple(pair.units())
-    rows = chains.together(position, units)
     for kept, lost in ((1, 0), (0, 1)):
-        whole = {site for site in {row[kept] for row in rows} if _made_whole(cfg, site, pair)}
-        if whole:
-            whole -= chains.defs_of(position, units[lost])
-        for row in sorted(row for row in rows if row[kept] in whole and row[lost] >= 0):
-            origin, site = cfg.instructions[row[kept]], row[lost]
-            it = cfg.instructions[site]
-            extends = lost == 1 and _is_constant(it)
-            if site not in cfg.calls and not extends and row[kept] not in before(site):
-                made = f"{origin} ({place(origin, row[kept])}) made {pair}, and this"
-                what, how = f"overwrites {units[lost]} alone", f"takes {pair} for an address"
-                yield site, position, _broken(HALF, it, units[lost], what, inst, position, how, made)
+        its, others = (chains.over_all_paths(position, units[k]) for k in (kept, lost))
+        whole = {at for at in its - others if _made_whole(cfg, at, pair)}
+        own = {at for at in others if whole and at >= 0 and at not in cfg.calls}
+        if lost == 1:
+            own = {at for at in own if not _is_constant(cfg.instructions[at])}
+        for site, number in ((o, w) for o in sorted(own) for w in sorted(whole)):
+            row = (number, site) if kept == 0 else (site, number)
+            if not chains.sees(position, units, row) or number in sources.before(site):
+                continue
+            origin, it = cfg.instructions[number], cfg.instructions[site]
+            made = f"{origin} ({place(origin, number)}) made {pair}, and this"
+            what, how = f"overwrites {units[lost]} alone", f"takes {pair} for an address"
+            yield site, position, _broken(HALF, it, units[lost], what, inst, position, how, made)
 
 
 def _made_whole(cfg: Cfg, site: int, pair: Reg) -> bool:
@@ -213,35 +281,22 @@ def _is_constant(inst: Instruction) -> bool:
     return all(isinstance(operand, Imm) for half in inst.halves for operand in half.operands[1:])
 
 
-def _before(chains: DefUse, position: int) -> set[int]:
-    """What the value that `position` writes was computed from, at any distance."""
-    work, seen = [position], {position}
-    while work:
-        at = work.pop()
-        for unit in chains.cfg.instructions[at].reads() - {EXEC_LO}:
-            new = {site for site in chains.defs_of(at, unit) if site >= 0} - seen
-            seen |= new
-            work += new
-    return seen
-
-
 def _carry(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
-    for (site,) in sorted(chains.together(position, (SCC,))):
+    for site in sorted(chains.over_all_paths(position, SCC)):
         it = chains.cfg.instructions[site] if site >= 0 and site not in chains.cfg.calls else None
-        if it is not None and not it.desc.name.startswith((*_CARRIES, *_CONDITIONS)):
+        if it is None or it.desc.name.startswith((*_CARRIES, *_CONDITIONS)):
+            continue
+        if chains.sees(position, (SCC,), (site,)):
             yield site, position, _broken(CARRY, it, SCC, "overwrites SCC", inst, position, "adds it as a carry")
 
 
-def _exec(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
+def _exec(sources: _Sources, chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
     for operand in inst.operands[1:]:
         if not isinstance(operand, Reg) or operand == EXEC_LO or operand.count != 1:
             continue
-        for site, unit in _origins(chains, position, operand):
-            it = chains.cfg.instructions[site]
-            number = any(role.written and role.type in ("u32", "i32", "f32") for role in it.desc.roles)
-            if it.desc.unit == "smem" or (it.desc.is_salu and number):
-                how = "brings lanes back from it"
-                yield site, position, _broken(LANES, it, unit, f"leaves a number in {unit}", inst, position, how)
+        for site, unit, what in sources.origins(chains, position, operand, _number):
+            it, how = chains.cfg.instructions[site], "brings lanes back from it"
+            yield site, position, _broken(LANES, it, unit, f"leaves {what} in {unit}", inst, position, how)
 
 
 def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_Fault]:
@@ -256,13 +311,16 @@ def _comparison(chains: DefUse, position: int, inst: Instruction) -> Iterator[_F
             for half in it.halves
             for role, o in lookup(half).roles_of(half)
         )
-        readers = chains.uses_of(site, written[0])
-        used = sorted(use for use in readers if (site,) in chains.together(use, written))
-        if by_product and used and "cmp" not in it.desc.name:
-            reader = cfg.instructions[used[0]]
+        if not by_product or "cmp" in it.desc.name:
+            continue
+        use = next(
+            (use for use in sorted(chains.uses_of(site, written[0])) if chains.sees(use, written, (site,))), None
+        )
+        if use is not None:
+            reader = cfg.instructions[use]
             made = f"nothing has read the result of {inst} ({place(inst, position)}), and this"
             what = f"overwrites {written[0]}"
-            yield site, used[0], _broken(COMPARISON, it, written[0], what, reader, used[0], "reads it", made)
+            yield site, use, _broken(COMPARISON, it, written[0], what, reader, use, "reads it", made)
 
 
 def _sums(cfg: Cfg) -> list[tuple[Reg, set[int]]]:

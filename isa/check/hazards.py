@@ -36,6 +36,7 @@ from isa.asm.program import Fields, Imm, Instruction
 from isa.check.rules import register
 from isa.instructions import lookup
 from isa.registers import EXEC, M0, VCC, Reg
+from isa.semantics import halves
 from isa.semantics.describe import base_name
 from isa.semantics.waits import depctr
 
@@ -69,18 +70,27 @@ def trans_use(cfg: Cfg) -> Iterator[Hazard]:
         written |= cfg.defs[i] & regset.VGPRS if inst.desc.is_trans else 0
     for i, inst in enumerate(cfg.instructions) if written else ():
         if (sources := cfg.uses[i] & written) and inst.desc.is_valu:
-            for at in _behind(cfg, i, (0, 0), partial(_trans_step, cfg, sources)):
+            for at in _behind(cfg, i, (0, 0), partial(_trans_step, cfg, inst, sources)):
                 yield Hazard(i, at, cfg.defs[at] & sources)
 
 
-def _trans_step(cfg: Cfg, sources: int, at: int, state: tuple[int, int]) -> tuple[int, int] | End:
+def _trans_step(cfg: Cfg, reader: Instruction, sources: int, at: int, state: tuple[int, int]) -> tuple[int, int] | End:
     valus, trans = state
     desc = cfg.instructions[at].desc
     if valus > 5 or trans > 1 or _results_there(cfg.instructions[at]):
         return End.OVER
-    if desc.is_trans and cfg.defs[at] & sources:
+    if desc.is_trans and _meet(cfg.instructions[at], reader, cfg.defs[at] & sources):
         return End.STRUCK
     return valus + desc.is_valu, trans + desc.is_trans
+
+
+def _meet(writer: Instruction, reader: Instruction, registers: int) -> bool:
+    """Whether the reader takes a half that the writer fills; one that it only keeps is not taken."""
+    for reg in regset.members(registers):
+        read, written = halves.touched(reader, reg)
+        if halves.touched(writer, reg)[1] & (read or (halves.BOTH if written == halves.BOTH else 0)):
+            return True
+    return False
 
 
 def permlane(cfg: Cfg) -> Iterator[Hazard]:

@@ -15,7 +15,7 @@ Compilers leave undefined what does not matter, so these reads are none in earne
     lanes that are kept    s_or_b32 s2, s2, exec_lo and s_and_not1_b32 s3, s2, exec_lo set a mask for the lanes that are
                            on, as a vector write does
     a free high half       of the 64-bit source of a multiply-add or left shift whose high result nobody computes with
-    a copy                 that nobody computes with
+    a copy                 that nobody computes with; to scratch, as one register of several, it is followed no further
     a choice               the first time round: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some round
     padding                a store of several registers of which some are written
 """
@@ -111,7 +111,7 @@ def _unwritten(values: Values, *, sure: bool) -> Iterator[Finding]:
         certain = all(_behind(cfg, i, here, at) for at in others) and not (others and reg in _passed_on(inst))
         if certain != sure or (not sure and reg.is_vgpr and not values.lanes.full[i]):
             continue
-        if sure and not (ENTRY in values.narrowed.defs_of(i, reg) and reg in _earnest(values.narrowed, i, sure)):
+        if sure and not (values.narrowed.sees(i, (reg,), (ENTRY,)) and reg in _earnest(values.narrowed, i, sure)):
             continue
         reported.add(reg)
         rule = UNWRITTEN if sure else UNWRITTEN_SOMEWHERE
@@ -183,6 +183,8 @@ def _wanted(chains: DefUse, position: int, reg: Reg, sure: bool) -> bool:
             if sure and len(chains.defs_of(use, unit)) > 1:
                 continue
             inst = chains.cfg.instructions[use]
+            if _spills(inst, unit):
+                continue
             onward = {target for half in inst.halves for target in _onward(half, unit)}
             if None in onward or not onward:
                 return True
@@ -190,6 +192,15 @@ def _wanted(chains: DefUse, position: int, reg: Reg, sure: bool) -> bool:
             seen |= new
             work += new
     return False
+
+
+def _spills(inst: Instruction, unit: Reg) -> bool:
+    """Whether it stores a register to scratch as one of several."""
+    access = inst.desc.access
+    if access is None or access.kind != "store" or access.space != "scratch":
+        return False
+    data = [reg for role, o in inst.desc.roles_of(inst) if role.kind == "v" and (reg := register(o)) is not None]
+    return any(reg.count > 1 and unit in reg.units() for reg in data)
 
 
 def _onward(inst: Instruction, unit: Reg) -> Iterator[Reg | None]:

@@ -17,7 +17,8 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
@@ -122,7 +123,7 @@ class Explorer:
         self._results = Results()
         self._asked_at: Counter[int] = Counter()
         self._starts = [b.start for b in question.blocks]
-        self._live = [{place(reg) for reg in regset.members(b.live)} for b in question.blocks]
+        self._needed: dict[frozenset[int], frozenset[Place]] = {}
 
     def _block(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
@@ -143,15 +144,7 @@ class Explorer:
         return self.nodes
 
     def _enter(self, state: dict[Place, Lanes], running: dict[int, int], waiting: dict[int, int]) -> int:
-        live: set[Place] = set()
-        for at in (*running, *waiting):
-            index = self._block(at)
-            block = self.asks.blocks[index]
-            # Behind a barrier within a block all counts that counts in the block or behind it.
-            live |= self._live[index]
-            if at != block.start:
-                live |= {place(r) for i, inst in block.steps if i >= at for r in inst.reads()}
-                live.update(*(self._live[s] for s in block.successors))
+        live = self._needed_at(frozenset((*running, *waiting)))
         state = {p: v for p, v in state.items() if p in live or p[0] == "scratch"}
         places = frozenset((p, id(self._results.one(v))) for p, v in state.items())
         where = tuple(sorted(running.items())), tuple(sorted(waiting.items()))
@@ -160,6 +153,19 @@ class Explorer:
             self._known[key] = len(self.nodes)
             self.nodes.append(Node(state, *where))
         return self._known[key]
+
+    def _needed_at(self, positions: frozenset[int]) -> frozenset[Place]:
+        """What matters to waves that stand there."""
+        if positions not in self._needed:
+            live = 0
+            for at in positions:
+                block = self.asks.blocks[self._block(at)]
+                live |= block.live
+                if at != block.start:  # behind a barrier all counts that counts in the block or behind it
+                    live |= reduce(or_, (regset.uses(inst) for i, inst in block.steps if i >= at), 0)
+                    live |= reduce(or_, (self.asks.blocks[s].live for s in block.successors), 0)
+            self._needed[positions] = frozenset(map(place, regset.members(live)))
+        return self._needed[positions]
 
     def _expand(self, number: int) -> None:
         """Runs a node's first waves, once for each way to answer."""
@@ -192,10 +198,8 @@ class Explorer:
         running, waiting = dict(node.running), dict(node.waiting)
         first = min(running)  # compilers write a loop's exit behind its body
         waves = running.pop(first)
-        machine = Machine(self.asks.start, choose, self._results)
+        machine = Machine(self.asks.start, choose, self._results, waves if running or waiting else None)
         machine.state = dict(node.state)
-        if running or waiting:
-            machine.active = _column(waves, self._waves)
         run = Run()
         node.runs.append(run)
         asks, index = self.asks, self._block(first)
@@ -248,7 +252,3 @@ def _kept_by_calls(place: Place) -> bool:
     if file == "v":
         return number >= 40 and (number - 40) % 16 < 8
     return file == "scratch" or (file == "s" and (32 <= number < 106 or number == EXEC_LO.index))
-
-
-def _column(waves: int, count: int) -> Any:
-    return np.array([waves >> w & 1 for w in range(count)], np.bool_).reshape(count, 1)

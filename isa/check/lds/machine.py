@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -65,20 +66,23 @@ class Start:
 
 @dataclass(frozen=True)
 class Result:
-    """What an instruction made of values: what it wrote where, and what of LDS it reached."""
+    """What an instruction made of values: what it wrote where, what of LDS it reached, and of a branch its condition.
+    values: kept alive with it, since their ids name it."""
 
     values: tuple[Lanes | None, ...]
     puts: tuple[tuple[Place, Lanes, Any], ...]
     reached: tuple[Footprint, ...]
+    taken: Lanes | None
 
 
 @dataclass
 class Results:
     """sources: instruction (its id) -> the places that it reads. kept: by instruction, active waves and values read
-    (their ids). Values of one content are one object."""
+    (their ids), and the answer where it asks for one, as those in `asking` do. Values of one content are one object."""
 
     sources: dict[int, tuple[Place, ...]] = field(default_factory=dict)
     kept: dict[tuple[int, ...], Result] = field(default_factory=dict)
+    asking: set[tuple[int, ...]] = field(default_factory=set)
     contents: dict[tuple[object, ...], Lanes] = field(default_factory=dict)
 
     def one(self, value: Lanes) -> Lanes:
@@ -90,19 +94,22 @@ class Results:
 
 
 class Machine(Straight):
-    """state: what each place holds; a place that is not there was never written. active: the waves that run now, as an
-    array of one column, None for all. blind: sources count as unknown. reached: what LDS accesses touched.
+    """state: what each place holds; a place that is not there was never written. only: the waves that run now, as bits,
+    where these are not all; active: the same as an array of one column, None for all. blind: sources count as unknown.
+    reached: what LDS accesses touched.
 
     What an instruction makes of the same values is computed once and kept in `results`.
     """
 
-    def __init__(self, start: Start, choose: Callable[[], bool], results: Results) -> None:
+    def __init__(self, start: Start, choose: Callable[[], bool], results: Results, only: int | None = None) -> None:
         self.start, self._ask, self._results = start, choose, results
         self.waves = start.waves
         self._puts: list[tuple[Place, Lanes, Any]] = []
-        self._asked = False
+        self._answers: list[bool] = []
+        self._asked: list[bool] = []
         self.state: dict[Place, Lanes] = {}
-        self.active: Any = None
+        self._who = 0 if only is None else only + 1
+        self.active = None if only is None else (only >> np.arange(self.waves) & 1).astype(np.bool_).reshape(-1, 1)
         self.blind = False
         self.reached: list[Footprint] = []
         self.taken: Lanes | None = None
@@ -111,30 +118,36 @@ class Machine(Straight):
     def run(self, inst: Instruction) -> None:
         """One instruction. What it cannot follow it forgets."""
         access = inst.desc.access
-        if inst.desc.is_branch or inst.desc.relative or (access is not None and access.space != "lds"):
+        if inst.desc.relative or (access is not None and access.space != "lds"):
             self._run(inst)
             return
-        places = self._results.sources.get(id(inst))
+        results = self._results
+        places = results.sources.get(id(inst))
         if places is None:
-            places = self._results.sources[id(inst)] = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
-        values = tuple(self.state.get(p) for p in places)
-        who = 0 if access is None or self.active is None else int(self.active[:, 0] @ _POWERS[: self.waves]) + 1
-        key = (id(inst), who, *map(id, values))
-        kept = self._results.kept.get(key)
+            places = results.sources[id(inst)] = tuple(place(reg) for reg in sorted(inst.reads(), key=str))
+        values = tuple([self.state.get(p) for p in places])
+        key = (id(inst), self._who, *map(id, values))
+        self._answers, self._asked = [self._ask()] if key in results.asking else [], []
+        kept = results.kept.get(tuple(chain(key, self._answers)))
         if kept is not None:
             for at, value, mask in kept.puts:
                 self._write(at, value, mask)
             self.reached += kept.reached
+            self.taken = kept.taken
             return
-        self._puts, self._asked, before = [], False, len(self.reached)
+        self._puts, before = [], len(self.reached)
         self._run(inst)
-        if not self._asked:
-            self._results.kept[key] = Result(values, tuple(self._puts), tuple(self.reached[before:]))
+        if len(self._asked) == 1:
+            results.asking.add(key)
+        if len(self._asked) < 2:
+            made = Result(values, tuple(self._puts), tuple(self.reached[before:]), self.taken)
+            results.kept[tuple(chain(key, self._asked))] = made
 
     def choose(self) -> bool:
         """The answer to what is not known here."""
-        self._asked = True
-        return self._ask()
+        answer = self._answers.pop() if self._answers else self._ask()
+        self._asked.append(answer)
+        return answer
 
     def _run(self, inst: Instruction) -> None:
         self._inst, self.taken = inst, None

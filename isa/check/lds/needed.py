@@ -56,15 +56,16 @@ def of(
     run: set[int] = set()
     blind: set[int] = set()
     work = [*asked, *(i for i, inst in enumerate(cfg.instructions) if is_branch(inst) and _conditional(inst))]
+    own = [i for i, inst in enumerate(cfg.instructions) if own_memory(inst)]  # until they are needed
     while work:
         i = work.pop()
         if i in run:
             continue
         run.add(i)
         inst = cfg.instructions[i]
-        loads = own_memory(inst) and bool(cfg.defs[i])
-        if loads:
-            work += [k for k, other in enumerate(cfg.instructions) if own_memory(other)]
+        if own_memory(inst) and cfg.defs[i]:
+            work += own
+            own = []
         if i not in hopeful and not is_branch(inst) and inst.desc.access is None and inst.desc.effect == "":
             blind.add(i)
         for number in _read(cfg, i, i in blind):

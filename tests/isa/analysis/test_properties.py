@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from isa.analysis import cfg, defuse, exec_mask, lane_view, liveness, waits
+from isa.analysis import cfg, defuse, exec_mask, lane_graph, lane_view, liveness, regset, waits
 from isa.analysis.cfg import Cfg
 from isa.asm.parse import parse, parse_instruction
 from isa.asm.program import Kernel
@@ -245,3 +246,21 @@ def test_a_lane_reads_what_the_view_says(program: list[tuple[str, list[int]]], c
         else:
             taken = inst.mnemonic.startswith("s_cbranch") and TAKEN[inst.mnemonic.removeprefix("s_cbranch_")](r)
             at = c.blocks[block.successors[-1 if taken else 0]].start
+
+
+@given(programs(list(WALKED), 1))
+@settings(max_examples=100, deadline=None)
+def test_a_search_shows_what_the_graph_shows_that_forgets_nothing(program: list[tuple[str, list[int]]]) -> None:
+    """With one state a segment nearly all is left to the search; it sees what 64 states show, and no more."""
+    c = flow(program)
+    chains, live = defuse.analyse(c), liveness.analyse(c)
+    with pytest.MonkeyPatch.context() as patch:
+        whole = lane_view.narrowed(chains, live)
+        assume(not whole.view.graph.forgets)
+        patch.setattr(lane_graph, "LIMIT", 1)
+        searched = lane_view.narrowed(chains, live)
+        searched.view.graph.edges  # noqa: B018
+        for (position, number), sites in chains.reaching.items():
+            for site in sites:
+                asked = position, regset.members(1 << number), (site,)
+                assert searched.sees(*asked) == whole.sees(*asked), asked

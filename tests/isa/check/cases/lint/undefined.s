@@ -4,6 +4,9 @@ right:
 	s_load_b64 s[4:5], s[0:1], 0x0
 	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]       ; v1: only v2 is read of the result,
 	v_dual_mov_b32 v8, v2 :: v_dual_mov_b32 v9, v3  ; the high half is copied and goes nowhere
+	v_mov_b32_e32 v30, v0
+	v_mad_u64_u32 v[26:27], null, s2, 5, v[30:31]
+	scratch_store_b64 off, v[26:27], off            ; spilled as a pair
 	v_lshlrev_b64 v[10:11], 2, v[8:9]
 	s_mov_b32 s6, 0
 	s_waitcnt lgkmcnt(0)
@@ -27,6 +30,9 @@ wrong:
 	s_load_b64 s[4:5], s[0:1], 0x0
 	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
 	v_dual_mov_b32 v8, v2 :: v_dual_mov_b32 v9, v3
+	v_mov_b32_e32 v30, v0
+	v_mad_u64_u32 v[26:27], null, s2, 5, v[30:31]
+	scratch_store_b32 off, v27, off                 ; the high half alone
 	v_lshlrev_b64 v[10:11], 2, v[8:9]
 	s_mov_b32 s6, 0
 	s_waitcnt lgkmcnt(0)
@@ -63,39 +69,55 @@ wrong_round:
 	.end_amdhsa_kernel
 	.text
 ;; expect
-note: case.s:12:2: v_cndmask_b32_e32 reads v20, which nothing has written on some path [VAL002 read of a register that nobody wrote on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
+note: case.s:15:2: v_cndmask_b32_e32 reads v20, which nothing has written on some path [VAL002 read of a register that nobody wrote on some path; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
     	^
   help: nothing to do where that path is never taken
-case.s:28:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:61:3: the code uses 32 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+    		.amdhsa_next_free_vgpr 24
+    		^
+  expected: .amdhsa_next_free_vgpr 32 or more
+  found: 24
+  help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
+case.s:31:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
     	^
   help: set it first
-case.s:35:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:34:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_mad_u64_u32 v[26:27], null, s2, 5, v[30:31]
+    	^
+  help: set it first
+case.s:41:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
     	^
   help: set it first
-case.s:36:2: v_add_f32_e32 reads v18, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:42:2: v_add_f32_e32 reads v18, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
     	^
   help: set it first
-case.s:37:2: s_or_b32 reads s17, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:43:2: s_or_b32 reads s17, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: set it first
-case.s:37:2: s_or_b32 reads s21, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:43:2: s_or_b32 reads s21, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: set it first
-case.s:38:2: s_and_not1_b32 reads s19, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:44:2: s_and_not1_b32 reads s19, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_and_not1_b32 s18, s19, s17
     	^
   help: set it first
-case.s:45:2: global_store_b64 reads v12, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:51:2: global_store_b64 reads v12, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: set it first
-case.s:45:2: global_store_b64 reads v13, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:51:2: global_store_b64 reads v13, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: set it first
+case.s:67:3: the code uses 32 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+    		.amdhsa_next_free_vgpr 24
+    		^
+  expected: .amdhsa_next_free_vgpr 32 or more
+  found: 24
+  help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
