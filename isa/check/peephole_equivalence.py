@@ -6,9 +6,10 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
 - only factors of a product changed places (which only tells, of two NaNs, whose payload survives);
 - both give the same number, one for all values that their operands can have (`isa.analysis.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
-  written in some lanes only can be anything. What a division by the host's reciprocal leaves is known, too
-  (`quotients`), and that a register is not 0 behind a branch that says so;
-- each gives one number, and whatever reads it does the same with either (`unseen`).
+  written in some lanes only can be anything. EXEC is all ones where it is full. What a division by the host's
+  reciprocal leaves is known, too (`quotients`), and that a register is not 0 behind a branch that says so;
+- each gives one number, and whatever reads it does the same with either (`equivalent_mutant`);
+- nothing depends on what either leaves (see below), and both write the same registers.
 
 An instruction is needless where nothing reads what it writes, its registers hold those numbers already, or no store
 stores anything made of what it leaves (`unstored`).
@@ -27,12 +28,13 @@ from isa.asm.program import Imm, Instruction, Kernel, Operand
 from isa.check import quotients, unstored
 from isa.check.equivalent_mutant import readers
 from isa.instructions import lookup
-from isa.registers import SCC, Reg, s, v
+from isa.registers import EXEC_LO, SCC, Reg, s, v
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
 Left = list[tuple[Operand, int]]
 """What an instruction leaves in its operands."""
+_LANES, _ALL_ON = 32, 0xFFFFFFFF
 _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
@@ -73,6 +75,8 @@ class Local:
         original = self.flow.instructions[position]
         if _turned(original, changed):
             return "only factors of a product changed places"
+        if _pure(changed) and changed.writes() == original.writes() and (why := self._unread(position)):
+            return f"{why}, before and after the change"
         before, after = self._constants(position, original), self._constants(position, changed)
         if not before or not after:
             return None
@@ -86,19 +90,25 @@ class Local:
         """Why the kernel does the same without the instruction in this line, None where that is not seen."""
         position = self.flow.lines.index(line)
         inst = self.flow.instructions[position]
-        if not inst.writes() or any(half.desc.access or half.desc.effect for half in inst.halves):
+        if not inst.writes() or not _pure(inst):
             return None
+        if (why := self._unread(position)) is not None:
+            return why
         wanted = inst.writes() & self._live.live_out(position)
-        if not wanted:
-            return "nothing reads what it writes"
-        if (found := unstored.readers(self.flow, self._lanes, position)) is not None:
-            texts = ", ".join(f"line {self.flow.lines[i] + 1}" for i in found)
-            return f"what it leaves is stored in no lane ({texts})"
         left = {reg: span.number for reg, span in self._leaves(position, inst).items()}
         if any(left.get(unit) is None or self._held(position, unit) != left[unit] for unit in wanted):
             return None
         said = ", ".join(f"{left[unit]} in {unit}" for unit in sorted(wanted, key=str))
         return f"leaves {said}, which is there already, whatever the sizes that the kernel takes"
+
+    def _unread(self, position: int) -> str | None:
+        """Why nothing depends on what the registers hold that an instruction writes; None where that is not seen."""
+        if not self.flow.instructions[position].writes() & self._live.live_out(position):
+            return "nothing reads what it writes"
+        if (found := unstored.readers(self.flow, self._lanes, position)) is not None:
+            texts = ", ".join(f"line {self.flow.lines[i] + 1}" for i in found)
+            return f"what it leaves is stored in no lane ({texts})"
+        return None
 
     def _held(self, position: int, reg: Reg) -> int | None:
         """The number that a register holds there, where the block says so."""
@@ -147,6 +157,8 @@ class Local:
 
     def _register(self, position: int, reg: Reg) -> Span:
         key = position, reg
+        if reg == EXEC_LO and self._lanes.full[position] and self.threads % _LANES == 0:
+            return Span("u32", _ALL_ON, _ALL_ON)
         if key not in self._known:
             self._known[key] = anything("u32")  # for who comes back here, in a loop
             try:
@@ -236,6 +248,11 @@ class Local:
         if not given or not isinstance(offset, Imm) or not isinstance(offset.value, int) or inst.modifiers:
             return None
         return offset.value + 4 * list(target.units()).index(reg)
+
+
+def _pure(inst: Instruction) -> bool:
+    """Whether it does nothing but write registers."""
+    return not any(half.desc.access or half.desc.effect for half in inst.halves)
 
 
 def _turned(original: Instruction, changed: Instruction) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +70,9 @@ def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
         active = w.active((len(w.numbers), LANES))
         if active.any():
             at = _find(w, *where(w), active, count, "loads")
+            values = w.memory.names.take(at + _upto(count), axis=1)
             for i in range(count):
-                w.put(register + i, w.memory.names[:, at + i])
+                w.put(register + i, values[:, i])
 
     def store_step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))
@@ -254,24 +256,30 @@ def _lds(inst: Instruction, _: int, m: re.Match[str]) -> Step:
         parts = [_Part(o, r, count) for o, r in zip(offsets, registers, strict=True)]
     else:
         parts = [_Part(inst.offset, vgpr(inst, values[0]), count)]
+    touched = [part.register + i for part in parts for i in range(part.count)]
 
     def step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))
         if not active.any():
             return
         start = np.broadcast_to(address(w), active.shape).astype(np.int64)
-        loaded = []
-        for part in parts:
-            at = _lds_at(w, start + part.offset, active, part.count, "loads" if load else "stores")
-            for i in range(part.count):
-                if load:
-                    loaded.append((part.register + i, _lds_load(w, at + i, active)))
-                else:
-                    _lds_store(w, at + i, w.v[part.register + i][:, w.at], active)
-        for register, value in loaded:
-            w.put(register, value)
+        verb = "loads" if load else "stores"
+        found = [_lds_at(w, start + p.offset, active, p.count, verb) + _upto(p.count) for p in parts]
+        at = found[0] if len(found) == 1 else np.concatenate(found)
+        if load:
+            values = _lds_load(w, at, active)
+            for i, register in enumerate(touched):
+                w.put(register, values[:, i])
+        else:
+            _lds_store(w, at, np.stack([w.v[register][:, w.at] for register in touched], axis=1), active)
 
     return step
+
+
+@lru_cache
+def _upto(count: int) -> Indices:
+    """0, 1, ..., count - 1 in a dimension before those of waves and lanes."""
+    return np.arange(count)[:, None, None]
 
 
 def _number(inst: Instruction, modifier: str) -> int:
@@ -292,6 +300,7 @@ def _lds_at(w: Waves, address: Indices, active: NDArray[np.bool_], count: int, v
 
 
 def _lds_load(w: Waves, at: Indices, active: NDArray[np.bool_]) -> Names:
+    """at: (dwords of a lane, waves, lanes)."""
     group, place = w.group[w.at][:, None], w.place[w.at][:, None]
     size, epoch = w.lds.shape[2], w.epoch[group]
     flat = group * size + at
@@ -303,12 +312,14 @@ def _lds_load(w: Waves, at: Indices, active: NDArray[np.bool_]) -> Names:
         marks[place * (len(w.ids) * size) + flat] = epoch
     else:
         wave = np.nonzero(active)[0]
-        marks[place[wave, 0] * (len(w.ids) * size) + flat[active]] = epoch[wave, 0]
+        marks[place[wave, 0] * (len(w.ids) * size) + flat[:, active]] = epoch[wave, 0]
     return w.lds.reshape(2, -1).take(flat, axis=1)
 
 
 def _lds_store(w: Waves, at: Indices, value: Names, active: NDArray[np.bool_]) -> None:
-    wave = np.nonzero(active)[0]
+    """at: as of a load."""
+    active = np.broadcast_to(active, at.shape)
+    wave = np.nonzero(active)[1]
     group, place = w.group[w.at][wave], w.place[w.at][wave]
     epoch, size = w.epoch[group].astype(np.int64), w.lds.shape[2]
     flat, value = group * size + at[active], value[:, active]
@@ -327,7 +338,7 @@ def _lds_store(w: Waves, at: Indices, value: Names, active: NDArray[np.bool_]) -
 
 def _race(bad: NDArray[np.bool_], w: Waves, what: str) -> None:
     if bad.any():
-        raise Fault("race", f"{what}, with no barrier between", _lane(w, tuple(int(i[0]) for i in np.nonzero(bad))))
+        raise Fault("race", f"{what}, with no barrier between", _lane(w, tuple(int(i[0]) for i in np.nonzero(bad)[1:])))
 
 
 def _race_flat(bad: NDArray[np.bool_], wave: Indices, w: Waves, what: str) -> None:
