@@ -8,6 +8,7 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
   written in some lanes only can be anything. EXEC is all ones where it is full. What a division by the host's
   reciprocal leaves is known, too (`quotients`), and that a register is not 0 behind a branch that says so;
+- they leave equal terms (`isa.check.equivalence`), for all that their sources can be;
 - each gives one number, and whatever reads it does the same with either (`equivalent_mutant`);
 - nothing depends on what either leaves (see below), and both write the same registers.
 
@@ -26,7 +27,12 @@ from isa.analysis.liveness import Liveness
 from isa.analysis.spans import Span, anything, join, written
 from isa.asm.program import Imm, Instruction, Kernel, Operand
 from isa.check import quotients, unstored
+from isa.check.equivalence import Facts
+from isa.check.equivalence.bounds import Bounds
+from isa.check.equivalence.decode import REGISTERS, decode, index
+from isa.check.equivalence.terms import Terms
 from isa.check.equivalent_mutant import readers
+from isa.errors import IsaError
 from isa.instructions import lookup
 from isa.registers import EXEC_LO, SCC, Reg, s, v
 
@@ -78,11 +84,13 @@ class Local:
         if _pure(changed) and changed.writes() == original.writes() and (why := self._unread(position)):
             return f"{why}, before and after the change"
         before, after = self._constants(position, original), self._constants(position, changed)
+        said = ", ".join(f"{number} in {operand}" for operand, number in before or ())
+        if before and before == after:
+            return f"leaves {said} before and after the change, whatever the sizes that the kernel takes"
+        if self._same_terms(position, original, changed):
+            return "leaves the same where it counts, for all that its sources can be"
         if not before or not after:
             return None
-        said = ", ".join(f"{number} in {operand}" for operand, number in before)
-        if before == after:
-            return f"leaves {said} before and after the change, whatever the sizes that the kernel takes"
         new = ", ".join(str(number) for _, number in after)
         return self._unseen(position, before, after, f"leaves {new} instead of {said}")
 
@@ -109,6 +117,35 @@ class Local:
             texts = ", ".join(f"line {self.flow.lines[i] + 1}" for i in found)
             return f"what it leaves is stored in no lane ({texts})"
         return None
+
+    def _same_terms(self, position: int, original: Instruction, changed: Instruction) -> bool:
+        """Whether both leave equal terms (`isa.check.equivalence`) in all registers that are read later, whatever their
+        sources hold of what these can be."""
+        if not self._lanes.full[position]:
+            return False
+        terms = Terms(Bounds(Facts()))
+        before = [terms.atom("unknown", i, 1, width=32) for i in range(REGISTERS)]
+        before[index(SCC)] = terms.atom("unknown", "scc", 1, width=1)
+        for reg in original.reads():
+            span, atom = self._register(position, reg), before[index(reg)]
+            if span.number is not None:
+                before[index(reg)] = terms.const(span.number, 64 if reg == SCC else 32)
+            elif reg != SCC:
+                terms.bounds.lower[atom] = span.low
+                terms.bounds.learn(atom, (span.high, {}))
+        left = []
+        for inst in (original, changed):
+            registers = list(before)
+            try:
+                step = decode(inst, terms)
+                if step.run is None:
+                    return False
+                step.run(registers)
+            except IsaError:
+                return False
+            left.append(registers)
+        wanted = (original.writes() | changed.writes()) & self._live.live_out(position)
+        return all(left[0][index(reg)] is left[1][index(reg)] for reg in wanted)
 
     def _held(self, position: int, reg: Reg) -> int | None:
         """The number that a register holds there, where the block says so."""

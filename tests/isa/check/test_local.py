@@ -7,6 +7,7 @@ from isa.check.peephole_equivalence import Local
 
 SOURCE = """
 k:
+	s_mov_b32 s21, exec_lo
 	s_load_b128 s[4:7], s[0:1], 0x18
 	v_lshrrev_b32_e32 v1, 7, v0
 	v_lshrrev_b32_e32 v2, 5, v0
@@ -19,6 +20,7 @@ k:
 	v_mov_b32_e32 v4, 0
 	s_mov_b32 exec_lo, -1
 	v_lshlrev_b32_e32 v5, 2, v4
+	s_mov_b32 exec_lo, s21
 .LBB0_1:
 	s_mul_hi_u32 s11, 8, s12
 	s_add_u32 s12, s12, 1
@@ -52,6 +54,24 @@ k:
 	v_mov_b32_e32 v14, s18
 	s_cmp_lt_u32 s17, s4
 	s_cbranch_scc1 .LBB0_2
+	s_mov_b32 s19, 7
+	v_cmp_gt_u32_e32 vcc_lo, 0x80, v0
+	v_cndmask_b32_e32 v2, v2, v12, vcc_lo
+	s_mov_b32 s22, s4
+	s_mov_b32 s23, 0
+	s_lshl_b64 s[22:23], s[22:23], 2
+	s_mov_b32 s24, s5
+	s_mov_b32 s25, 0
+	s_lshl_b64 s[24:25], s[24:25], 10
+	s_add_u32 s9, s9, s23
+	s_add_u32 s9, s22, s25
+	s_add_u32 s9, s9, s24
+	v_add3_u32 v15, v5, v12, v13
+	v_add3_u32 v16, v6, v7, v2
+	s_add_u32 s20, s9, s10
+	s_add_u32 s20, s20, s11
+	v_add_nc_u32_e32 v16, s20, v16
+	ds_store_b64 v15, v[15:16]
 	s_endpgm
 .Lfunc_end0:
 	.amdhsa_kernel k
@@ -82,8 +102,12 @@ def same(before: str, after: str) -> str | None:
         # An empty range stays empty: it is compared only, with an end of 0 that comes along with it.
         ("s_mov_b32 s13, 0", "s_mov_b32 s13, 1",
          "leaves 1 instead of 0 in s13, and what reads it does the same with either: "
-         "`s_cmp_gt_u32 s14, s13` (line 31)"),
+         "`s_cmp_gt_u32 s14, s13` (line 33)"),
         ("s_mov_b32 s15, 5", "s_mov_b32 s15, 6", "leaves 6 instead of 5 in s15, and what reads it"),
+        ("s_mov_b32 s19, 7", "s_mov_b32 s19, exec_lo", "nothing reads what it writes, before and after"),
+        ("s_mov_b32 exec_lo, s21", "s_mov_b32 exec_lo, -1", "leaves 4294967295 in exec_lo before and after"),
+        ("v_cmp_gt_u32_e32 vcc_lo, 0x80, v0", "s_mov_b32 vcc_lo, -1", "leaves the same where it counts"),
+        ("s_lshl_b64 s[22:23], s[22:23], 2", "s_lshl_b32 s22, s22, 2", "leaves the same where it counts"),
     ],
 )  # fmt: skip
 def test_the_same(before: str, after: str, said: str) -> None:
@@ -109,6 +133,10 @@ def test_the_same(before: str, after: str, said: str) -> None:
         ("s_mov_b32 s15, 5", "s_mov_b32 s15, 4"),  # the comparison comes out otherwise
         ("s_mov_b32 s18, 1", "s_mov_b32 s18, 2"),  # read where nothing is written in between on one way
         ("s_mov_b32 exec_lo, 1", "s_mov_b32 exec_lo, 3"),
+        ("s_mov_b32 exec_lo, -1", "s_mov_b32 exec_lo, s8"),
+        ("s_mov_b32 exec_lo, s21", "s_mov_b32 exec_lo, -2"),
+        ("v_cmp_gt_u32_e32 vcc_lo, 0x80, v0", "v_cmp_gt_u32_e32 vcc_lo, 0x7f, v0"),
+        ("s_lshl_b64 s[24:25], s[24:25], 10", "s_lshl_b32 s24, s24, 10"),  # 2^23 - 1 at most
     ],
 )  # fmt: skip
 def test_not_seen(before: str, after: str) -> None:
@@ -118,7 +146,7 @@ def test_not_seen(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("s_mul_hi_u32 s9, 8, s8", "nothing reads what it writes"),
+        ("s_mov_b32 s19, 7", "nothing reads what it writes"),
         ("s_mov_b32 s14, 0", None),
         ("s_mov_b32 s15, 5", "leaves 5 in s15, which is there already, whatever the sizes that the kernel takes"),
         ("ds_store_b32 v1, v3", None),
