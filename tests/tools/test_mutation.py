@@ -36,6 +36,9 @@ def test_so_are_those_of_a_generated_kernel() -> None:
     assert not table.missed
     assert table.faults["kernel9"] == {}
     assert "by definition" in table.proofs["kernel9"]
+    first = study(["kernel9"], vopds=4, every=521, checks="none", first=True, jobs=2)
+    assert [o.verdict for o in first.outcomes] == [o.verdict for o in table.outcomes]
+    assert any(o.lint is None for o in first.outcomes)
 
 
 def test_launches_find_them_too() -> None:

@@ -2,10 +2,13 @@
 
 from collections import Counter
 
+import pytest
+
 from isa.asm.parse import parse
-from isa.check.equivalence import Argument, Facts, prove
+from isa.check.equivalence import Argument, Facts, Original, prove
 from isa.check.judge import Judge
 from isa.check.mutants import KINDS, mutants
+from isa.errors import IsaError
 
 SOURCE = """
 k:
@@ -77,6 +80,37 @@ def test_what_becomes_of_them() -> None:
         "v_dual_fmac_f32 v4, v8, v10 :: v_dual_fmac_f32 v5, v11, v9": "equivalent",
     }
     assert {j.reason.split(" ")[0] for j in left.values()} == {"on", "only"}
+
+
+def test_the_first_judge_that_finds_a_fault_is_enough() -> None:
+    program = parse(SOURCE, "k.s")
+    judge = Judge.against(program, program, "k", FACTS)
+    asked = Counter()
+    for mutant in mutants(program):
+        all_, first = judge(mutant), judge(mutant, first=True)
+        assert first.verdict == all_.verdict, mutant.what
+        assert first.lint == all_.lint
+        assert first.proof in (all_.proof, None)
+        asked[first.proof is None] += 1
+    assert all(asked[x] for x in (True, False))
+
+
+def test_an_original_that_many_are_held_against_forgets_each() -> None:
+    """Neither the terms nor the runs of the one before change what is said."""
+    program = parse(SOURCE, "k.s")
+    original = Original(program.kernel(), FACTS)
+    verdicts = Counter()
+    for mutant in (*mutants(program), *reversed(list(mutants(program)))):
+        try:
+            fresh = prove(program, mutant.program, facts=FACTS)
+        except IsaError:
+            with pytest.raises(IsaError):
+                original.prove(mutant.program.kernel())
+            continue
+        again = original.prove(mutant.program.kernel())
+        assert str(again) == str(fresh)
+        verdicts[again.verdict] += 1
+    assert all(verdicts[x] for x in ("proved", "different"))
 
 
 LOOP = """
