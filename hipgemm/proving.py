@@ -86,14 +86,17 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
     )
 
 
-def bounds(kernel: Gemm) -> tuple[Sizes, int, Reciprocals]:
+def bounds(kernel: Gemm) -> tuple[Sizes, int, Reciprocals, tuple[int, int] | None]:
     """What `isa.check.peephole_equivalence` must know of all launches: where M, N and K lie in the arguments, with the
     smallest and the largest that the kernel takes; threads of a workgroup; reciprocals
-    (`isa.gemm.work.Work.numbers`)."""
+    (`isa.gemm.work.Work.numbers`); the most workgroups along x and y, where each has a tile."""
     sizes = {24 + 4 * i: (1, most) for i, most in enumerate(kernel.largest)}
     p = kernel.parameters
     reciprocals = {_BY_BLOCKS: (32, p.depth)} if p and p.stream_k else {}
-    return sizes, kernel.block[0], reciprocals
+    rows, columns = kernel.block_tile
+    m, n, _ = kernel.largest
+    grid = -(-n // columns), min(LARGEST_GRID_Y, -(-m // rows))
+    return sizes, kernel.block[0], reciprocals, None if p and p.stream_k else grid
 
 
 _BY_BLOCKS = 72

@@ -12,6 +12,8 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
 - each gives one number, and whatever reads it does the same with either (`equivalent_mutant`);
 - nothing depends on what either leaves (see below), and both write the same registers.
 
+Lane masks that hold in all lanes, by these terms, count as such where the change is not one that they depend on.
+
 An instruction is needless where nothing reads what it writes, its registers hold those numbers already, or no store
 stores anything made of what it leaves (`unstored`).
 """
@@ -19,6 +21,7 @@ stores anything made of what it leaves (`unstored`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from isa.analysis import cfg as control_flow
@@ -50,10 +53,15 @@ Reciprocals = Mapping[int, tuple[int, int]]
 
 
 class Local:
-    """One kernel. threads: of a workgroup, along x."""
+    """One kernel. threads: of a workgroup, along x; groups: the most workgroups along x and y, where that is known.
+    masks: lane masks that hold in all lanes are looked for, too."""
 
-    def __init__(self, kernel: Kernel, sizes: Sizes, threads: int, reciprocals: Reciprocals | None = None) -> None:
+    def __init__(
+        self, kernel: Kernel, sizes: Sizes, threads: int, reciprocals: Reciprocals | None = None,
+        groups: tuple[int, int] | None = None, *, masks: bool = True,
+    ) -> None:  # fmt: skip
         self.kernel, self.sizes, self.threads, self.reciprocals = kernel, sizes, threads, reciprocals or {}
+        self.groups, self.masks = groups, masks
 
     @cached_property
     def flow(self) -> control_flow.Cfg:
@@ -61,11 +69,44 @@ class Local:
 
     @cached_property
     def _chains(self) -> defuse.DefUse:
-        return defuse.analyse(self.flow)
+        return defuse.analyse(self.flow, self._lanes)
+
+    @cached_property
+    def _code(self) -> control_flow.Cfg:
+        """The same with a number in place of each comparison that holds in all lanes."""
+        instructions = (self._always.get(i, inst) for i, inst in enumerate(self.flow.instructions))
+        return replace(self.flow, instructions=tuple(instructions))
 
     @cached_property
     def _lanes(self) -> exec_mask.ExecMask:
-        return exec_mask.analyse(self.flow)
+        return exec_mask.analyse(self._code)
+
+    @cached_property
+    def _without_masks(self) -> Local:
+        return Local(self.kernel, self.sizes, self.threads, self.reciprocals, self.groups, masks=False)
+
+    @cached_property
+    def _always(self) -> dict[int, Instruction]:
+        """Position of such a comparison -> what it comes to."""
+        found = {}
+        for i, inst in enumerate(self.flow.instructions if self.masks else ()):
+            if inst.mnemonic.startswith("v_cmp_") and isinstance(mask := inst.operands[0], Reg):
+                number = Instruction("s_mov_b32", (mask, Imm(-1, "-1")))
+                if inst.writes() == {mask} and self._without_masks._same_terms(i, inst, number):
+                    found[i] = number
+        return found
+
+    @cached_property
+    def _relied_on(self) -> set[int]:
+        """What these comparisons depend on, at any distance."""
+        work, seen = list(self._always), set(self._always)
+        while work:
+            at = work.pop()
+            for reg in self.flow.instructions[at].reads():
+                new = {site for site in self._without_masks._chains.defs_of(at, reg) if site >= 0} - seen
+                seen |= new
+                work += new
+        return seen
 
     @cached_property
     def _live(self) -> Liveness:
@@ -78,6 +119,8 @@ class Local:
     def same(self, line: int, changed: Instruction) -> str | None:
         """Why the instruction in this line and `changed` do the same, None where that is not seen."""
         position = self.flow.lines.index(line)
+        if position in self._relied_on:
+            return self._without_masks.same(line, changed)
         original = self.flow.instructions[position]
         if _turned(original, changed):
             return "only factors of a product changed places"
@@ -97,6 +140,8 @@ class Local:
     def needless(self, line: int) -> str | None:
         """Why the kernel does the same without the instruction in this line, None where that is not seen."""
         position = self.flow.lines.index(line)
+        if position in self._relied_on:
+            return self._without_masks.needless(line)
         inst = self.flow.instructions[position]
         if not inst.writes() or not _pure(inst):
             return None
@@ -148,10 +193,20 @@ class Local:
         return all(left[0][index(reg)] is left[1][index(reg)] for reg in wanted)
 
     def _held(self, position: int, reg: Reg) -> int | None:
-        """The number that a register holds there, where the block says so."""
-        before = range(self.flow.block_of(position).start, position)
-        source = next((i for i in reversed(before) if reg in self.flow.instructions[i].writes()), None)
-        return None if source is None else self._written(source, reg).number
+        """The number that a register holds there, where the only way to there says so."""
+        if reg == EXEC_LO:
+            return self._register(position, reg).number
+        block = self.flow.block_of(position)
+        before, seen = range(block.start, position), {block.index}
+        while True:
+            source = next((i for i in reversed(before) if reg in self.flow.instructions[i].writes()), None)
+            if source is not None:
+                return self._written(source, reg).number
+            if len(block.predecessors) != 1 or block.index == 0 or block.predecessors[0] in seen:
+                return None
+            block = self.flow.blocks[block.predecessors[0]]
+            before = block.range
+            seen.add(block.index)
 
     def _unseen(self, position: int, before: Left, after: Left, said: str) -> str | None:
         """Why another number makes no difference: what reads it does the same."""
@@ -234,8 +289,9 @@ class Local:
     def _written(self, source: int, reg: Reg) -> Span:
         """What a register can hold behind an instruction that writes it, or as the wave begins."""
         if source == defuse.ENTRY:
-            return Span("u32", 0, self.threads - 1) if reg == v(0) else anything("u32")
-        inst = self.flow.instructions[source]
+            most = self.threads if reg == v(0) else self._groups.get(reg)
+            return anything("u32") if most is None else Span("u32", 0, most - 1)
+        inst = self._code.instructions[source]
         if inst.desc.access is not None:
             return self._argument(source, inst, reg)
         if inst.desc.exec_masked and not self._lanes.full[source]:
@@ -243,6 +299,17 @@ class Local:
         if (most := self._piece(source)) is not None and inst.operands[0] == reg:
             return Span("u32", 0, most)
         return self._leaves(source, inst).get(reg, anything("u32"))
+
+    @cached_property
+    def _groups(self) -> dict[Reg, int]:
+        """The SGPRs that a wave begins with a workgroup's numbers in, and how many there are at most."""
+        found: dict[Reg, int] = {}
+        if self.groups is not None:
+            at = self.kernel.directive("user_sgpr_count")
+            for axis, most in zip("xy", self.groups, strict=True):
+                if self.kernel.directive(f"system_sgpr_workgroup_id_{axis}"):
+                    found[s(at + len(found))] = most
+        return found
 
     def _piece(self, position: int) -> int | None:
         """The largest number that this instruction leaves, where it finds the first K block of a piece (`quotients`)

@@ -100,7 +100,7 @@ def test_facts_say_what_the_ladder_takes() -> None:
 @pytest.mark.parametrize("k", [1, 8, 9, 4097, 2**23 - 1])
 def test_where_the_reciprocal_of_a_tile_s_k_blocks_lies(k: int) -> None:
     rung = LADDER["kernel10"]
-    _, _, reciprocals = proving.bounds(rung)
+    _, _, reciprocals, _ = proving.bounds(rung)
     ((at, (size_at, step)),) = reciprocals.items()
     arguments = launch_of(rung, 128, 128, k).kernarg((1, 2, 3), 1.0, 0.0, 4)
     assert struct.unpack_from("<I", arguments, size_at) == (k,)

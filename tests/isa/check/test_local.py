@@ -205,3 +205,62 @@ def test_what_is_stored_in_no_lane(old: str, new: str, needless: bool) -> None:
     program = parse(MASKED.replace(old, new), "k.s")
     line = next(n for n, x in enumerate(program.lines) if x.text.strip() == "v_mov_b32_e32 v1, 0")
     assert (Local(program.kernel(), {}, 128).needless(line) is not None) == needless
+
+
+MASKS = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x18
+	s_mov_b32 s9, exec_lo
+	v_mov_b32_e32 v2, 0
+	v_lshrrev_b32_e32 v1, 5, v0
+	s_waitcnt lgkmcnt(0)
+	s_and_b32 s6, s4, 7
+	s_mul_i32 s12, s3, 64
+	s_mov_b32 s13, 0
+	s_lshl_b64 s[10:11], s[12:13], 4
+	v_add_nc_u32_e32 v3, 7, v1
+	s_cmp_eq_u32 s4, 0
+	s_cbranch_scc1 .LBB0_1
+	v_cmp_le_u32_e32 vcc_lo, s6, v3
+	s_mov_b32 exec_lo, vcc_lo
+	ds_load_b32 v2, v1
+	s_mov_b32 exec_lo, s9
+	s_mov_b32 s11, 0
+	v_add3_u32 v2, v2, s10, s11
+	ds_store_b32 v1, v2
+.LBB0_1:
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_system_sgpr_workgroup_id_x 1
+		.amdhsa_system_sgpr_workgroup_id_y 1
+	.end_amdhsa_kernel
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "groups", "needless"),
+    [
+        ("v_mov_b32_e32 v2, 0", 1000, True),  # a load in all lanes takes its place
+        ("s_mov_b32 exec_lo, vcc_lo", 1000, True),
+        ("s_mov_b32 exec_lo, s9", 1000, True),
+        ("s_mov_b32 s11, 0", 1000, True),  # no workgroup's number is so large
+        ("s_mov_b32 s11, 0", 1 << 23, False),
+        ("v_add_nc_u32_e32 v3, 7, v1", 1000, False),  # the mask depends on it
+        ("s_and_b32 s6, s4, 7", 1000, False),
+    ],
+)
+def test_a_mask_that_holds_in_all_lanes(line: str, groups: int, needless: bool) -> None:
+    program = parse(MASKS, "k.s")
+    number = next(n for n, x in enumerate(program.lines) if x.text.strip() == line)
+    local = Local(program.kernel(), {0x18: (1, 1000)}, 128, groups=(1, groups))
+    assert (local.needless(number) is not None) == needless
+
+
+def test_a_mask_that_does_not_hold_in_all_lanes() -> None:
+    program = parse(MASKS.replace("s_and_b32 s6, s4, 7", "s_and_b32 s6, s4, 15"), "k.s")
+    lines = [line.text.strip() for line in program.lines]
+    for line in ("v_mov_b32_e32 v2, 0", "s_mov_b32 exec_lo, vcc_lo", "s_mov_b32 exec_lo, s9"):
+        assert Local(program.kernel(), {0x18: (1, 1000)}, 128, groups=(1, 1000)).needless(lines.index(line)) is None

@@ -40,6 +40,8 @@ END = """
 	s_cbranch_scc1 .Lend
 	s_sub_u32 s15, s14, 1
 	s_mul_hi_u32 s16, s15, 16
+	v_mov_b32_e32 v1, s16
+	ds_store_b32 v0, v1
 .Lend:
 	s_endpgm
 .Lfunc_end0:
