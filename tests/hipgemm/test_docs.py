@@ -1,7 +1,11 @@
 """What the documents say is so."""
 
 import importlib
+import os
 import re
+import shutil
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -104,3 +108,27 @@ def test_the_pass_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_entry_on_the_page_is_the_one_in_the_table() -> None:
     entry = python_block("instructions.md").strip()
     assert entry in (DOCS.parent / "isa" / "instructions" / "valu_float.py").read_text()
+
+
+@pytest.mark.parametrize("left_out", [("run", "time"), pytest.param((), marks=pytest.mark.slow)])
+def test_the_tutorial_runs(left_out: tuple[str, ...], tmp_path: Path) -> None:
+    """Its commands in their order; each line that it shows is printed, numbers aside."""
+    tools = toolchain.find()
+    if "clang version 22" not in tools.version:
+        pytest.skip(f"the page shows what clang 22 makes, and this is {tools}")
+    shutil.copytree(DOCS.parent / "kernels_hip", tmp_path / "kernels_hip")
+    blocks = (DOCS / "tutorial.md").read_text().split("```\n")[1::2]
+    ran = 0
+    for one in "".join(blocks).split("$ ")[1:]:
+        command, _, shown = one.partition("\n")
+        program, verb = command.split()[:2]
+        if program == "hipgemm" and verb in left_out:
+            continue
+        words = command.replace("hipgemm", f"{sys.executable} -m hipgemm", 1) if program == "hipgemm" else command
+        environment = {**os.environ, "PYTHONPATH": str(DOCS.parent), "COLUMNS": "160"}
+        done = subprocess.run(words, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == ("nowait.s -" in command or verb == "prove"), done.stderr
+        printed = {re.sub(r"[\d.]+|#+", "N", line).strip() for line in (done.stdout + done.stderr).splitlines()}
+        assert {re.sub(r"[\d.]+|#+", "N", line).strip() for line in shown.splitlines()} <= printed | {""}
+        ran += 1
+    assert ran == 11 - 3 * bool(left_out)
