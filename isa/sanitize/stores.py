@@ -30,7 +30,7 @@ class Kept:
 
     def check(self, f: Function, region: Region, call: Call, exec_: str) -> None:
         """The store is done."""
-        arrays = [f.emit(region, f"ptrtoint ptr {array} to i64") for array in (self.places, self.words)]
+        arrays = [f.emit(region, "ptrtoint ptr %s to i64", array) for array in (self.places, self.words)]
         call(region, "stored", "%w.int", "%c.int", *arrays, self.what, exec_)
 
 
@@ -39,13 +39,13 @@ def kept(
 ) -> Kept:
     """One strip's part. first: the number of its first lane, i64."""
     places, words = f.alloca(f"[{LANES} x i64]", 64), f.alloca(f"[{LANES * len(data)} x i32]", 64)
-    mine = f.emit(region, f"getelementptr i64, ptr {places}, i64 {first}")
+    mine = f.emit(region, "getelementptr i64, ptr %s, i64 %s", places, first)
     for lane, pointer in enumerate(pointers):
-        place = f.emit(region, f"getelementptr i64, ptr {mine}, i64 {lane}")
-        region.line(f"store i64 {f.emit(region, f'ptrtoint ptr {pointer} to i64')}, ptr {place}")
+        place = f.emit(region, "getelementptr i64, ptr %s, i64 %s", mine, lane)
+        region.line(f"store i64 {f.emit(region, 'ptrtoint ptr %s to i64', pointer)}, ptr {place}")
     for i, value in enumerate(data):
         whole = value.to("u32") if value.type != "u32" else value
-        place = f.emit(region, f"getelementptr [{LANES} x i32], ptr {words}, i64 {i}, i64 {first}")
+        place = f.emit(region, f"getelementptr [{LANES} x i32], ptr %s, i64 %s, i64 %s", words, i, first)
         region.line(f"store {whole!r}, ptr {place}, align 4")
     return Kept(places, words, site << 8 | size)
 
@@ -65,9 +65,9 @@ def near(
     close = None
     for i, base in enumerate(bases):
         for other in bases[:i]:
-            apart = f.emit(region, f"add i64 {f.emit(region, f'sub i64 {base}, {other}')}, {extent - 1}")
-            one = f.emit(region, f"icmp ult i64 {apart}, {2 * extent - 1}")
-            close = one if close is None else f.emit(region, f"or i1 {close}, {one}")
+            apart = f.emit(region, "add i64 %s, %s", f.emit(region, "sub i64 %s, %s", base, other), extent - 1)
+            one = f.emit(region, "icmp ult i64 %s, %s", apart, 2 * extent - 1)
+            close = one if close is None else f.emit(region, "or i1 %s, %s", close, one)
     if close is None:
         return
     name = f.name("near")
@@ -75,12 +75,12 @@ def near(
     region.label(name)
     slot = f.alloca(f"[{len(bases)} x i64]", 64)
     for i, base in enumerate(bases):
-        place = f.emit(region, f"getelementptr i64, ptr {slot}, i64 {i}")
+        place = f.emit(region, "getelementptr i64, ptr %s, i64 %s", slot, i)
         region.line(f"store i64 {base}, ptr {place}")
     table = f"@{f.name('lanes')}"
     distances = ", ".join(f"i64 {d}" for d in pattern)
     tables.append(f"{table} = internal constant [{len(pattern)} x i64] [{distances}]")
-    arrays = [f.emit(region, f"ptrtoint ptr {array} to i64") for array in (slot, table)]
+    arrays = [f.emit(region, "ptrtoint ptr %s to i64", array) for array in (slot, table)]
     call(region, "granules_meet", "%w.int", "%c.int", arrays[0], len(bases), arrays[1], len(pattern), what)
     region.line(f"br label %{name}.not")
     region.label(f"{name}.not")

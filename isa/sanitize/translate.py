@@ -96,7 +96,7 @@ class SanitizedTranslator(Translator):
         super()._load_bases(region)
         region.line("%w.int = ptrtoint ptr %w to i64")
         region.line("%c.int = ptrtoint ptr %c to i64")
-        shadow = self.f.emit(region, f"load i64, ptr {self._field(region, 'W', 'shadow')}")
+        shadow = self.f.emit(region, "load i64, ptr %s", self._field(region, "W", "shadow"))
         region.line(f"%shadow = inttoptr i64 {shadow} to ptr")
         prepare(self.f, region, self.facts.strip)
 
@@ -188,24 +188,24 @@ class SanitizedTranslator(Translator):
         exec_ = self.scalars[EXEC_LO]
         if exec_.constant is not None:
             return str(int(exec_.constant) & 0xFFFFFFFF)
-        return self.f.emit(region, f"zext i32 {exec_.ref} to i64")
+        return self.f.emit(region, "zext i32 %s to i64", exec_.ref)
 
     def _check(self, segment: Segment) -> None:
         exec_ = self._exec(self.writer.scalar)
         self._tell_registers(lambda region: self._write_check(region, segment, exec_))
 
     def _write_check(self, region: Region, segment: Segment, exec_: str) -> None:
-        f, missing = self.f, None
+        f, missing = self.f, ""
         for word in range(WORDS):
             bits = segment.units >> 64 * word & (1 << 64) - 1
             if not bits:
                 continue
             at = Shadow.full.offset + 8 * word
             place = f.emit(region, f"getelementptr i8, ptr %shadow, i64 {at}")
-            full = f.emit(region, f"load i64, ptr {place}")
-            lacks = f.emit(region, f"and i64 {f.emit(region, f'xor i64 {full}, -1')}, {_signed(bits)}")
-            missing = lacks if missing is None else f.emit(region, f"or i64 {missing}, {lacks}")
-        clean = f.emit(region, f"icmp eq i64 {missing}, 0")
+            full = f.emit(region, "load i64, ptr %s", place)
+            lacks = f.emit(region, "and i64 %s, %s", f.emit(region, "xor i64 %s, -1", full), _signed(bits))
+            missing = f.emit(region, "or i64 %s, %s", missing, lacks) if missing else lacks
+        clean = f.emit(region, "icmp eq i64 %s, 0", missing)
         name = f.name("touch")
         region.line(f"br i1 {clean}, label %{name}.ready, label %{name}")
         region.label(name)
@@ -213,7 +213,7 @@ class SanitizedTranslator(Translator):
         words = ", ".join(f"i32 {entry}" for entry in segment.entries)
         count = len(segment.entries)
         self._tables[table] = f"{table} = internal constant [{count} x i32] [{words}]"
-        pointer = f.emit(region, f"ptrtoint ptr {table} to i64")
+        pointer = f.emit(region, "ptrtoint ptr %s to i64", table)
         self._call(region, "touch", "%w.int", "%c.int", pointer, count, exec_, segment.number)
         region.line(f"br label %{name}.ready")
         region.label(f"{name}.ready")
@@ -241,7 +241,7 @@ class SanitizedTranslator(Translator):
             if self.strips is not None and self.strips.first is not inst and not self._for_access:
                 raise NeedsClosedLoop  # loops that compute stay free of effects
             self._for_access = True
-            first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
+            first = f.emit(region, "zext i32 %s to i64", self._note_access(access).first_number())
         usual, name = "", f.name("access")
         if self.dwords and size in (4, 8, 16):
             quick = Quick(f, region, lanes, address, mask, size, site, kind == STORE)
@@ -254,8 +254,8 @@ class SanitizedTranslator(Translator):
             before = region.block
             region.label(f"{name}.slow")
         if mask is not None:
-            narrow = f.emit(region, f"bitcast {mask!r} to i{lanes}")
-            bits = f.emit(region, f"zext i{lanes} {narrow} to i64")
+            narrow = f.emit(region, f"bitcast {mask.llvm} %s to i{lanes}", mask.ref)
+            bits = f.emit(region, f"zext i{lanes} %s to i64", narrow)
         wide = address.to("u64") if address.type != "u64" else address
         slot = f.alloca(wide.llvm, 64)
         region.line(f"store {wide!r}, ptr {slot}")
@@ -263,15 +263,15 @@ class SanitizedTranslator(Translator):
             self._call(region, "begin_atomic", "%c.int")
         self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first)
         if scalar:
-            return [f.emit(region, f"load ptr, ptr {slot}")]
+            return [f.emit(region, "load ptr, ptr %s", slot)]
         type_ = f"<{lanes} x ptr>"
-        pointers = f.emit(region, f"load {type_}, ptr {slot}")
+        pointers = f.emit(region, f"load {type_}, ptr %s", slot)
         if usual:
             region.line(f"br label %{name}.done")
             after = region.block
             region.label(f"{name}.done")
-            pointers = f.emit(region, f"phi {type_} [{usual}, %{before}], [{pointers}, %{after}]")
-        return [f.emit(region, f"extractelement {type_} {pointers}, i32 {lane}") for lane in range(lanes)]
+            pointers = f.emit(region, f"phi {type_} [%s, %s], [%s, %s]", usual, f"%{before}", pointers, f"%{after}")
+        return [f.emit(region, f"extractelement {type_} %s, i32 %s", pointers, lane) for lane in range(lanes)]
 
     def _observe_planned(self, at: Request[LlvmValue]) -> bool:
         """Tell an access that will be done by wide moves. False, and nothing told, where it cannot be."""
@@ -305,7 +305,7 @@ class SanitizedTranslator(Translator):
         self, region: Region, slot: str, bits: str, site: int, size: int, lanes: int, how: int, first: str
     ) -> None:
         """Call the hook of accesses for a strip, whose addresses (i64) are in the slot. first: its first lane."""
-        pointer = self.f.emit(region, f"ptrtoint ptr {slot} to i64")
+        pointer = self.f.emit(region, "ptrtoint ptr %s to i64", slot)
         what = site << 32 | size << 16 | lanes << 8 | how
         self._call(region, "access", "%w.int", "%c.int", pointer, bits, what, first)
 
@@ -324,7 +324,7 @@ class SanitizedTranslator(Translator):
             words = memory.load_words(w, region, pointer, at.access.element)
             vectors = vectors or ["poison"] * len(words)
             vectors = [
-                f.emit(region, f"insertelement <{lanes} x i32> {vector}, i32 {word}, i32 {lane}")
+                f.emit(region, f"insertelement <{lanes} x i32> %s, i32 %s, i32 %s", vector, word, lane)
                 for vector, word in zip(vectors, words, strict=True)
             ]
         return tuple(LlvmValue(w, "u32", lanes, vector) for vector in vectors)
@@ -338,10 +338,10 @@ class SanitizedTranslator(Translator):
         region = w.vector
         data = [v.vector(len(pointers)) for v in values]
         for lane, pointer in enumerate(pointers):
-            words = [f.emit(region, f"extractelement {v!r}, i32 {lane}") for v in data]
+            words = [f.emit(region, f"extractelement {v.llvm} %s, i32 %s", v.ref, lane) for v in data]
             memory.store_words(w, region, pointer, at.access.element, words)
         if at.access.space != "scratch":
-            first = f.emit(region, f"zext i32 {self._note_access(at.access).first_number()} to i64")
+            first = f.emit(region, "zext i32 %s to i64", self._note_access(at.access).first_number())
             self._stored_here.append(kept(f, region, pointers, data, first, self._sites[self.inst.address], at.bytes))
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
@@ -366,9 +366,9 @@ class SanitizedTranslator(Translator):
         super()._check_budget(region, number, instructions)
         f = self.f
         place = f.emit(region, f"getelementptr i8, ptr %shadow, i64 {Shadow.slice.offset}")
-        left = f.emit(region, f"sub i64 {f.emit(region, f'load i64, ptr {place}')}, 1")
+        left = f.emit(region, "sub i64 %s, 1", f.emit(region, "load i64, ptr %s", place))
         region.line(f"store i64 {left}, ptr {place}")
-        over = f.emit(region, f"icmp eq i64 {left}, 0")
+        over = f.emit(region, "icmp eq i64 %s, 0", left)
         name = f.name("turn")
         region.line(f"br i1 {over}, label %{name}, label %{name}.goes.on")
         region.label(name)

@@ -112,8 +112,8 @@ class Checks:
         region.line("")
         for group in groups.values():
             self._write_group(group, strip)
-        next_ = self._emit(f"add nuw nsw i64 {strip}, 1")
-        more = self._emit(f"icmp ult i64 {next_}, {LANES // self.guards.strip}")
+        next_ = self._emit("add nuw nsw i64 %s, 1", strip)
+        more = self._emit("icmp ult i64 %s, %s", next_, LANES // self.guards.strip)
         region.line(f"br i1 {more}, label %{name}, label %{name}.end")
         region.lines[phi_at] = f"  {strip} = phi i64 [0, %{before}], [{next_}, %{region.block}]"
         region.label(f"{name}.end")
@@ -139,14 +139,14 @@ class Checks:
                 (a.constant - first + d - a.pattern[0]) // 4 + i: a.site
                 for a in group for d in a.pattern[:n] for i in range(a.size // 4)
             }  # fmt: skip
-            starts = [self._emit(f"add i64 {base}, {first}") for base in bases]
+            starts = [self._emit("add i64 %s, %s", base, first) for base in bases]
             if one.space == LDS_SPACE:
                 self._lds(f"{name}.slow", starts, cells, one.kind == STORE)
             else:
                 self._memory(f"{name}.slow", starts, cells, one.site)
             region.line(f"br label %{name}.done")
             region.label(f"{name}.slow")
-        number = self._emit(f"mul nuw nsw i64 {strip}, {self.guards.strip}")
+        number = self._emit("mul nuw nsw i64 %s, %s", strip, self.guards.strip)
         for access in group:
             self.tell(region, self._addresses(bases, access), access, number)
         if one.may_be_usual:
@@ -160,29 +160,29 @@ class Checks:
         slot = self.f.alloca(f"<{self.guards.strip} x i64>", 64)
         for g, base in enumerate(bases):
             each = ", ".join(f"i64 {access.constant + d - access.pattern[0]}" for d in access.pattern[:n])
-            lanes = self._emit(f"add {vector} {self._splat(n, 'i64', base)}, <{each}>")
-            place = self._emit(f"getelementptr i8, ptr {slot}, i64 {8 * n * g}")
+            lanes = self._emit(f"add {vector} %s, <{each}>", self._splat(n, "i64", base))
+            place = self._emit("getelementptr i8, ptr %s, i64 %s", slot, 8 * n * g)
             self.region.line(f"store {vector} {lanes}, ptr {place}, align 8")
         return slot
 
-    def _emit(self, expression: str) -> str:
-        return self.f.emit(self.region, expression)
+    def _emit(self, form: str, *operands: str | int) -> str:
+        return self.f.emit(self.region, form, *operands)
 
     def _splat(self, n: int, type_: str, value: str) -> str:
         vector = f"<{n} x {type_}>"
-        one = self._emit(f"insertelement {vector} poison, {type_} {value}, i32 0")
-        return self._emit(f"shufflevector {vector} {one}, {vector} poison, <{n} x i32> zeroinitializer")
+        one = self._emit(f"insertelement {vector} poison, {type_} %s, i32 0", value)
+        return self._emit(f"shufflevector {vector} %s, {vector} poison, <{n} x i32> zeroinitializer", one)
 
     def _go(self, trouble: Sequence[str], slow: str, usual: str) -> None:
         """On to label `usual`, if none of these holds."""
         every = trouble[0]
         for other in trouble[1:]:
-            every = self._emit(f"or i1 {every}, {other}")
+            every = self._emit("or i1 %s, %s", every, other)
         self.region.line(f"br i1 {every}, label %{slow}, label %{usual}")
         self.region.label(usual)
 
     def _crooked(self, start: str) -> str:
-        return self._emit(f"icmp ne i64 {self._emit(f'and i64 {start}, 3')}, 0")
+        return self._emit("icmp ne i64 %s, 0", self._emit("and i64 %s, 3", start))
 
     def _table(self, found: Sequence[Window], element: int) -> str:
         rows = [w.row(element) for w in found]
@@ -197,31 +197,31 @@ class Checks:
         table = self._table(found, 8)
         self._go([self._crooked(start) for start in starts], slow, self.f.name("straight"))
         for start in starts:
-            cell = self._emit(f"lshr i64 {start}, 2")
+            cell = self._emit("lshr i64 %s, 2", start)
             kind = "stores" if stores else "loads"
-            arguments = f"ptr %thread, i64 {cell}, ptr {table}, i64 {len(found)}, i8 %me.byte"
-            odd = self._emit(f"call i1 @unusual_lds_{kind}({arguments})")
+            form = f"call i1 @unusual_lds_{kind}(ptr %s, i64 %s, ptr %s, i64 %s, i8 %s)"
+            odd = self._emit(form, "%thread", cell, table, len(found), "%me.byte")
             self._go([odd], slow, self.f.name("usual"))
 
     def _memory(self, slow: str, starts: Sequence[str], cells: dict[int, int], site: int) -> None:
         """A load."""
         found = list(windows(cells, WIDEST_GLOBAL))
         table = self._table(found, 32)
-        row = self._emit(f"load i64, ptr {self._emit(f'getelementptr i64, ptr %cache, i64 {site}')}")
-        self._go([self._emit(f"icmp eq i64 {row}, 0")], slow, self.f.name("known"))
-        pointer = self._emit(f"inttoptr i64 {row} to ptr")
+        row = self._emit("load i64, ptr %s", self._emit("getelementptr i64, ptr %s, i64 %s", "%cache", site))
+        self._go([self._emit("icmp eq i64 %s, 0", row)], slow, self.f.name("known"))
+        pointer = self._emit("inttoptr i64 %s to ptr", row)
         base, size = (field(self.f, self.region, pointer, Row, n) for n in ("base", "size"))
         reach = 4 * (max(cells) + 1)
-        trouble = [self._emit(f"icmp ult i64 {size}, {reach}")]
-        limit = self._emit(f"sub i64 {size}, {reach}")
-        offsets = [self._emit(f"sub i64 {start}, {base}") for start in starts]
+        trouble = [self._emit("icmp ult i64 %s, %s", size, reach)]
+        limit = self._emit("sub i64 %s, %s", size, reach)
+        offsets = [self._emit("sub i64 %s, %s", start, base) for start in starts]
         trouble += [self._crooked(offset) for offset in offsets]
-        trouble += [self._emit(f"icmp ugt i64 {offset}, {limit}") for offset in offsets]
+        trouble += [self._emit("icmp ugt i64 %s, %s", offset, limit) for offset in offsets]
         self._go(trouble, slow, self.f.name("inside"))
         mark = stamp(self.f, self.region)
         for offset in offsets:
-            arguments = f"ptr {pointer}, i64 {offset}, ptr {table}, i64 {len(found)}, i32 {mark}, i32 %oldest"
-            odd = self._emit(f"call i1 @unusual_memory({arguments})")
+            form = "call i1 @unusual_memory(ptr %s, i64 %s, ptr %s, i64 %s, i32 %s, i32 %s)"
+            odd = self._emit(form, pointer, offset, table, len(found), mark, "%oldest")
             self._go([odd], slow, self.f.name("usual"))
 
 

@@ -1,7 +1,7 @@
 """The order of a strip's computation: accumulators stay in registers over all their FMAs.
 
-In:  the body of a loop over strips without effects, one line a value, and the values that it must leave.
-Out: the same lines in another order, those that nothing needs left out, and where each result is stored.
+In:  the body of a loop over strips without effects, its instructions, and the values that it must leave.
+Out: the same instructions in another order, those that nothing needs left out, and where each result is stored.
 
 A register-tiled kernel runs through all accumulators once a step; followed literally, each FMA would load and store its
 accumulator. Here the results whose last operation is a chain of FMAs are taken a few at a time, and for these few all
@@ -9,42 +9,39 @@ chains are written to their end. In an outer product the few are a rectangle, so
 edges of a graph between operands, which falls into two sides (columns of A, rows of B); some from one side, some from
 the other make a tile. The tile's shape leaves room in the host's vector registers for its operands.
 
-Each line's operands stand before it; that is all that this order must keep, since loads of the body meet no stores but
-those of the results, and a result is stored only after the register's old value was loaded.
+Each instruction's operands stand before it; that is all that this order must keep, since loads of the body meet no
+stores but those of the results, and a result is stored only after the register's old value was loaded.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-_NAME = re.compile(r"%t\d+")
-_FMA = re.compile(r"= call <\d+ x float> @llvm\.fma\.\w+\(<.*?> ([^,]+), <.*?> ([^,]+), <.*?> ([^,)]+)\)")
-_CAST = re.compile(r"= bitcast <.*?> (%t\d+) to ")
+from isa.sim.ir import Fma, Line, Operation, opcode
 
 
 @dataclass(frozen=True)
 class Result:
-    """A value that is stored: `ref` is its name, `store` the lines that store it; `old` the names of values
+    """A value that is stored: `ref` is its name, `store` the instructions that store it; `old` the names of values
     that were loaded from the same place, which must be loaded before."""
 
     ref: str
-    store: tuple[str, ...]
+    store: tuple[Operation, ...]
     old: tuple[str, ...]
 
 
 class _Body:
-    def __init__(self, lines: Sequence[str]) -> None:
-        self.lines = lines
-        self.defined = {m[0]: i for i, line in enumerate(lines) if (m := _NAME.match(line, 2))}
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations = operations
+        self.defined: dict[str | int, int] = {result: i for i, (result, _, _) in enumerate(operations)}
         self.done: set[int] = set()
-        self.out: list[str] = []
+        self.out: list[Line] = []
 
     def need(self, ref: str) -> None:
-        """Write the value's line, and before it all that it needs."""
+        """Write the value's instruction, and before it all that it needs."""
         start = self.defined.get(ref)
         if start is None or start in self.done:
             return
@@ -54,25 +51,26 @@ class _Body:
             if i in self.done:
                 stack.pop()
                 continue
-            inputs = (self.defined.get(n) for n in reversed(_NAME.findall(self.lines[i])))
-            waiting = [j for j in inputs if j is not None and j != i and j not in self.done]
+            inputs = map(self.defined.get, reversed(self.operations[i][2]))
+            waiting = [j for j in inputs if j is not None and j not in self.done]
             if waiting:
                 stack += waiting
             else:
                 stack.pop()
                 self.done.add(i)
-                self.out.append(self.lines[i])
+                self.out.append(self.operations[i])
 
     def chain(self, ref: str) -> list[tuple[str, str, str]]:
         """(name, operand, operand) of the FMAs that a value is the end of, first one first."""
         found = []
         while (i := self.defined.get(ref)) is not None:
-            line = self.lines[i]
-            if m := _FMA.search(line):
-                found.append((ref, m[1], m[2]))
-                ref = m[3]
-            elif m := _CAST.search(line):
-                ref = m[1]
+            _, form, operands = self.operations[i]
+            if " x float> @llvm.fma." in form:
+                a, b, before = map(str, operands)
+                found.append((ref, a, b))
+                ref = before
+            elif opcode(self.operations[i]) == "bitcast":
+                ref = str(operands[0])
             else:
                 break
         return found[::-1]
@@ -84,18 +82,25 @@ class _Body:
         self.out += result.store
 
 
-def is_plain(lines: Sequence[str]) -> bool:
-    """Whether the lines are values only: one basic block without effects."""
-    return all(line.startswith("  %t") and " call i1 " not in line and "atomic" not in line for line in lines)
+def values_only(lines: Sequence[Line]) -> list[Operation | Fma] | None:
+    """The lines, if they are values only: one basic block without effects."""
+    values: list[Operation | Fma] = []
+    for line in lines:
+        if isinstance(line, str):
+            return None
+        if isinstance(line, tuple) and (not line[0] or line[1].startswith("call i1 ") or "atomic" in line[1]):
+            return None
+        values.append(line)
+    return values
 
 
 def ordered(
-    lines: Sequence[str], results: Sequence[Result], others: Sequence[str], tile: tuple[int, int],
-    first: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> list[str]:  # fmt: skip
+    operations: Sequence[Operation], results: Sequence[Result], others: Sequence[str], tile: tuple[int, int],
+    first: Mapping[str, Sequence[Line]] = MappingProxyType({}),
+) -> list[Line]:  # fmt: skip
     """The body and the stores of its results. others: names that must be there too. tile: rows and columns. first:
     names that must be there before anything is stored, each with the lines that stand behind it."""
-    body = _Body(lines)
+    body = _Body(operations)
     chains = {r.ref: body.chain(r.ref) for r in results}
     for ref in (*others, *first):
         body.need(ref)

@@ -38,46 +38,46 @@ class _Code:
         self.function, self.region, self.lanes = function, region, lanes
         self.words, self.bits = f"<{lanes} x i32>", f"<{lanes} x i1>"
 
-    def emit(self, text: str) -> str:
-        return self.function.emit(self.region, text)
+    def emit(self, form: str, *operands: str | int) -> str:
+        return self.function.emit(self.region, form, *operands)
 
     def _operand(self, x: str | int) -> str:
         return f"splat (i32 {x})" if isinstance(x, int) else x
 
     def op(self, name: str, a: str | int, b: str | int) -> str:
-        return self.emit(f"{name} {self.words} {self._operand(a)}, {self._operand(b)}")
+        return self.emit(f"{name} {self.words} %s, %s", self._operand(a), self._operand(b))
 
     def pick(self, name: str, a: str | int, b: str | int) -> str:
         """smax, umin and their like."""
         symbol = f"llvm.{name}.v{self.lanes}i32"
         self.function.declare(f"declare {self.words} @{symbol}({self.words}, {self.words})")
-        operands = ", ".join(f"{self.words} {self._operand(x)}" for x in (a, b))
-        return self.emit(f"call {self.words} @{symbol}({operands})")
+        form = f"call {self.words} @{symbol}({self.words} %s, {self.words} %s)"
+        return self.emit(form, self._operand(a), self._operand(b))
 
     def both(self, a: str, b: str) -> str:
-        return self.emit(f"and {self.bits} {a}, {b}")
+        return self.emit(f"and {self.bits} %s, %s", a, b)
 
     def either(self, a: str, b: str) -> str:
-        return self.emit(f"or {self.bits} {a}, {b}")
+        return self.emit(f"or {self.bits} %s, %s", a, b)
 
     def select(self, condition: str, yes: str | int, no: str | int) -> str:
         yes, no = self._operand(yes), self._operand(no)
-        return self.emit(f"select {self.bits} {condition}, {self.words} {yes}, {self.words} {no}")
+        return self.emit(f"select {self.bits} %s, {self.words} %s, {self.words} %s", condition, yes, no)
 
     def splat(self, scalar: str) -> str:
-        one = self.emit(f"insertelement {self.words} poison, i32 {scalar}, i32 0")
-        return self.emit(f"shufflevector {self.words} {one}, {self.words} poison, {self.words} zeroinitializer")
+        one = self.emit(f"insertelement {self.words} poison, i32 %s, i32 0", scalar)
+        return self.emit(f"shufflevector {self.words} %s, {self.words} poison, {self.words} zeroinitializer", one)
 
     def load(self, pointer: str) -> str:
-        return self.emit(f"load {self.words}, ptr {pointer}, align 4")
+        return self.emit(f"load {self.words}, ptr %s, align 4", pointer)
 
     def at(self, pointer: str, offset: str | int) -> str:
-        return self.emit(f"getelementptr i8, ptr {pointer}, i32 {offset}")
+        return self.emit("getelementptr i8, ptr %s, i32 %s", pointer, offset)
 
     def some(self, condition: str) -> str:
         """Whether it holds in a lane: i1."""
-        mask = self.emit(f"bitcast {self.bits} {condition} to i{self.lanes}")
-        return self.emit(f"icmp ne i{self.lanes} {mask}, 0")
+        mask = self.emit(f"bitcast {self.bits} %s to i{self.lanes}", condition)
+        return self.emit(f"icmp ne i{self.lanes} %s, 0", mask)
 
 
 _Factor = tuple[str, str, str]
@@ -89,11 +89,11 @@ def _factor(v: _Code, kind: Kind, word: str, high: bool) -> tuple[_Factor, str]:
     bits = v.op("lshr", word, 16) if high else word
     field = v.op("and", v.op("lshr", bits, kind.fraction), kind.top)
     rest = v.op("and", bits, (1 << kind.fraction) - 1)
-    normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
+    normal = v.emit(f"icmp ne {v.words} %s, zeroinitializer", field)
     whole = v.op("or", rest, 1 << kind.fraction)
     size = v.op("shl", v.select(normal, whole, rest if kind.factor == "f16" else 0), 12 - kind.fraction)
     exponent = v.op("sub", v.pick("smax", field, 1), kind.bias + 12)
-    there = v.emit(f"icmp ne {v.words} {size}, zeroinitializer")
+    there = v.emit(f"icmp ne {v.words} %s, zeroinitializer", size)
     return (size, v.select(there, exponent, _FAR), word if high else v.op("shl", word, 16)), field
 
 
@@ -105,7 +105,7 @@ def _step(
     half = kind.packed and kind.factor == "f16"
     if half:
         field, rest = v.op("and", v.op("lshr", c, 10), 31), v.op("and", c, 0x3FF)
-        normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
+        normal = v.emit(f"icmp ne {v.words} %s, zeroinitializer", field)
         c_size = v.op("shl", v.select(normal, v.op("or", rest, 0x400), rest), 16)
         c_place = v.op("sub", v.pick("smax", field, 1), 15 + 26)
         c_sign = v.op("shl", c, 16)
@@ -116,7 +116,7 @@ def _step(
         if kind.factor == "bf16":
             # Products of f16 are so much larger than what stands here for 0 that it is shifted away, and without
             # products the result is too small.
-            normal = v.emit(f"icmp ne {v.words} {field}, zeroinitializer")
+            normal = v.emit(f"icmp ne {v.words} %s, zeroinitializer", field)
             c_size, c_place = v.select(normal, c_size, 0), v.select(normal, c_place, _FAR)
         c_sign = c
     places = [v.op("add", x[1], y[1]) for x, y in pairs]
@@ -137,35 +137,35 @@ def _step(
 
 
 def _to_f32(v: _Code, kind: Kind, total: str, place: str, c_sign: str, whole: bool) -> tuple[str, str]:
-    number = v.emit(f"sitofp {v.words} {total} to <{v.lanes} x float>")
-    bits = v.emit(f"bitcast <{v.lanes} x float> {number} to {v.words}")
+    number = v.emit(f"sitofp {v.words} %s to <{v.lanes} x float>", total)
+    bits = v.emit(f"bitcast <{v.lanes} x float> %s to {v.words}", number)
     size = v.op("and", bits, 0x7FFFFFFF)
     exponent = v.op("add", v.op("lshr", size, 23), place)
     result = v.op("add", size, v.op("shl", place, 23))
     if whole:
-        result = v.select(v.emit(f"icmp sgt {v.words} {exponent}, splat (i32 254)"), 0x7F800000, result)
+        result = v.select(v.emit(f"icmp sgt {v.words} %s, splat (i32 254)", exponent), 0x7F800000, result)
     result = v.op("or", result, v.op("and", v.op("xor", bits, c_sign), -(1 << 31)))
-    below = v.emit(f"icmp slt {v.words} {exponent}, splat (i32 1)")
-    result = v.select(v.either(below, v.emit(f"icmp eq {v.words} {size}, zeroinitializer")), 0, result)
+    below = v.emit(f"icmp slt {v.words} %s, splat (i32 1)", exponent)
+    result = v.select(v.either(below, v.emit(f"icmp eq {v.words} %s, zeroinitializer", size)), 0, result)
     return v.op("and", result, -(1 << 16)) if kind.packed else result, exponent
 
 
 def _to_f16(v: _Code, total: str, place: str, c_sign: str, like: LlvmValue) -> str:
     """like: a value of the instruction, for the host that it is computed on."""
     size = v.pick("smax", total, v.op("sub", 0, total))
-    rough = v.emit(f"icmp ne {v.words} {v.op('and', size, 31)}, zeroinitializer")
+    rough = v.emit(f"icmp ne {v.words} %s, zeroinitializer", v.op("and", size, 31))
     odd = v.op("or", v.op("and", size, -32), v.select(rough, 32, 0))
-    size = v.select(v.emit(f"icmp ugt {v.words} {size}, splat (i32 {(1 << 24) - 1})"), odd, size)
+    size = v.select(v.emit(f"icmp ugt {v.words} %s, splat (i32 %s)", size, (1 << 24) - 1), odd, size)
     scale = v.op("shl", v.op("add", v.pick("smin", place, 76), 127), 23)
     floats = [
-        v.emit(f"sitofp {v.words} {size} to <{v.lanes} x float>"),
-        v.emit(f"bitcast {v.words} {scale} to <{v.lanes} x float>"),
+        v.emit(f"sitofp {v.words} %s to <{v.lanes} x float>", size),
+        v.emit(f"bitcast {v.words} %s to <{v.lanes} x float>", scale),
     ]
-    number = v.emit(f"fmul <{v.lanes} x float> {floats[0]}, {floats[1]}")
+    number = v.emit(f"fmul <{v.lanes} x float> %s, %s", floats[0], floats[1])
     writer = Writer(v.function, v.region, v.region, native_half=like.w.native_half)
     result = round_half(type(like)(writer, "f32", v.lanes, number)).bits("u16").to("u32").ref
     sign = v.op("and", v.op("lshr", v.op("xor", total, c_sign), 16), 0x8000)
-    nothing = v.emit(f"icmp eq {v.words} {result}, zeroinitializer")
+    nothing = v.emit(f"icmp eq {v.words} %s, zeroinitializer", result)
     return v.select(nothing, 0, v.op("or", result, sign))
 
 
@@ -173,7 +173,8 @@ def dot2(name: str, a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
     """Words in as many lanes, at least one, as `isa.sim.dots.dot2` has them."""
     function = a.w.function
     symbol = _dot2(function, name, a.lanes_, a)
-    return a._emit("u32", a.lanes_, f"call {a.llvm} @{symbol}({a!r}, {b!r}, {c!r})")
+    form = f"call {a.llvm} @{symbol}({a.llvm} %s, {b.llvm} %s, {c.llvm} %s)"
+    return a._emit("u32", a.lanes_, form, a.ref, b.ref, c.ref)
 
 
 def _symbol(name: str) -> str:
@@ -221,7 +222,7 @@ def _special(
     whole = 1 << 12  # an infinity's size: the first bit alone
 
     def compare(how: str, a: str, b: int) -> str:
-        return v.emit(f"icmp {how} {v.words} {a}, splat (i32 {_word(b)})")
+        return v.emit(f"icmp {how} {v.words} %s, splat (i32 %s)", a, _word(b))
 
     nan = wrong = ""
     products: dict[str, str] = {}
@@ -270,11 +271,12 @@ def _call(symbol: str, registers: list[LlvmValue]) -> tuple[LlvmValue, ...]:
     w, value = registers[0].w, type(registers[0])
     f, type_ = w.function, llvm_type("u32", 32)
     memory = f.alloca(f"[{len(registers)} x {type_}]")
-    places = [f.emit(w.vector, f"getelementptr i8, ptr {memory}, i32 {_ROW * i}") for i in range(len(registers))]
+    places = [f.emit(w.vector, "getelementptr i8, ptr %s, i32 %s", memory, _ROW * i) for i in range(len(registers))]
     for place, register in zip(places, registers, strict=True):
         w.vector.line(f"store {register!r}, ptr {place}, align 64")
     w.vector.line(f"call void @{symbol}(ptr {memory})")
-    return tuple(value(w, "u32", 32, f.emit(w.vector, f"load {type_}, ptr {place}, align 64")) for place in places[-8:])
+    loads = [f.emit(w.vector, f"load {type_}, ptr %s, align 64", place) for place in places[-8:]]
+    return tuple(value(w, "u32", 32, load) for load in loads)
 
 
 def _wmma(into: Function, name: str, like: LlvmValue) -> None:
@@ -290,13 +292,13 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     r = v.region
     r.line("%i = phi i32 [ 0, %apart.done ], [ %i.next, %row.done ]")
     # Rows 4q + h and 4q + h + 2, of which lanes 16h and up have A and B.
-    half = v.emit("and i32 %i, 1")
-    columns = v.emit(f"mul i32 {half}, {_ELEMENT}")
-    four = v.emit(f"shl i32 {v.emit('lshr i32 %i, 1')}, 2")
-    upper = v.emit(f"add i32 {four}, {half}")
-    lane = v.emit(f"add i32 {upper}, {v.emit(f'shl i32 {half}, 4')}")
-    rows = [v.emit(f"mul i32 {v.emit(f'add i32 {lane}, {n}')}, 4") for n in (0, 2)]
-    own = v.at("%m", v.emit(f"add i32 {v.emit(f'mul i32 {upper}, {_ELEMENT}')}, {16 * _ROW}"))
+    half = v.emit("and i32 %s, 1", "%i")
+    columns = v.emit("mul i32 %s, %s", half, _ELEMENT)
+    four = v.emit("shl i32 %s, 2", v.emit("lshr i32 %s, 1", "%i"))
+    upper = v.emit("add i32 %s, %s", four, half)
+    lane = v.emit("add i32 %s, %s", upper, v.emit("shl i32 %s, 4", half))
+    rows = [v.emit("mul i32 %s, 4", v.emit("add i32 %s, %s", lane, n)) for n in (0, 2)]
+    own = v.at("%m", v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", upper, _ELEMENT), 16 * _ROW))
     owns = [own, v.at(own, 2 * _ELEMENT)]
     first = [v.load(place) for place in owns]
     r.line("br i1 %special, label %slow, label %fast")
@@ -310,16 +312,16 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     for n, c in enumerate(start):
         r.line(f"%c{n} = phi {v.words} [ {c}, %fast ], [ %c{n}.next, %step ]")
     r.line(f"%peak = phi {v.words} [ {encoded}, %fast ], [ %peak.next, %step ]")
-    k_at = v.emit(f"mul i32 %k, {2 * _ROW}")
-    b_at = v.emit(f"add i32 {k_at}, {columns}")
+    k_at = v.emit("mul i32 %s, %s", "%k", 2 * _ROW)
+    b_at = v.emit("add i32 %s, %s", k_at, columns)
     b = [[v.load(v.at(v.at(table, b_at), (16 + high) * _ROW)) for table in tables] for high in (0, 1)]
     exponents = []
     for n, row in enumerate(rows):
-        a_at = v.emit(f"add i32 {k_at}, {row}")
+        a_at = v.emit("add i32 %s, %s", k_at, row)
         pairs = []
         for high in (0, 1):
             places = [v.at(v.at(table, a_at), high * _ROW) for table in tables]
-            a = [v.splat(v.emit(f"load i32, ptr {place}, align 4")) for place in places]
+            a = [v.splat(v.emit("load i32, ptr %s, align 4", place)) for place in places]
             pairs.append(((a[0], a[1], a[2]), (b[high][0], b[high][1], b[high][2])))
         result, exponent = _step(v, kind, pairs, f"%c{n}", like, whole=False)
         r.line(f"%c{n}.next = or {v.words} {result}, zeroinitializer")
@@ -332,7 +334,7 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     for n, place in enumerate(owns):
         done = v.op("lshr", f"%c{n}.next", 16) if wide else f"%c{n}.next"
         r.line(f"store {v.words} {done}, ptr {place}, align 4")
-    odd = v.some(v.emit(f"icmp sge {v.words} %peak.next, splat (i32 {top})"))
+    odd = v.some(v.emit(f"icmp sge {v.words} %s, splat (i32 %s)", "%peak.next", top))
     r.line(f"br i1 {odd}, label %slow, label %row.done")
     r.label("slow")
     r.line("br label %slow.step")
@@ -341,9 +343,9 @@ def _wmma(into: Function, name: str, like: LlvmValue) -> None:
     for n, c in enumerate(first):
         r.line(f"%d{n} = phi {v.words} [ {c}, %slow ], [ %d{n}.next, %slow.step ]")
     s_at = v.emit(f"mul i32 %s, {_ROW}")
-    column = v.load(v.at(v.at("%m", v.emit(f"add i32 {s_at}, {columns}")), 8 * _ROW))
+    column = v.load(v.at(v.at("%m", v.emit("add i32 %s, %s", s_at, columns)), 8 * _ROW))
     for n, row in enumerate(rows):
-        element = v.splat(v.emit(f"load i32, ptr {v.at('%m', v.emit(f'add i32 {s_at}, {row}'))}, align 4"))
+        element = v.splat(v.emit("load i32, ptr %s, align 4", v.at("%m", v.emit("add i32 %s, %s", s_at, row))))
         r.line(f"%d{n}.next = call {v.words} @{step}({v.words} {element}, {v.words} {column}, {v.words} %d{n})")
     r.line("%s.next = add i32 %s, 1")
     r.line("%s.last = icmp eq i32 %s.next, 8")
@@ -370,14 +372,14 @@ def _take_apart(v: _Code, kind: Kind, tables: list[str]) -> None:
     r = v.region
     r.line("%n = phi i32 [ 0, %entry ], [ %n.next, %apart ]")
     r.line(f"%most = phi {v.words} [ zeroinitializer, %entry ], [ %most.next, %apart ]")
-    at = v.emit(f"mul i32 %n, {_ROW}")
+    at = v.emit("mul i32 %s, %s", "%n", _ROW)
     word = v.load(v.at("%m", at))
     fields = []
     for high in (0, 1):
         factor, field = _factor(v, kind, word, bool(high))
         fields.append(field)
         for table, value in zip(tables, factor, strict=True):
-            place = v.at(v.at(table, v.emit(f"mul i32 {at}, 2")), high * _ROW)
+            place = v.at(v.at(table, v.emit("mul i32 %s, 2", at)), high * _ROW)
             r.line(f"store {v.words} {value}, ptr {place}, align 64")
     largest = v.pick("smax", *fields)
     r.line(f"%most.next = or {v.words} {v.pick('smax', '%most', largest)}, zeroinitializer")
@@ -385,7 +387,7 @@ def _take_apart(v: _Code, kind: Kind, tables: list[str]) -> None:
     r.line("%n.last = icmp eq i32 %n.next, 16")
     r.line("br i1 %n.last, label %apart.done, label %apart")
     r.label("apart.done")
-    some = v.some(v.emit(f"icmp eq {v.words} %most.next, splat (i32 {kind.top})"))
+    some = v.some(v.emit(f"icmp eq {v.words} %s, splat (i32 %s)", "%most.next", kind.top))
     r.line(f"%special = or i1 {some}, false")
     r.line("br label %row")
 
@@ -415,15 +417,15 @@ def _integer(into: Function, symbol: str, size: int, signed: tuple[bool, bool], 
     v = _Code(f, f.region("row"), 16)
     r = v.region
     r.line("%i = phi i32 [ 0, %entry ], [ %i.next, %row ]")
-    half = v.emit("and i32 %i, 1")
-    columns = v.emit(f"mul i32 {half}, {_ELEMENT}")
-    lane = v.emit(f"add i32 %i, {v.emit(f'mul i32 {half}, 16')}")
-    row = v.emit(f"mul i32 {lane}, 4")
-    own = v.at("%m", v.emit(f"add i32 {v.emit(f'mul i32 %i, {_ELEMENT}')}, {2 * count * _ROW}"))
+    half = v.emit("and i32 %s, 1", "%i")
+    columns = v.emit("mul i32 %s, %s", half, _ELEMENT)
+    lane = v.emit("add i32 %s, %s", "%i", v.emit("mul i32 %s, 16", half))
+    row = v.emit("mul i32 %s, 4", lane)
+    own = v.at("%m", v.emit("add i32 %s, %s", v.emit("mul i32 %s, %s", "%i", _ELEMENT), 2 * count * _ROW))
     a_row, b_column = v.at(table, row), v.at(table, columns)
     total = ""
     for k in range(16):
-        x = v.splat(v.emit(f"load i32, ptr {v.at(a_row, k * _ROW)}, align 4"))
+        x = v.splat(v.emit("load i32, ptr %s, align 4", v.at(a_row, k * _ROW)))
         product = v.op("mul", x, v.load(v.at(b_column, (16 + k) * _ROW)))
         total = v.op("add", total, product) if total else product
     c = v.load(own)

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from isa.sim.fma_fast_path import Fma
 from isa.sim.halves import float_from_half, round_half
+from isa.sim.ir import Fma
 from isa.sim.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
 from isa.sim.nans import settled
 
@@ -57,7 +57,7 @@ def _computed(rounding: int, name: str, a: LlvmValue, *others: LlvmValue, result
         if name in ("fma", "sqrt"):
             return a._intrinsic(name, a, *others)
         if name in ("fptrunc", "sitofp", "uitofp"):
-            return a._emit(type_, a.lanes_, f"{name} {a.llvm} {a.ref} to {target}")
+            return a._emit(type_, a.lanes_, f"{name} {a.llvm} %s to {target}", a.ref)
         return a._raw(name, *others)
     w, lanes = a.w, a.lanes_
     symbol = f"llvm.experimental.constrained.{name}.{suffix(type_, lanes)}"
@@ -68,12 +68,9 @@ def _computed(rounding: int, name: str, a: LlvmValue, *others: LlvmValue, result
     w.function.declare(f"declare {target} @{symbol}({types}, metadata, metadata)")
     region = w.at(lanes)
     region.line(f"call void @llvm.set.rounding(i32 {HOST_ROUNDING[rounding]})")
-    operands = ", ".join(repr(x) for x in (a, *others))
-    value = a._emit(
-        type_,
-        lanes,
-        f'call {target} @{symbol}({operands}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp',
-    )
+    gaps = ", ".join(f"{x.llvm} %s" for x in (a, *others))
+    form = f'call {target} @{symbol}({gaps}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp'
+    value = a._emit(type_, lanes, form, *(x.ref for x in (a, *others)))
     region.line(f"call void @llvm.set.rounding(i32 {HOST_ROUNDING[0]})")
     return value
 
@@ -86,19 +83,19 @@ def fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
         # f64 holds the product exactly, and the sum well enough for one rounding to 11 bits.
         return flushed(round_half(_settled(rounding, "fma", x.to("f64"), y.to("f64"), z.to("f64"))), 1)
     if x.w.native_nans and x.type == "f32" and x.lanes_ and not rounding:
-        return flushed(_natural_fma(x, y, z), 1)
+        return flushed(_fma_of_the_host(x, y, z), 1)
     return flushed(_settled(rounding, "fma", x, y, z), 1)
 
 
-def _natural_fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
-    """An FMA that `isa.sim.fma_fast_path` may leave to the host. Nothing but its result is known outside of its
-    lines."""
+def _fma_of_the_host(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
+    """An FMA that `isa.sim.fma_fast_path` may leave to the host. Nothing but its result is known outside of it."""
     for operand in (x, y, z):
         operand.bits("u32")
     lines = x.w.vector.lines
     start = len(lines)
     result = _settled(0, "fma", x, y, z)
-    lines[start:] = [Fma.of(lines[start:], x.llvm, (x.ref, y.ref, z.ref))]
+    full = tuple([line for line in lines[start:] if isinstance(line, tuple)])
+    lines[start:] = [Fma(full, x.llvm, (x.ref, y.ref, z.ref))]
     return result.alone()
 
 
@@ -163,7 +160,7 @@ def compared(predicate: str, a: LlvmValue, b: LlvmValue) -> LlvmValue:
     a, b = flushed(a, 0), flushed(b, 0)
     if a.type == "f16":
         a, b = a.to("f32"), b.to("f32")
-    return a._emit("b1", a.lanes_, f"fcmp {predicate} {a.llvm} {a.ref}, {b.ref}")
+    return a._emit("b1", a.lanes_, f"fcmp {predicate} {a.llvm} %s, %s", a.ref, b.ref)
 
 
 def converted(a: LlvmValue, type_: str) -> LlvmValue:
@@ -175,7 +172,7 @@ def converted(a: LlvmValue, type_: str) -> LlvmValue:
         return float_from_half(a).to(type_)
     if int(type_[1:]) < int(a.type[1:]):
         return flushed(_computed(a.w.mode.rounding(type_), "fptrunc", a, result=type_), 1)
-    return flushed(a._emit(type_, a.lanes_, f"fpext {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}"), 1)
+    return flushed(a._emit(type_, a.lanes_, f"fpext {a.llvm} %s to {llvm_type(type_, a.lanes_)}", a.ref), 1)
 
 
 def from_integer(a: LlvmValue, type_: str) -> LlvmValue:

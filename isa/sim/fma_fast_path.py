@@ -1,16 +1,16 @@
 """FMAs at the host's speed, whose NaNs are right all the same.
 
 In:  the body of a loop over strips that only computes, with FMAs as the rule of `isa.sim.nans` has them, each of which
-     also knows its natural form, the host's one instruction.
-Out: a body whose FMAs are natural, with one check of the strip's operands, and the body as it was, for strips that
+     also knows the host's one instruction (`isa.sim.ir.Fma`).
+Out: a body whose FMAs are the host's, with one check of the strip's operands, and the body as it was, for strips that
      do not pass it:
 
         operands that the check is of
         if a lane of one of them is a NaN: all of the body in full
-        else: all of the body, natural
+        else: the fast path, all of the body with the host's FMAs
 
 An x86 FMA follows the rule but for one thing: LLVM may exchange its multiplicands, so where both are NaNs either may
-win (and where LLVM finds a negation or a constant, it takes other instructions). So a natural body is right if one
+win (and where LLVM finds a negation or a constant, it takes other instructions). So the fast path is right if one
 multiplicand of each FMA is a number. The check takes one of each FMA's two, either those that more FMAs share or the
 others, whichever is less work. It comes before anything is stored: the full body finds all as it was.
 
@@ -19,43 +19,18 @@ Hosts with other FMAs, or none, always run the full body.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from isa.sim.accumulator_order import Result, ordered
-from isa.sim.ir import Function
+from isa.sim.ir import Fma, Function, Line, Operation, opcode
 
-_LOCAL = re.compile(r"%(?:t|place)\d+")
-_CAST = re.compile(r"= (?:bitcast|fpext) <.*?> (%t\d+) to ")
-_SPLAT = re.compile(r"= shufflevector <.*?> (%t\d+), <.*?> poison, <.*?> zeroinitializer")
-_INSERT = re.compile(r"= insertelement <\d+ x i32> poison, i32 (%t\d+), i32 0")
-_LOAD = re.compile(r"= load i32, ptr (%t\d+), align 1")
-_MOVED = re.compile(r"= getelementptr i8, ptr (%t\d+), i64 (-?\d+)$")
 _SUMS = 4
 """Sums that the check takes side by side."""
-
-
-class Fma(str):
-    """The lines of an FMA in full, as one text. `natural`: one line with the same name; `call`: the same by a call of
-    `FULL`; operands: the multiplicands and the addend."""
-
-    __slots__ = ("call", "natural", "operands")
-    natural: str
-    call: str
-    operands: tuple[str, str, str]
-
-    @classmethod
-    def of(cls, lines: Sequence[str], type_: str, operands: tuple[str, str, str]) -> Fma:
-        """lines: the natural one first; the last one names the result."""
-        fma = cls("\n".join(lines))
-        name, expression = lines[-1].split("=", 1)[0], lines[0].split("=", 1)[1]
-        fma.natural = f"{name}={expression}"
-        listed = ", ".join(f"{type_} {operand}" for operand in operands)
-        fma.call = f"{name}= call {type_} @{full_name(type_)}({listed})"
-        fma.operands = operands
-        return fma
+_Defined: TypeAlias = Mapping[str | int, Operation]
+_CASTS = frozenset({"bitcast", "fpext"})
 
 
 def full_name(type_: str) -> str:
@@ -63,67 +38,68 @@ def full_name(type_: str) -> str:
     return f"full_fma_v{type_[1:].split(' ')[0]}"
 
 
-def flat(lines: Sequence[str]) -> list[str]:
-    """The lines with all FMAs in full."""
-    return [single for line in lines for single in (line.split("\n") if isinstance(line, Fma) else (line,))]
+def in_full(body: Sequence[Operation | Fma]) -> list[Operation]:
+    """The body with all FMAs in full."""
+    return [operation for line in body for operation in (line.full if isinstance(line, Fma) else (line,))]
 
 
-def naturally(
+def with_fast_path(
     f: Function,
-    body: Sequence[str],
+    body: Sequence[Operation | Fma],
     results: Sequence[Result],
     others: Sequence[str],
     tile: tuple[int, int],
     strip: int,
-) -> tuple[list[str], str] | None:
+) -> tuple[list[Line], str] | None:
     """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
-    some that may not be natural. others: names that are needed behind it. Declaring the function of
-    `full_name` is the caller's."""
-    fmas = {line.split(" = ", 1)[0].strip(): line for line in _natural_names(body)}
+    some that may not be the host's. others: names that are needed behind it. Declaring the function of `full_name` is
+    the caller's."""
+    fmas = [line for line in body if isinstance(line, Fma)]
     if not fmas:
         return None
-    lines = [line.natural if isinstance(line, Fma) else line for line in body]
-    defined = {line.split(" = ", 1)[0].strip(): line for line in lines}
-    if any(not _may_be_natural(operand, defined) for fma in fmas.values() for operand in fma.operands):
+    fast = [line.native if isinstance(line, Fma) else line for line in body]
+    defined: _Defined = {operation[0]: operation for operation in fast}
+    if any(not _keeps_sign(operand, defined) for fma in fmas for operand in fma.operands):
         return None
-    if _reach(others, defined) & fmas.keys():
+    if _reach(others, defined) & {fma.result for fma in fmas}:
         return None
     name = f.name("natural")
-    check, odd = _Check(f, strip, defined).cheapest(list(fmas.values()))
+    check, odd = _Check(f, strip, defined).cheapest(fmas)
     last = next(reversed(check))
     check[last] += [f"  br i1 {odd}, label %{name}.full, label %{name}", f"{name}:"]
-    full = [line.call if isinstance(line, Fma) else line for line in body]
-    full += [line for result in results for line in result.store]
+    full = [_call(line) if isinstance(line, Fma) else line for line in body]
+    full += [operation for result in results for operation in result.store]
     lines = [
-        *ordered(lines, results, others, tile, check), f"  br label %{name}.done", f"{name}.full:", *_renamed(full),
+        *ordered(fast, results, others, tile, check), f"  br label %{name}.done", f"{name}.full:", *_renamed(full),
         f"  br label %{name}.done", f"{name}.done:",
     ]  # fmt: skip
     return lines, f"{name}.done"
 
 
-def _natural_names(body: Sequence[str]) -> list[Fma]:
-    return [line for line in body if isinstance(line, Fma)]
+def _call(fma: Fma) -> Operation:
+    """The FMA in full, by a call of `full_function`."""
+    parameters = ", ".join([f"{fma.type_} %s"] * 3)
+    return fma.result, f"call {fma.type_} @{full_name(fma.type_)}({parameters})", fma.operands
 
 
-def _may_be_natural(operand: str, defined: dict[str, str]) -> bool:
+def _keeps_sign(operand: str | int, defined: _Defined) -> bool:
     """Neither a constant nor, as far as LLVM can see, a negated value: it looks through what changes no sign."""
-    if not operand.startswith("%"):
+    if not str(operand).startswith("%"):
         return False
-    line = defined.get(operand, "")
-    while m := _CAST.search(line):
-        line = defined.get(m[1], "")
-    return " = xor " not in line and " = fneg " not in line
+    while (operation := defined.get(operand)) is not None and opcode(operation) in _CASTS:
+        operand = operation[2][0]
+    return operation is None or opcode(operation) not in ("xor", "fneg")
 
 
-def _reach(names: Sequence[str], defined: dict[str, str]) -> set[str]:
+def _reach(names: Sequence[str], defined: _Defined) -> set[str | int]:
     """All that these are computed from."""
-    found: set[str] = set()
-    work = list(names)
+    found: set[str | int] = set()
+    work: list[str | int] = list(names)
     while work:
         name = work.pop()
         if name not in found and name in defined:
             found.add(name)
-            work += _LOCAL.findall(defined[name])
+            work += defined[name][2]
     return found
 
 
@@ -134,9 +110,9 @@ class _Check:
 
     f: Function
     strip: int
-    defined: dict[str, str]
+    defined: _Defined
 
-    def cheapest(self, fmas: Sequence[Fma]) -> tuple[dict[str, list[str]], str]:
+    def cheapest(self, fmas: Sequence[Fma]) -> tuple[dict[str, list[Line]], str]:
         """(name -> what to write behind it, the i1 that says in the end whether a lane is a NaN)."""
         uses = Counter(operand for fma in fmas for operand in fma.operands[:2])
         sides = [dict.fromkeys(pick(fma.operands[:2], key=uses.__getitem__) for fma in fmas) for pick in (min, max)]
@@ -161,49 +137,59 @@ class _Check:
                 rest = rest[count:]
         return values, loads
 
-    def _word(self, operand: str) -> tuple[str, int] | None:
+    def _word(self, operand: str | int) -> tuple[str, int] | None:
         """(pointer, offset) of the dword that an operand holds in each lane."""
-        line = self.defined.get(operand, "")
-        for pattern in (_CAST, _SPLAT, _INSERT, _LOAD):
-            if not (m := pattern.search(line)):
+        for is_next in (
+            lambda form: form.startswith(("bitcast ", "fpext ")),
+            lambda form: form.startswith("shufflevector ") and form.endswith("zeroinitializer"),
+            lambda form: form.startswith("insertelement ") and form.endswith(" x i32> poison, i32 %s, i32 0"),
+            lambda form: form == "load i32, ptr %s, align 1",
+        ):
+            operation = self.defined.get(operand)
+            if operation is None or not is_next(operation[1]):
                 return None
-            name, line = m[1], self.defined.get(m[1], "")
+            operand = operation[2][0]
         offset = 0
-        while m := _MOVED.search(line):
-            name, offset, line = m[1], offset + int(m[2]), self.defined.get(m[1], "")
-        return name, offset
+        while (operation := self.defined.get(operand)) and operation[1] == "getelementptr i8, ptr %s, i64 %s":
+            pointer, by = operation[2]
+            if not isinstance(by, int):
+                break
+            operand, offset = pointer, offset + by
+        return str(operand), offset
 
-    def _write(self, values: list[str], loads: list[tuple[str, int, int]]) -> tuple[dict[str, list[str]], str]:
-        found: dict[str, list[str]] = {name: [] for name in (*values, *(pointer for pointer, _, _ in loads))}
+    def _write(self, values: list[str], loads: list[tuple[str, int, int]]) -> tuple[dict[str, list[Line]], str]:
+        found: dict[str, list[Line]] = {name: [] for name in (*values, *(pointer for pointer, _, _ in loads))}
         last = next(reversed(found))
         sums: dict[int, list[str]] = {}
 
-        def emit(at: str, expression: str) -> str:
-            found[at].append(f"  %{(name := self.f.name())} = {expression}")
-            return f"%{name}"
+        def emit(at: str, form: str, *operands: str | int) -> str:
+            found[at].append((name := f"%{self.f.name()}", form, operands))
+            return name
 
         def add(at: str, value: str, lanes: int) -> None:
             row = sums.setdefault(lanes, [])
             if len(row) == _SUMS:
-                value = emit(at, f"fadd <{lanes} x float> {row.pop(0)}, {value}")
+                value = emit(at, f"fadd <{lanes} x float> %s, %s", row.pop(0), value)
             row.append(value)
 
         for value in values:
             add(value, value, self.strip)
         for pointer, offset, count in loads:
-            at = emit(pointer, f"getelementptr i8, ptr {pointer}, i64 {offset}")
-            add(pointer, emit(pointer, f"load <{count} x float>, ptr {at}, align 1"), count)
+            at = emit(pointer, "getelementptr i8, ptr %s, i64 %s", pointer, offset)
+            add(pointer, emit(pointer, f"load <{count} x float>, ptr %s, align 1", at), count)
         odd = ""
         for lanes, row in sums.items():
             while len(row) > 1:
-                row[:2] = [emit(last, f"fadd <{lanes} x float> {row[0]}, {row[1]}")]
-            nan = emit(last, f"fcmp uno <{lanes} x float> {row[0]}, {row[0]}")
-            some = emit(last, f"icmp ne i{lanes} {emit(last, f'bitcast <{lanes} x i1> {nan} to i{lanes}')}, 0")
-            odd = emit(last, f"or i1 {odd}, {some}") if odd else some
+                row[:2] = [emit(last, f"fadd <{lanes} x float> %s, %s", row[0], row[1])]
+            nan = emit(last, f"fcmp uno <{lanes} x float> %s, %s", row[0], row[0])
+            some = emit(last, f"icmp ne i{lanes} %s, 0", emit(last, f"bitcast <{lanes} x i1> %s to i{lanes}", nan))
+            odd = emit(last, "or i1 %s, %s", odd, some) if odd else some
         return found, odd
 
 
-def _renamed(lines: Sequence[str]) -> list[str]:
+def _renamed(operations: Sequence[Operation]) -> list[Operation]:
     """The same with other names for what they define."""
-    own = {m[0] for line in lines if (m := _LOCAL.match(line, 2)) and " = " in line}
-    return [_LOCAL.sub(lambda m: f"{m[0]}.full" if m[0] in own else m[0], line) for line in lines]
+    new: dict[str | int, str] = {result: f"{result}.full" for result, _, _ in operations if result}
+    return [
+        (new.get(result, ""), form, tuple([new.get(o, o) for o in operands])) for result, form, operands in operations
+    ]

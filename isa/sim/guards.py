@@ -84,17 +84,17 @@ class Guards:
     def base(self, f: Function, region: Region, strip: str, form: Form, granule: int) -> str:
         """i64: the first lane's address of a strip's granule, without the form's outer constant. strip: i64."""
         if form.size == 32:
-            return f.emit(region, f"zext i32 {self._word(f, region, strip, form, granule, False)} to i64")
+            return f.emit(region, "zext i32 %s to i64", self._word(f, region, strip, form, granule, False))
         assert form.low is not None
         low = self._word(f, region, strip, form.low, granule, True)
-        total = f.emit(region, f"zext i32 {low} to i64")
+        total = f.emit(region, "zext i32 %s to i64", low)
         if form.high is not None:
             high = self._word(f, region, strip, form.high, granule, True)
-            wide = f.emit(region, f"zext i32 {high} to i64")
-            moved = f.emit(region, f"shl i64 {wide}, 32")
-            total = f.emit(region, f"or i64 {total}, {moved}")
+            wide = f.emit(region, "zext i32 %s to i64", high)
+            moved = f.emit(region, "shl i64 %s, 32", wide)
+            total = f.emit(region, "or i64 %s, %s", total, moved)
         for scalar in form.scalars:
-            total = f.emit(region, f"add i64 {total}, {scalar.ref}")
+            total = f.emit(region, "add i64 %s, %s", total, scalar.ref)
         return total
 
     def _word(self, f: Function, region: Region, strip: str, form: Form, granule: int, whole: bool) -> str:
@@ -103,20 +103,20 @@ class Guards:
         parts = []
         for v, c in form.terms:
             place = self.register(f, region, strip, v, granule)
-            lane = f.emit(region, f"load i32, ptr {place}")
+            lane = f.emit(region, "load i32, ptr %s", place)
             self.first_lanes.setdefault(v, []).append(lane)
-            parts.append(lane if c == 1 else f.emit(region, f"mul i32 {lane}, {c}"))
+            parts.append(lane if c == 1 else f.emit(region, "mul i32 %s, %s", lane, c))
         parts += [s.ref for s in form.scalars]
         for part in parts:
-            total = f.emit(region, f"add i32 {total}, {part}") if total else part
+            total = f.emit(region, "add i32 %s, %s", total, part) if total else part
         return total
 
     def register(self, f: Function, region: Region, strip: str, index: int, granule: int) -> str:
         """Address of a VGPR's first lane in a strip's granule."""
-        skip = f.emit(region, f"mul nuw nsw i64 {strip}, {4 * self.strip * self.vgprs}")
+        skip = f.emit(region, "mul nuw nsw i64 %s, %s", strip, 4 * self.strip * self.vgprs)
         offset = VGPRS + 4 * (self.strip * index + self.granule * granule)
-        plus = f.emit(region, f"add nuw nsw i64 {skip}, {offset}")
-        return f.emit(region, f"getelementptr inbounds i8, ptr %w, i64 {plus}")
+        plus = f.emit(region, "add nuw nsw i64 %s, %s", skip, offset)
+        return f.emit(region, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", plus)
 
     def write(self, f: Function, region: Region, bail: str) -> None:
         """The checks, as a loop over strips that leaves to the label `bail` where one fails."""
@@ -134,7 +134,7 @@ class Guards:
             for r in self.ranges.values():
                 base = self.base(f, region, strip, r.form, granule)
                 bases.append((r, base))
-                good = f.emit(region, f"and i1 {good}, {self._inside(f, region, r, base, strip, granule)}")
+                good = f.emit(region, "and i1 %s, %s", good, self._inside(f, region, r, base, strip, granule))
         region.line(f"br i1 {good}, label %{name}.next, label %{name}.failed")
         region.label(f"{name}.failed")
         globals_ = [(r, base) for r, base in bases if r.space != "lds"]
@@ -142,11 +142,11 @@ class Guards:
             # Perhaps the accesses have moved on to another allocation: look once.
             region.line(f"br i1 {refilled}, label %{bail}, label %{name}.refill")
             region.label(f"{name}.refill")
-            table = f.emit(region, f"load i64, ptr {f.emit(region, field_pointer('C', 'table'))}")
+            table = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "table")))
             for r, base in globals_:
-                at = f.emit(region, f"add i64 {base}, {r.low}")
+                at = f.emit(region, "add i64 %s, %s", base, r.low)
                 slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
-                f.emit(region, f"call i1 @find(i64 {table}, i64 {at}, ptr {slot})")
+                f.emit(region, "call i1 @find(i64 %s, i64 %s, ptr %s)", table, at, slot)
             region.line(f"br label %{name}")
             again = f", [{strip}, %{name}.refill]"
             again_flag = f", [true, %{name}.refill]"
@@ -154,8 +154,8 @@ class Guards:
             region.line(f"br label %{bail}")
             again = again_flag = ""
         region.label(f"{name}.next")
-        next_ = f.emit(region, f"add nuw nsw i64 {strip}, 1")
-        more = f.emit(region, f"icmp ult i64 {next_}, {LANES // self.strip}")
+        next_ = f.emit(region, "add nuw nsw i64 %s, 1", strip)
+        more = f.emit(region, "icmp ult i64 %s, %s", next_, LANES // self.strip)
         region.line(f"br i1 {more}, label %{name}, label %{name}.done")
         region.lines[strip_phi] = f"  {strip} = phi i64 [0, %{before}], [{next_}, %{name}.next]{again}"
         region.lines[strip_phi + 1] = f"  {refilled} = phi i1 [false, %{before}], [false, %{name}.next]{again_flag}"
@@ -164,38 +164,38 @@ class Guards:
     def _patterns_hold(self, f: Function, region: Region, strip: str) -> str:
         lanes = f"<{self.strip} x i32>"
         firsts = ", ".join(f"i32 {i // self.granule * self.granule}" for i in range(self.strip))
-        every = None
+        every = ""
         for v, pattern in self.patterns.items():
             place = self.register(f, region, strip, v, 0)
-            value = f.emit(region, f"load {lanes}, ptr {place}, align {4 * self.strip}")
-            first = f.emit(region, f"shufflevector {lanes} {value}, {lanes} poison, {lanes} <{firsts}>")
-            apart = f.emit(region, f"sub {lanes} {value}, {first}")
+            value = f.emit(region, f"load {lanes}, ptr %s, align {4 * self.strip}", place)
+            first = f.emit(region, f"shufflevector {lanes} %s, {lanes} poison, {lanes} <{firsts}>", value)
+            apart = f.emit(region, f"sub {lanes} %s, %s", value, first)
             expected = ", ".join(f"i32 {pattern[i % self.granule] - pattern[0]}" for i in range(self.strip))
-            different = f.emit(region, f"xor {lanes} {apart}, <{expected}>")
-            every = f.emit(region, f"or {lanes} {every}, {different}") if every else different
-        bits = f.emit(region, f"bitcast {lanes} {every} to i{32 * self.strip}")
-        return f.emit(region, f"icmp eq i{32 * self.strip} {bits}, 0")
+            different = f.emit(region, f"xor {lanes} %s, <{expected}>", apart)
+            every = f.emit(region, f"or {lanes} %s, %s", every, different) if every else different
+        bits = f.emit(region, f"bitcast {lanes} %s to i{32 * self.strip}", every)
+        return f.emit(region, f"icmp eq i{32 * self.strip} %s, 0", bits)
 
     def _inside(self, f: Function, region: Region, r: Range, base: str, strip: str, granule: int) -> str:
         if r.space == "lds":
             # base is below 2**32 and the distances are small, so signed 64-bit arithmetic is exact.
-            high = f.emit(region, f"add nsw i64 {base}, {r.high}")
-            fits = f.emit(region, f"icmp sle i64 {high}, %lds.size")
-            low = f.emit(region, f"add nsw i64 {base}, {r.low}")
-            above = f.emit(region, f"icmp sge i64 {low}, 0")
-            return f.emit(region, f"and i1 {fits}, {above}")
-        at = f.emit(region, f"add i64 {base}, {r.low}")
+            high = f.emit(region, "add nsw i64 %s, %s", base, r.high)
+            fits = f.emit(region, "icmp sle i64 %s, %s", high, "%lds.size")
+            low = f.emit(region, "add nsw i64 %s, %s", base, r.low)
+            above = f.emit(region, "icmp sge i64 %s, 0", low)
+            return f.emit(region, "and i1 %s, %s", fits, above)
+        at = f.emit(region, "add i64 %s, %s", base, r.low)
         slot = f.emit(region, f"getelementptr i64, ptr %sites, i64 {2 * r.site}")
-        start = f.emit(region, f"load i64, ptr {slot}")
-        size = f.emit(region, f"load i64, ptr {f.emit(region, f'getelementptr i64, ptr {slot}, i64 1')}")
-        off = f.emit(region, f"sub i64 {at}, {start}")
+        start = f.emit(region, "load i64, ptr %s", slot)
+        size = f.emit(region, "load i64, ptr %s", f.emit(region, "getelementptr i64, ptr %s, i64 1", slot))
+        off = f.emit(region, "sub i64 %s, %s", at, start)
         reach = r.high - r.low
-        enough = f.emit(region, f"icmp uge i64 {size}, {reach}")
-        room = f.emit(region, f"sub i64 {size}, {reach}")
-        inside = f.emit(region, f"icmp ule i64 {off}, {room}")
-        both = f.emit(region, f"and i1 {enough}, {inside}")
+        enough = f.emit(region, "icmp uge i64 %s, %s", size, reach)
+        room = f.emit(region, "sub i64 %s, %s", size, reach)
+        inside = f.emit(region, "icmp ule i64 %s, %s", off, room)
+        both = f.emit(region, "and i1 %s, %s", enough, inside)
         assert r.form.low is not None
         # The lanes' 32-bit sums must not wrap before they are extended (nor carry into a pair's high register).
         low32 = self._word(f, region, strip, r.form.low, granule, True)
-        flat = f.emit(region, f"icmp ule i32 {low32}, {(1 << 32) - 1 - r.spread}")
-        return f.emit(region, f"and i1 {both}, {flat}")
+        flat = f.emit(region, "icmp ule i32 %s, %s", low32, (1 << 32) - 1 - r.spread)
+        return f.emit(region, "and i1 %s, %s", both, flat)

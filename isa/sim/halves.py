@@ -32,7 +32,7 @@ def round_half(a: LlvmValue) -> LlvmValue:
 
 def _cast(a: LlvmValue, name: str, type_: str) -> LlvmValue:
     """A conversion as the host does it: to nearest even, all denormals kept."""
-    return a._emit(type_, a.lanes_, f"{name} {a.llvm} {a.ref} to {llvm_type(type_, a.lanes_)}")
+    return a._emit(type_, a.lanes_, f"{name} {a.llvm} %s to {llvm_type(type_, a.lanes_)}", a.ref)
 
 
 def _directed(near: LlvmValue, exact: LlvmValue, rounding: int) -> LlvmValue:
@@ -42,7 +42,7 @@ def _directed(near: LlvmValue, exact: LlvmValue, rounding: int) -> LlvmValue:
     if exact.type == "f64":
         wide = _cast(wide, "fpext", "f64")
     above, below = (
-        exact._emit("b1", exact.lanes_, f"fcmp {p} {wide.llvm} {wide.ref}, {exact.ref}") for p in ("ogt", "olt")
+        exact._emit("b1", exact.lanes_, f"fcmp {p} {wide.llvm} %s, %s", wide.ref, exact.ref) for p in ("ogt", "olt")
     )
     negative = (word >> 15) == 1
     shrink, grow = word - 1, word + 1

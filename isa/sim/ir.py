@@ -1,16 +1,67 @@
-"""LLVM IR as text, written from the top down and in pieces.
+"""LLVM IR, written from the top down and in pieces: records while passes look at it, text at the end.
 
 A `Function` is a list of `Region`s. A region is a run of lines that may still grow while later regions are written, so
 that what is found to be loop-invariant can be put in front of a loop whose body is being written. A region may hold
 several basic blocks; `Region.block` is the label of the one that it ends in, for phi nodes of others.
 
-Text, not llvmlite.ir objects: a kernel is tens of thousands of lines, and a string costs a tenth of an object.
+What computes a value is an `Operation`, which passes may reorder, rename and recognize. Labels,
+branches, stores and other effects, which no pass goes across, are lines of text.
+
+Records are plain tuples, and nothing is collected while they are made (`uncollected`): a kernel is tens of thousands of
+lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Operation: TypeAlias = tuple[str, str, tuple[str | int, ...]]
+"""(result, form, operands) of one instruction. result: its name, empty for none. form: opcode, types and flags as LLVM
+writes them, with %s for each operand. operands: names, and constants as LLVM writes them or as numbers."""
+
+
+def opcode(operation: Operation) -> str:
+    return operation[1].partition(" ")[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Fma:
+    """An FMA that `isa.sim.fma_fast_path` may leave to the host, as one line. full: with the NaN that it has to be, the
+    host's own instruction first; type_: of LLVM, `<8 x float>`; operands: the multiplicands and the addend."""
+
+    full: tuple[Operation, ...]
+    type_: str
+    operands: tuple[str, str, str]
+
+    @property
+    def result(self) -> str:
+        return self.full[-1][0]
+
+    @property
+    def native(self) -> Operation:
+        """The host's instruction with the name of the whole."""
+        _, form, operands = self.full[0]
+        return self.result, form, operands
+
+
+Line: TypeAlias = Operation | Fma | str
+
+
+def written(lines: Iterable[Line]) -> Iterator[str]:
+    """The lines as LLVM reads them."""
+    for line in lines:
+        if isinstance(line, tuple):
+            result, form, operands = line
+            text = form % operands if operands else form
+            yield f"  {result} = {text}" if result else f"  {text}"
+        elif isinstance(line, str):
+            yield line
+        else:
+            yield from written(line.full)
 
 
 @dataclass(eq=False)
@@ -18,7 +69,7 @@ class Region:
     """Lines of IR. `block` is the label of the basic block in which the next line stands."""
 
     block: str
-    lines: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
 
     def line(self, text: str) -> None:
         self.lines.append("  " + text)
@@ -52,11 +103,14 @@ class Function:
         self.regions.append(region)
         return region
 
-    def emit(self, region: Region, expression: str) -> str:
-        """`%new = expression`; gives %new."""
+    def emit(self, region: Region, form: str, *operands: str | int) -> str:
+        """A new value's instruction; gives its name."""
+        return self.append(region, form, operands)
+
+    def append(self, region: Region, form: str, operands: tuple[str | int, ...]) -> str:
         self._count += 1
         name = f"%t{self._count}"
-        region.lines.append(f"  {name} = {expression}")
+        region.lines.append((name, form, operands))
         return name
 
     def alloca(self, type_: str, align: int = 64) -> str:
@@ -68,10 +122,22 @@ class Function:
     def lines(self) -> Iterator[str]:
         yield f"define {self.signature} {{"
         yield "entry:"
-        yield from self.entry.lines
-        for region in self.regions:
-            yield from region.lines
+        for region in (self.entry, *self.regions):
+            yield from written(region.lines)
         yield "}"
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without Python's garbage collector, which would look at all records again and again: they live until the text is
+    written, and have no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def splat_constant(type_: str, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from collections.abc import Callable
@@ -39,6 +40,7 @@ def literal(type_: str, number: float) -> str:
     return str(wrapped - (1 << size) if wrapped >> size - 1 else wrapped)
 
 
+@functools.cache
 def llvm_type(type_: str, lanes: int) -> str:
     element = ELEMENTS[type_]
     return f"<{lanes} x {element}>" if lanes else element

@@ -12,6 +12,7 @@ raises `NeedsAllLanes`, from which the translator learns to write that instructi
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from isa.semantics.values import Number, Value
@@ -73,11 +74,12 @@ class LlvmValue(Value):
         return self.type[0] == "f"
 
     # --- writing
-    def _emit(self, type_: str, lanes: int, expression: str) -> LlvmValue:
-        return LlvmValue(self.w, type_, lanes, self.w.function.emit(self.w.at(lanes), expression))
+    def _emit(self, type_: str, lanes: int, form: str, *operands: str | int) -> LlvmValue:
+        w = self.w
+        return LlvmValue(w, type_, lanes, w.function.append(w.vector if lanes else w.scalar, form, operands))
 
-    def _same(self, expression: str) -> LlvmValue:
-        return self._emit(self.type, self.lanes_, expression)
+    def _same(self, form: str, *operands: str | int) -> LlvmValue:
+        return self._emit(self.type, self.lanes_, form, *operands)
 
     def vector(self, lanes: int) -> LlvmValue:
         """This scalar in each of so many lanes."""
@@ -90,9 +92,9 @@ class LlvmValue(Value):
         key = (self.ref, self.type, lanes)
         w = self.w
         if key not in w.splats:
-            one = w.function.emit(w.scalar, f"insertelement {type_} poison, {ELEMENTS[self.type]} {self.ref}, i32 0")
+            one = w.function.emit(w.scalar, f"insertelement {type_} poison, {ELEMENTS[self.type]} %s, i32 0", self.ref)
             w.splats[key] = w.function.emit(
-                w.scalar, f"shufflevector {type_} {one}, {type_} poison, <{lanes} x i32> zeroinitializer"
+                w.scalar, f"shufflevector {type_} %s, {type_} poison, <{lanes} x i32> zeroinitializer", one
             )
         return LlvmValue(w, self.type, lanes, w.splats[key])
 
@@ -110,18 +112,16 @@ class LlvmValue(Value):
         return self._call(f"llvm.{name}.{suffix(self.type, self.lanes_)}", self.type, *args, tail=tail)
 
     def _call(self, symbol: str, result: str, *args: LlvmValue, tail: str = "") -> LlvmValue:
-        operands = ", ".join(repr(a) for a in args) + tail
-        types = ", ".join(a.llvm for a in args) + (", i1" if tail else "")
-        type_ = llvm_type(result, self.lanes_)
-        self.w.function.declare(f"declare {type_} @{symbol}({types})")
-        return self._emit(result, self.lanes_, f"call {type_} @{symbol}({operands})")
+        form, declaration = _called(symbol, llvm_type(result, self.lanes_), tuple([a.llvm for a in args]), tail)
+        self.w.function.declare(declaration)
+        return self._emit(result, self.lanes_, form, *[a.ref for a in args])
 
     def _raw(self, name: str, b: LlvmValue) -> LlvmValue:
         if self.constant is not None and b.constant is not None and (fold := FOLDS.get(name)) and not self.is_float:
             size = 1 if self.type == "b1" else int(self.type[1:])
             bits = (1 << size) - 1
             return self.number(self.type, fold(int(self.constant) & bits, int(b.constant) & bits, size) & bits)
-        return self._same(f"{name} {self.llvm} {self.ref}, {b.ref}")
+        return self._emit(self.type, self.lanes_, f"{name} {self.llvm} %s, %s", self.ref, b.ref)
 
     # --- arithmetic
     def __add__(self, other: Number) -> LlvmValue:
@@ -159,7 +159,7 @@ class LlvmValue(Value):
         return result
 
     def __neg__(self) -> LlvmValue:
-        return self._same(f"fneg {self.llvm} {self.ref}") if self.is_float else self._other(0) - self
+        return self._same(f"fneg {self.llvm} %s", self.ref) if self.is_float else self._other(0) - self
 
     def fma(self, b: Number, c: Number) -> LlvmValue:
         x, y = self._pair(b)
@@ -184,12 +184,13 @@ class LlvmValue(Value):
         vector, w.vector = w.vector, w.scalar
         try:
             first, *rest = (
-                o._emit(o.type, 1, f"insertelement {llvm_type(o.type, 1)} poison, {o!r}, i32 0") for o in operands
+                o._emit(o.type, 1, f"insertelement {llvm_type(o.type, 1)} poison, {o.llvm} %s, i32 0", o.ref)
+                for o in operands
             )
             result = first.primitive(name, *rest)
         finally:
             w.vector = vector
-        return result._emit(result.type, 0, f"extractelement {result!r}, i32 0")
+        return result._emit(result.type, 0, f"extractelement {result.llvm} %s, i32 0", result.ref)
 
     def primitives(self, name: str, *others: Value, count: int) -> tuple[LlvmValue, ...]:
         operands = [o for o in (self, *others) if isinstance(o, LlvmValue)]
@@ -266,7 +267,7 @@ class LlvmValue(Value):
         return self._intrinsic("bitreverse", self)
 
     def is_nan(self) -> LlvmValue:
-        return self._emit("b1", self.lanes_, f"fcmp uno {self.llvm} {self.ref}, {self.ref}")
+        return self._emit("b1", self.lanes_, f"fcmp uno {self.llvm} %s, %s", self.ref, self.ref)
 
     # --- comparison
     def _compare(self, integer: str, ordered: str, other: Number) -> LlvmValue:
@@ -277,7 +278,7 @@ class LlvmValue(Value):
             return a.number("b1", 1)
         sign = "s" if a.type[0] == "i" else "u"
         predicate = integer if integer in ("eq", "ne") else sign + integer
-        return a._emit("b1", a.lanes_, f"icmp {predicate} {a.llvm} {a.ref}, {b.ref}")
+        return a._emit("b1", a.lanes_, f"icmp {predicate} {a.llvm} %s, %s", a.ref, b.ref)
 
     def __eq__(self, other: Any) -> LlvmValue:  # type: ignore[override]
         return self._compare("eq", "oeq", other)
@@ -310,7 +311,7 @@ class LlvmValue(Value):
         c, a, b = self.vector(lanes) if a.lanes_ and self.lanes_ else self, a.vector(lanes), b.vector(lanes)
         if self.w.masked and lanes and a.type != "b1":
             b = b._fenced()
-        return a._same(f"select {c.llvm} {c.ref}, {a.llvm} {a.ref}, {b.llvm} {b.ref}")
+        return a._same(f"select {c.llvm} %s, {a.llvm} %s, {b.llvm} %s", c.ref, a.ref, b.ref)
 
     def _fenced(self) -> LlvmValue:
         """The same bits as a value of which LLVM knows nothing more; it costs no instruction.
@@ -322,22 +323,24 @@ class LlvmValue(Value):
         """
         size = int(self.type.lstrip("bfui"))
         float_, count = ("f64", self.lanes_) if size == 64 else ("f32", self.lanes_ * size // 32)
-        type_, symbol = llvm_type(float_, count), f"llvm.arithmetic.fence.{suffix(float_, count)}"
+        type_ = llvm_type(float_, count)
+        form, declaration = _called(f"llvm.arithmetic.fence.{suffix(float_, count)}", type_, (type_,), "")
         f, at = self.w.function, self.w.at(self.lanes_)
-        f.declare(f"declare {type_} @{symbol}({type_})")
-        word = f.emit(at, f"bitcast {self!r} to {type_}")
-        same = f.emit(at, f"call {type_} @{symbol}({type_} {word})")
-        return self._same(f"bitcast {type_} {same} to {self.llvm}")
+        f.declare(declaration)
+        same = f.emit(at, form, f.emit(at, f"bitcast {self.llvm} %s to {type_}", self.ref))
+        return self._same(f"bitcast {type_} %s to {self.llvm}", same)
 
     # --- conversion
     def bits(self, type_: str) -> LlvmValue:
+        if type_ == self.type:
+            return self
         source, target = self.llvm, llvm_type(type_, self.lanes_)
         if source == target:
             return self._renamed(type_)
         if self._casts is None:
             self._casts = {}
         if target not in self._casts:
-            cast = self._emit(type_, self.lanes_, f"bitcast {source} {self.ref} to {target}")
+            cast = self._emit(type_, self.lanes_, f"bitcast {source} %s to {target}", self.ref)
             cast._casts = {source: self}
             self._casts[target] = cast
         return self._casts[target]._as(type_)
@@ -375,14 +378,14 @@ class LlvmValue(Value):
         if size == old:
             return self.bits(type_)
         name = "trunc" if size < old else "sext" if self.type[0] == "i" else "zext"
-        result = self._emit(type_, self.lanes_, f"{name} {self.llvm} {self.ref} to {target}")
+        result = self._emit(type_, self.lanes_, f"{name} {self.llvm} %s to {target}", self.ref)
         if self.form and name == "zext" and type_[1:] == "64":
             result.form = self.form.extended()
         return result
 
     def to_b1(self) -> LlvmValue:
         """Bit 0 of an integer."""
-        return self._emit("b1", self.lanes_, f"trunc {self.llvm} {self.ref} to {llvm_type('b1', self.lanes_)}")
+        return self._emit("b1", self.lanes_, f"trunc {self.llvm} %s to {llvm_type('b1', self.lanes_)}", self.ref)
 
     def to_int(self, type_: str) -> LlvmValue:
         return floats.to_integer(self, type_)
@@ -418,11 +421,11 @@ class LlvmValue(Value):
 
     def lane(self, index: Number) -> LlvmValue:
         i = self._lane_number(index)
-        return self._emit(self.type, 0, f"extractelement {self.llvm} {self.ref}, {i!r}")
+        return self._emit(self.type, 0, f"extractelement {self.llvm} %s, {i.llvm} %s", self.ref, i.ref)
 
     def with_lane(self, index: Number, value: Number) -> LlvmValue:
-        i = self._lane_number(index)
-        return self._same(f"insertelement {self.llvm} {self.ref}, {self._other(value)!r}, {i!r}")
+        i, other = self._lane_number(index), self._other(value)
+        return self._same(f"insertelement {self.llvm} %s, {other.llvm} %s, {i.llvm} %s", self.ref, other.ref, i.ref)
 
     def shuffle(self, index: Value) -> LlvmValue:
         self._whole()
@@ -431,22 +434,29 @@ class LlvmValue(Value):
         slot = w.function.alloca(self.llvm, 128)
         w.vector.line(f"store {self.llvm} {self.ref}, ptr {slot}")
         element = ELEMENTS[self.type]
-        result = f"{self.llvm} poison"
+        result = "poison"
         for i in range(LANES):
-            one = w.function.emit(w.vector, f"extractelement {index!r}, i32 {i}")
-            wrapped = w.function.emit(w.vector, f"and i32 {one}, 31")
-            place = w.function.emit(w.vector, f"getelementptr {element}, ptr {slot}, i32 {wrapped}")
-            got = w.function.emit(w.vector, f"load {element}, ptr {place}")
-            result = f"{self.llvm} " + w.function.emit(w.vector, f"insertelement {result}, {element} {got}, i32 {i}")
-        return LlvmValue(w, self.type, LANES, result.split()[-1])
+            one = w.function.emit(w.vector, f"extractelement {index.llvm} %s, i32 %s", index.ref, i)
+            wrapped = w.function.emit(w.vector, "and i32 %s, 31", one)
+            place = w.function.emit(w.vector, f"getelementptr {element}, ptr %s, i32 %s", slot, wrapped)
+            got = w.function.emit(w.vector, f"load {element}, ptr %s", place)
+            result = w.function.emit(w.vector, f"insertelement {self.llvm} %s, {element} %s, i32 %s", result, got, i)
+        return LlvmValue(w, self.type, LANES, result)
 
     def mask(self) -> LlvmValue:
         if self.lanes_ != LANES:
             assert self.w.mask_of is not None
             return self.w.mask_of(self)
-        return self._emit("u32", 0, f"bitcast {self.llvm} {self.ref} to i32")
+        return self._emit("u32", 0, f"bitcast {self.llvm} %s to i32", self.ref)
 
     def lanes(self) -> LlvmValue:
         if self.w.strip_of is not None:
             return self.w.strip_of(self)
-        return self._emit("b1", LANES, f"bitcast i32 {self.ref} to <{LANES} x i1>")
+        return self._emit("b1", LANES, f"bitcast i32 %s to <{LANES} x i1>", self.ref)
+
+
+@functools.cache
+def _called(symbol: str, result: str, types: tuple[str, ...], tail: str) -> tuple[str, str]:
+    """The form of a call, and the function's declaration. tail: what follows the operands, an i1 if anything."""
+    gaps, listed = ", ".join(f"{t} %s" for t in types) + tail, ", ".join(types) + (", i1" if tail else "")
+    return f"call {result} @{symbol}({gaps})", f"declare {result} @{symbol}({listed})"

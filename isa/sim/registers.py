@@ -18,8 +18,8 @@ from typing import Protocol
 from isa.asm.program import Instruction
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.describe import Access
-from isa.sim.accumulator_order import Result, is_plain, ordered
-from isa.sim.fma_fast_path import flat, full_name, naturally
+from isa.sim.accumulator_order import Result, ordered, values_only
+from isa.sim.fma_fast_path import full_name, in_full, with_fast_path
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
@@ -46,7 +46,7 @@ class Scalars:
         """A u32; SCC is a b1."""
         if reg not in self._known:
             place = self._place(reg)
-            word = LlvmValue(self.w, "u32", 0, self.w.function.emit(self.w.scalar, f"load i32, ptr {place}"))
+            word = LlvmValue(self.w, "u32", 0, self.w.function.emit(self.w.scalar, "load i32, ptr %s", place))
             self._known[reg] = (word & 1).to_b1() if reg == SCC else word
         return self._known[reg]
 
@@ -85,7 +85,7 @@ class Scalars:
 
     def _place(self, reg: Reg, region: Region | None = None) -> str:
         return self.w.function.emit(
-            region or self.w.scalar, f"getelementptr inbounds i8, ptr %w, i64 {scalar_offset(reg)}"
+            region or self.w.scalar, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", scalar_offset(reg)
         )
 
 
@@ -126,14 +126,14 @@ class Whole:
 
     def _place(self, index: int, number: int) -> str:
         offset = VGPRS + 4 * self.strip * (number * self.vgprs + index)
-        return self.w.function.emit(self.w.scalar, f"getelementptr inbounds i8, ptr %w, i64 {offset}")
+        return self.w.function.emit(self.w.scalar, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", offset)
 
     def read(self, index: int) -> LlvmValue:
         f, strip = self.w.function, self.strip
         parts = []
         for number in range(LANES // strip):
             place = self._place(index, number)
-            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr {place}, align {4 * strip}"))
+            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
         return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
 
     def read_relative(self, index: int, relative: LlvmValue) -> LlvmValue:
@@ -142,7 +142,7 @@ class Whole:
         parts = []
         for number in range(LANES // strip):
             place = self._relative_place(index, relative, number)
-            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr {place}, align {4 * strip}"))
+            parts.append(f.emit(self.w.scalar, f"load <{strip} x i32>, ptr %s, align {4 * strip}", place))
         return LlvmValue(self.w, "u32", LANES, concatenate(f, self.w.scalar, parts, strip, "i32"))
 
     def write_relative(self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: LlvmValue) -> None:
@@ -164,7 +164,11 @@ class Whole:
         f, strip = self.w.function, self.strip
         for number in range(LANES // strip):
             lanes = ", ".join(f"i32 {number * strip + i}" for i in range(strip))
-            part = f.emit(self.w.scalar, f"shufflevector {value!r}, {value.llvm} poison, <{strip} x i32> <{lanes}>")
+            part = f.emit(
+                self.w.scalar,
+                f"shufflevector {value.llvm} %s, {value.llvm} poison, <{strip} x i32> <{lanes}>",
+                value.ref,
+            )
             place = place_of(number)
             self.w.scalar.line(f"store <{strip} x i32> {part}, ptr {place}, align {4 * strip}")
 
@@ -213,9 +217,9 @@ class Strips:
         self.name = name
         self.exec_ = scalars[EXEC_LO]
         f_body = self.body
-        base = f.emit(f_body, f"mul nuw nsw i64 {self.index}, {4 * strip * vgprs}")
-        plus = f.emit(f_body, f"add nuw nsw i64 {base}, {VGPRS}")
-        self.registers = f.emit(f_body, f"getelementptr inbounds i8, ptr %w, i64 {plus}")
+        base = f.emit(f_body, "mul nuw nsw i64 %s, %s", self.index, 4 * strip * vgprs)
+        plus = f.emit(f_body, "add nuw nsw i64 %s, %s", base, VGPRS)
+        self.registers = f.emit(f_body, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", plus)
         self.body.block = self.head.block
         w.vector = self.body
         self.wide = WideAccess(w, self.guards, self.body, self.index)
@@ -239,24 +243,25 @@ class Strips:
         results = []
         for index in self._dirty:
             value = self._known[index].vector(self.lanes)
-            place = self.w.function.name("place")
+            place, size = f"%{self.w.function.name('place')}", 4 * self.lanes
             stores = (
-                f"  %{place} = getelementptr inbounds i8, ptr {self.registers}, i64 {4 * self.lanes * index}",
-                f"  store {value!r}, ptr %{place}, align {4 * self.lanes}",
+                (place, "getelementptr inbounds i8, ptr %s, i64 %s", (self.registers, size * index)),
+                ("", f"store {value.llvm} %s, ptr %s, align {size}", (value.ref, place)),
             )
             results.append(
                 Result(value.ref, stores, (*self._loaded.get(index, ()), *self.guards.first_lanes.get(index, ())))
             )
         body = self.body
         ahead = self.wide.next_round({v: self._known[v].form for v in self._dirty})
-        if not self.stores and is_plain(body.lines):
+        values = None if self.stores else values_only(body.lines)
+        if values is not None:
             others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]
             others += [self._first.ref] if self._first is not None else []
             others += ahead
             tile = (4, 4) if self.lanes * 32 == 512 else (1, 1)
-            new = naturally(self.w.function, body.lines, results, others, tile, self.lanes)
+            new = with_fast_path(self.w.function, values, results, others, tile, self.lanes)
             if new is None:
-                body.lines = ordered(flat(body.lines), results, others, tile)
+                body.lines = ordered(in_full(values), results, others, tile)
             else:
                 body.lines, body.block = new
                 self.w.function.declare(_full_fma(self.lanes))
@@ -275,21 +280,21 @@ class Strips:
     def first_lane(self) -> LlvmValue:
         """Number of the strip's first lane, a scalar of the loop's body."""
         if self._first is None:
-            narrow = self.w.function.emit(self.body, f"trunc i64 {self.index} to i32")
-            name = self.w.function.emit(self.body, f"mul nuw nsw i32 {narrow}, {self.lanes}")
+            narrow = self.w.function.emit(self.body, "trunc i64 %s to i32", self.index)
+            name = self.w.function.emit(self.body, "mul nuw nsw i32 %s, %s", narrow, self.lanes)
             self._first = LlvmValue(self.w, "u32", 0, name)
         return self._first
 
     def _place(self, index: int) -> str:
         return self.w.function.emit(
-            self.body, f"getelementptr inbounds i8, ptr {self.registers}, i64 {4 * self.lanes * index}"
+            self.body, "getelementptr inbounds i8, ptr %s, i64 %s", self.registers, 4 * self.lanes * index
         )
 
     def read(self, index: int) -> LlvmValue:
         if index not in self._known:
             place = self._place(index)
             type_ = f"<{self.lanes} x i32>"
-            name = self.w.function.emit(self.body, f"load {type_}, ptr {place}, align {4 * self.lanes}")
+            name = self.w.function.emit(self.body, f"load {type_}, ptr %s, align {4 * self.lanes}", place)
             self._loaded[index] = (name,)
             self._known[index] = LlvmValue(self.w, "u32", self.lanes, name, form=Form(32, ((index, 1),)))
         return self._known[index]
@@ -305,9 +310,9 @@ class Strips:
         """The strip's bits of a scalar mask, as b1."""
         if word.ref not in self._bits:
             f, first = self.w.function, self.first_lane()
-            shifted = f.emit(self.body, f"lshr i32 {word.ref}, {first.ref}")
-            narrow = f.emit(self.body, f"trunc i32 {shifted} to i{self.lanes}")
-            bits = f.emit(self.body, f"bitcast i{self.lanes} {narrow} to <{self.lanes} x i1>")
+            shifted = f.emit(self.body, "lshr i32 %s, %s", word.ref, first.ref)
+            narrow = f.emit(self.body, f"trunc i32 %s to i{self.lanes}", shifted)
+            bits = f.emit(self.body, f"bitcast i{self.lanes} %s to <{self.lanes} x i1>", narrow)
             self._bits[word.ref] = LlvmValue(self.w, "b1", self.lanes, bits)
         return self._bits[word.ref]
 
@@ -316,11 +321,11 @@ class Strips:
 
     def numbers(self) -> LlvmValue:
         first = self.first_lane()
-        one = self.w.function.emit(self.body, f"insertelement <{self.lanes} x i32> poison, i32 {first.ref}, i32 0")
+        one = self.w.function.emit(self.body, f"insertelement <{self.lanes} x i32> poison, i32 %s, i32 0", first.ref)
         every = self.w.function.emit(
             self.body,
-            f"shufflevector <{self.lanes} x i32> {one}, <{self.lanes} x i32> poison, "
-            f"<{self.lanes} x i32> zeroinitializer",
+            f"shufflevector <{self.lanes} x i32> %s, <{self.lanes} x i32> poison, <{self.lanes} x i32> zeroinitializer",
+            one,
         )
         return LlvmValue(self.w, "u32", self.lanes, every) + lane_numbers(self.w, self.lanes)
 
@@ -334,18 +339,18 @@ class Strips:
         finals = {}
         for number, (reg, value) in enumerate(self.masks.items()):
             old, first, strip = f"%{self.name}.mask{number}", self.first_lane(), value.strip.vector(self.lanes)
-            word = f.emit(self.body, f"bitcast <{self.lanes} x i1> {strip.ref} to i{self.lanes}")
-            wide = f.emit(self.body, f"zext i{self.lanes} {word} to i32")
-            placed = f.emit(self.body, f"shl i32 {wide}, {first.ref}")
-            finals[reg] = old, f.emit(self.body, f"or i32 {old}, {placed}")
-        next_ = f.emit(self.body, f"add nuw nsw i64 {self.index}, 1")
-        more = f.emit(self.body, f"icmp ult i64 {next_}, {LANES // self.lanes}")
+            word = f.emit(self.body, f"bitcast <{self.lanes} x i1> %s to i{self.lanes}", strip.ref)
+            wide = f.emit(self.body, f"zext i{self.lanes} %s to i32", word)
+            placed = f.emit(self.body, "shl i32 %s, %s", wide, first.ref)
+            finals[reg] = old, f.emit(self.body, "or i32 %s, %s", old, placed)
+        next_ = f.emit(self.body, "add nuw nsw i64 %s, 1", self.index)
+        more = f.emit(self.body, "icmp ult i64 %s, %s", next_, LANES // self.lanes)
         label = self.head.block
         self.body.line(f"br i1 {more}, label %{label}, label %{self.after.block}")
         if self.required:
             region, every = self.before, self.required[0]
             for other in self.required[1:]:
-                every = f.emit(region, f"and i1 {every}, {other}")
+                every = f.emit(region, "and i1 %s, %s", every, other)
             region.line(f"br i1 {every}, label %{self.name}.guard, label %{self.otherwise}")
         else:
             self.before.line(f"br label %{self.name}.guard")
@@ -375,13 +380,13 @@ def dynamic_place(writer: Writer, index: int, relative: LlvmValue, limit: int, o
     """Address in the wave of register index + relative, `size` bytes each from `offset`. A number that is not below
     `limit` is `index` instead (undefined on the card; here it must not leave the wave)."""
     f, region = writer.function, writer.scalar
-    number = f.emit(region, f"add i32 {relative.ref}, {index}")
-    inside = f.emit(region, f"icmp ult i32 {number}, {limit}")
-    safe = f.emit(region, f"select i1 {inside}, i32 {number}, i32 {index}")
-    wide = f.emit(region, f"zext i32 {safe} to i64")
-    skip = f.emit(region, f"mul i64 {wide}, {size}")
-    at = f.emit(region, f"add i64 {skip}, {offset}")
-    return f.emit(region, f"getelementptr i8, ptr %w, i64 {at}")
+    number = f.emit(region, "add i32 %s, %s", relative.ref, index)
+    inside = f.emit(region, "icmp ult i32 %s, %s", number, limit)
+    safe = f.emit(region, "select i1 %s, i32 %s, i32 %s", inside, number, index)
+    wide = f.emit(region, "zext i32 %s to i64", safe)
+    skip = f.emit(region, "mul i64 %s, %s", wide, size)
+    at = f.emit(region, "add i64 %s, %s", skip, offset)
+    return f.emit(region, "getelementptr i8, ptr %s, i64 %s", "%w", at)
 
 
 def concatenate(f: Function, region: Region, parts: list[str], lanes: int, element: str) -> str:
@@ -390,7 +395,7 @@ def concatenate(f: Function, region: Region, parts: list[str], lanes: int, eleme
         order = ", ".join(f"i32 {i}" for i in range(2 * lanes))
         type_ = f"<{lanes} x {element}>"
         parts = [
-            f.emit(region, f"shufflevector {type_} {a}, {type_} {b}, <{2 * lanes} x i32> <{order}>")
+            f.emit(region, f"shufflevector {type_} %s, {type_} %s, <{2 * lanes} x i32> <{order}>", a, b)
             for a, b in zip(parts[::2], parts[1::2], strict=True)
         ]
         lanes *= 2

@@ -37,7 +37,14 @@ def within(writer: Writer, region: Region) -> Iterator[None]:
 def resolve(writer: Writer, region: Region, space: str, address: LlvmValue, size: int, site: int, lane: str) -> str:
     """A host pointer for one lane's access of `size` bytes."""
     return writer.function.emit(
-        region, f"call ptr @resolve_{space}(ptr %w, ptr %c, {address!r}, i32 {size}, i32 {site}, i32 {lane})"
+        region,
+        f"call ptr @resolve_{space}(ptr %s, ptr %s, {address.llvm} %s, i32 %s, i32 %s, i32 %s)",
+        "%w",
+        "%c",
+        address.ref,
+        size,
+        site,
+        lane,
     )
 
 
@@ -45,24 +52,24 @@ def load_words(writer: Writer, region: Region, pointer: str, element: str) -> li
     """The element at a host pointer as i32 words; small ones extended by their sign."""
     f, size = writer.function, bit_width(element) // 8
     if size < 4:
-        narrow = f.emit(region, f"load i{8 * size}, ptr {pointer}, align 1")
+        narrow = f.emit(region, f"load i{8 * size}, ptr %s, align 1", pointer)
         extend = "sext" if element[0] == "i" else "zext"
-        return [f.emit(region, f"{extend} i{8 * size} {narrow} to i32")]
+        return [f.emit(region, f"{extend} i{8 * size} %s to i32", narrow)]
     words = []
     for j in range(size // 4):
-        place = f.emit(region, f"getelementptr i8, ptr {pointer}, i64 {4 * j}") if j else pointer
-        words.append(f.emit(region, f"load i32, ptr {place}, align 1"))
+        place = f.emit(region, "getelementptr i8, ptr %s, i64 %s", pointer, 4 * j) if j else pointer
+        words.append(f.emit(region, "load i32, ptr %s, align 1", place))
     return words
 
 
 def store_words(writer: Writer, region: Region, pointer: str, element: str, words: Sequence[str]) -> None:
     f, size = writer.function, bit_width(element) // 8
     if size < 4:
-        narrow = f.emit(region, f"trunc i32 {words[0]} to i{8 * size}")
+        narrow = f.emit(region, f"trunc i32 %s to i{8 * size}", words[0])
         region.line(f"store i{8 * size} {narrow}, ptr {pointer}, align 1")
         return
     for j, word in enumerate(words):
-        place = f.emit(region, f"getelementptr i8, ptr {pointer}, i64 {4 * j}") if j else pointer
+        place = f.emit(region, "getelementptr i8, ptr %s, i64 %s", pointer, 4 * j) if j else pointer
         region.line(f"store i32 {word}, ptr {place}, align 1")
 
 
@@ -85,7 +92,7 @@ def each_lane(
     outputs = [f.alloca(f"<{n} x i32>", 128) for _ in range(results)]
     for v, slot in slots:
         region.line(f"store {v!r}, ptr {slot}")
-    bits = f.emit(region, f"bitcast {mask!r} to i{n}") if mask is not None else None
+    bits = f.emit(region, f"bitcast {mask.llvm} %s to i{n}", mask.ref) if mask is not None else None
     first = lanes.first_number()
     name, before = f.name("lanes"), region.block
     region.line(f"br label %{name}")
@@ -95,33 +102,33 @@ def each_lane(
     region.line("")
     if bits is not None:
         shifted = f.emit(region, f"lshr i{n} {bits}, " + (lane if n == 32 else _cut(writer, region, lane, n)))
-        on = f.emit(region, f"trunc i{n} {shifted} to i1")
+        on = f.emit(region, f"trunc i{n} %s to i1", shifted)
         region.line(f"br i1 {on}, label %{name}.on, label %{name}.next")
         region.label(f"{name}.on")
-    number = f.emit(region, f"add i32 {first}, {lane}")
+    number = f.emit(region, "add i32 %s, %s", first, lane)
     scalars = []
     for v, slot in slots:
         element = v.llvm[v.llvm.index(" x ") + 3 : -1]
-        place = f.emit(region, f"getelementptr {element}, ptr {slot}, i32 {lane}")
-        scalars.append(LlvmValue(writer, v.type, 0, f.emit(region, f"load {element}, ptr {place}")))
+        place = f.emit(region, f"getelementptr {element}, ptr %s, i32 %s", slot, lane)
+        scalars.append(LlvmValue(writer, v.type, 0, f.emit(region, f"load {element}, ptr %s", place)))
     with within(writer, region):
         words = visit(region, number, scalars)
     for word, slot in zip(words, outputs, strict=True):
-        place = f.emit(region, f"getelementptr i32, ptr {slot}, i32 {lane}")
+        place = f.emit(region, "getelementptr i32, ptr %s, i32 %s", slot, lane)
         region.line(f"store i32 {word}, ptr {place}")
     if bits is not None:
         region.line(f"br label %{name}.next")
         region.label(f"{name}.next")
-    next_ = f.emit(region, f"add i32 {lane}, 1")
-    more = f.emit(region, f"icmp ult i32 {next_}, {n}")
+    next_ = f.emit(region, "add i32 %s, 1", lane)
+    more = f.emit(region, "icmp ult i32 %s, %s", next_, n)
     region.line(f"br i1 {more}, label %{name}, label %{name}.end")
     region.lines[phi_at] = f"  {lane} = phi i32 [0, %{before}], [{next_}, %{region.block}]"
     region.label(f"{name}.end")
-    return [LlvmValue(writer, "u32", n, f.emit(region, f"load <{n} x i32>, ptr {slot}")) for slot in outputs]
+    return [LlvmValue(writer, "u32", n, f.emit(region, f"load <{n} x i32>, ptr %s", slot)) for slot in outputs]
 
 
 def _cut(writer: Writer, region: Region, lane: str, bits: int) -> str:
-    return writer.function.emit(region, f"trunc i32 {lane} to i{bits}")
+    return writer.function.emit(region, f"trunc i32 %s to i{bits}", lane)
 
 
 def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> list[LlvmValue]:
@@ -158,9 +165,9 @@ def atomic(
         old = _replace(writer, region, pointer, kind, lambda old: compute(old, *values[1:]))
         if size == 4:
             return [old.ref]
-        low = f.emit(region, f"trunc i64 {old.ref} to i32")
-        high = f.emit(region, f"lshr i64 {old.ref}, 32")
-        return [low, f.emit(region, f"trunc i64 {high} to i32")]
+        low = f.emit(region, "trunc i64 %s to i32", old.ref)
+        high = f.emit(region, "lshr i64 %s, 32", old.ref)
+        return [low, f.emit(region, "trunc i64 %s to i32", high)]
 
     words = each_lane(writer, lanes, at.mask, [at.address, *data], at.words, visit)
     old = words[0] if size == 4 else words[0].to("u64") | (words[1].to("u64") << 32)
@@ -173,7 +180,7 @@ def _replace(
     """Replace the value at `pointer` by compute(value), as one step for all threads; gives the old value."""
     f, size = writer.function, int(type_[1:])
     name = f.name("atomic")
-    start = f.emit(region, f"load atomic i{size}, ptr {pointer} monotonic, align {size // 8}")
+    start = f.emit(region, f"load atomic i{size}, ptr %s monotonic, align {size // 8}", pointer)
     before = region.block
     region.line(f"br label %{name}")
     region.label(name)
@@ -182,9 +189,15 @@ def _replace(
     old = LlvmValue(writer, f"u{size}", 0, f"%{name}.old")
     with within(writer, region):
         new = compute(old.bits(type_)).bits(f"u{size}")
-    pair = f.emit(region, f"cmpxchg ptr {pointer}, {old!r}, {new!r} seq_cst seq_cst, align {size // 8}")
-    got = f.emit(region, f"extractvalue {{ i{size}, i1 }} {pair}, 0")
-    done = f.emit(region, f"extractvalue {{ i{size}, i1 }} {pair}, 1")
+    pair = f.emit(
+        region,
+        f"cmpxchg ptr %s, {old.llvm} %s, {new.llvm} %s seq_cst seq_cst, align {size // 8}",
+        pointer,
+        old.ref,
+        new.ref,
+    )
+    got = f.emit(region, f"extractvalue {{ i{size}, i1 }} %s, 0", pair)
+    done = f.emit(region, f"extractvalue {{ i{size}, i1 }} %s, 1", pair)
     region.line(f"br i1 {done}, label %{name}.end, label %{name}")
     region.lines[phi_at] = f"  {old.ref} = phi i{size} [{start}, %{before}], [{got}, %{region.block}]"
     region.label(f"{name}.end")

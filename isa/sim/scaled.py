@@ -37,7 +37,7 @@ def scaled_fma(x: LlvmValue, y: LlvmValue, z: LlvmValue, n: LlvmValue) -> LlvmVa
     function.declare(_scalar(name, x.type, rounding, bool(kept)))
     function.declare(_vector(name, x, mode))
     arguments = ", ".join(repr(v) for v in (x, y, z, n))
-    return x._emit(x.type, x.lanes_, f"call {x.llvm} @{name}_v{x.lanes_}({arguments})")
+    return x._emit(x.type, x.lanes_, f"call {x.llvm} @{name}_v%s(%s)", x.lanes_, arguments)
 
 
 def _vector(name: str, x: LlvmValue, mode: FloatMode) -> str:

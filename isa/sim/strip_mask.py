@@ -38,7 +38,7 @@ class StripMask(LlvmValue):
     def _pair(self, other: Number) -> tuple[LlvmValue, LlvmValue]:
         raise NeedsClosedLoop
 
-    def _emit(self, type_: str, lanes: int, expression: str) -> LlvmValue:
+    def _emit(self, type_: str, lanes: int, form: str, *operands: str | int) -> LlvmValue:
         raise NeedsClosedLoop
 
     def vector(self, lanes: int) -> LlvmValue:

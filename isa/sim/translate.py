@@ -68,8 +68,8 @@ class Translator(Frame):
 
     def _stop_beyond(self, register: int) -> None:
         region = self._finish()
-        what = f"i64 {self.inst.address or 0}, i32 {register}, i32 0, i32 -1"
-        self.f.emit(region, f"call ptr @fault(ptr %w, ptr %c, i32 {int(FaultKind.REGISTER)}, {what})")
+        what = f"i32 {int(FaultKind.REGISTER)}, i64 {self.inst.address or 0}, i32 {register}, i32 0, i32 -1"
+        self.f.emit(region, f"call ptr @fault(ptr %s, ptr %s, {what})", "%w", "%c")
         region.line(f"ret i32 {int(Stop.FAULT)}")
 
     def _write_unrolled(self, block: Block) -> bool:
@@ -240,7 +240,7 @@ class Translator(Frame):
     def read_sgpr(self, index: int, relative: LlvmValue | None = None) -> LlvmValue:
         if relative is not None:
             place = self.scalars.relative(index, relative, SGPR_LIMIT)
-            return LlvmValue(self.writer, "u32", 0, self.f.emit(self.writer.scalar, f"load i32, ptr {place}"))
+            return LlvmValue(self.writer, "u32", 0, self.f.emit(self.writer.scalar, "load i32, ptr %s", place))
         reg = s(index)
         if reg.is_null:
             return self.constant("u32", 0)
@@ -275,7 +275,7 @@ class Translator(Frame):
     def next_address(self) -> LlvmValue:
         region = self.writer.scalar
         base = LlvmValue(
-            self.writer, "u64", 0, self.f.emit(region, f"load i64, ptr {self._field(region, 'C', 'code')}")
+            self.writer, "u64", 0, self.f.emit(region, "load i64, ptr %s", self._field(region, "C", "code"))
         )
         return base + (self.inst.address or 0) + self.inst.size
 

@@ -48,14 +48,14 @@ class WideAccess:
             f, r = self.writer.function, self.guards.ranges[key]
             base = self.guards.base(f, self.body, self.index, r.form, granule)
             if r.space == "lds":
-                self._pointers[at] = f.emit(self.body, f"getelementptr i8, ptr %lds, i64 {base}")
+                self._pointers[at] = f.emit(self.body, "getelementptr i8, ptr %s, i64 %s", "%lds", base)
             else:
-                self._pointers[at] = f.emit(self.body, f"inttoptr i64 {base} to ptr")
+                self._pointers[at] = f.emit(self.body, "inttoptr i64 %s to ptr", base)
         return self._pointers[at]
 
     def _at(self, key: object, granule: int, offset: int) -> str:
         pointer = self.pointer(key, granule)
-        return self.writer.function.emit(self.body, f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return self.writer.function.emit(self.body, "getelementptr i8, ptr %s, i64 %s", pointer, offset)
 
     def load(self, key: object, constant: int, pattern: Pattern, element: str) -> list[LlvmValue]:
         """The words of an element, one vector a register."""
@@ -81,12 +81,12 @@ class WideAccess:
                 continue
             total = str(step.constant)
             for scalar in step.scalars:
-                total = f.emit(self.body, f"add i32 {total}, {scalar.ref}")
-            wide = f.emit(self.body, f"sext i32 {total} to i64")
-            moved = f.emit(self.body, f"add i64 {wide}, {constant}")
+                total = f.emit(self.body, "add i32 %s, %s", total, scalar.ref)
+            wide = f.emit(self.body, "sext i32 %s to i64", total)
+            moved = f.emit(self.body, "add i64 %s, %s", wide, constant)
             for granule in range(self._granules):
                 at = self.pointer(key, granule)
-                places.append(f.emit(self.body, f"getelementptr i8, ptr {at}, i64 {moved}"))
+                places.append(f.emit(self.body, "getelementptr i8, ptr %s, i64 %s", at, moved))
         return places
 
     @property
@@ -97,7 +97,7 @@ class WideAccess:
         n = self.guards.granule
         order = ", ".join(f"i32 {i}" for i in range(2 * n))
         return self.writer.function.emit(
-            self.body, f"shufflevector <{n} x i32> {parts[0]}, <{n} x i32> {parts[1]}, <{2 * n} x i32> <{order}>"
+            self.body, f"shufflevector <{n} x i32> %s, <{n} x i32> %s, <{2 * n} x i32> <{order}>", parts[0], parts[1]
         )
 
     def _load_granule(self, key: object, constant: int, pattern: Pattern, element: str, granule: int) -> list[str]:
@@ -109,18 +109,17 @@ class WideAccess:
             return [self._splat(w, n) for w in words]
         if size >= 4 and all(d % 4 == 0 for d in distances) and (max(distances) + size) // 4 <= _WINDOW:
             return self._shuffled(key, constant, [d // 4 for d in distances], size // 4, granule)
-        results = [f"{type_} poison"] * max(1, size // 4)
+        results = ["poison"] * max(1, size // 4)
         for lane, d in enumerate(distances):
             words = load_words(self.writer, self.body, self._at(key, granule, constant + d), element)
             for j, w in enumerate(words):
-                name = f.emit(self.body, f"insertelement {results[j]}, i32 {w}, i32 {lane}")
-                results[j] = f"{type_} {name}"
-        return [r.rpartition(" ")[2] for r in results]
+                results[j] = f.emit(self.body, f"insertelement {type_} %s, i32 %s, i32 %s", results[j], w, lane)
+        return results
 
     def _splat(self, word: str, n: int) -> str:
         f = self.writer.function
-        one = f.emit(self.body, f"insertelement <{n} x i32> poison, i32 {word}, i32 0")
-        return f.emit(self.body, f"shufflevector <{n} x i32> {one}, <{n} x i32> poison, <{n} x i32> zeroinitializer")
+        one = f.emit(self.body, f"insertelement <{n} x i32> poison, i32 %s, i32 0", word)
+        return f.emit(self.body, f"shufflevector <{n} x i32> %s, <{n} x i32> poison, <{n} x i32> zeroinitializer", one)
 
     def _shuffled(self, key: object, constant: int, words: list[int], count: int, granule: int) -> list[str]:
         """words: each lane's first word. Reads whole vectors of n words and picks from them."""
@@ -161,10 +160,10 @@ class WideAccess:
         def two(a: str, b: str, order: tuple[int, ...], width: int = 8) -> str:
             picks = ", ".join(f"i32 {i}" for i in order)
             type_ = f"<{width} x i32>"
-            return f.emit(body, f"shufflevector {type_} {a}, {type_} {b}, <{len(order)} x i32> <{picks}>")
+            return f.emit(body, f"shufflevector {type_} %s, {type_} %s, <{len(order)} x i32> <{picks}>", a, b)
 
         cells = [
-            f.emit(body, f"load <4 x i32>, ptr {self._at(key, granule, offset + 16 * lane)}, align 4")
+            f.emit(body, "load <4 x i32>, ptr %s, align 4", self._at(key, granule, offset + 16 * lane))
             for lane in range(8)
         ]
         # Lane i below lane i + 4, so that all further shuffles stay within 128 bits.
@@ -180,7 +179,7 @@ class WideAccess:
         at = (key, granule, offset, width)
         if at not in self._chunks:
             place = self._at(key, granule, offset)
-            self._chunks[at] = self.writer.function.emit(self.body, f"load <{width} x i32>, ptr {place}, align 4")
+            self._chunks[at] = self.writer.function.emit(self.body, f"load <{width} x i32>, ptr %s, align 4", place)
         return self._chunks[at]
 
     def store(self, key: object, constant: int, pattern: Pattern, element: str, data: Sequence[LlvmValue]) -> None:
@@ -197,7 +196,8 @@ class WideAccess:
                 self._store_dense(key, constant, granule, values, n)
                 continue
             for lane, d in enumerate(distances):
-                words = [f.emit(self.body, f"extractelement {type_} {v.ref}, i32 {granule * n + lane}") for v in values]
+                number, form = granule * n + lane, f"extractelement {type_} %s, i32 %s"
+                words = [f.emit(self.body, form, v.ref, number) for v in values]
                 store_words(self.writer, self.body, self._at(key, granule, constant + d), element, words)
 
     def _store_dense(self, key: object, constant: int, granule: int, values: list[LlvmValue], n: int) -> None:
@@ -238,14 +238,14 @@ def _pick(f: Function, region: Region, sources: list[str], width: int, picks: li
         a, b = used[0], used[-1]
         order = ", ".join(f"i32 {i + (width if s == b and b != a else 0)}" for s, i in picks)
         second = sources[b] if b != a else "poison"
-        return f.emit(region, f"shufflevector {type_} {sources[a]}, {type_} {second}, <{n} x i32> <{order}>")
+        return f.emit(region, f"shufflevector {type_} %s, {type_} %s, <{n} x i32> <{order}>", sources[a], second)
     # Halve: what comes from the first sources, what from the rest, then the two merged lane by lane.
     middle = used[len(used) // 2]
     parts = []
     for half in ([s for s in used if s < middle], [s for s in used if s >= middle]):
         parts.append(_pick_some(f, region, sources, width, picks, half))
     order = ", ".join(f"i32 {i if s < middle else n + i}" for i, (s, _) in enumerate(picks))
-    return f.emit(region, f"shufflevector <{n} x i32> {parts[0]}, <{n} x i32> {parts[1]}, <{n} x i32> <{order}>")
+    return f.emit(region, f"shufflevector <{n} x i32> %s, <{n} x i32> %s, <{n} x i32> <{order}>", parts[0], parts[1])
 
 
 def _pick_some(
@@ -260,4 +260,4 @@ def _pick_some(
         (f"i32 {i + (width if s == b and b != a else 0)}" if s in only else "i32 poison") for s, i in picks
     )
     second = sources[b] if b != a else "poison"
-    return f.emit(region, f"shufflevector {type_} {sources[a]}, {type_} {second}, <{len(picks)} x i32> <{order}>")
+    return f.emit(region, f"shufflevector {type_} %s, {type_} %s, <{len(picks)} x i32> <{order}>", sources[a], second)

@@ -26,7 +26,7 @@ from isa.registers import EXEC_LO
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
 from isa.sim.cfg import Block, jumps_indirectly, waits_for_others, writes_exec
-from isa.sim.ir import Function, Region
+from isa.sim.ir import Function, Region, uncollected
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.registers import Scalars
 from isa.sim.runtime import field_pointer
@@ -78,6 +78,10 @@ class Frame(ABC):
 
     def text(self) -> str:
         """The function's IR with the declarations that it needs."""
+        with uncollected():
+            return self._text()
+
+    def _text(self) -> str:
         f = self.f
         entry = f.region("start")
         f.entry.line("br label %start")
@@ -85,7 +89,7 @@ class Frame(ABC):
         if self.fast:
             self._leave_unless_full(entry)
         self._load_bases(entry)
-        pc = f.emit(entry, f"load i32, ptr {self._field(entry, 'W', 'pc')}")
+        pc = f.emit(entry, "load i32, ptr %s", self._field(entry, "W", "pc"))
         cases = " ".join(f"i32 {b.address}, label %b{b.number}" for b in self.blocks)
         entry.line(f"switch i32 {pc}, label %nowhere [ {cases} ]")
         nowhere = f.region("nowhere")
@@ -96,16 +100,18 @@ class Frame(ABC):
         if self._jump is not None:
             self._write_jumps()
         alloca_entry.lines.append(alloca_entry.lines.pop(0))  # the branch goes behind the allocas
-        return "\n".join([*sorted(f.declarations), *f.lines()])
+        text = "\n".join([*sorted(f.declarations), *f.lines()])
+        f.regions.clear()  # before anything is collected again
+        return text
 
     def _load_bases(self, region: Region) -> None:
         """%lds, %lds.size and %sites, which do not change while the function runs."""
         f = self.f
-        lds = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'lds')}")
+        lds = f.emit(region, "load i64, ptr %s", self._field(region, "C", "lds"))
         region.line(f"%lds = inttoptr i64 {lds} to ptr")
-        size = f.emit(region, f"load i32, ptr {self._field(region, 'C', 'lds_bytes')}")
+        size = f.emit(region, "load i32, ptr %s", self._field(region, "C", "lds_bytes"))
         region.line(f"%lds.size = zext i32 {size} to i64")
-        sites = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'sites')}")
+        sites = f.emit(region, "load i64, ptr %s", self._field(region, "C", "sites"))
         region.line(f"%sites = inttoptr i64 {sites} to ptr")
 
     def _leave_unless_full(self, region: Region) -> None:
@@ -117,8 +123,8 @@ class Frame(ABC):
     def _is_full(self, region: Region) -> str:
         """Whether EXEC, which is in memory, is all ones."""
         f = self.f
-        place = f.emit(region, f"getelementptr inbounds i8, ptr %w, i64 {4 * EXEC_LO.index}")
-        return f.emit(region, f"icmp eq i32 {f.emit(region, f'load i32, ptr {place}')}, -1")
+        place = f.emit(region, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", 4 * EXEC_LO.index)
+        return f.emit(region, "icmp eq i32 %s, -1", f.emit(region, "load i32, ptr %s", place))
 
     def _field(self, region: Region, which: str, name: str) -> str:
         return self.f.emit(region, field_pointer(which, name))
@@ -130,15 +136,15 @@ class Frame(ABC):
         assert first.address is not None
         self.bails.add(first.address)
         place = self._field(region, "W", "bails")
-        count = self.f.emit(region, f"load i32, ptr {place}")
-        region.line(f"store i32 {self.f.emit(region, f'add i32 {count}, 1')}, ptr {place}")
+        count = self.f.emit(region, "load i32, ptr %s", place)
+        region.line(f"store i32 {self.f.emit(region, 'add i32 %s, 1', count)}, ptr {place}")
         region.line(f"store i32 {first.address}, ptr {self._field(region, 'W', 'pc')}")
         region.line(f"ret i32 {int(Stop.SWITCH)}")
 
     def _stop_on_fault(self) -> None:
         region, f = self.writer.scalar, self.f
-        fault = f.emit(region, f"load i32, ptr {self._field(region, 'C', 'fault')}")
-        good = f.emit(region, f"icmp eq i32 {fault}, 0")
+        fault = f.emit(region, "load i32, ptr %s", self._field(region, "C", "fault"))
+        good = f.emit(region, "icmp eq i32 %s, 0", fault)
         name = f.name("faulted")
         region.line(f"br i1 {good}, label %{name}.not, label %{name}")
         region.label(name)
@@ -172,7 +178,7 @@ class Frame(ABC):
         if not self.fast:
             region.line(f"br label %{self._edge(number)}")
             return
-        full = self.f.emit(region, f"icmp eq i32 {exec_.ref}, -1")
+        full = self.f.emit(region, "icmp eq i32 %s, -1", exec_.ref)
         name = self.f.name("partial")
         region.line(f"br i1 {full}, label %{self._edge(number)}, label %{name}")
         region = self.f.region(name)
@@ -210,9 +216,9 @@ class Frame(ABC):
         """From the plain version back to the fast one where that may hold."""
         f = self.f
         full = self._is_full(region)
-        bails = f.emit(region, f"load i32, ptr {self._field(region, 'W', 'bails')}")
-        few = f.emit(region, f"icmp ult i32 {bails}, {BAILS}")
-        both = f.emit(region, f"and i1 {full}, {few}")
+        bails = f.emit(region, "load i32, ptr %s", self._field(region, "W", "bails"))
+        few = f.emit(region, "icmp ult i32 %s, %s", bails, BAILS)
+        both = f.emit(region, "and i1 %s, %s", full, few)
         name = f.name("back")
         region.line(f"br i1 {both}, label %{name}, label %{name}.not")
         region.label(name)
@@ -257,15 +263,15 @@ class Frame(ABC):
         """Where all indirect jumps come together: to the block at the address, if one begins there."""
         f, region = self.f, self.f.region("jump")
         assert self._jump is not None
-        target = f.emit(region, f"load i64, ptr {self._jump[0]}")
-        site = f.emit(region, f"load i32, ptr {self._jump[1]}")
-        base = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'code')}")
-        at = f.emit(region, f"sub i64 {target}, {base}")
+        target = f.emit(region, "load i64, ptr %s", self._jump[0])
+        site = f.emit(region, "load i32, ptr %s", self._jump[1])
+        base = f.emit(region, "load i64, ptr %s", self._field(region, "C", "code"))
+        at = f.emit(region, "sub i64 %s, %s", target, base)
         cases = " ".join(f"i64 {b.address}, label %jump.{b.number}" for b in self.blocks)
         region.line(f"switch i64 {at}, label %jump.lost [ {cases} ]")
         lost = f.region("jump.lost")
-        fault = f"i32 {int(FaultKind.JUMP)}, i64 {target}, i32 4, i32 {site}, i32 0"
-        f.emit(lost, f"call ptr @fault(ptr %w, ptr %c, {fault})")
+        form = f"call ptr @fault(ptr %s, ptr %s, i32 {int(FaultKind.JUMP)}, i64 %s, i32 4, i32 %s, i32 0)"
+        f.emit(lost, form, "%w", "%c", target, site)
         lost.line(f"ret i32 {int(Stop.FAULT)}")
         for block in self.blocks:
             edge = f.region(f"jump.{block.number}")

@@ -58,14 +58,14 @@ class RecordingTranslator(Translator):
     def _load_bases(self, region: Region) -> None:
         super()._load_bases(region)
         f = self.f
-        log = f.emit(region, f"load i64, ptr {self._field(region, 'C', 'shadow')}")
+        log = f.emit(region, "load i64, ptr %s", self._field(region, "C", "shadow"))
         region.line(f"%log = add i64 {log}, 0")
-        index = f.emit(region, f"load i32, ptr {self._field(region, 'W', 'index')}")
-        region.line(f"%wave = shl i64 {f.emit(region, f'zext i32 {index} to i64')}, {_WAVE}")
+        index = f.emit(region, "load i32, ptr %s", self._field(region, "W", "index"))
+        region.line(f"%wave = shl i64 {f.emit(region, 'zext i32 %s to i64', index)}, {_WAVE}")
 
     def _tell(self, region: Region, function: str, head: str, *arguments: str) -> None:
         """head: what the row's holds beside the wave."""
-        word = self.f.emit(region, f"or i64 %wave, {head}")
+        word = self.f.emit(region, "or i64 %s, %s", "%wave", head)
         listed = ", ".join(f"i64 {a}" for a in ("%log", word, *arguments))
         region.line(f"call void inttoptr (i64 {native.address(function)} to ptr)({listed})")
 
@@ -93,17 +93,17 @@ class RecordingTranslator(Translator):
         assert self.strips is not None
         f, region, lanes = self.f, self.writer.vector, self.strips.lanes
         address = at.address.vector(lanes)
-        first = f.emit(region, f"zext i32 {self._note_access(access).first_number()} to i64")
+        first = f.emit(region, "zext i32 %s to i64", self._note_access(access).first_number())
         bits = str((1 << lanes) - 1)
         if mask is not None:
-            narrow = f.emit(region, f"bitcast {mask.vector(lanes)!r} to i{lanes}")
-            bits = f.emit(region, f"zext i{lanes} {narrow} to i64")
+            narrow = f.emit(region, f"bitcast <{lanes} x i1> %s to i{lanes}", mask.vector(lanes).ref)
+            bits = f.emit(region, f"zext i{lanes} %s to i64", narrow)
         wide = address.to("u64") if address.type != "u64" else address
         slot = f.alloca(wide.llvm, 64)
         region.line(f"store {wide!r}, ptr {slot}")
-        pointer = f.emit(region, f"ptrtoint ptr {slot} to i64")
+        pointer = f.emit(region, "ptrtoint ptr %s to i64", slot)
         what = int(self._second) << _SECOND | self._sites[self.inst.address]
-        placed = f.emit(region, f"or i64 {f.emit(region, f'shl i64 {first}, {_FIRST}')}, {what}")
+        placed = f.emit(region, "or i64 %s, %s", f.emit(region, "shl i64 %s, %s", first, _FIRST), what)
         self._tell(region, "record_access", placed, bits, pointer)
         self._second = not self._second
 
