@@ -36,8 +36,8 @@ def scaled_fma(x: LlvmValue, y: LlvmValue, z: LlvmValue, n: LlvmValue) -> LlvmVa
         function.declare(f"declare i32 @llvm.{pick}.i32(i32, i32)")
     function.declare(_scalar(name, x.type, rounding, bool(kept)))
     function.declare(_vector(name, x, mode))
-    arguments = ", ".join(repr(v) for v in (x, y, z, n))
-    return x._emit(x.type, x.lanes_, f"call {x.llvm} @{name}_v%s(%s)", x.lanes_, arguments)
+    form = f"call {x.llvm} @{name}_v{x.lanes_}({', '.join(f'{v.llvm} %s' for v in (x, y, z, n))})"
+    return x._emit(x.type, x.lanes_, form, x.ref, y.ref, z.ref, n.ref)
 
 
 def _vector(name: str, x: LlvmValue, mode: FloatMode) -> str:
