@@ -56,7 +56,7 @@ def field(f: Function, region: Region, pointer: str, struct: type[ctypes.Structu
 
 def stamp(f: Function, region: Region) -> str:
     """What this wave's accesses to global memory leave now, an i32."""
-    serial = f.emit(region, f"load i32, ptr {f.emit(region, f'getelementptr i8, ptr %shadow, i64 {_SERIAL}')}")
+    serial = f.emit(region, "load i32, ptr %s", f.emit(region, f"getelementptr i8, ptr %shadow, i64 {_SERIAL}"))
     return f.emit(region, "or i32 %s, %s", f.emit(region, "shl i32 %s, %s", serial, SERIAL_SHIFT), "%index")
 
 

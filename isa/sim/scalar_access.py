@@ -101,7 +101,7 @@ def each_lane(
     phi_at = len(region.lines)
     region.line("")
     if bits is not None:
-        shifted = f.emit(region, f"lshr i{n} {bits}, " + (lane if n == 32 else _cut(writer, region, lane, n)))
+        shifted = f.emit(region, f"lshr i{n} %s, %s", bits, lane if n == 32 else _cut(writer, region, lane, n))
         on = f.emit(region, f"trunc i{n} %s to i1", shifted)
         region.line(f"br i1 {on}, label %{name}.on, label %{name}.next")
         region.label(f"{name}.on")
