@@ -72,7 +72,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -113,14 +113,12 @@ class Role:
     access: str
     kind: str
     type: str
+    read: bool = field(init=False)
+    written: bool = field(init=False)
 
-    @property
-    def read(self) -> bool:
-        return "r" in self.access
-
-    @property
-    def written(self) -> bool:
-        return "w" in self.access
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "read", "r" in self.access)
+        object.__setattr__(self, "written", "w" in self.access)
 
 
 @dataclass(frozen=True, slots=True)

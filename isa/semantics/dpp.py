@@ -32,6 +32,11 @@ _IN_ROW: dict[str, Callable[[Value, int], Value]] = {
     "row_mirror": lambda lane, n: lane ^ 15,
     "row_half_mirror": lambda lane, n: lane ^ 7,
 }
+_CONTROLS = ("quad_perm", "dpp8", "row_shl", "row_shr", *_IN_ROW)
+
+
+def has_dpp(inst: Instruction) -> bool:
+    return any(name in _CONTROLS for name, _ in inst.modifiers)
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,10 @@ class Dpp:
     zero_fill: bool
 
     @classmethod
-    def of(cls, engine: Engine, inst: Instruction) -> Dpp | None:
-        """The DPP of an instruction, None where it has none."""
+    def of(cls, engine: Engine, inst: Instruction) -> Dpp:
+        """The DPP of an instruction that has it."""
         names = dict(inst.modifiers)
-        control = next((n for n in ("quad_perm", "dpp8", "row_shl", "row_shr", *_IN_ROW) if n in names), None)
-        if control is None:
-            return None
+        control = next(n for n in _CONTROLS if n in names)
         lane = engine.lane_ids()
         argument = names[control]
         valid = lane >= 0

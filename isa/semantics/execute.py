@@ -1,9 +1,10 @@
 """One instruction on an engine: the one place that binds a description's body to operands.
 
-`execute(engine, instruction)` reads the operands as their roles say (`isa.semantics.operands`), calls the body, and
-writes the results under EXEC; memory instructions go through `isa.semantics.memory_access`. An engine only holds
-registers and memory: it may run (`isa.sim.interpret`) or write code (LLVM IR). Nothing here looks at the content of a
-value, so the same steps serve both.
+`bind` works out what an instruction does, whatever the engine: how its operands are read as their roles say
+(`isa.semantics.operands`), which body is called, how the results are written under EXEC; memory instructions go through
+`isa.semantics.memory_access`. `execute` binds and runs; who runs an instruction again and again keeps what `bind` gave.
+An engine only holds registers and memory: it may run (`isa.sim.interpret`), write code (LLVM IR) or follow what is
+known of values (ranges, polynomials, terms). Nothing here looks at the content of a value, so the same steps serve all.
 
 Both halves of a VOPD are computed before either writes (ISA guide 7.6). What an instruction asks for and nobody
 described (a clamp on an integer that has none, a hardware register) is refused by name.
@@ -18,116 +19,151 @@ from isa.asm.program import Fields, Imm, Instruction
 from isa.instructions import lookup
 from isa.registers import Reg
 from isa.semantics.describe import IMPLICIT, Description, width
+from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
 from isa.semantics.memory_access import memory
-from isa.semantics.operands import Sources, lane_mask, output, pack, write
+from isa.semantics.operands import Put, Sources, Writer, lane_mask, output, pack, writer
 from isa.semantics.values import Value
+
+Bound = tuple[Callable[[Engine], Sequence[Put]], ...]
+"""For each half what computes it, and gives back how to write the results."""
 
 
 def execute(engine: Engine, inst: Instruction) -> None:
     """Run one instruction (both halves of a VOPD). IsaError where it is not described, or not fully."""
-    writes: list[Callable[[], None]] = []
-    for half in inst.halves:
-        desc = lookup(half)
-        if desc.access is not None:
-            writes += memory(engine, half, desc, desc.access)
-        elif desc.effect == "branch":
-            _branch(engine, half, desc)
-        elif desc.effect:
-            _effect(engine, half, desc)
-        elif desc.body is not None:
-            writes += _compute(engine, half, desc)
-        elif desc.roles and not (desc.is_internal or desc.is_wait):
-            raise half.error(f"what {desc.name} computes is not described")
-    for put in writes:
+    run(engine, bind(inst))
+
+
+def run(engine: Engine, bound: Bound) -> None:
+    """The same with what `bind` gave."""
+    puts = bound[0](engine) if len(bound) == 1 else [put for half in bound for put in half(engine)]
+    for put in puts:
         put()
 
 
-def _compute(engine: Engine, inst: Instruction, desc: Description) -> list[Callable[[], None]]:
+def bind(inst: Instruction) -> Bound:
+    """What an instruction does on any engine. IsaError as for `execute`."""
+    return tuple(_bound(half, lookup(half)) for half in inst.halves)
+
+
+def _bound(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence[Put]]:
+    if desc.access is not None:
+        return memory(inst, desc, desc.access)
+    if desc.effect == "branch":
+        return _branch(inst, desc)
+    if desc.effect:
+        return lambda engine: _effect(engine, inst, desc)
+    if desc.body is not None:
+        return _computed(inst, desc)
+    if desc.roles and not (desc.is_internal or desc.is_wait):
+        raise inst.error(f"what {desc.name} computes is not described")
+    return lambda engine: ()
+
+
+def _computed(inst: Instruction, desc: Description) -> Callable[[Engine], list[Put]]:
     """Run the body. The writes are given back, not done."""
-    assert desc.body is not None
-    sources = Sources(engine, inst, desc)
+    body = desc.body
+    assert body is not None
+    sources = Sources(inst, desc)
     targets = [(n, role, operand) for n, (role, operand) in enumerate(sources.pairs) if role.written]
-    mask = engine.exec_mask() if desc.exec_masked else None
-    if sources.dpp is not None:
-        mask = sources.dpp.mask(mask)
-    tail = [_read_implicit(engine, name) for name in desc.implicit_reads if not (name == "m0" and desc.relative)]
-    tail += [_field(engine, inst, name) for name in desc.fields]
-    results: Sequence[Any]
-    if targets and targets[0][1].type.startswith("pk"):
-        low, high = (desc.body(*sources.read(half), *tail) for half in (0, 1))
-        results = [pack(*(output(engine, inst, desc, x, targets[0][1].type) for x in (low, high)))]
-    else:
-        result = desc.body(*sources.read(), *tail)
-        wide = len(targets) == 1 and width(targets[0][1].type) > 2
-        results = result if isinstance(result, tuple) and not wide else (result,)
-    if len(results) != len(targets) + len(desc.implicit_writes):
-        raise inst.error(f"the body of {desc.name} gives {len(results)} values")
-    puts = []
-    for (number, role, operand), value in zip(targets, results, strict=False):
-        if isinstance(value, Value) and value.type != "b1" and not role.type.startswith("pk"):
-            value = output(engine, inst, desc, value, role.type)
-        puts.append(write(engine, inst, desc, number, role, operand, value, mask))
-    for name, value in zip(desc.implicit_writes, results[len(targets) :], strict=True):
-        puts.append(_write_implicit(engine, name, value, mask))
-    return puts
+    packed = bool(targets) and targets[0][1].type.startswith("pk")
+    readers = sources.readers(0 if packed else None)
+    upper = sources.readers(1) if packed else []
+    tail = [_read_implicit(name) for name in desc.implicit_reads if not (name == "m0" and desc.relative)]
+    tail += [_field(inst, name) for name in desc.fields]
+    wide = len(targets) == 1 and width(targets[0][1].type) > 2
+    steps = [(output(inst, desc, role), writer(inst, desc, n, role, operand)) for n, role, operand in targets]
+    steps += [(None, _write_implicit(name)) for name in desc.implicit_writes]
+    masked, moves = desc.exec_masked, sources.dpp
+
+    def compute(engine: Engine) -> list[Put]:
+        dpp = Dpp.of(engine, inst) if moves else None
+        mask = engine.exec_mask() if masked else None
+        if dpp is not None:
+            mask = dpp.mask(mask)
+        more = [read(engine) for read in tail]
+        results: Sequence[Any]
+        if packed:
+            halves = [body(*[read(engine, dpp) for read in half], *more) for half in (readers, upper)]
+            change = steps[0][0]
+            results = [pack(*halves) if change is None else pack(*(change(engine, x) for x in halves))]
+        else:
+            result = body(*[read(engine, dpp) for read in readers], *more)
+            results = result if isinstance(result, tuple) and not wide else (result,)
+        if len(results) != len(steps):
+            raise inst.error(f"the body of {desc.name} gives {len(results)} values")
+        puts = []
+        for (change, write), value in zip(steps, results, strict=True):
+            if change is not None and not packed and isinstance(value, Value) and value.type != "b1":
+                value = change(engine, value)
+            puts.append(write(engine, value, mask))
+        return puts
+
+    return compute
 
 
-def _read_implicit(engine: Engine, name: str) -> Value:
+def _read_implicit(name: str) -> Callable[[Engine], Value]:
     if name == "scc":
-        return engine.read_scc()
+        return lambda engine: engine.read_scc()
     reg = IMPLICIT[name]
-    low = engine.read_sgpr(reg.index)
-    return low if reg.count == 1 else low.joined(engine.read_sgpr(reg.index + 1))
+    if reg.count == 1:
+        return lambda engine: engine.read_sgpr(reg.index)
+    return lambda engine: engine.read_sgpr(reg.index).joined(engine.read_sgpr(reg.index + 1))
 
 
-def _write_implicit(engine: Engine, name: str, value: Value, mask: Value | None) -> Callable[[], None]:
+def _write_implicit(name: str) -> Writer:
     if name == "pc":
-        return lambda: engine.jump(value)
+        return lambda engine, value, mask: lambda: engine.jump(value)
     if name == "scc":
-        return lambda: engine.write_scc(value)
+        return lambda engine, value, mask: lambda: engine.write_scc(value)
     reg = IMPLICIT[name]
-    if value.type == "b1":
-        bits = lane_mask(engine, value, mask)
-        return lambda: engine.write_sgpr(reg.index, bits)
 
-    def put() -> None:
-        wide = value.bits("u" + value.type[1:])
-        engine.write_sgpr(reg.index, wide.to("u32"))
-        if reg.count == 2:
-            engine.write_sgpr(reg.index + 1, (wide >> 32).to("u32"))
+    def write(engine: Engine, value: Value, mask: Value | None) -> Put:
+        if value.type == "b1":
+            bits = lane_mask(engine, value, mask)
+            return lambda: engine.write_sgpr(reg.index, bits)
 
-    return put
+        def put() -> None:
+            wide = value.bits("u" + value.type[1:])
+            engine.write_sgpr(reg.index, wide.to("u32"))
+            if reg.count == 2:
+                engine.write_sgpr(reg.index + 1, (wide >> 32).to("u32"))
+
+        return put
+
+    return write
 
 
-def _field(engine: Engine, inst: Instruction, name: str) -> Any:
+def _field(inst: Instruction, name: str) -> Callable[[Engine], Any]:
     """What else a body needs: see `isa.semantics.describe`."""
     if name == "lane":
-        return engine.lane_ids()
+        return lambda engine: engine.lane_ids()
     if name == "next":
-        return engine.next_address()
+        return lambda engine: engine.next_address()
     if name == "ieee":
-        return engine.mode.ieee
-    if name == "clamp":
-        return inst.has("clamp")
-    return inst.modifier(name, 0 if name == "offset" else ())
+        return lambda engine: engine.mode.ieee
+    given = inst.has("clamp") if name == "clamp" else inst.modifier(name, 0 if name == "offset" else ())
+    return lambda engine: given
 
 
 # --- what is not a matter of registers
 
 
-def _branch(engine: Engine, inst: Instruction, desc: Description) -> None:
-    if desc.fields:  # s_call_b64 leaves the return address
-        for put in _compute(engine, inst, desc):
+def _branch(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence[Put]]:
+    linked = _computed(inst, desc) if desc.fields else None  # s_call_b64 leaves the return address
+    asks = [_read_implicit(name) for name in desc.implicit_reads]
+    body = None if desc.fields else desc.body
+
+    def branch(engine: Engine) -> Sequence[Put]:
+        for put in linked(engine) if linked is not None else ():
             put()
-        engine.branch(inst, None)
-    elif desc.body is None:
-        engine.branch(inst, None)
-    else:
-        engine.branch(inst, desc.body(*(_read_implicit(engine, name) for name in desc.implicit_reads)))
+        engine.branch(inst, None if body is None else body(*[read(engine) for read in asks]))
+        return ()
+
+    return branch
 
 
-def _effect(engine: Engine, inst: Instruction, desc: Description) -> None:
+def _effect(engine: Engine, inst: Instruction, desc: Description) -> Sequence[Put]:
     if desc.effect == "end":
         engine.end()
     elif desc.effect == "barrier":
@@ -141,6 +177,7 @@ def _effect(engine: Engine, inst: Instruction, desc: Description) -> None:
         _hardware_register(engine, inst, desc.effect)
     else:
         assert desc.effect == "wait", desc.effect
+    return ()
 
 
 def _hardware_register(engine: Engine, inst: Instruction, effect: str) -> None:

@@ -11,99 +11,130 @@ Addresses in bytes:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from isa.asm.program import Imm, Instruction, Operand, Special
 from isa.registers import M0, Reg
 from isa.semantics.describe import Access, Description, Role, bit_width, width
 from isa.semantics.engine import Engine, Request
-from isa.semantics.operands import Sources, value_type, words_of, write
+from isa.semantics.operands import Put, Sources, value_type, words_of, writer
 from isa.semantics.values import Value
 
-_Put = Callable[[], None]
+Addresses = Callable[[Engine], Sequence[Value]]
 
 
-def memory(engine: Engine, inst: Instruction, desc: Description, access: Access) -> list[_Put]:
-    """Do the access; give back how to write what it loaded."""
+def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[Engine], Sequence[Put]]:
+    """Does the access; gives back how to write what it loaded."""
     if inst.has("gds"):
         raise inst.error("GDS is not simulated", hint="compute kernels for gfx11 do not use it")
-    sources = Sources(engine, inst, desc)
+    sources = Sources(inst, desc)
     pairs = list(enumerate(sources.pairs))
     results = [(n, role, operand) for n, (role, operand) in pairs if role.written]
     reads = [(n, role, operand) for n, (role, operand) in pairs if not role.written]
-    mask = None if access.space == "scalar" else engine.exec_mask()
-    requests = [Request(inst, access, at, mask) for at in _addresses(engine, inst, desc, access, sources, reads)]
-    data = [(n, role, operand) for n, role, operand in reads if role.kind not in ("va", "sa")]
+    addresses = _addresses(inst, access, sources, reads)
+    data = [(role, operand) for _, role, operand in reads if role.kind not in ("va", "sa")]
     if access.space in ("lds", "flat") and not access.by_lane:
         data = data[1:]
+
+    def requests(engine: Engine) -> list[Request[Value]]:
+        mask = None if access.space == "scalar" else engine.exec_mask()
+        return [Request(inst, access, at, mask) for at in addresses(engine)]
+
     if access.kind == "load":
-        words = [word for at in requests for word in engine.load(at)]
-        number, role, operand = results[0]
-        assert isinstance(operand, Reg)
-        if access.half:
-            words = [_one_half(engine.read_vgpr(operand.index), words[0], access.half)]
-        return [_put_words(engine, operand, words, mask)]
+        return _load(access, requests, results[0][2])
     if access.kind == "store":
-        for at, (_, role, operand) in zip(requests, data, strict=True):
-            engine.store(at, _words(engine, sources, role, operand, access))
-        return []
-    assert desc.body is not None
-    values = tuple(v for _, role, operand in data for v in _elements(engine, sources, role, operand, access))
-    if access.pair:  # two exchanges, the first address first; both are read before (16.15, DS_STOREXCHG_2ADDR_RTN_B32)
-        olds = [engine.atomic(at, desc.body, (new,)) for at, new in zip(requests, values, strict=True)]
-        if _offset(inst, "offset0") == _offset(inst, "offset1"):
-            olds[1] = olds[0]
-        operand = results[0][2]
-        assert isinstance(operand, Reg)
-        return [_put_words(engine, operand, [word for old in olds for word in words_of(old)], mask)]
-    old = engine.atomic(requests[0], desc.body, values)
-    if not access.returns:
-        return []
-    number, role, operand = results[0]
-    return [write(engine, inst, desc, number, role, operand, old, mask)]
+        words = [_words(role, operand, access) for role, operand in data]
+
+        def store(engine: Engine) -> Sequence[Put]:
+            for at, read in zip(requests(engine), words, strict=True):
+                engine.store(at, read(engine))
+            return ()
+
+        return store
+    body = desc.body
+    assert body is not None
+    elements = [_elements(role, operand, access) for role, operand in data]
+    write = writer(inst, desc, *results[0]) if access.returns and not access.pair else None
+
+    def atomic(engine: Engine) -> Sequence[Put]:
+        places = requests(engine)
+        values = tuple(v for read in elements for v in read(engine))
+        if access.pair:  # two exchanges, the first address first (16.15, DS_STOREXCHG_2ADDR_RTN_B32)
+            olds = [engine.atomic(at, body, (new,)) for at, new in zip(places, values, strict=True)]
+            if _offset(inst, "offset0") == _offset(inst, "offset1"):
+                olds[1] = olds[0]
+            return [_put_words(engine, results[0][2], [word for old in olds for word in words_of(old)], places[0].mask)]
+        old = engine.atomic(places[0], body, values)
+        return () if write is None else [write(engine, old, places[0].mask)]
+
+    return atomic
+
+
+def _load(
+    access: Access, requests: Callable[[Engine], list[Request[Value]]], target: Operand
+) -> Callable[[Engine], Sequence[Put]]:
+    assert isinstance(target, Reg)
+
+    def load(engine: Engine) -> Sequence[Put]:
+        places = requests(engine)
+        words = [word for at in places for word in engine.load(at)]
+        if access.half:
+            words = [_one_half(engine.read_vgpr(target.index), words[0], access.half)]
+        return [_put_words(engine, target, words, places[0].mask)]
+
+    return load
 
 
 def _addresses(
-    engine: Engine,
-    inst: Instruction,
-    desc: Description,
-    access: Access,
-    sources: Sources,
-    reads: list[tuple[int, Role, Operand]],
-) -> list[Value]:
+    inst: Instruction, access: Access, sources: Sources, reads: list[tuple[int, Role, Operand]]
+) -> Addresses:
     number, _, first = reads[0] if reads else (0, None, None)
+    offset = inst.offset
     if access.by_lane:
-        base = engine.lane_ids() * 4 + (engine.read_sgpr(M0.index) & 0xFFFF)
-        return [base + inst.offset]
+        return lambda e: [e.lane_ids() * 4 + (e.read_sgpr(M0.index) & 0xFFFF) + offset]
     assert first is not None
     if access.space == "lds":
-        base = sources.raw(number, first, "u32", None)
+        base = sources.raw(number, first, "u32")
         if not access.pair:
-            return [base + inst.offset]
+            return lambda e: [base(e, None) + offset]
         unit = bit_width(access.element) // 8 * access.pair
-        return [base + _offset(inst, name) * unit for name in ("offset0", "offset1")]
+        offsets = [_offset(inst, name) * unit for name in ("offset0", "offset1")]
+
+        def two(engine: Engine) -> list[Value]:
+            at = base(engine, None)
+            return [at + distance for distance in offsets]
+
+        return two
     if access.space == "flat":
-        return [_plus(sources.raw(number, first, "u64", None), inst.offset)]
+        wide = sources.raw(number, first, "u64")
+        return lambda e: [_plus(wide(e, None), offset)]
     if access.space == "scalar":
-        base = sources.raw(number, first, "u64", None)
+        base = sources.raw(number, first, "u64")
         extra_number, _, extra = reads[1]
         if isinstance(extra, Imm):
             assert isinstance(extra.value, int)
             # A 21-bit signed offset, which the disassembler prints as it stands.
             value = extra.value & 0x1FFFFF
-            return [_plus(base, value - (1 << 21) if value >> 20 else value)]
-        return [_plus(base + sources.raw(extra_number, extra, "u32", None).to("u64"), inst.offset)]
+            return lambda e: [_plus(base(e, None), value - (1 << 21) if value >> 20 else value)]
+        index = sources.raw(extra_number, extra, "u32")
+        return lambda e: [_plus(base(e, None) + index(e, None).to("u64"), offset)]
     scalar_number, _, scalar = next((n, role, o) for n, role, o in reads if role.kind == "sa")
     if access.space == "scratch":
-        address = engine.constant("u32", inst.offset)
-        for n, part in ((number, first), (scalar_number, scalar)):
-            if not isinstance(part, Special):
-                address = address + sources.raw(n, part, "u32", None)
-        return [address]
+        places = ((number, first), (scalar_number, scalar))
+        parts = [sources.raw(n, part, "u32") for n, part in places if not isinstance(part, Special)]
+
+        def scratch(engine: Engine) -> list[Value]:
+            address = engine.constant("u32", offset)
+            for part in parts:
+                address = address + part(engine, None)
+            return [address]
+
+        return scratch
     if isinstance(scalar, Special):
-        return [_plus(sources.raw(number, first, "u64", None), inst.offset)]
-    base = sources.raw(scalar_number, scalar, "u64", None)
-    return [_plus(base + sources.raw(number, first, "u32", None).to("u64"), inst.offset)]
+        pair = sources.raw(number, first, "u64")
+        return lambda e: [_plus(pair(e, None), offset)]
+    base, lane = sources.raw(scalar_number, scalar, "u64"), sources.raw(number, first, "u32")
+    return lambda e: [_plus(base(e, None) + lane(e, None).to("u64"), offset)]
 
 
 def _plus(address: Value, offset: int) -> Value:
@@ -116,21 +147,28 @@ def _offset(inst: Instruction, name: str) -> int:
     return value
 
 
-def _words(engine: Engine, sources: Sources, role: Role, operand: Operand, access: Access) -> tuple[Value, ...]:
+def _words(role: Role, operand: Operand, access: Access) -> Callable[[Engine], tuple[Value, ...]]:
     """A store's data as u32, one a register."""
     assert isinstance(operand, Reg)
-    words = tuple(engine.read_vgpr(operand.index + i) for i in range(width(role.type)))
-    return (words[0] >> 16,) if access.half == "hi" else words
+    run = range(operand.index, operand.index + width(role.type))
+    if access.half == "hi":
+        return lambda engine: (engine.read_vgpr(run[0]) >> 16,)
+    return lambda engine: tuple(engine.read_vgpr(i) for i in run)
 
 
-def _elements(engine: Engine, sources: Sources, role: Role, operand: Operand, access: Access) -> list[Value]:
+def _elements(role: Role, operand: Operand, access: Access) -> Callable[[Engine], list[Value]]:
     """An atomic's data: one element, or two in one run of registers (data, then what is expected)."""
     assert isinstance(operand, Reg)
-    words = [engine.read_vgpr(operand.index + i) for i in range(width(role.type))]
-    type_ = value_type(access.element)
-    if width(access.element) == 2:
-        words = [low.joined(high) for low, high in zip(words[::2], words[1::2], strict=True)]
-    return [word.bits(type_) for word in words]
+    run = range(operand.index, operand.index + width(role.type))
+    type_, wide = value_type(access.element), width(access.element) == 2
+
+    def read(engine: Engine) -> list[Value]:
+        words = [engine.read_vgpr(i) for i in run]
+        if wide:
+            words = [low.joined(high) for low, high in zip(words[::2], words[1::2], strict=True)]
+        return [word.bits(type_) for word in words]
+
+    return read
 
 
 def _one_half(old: Value, loaded: Value, half: str) -> Value:
@@ -139,7 +177,9 @@ def _one_half(old: Value, loaded: Value, half: str) -> Value:
     return (old & 0xFFFF0000) | (loaded & 0xFFFF)
 
 
-def _put_words(engine: Engine, reg: Reg, words: list[Value], mask: Value | None) -> _Put:
+def _put_words(engine: Engine, reg: Operand, words: list[Value], mask: Value | None) -> Put:
+    assert isinstance(reg, Reg)
+
     def put() -> None:
         for i, word in enumerate(words):
             if reg.is_vgpr:

@@ -1,4 +1,5 @@
 """Operands of one instruction as values: constants, registers, halves, input modifiers, DPP; and results written back.
+What can be said of an operand without an engine is worked out once, when the instruction is bound.
 
 What stands behind an operand depends on its role's type (`isa.semantics.describe`): an inline 1.0 is 0x3c00 for f16 and
 0x3ff0... for f64; a 32-bit literal is the high half of an f64 and is extended for other 64-bit types (ISA guide 6.2,
@@ -19,12 +20,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from isa.asm.program import Imm, Instruction, Modified, Operand, Special
 from isa.registers import M0, Reg
 from isa.semantics.describe import Description, Role, bit_width, width
-from isa.semantics.dpp import Dpp
+from isa.semantics.dpp import Dpp, has_dpp
 from isa.semantics.engine import Engine
 from isa.semantics.values import Value, select
 
@@ -89,122 +91,156 @@ def immediate(inst: Instruction, operand: Operand, type_: str) -> int:
     return value - 0x10000 if type_[0] == "i" and value >> 15 else value
 
 
+Reader = Callable[[Engine, Dpp | None], Any]
+"""What an operand holds on an engine. dpp: of the instruction, where it has one."""
+
+
 class Sources:
-    """Reads the sources of one instruction (one half of a VOPD)."""
+    """The sources of one instruction (one half of a VOPD), bound to no engine."""
 
-    def __init__(self, engine: Engine, inst: Instruction, desc: Description) -> None:
-        self.engine, self.inst, self.desc = engine, inst, desc
+    def __init__(self, inst: Instruction, desc: Description) -> None:
+        self.inst, self.desc = inst, desc
         self.pairs = desc.roles_of(inst)
-        self.dpp = Dpp.of(engine, inst)
+        self.dpp = has_dpp(inst)
 
-    def read(self, half: int | None = None) -> list[Any]:
-        """The values of all operands that are read, in order. half: of packed sources give this one only."""
-        values = []
+    def readers(self, half: int | None = None) -> list[Reader]:
+        """All operands that are read, in order. half: of packed sources give this one only."""
+        found = []
         position = 0
         for number, (role, operand) in enumerate(self.pairs):
             if not role.read or role.kind in ("l", "f"):
                 continue
             # A destination that is read too (v_fmac) is not among the sources that modifiers count.
-            values.append(self._value(number, role, operand, None if role.written else position, half))
+            found.append(self._value(number, role, operand, None if role.written else position, half))
             position += not role.written
-        return values
+        return found
 
-    def _value(self, number: int, role: Role, operand: Operand, position: int | None, half: int | None) -> Any:
+    def _value(self, number: int, role: Role, operand: Operand, position: int | None, half: int | None) -> Reader:
         if role.kind == "i":
-            return immediate(self.inst, operand, role.type)
+            given = immediate(self.inst, operand, role.type)
+            return lambda e, d: given
         if role.kind == "m":
-            return self.raw(number, operand, "u32", None).lanes()
+            mask = self.raw(number, operand, "u32")
+            return lambda e, d: mask(e, d).lanes()
         if width(role.type) > 2:
             return self._wide(operand, role.type)
         modified = operand if isinstance(operand, Modified) else None
         if modified is not None:
             operand = modified.operand
         if role.type in _PACKED:
-            both = [self._packed(number, role, operand, position, modified, h) for h in (0, 1)]
-            return tuple(both) if half is None else both[half]
+            if half is not None:
+                return self._packed(number, role, operand, position, modified, half)
+            low, high = (self._packed(number, role, operand, position, modified, h) for h in (0, 1))
+            return lambda e, d: (low(e, d), high(e, d))
         if role.type == "mix":
             return self._mixed(number, operand, position, modified)
-        bits = self.raw(number, operand, role.type, position)
-        return _signed(bits, modified).bits(value_type(role.type))
+        raw, type_ = self.raw(number, operand, role.type, position), value_type(role.type)
+        return raw if modified is None and type_ == f"u{_register_bits(role.type)}" else _typed(raw, modified, type_)
 
-    def raw(self, number: int, operand: Operand, type_: str, position: int | None) -> Value:
+    def raw(self, number: int, operand: Operand, type_: str, position: int | None = None) -> Reader:
         """The bits of a source as u16, u32 or u64."""
-        engine, size = self.engine, _register_bits(type_)
+        size = _register_bits(type_)
         if isinstance(operand, Imm):
-            return engine.constant(f"u{size}", literal_bits(self.inst, operand, type_))
+            return _constant(size, literal_bits(self.inst, operand, type_))
         if isinstance(operand, Special):
-            return self._special(operand).to(f"u{size}")
+            name = operand.name
+            if not name.endswith(("_base", "_limit")):
+                raise self.inst.error(f"{name} is not simulated")
+            return lambda e, d: e.special(name).to(f"u{size}")
         if not isinstance(operand, Reg):
             raise self.inst.error(f"{operand} cannot be read", expected="a register or a number")
         if operand.file == "scc":
-            return engine.read_scc().to(f"u{size}")
+            return lambda e, d: e.read_scc().to(f"u{size}")
         if operand.is_null:
-            return engine.constant(f"u{size}", 0)
+            return _constant(size, 0)
         low = self._register(number, operand, 0, position)
         if size == 64:
-            return low.joined(self._register(number, operand, 1, position))
+            high = self._register(number, operand, 1, position)
+            return lambda e, d: low(e, d).joined(high(e, d))
         if size == 16:
-            high = operand.half == "h" or (not operand.half and self._flag("op_sel", position, 0))
-            return (low >> 16 if high else low).to("u16")
+            upper = operand.half == "h" or (not operand.half and self._flag("op_sel", position, 0))
+            return lambda e, d: (low(e, d) >> 16 if upper else low(e, d)).to("u16")
         return low
 
-    def _register(self, number: int, reg: Reg, part: int, position: int | None) -> Value:
-        relative = relative_to(self.engine, self.desc, number)
-        if not reg.is_vgpr:
-            return self.engine.read_sgpr(reg.index + part, relative)
-        value = self.engine.read_vgpr(reg.index + part, relative)
-        return self.dpp.moved(value) if self.dpp is not None and position == 0 else value
-
-    def _special(self, operand: Special) -> Value:
-        if operand.name.endswith(("_base", "_limit")):
-            return self.engine.special(operand.name)
-        raise self.inst.error(f"{operand.name} is not simulated")
+    def _register(self, number: int, reg: Reg, part: int, position: int | None) -> Reader:
+        plain = _register(reg.is_vgpr, reg.index + part)
+        relative = relative_to(self.desc, number)
+        if relative is not None:
+            index, relative_read = reg.index + part, relative
+            if not reg.is_vgpr:
+                return lambda e, d: e.read_sgpr(index, relative_read(e))
+            plain = lambda e, d: e.read_vgpr(index, relative_read(e))  # noqa: E731
+        if self.dpp and position == 0 and reg.is_vgpr:
+            unmoved = plain
+            return lambda e, d: d.moved(unmoved(e, d))  # type: ignore[union-attr]
+        return plain
 
     def _flag(self, name: str, position: int | None, default: int) -> int:
         values = self.inst.modifier(name)
         given = position is not None and isinstance(values, tuple) and position < len(values)
         return values[position] if given else default  # type: ignore[index,return-value]
 
-    def _wide(self, operand: Operand, type_: str) -> tuple[Value, ...]:
+    def _wide(self, operand: Operand, type_: str) -> Reader:
         count = width(type_)
         if isinstance(operand, Reg) and operand.is_vgpr:
-            return tuple(self.engine.read_vgpr(operand.index + i) for i in range(count))
+            run = range(operand.index, operand.index + count)
+            return lambda e, d: tuple(e.read_vgpr(i) for i in run)
         if isinstance(operand, Imm):
             packed = {"f16x8": "pkf16d", "bf16x8": "pkbf16"}.get(type_)
             bits = packed_bits(self.inst, operand, packed) if packed else literal_bits(self.inst, operand, "u32")
-            return (self.engine.constant("u32", bits),) * count
+            return lambda e, d: (e.constant("u32", bits),) * count
         raise self.inst.error(f"{operand} cannot be read", expected="a run of VGPRs")
 
     def _packed(
         self, number: int, role: Role, operand: Operand, position: int | None, modified: Modified | None, half: int
-    ) -> Value:
+    ) -> Reader:
         if isinstance(operand, Imm):
-            bits = self.engine.constant("u32", packed_bits(self.inst, operand, role.type))
+            word = _constant(32, packed_bits(self.inst, operand, role.type))
         else:
-            bits = self.raw(number, operand, "u32", position)
+            word = self.raw(number, operand, "u32", position)
         high = self._flag("op_sel_hi" if half else "op_sel", position, half) if position is not None else half
-        value = (bits >> 16 if high else bits).to("u16")
         negated = self._flag("neg_hi" if half else "neg_lo", position, 0)
-        if role.type in _SIGNED:
-            value = value ^ 0x8000 if negated else _signed(value, modified)
-        return value.bits(_PACKED[role.type])
+        signed, type_ = role.type in _SIGNED, _PACKED[role.type]
 
-    def _mixed(self, number: int, operand: Operand, position: int | None, modified: Modified | None) -> Value:
+        def read(engine: Engine, dpp: Dpp | None) -> Value:
+            bits: Value = word(engine, dpp)
+            value = (bits >> 16 if high else bits).to("u16")
+            if signed:
+                value = value ^ 0x8000 if negated else _signed(value, modified)
+            return value.bits(type_)
+
+        return read
+
+    def _mixed(self, number: int, operand: Operand, position: int | None, modified: Modified | None) -> Reader:
         if not self._flag("op_sel_hi", position, 0):
-            value = self.raw(number, operand, "f32", position).bits("f32")
+            return _typed(self.raw(number, operand, "f32", position), modified, "f32")
+        if isinstance(operand, Imm):
+            half = _constant(16, literal_bits(self.inst, operand, "f16"))
         else:
-            if isinstance(operand, Imm):
-                half = self.engine.constant("u16", literal_bits(self.inst, operand, "f16"))
-            else:
-                word = self.raw(number, operand, "u32", position)
-                half = (word >> 16 if self._flag("op_sel", position, 0) else word).to("u16")
-            value = half.bits("f16").to("f32")
-        return _signed(value.bits("u32"), modified).bits("f32")
+            word, high = self.raw(number, operand, "u32", position), self._flag("op_sel", position, 0)
+            half = lambda e, d: (word(e, d) >> 16 if high else word(e, d)).to("u16")  # noqa: E731
+        return lambda e, d: _signed(half(e, d).bits("f16").to("f32").bits("u32"), modified).bits("f32")
 
 
-def relative_to(engine: Engine, desc: Description, number: int) -> Value | None:
-    """M0 where the number of this operand's register is relative to it."""
-    return engine.read_sgpr(M0.index) if number in desc.relative else None
+@cache
+def _register(vector: bool, index: int) -> Reader:
+    return (lambda e, d: e.read_vgpr(index)) if vector else (lambda e, d: e.read_sgpr(index))
+
+
+def _constant(size: int, bits: int) -> Reader:
+    type_ = f"u{size}"
+    return lambda e, d: e.constant(type_, bits)
+
+
+def _typed(raw: Reader, modified: Modified | None, type_: str) -> Reader:
+    if modified is None:
+        return lambda e, d: raw(e, d).bits(type_)
+    return lambda e, d: _signed(raw(e, d), modified).bits(type_)
+
+
+def relative_to(desc: Description, number: int) -> Callable[[Engine], Value] | None:
+    """How to read M0, where the number of this operand's register is relative to it."""
+    return (lambda engine: engine.read_sgpr(M0.index)) if number in desc.relative else None
 
 
 def pack(low: Value, high: Value) -> Value:
@@ -225,78 +261,93 @@ def _signed(bits: Value, modified: Modified | None) -> Value:
 # --- results
 
 
-def output(engine: Engine, inst: Instruction, desc: Description, value: Value, type_: str) -> Value:
-    """Output modifiers: omod (mul:2, mul:4, div:2), then clamp, of a float result (ISA guide 7.2.2, 7.2.3)."""
-    is_float = type_ in ("f16", "f32", "f64", "f16h", "pkf16")
-    mode = engine.mode
+Put = Callable[[], None]
+Writer = Callable[[Engine, Any, "Value | None"], Put]
+"""(engine, result, lanes that may be written or None) -> how to write it."""
+
+
+def output(inst: Instruction, desc: Description, role: Role) -> Callable[[Engine, Value], Value] | None:
+    """Output modifiers: omod (mul:2, mul:4, div:2), then clamp, of a float result (ISA guide 7.2.2, 7.2.3). None where
+    there are none."""
+    is_float = role.type in ("f16", "f32", "f64", "f16h", "pkf16")
     factor = {"mul": 1.0, "div": 1.0}
     for name in factor:
         by = inst.modifier(name)
         if isinstance(by, int):
             factor[name] = float(by)
     scale = factor["mul"] / factor["div"]
-    if scale != 1.0 and is_float and not mode.ieee and not mode.keeps(value.type) & 2:
-        value = value * scale
-        value = select(value == 0.0, (value.bits(f"u{value.type[1:]}") & 0).bits(value.type), value)
-    if not inst.has("clamp") or "clamp" in desc.fields:
-        return value
-    if not is_float:
+    clamps = inst.has("clamp") and "clamp" not in desc.fields and role.kind != "m"
+    if clamps and not is_float:
         raise inst.error(f"clamp of {desc.name} is not described")
-    zero = (value.bits(f"u{value.type[1:]}") & 0).bits(value.type)
-    low = select(value > 0.0, value, zero) if mode.dx10_clamp else select(value <= 0.0, zero, value)
-    return select(value > 1.0, 1.0, low)
+    if not clamps and (scale == 1.0 or not is_float):
+        return None
+
+    def modify(engine: Engine, value: Value) -> Value:
+        mode = engine.mode
+        if scale != 1.0 and not mode.ieee and not mode.keeps(value.type) & 2:
+            value = value * scale
+            value = select(value == 0.0, (value.bits(f"u{value.type[1:]}") & 0).bits(value.type), value)
+        if not clamps:
+            return value
+        zero = (value.bits(f"u{value.type[1:]}") & 0).bits(value.type)
+        low = select(value > 0.0, value, zero) if mode.dx10_clamp else select(value <= 0.0, zero, value)
+        return select(value > 1.0, 1.0, low)
+
+    return modify
 
 
-def write(
-    engine: Engine,
-    inst: Instruction,
-    desc: Description,
-    number: int,
-    role: Role,
-    operand: Operand,
-    value: Any,
-    mask: Value | None,
-) -> Callable[[], None]:
-    """How to write one result to its operand; call it to do so."""
+def writer(inst: Instruction, desc: Description, number: int, role: Role, operand: Operand) -> Writer:
+    """How to write one result to its operand."""
     if not isinstance(operand, Reg):
         raise inst.error(f"{operand} cannot be written", operand=number, expected="a register")
     if operand.is_null:
-        return lambda: None
+        return lambda e, value, mask: lambda: None
     if operand.file == "scc":
-        return lambda: engine.write_scc(value != 0)
+        return lambda e, value, mask: lambda: e.write_scc(value != 0)
+    first = operand.index
     if role.kind == "m":
-        bits = lane_mask(engine, value, mask)
-        return lambda: engine.write_sgpr(operand.index, bits)
-    if isinstance(value, int | float):
-        value = engine.constant(value_type(role.type), value)
-    relative = relative_to(engine, desc, number)
-    if not operand.is_vgpr:
-        scalars = words_of(value)
 
-        def put_scalars() -> None:
-            for i, word in enumerate(scalars):
-                engine.write_sgpr(operand.index + i, word, relative)
+        def write_mask(engine: Engine, value: Value, mask: Value | None) -> Put:
+            bits = lane_mask(engine, value, mask)
+            return lambda: engine.write_sgpr(first, bits)
 
-        return put_scalars
-    if isinstance(value, tuple):
-        words = list(value)
-        if role.type.endswith("x8"):
-            high = _picked(inst, 2)
-            words = [_replaced(engine.read_vgpr(operand.index + i), word, high) for i, word in enumerate(words)]
-    elif _register_bits(role.type) == 16:
-        words = [_merged(engine, inst, role, operand, value)]
-    else:
-        words = words_of(value)
+        return write_mask
+    type_, vector, relative = value_type(role.type), operand.is_vgpr, relative_to(desc, number)
+    half = _register_bits(role.type) == 16
+    high = role.type == "f16h" or operand.half == "h" or (not operand.half and _picked(inst, len(inst.operands) - 1))
+    upper = _picked(inst, 2) if role.type.endswith("x8") else None
 
-    def put() -> None:
-        for i, word in enumerate(words):
-            engine.write_vgpr(operand.index + i, word, mask, relative)
+    def write(engine: Engine, value: Any, mask: Value | None) -> Put:
+        if isinstance(value, int | float):
+            value = engine.constant(type_, value)
+        at = relative(engine) if relative is not None else None
+        if not vector:
+            words = words_of(value)
+        elif isinstance(value, tuple):
+            words = list(value)
+            if upper is not None:
+                words = [_replaced(engine.read_vgpr(first + i), word, upper) for i, word in enumerate(words)]
+        elif half:
+            words = [_replaced(engine.read_vgpr(first), value.bits("u16").to("u32"), high)]
+        else:
+            words = words_of(value)
 
-    return put
+        def put() -> None:
+            for i, word in enumerate(words):
+                if vector:
+                    engine.write_vgpr(first + i, word, mask, at)
+                else:
+                    engine.write_sgpr(first + i, word, at)
+
+        return put
+
+    return write
 
 
 def words_of(value: Value) -> list[Value]:
     """A value as u32, one a register."""
+    if value.type == "u32":
+        return [value]
     size = int(value.type[1:])
     if size == 64:
         wide = value.bits("u64")
@@ -307,12 +358,6 @@ def words_of(value: Value) -> list[Value]:
 def _picked(inst: Instruction, number: int) -> bool:
     op_sel = inst.modifier("op_sel")
     return isinstance(op_sel, tuple) and len(op_sel) > number and bool(op_sel[number])
-
-
-def _merged(engine: Engine, inst: Instruction, role: Role, reg: Reg, value: Value) -> Value:
-    """The register with one half replaced."""
-    high = role.type == "f16h" or reg.half == "h" or (not reg.half and _picked(inst, len(inst.operands) - 1))
-    return _replaced(engine.read_vgpr(reg.index), value.bits("u16").to("u32"), high)
 
 
 def _replaced(old: Value, new: Value, high: bool) -> Value:
