@@ -13,6 +13,7 @@ described (a clamp on an integer that has none, a hardware register) is refused 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from isa.asm.program import Fields, Imm, Instruction
@@ -54,52 +55,54 @@ def _bound(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence[
     if desc.effect:
         return lambda engine: _effect(engine, inst, desc)
     if desc.body is not None:
-        return _computed(inst, desc)
+        return _Computed(inst, desc)
     if desc.roles and not (desc.is_internal or desc.is_wait):
         raise inst.error(f"what {desc.name} computes is not described")
     return lambda engine: ()
 
 
-def _computed(inst: Instruction, desc: Description) -> Callable[[Engine], list[Put]]:
-    """Run the body. The writes are given back, not done."""
-    body = desc.body
-    assert body is not None
-    sources = Sources(inst, desc)
-    targets = [(n, role, operand) for n, (role, operand) in enumerate(sources.pairs) if role.written]
-    packed = bool(targets) and targets[0][1].type.startswith("pk")
-    readers = sources.readers(0 if packed else None)
-    upper = sources.readers(1) if packed else []
-    tail = [_read_implicit(name) for name in desc.implicit_reads if not (name == "m0" and desc.relative)]
-    tail += [_field(inst, name) for name in desc.fields]
-    wide = len(targets) == 1 and width(targets[0][1].type) > 2
-    steps = [(output(inst, desc, role), writer(inst, desc, n, role, operand)) for n, role, operand in targets]
-    steps += [(None, _write_implicit(name)) for name in desc.implicit_writes]
-    masked, moves = desc.exec_masked, sources.dpp
+class _Computed:
+    """Runs a body. The writes are given back, not done."""
 
-    def compute(engine: Engine) -> list[Put]:
-        dpp = Dpp.of(engine, inst) if moves else None
-        mask = engine.exec_mask() if masked else None
+    __slots__ = ("body", "desc", "inst", "masked", "moves", "packed", "readers", "steps", "tail", "upper", "wide")
+
+    def __init__(self, inst: Instruction, desc: Description) -> None:
+        assert desc.body is not None
+        sources = Sources(inst, desc)
+        targets = [(n, role, operand) for n, (role, operand) in enumerate(sources.pairs) if role.written]
+        self.inst, self.desc, self.body = inst, desc, desc.body
+        self.packed = bool(targets) and targets[0][1].type.startswith("pk")
+        self.wide = len(targets) == 1 and width(targets[0][1].type) > 2
+        self.readers = sources.readers(0 if self.packed else None)
+        self.upper = sources.readers(1) if self.packed else ()
+        self.tail = [_read_implicit(name) for name in desc.implicit_reads if not (name == "m0" and desc.relative)]
+        self.tail += [_field(inst, name) for name in desc.fields]
+        self.steps = [(output(inst, desc, role), writer(inst, desc, n, role, operand)) for n, role, operand in targets]
+        self.steps += [(None, _write_implicit(name)) for name in desc.implicit_writes]
+        self.masked, self.moves = desc.exec_masked, sources.dpp
+
+    def __call__(self, engine: Engine) -> list[Put]:
+        dpp = Dpp.of(engine, self.inst) if self.moves else None
+        mask = engine.exec_mask() if self.masked else None
         if dpp is not None:
             mask = dpp.mask(mask)
-        more = [read(engine) for read in tail]
+        tail = [read(engine) for read in self.tail]
         results: Sequence[Any]
-        if packed:
-            halves = [body(*[read(engine, dpp) for read in half], *more) for half in (readers, upper)]
-            change = steps[0][0]
-            results = [pack(*halves) if change is None else pack(*(change(engine, x) for x in halves))]
+        if self.packed:
+            low, high = (self.body(*[r(engine, dpp) for r in half], *tail) for half in (self.readers, self.upper))
+            change = self.steps[0][0]
+            results = [pack(low, high) if change is None else pack(change(engine, low), change(engine, high))]
         else:
-            result = body(*[read(engine, dpp) for read in readers], *more)
-            results = result if isinstance(result, tuple) and not wide else (result,)
-        if len(results) != len(steps):
-            raise inst.error(f"the body of {desc.name} gives {len(results)} values")
+            result = self.body(*[read(engine, dpp) for read in self.readers], *tail)
+            results = result if isinstance(result, tuple) and not self.wide else (result,)
+        if len(results) != len(self.steps):
+            raise self.inst.error(f"the body of {self.desc.name} gives {len(results)} values")
         puts = []
-        for (change, write), value in zip(steps, results, strict=True):
-            if change is not None and not packed and isinstance(value, Value) and value.type != "b1":
+        for (change, write), value in zip(self.steps, results, strict=True):
+            if change is not None and not self.packed and isinstance(value, Value) and value.type != "b1":
                 value = change(engine, value)
             puts.append(write(engine, value, mask))
         return puts
-
-    return compute
 
 
 def _read_implicit(name: str) -> Callable[[Engine], Value]:
@@ -113,15 +116,14 @@ def _read_implicit(name: str) -> Callable[[Engine], Value]:
 
 def _write_implicit(name: str) -> Writer:
     if name == "pc":
-        return lambda engine, value, mask: lambda: engine.jump(value)
+        return lambda engine, value, mask: partial(engine.jump, value)
     if name == "scc":
-        return lambda engine, value, mask: lambda: engine.write_scc(value)
+        return lambda engine, value, mask: partial(engine.write_scc, value)
     reg = IMPLICIT[name]
 
     def write(engine: Engine, value: Value, mask: Value | None) -> Put:
         if value.type == "b1":
-            bits = lane_mask(engine, value, mask)
-            return lambda: engine.write_sgpr(reg.index, bits)
+            return partial(engine.write_sgpr, reg.index, lane_mask(engine, value, mask))
 
         def put() -> None:
             wide = value.bits("u" + value.type[1:])
@@ -150,7 +152,7 @@ def _field(inst: Instruction, name: str) -> Callable[[Engine], Any]:
 
 
 def _branch(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence[Put]]:
-    linked = _computed(inst, desc) if desc.fields else None  # s_call_b64 leaves the return address
+    linked = _Computed(inst, desc) if desc.fields else None  # s_call_b64 leaves the return address
     asks = [_read_implicit(name) for name in desc.implicit_reads]
     body = None if desc.fields else desc.body
 

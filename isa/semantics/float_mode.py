@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from isa.asm.program import Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,14 @@ class FloatMode:
         """From the eight bits of FLOAT_MODE in a kernel descriptor or in MODE."""
         rounds, denormals = float_mode & 15, float_mode >> 4 & 15
         return cls(rounds & 3, rounds >> 2, denormals & 3, denormals >> 2, dx10_clamp, ieee)
+
+    @classmethod
+    def of_kernel(cls, kernel: Kernel) -> FloatMode:
+        """As the directives of a kernel in text say, or LLVM where they do not."""
+        defaults = {"round_mode_32": 0, "round_mode_16_64": 0, "denorm_mode_32": 0, "denorm_mode_16_64": 3}
+        fields = [(kernel.number(f"float_{name}"), default) for name, default in defaults.items()]
+        bits = sum((default if n is None else n) << 2 * i for i, (n, default) in enumerate(fields))
+        return cls.of(bits, kernel.number("dx10_clamp") != 0, kernel.number("ieee_mode") != 0)
 
     def keeps(self, type_: str) -> int:
         """Bit 0: input denormals of this type are kept, bit 1: denormal results are."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from isa.asm.program import Imm, Instruction, Modified, Operand, Special
@@ -34,6 +34,7 @@ _FLOAT_FORMAT = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _UNSIGNED_FORMAT = {16: "<H", 32: "<I", 64: "<Q"}
 _PACKED = {"pkf16": "f16", "pkf16d": "f16", "pkbf16": "u16", "pku16": "u16", "pki16": "i16"}
 _INLINE = {"pkf16": "f16", "pkf16d": "f16"}
+_WORDS = ("u32", "i32", "f32")
 _SIGNED = frozenset({"pkf16", "pkf16d", "pkbf16"})
 _DOUBLED = frozenset({"pkf16d", "pkbf16"})
 
@@ -134,7 +135,11 @@ class Sources:
             return lambda e, d: (low(e, d), high(e, d))
         if role.type == "mix":
             return self._mixed(number, operand, position, modified)
-        raw, type_ = self.raw(number, operand, role.type, position), value_type(role.type)
+        type_ = value_type(role.type)
+        plain = type_ in _WORDS and modified is None and not self.dpp and number not in self.desc.relative
+        if plain and isinstance(operand, Reg) and operand.file in "vs" and not operand.is_null:
+            return _word(operand.is_vgpr, operand.index, type_)
+        raw = self.raw(number, operand, role.type, position)
         return raw if modified is None and type_ == f"u{_register_bits(role.type)}" else _typed(raw, modified, type_)
 
     def raw(self, number: int, operand: Operand, type_: str, position: int | None = None) -> Reader:
@@ -223,6 +228,13 @@ class Sources:
 
 
 @cache
+def _word(vector: bool, index: int, type_: str) -> Reader:
+    """A register as it stands: what most sources are."""
+    word = _register(vector, index)
+    return word if type_ == "u32" else _typed(word, None, type_)
+
+
+@cache
 def _register(vector: bool, index: int) -> Reader:
     return (lambda e, d: e.read_vgpr(index)) if vector else (lambda e, d: e.read_sgpr(index))
 
@@ -303,16 +315,13 @@ def writer(inst: Instruction, desc: Description, number: int, role: Role, operan
     if operand.is_null:
         return lambda e, value, mask: lambda: None
     if operand.file == "scc":
-        return lambda e, value, mask: lambda: e.write_scc(value != 0)
+        return lambda e, value, mask: partial(e.write_scc, value != 0)
     first = operand.index
     if role.kind == "m":
-
-        def write_mask(engine: Engine, value: Value, mask: Value | None) -> Put:
-            bits = lane_mask(engine, value, mask)
-            return lambda: engine.write_sgpr(first, bits)
-
-        return write_mask
+        return lambda e, value, mask: partial(e.write_sgpr, first, lane_mask(e, value, mask))
     type_, vector, relative = value_type(role.type), operand.is_vgpr, relative_to(desc, number)
+    if type_ in _WORDS and relative is None:
+        return _put_word(vector, first, type_)
     half = _register_bits(role.type) == 16
     high = role.type == "f16h" or operand.half == "h" or (not operand.half and _picked(inst, len(inst.operands) - 1))
     upper = _picked(inst, 2) if role.type.endswith("x8") else None
@@ -344,14 +353,26 @@ def writer(inst: Instruction, desc: Description, number: int, role: Role, operan
     return write
 
 
+@cache
+def _put_word(vector: bool, index: int, type_: str) -> Writer:
+    """A result of 32 bits into one register: what most are."""
+
+    def write(engine: Engine, value: Any, mask: Value | None) -> Put:
+        if isinstance(value, int | float):
+            value = engine.constant(type_, value)
+        (word,) = words_of(value)
+        return partial(engine.write_vgpr, index, word, mask) if vector else partial(engine.write_sgpr, index, word)
+
+    return write
+
+
 def words_of(value: Value) -> list[Value]:
     """A value as u32, one a register."""
     if value.type == "u32":
         return [value]
     size = int(value.type[1:])
     if size == 64:
-        wide = value.bits("u64")
-        return [wide.to("u32"), (wide >> 32).to("u32")]
+        return list(value.bits("u64").halves())
     return [value.bits(f"u{size}").to("u32")]
 
 

@@ -114,6 +114,10 @@ class Value(ABC):
         """self and `high`, u32, as the halves of a u64."""
         return self.to("u64") | (high.to("u64") << 32)
 
+    def halves(self) -> tuple[Value, Value]:
+        """The two u32 of a u64."""
+        return self.to("u32"), (self >> 32).to("u32")
+
     # --- float functions
     @abstractmethod
     def floor(self) -> Value: ...

@@ -55,6 +55,9 @@ def bit_and(terms: Terms, a: Term, b: Term, width: int) -> Term:
         kept = _segments(terms, a, keep, width, wanted)
         if kept is not None:
             return terms.sum(kept[0], kept[1], width)
+        zeros = (wanted & -wanted).bit_length() - 1
+        if zeros and wanted >> zeros == mask >> zeros:  # all bits above some: shifted there and back
+            return terms.scale(shr(terms, a, zeros, width), 1 << zeros, width)
     if a is b:
         return a
     if not terms.bounds.support(a, width) & terms.bounds.support(b, width):
@@ -79,6 +82,11 @@ def _merge(terms: Terms, op: str, a: Term, b: Term, width: int) -> Term:
         return b if op == "or" else bit_not(terms, a, width)
     if a is b:
         return a if op == "or" else terms.const(0, width)
+    if op == "xor" and b.is_const and a.op == "xor":  # a sign that is changed twice is as it was
+        x, y = a.args if a.args[1].is_const else a.args[::-1]
+        if y.is_const:
+            both = terms.const(y.const ^ b.const, width)
+            return _merge(terms, op, x, both, width) if both.const else x
     if not terms.bounds.support(a, width) & terms.bounds.support(b, width):
         return terms.add(a, b, width)
     return terms.atom(op, *ordered((a, b)), width=width)

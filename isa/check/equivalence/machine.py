@@ -23,12 +23,16 @@ from collections.abc import Hashable, Iterator
 
 from isa.asm.program import Instruction, Kernel, Label
 from isa.check.equivalence.bounds import Facts
-from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Registers, Step, decode, index, name
+from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Step, beyond, decode, index, name
+from isa.check.equivalence.engine import Engine
 from isa.check.equivalence.state import Event, Leaf, State
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import Finding
 from isa.semantics import wave_start
+from isa.semantics.engine import UNKNOWN
+from isa.semantics.execute import run
+from isa.semantics.float_mode import FloatMode
 
 STEP_LIMIT = 100_000
 TRIP_LIMIT = 500
@@ -82,6 +86,7 @@ class Machine:
             elif line.instruction is not None:
                 self._lines.append(line.instruction)
         self._heads = self._backward_targets()
+        self._engine = Engine(terms, unknowns["work-item"], FloatMode.of_kernel(kernel))
         self._kernarg = terms.atom("unknown", "kernarg", 1, width=64)
         self._dwords = self._argument_dwords()
 
@@ -140,7 +145,7 @@ class Machine:
             inst = self._lines[position]
             step = self._decoded.get(id(inst))
             if step is None:
-                step = self._decoded[id(inst)] = decode(inst, self.terms)
+                step = self._decoded[id(inst)] = decode(inst)
             self._steps[position] = step
         return step
 
@@ -156,7 +161,7 @@ class Machine:
             return []
         if step.kind != "branch":
             return [position + 1]
-        return [self.target(step)] + ([position + 1] if step.condition is not None else [])
+        return [self.target(step)] + ([position + 1] if step.bound else [])
 
     def reaches(self, goal: int) -> set[int]:
         """Positions from which `goal` can be reached."""
@@ -239,8 +244,8 @@ class Machine:
                 self._check_pending(state, step)
             kind = step.kind
             if kind == "alu":
-                if step.run is not None:
-                    step.run(regs)
+                if step.bound:
+                    self._run(state, step)
                     for written in step.writes:
                         self.origin.setdefault(regs[written], step.inst)
             elif kind == "load":
@@ -256,7 +261,7 @@ class Machine:
             else:
                 taken = self._decide(state, step)
                 if taken is None:
-                    literal = self._literal(step, regs)
+                    literal = self._literal(step, state)
                     ways = [(self.target(step), True), (position + 1, False)]
                     ways = [(to, way) for to, way in ways if towards is None or to in towards]
                     for to, way in ways:
@@ -269,20 +274,31 @@ class Machine:
                 continue
             position += 1
 
-    def _literal(self, step: Step, regs: Registers) -> tuple[Term, bool]:
+    def _run(self, state: State, step: Step) -> None:
+        """What an instruction does to the registers."""
+        self._engine.registers = state.regs
+        try:
+            run(self._engine, step.bound)
+        except UNKNOWN as error:
+            raise beyond(step.inst, f"cannot be run: {error}") from None
+
+    def _condition(self, state: State, step: Step) -> Term:
+        self._run(state, step)
+        return self._engine.condition
+
+    def _literal(self, step: Step, state: State) -> tuple[Term, bool]:
         """A branch condition as (term, polarity), so that a condition and its opposite share the term."""
-        assert step.condition is not None
-        condition = step.condition(regs)
+        condition = self._condition(state, step)
         return (condition, True) if condition.const == 0 else (self.terms.invert(condition), False)
 
     def _decide(self, state: State, step: Step) -> bool | None:
         """Whether the branch is taken, where that is a constant or was decided on this path already."""
-        if step.condition is None:
+        if not step.bound:
             return True
-        condition = step.condition(state.regs)
+        condition = self._condition(state, step)
         if condition.is_const:
             return bool(condition.const)
-        term, polarity = self._literal(step, state.regs)
+        term, polarity = self._literal(step, state)
         for known, value in state.literals:
             if known is term:
                 return value is polarity
@@ -290,44 +306,40 @@ class Machine:
 
     # --- memory
     def _load(self, state: State, step: Step) -> None:
-        assert step.address is not None
         terms, space = self.terms, step.space
-        address = step.address(state.regs)
         if space == "lds":
-            queue, bits = "lds", 32
+            queue = "lds"
             version = terms.atom("own", state.epoch, state.own_lds) if state.own_lds else state.epoch
         else:
-            queue, bits = ("vm", 64) if space == "global" else ("smem", 64)
+            queue = "vm" if space == "global" else "smem"
             version = terms.atom("own", state.memory, state.own_global) if state.own_global else state.memory
+
+        def loaded(where: Term) -> Term:
+            if space == "scalar" and (offset := terms.sub(where, self._kernarg, 64)).is_const:
+                return self._dwords.get(offset.const) or terms.atom("unknown", f"argument+{offset.const}", 1)
+            value = terms.atom("load", "lds" if space == "lds" else "global", version, where)
+            state.loads.setdefault(value, step.inst)
+            self.origin.setdefault(value, step.inst)
+            return value
+
+        self._engine.loaded = loaded
+        self._run(state, step)
         state.issued[queue] += 1
-        ticket = (queue, state.issued[queue])
-        offset_from_kernarg = terms.sub(address, self._kernarg, 64) if space == "scalar" else None
-        for dword in step.dwords:
-            if offset_from_kernarg is not None and offset_from_kernarg.is_const:
-                at = offset_from_kernarg.const + dword.offset
-                value = self._dwords.get(at) or terms.atom("unknown", f"argument+{at}", 1)
-            else:
-                where = terms.add(address, terms.const(dword.offset, bits), bits)
-                value = terms.atom("load", "lds" if space == "lds" else "global", version, where)
-                state.loads.setdefault(value, step.inst)
-                self.origin.setdefault(value, step.inst)
-            state.regs[dword.register] = value
-            state.pending[dword.register] = ticket
+        for register in step.writes:
+            state.pending[register] = (queue, state.issued[queue])
         if queue == "lds":
             state.lds_busy = state.issued["lds"]
 
     def _store(self, state: State, step: Step) -> None:
-        assert step.address is not None
-        terms, space = self.terms, step.space
-        bits = 32 if space == "lds" else 64
-        address = step.address(state.regs)
         own = set()
-        for dword in step.dwords:
-            where = terms.add(address, terms.const(dword.offset, bits), bits)
-            value = state.regs[dword.register]
-            state.events.append(Event(space, step.inst, where, value))
+
+        def stored(where: Term, value: Term) -> None:
+            state.events.append(Event(step.space, step.inst, where, value))
             own.add((where, value))
-        if space == "lds":
+
+        self._engine.stored = stored
+        self._run(state, step)
+        if step.space == "lds":
             state.own_lds |= own
             state.issued["lds"] += 1
             state.lds_busy = state.issued["lds"]

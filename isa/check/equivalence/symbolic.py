@@ -1,14 +1,15 @@
 """The engine: instruction bodies over terms. One `Symbolic` is one operand's value for one generic work-item.
 
 A vector operand is the value in that work-item's lane, a scalar one the value for its wave; both are terms. Integers
-of 32 and 64 bit and truth values get the algebra of `Terms`; everything else (floats, 8 and 16 bit numbers, bit
-counts, exchange between lanes) is a function that nothing is known of but that equal arguments give equal results.
+and truth values get the algebra of `Terms`, those of 8 and 16 bits as their bits; everything else (floats, bit counts,
+exchange between lanes) is a function that nothing is known of but that equal arguments give equal results.
 That is enough, since a rewrite that keeps the results bit for bit keeps those functions and their arguments.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from isa.check.equivalence.bits import bit_and, bit_not, bit_or, bit_xor, shr
@@ -18,6 +19,7 @@ from isa.check.equivalence.terms import Terms
 from isa.semantics.describe import bit_width
 from isa.semantics.values import Number, Value
 
+_SHORT = ("u8", "i8", "u16", "i16")
 _PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
 
 
@@ -36,11 +38,14 @@ def modulus(width: int) -> int:
 class Symbolic(Value):
     """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
 
-    __slots__ = ("term", "terms", "type", "width")
+    __slots__ = ("term", "terms", "type")
 
     def __init__(self, type_: str, term: Term, terms: Terms) -> None:
         self.type, self.term, self.terms = type_, term, terms
-        self.width = bit_width(type_)
+
+    @property
+    def width(self) -> int:
+        return bit_width(self.type)
 
     # --- helpers
     def _make(self, term: Term, type_: str = "") -> Symbolic:
@@ -52,6 +57,8 @@ class Symbolic(Value):
         assert isinstance(other, int | float)
         if self.type in _PACK:
             return self.terms.const(float_bits(float(other), self.type), modulus(self.width))
+        if self.width in (8, 16):  # held as its bits
+            return self.terms.const(int(other) & (1 << self.width) - 1, 32)
         return self.terms.const(int(other), modulus(self.width))
 
     def _opaque(self, op: str, *args: Any, type_: str = "") -> Symbolic:
@@ -63,26 +70,42 @@ class Symbolic(Value):
         return self.type in ("u32", "i32", "u64", "i64")
 
     @property
+    def _short(self) -> bool:
+        """An integer of 8 or 16 bits: its bits are held, in a sum of 32."""
+        return self.type in _SHORT
+
+    @property
+    def _integer(self) -> bool:
+        return self._algebraic or self._short
+
+    def _wrapped(self, op: Callable[..., Term], *operands: Any) -> Symbolic:
+        """What the algebra makes of integers."""
+        if not self._short:
+            return self._make(op(*operands, self.width))
+        mask = self.terms.const((1 << self.width) - 1, 32)
+        return self._make(bit_and(self.terms, op(*operands, 32), mask, 32))
+
+    @property
     def _float(self) -> bool:
         return self.type[0] in "fb" and self.type != "b1"
 
     # --- arithmetic
     def __add__(self, other: Number) -> Symbolic:
         b = self._other(other)
-        if self._algebraic:
-            return self._make(self.terms.add(self.term, b, self.width))
+        if self._integer:
+            return self._wrapped(self.terms.add, self.term, b)
         return self._opaque("add", *self._sorted(b))
 
     def __sub__(self, other: Number) -> Symbolic:
         b = self._other(other)
-        if self._algebraic:
-            return self._make(self.terms.sub(self.term, b, self.width))
+        if self._integer:
+            return self._wrapped(self.terms.sub, self.term, b)
         return self._opaque("sub", self.term, b)
 
     def __mul__(self, other: Number) -> Symbolic:
         b = self._other(other)
-        if self._algebraic:
-            return self._make(self.terms.mul(self.term, b, self.width))
+        if self._integer:
+            return self._wrapped(self.terms.mul, self.term, b)
         if self._float:
             return self._make(self.terms.atom("fmul", *self.terms.factors(self.term, b), self.type, width=self.width))
         return self._opaque("mul", *self._sorted(b))
@@ -94,8 +117,8 @@ class Symbolic(Value):
         return (self.term, b) if self.term.id <= b.id else (b, self.term)
 
     def __neg__(self) -> Symbolic:
-        if self._algebraic:
-            return self._make(self.terms.neg(self.term, self.width))
+        if self._integer:
+            return self._wrapped(self.terms.neg, self.term)
         return self._opaque("neg", self.term)
 
     def fma(self, b: Number, c: Number) -> Symbolic:
@@ -121,9 +144,9 @@ class Symbolic(Value):
         if self.type == "b1":
             truth = {"and": t.both, "or": t.either, "xor": t.differ}[op]
             return self._make(truth(self.term, b))
-        if self._algebraic:
+        if self._integer:
             bitwise = {"and": bit_and, "or": bit_or, "xor": bit_xor}[op]
-            return self._make(bitwise(t, self.term, b, self.width))
+            return self._make(bitwise(t, self.term, b, 32 if self._short else self.width))
         return self._opaque(op, *self._sorted(b))
 
     def __and__(self, other: Number) -> Symbolic:
@@ -138,18 +161,20 @@ class Symbolic(Value):
     def __invert__(self) -> Symbolic:
         if self.type == "b1":
             return self._make(self.terms.invert(self.term))
-        if self._algebraic:
-            return self._make(bit_not(self.terms, self.term, self.width))
+        if self._integer:
+            return self._wrapped(bit_not, self.terms, self.term)
         return self._opaque("not", self.term)
 
     def __lshift__(self, other: Number) -> Symbolic:
         n = self._other(other)
-        if self._algebraic and n.is_const:
-            return self._make(self.terms.scale(self.term, 1 << n.const, self.width))
+        if self._integer and n.is_const:
+            return self._wrapped(self.terms.scale, self.term, 1 << n.const)
         return self._opaque("shl", self.term, n)
 
     def __rshift__(self, other: Number) -> Symbolic:
         n = self._other(other)
+        if self.type in ("u8", "u16") and n.is_const:
+            return self._make(shr(self.terms, self.term, n.const, 32))
         if self._algebraic and n.is_const:
             return self._make(shr(self.terms, self.term, n.const, self.width, signed=self.type[0] == "i"))
         return self._opaque("shift right", self.term, n)
@@ -218,14 +243,19 @@ class Symbolic(Value):
 
     # --- conversion
     def bits(self, type_: str) -> Symbolic:
-        return self._make(self.term, type_)
+        return Symbolic(type_, self.term, self.terms)
 
     def to(self, type_: str) -> Symbolic:
         t = self.terms
         if type_ == self.type:
             return self
         size = bit_width(type_)
+        if type_ in _SHORT and self._algebraic:
+            word = self.term if self.width == 32 else t.trunc(self.term)
+            return self._make(bit_and(t, word, t.const((1 << size) - 1, 32), 32), type_)
         if type_[0] in "ui" and size in (32, 64):
+            if self.type in ("u8", "u16"):
+                return self._make(self.term if size == 32 else t.zext(self.term), type_)
             if self.type == "b1":
                 return self._make(t.trunc(self.term) if size == 32 else self.term, type_)
             if self._algebraic:
@@ -235,6 +265,13 @@ class Symbolic(Value):
                     return self._make(t.trunc(self.term), type_)
                 return self._make((t.zext if self.type[0] == "u" else t.sext)(self.term), type_)
         return self._opaque(f"to {type_}", self.term, type_=type_)
+
+    def joined(self, high: Value) -> Symbolic:
+        assert isinstance(high, Symbolic)
+        return self._make(self.terms.join(self.term, high.term), "u64")
+
+    def halves(self) -> tuple[Symbolic, Symbolic]:
+        return self._make(self.terms.trunc(self.term), "u32"), self._make(self.terms.hi(self.term), "u32")
 
     def to_int(self, type_: str) -> Symbolic:
         return self._opaque(f"to int {type_}", self.term, type_=type_)

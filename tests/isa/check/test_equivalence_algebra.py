@@ -16,10 +16,12 @@ from isa.asm.parse import parse_instruction
 from isa.check.equivalence import Argument, Facts
 from isa.check.equivalence.bounds import Bounds, unknowns
 from isa.check.equivalence.decode import SCC_INDEX, SGPR0, decode
+from isa.check.equivalence.engine import Engine
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.check.equivalence.witness import FUNCTIONS, Trial
-from isa.semantics.execute import execute
+from isa.semantics.execute import execute, run
+from isa.semantics.float_mode import FloatMode
 from isa.sim.interpret import Code, Memory, Wave
 
 FACTS = Facts(
@@ -59,6 +61,20 @@ v_lshl_add_u32 T, V, H, A
 v_add3_u32 T, V, A, V
 v_bfe_u32 T, V, H, H
 v_min_u32_e64 T, A, V
+v_xor_b32_e64 T, 0x80000000, V
+v_mov_b16_e32 v1.h, v0.l
+v_mov_b16_e32 v2.l, v1.h
+v_mov_b16_e32 v3.h, v2.h
+v_add_nc_u16 v1, v0, v2
+v_sub_nc_u16 v4, v2, v1 op_sel:[1,0,1]
+v_lshlrev_b16 v2, 3, v0
+v_lshrrev_b16 v3, 2, v1
+v_pk_add_u16 T, V, V op_sel:[0,1] op_sel_hi:[1,0]
+v_pk_mul_lo_u16 T, V, V
+v_not_b32_e32 T, V
+v_cndmask_b32_e64 T, -v0, |v1|, vcc_lo
+v_cndmask_b32_e64 T, -|v2|, v3, vcc_lo
+v_mov_b32_dpp T, V quad_perm:[0,1,2,3] row_mask:0xf
 v_cmp_lt_u32_e64 vcc_lo, A, V
 v_cmp_gt_i32_e64 vcc_lo, A, V
 v_cmp_eq_u32_e64 vcc_lo, A, V
@@ -102,6 +118,7 @@ _FILL = {
 GROUPS = {
     "all": PATTERNS,
     "bits": [p for p in PATTERNS if p.startswith(("v_a", "v_or", "v_l", "v_bfe", "v_sub_nc")) and "P" not in p],
+    "halves": [p for p in PATTERNS if "16" in p or p.startswith(("v_pk", "v_lshl_or", "v_and", "v_mov_b32_dpp"))],
     "carries": [p for p in PATTERNS if "_co_" in p or "64" in p or p.startswith(("s_add", "s_mov", "s_cmp"))],
 }
 
@@ -141,10 +158,10 @@ def test_terms_hold_what_registers_hold(group: str, data: st.DataObject, seed: i
     for i, term in starts.items():
         regs[SGPR0 + i] = term
     regs[SGPR0 + 126] = terms.const(-1, 32)
+    engine = Engine(terms, names["work-item"], FloatMode())
+    engine.registers = regs
     for inst in code:
-        step = decode(inst, terms)
-        if step.run is not None:
-            step.run(regs)
+        run(engine, decode(inst).bound)
 
     rng = random.Random(seed)
     trial = Trial(bounds, rng)
