@@ -1,8 +1,15 @@
-"""What an instruction does, for all who ask: the reference engine, the translator, the clock, checks and proofs.
+"""What an instruction does, for all who ask: reference engine, translator, clock, passes, checks and proofs.
 
 values.py         what a body computes with: one protocol, from which each engine makes values of its own
 describe.py       a description: operands with their roles, and the body
 engine.py         what an instruction needs of whoever runs it
-execute.py        one instruction on an engine: operands are read, the body is called, results are written under EXEC
+execute.py        one instruction on an engine: bound to its operands once, run on any engine
 operands.py       constants, registers, halves, modifiers, DPP (`dpp.py`); memory_access.py, float_mode.py
+waits.py          what waits wait for; branches.py where branches go; wave_start.py what a wave starts with
+halves.py         which halves of registers are touched
+
+Engines: `isa.sim.interpret` and `isa.check.lds.machine` (numbers), `isa.sim.translate` (LLVM IR),
+`isa.sim.lane_strides`, `isa.timing.emitter` (NumPy source), `isa.analysis.spans` (ranges), `isa.passes.symbolic`
+(polynomials), `isa.check.equivalence.engine` (terms). `isa.check.spec_proof` has a meaning of instructions of its own,
+on purpose.
 """

@@ -1,7 +1,6 @@
 """What an instruction needs of whoever runs it: registers and memory, and nothing of what is in them.
 
-`isa.semantics.execute` and its helpers are written against this protocol; the reference engine (`isa.sim.interpret`)
-runs, the translator (`isa.sim.translate`) writes LLVM IR.
+`isa.semantics.execute` and its helpers are written against this protocol; `isa.semantics` lists the engines.
 """
 
 from __future__ import annotations

@@ -17,14 +17,15 @@ their header and proved by induction. The parts:
 
     term, terms values: interned polynomials and functions          decode     instructions -> steps
     bounds      what sizes allow: ranges of terms                   machine    steps along paths, memory, waits
-    symbolic    instruction bodies over terms                       induction  loops: what registers hold at the header
+    engine, symbolic: instructions run on terms                     induction  loops: what registers hold at the header
     witness     are two terms different or just not shown equal     compare    ends of paths held against each other
     show        terms as text                                       settings   descriptor and metadata
 
-It knows nothing of how a pass works: no code is shared with `isa.passes`, only the description of the instructions.
+It knows nothing of how a pass works: no code is shared with `isa.passes`, only the descriptions of
+instructions and what binds them to operands (`isa.semantics`).
 
-Limits. Beyond the prover, and said by name: changed EXEC, atomics, scratch and flat access, sub-dword access, calls,
-loops of variable trip count inside one another, loads under way at a loop's header.
+Limits. Beyond the prover, and said by name: changed EXEC, atomics, scratch and flat access, sub-dword access, matrix
+products, calls, loops of variable trip count inside one another, loads under way at a loop's header.
 """
 
 from __future__ import annotations
