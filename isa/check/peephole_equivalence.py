@@ -90,9 +90,11 @@ class Local:
         """Position of such a comparison -> what it comes to."""
         found = {}
         for i, inst in enumerate(self.flow.instructions if self.masks else ()):
-            if inst.mnemonic.startswith("v_cmp_") and isinstance(mask := inst.operands[0], Reg):
-                number = Instruction("s_mov_b32", (mask, Imm(-1, "-1")))
-                if inst.writes() == {mask} and self._without_masks._same_terms(i, inst, number):
+            rows = inst.desc.roles_of(inst.halves[0])
+            masks = [operand for role, operand in rows if role.written and role.kind == "m"]
+            if len(masks) == 1 and isinstance(masks[0], Reg) and inst.writes() == {masks[0]}:
+                number = Instruction("s_mov_b32", (masks[0], Imm(-1, "-1")))
+                if self._without_masks._same_terms(i, inst, number):
                     found[i] = number
         return found
 
