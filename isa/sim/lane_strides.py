@@ -308,7 +308,7 @@ class _Machine(Straight):
         return Guess({"b32": "u32", "b64": "u64"}.get(at.access.element, at.access.element), None)
 
 
-def guess(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:
+def lane_strides(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:
     """Address of a vector instruction -> {VGPR: its pattern before that instruction}."""
     found: dict[int, dict[int, Pattern]] = {}
     entries: dict[int, tuple[dict[int, Guess], dict[int, Guess]]] = {}

@@ -26,7 +26,7 @@ from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.strip_mask import StripMask
-from isa.sim.vector_access import WideAccess
+from isa.sim.vector_access import VectorAccess
 from isa.sim.writer import Writer, masked
 
 FULL = 0xFFFFFFFF
@@ -222,7 +222,7 @@ class Strips:
         self.registers = f.emit(f_body, "getelementptr inbounds i8, ptr %s, i64 %s", "%w", plus)
         self.body.block = self.head.block
         w.vector = self.body
-        self.wide = WideAccess(w, self.guards, self.body, self.index)
+        self.wide = VectorAccess(w, self.guards, self.body, self.index)
         self._known: dict[int, LlvmValue] = {}
         self._dirty: dict[int, None] = {}
         self._loaded: dict[int, tuple[str]] = {}

@@ -1,4 +1,4 @@
-"""Blocks of gfx11 code -> one LLVM function that runs a wave (`frame`).
+"""Blocks of gfx11 code -> one LLVM function that runs a wave (`wave_function`).
 
 `Translator` is the engine on which `isa.semantics.execute` runs each instruction once; running it writes the code.
 Scalar instructions are written one behind the other. Vector instructions that follow each other share one loop over
@@ -6,8 +6,8 @@ strips (`registers.Strips`), with the scalar ones between them in front of it; w
 what the loop does, closes it first.
 
 A loop of one block is written several rounds at once, where all their scalar parts can come in front of one loop over
-strips. Addresses that probably follow a pattern (`guess`) are accessed by wide moves (`wide`), behind a check that they
-do; all others lane by lane (`scalar_access`).
+strips. Addresses that probably follow a pattern (`lane_strides`) are accessed by wide moves (`vector_access`), behind a
+check that they do; all others lane by lane (`scalar_access`).
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
 from isa.sim import scalar_access as memory
 from isa.sim.cfg import Block, may_repeat, rounds_of
-from isa.sim.lane_strides import Pattern, guess
+from isa.sim.lane_strides import Pattern, lane_strides
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
-from isa.sim.wave_function import Frame
+from isa.sim.wave_function import WaveFunction
 from isa.sim.writer import Writer, masked
 
 _across: set[str] = set()
 """Instructions seen to work across lanes."""
 
 
-class Translator(Frame):
+class Translator(WaveFunction):
     """Writes one version of a kernel."""
 
     def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None) -> None:
         super().__init__(blocks, facts, fast=fast, entries=entries)
-        self._guesses = guess(blocks) if fast and facts.patterns else {}
+        self._strides = lane_strides(blocks) if fast and facts.patterns else {}
         self._conditions: list[LlvmValue] | None = None  # of the rounds of a loop that is being unrolled
         self.strips: Strips | None = None
         self._whole: Whole | None = None
@@ -288,17 +288,17 @@ class Translator(Frame):
 
     def _planned(self, access: Access, address: LlvmValue, size: int, site: int) -> tuple[object, Pattern] | None:
         """How to do this access by wide moves, None where no pattern is known."""
-        if not self._guesses or not address.lanes_ or access.space not in ("lds", "global", "flat"):
+        if not self._strides or not address.lanes_ or access.space not in ("lds", "global", "flat"):
             return None
         assert self.strips is not None
         if address.form is not None:
-            known = self._guesses.get(self.strips.first.address or 0, {})
+            known = self._strides.get(self.strips.first.address or 0, {})
             plan = self.strips.guards.plan(access.space, address.form, known, size, site)
             if plan is not None:
                 self.strips.note(access)
                 return plan
         # The address was computed in this very loop: a new one, which begins with it, may rely on a guess.
-        known = self._guesses.get(self.inst.address or 0, {})
+        known = self._strides.get(self.inst.address or 0, {})
         registers = [r for o in self.inst.operands for r in self._vgprs(o) if r.index in known]
         if registers and self.strips.first is not self.inst:
             raise NeedsClosedLoop

@@ -28,7 +28,7 @@ _WINDOW = 4 * GRANULE
 
 
 @dataclass
-class WideAccess:
+class VectorAccess:
     """Writes accesses into the body of a loop over strips. index: the strip's number, i64. far: base and constant of
     each load that is not from LDS."""
 

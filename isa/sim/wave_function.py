@@ -39,7 +39,7 @@ BAILS = 64
 """How often a wave may fall out of the fast version because a guess was wrong, before it stays with the plain one."""
 
 
-class Frame(ABC):
+class WaveFunction(ABC):
     """One version of a kernel. What a block does is written by `_write_block`, which sets `block`, `writer`, `scalars`
     and, for each instruction, `inst`.
 
