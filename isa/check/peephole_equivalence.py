@@ -33,11 +33,15 @@ from isa.check import quotients, unstored
 from isa.check.equivalence import Facts
 from isa.check.equivalence.bounds import Bounds
 from isa.check.equivalence.decode import REGISTERS, decode, index
+from isa.check.equivalence.engine import Engine
 from isa.check.equivalence.terms import Terms
 from isa.check.equivalent_mutant import readers
 from isa.errors import IsaError
 from isa.instructions import lookup
 from isa.registers import EXEC_LO, SCC, Reg, s, v
+from isa.semantics.engine import UNKNOWN
+from isa.semantics.execute import run
+from isa.semantics.float_mode import FloatMode
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
@@ -180,17 +184,18 @@ class Local:
             elif reg != SCC:
                 terms.bounds.lower[atom] = span.low
                 terms.bounds.learn(atom, (span.high, {}))
+        engine = Engine(terms, terms.atom("unknown", "work-item", 1, width=32), FloatMode.of_kernel(self.kernel))
         left = []
         for inst in (original, changed):
-            registers = list(before)
+            engine.registers = list(before)
             try:
-                step = decode(inst, terms)
-                if step.run is None:
+                step = decode(inst)
+                if step.kind != "alu" or not step.bound:
                     return False
-                step.run(registers)
-            except IsaError:
+                run(engine, step.bound)
+            except (IsaError, *UNKNOWN):
                 return False
-            left.append(registers)
+            left.append(engine.registers)
         wanted = (original.writes() | changed.writes()) & self._live.live_out(position)
         return all(left[0][index(reg)] is left[1][index(reg)] for reg in wanted)
 
