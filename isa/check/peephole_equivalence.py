@@ -241,10 +241,10 @@ class Local:
             written = [operand for role, operand in desc.roles_of(half) if role.written]
             left = self._leaves(position, half)
             units = [list(operand.units()) if isinstance(operand, Reg) else [] for operand in written]
-            if not all(units) or desc.writes(half) != {unit for run in units for unit in run}:
+            if not all(units) or desc.writes(half) != {unit for row in units for unit in row}:
                 return None
-            for operand, run in zip(written, units, strict=True):
-                numbers = [left[unit].number if unit in left else None for unit in run]
+            for operand, row in zip(written, units, strict=True):
+                numbers = [left[unit].number if unit in left else None for unit in row]
                 if None in numbers:
                     return None
                 found.append((operand, sum((n or 0) << 32 * k for k, n in enumerate(numbers))))
