@@ -91,5 +91,6 @@ template <class T, class U, class V> __device__ __forceinline__ T atomicCAS(T *a
                                          __HIP_MEMORY_SCOPE_AGENT);
     return found;
 }
-__device__ __forceinline__ void __threadfence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
-__device__ __forceinline__ void __threadfence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
+// Templates, so that a source may have functions of these names of its own, which are preferred.
+template <typename = void> __device__ __forceinline__ void __threadfence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+template <typename = void> __device__ __forceinline__ void __threadfence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
