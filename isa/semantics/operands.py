@@ -320,7 +320,7 @@ def writer(inst: Instruction, desc: Description, number: int, role: Role, operan
     if role.kind == "m":
         return lambda e, value, mask: partial(e.write_sgpr, first, lane_mask(e, value, mask))
     type_, vector, relative = value_type(role.type), operand.is_vgpr, relative_to(desc, number)
-    if type_ in _WORDS and relative is None:
+    if type_ in _WORDS and width(role.type) == 1 and relative is None:
         return _put_word(vector, first, type_)
     half = _register_bits(role.type) == 16
     high = role.type == "f16h" or operand.half == "h" or (not operand.half and _picked(inst, len(inst.operands) - 1))
