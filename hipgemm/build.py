@@ -41,7 +41,7 @@ from isa.check.equivalence import Proof
 from isa.errors import IsaError
 from isa.gemm.generate import generate
 from isa.object.code_object import CodeObject, load
-from isa.object.code_object import Kernel as KernelFacts
+from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.passes import run_pipeline
 from isa.toolchain import Toolchain
 

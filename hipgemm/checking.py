@@ -20,7 +20,7 @@ from isa.check.registry import RULES
 from isa.errors import Finding, IsaError
 from isa.object.code_object import CodeObject
 from isa.sanitize import observe
-from isa.sim.card import Card, Kernel
+from isa.sim.card import Card, CompiledKernel
 
 WRONG = RULES["RUN003"]
 CAPACITY = 8 << 30
@@ -74,7 +74,7 @@ def first_fault(
     return next((f.rule for f in found), "")
 
 
-def _loaded(name: str, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, Kernel]:
+def _loaded(name: str, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, CompiledKernel]:
     card = Card(capacity=CAPACITY, hasty=hasty)
     kernels = card.load(image).kernels
     if name not in kernels:
@@ -83,7 +83,12 @@ def _loaded(name: str, image: bytes | CodeObject, hasty: bool = False) -> tuple[
 
 
 def _observed(
-    card: Card, kernel: Kernel, launch: Launch, program: Program | None, schedules: Schedules, briefly: bool = False
+    card: Card,
+    kernel: CompiledKernel,
+    launch: Launch,
+    program: Program | None,
+    schedules: Schedules,
+    briefly: bool = False,
 ) -> list[Finding]:
     """What the observers saw, and arrays that are not what they must be."""
     launch = launch.bound(kernel.facts)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from isa import packages
 from isa.errors import IsaError
-from isa.sim.jit import NATIVE, Target
+from isa.sim.jit import NATIVE, HostTarget
 from isa.toolchain import ARCHS
 
 if TYPE_CHECKING:
@@ -184,10 +184,10 @@ class Device:
         supported = [c for c in present if c.supported]
         if prefer == "simulated" or (prefer is None and (simulated_hip.installed() or not supported)):
             if cpu != NATIVE:
-                Target(cpu).check_host()
+                HostTarget(cpu).check_host()
                 make_card = make_card or partial(simulated_hip.simulator, cpu, card or simulated_hip.CARD)
             runtime = simulated_hip.install(make_card, stands_for=card)
-            if cpu != NATIVE and getattr(runtime.card, "asked", None) != Target(cpu):
+            if cpu != NATIVE and getattr(runtime.card, "asked", None) != HostTarget(cpu):
                 raise DeviceError(
                     f"this process's simulated card is there already, and does not compile for {cpu!r}",
                     hint="open it in a process of its own",

@@ -165,7 +165,7 @@ class Launch:
         known = ", ".join(self.arguments[i].name or str(i) for i in places)
         raise BadLaunch(f"there is no array {name!r}", expected=known or "a kernel that takes arrays")
 
-    def bound(self, kernel: code_object.Kernel) -> Launch:
+    def bound(self, kernel: code_object.DescribedKernel) -> Launch:
         """The same launch with the names that the kernel's metadata has for its arguments, where they have none.
         BadLaunch where they are not the kernel's."""
         wanted = explicit(kernel)
@@ -189,7 +189,7 @@ class Launch:
             fitted.append(dataclasses.replace(value, name=value.name or argument.name or f"argument {i}"))
         return dataclasses.replace(self, arguments=tuple(fitted))
 
-    def kernarg(self, kernel: code_object.Kernel, addresses: Sequence[int]) -> bytes:
+    def kernarg(self, kernel: code_object.DescribedKernel, addresses: Sequence[int]) -> bytes:
         """The explicit arguments as they lie in memory; the launch is bound. addresses: of the arrays."""
         wanted = explicit(kernel)
         kernarg = bytearray(max((a.offset + a.size for a in wanted), default=0))
@@ -216,7 +216,7 @@ def _by_value(data: bytes, argument: Scalar | Struct) -> Any:
     return made.from_buffer_copy(data)
 
 
-def explicit(kernel: code_object.Kernel) -> list[code_object.Argument]:
+def explicit(kernel: code_object.DescribedKernel) -> list[code_object.Argument]:
     """The arguments that a launch gives, by their names in the source: clang calls a pointer `x.coerce`."""
     return [dataclasses.replace(a, name=a.name.removesuffix(".coerce")) for a in kernel.args if not a.hidden]
 
@@ -228,7 +228,7 @@ def described(argument: code_object.Argument) -> str:
     return f"{argument.name} ({what}, {size})" if argument.name else f"{what} ({size})"
 
 
-def words_for(kernel: code_object.Kernel) -> str:
+def words_for(kernel: code_object.DescribedKernel) -> str:
     """A launch of this kernel as a command line says it, to be filled in: what its metadata gives away."""
     threads = min(kernel.max_workgroup or 256, 256)
     words = [f"--grid 1 --block {threads}"]

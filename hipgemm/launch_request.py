@@ -145,7 +145,7 @@ def _in_words(made: Linked, request: LaunchRequest, seed: int) -> Launch:
     return dataclasses.replace(launch, references=tuple(references))
 
 
-def _in_order(kernel: code_object.Kernel, given: Sequence[Argument]) -> tuple[Argument, ...]:
+def _in_order(kernel: code_object.DescribedKernel, given: Sequence[Argument]) -> tuple[Argument, ...]:
     """Arguments that were named, in the kernel's order; others as they are."""
     names = [a.name for a in explicit(kernel)]
     for word in given:

@@ -66,7 +66,7 @@ class Subject:
     start: Start
     made_by: str
     launch: Launch
-    facts: code_object.Kernel | None = None
+    facts: code_object.DescribedKernel | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -103,13 +103,13 @@ _BY_BLOCKS = 72
 """Where a stream-K kernel's argument of that name lies."""
 
 
-def launches(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
+def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its ways are taken."""
     p, tiling = _tiling(kernel)
     return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else spec_proof.usual(tiling)
 
 
-def far_launches(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
+def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """More, which a build does without: far tiles with a few K blocks; at the far end of the largest workspace that
     there may be, where tiles are done in pieces."""
     p, tiling = _tiling(kernel)
@@ -119,13 +119,13 @@ def far_launches(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
     return (*tiles, *ends, *far_pieces(kernel))
 
 
-def far_pieces(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
+def far_pieces(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole."""
     p, tiling = _tiling(kernel)
     return spec_proof.far_pieces(tiling, (COUNTERS, partial(_split, p)), largest(p)) if p.stream_k else ()
 
 
-def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.Launch, ...]:
+def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """The same at one size, with and without C; groups: workgroups of a stream-K kernel."""
     p, tiling = _tiling(kernel)
     betas: tuple[spec_proof.Beta, ...] = ("0", "any")
@@ -151,7 +151,7 @@ def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) ->
 
 
 def generated(
-    kernel: Kernel, program: Program, at: Sequence[spec_proof.Launch] = (), *, thorough: bool = False
+    kernel: Kernel, program: Program, at: Sequence[spec_proof.SymbolicLaunch] = (), *, thorough: bool = False
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
     `every` give. thorough: more of the last two, which takes some five times as long."""
@@ -167,7 +167,7 @@ def generated(
     )
 
 
-def edges(kernel: Kernel) -> tuple[spec_proof.Launch, ...]:
+def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """One workgroup of each number of rows and columns."""
     p, tiling = _tiling(kernel)
     return spec_proof.edges(tiling, _pieces(p))

@@ -28,7 +28,7 @@ from hipgemm.build import build
 from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import LADDER, gemm_kernarg
 from isa.errors import IsaError
-from isa.sim.jit import NATIVE, Target
+from isa.sim.jit import NATIVE, HostTarget
 from isa.sim.selfcheck import settled
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +78,7 @@ class Figure:
 
 def machine(cpu: str = NATIVE) -> str:
     """The processor that figures are of, in words."""
-    target = settled(Target(cpu))
+    target = settled(HostTarget(cpu))
     return f"{target.name}, {target.strip} lanes a vector, {_cores()} cores"
 
 
@@ -90,7 +90,7 @@ def figures(parts: Collection[str] = (), *, quick: bool = False, cpu: str = NATI
     """
     if unknown := sorted(set(parts) - set(PARTS)):
         raise IsaError(f"there is no part {', '.join(unknown)}", expected=", ".join(PARTS))
-    Target(cpu).check_host()
+    HostTarget(cpu).check_host()
     for part, measure in PARTS.items():
         if part in parts or not parts:
             yield from measure(quick, cpu)

@@ -69,9 +69,9 @@ def _native_code() -> Fact:
     """Whether the simulator's code computes the known answers on this machine's processor."""
     try:
         from isa.sim import selfcheck
-        from isa.sim.jit import Target
+        from isa.sim.jit import HostTarget
 
-        target = Target()
+        target = HostTarget()
         detail = f"{target.name}, {target.strip} lanes a vector"
         wrong = selfcheck.verdict(target)
         if not wrong:

@@ -58,17 +58,17 @@ def command(
     from hipgemm.tuning.choose import choose
     from hipgemm.tuning.pool import pool
     from hipgemm.tuning.search import search
-    from hipgemm.tuning.trial import Target, made_by
+    from hipgemm.tuning.trial import TrialTarget, made_by
     from isa.timing.cards import card
 
     wanted = list(dict.fromkeys(shape for file in shapes for shape in files.load(file)))
     on = card(card_name)
-    target = Target(on.name, clock or on.clock_mhz, None if where == "model" else where)
+    target = TrialTarget(on.name, clock or on.clock_mhz, None if where == "model" else where)
     if scheduler is not None and executor != "dask":
         raise IsaError("a scheduler is for --executor dask")
     processes = jobs or (1 if target.device else os.cpu_count() or 1)
     path = inputs.folder_of(out or table.own_path())
-    held = table.load(path) if path.exists() else table.Table()
+    held = table.load(path) if path.exists() else table.TuningTable()
     book = path.with_name(path.name + ".journal.jsonl")
     with journal.Journal(book, made_by(target), lambda text: click.echo(text, err=True)) as log:
         try:

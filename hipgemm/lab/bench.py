@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hipgemm.device import Device
     from hipgemm.inspection import Inspection
     from isa.analysis.cfg import Cfg
-    from isa.sim.card import Card, Kernel
+    from isa.sim.card import Card, CompiledKernel
     from isa.timing.trace import Trace
 
 
@@ -115,7 +115,7 @@ class Paths:
         self.cfg: Cfg = predict.cfg_of(self.code, self.kernel)
 
     @cached_property
-    def _simulated(self) -> tuple[Card, Kernel]:
+    def _simulated(self) -> tuple[Card, CompiledKernel]:
         from isa.sim.card import Card
 
         card = Card()

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from isa.sanitize import observe
-from isa.sim.card import Card, Kernel, LaunchReport
+from isa.sim.card import Card, CompiledKernel, LaunchReport
 from isa.sim.faults import LaunchError
-from isa.sim.memory import Allocation, Memory
+from isa.sim.memory import Allocation, DeviceMemory
 
 Triple = tuple[int, int, int]
 _UNIT = 16
 
 
-class _MarkedMemory(Memory):
+class _MarkedMemory(DeviceMemory):
     """Memory that knows which of its bytes nobody has written, by 16."""
 
     def __init__(self, capacity: int) -> None:
@@ -68,7 +68,7 @@ class CheckedCard(Card):
         self.faults = 0
 
     def launch(
-        self, kernel: Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
+        self, kernel: CompiledKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
     ) -> LaunchReport:
         """As `Card.launch`, in several schedules. LaunchError for workgroups that wait for one another: what orders
         them is beyond the observers, which would call it a race."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import IsaError
-from isa.sim.card import Card, Kernel, LaunchReport
+from isa.sim.card import Card, CompiledKernel, LaunchReport
 from isa.sim.jit import NATIVE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _FIRST_BUFFER, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 class _Launched:
     """What time depends on. kernarg: with buffers at addresses of their own."""
 
-    kernel: Kernel
+    kernel: CompiledKernel
     grid: Triple
     block: Triple
     kernarg: bytes
@@ -123,13 +123,13 @@ class TimedCard(Card):
         self._on = on
         self._clock = _Clock()
 
-    def expect(self, kernel: Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> None:
+    def expect(self, kernel: CompiledKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> None:
         """The time of the launch that follows will be asked for."""
         self._clock.begin(_Launched(kernel, grid, block, _placed(kernel, kernarg), dynamic_lds, self._on))
 
     def launch(  # type: ignore[override]
         self,
-        kernel: Kernel,
+        kernel: CompiledKernel,
         grid: Triple,
         block: Triple,
         kernarg: bytes,
@@ -142,7 +142,7 @@ class TimedCard(Card):
         return TimedReport(ran, launched, self._clock)
 
 
-def _placed(kernel: Kernel, kernarg: bytes) -> bytes:
+def _placed(kernel: CompiledKernel, kernarg: bytes) -> bytes:
     """The arguments with buffers at addresses of their own, so that the host's do not matter."""
     out = bytearray(kernarg)
     for i, argument in enumerate(a for a in kernel.facts.args if a.kind == "global_buffer"):

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from hipgemm.simulated_hip.abi import CALLS, Answer, Call, ErrorCode, HipError
 from hipgemm.simulated_hip.card import Card, CardKernel, LaunchReport, Module
 from isa.object.code_object import CodeObject
-from isa.object.code_object import Kernel as KernelFacts
+from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.timing.cards import Card as CardFacts
 
 INTERRUPTED = -(1 << 63)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from hipgemm.kernels import SizeError, rung
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.table import Entry, Table
+from hipgemm.tuning.table import Entry, TuningTable
 from isa.gemm.names import name_of, parameters_of
 from isa.gemm.parameters import ParameterError
 from isa.timing.cards import same
@@ -43,7 +43,7 @@ def distance(a: Shape, b: Shape) -> float:
     return math.dist(*([math.log2(x) for x in (s.m, s.n, s.k)] for s in (a, b)))
 
 
-def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[Table, ...] | None = None) -> Choice:
+def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[TuningTable, ...] | None = None) -> Choice:
     """on: the card's name. tables: those that count, the first before the others; the user's own and the shipped one
     if None. IsaError where a table cannot be read, SizeError where no kernel takes the sizes."""
     passed: list[tuple[str, str]] = []
@@ -69,7 +69,7 @@ def lying(kernel: str, trans: str) -> str:
     return kernel
 
 
-def nearest(shape: Shape, on: str, tables: tuple[Table, ...]) -> list[Entry]:
+def nearest(shape: Shape, on: str, tables: tuple[TuningTable, ...]) -> list[Entry]:
     """The entries that may serve, nearest first. on: the card's name."""
     ranked = [
         (e.shape.trans != shape.trans, not same(e.on, on), distance(shape, e.shape), number,
@@ -105,6 +105,6 @@ def chosen(shape: Shape, on: str) -> Choice:
 
 
 @functools.cache
-def _default() -> tuple[Table, ...]:
+def _default() -> tuple[TuningTable, ...]:
     own = table.own_path()
     return (*((table.load(own),) if own.exists() else ()), table.shipped())

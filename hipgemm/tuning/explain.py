@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.tuning.choose import Choice, lying
-from hipgemm.tuning.trial import Target, launch, limit
+from hipgemm.tuning.trial import TrialTarget, launch, limit
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def explain(choice: Choice, on: Card, *, predict: bool, step: Callable[[str], No
     for name in names:
         step(f"predicting {name}")
         try:
-            found.append((name, launch(name, choice.shape, Target(on.name, on.clock_mhz)).timing()))
+            found.append((name, launch(name, choice.shape, TrialTarget(on.name, on.clock_mhz)).timing()))
         except IsaError as error:
             found.append((name, error.message))
     return Explained(choice, on, tuple(found))

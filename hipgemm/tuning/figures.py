@@ -20,7 +20,7 @@ from hipgemm.tuning import shapes, trial
 from hipgemm.tuning.choose import choose
 from hipgemm.tuning.pool import pool
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.trial import Target
+from hipgemm.tuning.trial import TrialTarget
 
 if TYPE_CHECKING:
     from isa.timing.cards import Card
@@ -77,7 +77,7 @@ def figures(wanted: Sequence[Shape], on: Card, *, baseline: bool, step: Step, jo
 
 def figure(shape: Shape, on: Card, baseline: bool) -> Figure:
     """Of one shape."""
-    target = Target(on.name, on.clock_mhz)
+    target = TrialTarget(on.name, on.clock_mhz)
     kernel = choose(shape, on.name).kernel
     timing = trial.launch(kernel, shape, target).timing()
     base, copies = padded(shape, target, on) if baseline else (None, 0)
@@ -89,7 +89,7 @@ def geometric_mean(found: Sequence[Figure]) -> float:
     return statistics.geometric_mean(f.speed_up for f in found)
 
 
-def padded(shape: Shape, target: Target, on: Card) -> tuple[float, int]:
+def padded(shape: Shape, target: TrialTarget, on: Card) -> tuple[float, int]:
     """(seconds of kernel 8 with its copies, how many copies)."""
     m, n, k = shape.m, shape.n, shape.k
     row = rung(BASELINE)

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from hipgemm.jsonl import Lines
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.trial import Outcome, Target
+from hipgemm.tuning.trial import Outcome, TrialTarget
 from isa.errors import IsaError, Span
 
 Key = tuple[str, ...]
@@ -62,10 +62,10 @@ class Journal:
     def held(self) -> int:
         return len(self._known)
 
-    def find(self, kernel: str, shape: Shape, level: str, target: Target) -> Outcome | None:
+    def find(self, kernel: str, shape: Shape, level: str, target: TrialTarget) -> Outcome | None:
         return self._known.get(_key(kernel, shape, level, target))
 
-    def add(self, outcome: Outcome, shape: Shape, level: str, target: Target) -> None:
+    def add(self, outcome: Outcome, shape: Shape, level: str, target: TrialTarget) -> None:
         """Written and flushed."""
         key = _key(outcome.kernel, shape, level, target)
         self._known[key] = outcome
@@ -80,5 +80,5 @@ class Journal:
         self._lines.close()
 
 
-def _key(kernel: str, shape: Shape, level: str, target: Target) -> Key:
+def _key(kernel: str, shape: Shape, level: str, target: TrialTarget) -> Key:
     return kernel, str(shape), level, target.card, f"{target.clock_mhz:g}", target.device or "model"

@@ -74,7 +74,7 @@ def _ready(kernel: str, p: Parameters, launch: GemmGrid, on: Card) -> Prepared:
     cfg, vgprs = _program(kernel, p, on.arch)
     kernarg = launch.kernarg(_MATRICES, 1.0, 0.0, _WORKSPACE)
     s = SCALARS
-    start = tracer.Launch(
+    start = tracer.TracedLaunch(
         launch.grid,
         launch.block,
         sgprs=((s.kernarg.index, _KERNARG & 0xFFFFFFFF), (s.kernarg.index + 1, _KERNARG >> 32)),

@@ -26,7 +26,7 @@ from hipgemm.tuning.journal import Journal
 from hipgemm.tuning.pool import Pool
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed
-from hipgemm.tuning.trial import Job, Outcome, Target
+from hipgemm.tuning.trial import Job, Outcome, TrialTarget
 from hipgemm.tuning.trial_order import Lesson, Order, first
 from isa.errors import IsaError
 from isa.gemm.names import name_of
@@ -74,7 +74,7 @@ class _Candidate:
 class Field:
     """The candidates of a shape, in the order in which they are tried. IsaError where there is none."""
 
-    def __init__(self, shape: Shape, target: Target, lessons: Sequence[Lesson] = ()) -> None:
+    def __init__(self, shape: Shape, target: TrialTarget, lessons: Sequence[Lesson] = ()) -> None:
         self.shape, self.target, self.on = shape, target, card(target.card)
         guesses = []
         for plain in space.kernels(shape.trans):
@@ -110,7 +110,7 @@ class Field:
 
 def search(
     shape: Shape,
-    target: Target,
+    target: TrialTarget,
     pool: Pool,
     journal: Journal,
     tell: Tell,
@@ -192,7 +192,7 @@ class _Asked:
     """Jobs of one shape: from the journal if it has them, else from the pool into the journal."""
 
     shape: Shape
-    target: Target
+    target: TrialTarget
     pool: Pool
     journal: Journal
     tell: Tell

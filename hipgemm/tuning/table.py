@@ -64,14 +64,16 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Table:
+class TuningTable:
     """Entries, each shape once for each card and kind."""
 
     entries: tuple[Entry, ...] = field(default=())
 
-    def with_(self, entry: Entry) -> Table:
+    def with_(self, entry: Entry) -> TuningTable:
         """The same with this entry, in place of what it had for the shape."""
-        return Table(tuple(sorted([e for e in self.entries if e.key != entry.key] + [entry], key=lambda e: e.key)))
+        return TuningTable(
+            tuple(sorted([e for e in self.entries if e.key != entry.key] + [entry], key=lambda e: e.key))
+        )
 
     def text(self) -> str:
         rows = ",\n  ".join(json.dumps(as_object(e), allow_nan=False) for e in self.entries)
@@ -87,7 +89,7 @@ class Table:
             raise IsaError(f"cannot write {path}: {error.strerror}") from error
 
 
-def load(path: Path) -> Table:
+def load(path: Path) -> TuningTable:
     """A table's file. BadTable says what is wrong where; IsaError where it cannot be read."""
     try:
         text = path.read_bytes().decode()
@@ -107,7 +109,7 @@ def load(path: Path) -> Table:
             f"{path} is no table of a known version", expected=f'{{"table": {VERSION}, "entries": [...]}}',
             got=json.dumps(got), hint="hipgemm tune makes one",
         )  # fmt: skip
-    table = Table()
+    table = TuningTable()
     for number, row in enumerate(fields["entries"]):
         try:
             table = table.with_(_entry(row))
@@ -117,9 +119,9 @@ def load(path: Path) -> Table:
     return table
 
 
-def shipped() -> Table:
+def shipped() -> TuningTable:
     """What came with the package."""
-    table = Table()
+    table = TuningTable()
     for file in sorted(SHIPPED.glob("*.json")):
         for entry in load(file).entries:
             table = table.with_(entry)

@@ -34,7 +34,7 @@ _WARM_UPS, _TIMED, _REPEATED = 1, 3, 16
 
 
 @dataclass(frozen=True)
-class Target:
+class TrialTarget:
     """Where: a card of isa.timing.cards at a clock, or a device to open ("card", "card:1", "simulated")."""
 
     card: str
@@ -49,7 +49,7 @@ class Job:
     kernels: tuple[str, ...]
     shape: Shape
     level: str
-    target: Target
+    target: TrialTarget
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Outcome:
     on: str = ""
 
 
-def made_by(target: Target) -> str:
+def made_by(target: TrialTarget) -> str:
     """A hash of what outcomes depend on: the generator and, where it tells the time, the model."""
     elsewhere = ("check",) if target.device is None else ("check", "sim", "sanitize", "timing")
     return cache.key(*(p.read_bytes() for p in cache.sources(*elsewhere)))
@@ -107,7 +107,7 @@ def limit(timing: Timing) -> str:
     return f"{name}, {100 * share:.0f} % of cycles"
 
 
-def launch(kernel: str, shape: Shape, target: Target) -> TimedLaunch:
+def launch(kernel: str, shape: Shape, target: TrialTarget) -> TimedLaunch:
     """To be timed by the model."""
     from hipgemm.predict import ready
     from isa.timing.cards import card
@@ -148,14 +148,14 @@ def _repeated(job: Job) -> list[Outcome]:
 
 
 @functools.lru_cache(maxsize=1)
-def _bench(shape: Shape, target: Target) -> _Bench:
+def _bench(shape: Shape, target: TrialTarget) -> _Bench:
     return _Bench(shape, target)
 
 
 class _Bench:
     """A device with the matrices of one shape on it."""
 
-    def __init__(self, shape: Shape, target: Target) -> None:
+    def __init__(self, shape: Shape, target: TrialTarget) -> None:
         from hipgemm.problem import Problem
 
         self.problem = Problem(shape.m, shape.n, shape.k)

@@ -18,7 +18,7 @@ from isa.check.registry import RULES
 from isa.errors import Finding, Span
 from isa.object import metadata
 from isa.object.code_object import Argument
-from isa.object.code_object import Kernel as Linked
+from isa.object.code_object import DescribedKernel as Linked
 
 LAYOUT = RULES["CNT003"]
 _ANYTHING = "by_value"

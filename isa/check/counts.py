@@ -29,7 +29,7 @@ from isa.analysis.cfg import Cfg
 from isa.asm.program import Directive, Kernel, Program
 from isa.check.registry import RULES
 from isa.errors import Finding
-from isa.object.code_object import Kernel as Linked
+from isa.object.code_object import DescribedKernel as Linked
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
 from isa.targets import TARGETS, Target, named_in
 

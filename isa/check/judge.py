@@ -29,7 +29,7 @@ from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
 from isa.check.mutants import Mutant
 from isa.check.peephole_equivalence import Local
-from isa.check.spec_proof import EveryK, Launch
+from isa.check.spec_proof import EveryK, SymbolicLaunch
 from isa.errors import Finding, IsaError
 from isa.semantics.waits import parse_wait
 
@@ -73,8 +73,9 @@ class Judge:
 
     @staticmethod
     def by_definition(
-        original: Program, kernel: str, launches: Sequence[Launch], local: Local, far: Sequence[Launch] = (),
-        edges: Sequence[Launch] = (), every: EveryK | None = None,
+        original: Program, kernel: str, launches: Sequence[SymbolicLaunch], local: Local,
+        far: Sequence[SymbolicLaunch] = (),
+        edges: Sequence[SymbolicLaunch] = (), every: EveryK | None = None,
     ) -> Judge:  # fmt: skip
         """For a generated kernel; launches, edges, every: as the proof of its build has them; local: of the original;
         far: launches for what the others find nothing in. Waits do nothing in any of them.

@@ -28,8 +28,18 @@ from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTa
 from isa.targets import others
 
 __all__ = [
-    "Argument", "CodeObject", "CodeObjectError", "Descriptor", "Kernel", "OtherTarget", "Segment", "Symbol",
-    "disassemble", "image_size", "load", "unbundle",
+    "Argument",
+    "CodeObject",
+    "CodeObjectError",
+    "DescribedKernel",
+    "Descriptor",
+    "OtherTarget",
+    "Segment",
+    "Symbol",
+    "disassemble",
+    "image_size",
+    "load",
+    "unbundle",
 ]  # fmt: skip
 
 BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
@@ -64,7 +74,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class DescribedKernel:
     """One kernel: descriptor and metadata. `vgprs` and `sgprs` are the counts that the metadata states; `code_size` is
     the size of the code's symbol in bytes (what follows it up to the section's end is padding)."""
 
@@ -106,7 +116,7 @@ class CodeObject:
 
     arch: str
     abi_version: int
-    kernels: Mapping[str, Kernel]
+    kernels: Mapping[str, DescribedKernel]
     segments: tuple[Segment, ...]
     symbols: Mapping[str, Symbol]
     printf: tuple[str, ...] = ()
@@ -126,7 +136,7 @@ class CodeObject:
                 return s.data[address - s.address : address - s.address + size]
         raise CodeObjectError(f"no segment holds {size} bytes at {address:#x}")
 
-    def kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str) -> DescribedKernel:
         if name not in self.kernels:
             raise CodeObjectError(f"there is no kernel {name!r}", got=", ".join(self.kernels) or "no kernel at all")
         return self.kernels[name]
@@ -362,7 +372,7 @@ def _text(metadata: Mapping[str, Any], key: str, default: str | None = None) -> 
     return found
 
 
-def _kernel(code_object: CodeObject, m: Mapping[str, Any]) -> Kernel:
+def _kernel(code_object: CodeObject, m: Mapping[str, Any]) -> DescribedKernel:
     name = _text(m, ".name")
     symbol = code_object.symbols.get(_text(m, ".symbol"))
     if symbol is None:
@@ -382,7 +392,7 @@ def _kernel(code_object: CodeObject, m: Mapping[str, Any]) -> Kernel:
         )
         for a in _list(m, ".args")
     )
-    return Kernel(
+    return DescribedKernel(
         name,
         descriptor,
         args,

@@ -1,4 +1,4 @@
-"""What registers hold where a block begins: `Machine` carried along the control flow.
+"""What registers hold where a block begins: `PolynomialMachine` carried along the control flow.
 
 `entry` is the state in which the hardware starts a wave of the kernel, from its descriptor and metadata: the kernarg
 pointer and workgroup numbers in SGPRs, the thread number in v0 (RDNA3 ISA guide 3.13; LLVM AMDGPUUsage, "Initial Kernel
@@ -14,14 +14,14 @@ from isa.asm.program import Instruction, Kernel
 from isa.object.metadata import arguments
 from isa.passes.pairs import high, low
 from isa.passes.poly import FULL, Atom, Poly
-from isa.passes.symbolic import Machine
+from isa.passes.symbolic import PolynomialMachine
 from isa.registers import Reg, s, v
 from isa.semantics import wave_start
 
 
-def entry(kernel: Kernel) -> Machine:
+def entry(kernel: Kernel) -> PolynomialMachine:
     """The machine as a wave of this kernel finds it. Integer arguments are taken to be not negative."""
-    machine = Machine()
+    machine = PolynomialMachine()
     start = wave_start.of_kernel(kernel)
     if (at := start.user.get("kernarg_segment_ptr")) is not None:
         pointer = Poly.of(Atom("kernarg", (), uniform=True, wide=True))
@@ -38,7 +38,7 @@ def entry(kernel: Kernel) -> Machine:
     return machine
 
 
-def arrive(cfg: Cfg, start: Machine, block: int) -> Machine:
+def arrive(cfg: Cfg, start: PolynomialMachine, block: int) -> PolynomialMachine:
     """The machine at the first instruction of `block`, from `start` at the function's entry."""
     chain: list[int] = []
     at: int | None = block
@@ -56,7 +56,7 @@ def arrive(cfg: Cfg, start: Machine, block: int) -> Machine:
     return machine
 
 
-def leave(cfg: Cfg, start: Machine, block: int) -> Machine:
+def leave(cfg: Cfg, start: PolynomialMachine, block: int) -> PolynomialMachine:
     """The machine after the last instruction of `block`."""
     machine = arrive(cfg, start, block)
     for position in cfg.blocks[block].range:
@@ -64,7 +64,7 @@ def leave(cfg: Cfg, start: Machine, block: int) -> Machine:
     return machine
 
 
-def _join(cfg: Cfg, machine: Machine, blocks: set[int], at: int) -> None:
+def _join(cfg: Cfg, machine: PolynomialMachine, blocks: set[int], at: int) -> None:
     """Forget what the blocks write. A register that only counts in steps keeps what its multiples tell: the low bits
     that neither its first value nor a step has set."""
     changes: dict[Reg, list[Instruction]] = {}

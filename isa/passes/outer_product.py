@@ -22,7 +22,7 @@ from isa.errors import IsaError
 from isa.instructions import lookup
 from isa.passes import flow
 from isa.passes.poly import Atom, Poly
-from isa.passes.symbolic import Machine
+from isa.passes.symbolic import PolynomialMachine
 from isa.registers import Reg
 from isa.semantics.waits import parse_wait
 
@@ -54,8 +54,8 @@ class OuterProduct:
     cfg: Cfg
     loop: Loop
     nest: Loop
-    entry: Machine
-    head: Machine
+    entry: PolynomialMachine
+    head: PolynomialMachine
     column: Stream
     row: Stream
     accumulators: dict[tuple[int, int], Reg]
@@ -168,7 +168,7 @@ def _refuse_spills(kernel: Kernel, cfg: Cfg, nest: Loop) -> None:
 class _Reader:
     """Reads one loop body; see the module's docstring for the rules."""
 
-    def __init__(self, cfg: Cfg, loop: Loop, nest: Loop, entry: Machine, tile: tuple[int, int]) -> None:
+    def __init__(self, cfg: Cfg, loop: Loop, nest: Loop, entry: PolynomialMachine, tile: tuple[int, int]) -> None:
         self.cfg, self.loop, self.nest, self.entry, self.tile = cfg, loop, nest, entry, tile
         self.head = flow.arrive(cfg, entry, loop.header)
         self.positions = list(cfg.blocks[loop.header].range)
@@ -207,7 +207,7 @@ class _Reader:
             control,
         )
 
-    def _fma(self, machine: Machine, position: int, inst: Instruction) -> None:
+    def _fma(self, machine: PolynomialMachine, position: int, inst: Instruction) -> None:
         self.fmas.append(position)
         for half in inst.halves:
             desc = lookup(half)
@@ -245,7 +245,7 @@ class _Reader:
         if inst.desc.is_wait and parse_wait(inst).keys() != {"lgkmcnt"}:
             raise inst.error("the inner loop waits for more than its LDS loads", expected="s_waitcnt lgkmcnt(n) only")
 
-    def _streams(self, machine: Machine) -> tuple[tuple[Poly, set[int]], tuple[Poly, set[int]]]:
+    def _streams(self, machine: PolynomialMachine) -> tuple[tuple[Poly, set[int]], tuple[Poly, set[int]]]:
         """(base, offsets) of the column and of the row."""
         found: dict[Poly, set[int]] = {}
         for atom in {a for pair in self.products.values() for a in pair}:
@@ -269,7 +269,7 @@ class _Reader:
         return streams[0], streams[1]
 
     def _accumulators(
-        self, machine: Machine, column: tuple[Poly, set[int]], row: tuple[Poly, set[int]]
+        self, machine: PolynomialMachine, column: tuple[Poly, set[int]], row: tuple[Poly, set[int]]
     ) -> dict[tuple[int, int], Reg]:
         numbers = [{offset: k for k, offset in enumerate(sorted(s[1]))} for s in (column, row)]
         result: dict[tuple[int, int], Reg] = {}
@@ -286,7 +286,7 @@ class _Reader:
             result[key] = register
         return result
 
-    def _stream(self, machine: Machine, base: Poly, offsets: set[int]) -> Stream:
+    def _stream(self, machine: PolynomialMachine, base: Poly, offsets: set[int]) -> Stream:
         even = set()
         for atom, (inst, _, number) in machine.loads.items():
             where = word_address(machine, atom)
@@ -296,7 +296,7 @@ class _Reader:
                 even.add(where[1])
         return Stream(base, tuple(sorted(offsets)), self._step(machine, base), frozenset(even))
 
-    def _step(self, machine: Machine, base: Poly) -> int:
+    def _step(self, machine: PolynomialMachine, base: Poly) -> int:
         """How far a stream moves in one iteration: the step of each loop-carried register in its address."""
         carried = {poly.atom: reg for reg, poly in self.head.registers.items() if poly.atom}
         total = 0
@@ -344,7 +344,7 @@ class _Reader:
                 )
 
 
-def word_address(machine: Machine, atom: Atom) -> tuple[Poly, int]:
+def word_address(machine: PolynomialMachine, atom: Atom) -> tuple[Poly, int]:
     """(address without constant term, constant) of a word that an LDS load gave."""
     _, address, number = machine.loads[atom]
     return address.without_constant(), address.constant + 4 * number

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from isa.asm.program import Instruction
 from isa.passes.poly import Atom, Monomial, Poly
-from isa.passes.symbolic import Machine
+from isa.passes.symbolic import PolynomialMachine
 from isa.registers import Reg
 
 
@@ -21,7 +21,7 @@ class EntryCode:
     at: the instruction that errors name.  scalars: SGPRs, vectors: VGPRs that may be used up as temporaries.
     """
 
-    def __init__(self, entry: Machine, at: Instruction, scalars: list[Reg], vectors: list[Reg]) -> None:
+    def __init__(self, entry: PolynomialMachine, at: Instruction, scalars: list[Reg], vectors: list[Reg]) -> None:
         self._at = at
         self.scalars, self.vectors = sorted(scalars), sorted(vectors)
         self.arguments: list[tuple[Reg, int]] = []

@@ -1,8 +1,8 @@
 """What registers hold, as polynomials: an engine of `isa.semantics.execute` on `Term`s instead of numbers.
 
-`Machine` walks over instructions in the order in which they run and keeps what comes out of them. An operation that
-polynomials cannot express gives an atom named by the operation and its operands; floating-point results and memory give
-atoms of their own.
+`PolynomialMachine` walks over instructions in the order in which they run and keeps what comes out of them. An
+operation that polynomials cannot express gives an atom named by the operation and its operands; floating-point results
+and memory give atoms of their own.
 
 64-bit numbers live in two registers, as `pairs` says, which puts them together again. In this way an address comes out
 as one polynomial, whatever instructions the compiler chose for it.
@@ -30,7 +30,7 @@ _FLOAT = re.compile(r"(pk)?b?f\d|mix")
 
 
 @dataclasses.dataclass
-class Machine(Straight):
+class PolynomialMachine(Straight):
     """Registers by polynomial, and the rules by which instructions change them.
 
     registers: what is known; a register never mentioned holds the atom of its name.
@@ -48,7 +48,7 @@ class Machine(Straight):
     _asked: list[Poly] = dataclasses.field(default_factory=list)
     _changes: dict[Reg, Poly] = dataclasses.field(default_factory=dict)
 
-    def copy(self) -> Machine:
+    def copy(self) -> PolynomialMachine:
         return dataclasses.replace(self, registers=dict(self.registers), loads=dict(self.loads))
 
     def __getitem__(self, unit: Reg) -> Poly:

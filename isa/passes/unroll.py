@@ -18,7 +18,7 @@ from isa.asm.program import Instruction, Label, Line, Program
 from isa.passes import flow, outer_product
 from isa.passes.edit import Edit, remove_dead, render
 from isa.passes.poly import Poly
-from isa.passes.symbolic import Machine
+from isa.passes.symbolic import PolynomialMachine
 from isa.registers import Reg
 
 _LDS_OFFSET = 1 << 16
@@ -54,7 +54,7 @@ class Unroll:
         edit.insert(cfg.lines[block.start], render("unrolled.s.j2", steps=steps))
         return remove_dead(edit.apply().kernel(kernel.name))
 
-    def _steps(self, cfg: Cfg, loop: Loop, machine: Machine) -> list[list[Instruction]]:
+    def _steps(self, cfg: Cfg, loop: Loop, machine: PolynomialMachine) -> list[list[Instruction]]:
         """The instructions of each step, their LDS addresses folded."""
         positions = cfg.blocks[loop.header].range
         stable = _stable_registers(cfg, loop, machine)
@@ -72,7 +72,7 @@ class Unroll:
         raise branch.error(f"the loop runs more than {self.limit} times", expected="a loop that can be unrolled whole")
 
 
-def _taken(branch: Instruction, machine: Machine) -> bool:
+def _taken(branch: Instruction, machine: PolynomialMachine) -> bool:
     """Whether the loop goes on. IsaError where that is not a constant."""
     machine.run(branch)
     condition = machine.condition
@@ -85,7 +85,7 @@ def _taken(branch: Instruction, machine: Machine) -> bool:
     return bool(condition.value)
 
 
-def _stable_registers(cfg: Cfg, loop: Loop, machine: Machine) -> dict[Poly, list[tuple[Reg, int]]]:
+def _stable_registers(cfg: Cfg, loop: Loop, machine: PolynomialMachine) -> dict[Poly, list[tuple[Reg, int]]]:
     """What VGPRs hold that the loop does not write: polynomial without constant -> (register, constant).
 
     Registers that no loop around writes come first: an address in them needs no instruction at all.
@@ -100,7 +100,7 @@ def _stable_registers(cfg: Cfg, loop: Loop, machine: Machine) -> dict[Poly, list
     return found
 
 
-def _folded(inst: Instruction, machine: Machine, stable: dict[Poly, list[tuple[Reg, int]]]) -> Instruction:
+def _folded(inst: Instruction, machine: PolynomialMachine, stable: dict[Poly, list[tuple[Reg, int]]]) -> Instruction:
     """An LDS load with its address as a stable register and an offset; any other instruction as it is."""
     access = inst.desc.access
     if inst.pair is not None or access is None or access.space != "lds" or access.pair or access.kind != "load":

@@ -23,10 +23,10 @@ from isa.sanitize.launch import SanitizedLaunch, Schedule, Sighting
 from isa.sanitize.report import Lines, finding
 from isa.sanitize.state import Event
 from isa.sim.cfg import sees_flags
-from isa.sim.compiled import Kernel
+from isa.sim.compiled import CompiledKernel
 from isa.sim.faults import BudgetSpent, KernelFault, MemoryFault, RegisterFault
 from isa.sim.launch import LaunchReport
-from isa.sim.memory import Allocation, Memory
+from isa.sim.memory import Allocation, DeviceMemory
 
 if TYPE_CHECKING:
     from isa.sim.card import Card
@@ -52,7 +52,7 @@ class Observation:
 
 def check_launch(
     card: Card,
-    kernel: Kernel,
+    kernel: CompiledKernel,
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     kernarg: bytes,
@@ -85,7 +85,7 @@ def check_launch(
 
 def observe(
     card: Card,
-    kernel: Kernel,
+    kernel: CompiledKernel,
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     kernarg: bytes,
@@ -163,7 +163,7 @@ def observe(
     return Observation((*observed, *found), stopped, first)
 
 
-def _contents(memory: Memory, allocations: Sequence[Allocation]) -> dict[int, bytes]:
+def _contents(memory: DeviceMemory, allocations: Sequence[Allocation]) -> dict[int, bytes]:
     return {a.base: ctypes.string_at(a.base, a.size) for a in allocations}
 
 
@@ -172,7 +172,7 @@ def _restore(contents: Mapping[int, bytes]) -> None:
         ctypes.memmove(base, data, len(data))
 
 
-def _named(memory: Memory, names: Mapping[int, str], address: int) -> str:
+def _named(memory: DeviceMemory, names: Mapping[int, str], address: int) -> str:
     """An address as an offset in the allocation that it lies in, or lies next to."""
     near = memory.nearest(address)
     if near is None:
@@ -186,7 +186,7 @@ def _named(memory: Memory, names: Mapping[int, str], address: int) -> str:
 
 
 def _stopped(
-    error: KernelFault | BudgetSpent, kernel: str, lines: Lines, memory: Memory, names: Mapping[int, str]
+    error: KernelFault | BudgetSpent, kernel: str, lines: Lines, memory: DeviceMemory, names: Mapping[int, str]
 ) -> Finding:
     if isinstance(error, BudgetSpent):
         return ENDLESS.found(error.message, lines.of(error.loop), hint=error.hint)
@@ -204,7 +204,7 @@ def _stopped(
     )
 
 
-def _order_counts(kernel: Kernel) -> Instruction | None:
+def _order_counts(kernel: CompiledKernel) -> Instruction | None:
     """The first instruction whose result, or whose effect with others of its kind, depends on which comes first: an
     atomic that returns, exchanges or adds floats, and a look at a flag."""
     return next((i for b in kernel.blocks for i in b.instructions if _counts(i)), None)
@@ -218,7 +218,7 @@ def _counts(inst: Instruction) -> bool:
 
 
 def _differs(
-    kernel: str, number: int, first: Mapping[int, bytes], now: Mapping[int, bytes], memory: Memory,
+    kernel: str, number: int, first: Mapping[int, bytes], now: Mapping[int, bytes], memory: DeviceMemory,
     names: Mapping[int, str], lines: Lines, free: Instruction | None,
 ) -> Finding:  # fmt: skip
     """free: an instruction whose order may be free by design, where nothing else can have made the difference."""

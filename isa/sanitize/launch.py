@@ -49,11 +49,11 @@ from isa.semantics.branches import branch_address
 from isa.semantics.float_mode import FloatMode
 from isa.sim import arguments, translations
 from isa.sim.cfg import sees_flags
-from isa.sim.compiled import Kernel, Version
+from isa.sim.compiled import CompiledKernel, Version
 from isa.sim.faults import LaunchError
-from isa.sim.jit import Target, compile_ir, load_object
-from isa.sim.launch import Launch
-from isa.sim.memory import Memory
+from isa.sim.jit import HostTarget, compile_ir, load_object
+from isa.sim.launch import SimulatedLaunch
+from isa.sim.memory import DeviceMemory
 from isa.sim.runtime import runtime_text
 from isa.sim.state import LANES, Context, Wave
 from isa.sim.translations import Facts, Translated
@@ -96,8 +96,8 @@ class Schedule:
 class SanitizedCode:
     """A kernel compiled with hooks, for one target. late: results of loads appear no earlier than their waits."""
 
-    kernel: Kernel
-    target: Target
+    kernel: CompiledKernel
+    target: HostTarget
     late: bool = False
     shift: int = 2
     _versions: dict[bool, Version] = field(default_factory=dict)
@@ -163,10 +163,12 @@ class SanitizedCode:
         return Version(code, code.address(symbol), run, made.sites, made.bails)
 
 
-_compiled: weakref.WeakKeyDictionary[Kernel, dict[tuple[Target, bool], SanitizedCode]] = weakref.WeakKeyDictionary()
+_compiled: weakref.WeakKeyDictionary[CompiledKernel, dict[tuple[HostTarget, bool], SanitizedCode]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
-def sanitized_code(kernel: Kernel, target: Target, late: bool = False) -> SanitizedCode:
+def sanitized_code(kernel: CompiledKernel, target: HostTarget, late: bool = False) -> SanitizedCode:
     """The kernel with hooks, compiled once."""
     known = _compiled.setdefault(kernel, {})
     if (target, late) not in known:
@@ -177,7 +179,7 @@ def sanitized_code(kernel: Kernel, target: Target, late: bool = False) -> Saniti
 class MemoryShadow:
     """What is known of all allocations of one launch. `unwritten`: (address, bytes) that nobody wrote."""
 
-    def __init__(self, memory: Memory, shift: int, unwritten: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, memory: DeviceMemory, shift: int, unwritten: Sequence[tuple[int, int]]) -> None:
         allocations = memory.allocations
         self.rows = (Row * max(1, len(allocations)))()
         self.count = len(allocations)
@@ -205,15 +207,15 @@ class MemoryShadow:
         return ctypes.addressof(ctypes.c_char.from_buffer(room))
 
 
-class SanitizedLaunch(Launch):
+class SanitizedLaunch(SimulatedLaunch):
     """One launch under the sanitizer. After `run`, also after one that raised, `sightings` holds what hooks reported.
     late: results of loads appear no earlier than their waits."""
 
     def __init__(
         self,
-        kernel: Kernel,
-        memory: Memory,
-        target: Target,
+        kernel: CompiledKernel,
+        memory: DeviceMemory,
+        target: HostTarget,
         grid: arguments.Triple,
         block: arguments.Triple,
         kernarg: bytes,

@@ -10,7 +10,7 @@ import struct
 
 import numpy as np
 
-from isa.object.code_object import Kernel
+from isa.object.code_object import DescribedKernel
 from isa.semantics.wave_start import work_item_ids
 from isa.sim.faults import LaunchError
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE
@@ -43,7 +43,7 @@ _SERVICES = frozenset(
 )
 
 
-def kernarg_segment(kernel: Kernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int) -> bytes:
+def kernarg_segment(kernel: DescribedKernel, kernarg: bytes, grid: Triple, block: Triple, dynamic_lds: int) -> bytes:
     """The whole segment: the explicit arguments as given, the hidden ones filled in; those of services stay what
     `kernarg` has in their place, or 0, which a kernel sees as absent. LaunchError if the arguments do not fit, or if
     the metadata gives a hidden one no place within the segment."""
@@ -86,7 +86,7 @@ def dispatch_packet(grid: Triple, block: Triple, scratch: int, lds: int, kernarg
 
 
 def scalar_registers(
-    kernel: Kernel, kernarg: int, packet: int, scratch: int
+    kernel: DescribedKernel, kernarg: int, packet: int, scratch: int
 ) -> tuple[ctypes.Array[ctypes.c_uint32], list[int]]:
     """(what s0 to s127 begin with, the SGPRs of workgroup id x, y, z; 124 for one that the kernel did not ask for)."""
     registers = (ctypes.c_uint32 * 128)()
@@ -103,7 +103,9 @@ def scalar_registers(
     return registers, ids
 
 
-def work_items(kernel: Kernel, block: Triple) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
+def work_items(
+    kernel: DescribedKernel, block: Triple
+) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
     """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave)."""
     count = block[0] * block[1] * block[2]
     waves = -(-count // LANES)

@@ -16,35 +16,36 @@ from dataclasses import dataclass
 from isa.object import code_object
 from isa.object.code_object import CodeObject
 from isa.sim import selfcheck
-from isa.sim.compiled import Kernel
-from isa.sim.jit import NATIVE, Target
-from isa.sim.launch import Launch, LaunchReport
-from isa.sim.memory import CAPACITY, Memory
+from isa.sim.compiled import CompiledKernel
+from isa.sim.jit import NATIVE, HostTarget
+from isa.sim.launch import LaunchReport, SimulatedLaunch
+from isa.sim.memory import CAPACITY, DeviceMemory
 
-__all__ = ["Card", "Kernel", "LaunchReport", "Module"]
+__all__ = ["Card", "CompiledKernel", "LaunchReport", "Module"]
 
 
 @dataclass(frozen=True)
 class Module:
     """A code object in the card's memory. `globals`: a variable's name -> (address, size in bytes)."""
 
-    kernels: Mapping[str, Kernel]
+    kernels: Mapping[str, CompiledKernel]
     globals: Mapping[str, tuple[int, int]]
     address: int
 
 
 class Card:
-    """A gfx11 card. cpu: the host processor to compile for (`isa.sim.jit.Target`). hasty: as for that. capacity: bytes.
+    """A gfx11 card. cpu: the host processor to compile for (`isa.sim.jit.HostTarget`). hasty: as for that. capacity:
+    bytes.
 
     IsaError for a processor that is not known, or whose code this machine cannot run."""
 
     def __init__(self, *, cpu: str = NATIVE, hasty: bool = False, capacity: int = CAPACITY) -> None:
-        self.asked = Target(cpu, hasty)
+        self.asked = HostTarget(cpu, hasty)
         self.asked.check_host()
-        self.memory = Memory(capacity)
+        self.memory = DeviceMemory(capacity)
 
     @functools.cached_property
-    def target(self) -> Target:
+    def target(self) -> HostTarget:
         """What is compiled for: what was asked for, unless its code computes wrong numbers here (`selfcheck`)."""
         return selfcheck.settled(self.asked)
 
@@ -58,7 +59,7 @@ class Card:
             ctypes.memmove(base + segment.address, segment.data, len(segment.data))
         for where, addend in loaded.relative:
             ctypes.c_uint64.from_address(base + where).value = base + addend
-        kernels = {name: Kernel(facts, loaded, base) for name, facts in loaded.kernels.items()}
+        kernels = {name: CompiledKernel(facts, loaded, base) for name, facts in loaded.kernels.items()}
         variables = {
             s.name: (base + s.address, s.size)
             for s in loaded.symbols.values()
@@ -72,7 +73,7 @@ class Card:
 
     def launch(
         self,
-        kernel: Kernel,
+        kernel: CompiledKernel,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
         kernarg: bytes,
@@ -91,4 +92,6 @@ class Card:
         Raises KernelFault, BudgetSpent, LaunchError (isa.sim.faults), and IsaError for an instruction that is not
         described. A launch that failed may have written to memory.
         """
-        return Launch(kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget).run(threads)
+        return SimulatedLaunch(kernel, self.memory, self.target, grid, block, kernarg, dynamic_lds, fast, budget).run(
+            threads
+        )

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isa.object.code_object import CodeObject, disassemble
-from isa.object.code_object import Kernel as KernelFacts
+from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.semantics.float_mode import FloatMode
 from isa.sim import translations
-from isa.sim.jit import Native, Target, compile_ir, load_object
+from isa.sim.jit import HostTarget, Native, compile_ir, load_object
 from isa.sim.translations import Facts, Translated
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Version:
     bails: frozenset[int]
 
     @staticmethod
-    def of(translated: Translated, symbol: str, target: Target) -> Version:
+    def of(translated: Translated, symbol: str, target: HostTarget) -> Version:
         native = load_object(translated.code, target)
         return Version(native, native.address(symbol), native.address("run"), translated.sites, translated.bails)
 
@@ -52,14 +52,14 @@ _recent: OrderedDict[str, Version] = OrderedDict()
 
 
 @dataclass(eq=False)
-class Kernel:
+class CompiledKernel:
     """A kernel that can be launched. code: where its code object lies in the card's memory."""
 
     facts: KernelFacts
     code_object: CodeObject
     code: int
     _blocks: list[Block] | None = None
-    _versions: dict[tuple[Target, bool, bool], Version] = field(default_factory=dict)
+    _versions: dict[tuple[HostTarget, bool, bool], Version] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -122,7 +122,7 @@ class Kernel:
         rows = disassemble(code, address, self.code_object.arch)
         return parse_disassembly([row for row in rows if not row[2].startswith(".")], self.name)
 
-    def version(self, target: Target, *, fast: bool, switches: bool) -> Version:
+    def version(self, target: HostTarget, *, fast: bool, switches: bool) -> Version:
         """Compiled when it is first asked for. switches: the fast and the plain version take turns.
 
         IsaError where an instruction is not described.
@@ -133,7 +133,7 @@ class Kernel:
                 self._versions[key] = self._compile(target, fast, switches)
             return self._versions[key]
 
-    def _compile(self, target: Target, fast: bool, switches: bool) -> Version:
+    def _compile(self, target: HostTarget, fast: bool, switches: bool) -> Version:
         """From the memory of this process, else from the disk, else translated."""
         # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
         more = self._versions[target, True, True].bails if switches and not fast else frozenset()
@@ -162,7 +162,7 @@ class Kernel:
             _recent.popitem(last=False)
         return version
 
-    def key(self, target: Target, *facts: object) -> str:
+    def key(self, target: HostTarget, *facts: object) -> str:
         """The name of a translation of this code, under facts, for a target."""
         descriptor = self.facts.descriptor
         return translations.key(

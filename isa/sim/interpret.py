@@ -35,7 +35,7 @@ PRIVATE_BASE = 0x2000_0000 << 32
 _APERTURE = 1 << 32
 
 
-class Memory:
+class Buffers:
     """Global memory: buffers at addresses of the caller's choice."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Memory:
 
 
 @dataclass
-class Code:
+class AddressedCode:
     """A kernel's instructions, with addresses. `entry` is the address where waves begin."""
 
     instructions: Sequence[Instruction]
@@ -73,8 +73,8 @@ class Wave:
 
     def __init__(
         self,
-        code: Code,
-        memory: Memory,
+        code: AddressedCode,
+        memory: Buffers,
         lds: bytearray,
         *,
         scratch_bytes: int = 0,
@@ -269,7 +269,7 @@ CODE_BASE = 0x1000_0000
 def launch(
     code_object: CodeObject,
     name: str,
-    memory: Memory,
+    memory: Buffers,
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     kernarg: bytes,
@@ -287,7 +287,7 @@ def launch(
     for segment in code_object.segments:
         image[segment.address : segment.address + len(segment.data)] = segment.data
     memory.add(CODE_BASE, image)
-    code = Code(_instructions(code_object, name), CODE_BASE + descriptor.entry)
+    code = AddressedCode(_instructions(code_object, name), CODE_BASE + descriptor.entry)
     scratch = descriptor.scratch_bytes + (_STACK_BYTES if descriptor.dynamic_stack else 0)
     lds_bytes = descriptor.lds_bytes + dynamic_lds
     segment_bytes = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)

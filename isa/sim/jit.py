@@ -48,7 +48,7 @@ process at a name that it does not know."""
 
 
 @dataclass(frozen=True)
-class Target:
+class HostTarget:
     """A processor to compile for. cpu: NATIVE, which is this one, or one of LEVELS; IsaError for any other.
     hasty: code that is ready in half the time and runs at half the speed, for small launches."""
 
@@ -152,7 +152,7 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _machine(target: Target) -> Any:
+def _machine(target: HostTarget) -> Any:
     llvm = packages.load("llvmlite.binding")
 
     _initialize()
@@ -161,7 +161,7 @@ def _machine(target: Target) -> Any:
     )
 
 
-def compile_ir(text: str, target: Target, *, optimise: bool = False) -> bytes:
+def compile_ir(text: str, target: HostTarget, *, optimise: bool = False) -> bytes:
     """An object file for a module. The text is the project's own: an error in it is a bug, and raises RuntimeError.
 
     optimise: also run LLVM's passes, which the code of kernels does not need and which take long.
@@ -169,7 +169,7 @@ def compile_ir(text: str, target: Target, *, optimise: bool = False) -> bytes:
     return _aside(lambda: _compile(text, target, optimise))
 
 
-def _compile(text: str, target: Target, optimise: bool) -> bytes:
+def _compile(text: str, target: HostTarget, optimise: bool) -> bytes:
     with _lock:
         machine = _machine(target)
         code: bytes = machine.emit_object(_module(text, machine, optimise))
@@ -200,7 +200,7 @@ def define_symbols(addresses: Mapping[str, int]) -> None:
             llvm.add_symbol(name, address)
 
 
-def load_object(code: bytes, target: Target) -> Native:
+def load_object(code: bytes, target: HostTarget) -> Native:
     """What compile_ir made, in memory and ready to be called."""
     llvm = packages.load("llvmlite.binding")
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from isa.errors import IsaError
 from isa.sim import arguments
-from isa.sim.compiled import Kernel, Version
+from isa.sim.compiled import CompiledKernel, Version
 from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place, RegisterFault
-from isa.sim.jit import NEED_PLAIN, RUN, Target
-from isa.sim.memory import Memory
+from isa.sim.jit import NEED_PLAIN, RUN, HostTarget
+from isa.sim.memory import DeviceMemory
 from isa.sim.state import LANES, LDS_PADDING, TURN, VGPRS, Context, FaultKind, Stop, Wave
 
 LDS_LIMIT = 64 << 10
@@ -55,14 +55,14 @@ class _Buffer:
         self.address = -(-ctypes.addressof(self._bytes) // 128) * 128
 
 
-class Launch:
+class SimulatedLaunch:
     """One launch of a kernel. See `Card.launch` for the arguments."""
 
     def __init__(
         self,
-        kernel: Kernel,
-        memory: Memory,
-        target: Target,
+        kernel: CompiledKernel,
+        memory: DeviceMemory,
+        target: HostTarget,
         grid: arguments.Triple,
         block: arguments.Triple,
         kernarg: bytes,

@@ -1,8 +1,8 @@
 """The simulated card's memory: host memory at its own address, in one large reserved arena.
 
 A device address is a host address, so that kernels load and store without translation; what keeps a kernel inside is
-the table of allocations, which is searched for each access (`Table`, by native code) that the access site's last
-allocation does not cover.
+the table of allocations, which is searched for each access (`AllocationTable`, by native code) that the access site's
+last allocation does not cover.
 
 Allocations are 256-byte aligned, keep their exact size, and lie at least `GUARD` bytes apart, so that an access just
 behind the end is outside. Freed memory is given back to the host and may be handed out again. Host pages are taken
@@ -42,7 +42,7 @@ class Allocation:
         return f"[{self.base:#x}, {self.end:#x}), {self.size} bytes"
 
 
-class Table:
+class AllocationTable:
     """The allocations at one moment, for native code: `count`, then base and size of each by rising base (u64)."""
 
     def __init__(self, allocations: list[Allocation]) -> None:
@@ -53,7 +53,7 @@ class Table:
         self.address = ctypes.addressof(self._words)
 
 
-class Memory:
+class DeviceMemory:
     """All allocations of a card. Not for concurrent use; whoever shares a card locks it.
 
     capacity: bytes that may be allocated at a time.
@@ -67,7 +67,7 @@ class Memory:
         self._bases: list[int] = []
         self._sizes: dict[int, int] = {}
         self._foreign: set[int] = set()
-        self._table: Table | None = None
+        self._table: AllocationTable | None = None
 
     def allocate(self, size: int) -> int:
         """Address of `size` new bytes. Raises OutOfMemory."""
@@ -138,10 +138,10 @@ class Memory:
         return [Allocation(b, self._sizes[b]) for b in self._bases]
 
     @property
-    def table(self) -> Table:
+    def table(self) -> AllocationTable:
         """The allocations as they are now. Whoever uses it keeps it, so that later changes do not reach it."""
         if self._table is None:
-            self._table = Table(self.allocations)
+            self._table = AllocationTable(self.allocations)
         return self._table
 
     def _insert(self, base: int, size: int) -> None:

@@ -1,6 +1,6 @@
 """Whether this machine's native code computes what it should: known answers, asked once a machine.
 
-In:  a processor to compile for (`isa.sim.jit.Target`).
+In:  a processor to compile for (`isa.sim.jit.HostTarget`).
 Out: `verdict(target)`: which of GROUPS come out wrong; `settled(target)`: the target itself where none does, else the
      highest processor level below it at which none does.
 
@@ -31,7 +31,7 @@ from isa import cache, packages
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim import jit, translations
-from isa.sim.jit import LEVELS, NATIVE, Target
+from isa.sim.jit import LEVELS, NATIVE, HostTarget
 from isa.sim.state import LANES, LDS_PADDING, VGPRS, Context, Stop, Wave
 from isa.sim.translations import Facts
 
@@ -147,7 +147,7 @@ GROUPS = {
 
 
 @functools.cache
-def settled(target: Target) -> Target:
+def settled(target: HostTarget) -> HostTarget:
     """The target, or what is compiled for instead; said once on stderr. IsaError where all that there is computes wrong
     numbers."""
     wrong = verdict(target)
@@ -157,7 +157,7 @@ def settled(target: Target) -> Target:
         return settled(replace(target, hasty=False))
     below = list(LEVELS)[: list(LEVELS).index(target.cpu)] if target.cpu != NATIVE else list(LEVELS)
     for cpu in reversed(below):
-        lower = Target(cpu)
+        lower = HostTarget(cpu)
         if lower.runs_here and not verdict(lower):
             print(
                 f"hipgemm: code for {target.name} computes wrong numbers on this machine ({', '.join(wrong)}); "
@@ -172,7 +172,7 @@ def settled(target: Target) -> Target:
     )
 
 
-def verdict(target: Target) -> tuple[str, ...]:
+def verdict(target: HostTarget) -> tuple[str, ...]:
     """The names of the groups that come out wrong, from the cache or asked now."""
     name = translations.key(("known answers", target.name, target.features, target.hasty, _llvm()))
 
@@ -185,7 +185,7 @@ def verdict(target: Target) -> tuple[str, ...]:
     return cache.find_or_make(KIND, name, MOST, lambda: ask(target), write, read)
 
 
-def ask(target: Target) -> tuple[str, ...]:
+def ask(target: HostTarget) -> tuple[str, ...]:
     """Compile and run all groups now."""
     versions = _Versions(target)
     return tuple(
@@ -242,7 +242,7 @@ def listing() -> list[tuple[int, int, str]]:
 class _Versions:
     """The groups' native code, and a wave to run it with."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: HostTarget) -> None:
         from isa.asm.parse import parse_disassembly
         from isa.sim.cfg import blocks_of
         from isa.sim.runtime import runtime_text

@@ -1,9 +1,9 @@
 """Values for the tracer: an instruction's body, run on them, writes NumPy source instead of computing.
 
 A vector value is an array (waves, 32), a scalar one (waves, 1): one operation then serves all waves of a recording.
-`Code` collects the statements of one basic block; `isa.timing.tracer` compiles them once and runs them as often as the
-block is executed. Results are those of `isa.semantics.values`; what no address or branch condition has needed so far is
-refused by name.
+`Statements` collects the statements of one basic block; `isa.timing.tracer` compiles them once and runs them as often
+as the block is executed. Results are those of `isa.semantics.values`; what no address or branch condition has needed so
+far is refused by name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-class Code:
+class Statements:
     """Statements of a block; `constants` are the arrays they name as K[i]."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Code:
 class ArrayValue(Value):
     """A NumPy expression by name. See the module's docstring."""
 
-    def __init__(self, code: Code, type_: str, text: str) -> None:
+    def __init__(self, code: Statements, type_: str, text: str) -> None:
         self.code, self.type, self.text = code, type_, text
 
     def _of(self, other: Number, type_: str | None = None) -> str:

@@ -23,12 +23,12 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.timing import slicing, tracer
 from isa.timing.trace import Apart, Trace
-from isa.timing.tracer import Launch
+from isa.timing.tracer import TracedLaunch
 
 BEGINNING = 256
 
 
-def apart(cfg: Cfg, launch: Launch, found: Trace, units: int, slots: int) -> Trace:
+def apart(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int) -> Trace:
     """`found`, or what follows workgroups that differ. units: of the card; slots: workgroups that one holds."""
     if found.exact or not slicing.guessed(cfg):
         return found

@@ -43,7 +43,7 @@ class Emitter:
     def __init__(self, part: Slice, lds: bool = True) -> None:
         self.lds = lds
         self.mode = FloatMode.of(0xF0)
-        self.code = arrays.Code()
+        self.code = arrays.Statements()
         self.part = part
         self.position = 0
         self.discard = False

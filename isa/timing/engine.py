@@ -35,10 +35,10 @@ from isa.timing import native
 
 
 def run(
-    code: L.Code,
+    code: L.CodeArrays,
     rec: L.Recorded,
     work: L.Work,
-    m: L.Machine,
+    m: L.MachineNumbers,
     budget: int,
     events: np.ndarray,
 ) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:

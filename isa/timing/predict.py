@@ -29,7 +29,7 @@ from isa.timing.cards import Card
 from isa.timing.divergent_workgroups import apart
 from isa.timing.ensemble import Timing
 from isa.timing.model import Prepared, Resources, prepare
-from isa.timing.tracer import Launch, trace
+from isa.timing.tracer import TracedLaunch, trace
 
 Triple = tuple[int, int, int]
 _KERNARG = 0x10_0000_0000
@@ -44,7 +44,7 @@ _ELSEWHERE = ("check", "asm/emit.py", "passes", "toolchain.py")
 """What of isa has no say in a prediction."""
 
 
-def cfg_of(code: objects.CodeObject, kernel: objects.Kernel) -> Cfg:
+def cfg_of(code: objects.CodeObject, kernel: objects.DescribedKernel) -> Cfg:
     """The control flow of a kernel as it lies in its code object."""
     entry = kernel.descriptor.entry
     return _cfg(code.read(entry, kernel.code_size), entry, code.arch, kernel.name)
@@ -56,14 +56,16 @@ def _cfg(data: bytes, entry: int, arch: str, name: str) -> Cfg:
     return control_flow.of_instructions(parse_disassembly(objects.disassemble(data, entry, arch), name, arch), name)
 
 
-def launch_of(kernel: objects.Kernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0) -> Launch:
+def launch_of(
+    kernel: objects.DescribedKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0
+) -> TracedLaunch:
     """Registers and memory at the first instruction. kernarg: the explicit arguments."""
     scratch = kernel.descriptor.scratch_bytes
     segment = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)
     segment += bytes(-len(segment) % _KERNARG_ALIGNMENT)
     packet = arguments.dispatch_packet(grid, block, scratch, kernel.descriptor.lds_bytes + dynamic_lds, _KERNARG)
     registers, ids = arguments.scalar_registers(kernel, _KERNARG, _PACKET, scratch)
-    return Launch(
+    return TracedLaunch(
         grid,
         block,
         sgprs=tuple((i, value) for i, value in enumerate(registers) if value),
@@ -146,7 +148,7 @@ def _model() -> str:
     return cache.key(*(p.read_bytes() for p in cache.sources(*_ELSEWHERE)))
 
 
-def resources_of(kernel: objects.Kernel, dynamic_lds: int = 0) -> Resources:
+def resources_of(kernel: objects.DescribedKernel, dynamic_lds: int = 0) -> Resources:
     """What a kernel takes, by its metadata and descriptor."""
     return Resources(
         vgprs=max(kernel.vgprs, 1),

@@ -27,12 +27,12 @@ from isa.errors import IsaError
 from isa.semantics.engine import Request
 from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import Block
-from isa.sim.compiled import Kernel, Version, is_site
+from isa.sim.compiled import CompiledKernel, Version, is_site
 from isa.sim.ir import Region
-from isa.sim.jit import Target, compile_ir, load_object
-from isa.sim.launch import Launch
+from isa.sim.jit import HostTarget, compile_ir, load_object
+from isa.sim.launch import SimulatedLaunch
 from isa.sim.llvm_values import LlvmValue
-from isa.sim.memory import Memory
+from isa.sim.memory import DeviceMemory
 from isa.sim.runtime import runtime_text
 from isa.sim.selfcheck import settled
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
@@ -120,10 +120,10 @@ class RecordingTranslator(Translator):
         return super().atomic(at, body, data)
 
 
-_made: weakref.WeakKeyDictionary[Kernel, dict[Target, Version]] = weakref.WeakKeyDictionary()
+_made: weakref.WeakKeyDictionary[CompiledKernel, dict[HostTarget, Version]] = weakref.WeakKeyDictionary()
 
 
-def _compiled(kernel: Kernel, target: Target) -> Version:
+def _compiled(kernel: CompiledKernel, target: HostTarget) -> Version:
     """The kernel with notes, compiled once."""
     known = _made.setdefault(kernel, {})
     if target not in known:
@@ -141,12 +141,13 @@ def _compiled(kernel: Kernel, target: Target) -> Version:
     return known[target]
 
 
-class _One(Launch):
+class _One(SimulatedLaunch):
     """A launch of one workgroup. take: what is done with the rows of the log, an array [n, 2 + lanes of a strip]."""
 
     def __init__(
-        self, version: Version, number: int, take: Callable[[np.ndarray], None], kernel: Kernel, memory: Memory,
-        target: Target, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int,
+        self, version: Version, number: int, take: Callable[[np.ndarray], None], kernel: CompiledKernel,
+        memory: DeviceMemory,
+        target: HostTarget, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int,
     ) -> None:  # fmt: skip
         self._made = version
         super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, False, None)
@@ -190,7 +191,7 @@ class _One(Launch):
 class _Taker:
     """Rows of the log -> accesses and blocks of a `Cfg`."""
 
-    def __init__(self, cfg: Cfg, kernel: Kernel, recorder: Recorder | None) -> None:
+    def __init__(self, cfg: Cfg, kernel: CompiledKernel, recorder: Recorder | None) -> None:
         self.cfg, self.recorder = cfg, recorder
         at = {inst.address: i for i, inst in enumerate(cfg.instructions)}
         sites = [i for b in kernel.blocks for i in b.instructions if is_site(i)]
@@ -270,8 +271,8 @@ class _Taker:
 
 
 def record(
-    cfg: Cfg, kernel: Kernel, memory: Memory, target: Target, grid: Triple, block: Triple, kernarg: bytes,
-    dynamic_lds: int = 0,
+    cfg: Cfg, kernel: CompiledKernel, memory: DeviceMemory, target: HostTarget, grid: Triple, block: Triple,
+    kernarg: bytes, dynamic_lds: int = 0,
 ) -> Trace:  # fmt: skip
     """Run four workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by address
     (`isa.timing.predict.cfg_of`). What `isa.sim.card.Card.launch` raises, and IsaError where a flat access goes to more

@@ -8,7 +8,7 @@ Four workgroups run side by side: (0, 0), which is recorded, and the probes (1, 
 show how addresses move with the grid.
 
 Limits: a path of more than LONGEST basic blocks is refused, as most likely it has no end; so are kernels whose path or
-addresses depend on loaded data (`slicing`); scalar loads are served from `Launch.memory` only (kernel arguments,
+addresses depend on loaded data (`slicing`); scalar loads are served from `TracedLaunch.memory` only (kernel arguments,
 dispatch packet). A workgroup of the probes that takes another path than (0, 0) makes the trace inexact, which it says.
 """
 
@@ -37,7 +37,7 @@ _ALL = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
-class Launch:
+class TracedLaunch:
     """How a kernel is started: what the hardware and the runtime put into registers and kernel arguments.
 
     grid: workgroups in x, y, z; block: work-items of a workgroup.
@@ -94,12 +94,12 @@ def _code(kernel: _Kernel, whole: bool) -> _Code:
     return _Code(kernel.cfg, whole)
 
 
-def _code_of(cfg: Cfg, launch: Launch) -> _Code:
+def _code_of(cfg: Cfg, launch: TracedLaunch) -> _Code:
     x, y, z = launch.block
     return _code(_Kernel(cfg), x * y * z % 32 == 0)
 
 
-def follow(cfg: Cfg, launch: Launch, numbers: Sequence[int], last: int | None = None) -> Recorded:
+def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | None = None) -> Recorded:
     """Record workgroups by their numbers, each for itself; wave i of the r-th has row r * launch.waves + i. last: None,
     or accesses of a wave after which it is left; LDS is then left out."""
     gx = launch.grid[0]
@@ -108,7 +108,7 @@ def follow(cfg: Cfg, launch: Launch, numbers: Sequence[int], last: int | None = 
     return run.recorder.finish()
 
 
-def ways(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> list[bytes]:
+def ways(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]:
     """Of each of these workgroups, something that is equal for those that go the same way."""
     gx = launch.grid[0]
     run = _Run(cfg, _code_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), 1 << 62)
@@ -119,7 +119,7 @@ def ways(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> list[bytes]:
     return [b"|".join(rows[i : i + launch.waves]) for i in range(0, len(rows), launch.waves)]
 
 
-def shifts(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray, bool]:
+def shifts(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray, bool]:
     """How far each instruction's addresses move with x and y, by workgroup 0 and others that go its way: sectors, and
     whether all agree (`Trace`)."""
     gx = launch.grid[0]
@@ -129,7 +129,7 @@ def shifts(cfg: Cfg, launch: Launch, numbers: Sequence[int]) -> tuple[np.ndarray
     return run.shifts()
 
 
-def trace(cfg: Cfg, launch: Launch) -> Trace:
+def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
     gx, gy = launch.grid[0], launch.grid[1] * launch.grid[2]
     probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
@@ -145,7 +145,7 @@ class _Run:
     accesses of a wave, LDS left out, nobody needs to know more."""
 
     def __init__(
-        self, cfg: Cfg, code: _Code, launch: Launch, probes: list[tuple[int, int]], recorded: int = 1,
+        self, cfg: Cfg, code: _Code, launch: TracedLaunch, probes: list[tuple[int, int]], recorded: int = 1,
         last: int | None = None,
     ) -> None:  # fmt: skip
         self.cfg, self.code, self.launch, self.probes, self.last = cfg, code, launch, probes, last

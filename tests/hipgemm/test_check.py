@@ -194,9 +194,9 @@ def test_ctrl_c_ends_a_check(tmp_path: Path) -> None:
     file.write_text(SPIN)
     program = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import isa.sim.launch as launch; run = launch.Launch.run\n"
+        "import isa.sim.launch as launch; run = launch.SimulatedLaunch.run\n"
         "def told(self, threads): print('running', flush=True); return run(self, threads)\n"
-        "launch.Launch.run = told\n"
+        "launch.SimulatedLaunch.run = told\n"
         f"from hipgemm.cli import main; main(['check', {str(file)!r}, '--grid', '1', '--block', '32'])\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

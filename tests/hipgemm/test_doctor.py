@@ -43,4 +43,4 @@ def test_nothing_right(monkeypatch):
     status, found, detail = told()
     assert (status, found) == (1, False)
     assert "native code computes wrong numbers on this machine: f32" in detail
-    assert selfcheck.verdict(jit.Target(NATIVE))
+    assert selfcheck.verdict(jit.HostTarget(NATIVE))

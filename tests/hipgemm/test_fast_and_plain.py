@@ -12,7 +12,7 @@ from hipgemm.kernels import LADDER, rung
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card
-from isa.sim.jit import LEVELS, Target
+from isa.sim.jit import LEVELS, HostTarget
 from isa.sim.numpy_values import NumpyValue
 
 M, N, K = 256, 128, 64
@@ -23,7 +23,7 @@ SMALL = "gemm_64x64x8_4x4_l4_g2_s2_nn"
 
 def runs_here(cpu: str) -> bool:
     try:
-        Target(cpu).check_host()
+        HostTarget(cpu).check_host()
     except IsaError:
         return False
     return True

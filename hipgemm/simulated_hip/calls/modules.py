@@ -23,7 +23,7 @@ from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import KernelHandle, LoadedModule, Runtime
 from isa.errors import IsaError
 from isa.object import code_object
-from isa.object.code_object import Argument, Kernel
+from isa.object.code_object import Argument, DescribedKernel
 
 Triple: TypeAlias = tuple[int, int, int]
 BUFFER_POINTER, BUFFER_SIZE, END = 1, 2, 3  # HIP_LAUNCH_PARAM_*
@@ -125,7 +125,7 @@ def function(rt: Runtime, handle: int) -> KernelHandle:
     return rt.find(rt.functions, handle)
 
 
-def _attributes(kernel: Kernel) -> FuncAttributes:
+def _attributes(kernel: DescribedKernel) -> FuncAttributes:
     """Binary and "ptx" version are 10 * major + minor of the target; LDS is what CUDA calls shared."""
     return FuncAttributes(
         binaryVersion=110,
@@ -251,7 +251,7 @@ def hipDrvLaunchKernelEx(rt: Runtime, config: Pointer, handle: Pointer, paramete
     launch(rt, handle, grid, block, given.dynamic_lds, given.stream or 0, parameters, extra)
 
 
-def _check_shape(kernel: Kernel, grid: Triple, block: Triple, dynamic_lds: int) -> None:
+def _check_shape(kernel: DescribedKernel, grid: Triple, block: Triple, dynamic_lds: int) -> None:
     """Refuse what the card cannot start: more work-items than the kernel was compiled for is hipErrorLaunchFailure, LDS
     that does not fit beside the kernel's own hipErrorOutOfMemory, anything else hipErrorInvalidValue."""
     threads = block[0] * block[1] * block[2]

@@ -13,13 +13,13 @@ from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, U
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
-from isa.object.code_object import Kernel
+from isa.object.code_object import DescribedKernel
 from isa.targets import target
 
 LDS_GRANULE = 1024
 
 
-def workgroups_of_wgp(rt: Runtime, kernel: Kernel, threads: int, dynamic_lds: int) -> int:
+def workgroups_of_wgp(rt: Runtime, kernel: DescribedKernel, threads: int, dynamic_lds: int) -> int:
     """Workgroups of `threads` work-items that fit into one WGP together."""
     on = target(rt.arch)
     waves = -(-threads // device.WAVE)

@@ -40,7 +40,7 @@ from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
 from isa.check.equivalence.compare import Comparison, Difference, Differs, Place, products
 from isa.check.equivalence.decode import Beyond
 from isa.check.equivalence.induction import Loop, endless, solve
-from isa.check.equivalence.machine import STEP_LIMIT, Machine, ManyTrips, NeedCut, OverBudget
+from isa.check.equivalence.machine import STEP_LIMIT, ManyTrips, NeedCut, OverBudget, SymbolicMachine
 from isa.check.equivalence.state import Leaf
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
@@ -106,7 +106,7 @@ class Original:
 
     def __init__(self, kernel: Kernel, facts: Facts | None = None) -> None:
         self.kernel, self.facts = kernel, facts or Facts()
-        self._machines: dict[tuple[bool, bool], Machine] = {}
+        self._machines: dict[tuple[bool, bool], SymbolicMachine] = {}
 
     def prove(self, rewritten: Kernel, *, thorough: bool = True) -> Proof:
         """See `prove`."""
@@ -125,12 +125,12 @@ class Original:
             return replace(reordered, difference=commuted.difference)
         return commuted
 
-    def _machine(self, *, commute: bool = False, reassociate: bool = False) -> Machine:
+    def _machine(self, *, commute: bool = False, reassociate: bool = False) -> SymbolicMachine:
         """Its machine, with nothing learnt of a loop; a new one where too many terms have come together."""
         machine = self._machines.get((commute, reassociate))
         if machine is None or len(machine.terms) > MOST_TERMS:
             terms = Terms(Bounds(self.facts), commute=commute, reassociate=reassociate)
-            machine = Machine(self.kernel, terms, unknowns(terms, self.facts), self.facts, "original")
+            machine = SymbolicMachine(self.kernel, terms, unknowns(terms, self.facts), self.facts, "original")
             self._machines[commute, reassociate] = machine
         else:
             terms = machine.terms
@@ -140,7 +140,7 @@ class Original:
         return machine
 
 
-def _attempt(left: Machine, b: Kernel) -> Proof:
+def _attempt(left: SymbolicMachine, b: Kernel) -> Proof:
     """One comparison; the terms of `left` say what counts as equal."""
     a, facts = left.kernel, left.facts
     machines = (left, left.other(b, "rewritten"))
@@ -171,7 +171,7 @@ def _attempt(left: Machine, b: Kernel) -> Proof:
     return Proof("proved", _statement(a, b, counts, left.terms.reassociate), _assumptions(facts), counts=counts)
 
 
-def _never_ends(machine: Machine, position: int) -> None:
+def _never_ends(machine: SymbolicMachine, position: int) -> None:
     """Raises Differs for the rewritten kernel, Beyond for the original."""
     inst = machine.step(position).inst
     what = f"the loop at {machine.position_labels.get(position, inst)} never ends"
@@ -225,7 +225,7 @@ def _statement(a: Kernel, b: Kernel, counts: Mapping[str, int], reassociate: boo
 class _Session:
     """One run of the comparison, with the cuts known so far."""
 
-    def __init__(self, machines: tuple[Machine, Machine]) -> None:
+    def __init__(self, machines: tuple[SymbolicMachine, SymbolicMachine]) -> None:
         self.machines = machines
         self.loops: list[Loop] = []
         self.seen: set[tuple[str, int, Term | None]] = set()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from isa.asm.program import Instruction
 from isa.check.equivalence.decode import name
 from isa.check.equivalence.induction import Loop
-from isa.check.equivalence.machine import Machine
+from isa.check.equivalence.machine import SymbolicMachine
 from isa.check.equivalence.state import Event, Leaf
 from isa.check.equivalence.symbolic import is_uniform
 from isa.check.equivalence.term import Monomial, Term, show
@@ -65,7 +65,7 @@ class Differs(Exception):
 class Comparison:
     """The two machines and what was proved of their loops so far."""
 
-    machines: tuple[Machine, Machine]
+    machines: tuple[SymbolicMachine, SymbolicMachine]
     loops: list[Loop]
 
     # --- paths

@@ -26,7 +26,7 @@ from math import gcd
 
 from isa.check.equivalence.bounds import Polynomial
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, Beyond, name
-from isa.check.equivalence.machine import Machine, NeedCut, OverBudget
+from isa.check.equivalence.machine import NeedCut, OverBudget, SymbolicMachine
 from isa.check.equivalence.state import Leaf, State
 from isa.check.equivalence.term import Monomial, Term
 from isa.check.equivalence.terms import Terms
@@ -89,7 +89,7 @@ class Loop:
         return State(regs, epoch, memory, pending=dict(pending), lds_busy=busy)
 
 
-def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
+def solve(loop: Loop, machines: tuple[SymbolicMachine, SymbolicMachine]) -> None:
     """Find the forms; on return they are proved. Beyond where they cannot be found."""
     terms = machines[0].terms
     loop.under_way = [state.under_way() for state in loop.entry]
@@ -114,7 +114,7 @@ def solve(loop: Loop, machines: tuple[Machine, Machine]) -> None:
     raise Beyond(f"the loop at {loop.label} did not settle in {ROUNDS} rounds")
 
 
-def endless(machine: Machine, position: int, state: State) -> bool:
+def endless(machine: SymbolicMachine, position: int, state: State) -> bool:
     """Whether a loop that was entered with this state is proved never to be left.
 
     It is cut at its header and solved as a loop of two equal programs; a way out that the forms leave open means that
@@ -134,7 +134,7 @@ def endless(machine: Machine, position: int, state: State) -> bool:
     return all(leaf.position == position for leaf in leaves)
 
 
-def _check_back(leaf: Leaf, loop: Loop, side: int, machine: Machine) -> None:
+def _check_back(leaf: Leaf, loop: Loop, side: int, machine: SymbolicMachine) -> None:
     where = f"in the loop at {loop.label} of {machine.kernel.name}"
     if leaf.position != loop.positions[side]:
         raise Beyond(f"a loop with a variable trip count {where}, inside another")

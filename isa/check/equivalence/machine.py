@@ -42,25 +42,25 @@ EXEC_LO = SGPR0 + 126
 class OverBudget(Exception):
     """A path of more than STEP_LIMIT instructions."""
 
-    def __init__(self, machine: Machine, inst: Instruction) -> None:
+    def __init__(self, machine: SymbolicMachine, inst: Instruction) -> None:
         self.machine, self.inst = machine, inst
 
 
 class ManyTrips(Exception):
     """A loop went round very often, each time on a condition that is a constant: does it ever end?"""
 
-    def __init__(self, machine: Machine, position: int, state: State) -> None:
+    def __init__(self, machine: SymbolicMachine, position: int, state: State) -> None:
         self.machine, self.position, self.state = machine, position, state
 
 
 class NeedCut(Exception):
     """A loop went round on a condition that is not a constant: its header must be a cut."""
 
-    def __init__(self, machine: Machine, position: int) -> None:
+    def __init__(self, machine: SymbolicMachine, position: int) -> None:
         self.machine, self.position = machine, position
 
 
-class Machine:
+class SymbolicMachine:
     """One kernel, decoded. `faults` collects what was found wrong with waits; `origin` says which instruction first
     made a term; `executed` counts instructions; `ending` are loops that go round often but were seen not to go round
     for ever."""
@@ -90,9 +90,9 @@ class Machine:
         self._kernarg = terms.atom("unknown", "kernarg", 1, width=64)
         self._dwords = self._argument_dwords()
 
-    def other(self, kernel: Kernel, tag: str) -> Machine:
+    def other(self, kernel: Kernel, tag: str) -> SymbolicMachine:
         """A machine for another kernel over the same terms. What both share of the code is decoded once."""
-        other = Machine(kernel, self.terms, self.unknowns, self.facts, tag)
+        other = SymbolicMachine(kernel, self.terms, self.unknowns, self.facts, tag)
         other._decoded = self._decoded
         return other
 

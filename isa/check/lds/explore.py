@@ -26,7 +26,7 @@ from isa.analysis import regset
 from isa.analysis.cfg import Cfg, is_branch, is_indirect_jump
 from isa.asm.program import Instruction
 from isa.check.lds.footprint import Footprint
-from isa.check.lds.machine import Machine, Place, Results, Start, place
+from isa.check.lds.machine import Place, Results, Start, WorkgroupMachine, place
 from isa.check.lds.needed import Needed
 from isa.check.lds.values import Lanes
 from isa.registers import EXEC_LO
@@ -198,7 +198,7 @@ class Explorer:
         running, waiting = dict(node.running), dict(node.waiting)
         first = min(running)  # compilers write a loop's exit behind its body
         waves = running.pop(first)
-        machine = Machine(self.asks.start, choose, self._results, waves if running or waiting else None)
+        machine = WorkgroupMachine(self.asks.start, choose, self._results, waves if running or waiting else None)
         machine.state = dict(node.state)
         run = Run()
         node.runs.append(run)
@@ -233,7 +233,7 @@ class Explorer:
             run.next = self._enter(machine.state, running, waiting)
         return answers, open_
 
-    def _leave(self, block: int, machine: Machine, waves: int, running: dict[int, int]) -> None:
+    def _leave(self, block: int, machine: WorkgroupMachine, waves: int, running: dict[int, int]) -> None:
         """Where the waves go behind a block."""
         successors = [self._starts[s] for s in self.asks.blocks[block].successors]
         taken = 0

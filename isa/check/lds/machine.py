@@ -65,7 +65,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Result:
+class StepResult:
     """What an instruction made of values: what it wrote where, what of LDS it reached, and of a branch its condition.
     values: kept alive with it, since their ids name it."""
 
@@ -81,7 +81,7 @@ class Results:
     (their ids), and the answer where it asks for one, as those in `asking` do. Values of one content are one object."""
 
     sources: dict[int, tuple[Place, ...]] = field(default_factory=dict)
-    kept: dict[tuple[int, ...], Result] = field(default_factory=dict)
+    kept: dict[tuple[int, ...], StepResult] = field(default_factory=dict)
     asking: set[tuple[int, ...]] = field(default_factory=set)
     contents: dict[tuple[object, ...], Lanes] = field(default_factory=dict)
 
@@ -93,7 +93,7 @@ class Results:
         return value
 
 
-class Machine(Straight):
+class WorkgroupMachine(Straight):
     """state: what each place holds; a place that is not there was never written. only: the waves that run now, as bits,
     where these are not all; active: the same as an array of one column, None for all. blind: sources count as unknown.
     reached: what LDS accesses touched.
@@ -140,7 +140,7 @@ class Machine(Straight):
         if len(self._asked) == 1:
             results.asking.add(key)
         if len(self._asked) < 2:
-            made = Result(values, tuple(self._puts), tuple(self.reached[before:]), self.taken)
+            made = StepResult(values, tuple(self._puts), tuple(self.reached[before:]), self.taken)
             results.kept[tuple(chain(key, self._asked))] = made
 
     def choose(self) -> bool:

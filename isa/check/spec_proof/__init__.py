@@ -64,9 +64,9 @@ from isa.asm.program import Kernel, Program
 from isa.check.equivalence import Difference, Place, Proof
 from isa.check.spec_proof import induction, settings, show
 from isa.check.spec_proof.expected import matrix
-from isa.check.spec_proof.launch import Beta, Launch, Memory
+from isa.check.spec_proof.launch import Beta, SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.operands import Beyond
-from isa.check.spec_proof.run import Code, run
+from isa.check.spec_proof.run import DecodedKernel, run
 from isa.check.spec_proof.sizes import (
     EveryK,
     Given,
@@ -100,10 +100,10 @@ SEEN = "what a workgroup stored before it counted itself is seen by one that fou
 def prove(
     program: Program,
     kernel: str | None,
-    launches: Sequence[Launch],
+    launches: Sequence[SymbolicLaunch],
     *,
-    edges: Sequence[Launch] = (),
-    far: Sequence[Launch] = (),
+    edges: Sequence[SymbolicLaunch] = (),
+    far: Sequence[SymbolicLaunch] = (),
     whole: bool = True,
     explain: bool = True,
     every: EveryK | None = None,
@@ -122,13 +122,13 @@ def prove(
     try:
         for launch in everything:
             settings.check(found, launch)
-        code = Code.of(found)
+        code = DecodedKernel.of(found)
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:
         return _faulty(found, None, fault)
     for together in _turns(launches, edges, far):
-        memory = Memory(together)
+        memory = SymbolicMemory(together)
         waves = _start(found, code, together, memory)
         try:
             seen |= run(code, waves)
@@ -171,12 +171,14 @@ def prove(
     return Proof("proved", statement, (_assumed(launches, edges, far, every), *ASSUMPTIONS, *between), counts=counts)
 
 
-def soonest(launches: Sequence[Launch]) -> list[Launch]:
+def soonest(launches: Sequence[SymbolicLaunch]) -> list[SymbolicLaunch]:
     """Those that show most of what is wrong in little time: workgroups need not take turns."""
     return [launch for launch in launches if launch.k and launch.order == "together" and launch.part is None]
 
 
-def _turns(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch]) -> Iterator[list[Launch]]:
+def _turns(
+    launches: Sequence[SymbolicLaunch], edges: Sequence[SymbolicLaunch], far: Sequence[SymbolicLaunch]
+) -> Iterator[list[SymbolicLaunch]]:
     """Which launches run at once; first those in which most that is wrong shows soonest."""
     soon = soonest(launches)
     late = [x for x in (*launches, *far) if x.k and x not in soon]
@@ -187,7 +189,7 @@ def _turns(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[La
             yield sorted(turn, key=lambda launch: -launch.k)
 
 
-def _difference(kernel: Kernel, code: Code, memory: Memory, explain: bool) -> Difference | None:
+def _difference(kernel: Kernel, code: DecodedKernel, memory: SymbolicMemory, explain: bool) -> Difference | None:
     """What the launches have left in memory that the definition does not, at the smallest of them first."""
     for number, launch in sorted(enumerate(memory.launches), key=lambda at: (at[1].k, at[1].m * at[1].n)):
         if launch.part is None and memory.of(number, "workspace")[:, : launch.zeroed].any():
@@ -197,7 +199,7 @@ def _difference(kernel: Kernel, code: Code, memory: Memory, explain: bool) -> Di
     return None
 
 
-def _every_k(kernel: Kernel, code: Code, every: EveryK) -> Proof | None:
+def _every_k(kernel: Kernel, code: DecodedKernel, every: EveryK) -> Proof | None:
     """Why all K could not be shown; None where they are."""
     try:
         for launch in (*every.launches, *every.corners):
@@ -222,7 +224,7 @@ calculated is one of those that the induction has reached so far. Others may be 
 
 
 # --- what was shown, for people
-def _shown(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch]) -> str:
+def _shown(launches: Sequence[SymbolicLaunch], edges: Sequence[SymbolicLaunch], far: Sequence[SymbolicLaunch]) -> str:
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
     found = [f"{len(launches)} sizes up to {largest}"]
     if edges:
@@ -233,7 +235,7 @@ def _shown(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[La
     return ", ".join(found)
 
 
-def _every_edge(edges: Sequence[Launch]) -> str:
+def _every_edge(edges: Sequence[SymbolicLaunch]) -> str:
     rows, columns = (_span({getattr(launch, letter) for launch in edges}) for letter in "mn")
     return f"{rows} rows and {columns} columns at the edges of C (each number of rows, each of columns)"
 
@@ -252,12 +254,17 @@ def _planes(every: EveryK) -> str:
     return found + (", a whole tile for each workgroup" if any(launch.split for launch in every.launches) else "")
 
 
-def _largest_plane(launches: Sequence[Launch]) -> str:
+def _largest_plane(launches: Sequence[SymbolicLaunch]) -> str:
     largest = max(launches, key=lambda launch: launch.m * launch.n)
     return f"{largest.m} x {largest.n}"
 
 
-def _assumed(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[Launch], every: EveryK | None) -> str:
+def _assumed(
+    launches: Sequence[SymbolicLaunch],
+    edges: Sequence[SymbolicLaunch],
+    far: Sequence[SymbolicLaunch],
+    every: EveryK | None,
+) -> str:
     text = f"M x N x K is one of {_sizes(launches)}"
     if edges:
         text += f", or M is 1 to {max(e.m for e in edges)} with some N and N is 1 to {max(e.n for e in edges)} with "
@@ -273,11 +280,11 @@ def _assumed(launches: Sequence[Launch], edges: Sequence[Launch], far: Sequence[
     return text
 
 
-def _sizes(launches: Sequence[Launch]) -> str:
+def _sizes(launches: Sequence[SymbolicLaunch]) -> str:
     return ", ".join(dict.fromkeys(map(str, launches)))
 
 
-def _start(kernel: Kernel, code: Code, launches: Sequence[Launch], memory: Memory) -> Waves:
+def _start(kernel: Kernel, code: DecodedKernel, launches: Sequence[SymbolicLaunch], memory: SymbolicMemory) -> Waves:
     waves = Waves(launches, memory, settings.lds_bytes(kernel), code.vgprs)
     settings.start(kernel, waves)
     return waves
@@ -297,7 +304,7 @@ def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
 
 
 def _compare(
-    kernel: Kernel, code: Code, memory: Memory, number: int, launch: Launch, explain: bool
+    kernel: Kernel, code: DecodedKernel, memory: SymbolicMemory, number: int, launch: SymbolicLaunch, explain: bool
 ) -> Difference | None:
     """The first element of C that does not hold what it must."""
     got, stored, by = memory.in_c(number)
@@ -321,9 +328,9 @@ def _compare(
     return Difference("value", what, Place(None, "", texts[0]), Place(inst.span, str(inst), texts[1]), sides=SIDES)
 
 
-def _trace(kernel: Kernel, code: Code, launch: Launch, lane: int) -> Trace:
+def _trace(kernel: Kernel, code: DecodedKernel, launch: SymbolicLaunch, lane: int) -> Trace:
     """The float operations of one lane of each workgroup of one launch, which is run again."""
-    waves = _start(kernel, code, [launch], Memory([launch]))
+    waves = _start(kernel, code, [launch], SymbolicMemory([launch]))
     waves.trace, waves.traced = [], (lane // LANES, lane % LANES)
     run(code, waves)
     return waves.trace

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.asm.program import Operand
-from isa.check.spec_proof.launch import OPEN, Launch, Memory
+from isa.check.spec_proof.launch import OPEN, SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.operands import scalar_index
 from isa.check.spec_proof.waves import SCC, Fault, Waves
 from isa.registers import Reg
@@ -97,7 +97,9 @@ class Sloped(Waves):
     where it is the carry of an address and the low half of that number. why: key -> why that register is open;
     told: the same where it was so from the beginning."""
 
-    def __init__(self, launches: Sequence[Launch], memory: Memory, lds_bytes: int, vgprs: int, domain: Domain) -> None:
+    def __init__(
+        self, launches: Sequence[SymbolicLaunch], memory: SymbolicMemory, lds_bytes: int, vgprs: int, domain: Domain
+    ) -> None:
         super().__init__(launches, memory, lds_bytes, vgprs)
         self.domain = domain
         self.slopes: dict[int, Longs] = {}

@@ -14,11 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from isa.check.spec_proof.launch import ALPHA, BETA, Launch
+from isa.check.spec_proof.launch import ALPHA, BETA, SymbolicLaunch
 from isa.check.spec_proof.names import Names, add, fma, mul
 
 
-def matrix(launch: Launch) -> Names:
+def matrix(launch: SymbolicLaunch) -> Names:
     """The names of C's elements after the launch, (2, rows, columns); of those that are held."""
     a, b, c = launch.elements().values()
     total = np.zeros_like(c)
@@ -44,7 +44,7 @@ def _slice(part: range, held: range) -> slice:
     return slice(part.start - held.start, part.stop - held.start)
 
 
-def stored(launch: Launch, total: Names) -> Names:
+def stored(launch: SymbolicLaunch, total: Names) -> Names:
     """The names of what is stored to C, of those of the sums, (2, m, n)."""
     alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
     return fma(alpha, total, mul(beta, launch.elements()["C"])) if launch.beta == "any" else mul(alpha, total)

@@ -34,9 +34,9 @@ Bound: K up to `EveryK.most`; that no 32-bit offset and no multiple of K wraps u
 tile's first row times K has more than 32 bits in a far tile; its two halves are followed together (`affine.Wide`).
 Left to sizes: other M and N, K = 0, and which of beta's three kinds goes with which M x N. The loop over K may lie in
 others, of which it is reached once: so kernels whose workgroups take several tiles, or pieces of tiles, are followed
-where each has a tile. Arguments that depend on K otherwise are not known (`Launch.numbers`). Refused by name: a kernel
-without a loop, and a loop whose state is not of this form. M and N could be symbols too, beside the workgroup's place:
-what is missing are EXEC masks that depend on a symbol, and products of two of them (a row's number times K).
+where each has a tile. Arguments that depend on K otherwise are not known (`SymbolicLaunch.numbers`). Refused by name: a
+kernel without a loop, and a loop whose state is not of this form. M and N could be symbols too, beside the workgroup's
+place: what is missing are EXEC masks that depend on a symbol, and products of two of them (a row's number times K).
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ from isa.check.spec_proof.affine_transfer import follow, follow_run
 from isa.check.spec_proof.alu import base_name
 from isa.check.spec_proof.expected import chain, stored
 from isa.check.spec_proof.fused import Fused
-from isa.check.spec_proof.launch import Launch, Memory
+from isa.check.spec_proof.launch import SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.loop_invariant import Arrival, Head, find, is_whole, registers
 from isa.check.spec_proof.names import Names, leaves
-from isa.check.spec_proof.run import Code, run
+from isa.check.spec_proof.run import DecodedKernel, run
 from isa.check.spec_proof.sizes import EveryK
 from isa.check.spec_proof.waves import Fault, Step
 
@@ -72,7 +72,7 @@ _FLOATS = frozenset(("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_add_f32"))
 _ONE_POINT = np.zeros((1, 3), np.int64)
 
 
-def prove(kernel: Kernel, code: Code, plan: EveryK) -> set[tuple[int, int]]:
+def prove(kernel: Kernel, code: DecodedKernel, plan: EveryK) -> set[tuple[int, int]]:
     """The ways that were gone, see run.run. Fault where it could not be shown."""
     return _Induction(kernel, code, plan).prove()
 
@@ -81,7 +81,7 @@ class _Induction:
     """depth, most: see EveryK. inside, outside: sections of the loop and all others; header: its first. seen: ways that
     were gone."""
 
-    def __init__(self, kernel: Kernel, code: Code, plan: EveryK) -> None:
+    def __init__(self, kernel: Kernel, code: DecodedKernel, plan: EveryK) -> None:
         self.kernel, self.depth, self.most = kernel, plan.depth, plan.most
         self.launches = (*plan.launches, *plan.corners)
         if plan.most < plan.depth * (POINT + 1):
@@ -106,11 +106,11 @@ class _Induction:
             self._last(head, left)
         return self.seen
 
-    def _at_first(self, left: int, lacking: int = 0) -> list[Launch]:
+    def _at_first(self, left: int, lacking: int = 0) -> list[SymbolicLaunch]:
         """The launches of which so many K blocks are left where the loop is first reached."""
         return [dataclasses.replace(launch, k=self.depth * (left + 1) - lacking) for launch in self.launches]
 
-    def _run(self, code: Code, w: Sloped, at: NDArray[np.int64], stops: Sequence[int]) -> None:
+    def _run(self, code: DecodedKernel, w: Sloped, at: NDArray[np.int64], stops: Sequence[int]) -> None:
         try:
             self.seen |= run(code, w, at, stops)
         except Fault as fault:
@@ -144,7 +144,11 @@ class _Induction:
         ends = np.array([(self.most + lacks) // self.depth - 1 - POINT for lacks in lacking], np.int64)
         corners = np.stack((np.full(len(lacking) * waves, -POINT), np.repeat(ends, waves)))
         w = Sloped(
-            launches, Memory(launches), self.lds_bytes, self.vgprs, Domain(corners[:, None], (self.depth,), (0,))
+            launches,
+            SymbolicMemory(launches),
+            self.lds_bytes,
+            self.vgprs,
+            Domain(corners[:, None], (self.depth,), (0,)),
         )
         settings.start(self.kernel, w)
         at = np.zeros(w.count, np.int64)
@@ -179,7 +183,7 @@ class _Induction:
         launches, count = self._at_first(left), head.v.shape[2]
         each = np.repeat(corners[:, :, None], count, axis=2)
         domain = Domain(each, (-1, self.depth, self.depth), (-1, 0, self.depth))
-        w = Sloped(launches, Memory(launches), self.lds_bytes, self.vgprs, domain)
+        w = Sloped(launches, SymbolicMemory(launches), self.lds_bytes, self.vgprs, domain)
         head.bound(left, corners)
         w.v[:], w.s[:] = head.names(left)
         w.slopes = {key: slopes.copy() for key, slopes in head.slopes.items() if slopes.any()}
@@ -281,7 +285,7 @@ def _quiet(w: Sloped) -> None:
         raise Fault("every", "LDS is accessed between the last barrier and the head of the loop", refused=True)
 
 
-def _loop(code: Code) -> tuple[int, frozenset[int]]:
+def _loop(code: DecodedKernel) -> tuple[int, frozenset[int]]:
     """The section at the head of the loop over K, and those in it: the first loop of the text that holds products to be
     added up, and no other loop that does."""
     flow = code.flow
@@ -301,20 +305,20 @@ def _adds_product(inst: Instruction) -> bool:
     return base_name(inst.mnemonic) in ("v_fmac_f32", "v_fma_f32")
 
 
-def _following(code: Code) -> Code:
+def _following(code: DecodedKernel) -> DecodedKernel:
     """The same with slopes."""
     sections = tuple(
         dataclasses.replace(section, steps=tuple((i, _followed(code, i, step)) for i, step in section.steps))
         for section in code.sections
     )
-    return Code(code.flow, sections)
+    return DecodedKernel(code.flow, sections)
 
 
-def _followed(code: Code, position: int, step: Step) -> Step:
+def _followed(code: DecodedKernel, position: int, step: Step) -> Step:
     return follow_run(step, code.flow.instructions) if isinstance(step, Fused) else follow(code.place(position), step)
 
 
-def _without_floats(code: Code) -> Code:
+def _without_floats(code: DecodedKernel) -> DecodedKernel:
     """Without what no branch depends on."""
 
     def dull(position: int) -> bool:
@@ -323,7 +327,7 @@ def _without_floats(code: Code) -> Code:
             base_name(half.mnemonic) in _FLOATS for half in inst.halves
         )
 
-    return Code(
+    return DecodedKernel(
         code.flow,
         tuple(dataclasses.replace(s, steps=tuple(x for x in s.steps if not dull(x[0]))) for s in code.sections),
     )

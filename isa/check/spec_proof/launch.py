@@ -82,7 +82,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Launch:
+class SymbolicLaunch:
     """Sizes, what is known of beta ("any": that it is neither 0 nor -0), workgroups in (x, y, z), threads of one.
 
     arguments: their names in order, each one of POINTERS, M, N, K, alpha, beta or a key of `numbers`.
@@ -221,7 +221,7 @@ class Places:
         return Places(all(b.whole for b in buffers), *np.array(numbers, np.int64).T)
 
 
-class Memory:
+class SymbolicMemory:
     """All dwords that the launches may touch, by name, and what became of each.
 
     names:  (2, dwords). The last ones, from `elsewhere` on, stand for all that is not held.
@@ -230,7 +230,7 @@ class Memory:
     places: where the buffers of each kind lie.
     """
 
-    def __init__(self, launches: Sequence[Launch]) -> None:
+    def __init__(self, launches: Sequence[SymbolicLaunch]) -> None:
         self.launches = launches
         self.buffers: list[dict[str, Buffer]] = []
         parts: list[Names] = []
@@ -267,7 +267,7 @@ class Memory:
         return self.names[:, here].reshape(2, *shape), self.stored[here].reshape(shape), self.by[here].reshape(shape)
 
 
-def _buffer(launch: Launch, kind: str, start: int, held: int) -> Buffer:
+def _buffer(launch: SymbolicLaunch, kind: str, start: int, held: int) -> Buffer:
     if kind in MATRICES:
         count, line, lines, columns = launch.lines(kind)
         return Buffer(count * line, start, held, line, lines, columns)
@@ -293,7 +293,7 @@ def argument_bytes(arguments: Sequence[str]) -> int:
     return at + (8 if last in POINTERS else 4)
 
 
-def _contents(launch: Launch) -> dict[str, Names]:
+def _contents(launch: SymbolicLaunch) -> dict[str, Names]:
     found = launch.stored()
     found["arguments"] = np.zeros((2, -(-argument_bytes(launch.arguments) // 4)), np.uint64)
     slots = launch.part.slots if launch.part else 0
@@ -302,7 +302,7 @@ def _contents(launch: Launch) -> dict[str, Names]:
     return found
 
 
-def _words(name: str, launch: Launch) -> Names:
+def _words(name: str, launch: SymbolicLaunch) -> Names:
     """An argument's one or two dwords."""
     if name in POINTERS:
         return words(name)

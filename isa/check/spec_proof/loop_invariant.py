@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isa.check.spec_proof import pointers
 from isa.check.spec_proof.affine import SCALAR_KEY, Longs, Sloped
-from isa.check.spec_proof.launch import ALPHA, BETA, BETA_SIZE, ELEMENTS, OPEN, UNWRITTEN, Launch
+from isa.check.spec_proof.launch import ALPHA, BETA, BETA_SIZE, ELEMENTS, OPEN, UNWRITTEN, SymbolicLaunch
 from isa.check.spec_proof.names import Names, leaves
 from isa.check.spec_proof.waves import Fault
 
@@ -65,7 +65,7 @@ class Head:
 
     # --- from the first arrivals
     @staticmethod
-    def of(arrivals: Sequence[Arrival], launches: Sequence[Launch], left: int, depth: int) -> Head:
+    def of(arrivals: Sequence[Arrival], launches: Sequence[SymbolicLaunch], left: int, depth: int) -> Head:
         """From those where nothing is lacking, and one step: what this changes, and the slopes of `left`. What `done`
         adds is taken to be what `left` does, so that the loop changes nothing; see `step`."""
         first, second = arrivals
@@ -83,7 +83,7 @@ class Head:
             head.slopes[key] = np.stack((p, q, q))
         return head
 
-    def check(self, arrival: Arrival, lacking: int, launches: Sequence[Launch]) -> None:
+    def check(self, arrival: Arrival, lacking: int, launches: Sequence[SymbolicLaunch]) -> None:
         """Opens what is not as the form says where the loop is first reached."""
         for have, wanted, first in ((arrival.v, self.v, 0), (arrival.s, self.s, SCALAR_KEY)):
             wrong = (have != wanted).any(axis=1)
@@ -122,7 +122,7 @@ class Head:
             names[0] &= _ring(names).astype(np.uint64)
         return v, s
 
-    def lds(self, launches: Sequence[Launch], shift: int) -> Names:
+    def lds(self, launches: Sequence[SymbolicLaunch], shift: int) -> Names:
         """Names in LDS in these launches where the first step at hand is `shift`; elements before the first are 0."""
         found = np.empty((2, *self.matrix.shape), np.uint64)
         found[:] = OPEN[:, None, None]
@@ -204,7 +204,7 @@ def find(table: Names, names: Names) -> Indices:
     return found
 
 
-def _elements(lds: Names, launches: Sequence[Launch]) -> tuple[Indices, Indices, Indices]:
+def _elements(lds: Names, launches: Sequence[SymbolicLaunch]) -> tuple[Indices, Indices, Indices]:
     """Of each dword of LDS: its matrix, row of A or column of B, and k."""
     matrix = np.full(lds.shape[1:], -1, np.int64)
     line, k = np.zeros_like(matrix), np.zeros_like(matrix)
@@ -220,7 +220,7 @@ def _elements(lds: Names, launches: Sequence[Launch]) -> tuple[Indices, Indices,
     return matrix, line, k
 
 
-def _groups(launches: Sequence[Launch]) -> Iterator[tuple[Launch, slice]]:
+def _groups(launches: Sequence[SymbolicLaunch]) -> Iterator[tuple[SymbolicLaunch, slice]]:
     """Each launch and its workgroups among all."""
     first = 0
     for launch in launches:

@@ -54,14 +54,14 @@ class Section:
 
 
 @dataclass
-class Code:
+class DecodedKernel:
     """A kernel, decoded. seen: (section, next one) that some wave went; -1 behind s_endpgm."""
 
     flow: cfg.Cfg
     sections: tuple[Section, ...]
 
     @staticmethod
-    def of(kernel: Kernel) -> Code:
+    def of(kernel: Kernel) -> DecodedKernel:
         """Raises Beyond for an instruction that is not known."""
         flow = cfg.of_kernel(kernel)
         reached = {position for index in flow.order for position in flow.blocks[index].range}
@@ -75,7 +75,7 @@ class Code:
                 found.append(_section(flow, start, end, number))
             else:
                 found.append(Section(start, end, (), "end"))
-        return Code(flow, tuple(found))
+        return DecodedKernel(flow, tuple(found))
 
     def place(self, position: int) -> Instruction:
         return self.flow.instructions[position]
@@ -135,7 +135,9 @@ _access = lru_cache(1 << 15)(access.decode)
 _alu = lru_cache(1 << 15)(alu.decode)
 
 
-def run(code: Code, w: Waves, at: NDArray[np.int64] | None = None, stops: Collection[int] = ()) -> set[tuple[int, int]]:
+def run(
+    code: DecodedKernel, w: Waves, at: NDArray[np.int64] | None = None, stops: Collection[int] = ()
+) -> set[tuple[int, int]]:
     """Runs all waves to their ends. Returns the ways that were gone: (section, next one), -1 behind s_endpgm.
 
     at:    the section that each wave is to run, the first if not given; it is kept, and is -1 for what has ended.
@@ -193,7 +195,7 @@ def _one_group(ready: NDArray[np.bool_], at: NDArray[np.int64], w: Waves, launch
         ready &= ~mine | (w.group == turn)
 
 
-def _nexts(code: Code, w: Waves, section: Section, number: int) -> NDArray[np.int64]:
+def _nexts(code: DecodedKernel, w: Waves, section: Section, number: int) -> NDArray[np.int64]:
     """The section that each wave goes to."""
     count = len(w.numbers)
     if section.ends == "end":

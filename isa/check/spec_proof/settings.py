@@ -6,7 +6,7 @@ import numpy as np
 
 from isa.asm.program import Kernel
 from isa.check import counts
-from isa.check.spec_proof.launch import Launch, argument_bytes
+from isa.check.spec_proof.launch import SymbolicLaunch, argument_bytes
 from isa.check.spec_proof.pointers import words
 from isa.check.spec_proof.waves import Fault, Waves
 
@@ -34,7 +34,7 @@ def start(kernel: Kernel, w: Waves) -> None:
     w.put(0, (w.place[:, None] * 32 + np.arange(32)).astype(np.uint64))
 
 
-def check(kernel: Kernel, launch: Launch) -> None:
+def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
     """Fault for a setting under which the kernel is started or computes otherwise."""
     for name, wanted in FIXED.items():
         if (found := _directive(kernel, name)) != wanted:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from isa.check.spec_proof.launch import ALPHA, BETA, BETA_SIZE, ELSEWHERE, UNWRITTEN, Launch
+from isa.check.spec_proof.launch import ALPHA, BETA, BETA_SIZE, ELSEWHERE, UNWRITTEN, SymbolicLaunch
 from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.waves import Trace
 
@@ -24,7 +24,7 @@ _KNOWN = (
 )
 
 
-def expected(launch: Launch, row: int, column: int) -> Tree:
+def expected(launch: SymbolicLaunch, row: int, column: int) -> Tree:
     """What the definition says of an element, counted among those that are held."""
     row, column = launch.rows[row], launch.columns[column]
     pieces = [(0, launch.k)]
@@ -40,7 +40,7 @@ def expected(launch: Launch, row: int, column: int) -> Tree:
     return _sum(("mul", "beta", f"C[{row},{column}]"), [("alpha", total)])
 
 
-def traced(trace: Trace, launch: Launch, name: Names) -> Tree:
+def traced(trace: Trace, launch: SymbolicLaunch, name: Names) -> Tree:
     """The term of a name, from the float operations of the lane that made it."""
     made = {}
     for operation, result, operands in trace:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from isa.check.spec_proof.launch import LADDER, Beta, Launch, Order, Part, Split
+from isa.check.spec_proof.launch import LADDER, Beta, Order, Part, Split, SymbolicLaunch
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class EveryK:
     """Where the proof speaks of all K from 1 to `most`. launches: M, N and what is known of beta, their K does not
     count; depth: steps of k in a K block; corners: more launches, those of `edges` that have three K blocks."""
 
-    launches: tuple[Launch, ...]
+    launches: tuple[SymbolicLaunch, ...]
     depth: int
     most: int
-    corners: tuple[Launch, ...] = ()
+    corners: tuple[SymbolicLaunch, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ Pieces = tuple[int, Host]
 """Of a kernel whose workgroups take tiles and pieces of tiles: bytes of counters in its workspace, and its host."""
 
 
-def usual(p: Tiling) -> tuple[Launch, ...]:
+def usual(p: Tiling) -> tuple[SymbolicLaunch, ...]:
     """For kernels with a workgroup for each tile."""
     rows, columns, depth = p.rows, p.columns, p.depth
     sizes: list[tuple[int, int, int, Beta]] = [
@@ -78,7 +78,7 @@ def usual(p: Tiling) -> tuple[Launch, ...]:
     return tuple(tiled(p, *size) for size in sizes)
 
 
-def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[Launch, ...]:
+def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[SymbolicLaunch, ...]:
     """For both: one workgroup, at the corner of C with each number of its rows and each number of its columns, three K
     blocks and a term of C; and at one edge only, with each number of rows or of columns. There K is 0, so that no sums
     need be followed, and there is no term of C: both ways of the epilogue.
@@ -92,7 +92,7 @@ def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[Launch, ...]:
     return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in (*lower, *right)))
 
 
-def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta) -> Launch:
+def _dealt(p: Tiling, pieces: Pieces | None, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     """A launch with a workgroup for each tile."""
     if pieces is None:
         return tiled(p, m, n, k, beta)
@@ -127,7 +127,7 @@ def every_k(
 
 def far_tiles(
     p: Tiling, largest: tuple[int, int, int], pieces: Pieces | None, tiles: int | None, k: int
-) -> list[Launch]:
+) -> list[SymbolicLaunch]:
     """For both: of launches that are too large to follow, the workgroup of one tile. See `every_k`."""
     return [_at(p, pieces, *place, k) for place in _far(p, largest, tiles)]
 
@@ -171,7 +171,7 @@ def _carrying(p: Tiling, row: int, column: int, inside: bool, carries: bool) -> 
 _LOOKED_AT = 1 << 11
 
 
-def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta, k: int) -> Launch:
+def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta, k: int) -> SymbolicLaunch:
     launch = _dealt(p, pieces, m, n, k, beta)
     rows = range(row * p.rows, min(m, (row + 1) * p.rows))
     columns = range(column * p.columns, min(n, (column + 1) * p.columns))
@@ -179,13 +179,13 @@ def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int,
     return replace(launch, part=Part(f"tile ({column}, {row})", (number,), rows, columns, (rows, columns)))
 
 
-def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> Launch:
+def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     """One launch: x runs along the columns of C, y along its rows."""
     grid = -(-n // p.columns), -(-m // p.rows), 1
-    return Launch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
+    return SymbolicLaunch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
 
 
-def stream_k(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
+def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:
     """For kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
 
     Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with
@@ -206,27 +206,27 @@ def stream_k(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
 
 def streamed(
     p: Tiling, counters: int, host: Host, m: int, n: int, k: int, beta: Beta, groups: int, tiles: int, order: Order
-) -> Launch:
+) -> SymbolicLaunch:
     """One launch of so many workgroups; `tiles` of the tiles may be done in pieces."""
     given = host(m, n, k, groups, tiles)
     numbers = given.numbers
     pieces = Split(p.rows, p.columns, p.depth, numbers["streamed"], numbers["chunk"])
     # Where nothing is in pieces the workspace is none of the kernel's business.
     workspace, zeroed = (given.workspace // 4, counters // 4) if pieces.streamed else (0, 0)
-    return Launch(
+    return SymbolicLaunch(
         m, n, k, beta, given.grid, p.threads, (*LADDER, "workspace", *numbers), numbers, workspace, zeroed, pieces,
         order, p.trans_a, p.trans_b,
     )  # fmt: skip
 
 
-def far(p: Tiling, counters: int, host: Host) -> tuple[Launch, ...]:
+def far(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:
     """For the same, at the far end of a large workspace: the last slot below 8 GiB. There a slot's offset has a high
     half, and a low half that is about to carry."""
     slot = (1 << 33) // (4 * p.rows * p.columns) - 1
     return _in_slots(p, (counters, host), range(slot, slot + 1))
 
 
-def far_pieces(p: Tiling, pieces: Pieces, largest: tuple[int, int, int]) -> tuple[Launch, ...]:
+def far_pieces(p: Tiling, pieces: Pieces, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:
     """For the same: slots behind 4 GiB of workspace; and pieces that begin more than 4 GiB behind the tile's first
     element of A, or of B, where these lie so that k takes large steps."""
     slot = (1 << 32) // (4 * p.rows * p.columns) + 1
@@ -243,7 +243,7 @@ _SLOTS = 64
 """How many are looked through for one in a tile of few pieces."""
 
 
-def _begun_far(p: Tiling, pieces: Pieces, m: int, n: int, line: int) -> Launch:
+def _begun_far(p: Tiling, pieces: Pieces, m: int, n: int, line: int) -> SymbolicLaunch:
     """Two tiles, each in two pieces; the second one is followed. line: elements from one k to the next."""
     blocks = -(-(1 << 30) // (line * p.depth)) + 2
     launch = streamed(p, *pieces, m, n, 2 * blocks * p.depth - p.depth // 2, "any", 8, 2, "together")
@@ -257,7 +257,7 @@ def _begun_far(p: Tiling, pieces: Pieces, m: int, n: int, line: int) -> Launch:
     return replace(launch, part=Part("tile 1", groups, rows, columns, (rows, columns)))
 
 
-def _in_slots(p: Tiling, pieces: Pieces, slots: range) -> tuple[Launch, ...]:
+def _in_slots(p: Tiling, pieces: Pieces, slots: range) -> tuple[SymbolicLaunch, ...]:
     """Two launches in which one of these slots holds a tile's first piece, and its last one, which is done first. Of
     each launch only the tile is followed (`Part`). None where there is no such tile."""
     tiles = pieces[0] // (4 * p.threads // 32)
@@ -273,7 +273,7 @@ def _in_slots(p: Tiling, pieces: Pieces, slots: range) -> tuple[Launch, ...]:
     return tuple(found)
 
 
-def _tile(launch: Launch, tile: int) -> Part:
+def _tile(launch: SymbolicLaunch, tile: int) -> Part:
     """The last tile of tiles that lie below one another, all in pieces. The first of the workgroups with its pieces
     begins with the tile before, which is not finished."""
     split = launch.split

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isa.asm.program import Instruction
 from isa.check.spec_proof import pointers
-from isa.check.spec_proof.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, Launch, Memory
+from isa.check.spec_proof.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.names import MASK32, Names
 
 LANES = 32
@@ -48,7 +48,9 @@ class Waves:
     traced: (wave of its workgroup, lane) whose float operations `trace` keeps, of all workgroups.
     """
 
-    def __init__(self, launches: Sequence[Launch], memory: Memory, lds_bytes: int, vgprs: int = VGPRS) -> None:
+    def __init__(
+        self, launches: Sequence[SymbolicLaunch], memory: SymbolicMemory, lds_bytes: int, vgprs: int = VGPRS
+    ) -> None:
         waves = [launch.block // LANES for launch in launches for _ in range(launch.groups)]
         groups = [number for number, launch in enumerate(launches) for _ in range(launch.groups)]
         self.launches, self.memory = launches, memory

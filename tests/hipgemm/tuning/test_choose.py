@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hipgemm.kernels import SizeError, rung
 from hipgemm.tuning.choose import FALLBACK, choose, distance
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.table import Entry, Table, Timed
+from hipgemm.tuning.table import Entry, Timed, TuningTable
 
 BIG, SMALL, SLOW = (f"gemm_{tile}_l4_g2_s1" for tile in ("128x128x8_8x16", "32x64x8_8x8", "64x64x8_8x8"))
 
@@ -21,7 +21,7 @@ def entry(
     return Entry(Shape(m, n, k, trans), on, 2500, kind, timed, 9, 9)
 
 
-TABLE = Table((entry(4096, 4096, 4096, BIG, SLOW), entry(256, 256, 256, SMALL)))
+TABLE = TuningTable((entry(4096, 4096, 4096, BIG, SLOW), entry(256, 256, 256, SMALL)))
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def test_distance_is_a_metric_that_knows_no_direction(a: int, b: int, c: int, d:
 
 def test_the_user_s_own_table_the_card_and_what_was_measured_come_first() -> None:
     shape = Shape(300, 300, 300)
-    elsewhere = Table((entry(300, 300, 300, SLOW, on="7600"),))
+    elsewhere = TuningTable((entry(300, 300, 300, SLOW, on="7600"),))
     assert choose(shape, tables=(elsewhere, TABLE)).kernel.startswith(SMALL)
     assert choose(shape, "AMD Radeon RX 7600", tables=(elsewhere, TABLE)).kernel.startswith(SLOW)
     assert "for the 7600" in choose(shape, "7900 XTX", tables=(elsewhere,)).reason
-    other = Table((entry(256, 256, 256, SLOW, on="7900 XT"),))
+    other = TuningTable((entry(256, 256, 256, SLOW, on="7900 XT"),))
     assert choose(Shape(256, 256, 256), "AMD Radeon RX 7900 XTX", tables=(other, TABLE)).kernel.startswith(SMALL)
     assert "for the 7900 XT " in choose(shape, "7900 XTX", tables=(other,)).reason
     assert "for the" not in choose(shape, "AMD Radeon RX 7900 XT", tables=(other,)).reason
-    measured = Table((entry(256, 256, 256, SLOW, on="AMD Radeon RX 7900 XTX", kind="measured"),))
+    measured = TuningTable((entry(256, 256, 256, SLOW, on="AMD Radeon RX 7900 XTX", kind="measured"),))
     assert choose(shape, "AMD Radeon RX 7900 XTX", tables=(measured, TABLE)).kernel.startswith(SLOW)
-    own = Table((entry(256, 256, 256, SLOW),))
+    own = TuningTable((entry(256, 256, 256, SLOW),))
     assert choose(shape, tables=(own, TABLE)).kernel.startswith(SLOW)
     assert choose(shape, tables=(TABLE, own)).kernel.startswith(SMALL)
 
@@ -71,7 +71,7 @@ def test_the_user_s_own_table_the_card_and_what_was_measured_come_first() -> Non
 def test_matrices_that_lie_otherwise_get_the_same_kernel_for_them_unless_they_are_tuned() -> None:
     shape = Shape(256, 256, 256, "nt")
     assert choose(shape, tables=(TABLE,)).kernel == f"{SMALL}_nt"
-    far = Table((entry(4096, 4096, 4096, BIG, trans="nt"),))
+    far = TuningTable((entry(4096, 4096, 4096, BIG, trans="nt"),))
     assert choose(shape, tables=(TABLE, far)).kernel == f"{BIG}_nt"
 
 

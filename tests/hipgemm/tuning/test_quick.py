@@ -4,7 +4,7 @@ import pytest
 
 from hipgemm.tuning import quick, trial
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.trial import Target
+from hipgemm.tuning.trial import TrialTarget
 from isa import toolchain
 from isa.timing.cards import card
 
@@ -25,5 +25,5 @@ ON = card("7900 XTX")
     ids=str,
 )
 def test_it_is_near_the_estimate_of_the_whole(kernel: str, shape: Shape, off: float) -> None:
-    whole = trial.launch(kernel, shape, Target(ON.name, ON.clock_mhz)).estimate().time_s
+    whole = trial.launch(kernel, shape, TrialTarget(ON.name, ON.clock_mhz)).estimate().time_s
     assert quick.seconds(kernel, shape, ON, ON.clock_mhz) == pytest.approx(whole, rel=off)

@@ -16,7 +16,7 @@ from hipgemm.tuning.choose import choose
 from hipgemm.tuning.journal import BadJournal, Journal
 from hipgemm.tuning.pool import pool
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.trial import Job, Outcome, Target
+from hipgemm.tuning.trial import Job, Outcome, TrialTarget
 from isa import toolchain
 from isa.errors import IsaError
 from isa.gemm.names import name_of
@@ -24,7 +24,7 @@ from isa.timing.cards import card
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no assembler for gfx11 here")
 
-TARGET = Target("7900 XTX", 2500)
+TARGET = TrialTarget("7900 XTX", 2500)
 SHAPE = Shape(96, 64, 40)
 
 
@@ -142,7 +142,7 @@ def test_a_torn_line_is_dropped_and_said_and_a_damaged_one_is_shown(tmp_path: Pa
         with Journal(file, "me", said.append) as log:
             assert log.held == 2
             assert log.find("k1", SHAPE, "full", TARGET) is None
-            assert log.find("k1", SHAPE, "quick", Target("7900 XTX", 2400)) is None
+            assert log.find("k1", SHAPE, "quick", TrialTarget("7900 XTX", 2400)) is None
     with Journal(file, "another", said.append) as log:
         assert log.held == 0
         assert "2 results of another" in said[-1]
@@ -288,7 +288,7 @@ def test_the_kernel_that_is_chosen_today_stays_where_it_is_the_fastest(
         folder = tmp_path / best
         folder.mkdir()
         timed = table.Timed(mine, 9.0, 8.0, 10.0)
-        table.Table((table.Entry(SHAPE, TARGET.card, 2500, "predicted", (timed,), 1, 1),)).save(folder / "t.json")
+        table.TuningTable((table.Entry(SHAPE, TARGET.card, 2500, "predicted", (timed,), 1, 1),)).save(folder / "t.json")
 
         def run(job: Job, best: str = best) -> list[Outcome]:
             fast = (job.kernels[0] == best) == (job.level == "full")

@@ -12,7 +12,7 @@ from hipgemm.kernels import rung
 from hipgemm.problem import Problem
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
-from hipgemm.tuning.table import BadTable, Entry, Table, Timed
+from hipgemm.tuning.table import BadTable, Entry, Timed, TuningTable
 from isa.asm.parse import parse
 from isa.check.lint import lint_program
 from isa.errors import IsaError
@@ -25,7 +25,7 @@ def entry(m: int, n: int, k: int, trans: str = "nn", on: str = "7900 XTX", kind:
 
 
 def test_written_and_read_back(tmp_path: Path) -> None:
-    held = Table().with_(entry(1, 2, 3)).with_(entry(1, 2, 3, "nt")).with_(entry(1, 2, 3, kind="measured"))
+    held = TuningTable().with_(entry(1, 2, 3)).with_(entry(1, 2, 3, "nt")).with_(entry(1, 2, 3, kind="measured"))
     held.save(tmp_path / "t.json")
     assert table.load(tmp_path / "t.json") == held
     assert [e.shape.label for e in held.entries] == ["a label"] * 3
@@ -34,7 +34,7 @@ def test_written_and_read_back(tmp_path: Path) -> None:
 
 def test_a_new_entry_takes_the_old_one_s_place_and_order_does_not_matter() -> None:
     entries = [entry(m, n, k) for m in (1, 2) for n in (3, 4) for k in (5, 6)]
-    one, other = Table(), Table()
+    one, other = TuningTable(), TuningTable()
     for e in entries:
         one = one.with_(e)
     for e in random.Random(1).sample(entries + entries, 16):
@@ -84,7 +84,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     with pytest.raises(BadTable, match="not text"):
         table.load(tmp_path / "t.json")
     with pytest.raises(IsaError, match="cannot write"):
-        Table().save(tmp_path / "none" / "t.json")
+        TuningTable().save(tmp_path / "none" / "t.json")
 
 
 def test_the_shipped_table_is_of_the_7900_xtx_and_its_kernels_exist() -> None:

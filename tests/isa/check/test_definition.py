@@ -10,7 +10,7 @@ import pytest
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.check.equivalence import Proof
-from isa.check.spec_proof import Launch, Tiling, prove, usual
+from isa.check.spec_proof import SymbolicLaunch, Tiling, prove, usual
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 
@@ -47,7 +47,7 @@ def changed(pattern: str, new: str, number: int = 0) -> str:
     return TEXT[: match.start()] + put + TEXT[match.end() :]
 
 
-def proof_of(text: str, launches: Sequence[Launch] = LAUNCHES, *, whole: bool = True) -> Proof:
+def proof_of(text: str, launches: Sequence[SymbolicLaunch] = LAUNCHES, *, whole: bool = True) -> Proof:
     return prove(parse(text, "gemm.s"), "gemm", launches, whole=whole)
 
 

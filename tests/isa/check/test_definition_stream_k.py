@@ -9,7 +9,7 @@ import pytest
 
 from isa.asm.emit import emit
 from isa.asm.parse import parse
-from isa.check.spec_proof import Given, Launch, Tiling, far, prove, stream_k
+from isa.check.spec_proof import Given, SymbolicLaunch, Tiling, far, prove, stream_k
 from isa.check.spec_proof.launch import Split
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
@@ -19,7 +19,7 @@ P = Parameters(stream_k=True)
 TEXT = emit(generate(P, "gemm"))
 
 
-def launches(p: Parameters, which: Callable[..., tuple[Launch, ...]] = stream_k) -> tuple[Launch, ...]:
+def launches(p: Parameters, which: Callable[..., tuple[SymbolicLaunch, ...]] = stream_k) -> tuple[SymbolicLaunch, ...]:
     def host(m: int, n: int, k: int, groups: int, streamed: int) -> Given:
         work = Work.of(p, m, n, k, groups, streamed)
         return Given(work.grid, work.numbers, work.workspace_bytes)
@@ -108,7 +108,7 @@ def test_the_last_slot_below_8_gib_is_a_tile_s_first_and_another_s_last() -> Non
 
 
 @pytest.mark.parametrize("launch", [FAR[0], pytest.param(FAR[1], marks=pytest.mark.slow)], ids=str)
-def test_a_tile_of_a_large_launch_is_proved(launch: Launch) -> None:
+def test_a_tile_of_a_large_launch_is_proved(launch: SymbolicLaunch) -> None:
     proof = prove(parse(TEXT, "gemm.s"), "gemm", [launch], whole=False)
     assert proof.proved, str(proof)
     assert proof.counts["elements"] == P.rows * P.columns

@@ -22,7 +22,7 @@ from isa.check.equivalence.terms import Terms
 from isa.check.equivalence.witness import FUNCTIONS, Trial
 from isa.semantics.execute import execute, run
 from isa.semantics.float_mode import FloatMode
-from isa.sim.interpret import Code, Memory, Wave
+from isa.sim.interpret import AddressedCode, Buffers, Wave
 
 FACTS = Facts(
     arguments=(
@@ -168,7 +168,7 @@ def test_terms_hold_what_registers_hold(group: str, data: st.DataObject, seed: i
     sgprs = {i: trial.of(term) & 0xFFFFFFFF for i, term in starts.items()}
     unknown = {t: value for t, value in trial.memo.items() if t.op == "unknown"}
     first = 32 * rng.randrange(4)
-    wave = Wave(Code([], 0), Memory(), bytearray(), sgprs=sgprs, vgprs={0: range(first, first + 32)})
+    wave = Wave(AddressedCode([], 0), Buffers(), bytearray(), sgprs=sgprs, vgprs={0: range(first, first + 32)})
     with np.errstate(over="ignore"):
         for inst in code:
             execute(wave, inst)

@@ -12,7 +12,7 @@ import pytest
 from isa.asm.parse import parse_line
 from isa.asm.program import Instruction
 from isa.check.spec_proof import alu, fused
-from isa.check.spec_proof.launch import Launch, Memory
+from isa.check.spec_proof.launch import SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.waves import Waves
 
 VGPRS = 12
@@ -30,8 +30,8 @@ def together(texts: Sequence[str]) -> list[tuple[int, object]]:
 
 
 def waves(seed: int) -> Waves:
-    launches = [Launch(32, 32, 1, "0", (1, 1, 1), 96)] * 2
-    w = Waves(launches, Memory(launches), 64, VGPRS)
+    launches = [SymbolicLaunch(32, 32, 1, "0", (1, 1, 1), 96)] * 2
+    w = Waves(launches, SymbolicMemory(launches), 64, VGPRS)
     drawn = np.random.default_rng(seed)
     w.v[:] = drawn.integers(0, 1 << 63, w.v.shape, np.uint64)
     w.v[:, 1][drawn.random(w.v[:, 1].shape) < 0.7] = 0  # constants, and zeros among them

@@ -15,7 +15,7 @@ from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.sanitize import check_launch
 from isa.sim.card import Card
-from isa.sim.launch import Launch
+from isa.sim.launch import SimulatedLaunch
 
 NAME = "gemm"
 
@@ -31,7 +31,7 @@ def image(p: Parameters, arch: str = "gfx1100") -> bytes:
     return toolchain.find().code_object(emit(program(p, arch)), arch=arch)
 
 
-class OneWorkgroup(Launch):
+class OneWorkgroup(SimulatedLaunch):
     """Of a launch, one workgroup only."""
 
     def number(self, n: int) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from isa.asm.parse import parse_instruction
 from isa.passes.poly import Atom, Poly
 from isa.passes.scalar_code import EntryCode
-from isa.passes.symbolic import Machine
+from isa.passes.symbolic import PolynomialMachine
 from isa.registers import Reg, s, v
 
 POINTER = Atom("arg", (0, "p"), uniform=True, wide=True)
@@ -17,14 +17,14 @@ HERE = parse_instruction("\ts_nop 0")
 
 
 def code() -> EntryCode:
-    machine = Machine()
+    machine = PolynomialMachine()
     machine.registers.update({s(15): Poly.of(BLOCK), v(0): Poly.of(THREAD)})
     return EntryCode(machine, HERE, [s(i) for i in range(32, 64)], [v(i) for i in range(1, 32)])
 
 
-def run(made: EntryCode, numbers: dict[Atom, int]) -> Machine:
+def run(made: EntryCode, numbers: dict[Atom, int]) -> PolynomialMachine:
     """A machine whose registers are numbers, after the code; every value it computes is then a number."""
-    machine = Machine()
+    machine = PolynomialMachine()
     machine.registers.update({s(15): Poly.const(numbers[BLOCK]).wrap(32), v(0): Poly.const(numbers[THREAD])})
     for target, offset in made.arguments:
         value = numbers[POINTER] if offset == 0 else numbers[N]
@@ -35,7 +35,7 @@ def run(made: EntryCode, numbers: dict[Atom, int]) -> Machine:
     return machine
 
 
-def number(machine: Machine, register: Reg) -> int:
+def number(machine: PolynomialMachine, register: Reg) -> int:
     values = [machine[u].value for u in register.units()]
     assert None not in values, register
     return sum((value or 0) % (1 << 32) << 32 * k for k, value in enumerate(values))

@@ -8,7 +8,7 @@ from isa.asm.parse import parse, parse_instruction
 from isa.passes.edit import remove_dead
 from isa.passes.pairs import high, low, pack
 from isa.passes.poly import Atom, Poly
-from isa.passes.symbolic import Machine
+from isa.passes.symbolic import PolynomialMachine
 from isa.registers import parse_register, s, v
 
 CASES = Path(__file__).parent / "cases"
@@ -27,9 +27,9 @@ amdhsa.kernels:
 """
 
 
-def fresh() -> Machine:
+def fresh() -> PolynomialMachine:
     """v0 holds the thread number, below 128, and s[2:3] a pointer."""
-    machine = Machine()
+    machine = PolynomialMachine()
     pointer = Poly.of(Atom("p", uniform=True, wide=True))
     machine.registers.update({s(2): low(pointer), s(3): high(pointer)})
     machine.registers[v(0)] = Poly.of(Atom("thread", mask=127))

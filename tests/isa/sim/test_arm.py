@@ -8,7 +8,7 @@ import pytest
 
 from isa.object import code_object
 from isa.semantics.float_mode import FloatMode
-from isa.sim.compiled import Kernel
+from isa.sim.compiled import CompiledKernel
 from isa.sim.runtime import runtime_text
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
@@ -21,7 +21,7 @@ import test_versions  # noqa: E402
 
 TRIPLE, EM_AARCH64 = "aarch64-unknown-linux-gnu", 183
 STRIP, NATIVE_HALF = 4, True
-"""What `isa.sim.jit.Target` says of an Arm host: vectors of 128 bits, f16 converted in hardware."""
+"""What `isa.sim.jit.HostTarget` says of an Arm host: vectors of 128 bits, f16 converted in hardware."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def emitted(machine, image, name):
     import llvmlite.binding as llvm
 
     loaded = code_object.load(image)
-    kernel = Kernel(loaded.kernels[name], loaded, 0)
+    kernel = CompiledKernel(loaded.kernels[name], loaded, 0)
     descriptor = kernel.facts.descriptor
     mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
     facts = Facts(max(descriptor.vgprs, kernel.facts.vgprs), mode, STRIP, native_half=NATIVE_HALF)

@@ -174,7 +174,7 @@ def test_a_widened_scalar_load_may_end_outside(card, size, load, fits):
     data = np.arange(1, size + 1, dtype=np.uint8)
     code = programs.assembled(WIDENED.format(load=load, first=8))
     buffer = put(card, data)
-    memory, held = interpret.Memory(), bytearray(data)
+    memory, held = interpret.Buffers(), bytearray(data)
     memory.add(buffer, held)
     read, kernarg = code_object.load(code), struct.pack("<Q", buffer)
     with nullcontext() if fits else pytest.raises(KernelFault, match="outside"):
@@ -335,6 +335,6 @@ def test_ctrl_c_ends_a_launch(tmp_path):
 def test_ctrl_c_ends_a_long_translation():
     code = (
         "import ctypes, isa.sim.jit as jit\njit._compile = lambda *_: ctypes.CDLL(None).sleep(10**6)\n"
-        "print('ready', flush=True)\njit.compile_ir('', jit.Target())\n"
+        "print('ready', flush=True)\njit.compile_ir('', jit.HostTarget())\n"
     )
     assert "KeyboardInterrupt" in interrupted(code, after=0.2)

@@ -14,7 +14,7 @@ from isa.registers import parse_register
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card
-from isa.sim.interpret import Code, Memory, Wave
+from isa.sim.interpret import AddressedCode, Buffers, Wave
 
 CASES = [
     pytest.param(line, id=f"{file.stem}:{number}")
@@ -36,7 +36,9 @@ def _words(text):
 def _start(text):
     settings = {"exec": [0xFFFFFFFF], "mode": [0xF0], "ieee": [1], "dx10_clamp": [1], "scc": [0]} | dict(_words(text))
     mode = FloatMode.of(settings["mode"][0], bool(settings["dx10_clamp"][0]), bool(settings["ieee"][0]))
-    wave = Wave(Code([], 0), Memory(), bytearray(1024), scratch_bytes=64, mode=mode, exec_=settings["exec"][0])
+    wave = Wave(
+        AddressedCode([], 0), Buffers(), bytearray(1024), scratch_bytes=64, mode=mode, exec_=settings["exec"][0]
+    )
     wave.scc = bool(settings["scc"][0])
     for name, values in settings.items():
         reg = parse_register(name)

@@ -195,7 +195,7 @@ def _kernarg(kernel, values):
 
 def run_numpy(image, name, arguments):
     loaded = code_object.load(image)
-    memory = interpret.Memory()
+    memory = interpret.Buffers()
     buffers = [bytearray(a.tobytes()) if isinstance(a, np.ndarray) else None for a in arguments]
     values = []
     for i, (argument, buffer) in enumerate(zip(arguments, buffers, strict=True)):

@@ -16,7 +16,7 @@ from isa.asm.parse import parse_instruction
 from isa.semantics.execute import execute
 from isa.sim import dots
 from isa.sim.card import Card
-from isa.sim.interpret import Code, Memory, Wave
+from isa.sim.interpret import AddressedCode, Buffers, Wave
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -38,7 +38,7 @@ CARD = _recorded()
 
 def reference(code, registers):
     """VGPRs before (number -> 32 words), instructions, VGPRs after: the reference engine."""
-    wave = Wave(Code([], 0), Memory(), bytearray(), scratch_bytes=0)
+    wave = Wave(AddressedCode([], 0), Buffers(), bytearray(), scratch_bytes=0)
     for number, row in registers.items():
         wave.vgprs[number] = row
     for text in code:

@@ -20,7 +20,7 @@ from inputs import EXECS
 
 from isa.instructions import table
 from isa.semantics.float_mode import FloatMode
-from isa.sim.jit import Target
+from isa.sim.jit import HostTarget
 
 GROUPS = 8
 # So many forms of a kind an instruction has here; all of them where nothing is said.
@@ -73,7 +73,7 @@ def patterns(case):
 
 def check(forms, seeds, mode, patterns=run.every_pattern):
     cases, _ = assembly.cases(forms)
-    tally = run.compare_cases(cases, seeds, mode, Target(), patterns)
+    tally = run.compare_cases(cases, seeds, mode, HostTarget(), patterns)
     assert not tally.differ, "\n".join([f"{len(tally.differ)} differences", *tally.differ[:20]])
     return tally
 
@@ -123,7 +123,7 @@ def test_a_wrong_body_is_found(monkeypatch):
 
     right = table()["v_add3_u32"].body
     monkeypatch.setattr(run, "Native", wrong)
-    assert run.compare_cases([case], [0], FloatMode(), Target()).differ
+    assert run.compare_cases([case], [0], FloatMode(), HostTarget()).differ
 
 
 @pytest.mark.slow

@@ -19,14 +19,14 @@ from test_instruction_vectors import number_of
 
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
-from isa.sim.jit import LEVELS, NATIVE, Target, is_x86
+from isa.sim.jit import LEVELS, NATIVE, HostTarget, is_x86
 
 SHARES = 16
 
 
 def runs_here(cpu):
     try:
-        Target(cpu).check_host()
+        HostTarget(cpu).check_host()
     except IsaError:
         return False
     return True
@@ -46,7 +46,7 @@ KEPT = [
 
 
 def check(cases, seeds, cpu):
-    tally = run.compare_cases(cases, seeds, FloatMode(), Target(cpu))
+    tally = run.compare_cases(cases, seeds, FloatMode(), HostTarget(cpu))
     assert not tally.differ, "\n".join([f"{len(tally.differ)} differences", *tally.differ[:20]])
     assert not tally.refused
     return tally

@@ -12,8 +12,8 @@ from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
 from isa.sim import jit, selfcheck
 from isa.sim.card import Card
-from isa.sim.interpret import Code, Memory, Wave
-from isa.sim.jit import NATIVE, Target
+from isa.sim.interpret import AddressedCode, Buffers, Wave
+from isa.sim.jit import NATIVE, HostTarget
 
 X86 = pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 
@@ -31,7 +31,7 @@ def reference(number):
     """The digest that the reference engine gives for a group."""
     instructions = [i for i in parse_disassembly(selfcheck.listing(), "<known answers>") if i.address >> 12 == number]
     lds = bytearray(selfcheck.LDS_BYTES)
-    wave = Wave(Code(instructions, number << 12), Memory(), lds)
+    wave = Wave(AddressedCode(instructions, number << 12), Buffers(), lds)
     wave.vgprs[: selfcheck.REGISTERS] = selfcheck.vgprs()
     wave.sgprs[:] = selfcheck.sgprs()
     wave.run()
@@ -47,9 +47,9 @@ def test_the_answers_are_the_references():
 @pytest.mark.parametrize("cpu", [NATIVE, *jit.LEVELS])
 @pytest.mark.parametrize("hasty", [False, True])
 def test_this_machine_knows_them(cpu, hasty):
-    if cpu != NATIVE and not (jit.is_x86() and Target(cpu).runs_here):
+    if cpu != NATIVE and not (jit.is_x86() and HostTarget(cpu).runs_here):
         pytest.skip(f"this machine cannot run code for {cpu}")
-    assert selfcheck.ask(Target(cpu, hasty)) == ()
+    assert selfcheck.ask(HostTarget(cpu, hasty)) == ()
 
 
 def breaks(monkeypatch, old, new, cpus=(NATIVE, *jit.LEVELS)):
@@ -76,25 +76,25 @@ def breaks(monkeypatch, old, new, cpus=(NATIVE, *jit.LEVELS)):
 )
 def test_wrong_code_is_told(monkeypatch, old, new, group):
     breaks(monkeypatch, old, new)
-    assert group in selfcheck.ask(Target())
+    assert group in selfcheck.ask(HostTarget())
 
 
 @X86
-@pytest.mark.skipif(not (jit.is_x86() and Target("x86-64-v4").runs_here), reason="needs AVX-512")
+@pytest.mark.skipif(not (jit.is_x86() and HostTarget("x86-64-v4").runs_here), reason="needs AVX-512")
 def test_llvms_fault_is_told(monkeypatch):
     """Without the fences of `LlvmValue` this LLVM's code for AVX-512 is wrong."""
     monkeypatch.setattr("isa.sim.translate.masked", lambda strip: False)
-    assert selfcheck.ask(Target("x86-64-v4")) == ("logic under a mask",)
-    assert selfcheck.ask(Target("x86-64-v3")) == ()
+    assert selfcheck.ask(HostTarget("x86-64-v4")) == ("logic under a mask",)
+    assert selfcheck.ask(HostTarget("x86-64-v3")) == ()
 
 
 @X86
 def test_another_level_is_taken_and_said_once(monkeypatch, capfd):
     breaks(monkeypatch, " xor <", " or <", (NATIVE, "x86-64-v4"))
     card = Card(capacity=1 << 20)
-    below = [cpu for cpu in jit.LEVELS if Target(cpu).runs_here and cpu != "x86-64-v4"]
-    assert (card.asked, card.target) == (Target(), Target(below[-1]))
-    assert Card(capacity=1 << 20).target == Target(below[-1])
+    below = [cpu for cpu in jit.LEVELS if HostTarget(cpu).runs_here and cpu != "x86-64-v4"]
+    assert (card.asked, card.target) == (HostTarget(), HostTarget(below[-1]))
+    assert Card(capacity=1 << 20).target == HostTarget(below[-1])
     said = capfd.readouterr().err
     assert said.count("\n") == 1
     assert "logic under a mask" in said
@@ -108,7 +108,7 @@ def test_hasty_code_that_is_wrong_gives_way_to_the_other(monkeypatch):
         "compile_ir",
         lambda text, target: compile_ir(text.replace(" xor <", " or <") if target.hasty else text, target),
     )
-    assert selfcheck.settled(Target(hasty=True)) == Target()
+    assert selfcheck.settled(HostTarget(hasty=True)) == HostTarget()
 
 
 def test_nothing_right_is_an_error(monkeypatch):
@@ -122,15 +122,15 @@ def test_it_is_asked_once(monkeypatch):
     ask = selfcheck.ask
     monkeypatch.setattr(selfcheck, "ask", lambda target: asked.append(target) or ask(target))
     for _ in range(2):
-        assert selfcheck.verdict(Target()) == ()
-    assert asked == [Target()]
+        assert selfcheck.verdict(HostTarget()) == ()
+    assert asked == [HostTarget()]
     (entry,) = (cache.root() / selfcheck.KIND).iterdir()
     (entry / "wrong.json").write_text(json.dumps(["a damaged entry"]))
-    assert selfcheck.verdict(Target()) == ()
-    assert asked == [Target()] * 2
+    assert selfcheck.verdict(HostTarget()) == ()
+    assert asked == [HostTarget()] * 2
     monkeypatch.setattr(selfcheck, "_llvm", lambda: (99, 0, 0))
-    assert selfcheck.verdict(Target()) == ()
-    assert asked == [Target()] * 3, "another LLVM is another question"
+    assert selfcheck.verdict(HostTarget()) == ()
+    assert asked == [HostTarget()] * 3, "another LLVM is another question"
 
 
 def test_without_a_cache_each_process_asks(monkeypatch, tmp_path):
@@ -138,8 +138,8 @@ def test_without_a_cache_each_process_asks(monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(selfcheck, "ask", lambda target: asked.append(target) or ())
     for _ in range(2):
-        assert selfcheck.settled(Target()) == Target()
-    assert asked == [Target()]
+        assert selfcheck.settled(HostTarget()) == HostTarget()
+    assert asked == [HostTarget()]
 
 
 def test_processes_that_ask_at_one_time():

@@ -16,7 +16,7 @@ import programs
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """How often something was translated, from empty caches on."""
-    selfcheck.settled(jit.Target())  # which translates, once in a process
+    selfcheck.settled(jit.HostTarget())  # which translates, once in a process
     count = []
     real = translate.Translator
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -94,7 +94,7 @@ def test_random_programs_with_divergent_lanes(seed):
 
 def reference(image, size):
     """What the kernel leaves in its buffer when it is interpreted."""
-    memory, buffer = interpret.Memory(), bytearray(size)
+    memory, buffer = interpret.Buffers(), bytearray(size)
     memory.add(BUFFER, buffer)
     interpret.launch(code_object.load(image), "test", memory, (1, 1, 1), (32, 1, 1), struct.pack("<Q", BUFFER))
     return bytes(buffer)

@@ -18,12 +18,12 @@ from isa.asm.disassembler import disassemble
 from isa.asm.parse import parse_disassembly
 from isa.asm.program import Instruction
 from isa.object.code_object import CodeObject, Segment
-from isa.object.code_object import Kernel as KernelFacts
+from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.descriptor import decode_descriptor
 from isa.semantics.float_mode import FloatMode
 from isa.sim.card import Card
-from isa.sim.compiled import Kernel
-from isa.sim.interpret import Code, Memory, Wave, run_workgroup
+from isa.sim.compiled import CompiledKernel
+from isa.sim.interpret import AddressedCode, Buffers, Wave, run_workgroup
 
 _FOLDER = Path("shared") / "vectors"
 FOLDER = next((p / _FOLDER for p in Path(__file__).resolve().parents if (p / _FOLDER).is_dir()), None)
@@ -80,11 +80,11 @@ def load() -> tuple[Vector, ...]:
 def run_numpy(vector: Vector) -> bytes:
     """The output buffer that the reference engine leaves."""
     buffer, pointer = 0x7000_0000_0000, 0x7000_1000_0000
-    memory = Memory()
+    memory = Buffers()
     out = bytearray(len(vector.out))
     memory.add(buffer, out)
     memory.add(pointer, bytearray(buffer.to_bytes(8, "little")))
-    code = Code(vector.instructions, 0)
+    code = AddressedCode(vector.instructions, 0)
     lds = bytearray(LDS_BYTES)
     waves = []
     for first in range(0, vector.n_lanes, 32):
@@ -131,7 +131,7 @@ def run_jit(vector: Vector) -> bytes:
     buffer = card.memory.allocate(len(vector.out))
     ctypes.memset(buffer, 0, len(vector.out))
     try:
-        kernel = Kernel(facts, whole, base)
+        kernel = CompiledKernel(facts, whole, base)
         card.launch(kernel, (1, 1, 1), (vector.n_lanes, 1, 1), struct.pack("<Q", buffer), fast=vector.n_lanes % 32 == 0)
         return ctypes.string_at(buffer, len(vector.out))
     finally:

@@ -13,7 +13,7 @@ from isa.timing import caches, rdna3
 from isa.timing.cards import CARDS, Card, card, same
 from isa.timing.decode import decode
 from isa.timing.machine import machine
-from isa.timing.tracer import Launch, trace
+from isa.timing.tracer import TracedLaunch, trace
 
 
 def test_every_target_that_is_built_for_has_a_card_and_no_other() -> None:
@@ -74,7 +74,7 @@ def test_what_an_l3_would_serve_comes_from_memory_where_there_is_none() -> None:
     them from memory, and the other four from the L3 or from memory again."""
     cfg = control_flow.of_text(parse(READER))
     at, buffer = 0x1000_0000, np.array([0x7F0000000000], np.uint64)
-    launch = Launch((5, 1, 1), (32, 1, 1), ((0, at), (1, 0)), memory=((at, buffer.tobytes() + bytes(64)),))
+    launch = TracedLaunch((5, 1, 1), (32, 1, 1), ((0, at), (1, 0)), memory=((at, buffer.tobytes() + bytes(64)),))
     numbers = rdna3.values()
     with_l3 = replace(card("7900 XTX"), l2_bytes=0)
     without = replace(with_l3, l3_bytes=0)

@@ -10,7 +10,7 @@ from isa.asm.parse import parse
 from isa.timing import engine_abi, ensemble, estimate, model, rdna3, uncertainty
 from isa.timing.cards import card
 from isa.timing.shorten import shortened
-from isa.timing.tracer import Launch, trace
+from isa.timing.tracer import TracedLaunch, trace
 
 LOOPS = """
     v_lshlrev_b32 v1, 4, v0
@@ -43,7 +43,7 @@ LOOPS = """
 
 def ready(outer: int, inner: int, workgroups: int = 96) -> model.Prepared:
     cfg = control_flow.of_text(parse(LOOPS.format(outer=outer, inner=inner)))
-    launch = Launch((workgroups, 1, 1), (128, 1, 1), sgprs=((1, 0x7F00),))
+    launch = TracedLaunch((workgroups, 1, 1), (128, 1, 1), sgprs=((1, 0x7F00),))
     return model.prepare(cfg, trace(cfg, launch), model.Resources(192, 16384, True), card("7900 XTX"))
 
 

@@ -19,7 +19,7 @@ from isa.timing import engine, engine_abi, rdna3
 from isa.timing.cards import card
 from isa.timing.decode import decode
 from isa.timing.machine import machine
-from isa.timing.tracer import Launch, trace
+from isa.timing.tracer import TracedLaunch, trace
 
 CASES = sorted((Path(__file__).parent / "events").glob("*.s"))
 
@@ -31,7 +31,9 @@ def played(
     cfg = control_flow.of_text(parse(text))
     kernarg = np.array([0x7F0000000000, 0x7F0000010000, 0x7F0000020000], np.uint64).tobytes()
     at = 0x1000_0000
-    recorded = trace(cfg, Launch((1, 1, 1), (32 * waves, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),)))
+    recorded = trace(
+        cfg, TracedLaunch((1, 1, 1), (32 * waves, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),))
+    )
     values = rdna3.values(icache_miss_ns=0, **numbers)
     code = decode(cfg, values)
     m = machine(values, card("7900 XTX"), clock_mhz=clock, cu_mode=True, waves=waves, slots=1, busy_cus=1)

@@ -16,7 +16,7 @@ from isa.timing import engine, engine_abi, native, rdna3
 from isa.timing.cards import card
 from isa.timing.decode import decode
 from isa.timing.machine import machine
-from isa.timing.tracer import Launch, trace
+from isa.timing.tracer import TracedLaunch, trace
 
 TEXT = """
     s_load_b64 s[4:5], s[0:1], 0x0
@@ -46,7 +46,7 @@ def played() -> tuple[list[int], bytes]:
     cfg = control_flow.of_text(parse(TEXT))
     at = 0x1000_0000
     kernarg = np.array([0x7F0000000000], np.uint64).tobytes()
-    launch = Launch((5, 1, 1), (128, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),))
+    launch = TracedLaunch((5, 1, 1), (128, 1, 1), ((0, at), (1, 0)), memory=((at, kernarg + bytes(64)),))
     recorded = trace(cfg, launch)
     numbers = rdna3.values()
     code = decode(cfg, numbers)
@@ -112,7 +112,7 @@ DENSE = """
 def test_bursts_change_nothing(policy: int, cu_mode: bool) -> None:
     """While events are recorded every instruction goes through the walk over waves."""
     cfg = control_flow.of_text(parse(DENSE))
-    found = trace(cfg, Launch((9, 1, 1), (128, 1, 1)))
+    found = trace(cfg, TracedLaunch((9, 1, 1), (128, 1, 1)))
     numbers, none = rdna3.values(), np.zeros(len(cfg), np.int64)
     code = decode(cfg, numbers)
     for slots in (1, 3, 6):

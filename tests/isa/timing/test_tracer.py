@@ -10,7 +10,7 @@ from isa.asm.parse import parse
 from isa.errors import IsaError
 from isa.timing import coalescing, tracer
 from isa.timing.slicing import slice_of
-from isa.timing.tracer import Launch, trace
+from isa.timing.tracer import TracedLaunch, trace
 
 
 def cfg_of(text: str) -> Cfg:
@@ -40,7 +40,7 @@ def test_data_stays_out_of_the_slice() -> None:
 
 
 def test_a_loop_is_followed_with_its_addresses() -> None:
-    found = trace(cfg_of(LOOP), Launch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x1000),))).recorded
+    found = trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x1000),))).recorded
     assert found.blocks.tolist() == [0, 1, 1, 1, 2]
     assert found.lds.tolist() == [4, 4, 4]
     first = [found.sectors[found.sector_at[m]] * 32 for m in range(4)]
@@ -50,10 +50,10 @@ def test_a_loop_is_followed_with_its_addresses() -> None:
 
 def test_a_path_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "LONGEST", 5)
-    trace(cfg_of(LOOP), Launch((1, 1, 1), (32, 1, 1)))  # 5 blocks
+    trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1)))  # 5 blocks
     monkeypatch.setattr(tracer, "LONGEST", 4)
     with pytest.raises(IsaError, match=r"workgroup \(0, 0\) has gone through 4 basic blocks and not ended"):
-        trace(cfg_of(LOOP), Launch((1, 1, 1), (32, 1, 1)))
+        trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1)))
 
 
 def test_waves_part_and_each_goes_its_way() -> None:
@@ -65,7 +65,7 @@ def test_waves_part_and_each_goes_its_way() -> None:
     .Lother:
     s_endpgm
     """
-    found = trace(cfg_of(text), Launch((1, 1, 1), (64, 1, 1))).recorded
+    found = trace(cfg_of(text), TracedLaunch((1, 1, 1), (64, 1, 1))).recorded
     assert found.blocks[found.block_at[0] : found.block_at[1]].tolist() == [0, 1, 2]
     assert found.blocks[found.block_at[1] : found.block_at[2]].tolist() == [0, 2]
     assert found.lds_at.tolist() == [0, 1, 1]
@@ -80,7 +80,7 @@ def test_workgroups_move_their_addresses() -> None:
     global_load_b32 v2, v1, s[0:1]
     s_endpgm
     """
-    launch = Launch((4, 4, 1), (32, 1, 1), sgprs=((0, 0x8000),), workgroup_sgprs=(("x", 2), ("y", 3)))
+    launch = TracedLaunch((4, 4, 1), (32, 1, 1), sgprs=((0, 0x8000),), workgroup_sgprs=(("x", 2), ("y", 3)))
     found = trace(cfg_of(text), launch)
     assert found.exact
     assert (found.shift_x[4], found.shift_y[4]) == (512 // 32, 4096 // 32)
@@ -111,7 +111,7 @@ def test_spilled_addresses_come_back_and_spilled_data_stays_out() -> None:
     global_load_b32 v6, v4, s[0:1]
     s_endpgm
     """
-    found = trace(cfg_of(text), Launch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x2000),))).recorded
+    found = trace(cfg_of(text), TracedLaunch((1, 1, 1), (32, 1, 1), sgprs=((0, 0x2000),))).recorded
     assert found.sectors[found.sector_at[-2] : found.sector_at[-1]].tolist() == [0x2000 // 32 + k for k in range(4)]
 
 
@@ -149,7 +149,7 @@ def test_sectors_are_those_touched(places: list[int], mask: int, size: int) -> N
 def test_a_dword_of_scratch_is_a_line_of_its_own() -> None:
     """Private memory is interleaved by dword: 32 lanes' dwords at one offset fill 128 bytes, a b64 access two lines."""
     text = "scratch_store_b64 off, v[2:3], off offset:8\nscratch_load_b32 v4, off, off offset:12\ns_endpgm\n"
-    found = trace(cfg_of(text), Launch((1, 1, 1), (32, 1, 1))).recorded
+    found = trace(cfg_of(text), TracedLaunch((1, 1, 1), (32, 1, 1))).recorded
     assert found.sector_at.tolist() == [0, 8, 12]
     assert found.sectors.tolist() == [*range(8, 16), *range(12, 16)]
 

@@ -17,9 +17,9 @@ from inputs import GLOBAL_BYTES, LANES, LDS_BYTES, SCRATCH_BYTES, Inputs
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import blocks_of
-from isa.sim.interpret import Code, Memory, Wave
-from isa.sim.jit import Target, compile_ir, load_object
-from isa.sim.memory import Memory as CardMemory
+from isa.sim.interpret import AddressedCode, Buffers, Wave
+from isa.sim.jit import HostTarget, compile_ir, load_object
+from isa.sim.memory import Buffers as CardMemory
 from isa.sim.runtime import runtime_text
 from isa.sim.state import LDS_PADDING, VGPRS, Context, Stop
 from isa.sim.state import Wave as NativeWave
@@ -44,9 +44,9 @@ class Outcome:
 
 def run_numpy(case: Case, inputs: Inputs, mode: FloatMode, base: int) -> Outcome:
     """On the reference engine. A fault is an outcome; any other IsaError is raised."""
-    memory, data, lds = Memory(), bytearray(inputs.memory), bytearray(inputs.lds)
+    memory, data, lds = Buffers(), bytearray(inputs.memory), bytearray(inputs.lds)
     memory.add(base, data)
-    wave = Wave(Code(case.instructions, case.address), memory, lds, scratch_bytes=SCRATCH_BYTES, mode=mode)
+    wave = Wave(AddressedCode(case.instructions, case.address), memory, lds, scratch_bytes=SCRATCH_BYTES, mode=mode)
     wave.vgprs[:], wave.sgprs[:], wave.scc = inputs.vgprs, inputs.sgprs, inputs.scc
     for lane, row in enumerate(wave.scratch):
         row[:] = inputs.scratch[SCRATCH_BYTES * lane : SCRATCH_BYTES * (lane + 1)]
@@ -65,7 +65,9 @@ def run_numpy(case: Case, inputs: Inputs, mode: FloatMode, base: int) -> Outcome
 class Native:
     """Native code of many cases, for one mode: the fast and the plain version."""
 
-    def __init__(self, cases: Sequence[Case], mode: FloatMode, target: Target, memory: CardMemory, base: int) -> None:
+    def __init__(
+        self, cases: Sequence[Case], mode: FloatMode, target: HostTarget, memory: CardMemory, base: int
+    ) -> None:
         self.memory, self.base, self.target = memory, base, target
         facts = Facts(REGISTERS, mode, target.strip, native_half=target.native_half, native_nans=target.native_nans)
         functions = [function for case in cases for function in case.functions]

@@ -13,8 +13,8 @@ from inputs import EXECS, GLOBAL_BYTES, draw
 
 from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
-from isa.sim.jit import Target
-from isa.sim.memory import Memory
+from isa.sim.jit import HostTarget
+from isa.sim.memory import DeviceMemory
 
 CHUNK = 100
 
@@ -35,11 +35,11 @@ def every_pattern(case: Case) -> Sequence[str]:
 
 
 def compare_cases(
-    cases: Sequence[Case], seeds: Sequence[int], mode: FloatMode, target: Target,
+    cases: Sequence[Case], seeds: Sequence[int], mode: FloatMode, target: HostTarget,
     patterns: Callable[[Case], Sequence[str]] = every_pattern,
 ) -> Tally:  # fmt: skip
     """Each case with its patterns of EXEC, for each seed; memory instructions also with an address outside."""
-    memory = Memory(1 << 20)
+    memory = DeviceMemory(1 << 20)
     base = memory.allocate(GLOBAL_BYTES)
     tally = Tally()
     taken = []
@@ -88,7 +88,7 @@ def _refusal(run: object) -> str | None:
 
 def not_driven(cases: Sequence[Case]) -> dict[str, str]:
     """Keys of which the reference engine takes no case -> why."""
-    memory = Memory(1 << 20)
+    memory = DeviceMemory(1 << 20)
     base = memory.allocate(GLOBAL_BYTES)
     reasons: dict[str, str] = {}
     driven = set()

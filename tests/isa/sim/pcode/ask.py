@@ -11,7 +11,7 @@ from assembly import Case
 from inputs import SCRATCH_BYTES, Inputs, draw
 
 from isa.semantics.float_mode import FloatMode
-from isa.sim.interpret import Code, Memory, Wave
+from isa.sim.interpret import AddressedCode, Buffers, Wave
 from pcode.evaluate import Env, Statement, condition, program
 from pcode.excuses import ALWAYS, EXCUSES, Excuse
 from pcode.floats import Format
@@ -65,9 +65,9 @@ class Question:
 def answered(question: Question) -> State:
     """What the reference engine leaves after the first instruction of the case."""
     case, after = question.case, question.before.copy()
-    memory = Memory()
+    memory = Buffers()
     memory.add(BASE, after.memory)
-    wave = Wave(Code(case.instructions, case.address), memory, after.lds, scratch_bytes=0, mode=question.mode)
+    wave = Wave(AddressedCode(case.instructions, case.address), memory, after.lds, scratch_bytes=0, mode=question.mode)
     wave.vgprs, wave.sgprs, wave.scc, wave.scratch = after.vgprs, after.sgprs, after.scc, after.scratch
     wave.step()
     after.scc, after.pc, after.mode = wave.scc, wave.pc, wave.mode.register
