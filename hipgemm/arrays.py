@@ -65,7 +65,7 @@ class Matrix:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Addresses of the first byte and behind the last."""
+        """Addresses of the first byte and after the last."""
         reach = [(self.rows - 1) * self.row_stride, (self.columns - 1) * self.column_stride]
         return (
             self.address + ITEM * sum(min(x, 0) for x in reach),

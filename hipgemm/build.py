@@ -46,7 +46,7 @@ from isa.passes import run_pipeline
 from isa.toolchain import Toolchain
 
 LAST = "vopd-interlock"
-"""The pass that runs behind each pipeline, empty ones too: compilers emit what it takes apart."""
+"""The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""
 INCLUDE = SOURCES / "include"
 _IMAGES = 3000
 """Code objects that are kept without their stages, of some 30 kB."""

@@ -172,7 +172,7 @@ class Device:
                 "simulated", or None for a card where there is one and else the simulated one.
         cpu:    the host processor that the simulated card compiles kernels for: "native" or a level of x86-64.
         card:   the card that the simulated one stands for, one of `isa.timing.cards`; a 7900 XTX if not given.
-        make_card: another card behind the simulated runtime, for tests.
+        make_card: another card after the simulated runtime, for tests.
 
         Raises DeviceError where it is not there, IsaError for a processor that is not known or cannot run here, for a
         card that is not known, or where the simulated card stands for another one already.
@@ -246,7 +246,7 @@ class Device:
         dynamic_lds: int = 0,
     ) -> None:  # fmt: skip
         """Start a kernel. `arguments`: ctypes values in the kernel's order. stream: None for the default one.
-        dynamic_lds: bytes of LDS behind the static ones."""
+        dynamic_lds: bytes of LDS after the static ones."""
         self.call("hipModuleLaunchKernel", function.handle, *grid, *block, dynamic_lds, stream, None, tuple(arguments))
 
     def synchronize(self) -> None:

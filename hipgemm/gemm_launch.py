@@ -4,7 +4,7 @@
 launch on a stream for who has matrices on the device; both go by `launch_of`.
 
 A kernel with one workgroup a tile takes the ladder's eight arguments. One that does tiles in pieces (`isa.gemm.work`)
-is given, behind these, a workspace and how the work is split, which depends on the card's CUs.
+is given, after these, a workspace and how the work is split, which depends on the card's CUs.
 
 **Workspaces.** A launch uses the counters of its workspace, so two that may run at the same time need two: `start`
 keeps one for each device and stream, where launches follow one another. It is allocated and its counters cleared at the

@@ -135,7 +135,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch of a kernel. grid: workgroups; block: work-items of each; dynamic_lds: bytes of LDS behind the static
+    """One launch of a kernel. grid: workgroups; block: work-items of each; dynamic_lds: bytes of LDS after the static
     ones; problem: the GEMM that it does, if it is one."""
 
     grid: Triple

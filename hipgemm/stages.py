@@ -38,7 +38,7 @@ WORDS = {
     "dual": "dual FMAs",
     "single": "single FMAs",
 }
-"""How each number of a Shape is called behind its value."""
+"""How each number of a Shape is called after its value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,7 +241,7 @@ def _hipcc(named: Path | None) -> Toolchain | None:
 
 
 def _major(version: str) -> int:
-    """The number behind "version" in what a clang says of itself; 0 where there is none."""
+    """The number after "version" in what a clang says of itself; 0 where there is none."""
     number = re.search(r"version (\d+)", version)
     return int(number[1]) if number else 0
 

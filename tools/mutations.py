@@ -144,7 +144,7 @@ def bundle(chosen: random.Random, elves: Sequence[bytes]) -> bytes:
 
 
 class Notes:
-    """A code object whose metadata can be exchanged: the new note lies behind the old end of the file."""
+    """A code object whose metadata can be exchanged: the new note lies after the old end of the file."""
 
     def __init__(self, elf: bytes) -> None:
         import msgpack

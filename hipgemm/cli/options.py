@@ -135,7 +135,7 @@ class CodeOptions:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """For the compiler, beside its -O3; those behind `--` come last."""
+        """For the compiler, beside its -O3; those after `--` come last."""
         context = click.get_current_context(silent=True)
         rest = context.meta.get(_FLAGS, ()) if context else ()
         return (
@@ -148,7 +148,7 @@ _FLAGS = "hipgemm.flags"
 
 
 class KernelCommand(Reporting):
-    """A verb that takes kernels: what stands behind `--` is for the compiler."""
+    """A verb that takes kernels: what stands after `--` is for the compiler."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
@@ -185,7 +185,7 @@ launch_options = bundle(
         help="An argument: i32:5, f32:1.5, random:f32:64x128 (or zeros, arange, unwritten), file:x.npy, buffer:BYTES, "
         "struct:i32:1,f32:2.",
     ),
-    click.option("--dynamic-lds", type=click.IntRange(min=0), default=0, help="Bytes of LDS behind the static ones."),
+    click.option("--dynamic-lds", type=click.IntRange(min=0), default=0, help="Bytes of LDS after the static ones."),
     click.option("--launch", "file", default=None, type=click.Path(path_type=Path),
                  help="A launch file that says the same.  [default: FILE.toml beside FILE, where there is one]"),
     click.option("--block-tile", type=Numbers(2), default=None, metavar="ROWS,COLUMNS",

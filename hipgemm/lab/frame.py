@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """key: in rows and JSON; title and unit: in its head; digits: behind the point; what: a sentence about it."""
+    """key: in rows and JSON; title and unit: in its head; digits: after the point; what: a sentence about it."""
 
     key: str
     title: str

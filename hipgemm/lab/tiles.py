@@ -21,7 +21,7 @@ class Tiles:
     size: int | None = 2048
     paragraph: str = (
         "A thread that computes TM x TN elements of C reads TM + TN values of LDS for TM TN multiply-adds: the "
-        "larger its tile, the more arithmetic stands behind each access, to LDS and to memory alike, and the fewer "
+        "larger its tile, the more arithmetic stands after each access, to LDS and to memory alike, and the fewer "
         "instructions are anything but FMAs. It pays with registers (TM TN accumulators) and with LDS (16 (TM + TN) "
         "BK values a workgroup of 256), and either of them lets fewer workgroups onto a CU. A deeper tile (BK) "
         "means fewer barriers and takes more LDS for the same intensity. Where the grid has fewer workgroups than "

@@ -22,7 +22,7 @@ _HATCH = (
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: kind of KINDS, its length, the words behind it; low and high are the ends of its band."""
+    """One bar: kind of KINDS, its length, the words after it; low and high are the ends of its band."""
 
     kind: str
     value: float

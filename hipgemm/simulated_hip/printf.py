@@ -1,6 +1,6 @@
 """What kernels printed: the buffer that clang's `-mprintf-kind=buffered` fills, as text.
 
-The buffer begins with two dwords, bytes used and room. Each printf left a record behind them (LLVM:
+The buffer begins with two dwords, bytes used and room. Each printf left a record after them (LLVM:
 lib/Transforms/Utils/AMDGPUEmitPrintf.cpp): a dword of control (bit 0: stderr, bit 1: the format is one of the code
 object's, the rest: bytes of the record), the format (its hash in 8 bytes, or itself), then the arguments: numbers and
 pointers as 8 bytes each, strings as they are. Strings are padded to 8 bytes. The metadata's `amdhsa.printf` holds

@@ -94,7 +94,7 @@ class RtcLink:
 
 
 class Runtime:
-    """One process's HIP runtime with one simulated card behind it.
+    """One process's HIP runtime with one simulated card after it.
 
     stands_for: what the card says that it is.
     say: where a report goes as it happens; None keeps it for `take_report` alone.

@@ -88,6 +88,6 @@ def _share(e: Explained, t: Timing) -> float:
 
 
 def _next(t: Timing) -> str:
-    """The largest causes behind the first."""
+    """The largest causes after the first."""
     rest = sorted(t.causes.items(), key=lambda item: -item[1])[1:4]
     return ", ".join(f"{name} {100 * share:.0f} %" for name, share in rest)

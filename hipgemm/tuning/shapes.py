@@ -90,5 +90,5 @@ def _shape(line: str, name: str, number: int) -> Shape | None:
     if trans not in TRANSPOSITIONS:
         raise bad("this is no transposition", column, trans)
     if len(words) > 4:
-        raise bad("there is something behind the shape", words[4][1], words[4][0])
+        raise bad("there is something after the shape", words[4][1], words[4][0])
     return Shape(sizes[0], sizes[1], sizes[2], trans, label.strip())

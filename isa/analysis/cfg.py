@@ -10,7 +10,7 @@ A block ends at a branch, at a terminator, and before a branch target. What a br
 an operand of kind `l` is its target; `terminator` says that the next instruction does not follow. An instruction of
 unit "branch" without a target jumps through a register: `s_swappc_b64`, which comes back, is a call, and so is
 `s_call_b64`, which stores the return address; `s_setpc_b64` is an indirect jump, after which anything may follow.
-A call's block goes on at the next instruction; what the callee does is not known here. A call behind which there is
+A call's block goes on at the next instruction; what the callee does is not known here. A call after which there is
 nothing does not come back: compilers end a function so where the callee is declared `noreturn`.
 
 Dominators are those of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). A back edge goes to a
@@ -295,7 +295,7 @@ def _build(name: str, instructions: list[Instruction], lines: list[int], labels:
     for i, (inst, target) in enumerate(zip(instructions, targets, strict=True)):
         if target is not None:
             if target >= count:
-                raise inst.error("the branch goes behind the last instruction", operand=0)
+                raise inst.error("the branch goes after the last instruction", operand=0)
             leaders.add(target)
         if (is_branch(inst) or inst.desc.terminator) and i + 1 < count:
             leaders.add(i + 1)
@@ -311,7 +311,7 @@ def _build(name: str, instructions: list[Instruction], lines: list[int], labels:
                 out.append(k + 1)
             elif not is_call(last):
                 raise last.error(
-                    "the code runs on behind its last instruction", expected="s_endpgm, s_branch or s_setpc_b64"
+                    "the code runs on after its last instruction", expected="s_endpgm, s_branch or s_setpc_b64"
                 )
         if target is not None and not is_call(last) and index_of[target] not in out:
             out.append(index_of[target])

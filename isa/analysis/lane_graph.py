@@ -6,12 +6,12 @@ It knows the lane's own bit of EXEC and of the masks that EXEC is computed from,
     node    (segment, masks): instructions in a row within which EXEC does not change, and what the masks hold: all
             zeros, all ones, 0 or 1 for this lane, or unknown
     split   where EXEC depends on an unknown bit, and at a branch on SCC, there is a node for either answer
-    edge    not taken where the masks rule it out: s_cbranch_execz while this lane is on, s_cbranch_vccz behind
+    edge    not taken where the masks rule it out: s_cbranch_execz while this lane is on, s_cbranch_vccz after
             `s_and_b32 vcc_lo, exec_lo, s9` while s9 is all ones
 
 The effect of an instruction on masks is that of `isa.analysis.exec_mask`. Masks that nothing reads any more are
 forgotten. A segment that has been entered with LIMIT different masks is entered with those alone from then on that
-lanes are brought back from, and with EXEC alone in the end, or where there are NODES nodes: behind that a path of the
+lanes are brought back from, and with EXEC alone in the end, or where there are NODES nodes: after that a path of the
 graph may join answers that exclude each other. `followers` forgets nothing.
 
 Limits: as of exec_mask; a mask that was spilled to memory or to a VGPR's lane is unknown.
@@ -155,7 +155,7 @@ class LaneGraph:
         return _ANY
 
     def _step(self, i: int, masks: Masks) -> list[Masks]:
-        """The masks behind an instruction; several where EXEC depends on what is not known."""
+        """The masks after an instruction; several where EXEC depends on what is not known."""
         inst, effect, tracked = self.cfg.instructions[i], self._effects[i], self._tracked
         if i in self.calls:  # gives EXEC back as it got it
             return [tuple(m if k == 0 else _ANY for k, m in enumerate(masks))]
@@ -270,7 +270,7 @@ class LaneGraph:
         return [(to, self._living(to, after)) for state in states for to, after in self._leave(last, state)]
 
     def _leave(self, last: int, masks: Masks) -> Iterator[tuple[int, Masks]]:
-        """Where control can go behind a segment's last instruction, and what is known there."""
+        """Where control can go after a segment's last instruction, and what is known there."""
         block = self.cfg.block_of(last)
         if last != block.end - 1:
             yield last + 1, masks

@@ -37,7 +37,7 @@ from isa.registers import Reg
 SEARCH = 4_000
 """Nodes that one search for a path may come to; a function's searches together five times as many."""
 UNKNOWN = -2
-"""What no instruction is shown to have written: behind a call, and behind a write whose register M0 chooses."""
+"""What no instruction is shown to have written: after a call, and after a write whose register M0 chooses."""
 _Row = tuple[int, ...]
 """Definitions of several registers: positions, ENTRY or UNKNOWN."""
 _FAR = 1 << 30
@@ -99,7 +99,7 @@ class LaneView:
     def _through(
         self, node: Node, touching: list[int], numbers: tuple[int, ...], rows: set[_Row], found: dict[int, set[_Row]]
     ) -> set[_Row]:
-        """The definitions behind a segment, from those before it. found: takes what its reads see."""
+        """The definitions after a segment, from those before it. found: takes what its reads see."""
         cfg, on = self.cfg, self.graph.is_on(node)
         for i in touching:
             inst, uses, defs = cfg.instructions[i], cfg.uses[i], cfg.defs[i]

@@ -13,8 +13,8 @@ at risk only where one of the two registers can have a VALU write under way; wha
 Forward data flow over all paths, a write being under way
 
     until a memory instruction (vector memory, FLAT, scratch, LDS) or export: these issue at VA_VDST = 0;
-    until `s_waitcnt_depctr depctr_va_vdst(n)` has n or more VALU instructions behind the write;
-    until 15 VALU instructions stand behind it, which complete in order. Transcendental ones run beside the others, so
+    until `s_waitcnt_depctr depctr_va_vdst(n)` has n or more VALU instructions after the write;
+    until 15 VALU instructions stand after it, which complete in order. Transcendental ones run beside the others, so
     from one of them on nothing is counted.
 
 Sources: LLVM GCNHazardRecognizer.cpp, `fixLdsDirectVALUHazard` (what brings VA_VDST to 0, 15 wait states, the mixture

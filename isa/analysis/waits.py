@@ -85,7 +85,7 @@ class InFlight:
         return found
 
     def covered_by(self, position: int) -> dict[str, frozenset[int]]:
-        """What a wait is for: counter -> positions of the events that have completed behind it and perhaps not before
+        """What a wait is for: counter -> positions of the events that have completed after it and perhaps not before
         it, on some path. A counter with an empty set waits for nothing it can be sure of."""
         return {
             counter: frozenset(
@@ -95,7 +95,7 @@ class InFlight:
         }
 
     def covering(self, event: Event) -> frozenset[int]:
-        """The waits that an event meets first: those behind which it has completed."""
+        """The waits that an event meets first: those after which it has completed."""
         at, counter = event
         return frozenset(
             i for i, numbers in enumerate(self.waits) if counter in numbers and at in self.covered_by(i)[counter]
@@ -168,7 +168,7 @@ class _Machine:
         self.calls = {i: settled.get(i, frozenset(cfg.family.counters)) for i in cfg.calls}
 
     def step(self, i: int, state: _State, *, issue: bool = True) -> _State:
-        """`state` before position i -> behind it. Without `issue` what i itself puts in flight is left out."""
+        """`state` before position i -> after it. Without `issue` what i itself puts in flight is left out."""
         if i in self.calls:
             return {e: n for e, n in state.items() if e[1] not in self.calls[i]}
         if self.waits[i]:

@@ -63,7 +63,7 @@ def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tu
         raise IsaError(f"cannot disassemble for {arch!r}", expected=", ".join(MACHINES.values()))
     llvm = _llvm()
     context = llvm.LLVMCreateDisasmCPU(b"amdgcn-amd-amdhsa", arch.encode(), None, 0, None, None)
-    # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros behind the end,
+    # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros after the end,
     # and what it then reads beyond the end is no instruction.
     buffer = ctypes.create_string_buffer(code, len(code) + PADDING)
     start = ctypes.addressof(buffer)
@@ -96,7 +96,7 @@ def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tu
 
 
 def _without_unused(buffer: ctypes.Array[ctypes.c_char], at: int, ask: Callable[[int], int]) -> int:
-    """Asks again with unused fields cleared, step by step. A literal behind the instruction stays where it is."""
+    """Asks again with unused fields cleared, step by step. A literal after the instruction stays where it is."""
     words = struct.unpack_from("<II", buffer, at)
     size = 0
     try:

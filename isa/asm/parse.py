@@ -1,7 +1,7 @@
 """Assembly text -> Program.
 
 The reader takes LLVM's gfx11 syntax, as clang writes it with -S and as its disassembler prints it. It is line based:
-a line is a label (possibly with something behind it), a directive, an instruction or nothing. What it does not
+a line is a label (possibly with something after it), a directive, an instruction or nothing. What it does not
 interpret it keeps as text, so emit(parse(text)) == text for any input.
 
 An instruction line is `mnemonic operand, operand, ... modifier modifier ; comment`; two halves joined by `::` are a
@@ -50,7 +50,7 @@ _SPECIAL = frozenset(
     "off src_shared_base src_shared_limit src_private_base src_private_limit src_pops_exiting_wave_id "
     "src_vccz src_execz lds_direct src_lds_direct".split()
 )
-# Modifiers that are bare words; anything else behind an operand must be name:value.
+# Modifiers that are bare words; anything else after an operand must be name:value.
 _FLAGS = frozenset(
     "glc slc dlc clamp gds lds tfe lwe r128 a16 d16 unorm da idxen offen row_mirror row_half_mirror".split()
 )

@@ -311,7 +311,7 @@ class Program:
         return {line.node.name: i for i, line in enumerate(self.lines) if isinstance(line.node, Label)}
 
     def code_end(self, start: int) -> int:
-        """The line behind the last of the function that starts at line `start`."""
+        """The line after the last of the function that starts at line `start`."""
         for i in range(start + 1, len(self.lines)):
             node = self.lines[i].node
             if isinstance(node, Label) and node.name.startswith(".Lfunc_end"):

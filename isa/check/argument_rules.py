@@ -1,7 +1,7 @@
 """Kernel arguments in the metadata: do they lie in their segment as a runtime can fill them?
 
 The runtime copies each argument to its offset; where two overlap, the later one destroys the earlier, and what lies
-behind the segment's size is not copied at all. Pointers and hidden arguments are aligned to their size, since kernels
+after the segment's size is not copied at all. Pointers and hidden arguments are aligned to their size, since kernels
 load them with scalar loads of that size; what is passed by value may have any type, of which the metadata tells the
 size alone. The segment is aligned as its arguments are.
 
@@ -63,7 +63,7 @@ def _faults(
             )  # fmt: skip
         if size is not None and argument.offset + argument.size > size:
             yield LAYOUT.found(
-                f"{_named(argument)} ends behind the segment", where,
+                f"{_named(argument)} ends after the segment", where,
                 hint="make .kernarg_segment_size and .amdhsa_kernarg_size larger, or move the argument",
                 expected=f"within the {size} bytes of .kernarg_segment_size", got=str(argument.offset + argument.size),
             )  # fmt: skip

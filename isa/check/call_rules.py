@@ -100,18 +100,18 @@ def at_returns(flight: InFlight, chains: DefUse, targets: Mapping[int, Target | 
 
 
 def at_the_end(cfg: Cfg, callees: Mapping[int, Cfg], returns: Mapping[int, bool]) -> Iterator[Finding]:
-    """A call as the last instruction, of a function that can return: to whatever stands behind this one."""
+    """A call as the last instruction, of a function that can return: to whatever stands after this one."""
     last = len(cfg) - 1
     if last in callees and returns[last] and last in cfg.calls and cfg.block_of(last).index in cfg.order:
         yield ENDLESS.broken(
             cfg.instructions[last],
-            f"{callees[last].name} can return, and nothing stands behind this call",
-            expected="s_endpgm, s_branch or s_setpc_b64 behind it",
-            hint="end the function behind the call, or go there by s_setpc_b64 with the return address still set",
+            f"{callees[last].name} can return, and nothing stands after this call",
+            expected="s_endpgm, s_branch or s_setpc_b64 after it",
+            hint="end the function after the call, or go there by s_setpc_b64 with the return address still set",
         )
 
 
 def not_followed(cfg: Cfg, unknown: Mapping[int, str]) -> Iterator[Finding]:
     """Calls whose function is not looked into. unknown: position -> why."""
     for i, why in sorted(unknown.items()):
-        yield UNKNOWN.broken(cfg.instructions[i], f"not looked into what runs behind this: {why}", hint=_LOOK)
+        yield UNKNOWN.broken(cfg.instructions[i], f"not looked into what runs after this: {why}", hint=_LOOK)

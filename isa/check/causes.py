@@ -49,7 +49,7 @@ def groups(cfg: Cfg, pairs: Sequence[Pair], alive: Callable[[int, int], bool]) -
 
 
 def reached_from(cfg: Cfg, begin: int, cut: int | None, alive: Callable[[int, int], bool]) -> set[int]:
-    """The positions that a path from behind `begin` comes to, alive, without passing `cut`."""
+    """The positions that a path from after `begin` comes to, alive, without passing `cut`."""
     found: set[int] = set()
     block = cfg.block_of(begin)
     work = [(block.index, begin + 1)]

@@ -133,7 +133,7 @@ class _Sources:
         self.spoiled = cache(self._spoiled)
 
     def origins(self, chains: DefUse, position: int, unit: Reg, what: _What) -> list[tuple[int, Reg, str]]:
-        """The definitions that a read may see by `chains`, behind moves, and of which `what` tells a name: position,
+        """The definitions that a read may see by `chains`, after moves, and of which `what` tells a name: position,
         the register that it writes, the name."""
         spoiled, cfg = self.spoiled(what), self.cfg
         work, seen = [(position, unit)], set()
@@ -365,7 +365,7 @@ def _lost(cfg: Cfg, reg: Reg, adding: set[int], overwriting: set[int], when: str
 
 
 def _next_writers(cfg: Cfg, position: int, reg: Reg) -> set[int]:
-    """The first instructions behind a position that write a register, on each path."""
+    """The first instructions after a position that write a register, on each path."""
     flag = 1 << regset.bit(reg)
     block = cfg.block_of(position)
     work = [(position + 1, block.end, block.successors)]

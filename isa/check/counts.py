@@ -112,7 +112,7 @@ def initialised(sgprs: int, target: Target | None, *, wave32: bool, kernel: Kern
         yield INITIALISED.found(
             f"{target.name} initialises {sgprs} SGPRs wrongly",
             kernel.program.span(kernel.descriptor.get("user_sgpr_count", kernel.start)) if kernel else None,
-            hint="raise .amdhsa_user_sgpr_count; the system's SGPRs then lie behind",
+            hint="raise .amdhsa_user_sgpr_count; the system's SGPRs then lie after",
             expected=f"at least {target.least_sgprs} user and system SGPRs",
             got=str(sgprs),
         )

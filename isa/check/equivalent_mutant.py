@@ -65,7 +65,7 @@ class _Follower:
     def _through(
         self, state: dict[Reg, tuple[int, int]], start: int, end: int
     ) -> list[tuple[int, dict[Reg, tuple[int, int]]]]:
-        """The blocks behind these instructions, with the state there."""
+        """The blocks after these instructions, with the state there."""
         for position in range(start, end):
             self._step(state, position)
             if not _apart(state):

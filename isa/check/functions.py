@@ -1,7 +1,7 @@
 """A kernel and the functions that it reaches: what the rules ask of each.
 
 In: the kernel's control flow, what is set when it starts, and a way to find a function's code. Out: a `Function` for
-the kernel and for each function behind its calls and theirs, each once, the kernel first. Recursion is no trouble: what
+the kernel and for each function after its calls and theirs, each once, the kernel first. Recursion is no trouble: what
 a function settles (`isa.analysis.calls.settled`) is the largest answer that all of them agree with.
 """
 
@@ -41,7 +41,7 @@ class Function:
     """One function. By position of a call, or of a jump through a register:
 
     targets: where it goes, None where that is not known.  callees: the code of those that were found.
-    unknown: of those that were not, why.  settled: the counters that the function behind a call brings to 0.
+    unknown: of those that were not, why.  settled: the counters that the function after a call brings to 0.
     written: the registers that it, and what it calls, may write (`regset`).  returns: whether it comes back; False
     only where that is known.
     """
@@ -71,7 +71,7 @@ CALLED = Start(regset.ALL, None, 0)
 
 
 def reach(first: Cfg, start: Start, find: Callable[[Target], Cfg]) -> list[Function]:
-    """All functions from the first on. find: the code behind a target; IsaError, whose message says why, where there is
+    """All functions from the first on. find: the code after a target; IsaError, whose message says why, where there is
     none."""
     reached = [_function(first, start)]
     by_target: dict[Target, Cfg | str] = {}

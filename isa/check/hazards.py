@@ -3,13 +3,13 @@ strike. Compilers insert the remedy; assemblers say nothing.
 
     trans use     a VALU instruction reads a VGPR that a transcendental one wrote, with at most 5 VALU and 1
                   transcendental instructions between. gfx1100 to gfx1103. Remedy: va_vdst(0).
-    permlane      v_permlane* reads EXEC behind v_cmpx, with no VALU instruction but v_nop between. Remedy: one.
+    permlane      v_permlane* reads EXEC after v_cmpx, with no VALU instruction but v_nop between. Remedy: one.
     WMMA          a WMMA's A or B overlaps the D of the WMMA before it, with no VALU instruction between. Remedy: v_nop.
     dealloc       s_sendmsg MSG_DEALLOC_VGPRS that no s_nop stands before. Remedy: s_nop 0.
     forwarding    wave64: a VALU instruction reads two VGPRs; one was written by a VALU instruction before SALU wrote
-                  EXEC, one after it; at most 2 VALU instructions between these two and 4 behind. Remedy: va_vdst(0).
-    mask write    wave64: SALU or VALU reads an SGPR behind a write, which overwrote what a VALU instruction had read as
-                  a lane mask; not where VALU writes and SALU reads. Remedy, behind the write: sa_sdst(0) for one by
+                  EXEC, one after it; at most 2 VALU instructions between these two and 4 after. Remedy: va_vdst(0).
+    mask write    wave64: SALU or VALU reads an SGPR after a write, which overwrote what a VALU instruction had read as
+                  a lane mask; not where VALU writes and SALU reads. Remedy, after the write: sa_sdst(0) for one by
                   SALU, va_vcc(0) for one of VCC by VALU, va_sdst(0) for one of another SGPR by VALU.
 
 va_vdst(0) is `s_waitcnt_depctr depctr_va_vdst(0)`, or what brings that count to 0 anyway: vector memory, FLAT, scratch
@@ -174,17 +174,17 @@ def _forward_step(cfg: Cfg, sources: list[int], at: int, state: _Forward) -> _Fo
     if valus > 4 and max(written) < 0:
         return End.OVER
     if (written, exec_) != before and exec_ >= 0:
-        behind = min(w for w in written if 0 <= w < exec_)
+        after = min(w for w in written if 0 <= w < exec_)
         first = min((w for w in written if w >= exec_), default=None)
-        if behind > 4 or exec_ - behind > 3:
+        if after > 4 or exec_ - after > 3:
             return End.OVER
         if first is not None:
-            return End.STRUCK if first - behind <= 3 else End.OVER
+            return End.STRUCK if first - after <= 3 else End.OVER
     return written, exec_, valus + is_valu
 
 
 _Waited = tuple[bool, frozenset[str]]
-"""Whether the write has been found, and the fields of s_waitcnt_depctr that are 0 behind it."""
+"""Whether the write has been found, and the fields of s_waitcnt_depctr that are 0 after it."""
 
 
 def mask_write(cfg: Cfg) -> Iterator[Hazard]:
@@ -233,7 +233,7 @@ def _results_there(inst: Instruction) -> bool:
 
 def _behind(cfg: Cfg, position: int, state: S, step: Callable[[int, S], S | End]) -> list[int]:
     """The positions at which `step` says STRUCK, backwards from a position over all paths. step: (position, state
-    behind it) -> the state before it, or why the path ends there."""
+    after it) -> the state before it, or why the path ends there."""
     block = cfg.block_of(position)
     work: list[tuple[int, int, S]] = [(block.index, position, state)]
     seen: set[tuple[int, S]] = set()

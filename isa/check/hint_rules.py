@@ -5,7 +5,7 @@ VMEM and scratch together, FLAT, LDS, SMEM and VALU each by themselves; s_nop ma
 (RDNA3 ISA guide 5.3 and 16.5; LLVM SIInsertHardClauses.cpp). Between 2 and 63 instructions.
 
 `s_delay_alu instid0(VALU_DEP_2) | instskip(NEXT) | instid1(TRANS32_DEP_1)` says that the next instruction depends on
-the second VALU instruction back, and the one behind it on the last transcendental one (LLVM AMDGPUInsertDelayAlu.cpp).
+the second VALU instruction back, and the one after it on the last transcendental one (LLVM AMDGPUInsertDelayAlu.cpp).
 A wrong one costs time and nothing else, so it is a note. Only dependences within a block are looked at; SALU_CYCLE
 counts cycles and is taken as it is.
 """

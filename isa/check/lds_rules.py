@@ -1,7 +1,7 @@
 """LDS shared between waves: a write and a read of the same byte by two waves with no barrier between them.
 
-Waves of a workgroup run in any order, so what one writes to LDS another may read only behind a barrier that both pass,
-and may overwrite only behind one that the reader has passed. The lanes of one wave run in the order of the code.
+Waves of a workgroup run in any order, so what one writes to LDS another may read only after a barrier that both pass,
+and may overwrite only after one that the reader has passed. The lanes of one wave run in the order of the code.
 
 A fault here is one that the rule can show: a path of the whole workgroup, a byte, a wave that reads it and another that
 writes it, and no barrier between. It is told once for each instruction, those that one barrier would settle together.
@@ -16,7 +16,7 @@ Two steps:
 
 An address that data decides reaches no byte that is known, so it is no fault: `hipgemm check` runs the code for that.
 Left out are workgroups of one wave and pairs of two atomics. Calls, and atomics that give back what they found (locks,
-counters of arrivals), may order what is before and behind them, so nothing is said across them; an exchange, which
+counters of arrivals), may order what is before and after them, so nothing is said across them; an exchange, which
 locks are made of, is held against nothing itself.
 
 Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
@@ -245,7 +245,7 @@ def _finding(cfg: Cfg, kinds: list[str], met: _Meeting) -> Finding:
         f"{first} ({place(first, met.first)}) {before} LDS, this {after} it, and a path between them has no barrier",
         expected="s_barrier between what one wave writes and another reads",
         got=f"byte {met.byte}: wave {met.waves[0]} {before} it, then wave {met.waves[1]} {after} it",
-        hint="put s_barrier between them, behind a wait for LDS",
+        hint="put s_barrier between them, after a wait for LDS",
     )
 
 

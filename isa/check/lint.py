@@ -188,7 +188,7 @@ def _declared(program: Program) -> list[str]:
 
 
 def _labelled(program: Program, target: Target) -> Cfg:
-    """The function behind a label. IsaError where it is not there."""
+    """The function after a label. IsaError where it is not there."""
     line = program.labels.get(str(target))
     if line is None:
         raise IsaError(f"{target} is not in this file")

@@ -7,7 +7,7 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
 - both give the same number, one for all values that their operands can have (`isa.analysis.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
   written in some lanes only can be anything. EXEC is all ones where it is full. What a division by the host's
-  reciprocal leaves is known, too (`quotients`), and that a register is not 0 behind a branch that says so;
+  reciprocal leaves is known, too (`quotients`), and that a register is not 0 after a branch that says so;
 - they leave equal terms (`isa.check.equivalence`), for all that their sources can be;
 - each gives one number, and whatever reads it does the same with either (`equivalent_mutant`);
 - nothing depends on what either leaves (see below), and both write the same registers.
@@ -251,7 +251,7 @@ class Local:
         return found
 
     def _leaves(self, position: int, inst: Instruction) -> dict[Reg, Span]:
-        """What the registers can hold behind an instruction there. A changed one reads the same registers."""
+        """What the registers can hold after an instruction there. A changed one reads the same registers."""
         return written(inst, lambda reg: self._register(position, reg))
 
     def _register(self, position: int, reg: Reg) -> Span:
@@ -294,7 +294,7 @@ class Local:
         return all(reg not in insts[i].desc.writes(insts[i]) for i in since)
 
     def _written(self, source: int, reg: Reg) -> Span:
-        """What a register can hold behind an instruction that writes it, or as the wave begins."""
+        """What a register can hold after an instruction that writes it, or as the wave begins."""
         if source == defuse.ENTRY:
             most = self.threads if reg == v(0) else self._groups.get(reg)
             return anything("u32") if most is None else Span("u32", 0, most - 1)

@@ -59,7 +59,7 @@ _ALL = (
           "LLVM pull request 220348, GFX11"),
     _lint("HAZ001", "transcendental result read too early", "a VALU reads what v_rcp or its kind has yet to write",
           f"{_HAZARDS}, fixVALUTransUseHazard"),
-    _lint("HAZ002", "v_permlane behind v_cmpx", "no VALU instruction between, so that it may see the old EXEC",
+    _lint("HAZ002", "v_permlane after v_cmpx", "no VALU instruction between, so that it may see the old EXEC",
           f"{_HAZARDS}, fixVcmpxPermlaneHazards"),
     _lint("HAZ003", "WMMA result read by the next WMMA", "as A or B, with no VALU instruction between",
           f"{_HAZARDS}, fixWMMAHazards"),
@@ -78,7 +78,7 @@ _ALL = (
     _lint("WAIT005", "wait stricter than needed", "a larger number would do", _WAITS, "note"),
     _check("WAIT006", "register read while a load fills it", "no wait stands between the two", _WAITS),
     _check("WAIT007", "register written while a load fills it", "no wait stands between the two", _WAITS),
-    _check("WAIT008", "LDS store in flight at a barrier", "another wave may read the old value behind it", _MODEL),
+    _check("WAIT008", "LDS store in flight at a barrier", "another wave may read the old value after it", _MODEL),
     # --- LDS and memory
     _lint("LDS001", "LDS access without a barrier", "bytes that waves write and others read, no barrier between",
           f"{_GUIDE} 12; {_MODEL}"),
@@ -121,7 +121,7 @@ _ALL = (
           "LLVM AMDGPUUsage, Function Call Convention"),
     _lint("CALL004", "call not followed", "where it goes, or what stands there, is not known",
           "limits of this check", "note"),
-    _lint("CALL005", "call at the end of the code", "the function can return, to what stands behind this one",
+    _lint("CALL005", "call at the end of the code", "the function can return, to what stands after this one",
           "LLVM LangRef, noreturn"),
     # --- hints to the hardware
     _lint("HINT001", "s_clause", "it covers something else than its number says",

@@ -4,7 +4,7 @@
     // hipgemm: ignore WAIT004, WAIT005
     s_waitcnt vmcnt(0)
 
-A comment behind an instruction is for its line; one on a line of its own for the next line that is more than a comment.
+A comment after an instruction is for its line; one on a line of its own for the next line that is more than a comment.
 It names ids or prefixes of ids, with commas or blanks between; what follows in parentheses is for the reader. Where a
 finding has several places, those that are ignored leave it, and it stands at the first one that is left.
 
@@ -95,8 +95,8 @@ def _read(program: Program) -> Iterable[_Suppression]:
             continue
         target = number
         if _ONLY_COMMENT.match(line.text):
-            behind = range(number + 1, len(program.lines))
-            target = next((k for k in behind if not _ONLY_COMMENT.match(program.lines[k].text)), number)
+            after = range(number + 1, len(program.lines))
+            target = next((k for k in after if not _ONLY_COMMENT.match(program.lines[k].text)), number)
         names = list(re.finditer(r"[^\s,]+", match["ids"]))
         for name in names:
             at = program.span(number, match.start("ids") + name.start() + 1)

@@ -6,7 +6,7 @@ bits on gfx11; LLVM AMDGPUUsage, "Initial Kernel Execution State"). Anything els
 never written on that path.
 
 It is a fault where the first execution of the read is sure to see it: no write of the register reaches the read, or
-only writes behind the read itself (an accumulator that nobody cleared). It is a note where a write reaches it on other
+only writes after the read itself (an accumulator that nobody cleared). It is a note where a write reaches it on other
 paths. What looks like a fault is asked again along the paths that a lane can take (`isa.analysis.lane_view`).
 
 Compilers leave undefined what does not matter, so these reads are none in earnest:

@@ -2,7 +2,7 @@
 
 Faults come from `isa.analysis.waits`, over all paths. A barrier does not wait for memory (RDNA3 ISA guide 5.5,
 S_BARRIER; LLVM AMDGPUUsage, memory model gfx11: a workgroup release waits for lgkmcnt(0)), so an LDS store that may be
-in flight at a barrier is not sure to be seen behind it.
+in flight at a barrier is not sure to be seen after it.
 
 Notes ask of each wait what it is needed for: the loads it covers are followed as if it were not there, and those that
 something uses before another wait covers them say the largest number that would do. A wait before a barrier, a cache
@@ -53,7 +53,7 @@ def _use(flight: InFlight, h: Hazard) -> Finding:
         f"{inst.mnemonic} {h.access}s {h.reg} while {load} may still be in flight",
         expected=f"s_waitcnt {h.counter}({h.needed}) or less on every path from the load ({place(load, h.load)})",
         got=_waits_between(cfg, flight, h.load, h.position, h.counter),
-        hint="put the wait before this instruction, or this instruction behind the wait",
+        hint="put the wait before this instruction, or this instruction after the wait",
     )
 
 
@@ -74,7 +74,7 @@ def _at_barrier(cfg: Cfg, position: int, store: int) -> Finding:
         f"{cfg.instructions[store]} ({place(cfg.instructions[store], store)}) may still be in flight when the wave "
         "arrives",
         expected="s_waitcnt lgkmcnt(0) between the store and the barrier",
-        hint="a barrier does not wait for memory: another wave may read the old value behind it",
+        hint="a barrier does not wait for memory: another wave may read the old value after it",
     )
 
 

@@ -1,8 +1,8 @@
 """A side's instructions: where a thread stands in the K block, its byte offsets, global loads and stores to LDS.
 
 Each fetch of a thread has its own byte offset in a VGPR, from a 64-bit base in SGPRs that goes on by a K block. Rows of
-A and columns of B behind the last one read the last one instead: nothing of them is stored. The first K block holds
-what K leaves over, at its end; what lies before that stays zero. (Behind it, 0 * 0 would be added to sums, and -0
+A and columns of B after the last one read the last one instead: nothing of them is stored. The first K block holds
+what K leaves over, at its end; what lies before that stays zero. (After it, 0 * 0 would be added to sums, and -0
 become +0.)
 
 A load of several elements across may begin inside the matrix and end outside of it, where a workgroup lies on the edge
@@ -99,7 +99,7 @@ def _is_ragged(side: Side, o: Operand, last: Reg, bound: Reg) -> Iterator[str]:
 
 
 def first_loads(side: Side, o: Operand, k: Reg, t: Reg, ragged: bool) -> Iterator[str]:
-    """Loads of the first K block: the lanes whose k is not empty. t: free. EXEC is all lanes before and behind."""
+    """Loads of the first K block: the lanes whose k is not empty. t: free. EXEC is all lanes before and after."""
 
     def inside(k: Reg) -> str:
         return f"v_cmp_le_u32_e32 vcc_lo, {SCALARS.empty}, {k}"
@@ -143,7 +143,7 @@ def before_first(side: Side, o: Operand) -> Iterator[str]:
 
 
 def loads(side: Side, o: Operand, ragged: bool) -> Iterator[str]:
-    """The global loads of a K block. EXEC is all lanes before and behind."""
+    """The global loads of a K block. EXEC is all lanes before and after."""
     if not (ragged and side.ragged):
         yield from (_load(side, o, i) for i in range(len(o.fetched)))
         return

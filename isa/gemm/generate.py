@@ -6,7 +6,7 @@ row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C i
 and C is not read when beta is 0. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or writes
 outside of the matrices.
 
-**Rows and columns.** A lane whose row of A or column of B lies behind the last one reads the last one instead, so the
+**Rows and columns.** A lane whose row of A or column of B lies after the last one reads the last one instead, so the
 main loop knows no edges; what it adds up there is not stored. Workgroups that reach beyond C store element by element
 under EXEC, all others four elements at once.
 

@@ -1,13 +1,13 @@
 """The main loop's instructions for one K block.
 
-    per group:  two buffers, last group: what was fetched of the next K block is stored to the other buffer (behind the
+    per group:  two buffers, last group: what was fetched of the next K block is stored to the other buffer (after the
                 FMAs, where the first group is the last)
                 LDS loads and FMAs of its steps (`isa.outer_product.text`), beside the first the global loads of the
                 next K block
-    end:        out of the loop behind the last K block
+    end:        out of the loop after the last K block
                 one buffer: barrier, what was fetched is stored; then, with one or two, a barrier
 
-Behind the last K block nothing is fetched or stored: a branch leads around it.
+After the last K block nothing is fetched or stored: a branch leads around it.
 
 Each turn from VALU to memory instructions makes a wave wait until its VALU pipeline is empty: hence few, large groups
 of loads, and stores beside loads.
@@ -50,7 +50,7 @@ class Block:
 
 
 def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> Block:
-    """buffer: where the K block lies; label: how labels begin, `<label>_store` stands behind the main loop."""
+    """buffer: where the K block lies; label: how labels begin, `<label>_store` stands after the main loop."""
     after = (buffer + 1) % p.stages
     last = p.depth // p.group - 1
     starts = buffer * p.stage_bytes, buffer * p.stage_bytes + p.start_b
@@ -96,7 +96,7 @@ def stores(p: Parameters, r: Registers, buffer: int) -> Iterator[str]:
 
 def steps(p: Parameters, operands: tuple[Read, Read], starts: tuple[int, int], group: int) -> list[Step]:
     """What the steps of k of a group read. operands: of A and B; starts: where their parts of the K block begin, in
-    bytes behind what their `read` holds."""
+    bytes after what their `read` holds."""
     rows = [4 * p.row_of(2 * i) for i in range(p.thread_rows // 2)]
     columns = [4 * p.column_of(2 * j) for j in range(p.thread_columns // 2)]
 

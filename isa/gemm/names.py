@@ -30,7 +30,7 @@ _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 
 
 def _labelled() -> dict[str, dataclasses.Field[int]]:
-    """Label -> field, for all that stand behind the tile."""
+    """Label -> field, for all that stand after the tile."""
     fields = [f for f in dataclasses.fields(Parameters) if f.name not in (*_TILE, *_TRANS)]
     return {_LABELS.get(f.name, f.name.replace("_", "")): f for f in fields}
 

@@ -153,7 +153,7 @@ class Parameters:
         return most["M"], most["N"], most["K"]
 
     def row_of(self, i: int) -> int:
-        """The row of C, behind the lane's first one, of its row `i`."""
+        """The row of C, after the lane's first one, of its row `i`."""
         return i // GROUP * self.lane_rows * GROUP + i % GROUP
 
     def column_of(self, j: int) -> int:

@@ -2,8 +2,8 @@
 
 Operands and accumulators lie on the banks that `isa.outer_product.fma_order` asks for: pairs of the row (of B) on banks
 0 and 1, pairs of the column (of A) on banks 2 and 3, accumulators opposite to the sources read with them. Each quad of
-registers from v0 up takes a pair of each; there are as many sets of pairs as steps of k in a group. Behind them lie the
-accumulators; what is fetched, offsets and LDS addresses take the pairs that are left, and what comes behind the
+registers from v0 up takes a pair of each; there are as many sets of pairs as steps of k in a group. After them lie the
+accumulators; what is fetched, offsets and LDS addresses take the pairs that are left, and what comes after the
 accumulators.
 """
 
@@ -27,7 +27,7 @@ SCALARS = SimpleNamespace(
     line_m=Reg("s", 21), ragged=Reg("s", 31), line_n=Reg("s", 25), line_k=Reg("s", 24),
     t=Reg("s", 26, 2), u=Reg("s", 28), row_mask=Reg("s", 29), all_lanes=Reg("s", 30), masks=32,
 )  # fmt: skip
-"""SGPRs. group_x, group_y: of the workgroup, behind 14 user SGPRs: `isa.targets.Target.least_sgprs` of them and these
+"""SGPRs. group_x, group_y: of the workgroup, after 14 user SGPRs: `isa.targets.Target.least_sgprs` of them and these
 must be enabled, and it does no harm elsewhere. a, b: what the next fetch reads, at the tile's first row or column; from
 the end of the main loop on, a is C. top, left: the first row and column of the tile. fetches: K blocks still to be
 fetched. empty: steps of k that the first K block lacks. step_a, step_b: bytes from a K block to the next of a side that
@@ -85,7 +85,7 @@ class Registers:
     accumulators: (element of the column, element of the row) -> register.
     quads:        the operands' registers by fours: free in the epilogue.
     stays:        of a stream-K kernel, what lasts from tile to tile: the thread's number, and two for the epilogue.
-    count, sgprs: VGPRs and SGPRs of the kernel; a stream-K one needs more SGPRs behind these.
+    count, sgprs: VGPRs and SGPRs of the kernel; a stream-K one needs more SGPRs after these.
     """
 
     fmas: tuple[Pair, ...]

@@ -82,7 +82,7 @@ class Side:
         return tuple(sorted({x for _, x in self.fetches}))
 
     def thread_place(self, thread: int) -> tuple[int, int]:
-        """(k, row of A or column of B) of a thread behind thread 0."""
+        """(k, row of A or column of B) of a thread after thread 0."""
         line, part = divmod(thread, self.line_threads)
         return (part * self.width, line) if self.along_k else (line, part * self.width)
 

@@ -32,12 +32,12 @@ from isa.gemm.work import COUNTERS, slot_bytes
 from isa.registers import Reg
 
 _REACH = 4096
-"""Bytes that an access reaches behind its base: the offset is 13 bits with a sign (RDNA3 ISA guide, 12.6)."""
+"""Bytes that an access reaches after its base: the offset is 13 bits with a sign (RDNA3 ISA guide, 12.6)."""
 _QUAD_BYTES = 4 * GROUP * WAVE
 
 
 def scalars(r: Registers) -> SimpleNamespace:
-    """SGPRs behind those of every kernel. a, b: the matrices; workspace to by_...: arguments, see work.Work. group: the
+    """SGPRs after those of every kernel. a, b: the matrices; workspace to by_...: arguments, see work.Work. group: the
     workgroup's number, then that of its range. across: tiles in a row of C; blocks: K blocks of a tile. begin, end:
     what is left of the workgroup's range; whole: its next whole tile. tile, start, count: the piece at hand. empty:
     steps of k that a tile's first K block lacks. x, y, z: for the moment. counter, slot: addresses. owner, last: the
@@ -115,7 +115,7 @@ class Combine:
     """What pieces of a tile need beside the main loop.
 
     accumulators: by fours, in the order in which they lie in a slot. at: a lane's place in a slot; mine: the wave's
-    counter behind the tile's; value: what the counter held.
+    counter after the tile's; value: what the counter held.
     """
 
     p: Parameters

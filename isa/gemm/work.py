@@ -3,7 +3,7 @@
 All tiles of C stand in a row, numbered along its rows; a tile is K blocks, `blocks` of them. The first `streamed` tiles
 are a line of `streamed * blocks` K blocks that is cut into equal ranges of `chunk` (stream-K). The other tiles are
 whole. The first `dealt` workgroups have whole tiles: workgroup i takes tiles streamed + i, streamed + i + dealt, ...
-Those behind them have a range each.
+Those after them have a range each.
 
 A range is done from its end to its beginning, piece by piece, a piece being what lies in one tile: first the head of
 its last tile, then whole tiles, at last the tail of its first tile, by when those with the earlier parts of that tile
@@ -97,7 +97,7 @@ class Work:
     def filling(p: Parameters, m: int, n: int, k: int, cus: int) -> Work:
         """For a card with so many CUs. The card starts workgroups in order, each where one has ended: so those that the
         SIMDs favour do more, and the small ranges at the end even it out. Found on the cycle model: a workgroup for
-        each whole tile, as many as fill all CUs alike; half a round or more of tiles behind them, cut into ranges three
+        each whole tile, as many as fill all CUs alike; half a round or more of tiles after them, cut into ranges three
         for a tile, or two for each CU where that is more.
 
         Whoever adds up a tile makes a round trip to memory for each other piece. So of s ranges a tile, blocks / s K
@@ -135,7 +135,7 @@ class Work:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The kernel's arguments behind the workspace, by name, in their order: the split, and reciprocals of divisors
+        """The kernel's arguments after the workspace, by name, in their order: the split, and reciprocals of divisors
         (`stream_k.divide`)."""
         by = {
             f"by_{name}": (2**32 - 1) // n
@@ -155,7 +155,7 @@ class Work:
                 )
 
     def arguments(self, sizes: tuple[int, int, int], workspace: int) -> bytes:
-        """All arguments behind those of every rung, as they lie in memory. sizes: M, N and K, WorkError where the split
+        """All arguments after those of every rung, as they lie in memory. sizes: M, N and K, WorkError where the split
         is for others; workspace: its address."""
         self.check_size(*sizes)
         return struct.pack("<4xQ6I", workspace, *self.numbers.values())

@@ -60,5 +60,5 @@ def _integer_atomics() -> Iterator[tuple[str, str, int, Callable[..., Value]]]:
     yield "cmpswap_f32", "f32", 2, _cmpswap
 
 
-# (name behind `global_atomic_`, element, data operands packed in one register run, body)
+# (name after `global_atomic_`, element, data operands packed in one register run, body)
 INTEGER_ATOMICS = tuple(_integer_atomics())

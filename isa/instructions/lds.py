@@ -92,7 +92,7 @@ def _permute(address: Value, data: Value, exec_: Value, offset: int, lane: Value
 
 
 def swizzle_code(offset: int | str) -> int:
-    """The 16 bits behind `offset:`, which may be written as swizzle(MODE, ...) (LLVM's AMDGPUModifierSyntax).
+    """The 16 bits after `offset:`, which may be written as swizzle(MODE, ...) (LLVM's AMDGPUModifierSyntax).
     ValueError where it is none of them."""
     if isinstance(offset, int):
         return offset

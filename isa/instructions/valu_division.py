@@ -143,7 +143,7 @@ def _trig_preop(a: Value, segment: Value) -> Value:
     """53 bits of 2/pi, from bit 53 * segment on (later for large a), as a number of their weight."""
     _, exponent, _ = _parts(a)
     shift = (segment & 31).bits("i32") * 53 + maximum(exponent - 1077, 0).to("i32")
-    # The bits stand at the top of two 64-bit words of 2/pi, which is padded with zeros behind its last digit.
+    # The bits stand at the top of two 64-bit words of 2/pi, which is padded with zeros after its last digit.
     number = _two_over_pi(_DIGITS) << 64 * 60
     total = _DIGITS + 64 * 60
     words = [(number >> max(total - 64 * (i + 1), 0)) & (2**64 - 1) for i in range(60)]

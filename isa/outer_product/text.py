@@ -24,7 +24,7 @@ _LGKMCNT_LIMIT = 63
 @dataclass(frozen=True)
 class Words:
     """What one step reads of one side, the column of A or the row of B. pairs: two VGPRs each. offsets: for each pair,
-    where it lies in LDS, in bytes behind what the VGPR `address` holds."""
+    where it lies in LDS, in bytes after what the VGPR `address` holds."""
 
     pairs: Sequence[Reg]
     address: Reg
@@ -85,7 +85,7 @@ def dual_fmas(
 
 @dataclass(frozen=True)
 class Store:
-    """A store to LDS: the VGPRs `value` to `offset` bytes behind what the VGPR `address` holds."""
+    """A store to LDS: the VGPRs `value` to `offset` bytes after what the VGPR `address` holds."""
 
     address: Reg
     value: Reg
@@ -116,7 +116,7 @@ def _paired(x: Store, y: Store) -> str:
 
 def turn(stored: Iterable[str], *, wait_first: bool = False) -> Iterator[str]:
     """The end of a K block in one LDS buffer: once all waves have read it, what was fetched of the next is stored.
-    wait_first: before the barrier, not behind it, a wave waits for what it fetched."""
+    wait_first: before the barrier, not after it, a wave waits for what it fetched."""
     yield from ["s_waitcnt vmcnt(0)", "s_barrier"] if wait_first else ["s_barrier", "s_waitcnt vmcnt(0)"]
     yield from stored
     yield "s_waitcnt lgkmcnt(0)"

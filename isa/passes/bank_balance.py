@@ -8,7 +8,7 @@ and gives:
     accumulators   on banks 1, 2, 3, 0, 1, ... in the order in which they are written
 
 Accumulators start at zero, so before the loop nest their places need not be exchanged: only a register that was none
-before is cleared. Behind the nest they return to where the rest of the kernel expects them. An accumulator that lies
+before is cleared. After the nest they return to where the rest of the kernel expects them. An accumulator that lies
 on the right bank stays there; the others change places in cycles, mostly of two, each an exchange (v_swap_b32).
 
 Registers are chosen among those that hold nothing: for accumulators over the whole nest, for column, row and LDS
@@ -46,7 +46,7 @@ class BankBalance:
     Guarantees: the loop holds (rows * columns / 2) dual FMAs and no single one, (rows + columns) / 2 ds_load_b64; in
                 each pair the four sources lie in four banks and src0 and src1 of X and Y differ in parity. Each
                 accumulator adds up the same products in the same order.
-    Leaves alone: everything outside of the inner loop, but for what is added before and behind it.
+    Leaves alone: everything outside of the inner loop, but for what is added before and after it.
     """
 
     name: ClassVar[str] = "bank-balance"

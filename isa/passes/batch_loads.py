@@ -48,7 +48,7 @@ _INVARIANT = frozenset({"arg", "thread", "workgroup_x", "workgroup_y", "workgrou
 class BatchLoads:
     """Gives the main loop's global loads SGPR bases and spreads them over its steps.
 
-    per_step: how many loads go into each step of the loop, behind its LDS loads.
+    per_step: how many loads go into each step of the loop, after its LDS loads.
     vgprs, sgprs: how many the kernel may use.
 
     Requires:   an unrolled main loop of one basic block; global loads in it whose addresses are sums as above; nothing
@@ -83,7 +83,7 @@ class BatchLoads:
         return remove_dead(edit.apply().kernel(kernel.name))
 
     def _places(self, cfg: Cfg, loop: Loop, moved: list[int]) -> Iterator[tuple[int, list[int]]]:
-        """(line to insert before, loads): behind the LDS loads of each step."""
+        """(line to insert before, loads): after the LDS loads of each step."""
         steps = _step_ends(cfg, loop)
         each = max(self.per_step, -(-len(moved) // len(steps)))
         for k, end in enumerate(steps):
@@ -342,7 +342,7 @@ def _may_move(cfg: Cfg, old: int, new: int, others: set[int]) -> None:
     """IsaError where something between the old and the new place of a load touches its destination, or counts loads."""
     load = cfg.instructions[old]
     if new < old:
-        raise load.error("a global load stands behind the step that it should move to")
+        raise load.error("a global load stands after the step that it should move to")
     for i in range(old + 1, new + 1):
         inst = cfg.instructions[i]
         if i in others:

@@ -68,7 +68,7 @@ class Edit:
     _gone: set[int] = field(default_factory=set)
 
     def insert(self, number: int, lines: Iterable[Line]) -> None:
-        """Put lines before line `number`, behind what was inserted there already."""
+        """Put lines before line `number`, after what was inserted there already."""
         self._before.setdefault(number, []).extend(lines)
 
     def remove(self, numbers: Iterable[int]) -> None:

@@ -137,13 +137,13 @@ def entering(cfg: Cfg, loop: Loop) -> Block:
 
 
 def end_line(cfg: Cfg, block: Block) -> int:
-    """The line before which code at the end of a block goes: its branch, or the line behind its last instruction."""
+    """The line before which code at the end of a block goes: its branch, or the line after its last instruction."""
     last = cfg.instructions[block.end - 1]
     return cfg.lines[block.end - 1] + (not last.desc.is_branch)
 
 
 def leaving_line(cfg: Cfg, loop: Loop) -> int:
-    """The line where only the way out of a loop passes: behind its branch, before the label that follows."""
+    """The line where only the way out of a loop passes: after its branch, before the label that follows."""
     if len(loop.exits) != 1 or cfg.blocks[loop.exits[0][0]].end != cfg.blocks[loop.exits[0][1]].start:
         raise first_instruction(cfg, loop).error(
             f"the loop {flow.name_of(cfg, loop)} is left otherwise than by running through at its end",

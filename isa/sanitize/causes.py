@@ -26,9 +26,9 @@ from isa.sanitize.state import NOT_AWAITED, NOT_COMPLETE, Event
 _EARLY = (Event.READ_IN_FLIGHT, Event.WRITE_IN_FLIGHT)
 _STEPS = {
     NOT_COMPLETE: "s_waitcnt_vscnt null, 0x0 between the stores and {flag}, in the waves that store, settles all",
-    NOT_AWAITED: "s_waitcnt vmcnt(0) behind the look at what {flag} sets settles all",
+    NOT_AWAITED: "s_waitcnt vmcnt(0) after the look at what {flag} sets settles all",
 }
-_CACHES = "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for what {flag} sets settles all"
+_CACHES = "buffer_gl1_inv, then buffer_gl0_inv, after the wait for what {flag} sets settles all"
 
 
 def joined(

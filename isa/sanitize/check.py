@@ -4,7 +4,7 @@ Each schedule starts from the same memory. What the hooks see depends little on 
 ordered and not what came first; results that differ show what they do not follow, such as atomics whose order counts.
 
 Loads are done when they are issued, which nothing can tell from a load that is done when it is awaited, as long as no
-register is touched in between. Where one is, the schedule is run again, and those behind it too, with results that
+register is touched in between. Where one is, the schedule is run again, and those after it too, with results that
 appear no earlier than their waits: so memory holds afterwards what it may hold on a card.
 """
 
@@ -182,7 +182,7 @@ def _named(memory: DeviceMemory, names: Mapping[int, str], address: int) -> str:
         return f"byte {address - near.base:#x} of {name} ({near.size} bytes)"
     if address < near.base:
         return f"{near.base - address} bytes before {name} ({near.size} bytes)"
-    return f"{address - near.end} bytes behind the end of {name} ({near.size} bytes)"
+    return f"{address - near.end} bytes after the end of {name} ({near.size} bytes)"
 
 
 def _stopped(

@@ -255,7 +255,7 @@ class SanitizedLaunch(SimulatedLaunch):
             if code.late:
                 shadows[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
         cells = (self.lds_bytes >> code.shift) + 1
-        # Lanes that are off have a cell of their own behind the others, and windows may reach beyond the last.
+        # Lanes that are off have a cell of their own after the others, and windows may reach beyond the last.
         room = cells + 4 + WIDEST
         lds = ctypes.create_string_buffer(6 * room)
         seen = ctypes.create_string_buffer(len(Event) * code.sites)

@@ -41,7 +41,7 @@ RULES: dict[Event, Rule] = {
 }
 """The rule that each kind of sighting breaks."""
 PUBLISH = (
-    "to publish: s_waitcnt_vscnt null, 0x0 behind the stores of each wave, then a flag; to see it: a load of the flag "
+    "to publish: s_waitcnt_vscnt null, 0x0 after the stores of each wave, then a flag; to see it: a load of the flag "
     "with glc, s_waitcnt vmcnt(0), buffer_gl1_inv, buffer_gl0_inv"
 )
 _RACES = {
@@ -60,7 +60,7 @@ class Lines:
         if program is None or kernel not in program.kernels:
             return
         written = [inst for _, inst in program.kernel(kernel).instructions()]
-        # The assembler keeps order and number; padding behind the end is not written.
+        # The assembler keeps order and number; padding after the end is not written.
         if len(written) > len(instructions):
             return
         for inst, made in zip(written, instructions, strict=False):
@@ -160,8 +160,8 @@ def _unpublished(s: Sighting, message: str, other: str, lines: Lines) -> tuple[s
         message += f"; that store may still be under way when {flag} tells of it"
         return message, f"s_waitcnt_vscnt null, 0x0 between {other} and the flag, in the wave that stores", None
     if s.lacks == NOT_AWAITED:
-        return message, f"s_waitcnt vmcnt(0) behind the look at what {flag} sets", None
-    return message, "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load", None
+        return message, f"s_waitcnt vmcnt(0) after the look at what {flag} sets", None
+    return message, "buffer_gl1_inv, then buffer_gl0_inv, after the wait for the flag and before the load", None
 
 
 def _by(s: Sighting, shape: Mapping[str, int]) -> tuple[str, bool]:

@@ -2,7 +2,7 @@
 
 A segment is a run of instructions of a block in which readiness changes in one way only: what its instructions write
 becomes ready. So all its registers are looked at together, where it begins: a register that it reads before it writes
-it must be ready there, and one that it writes must not be in flight. A new segment begins behind a wait, and where an
+it must be ready there, and one that it writes must not be in flight. A new segment begins after a wait, and where an
 instruction touches a register that a load of the same segment fills. EXEC changes only at the end of a block.
 
 Not asked for are registers that an instruction only keeps a part of: a 16-bit result leaves the other half of its

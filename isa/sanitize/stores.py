@@ -1,6 +1,6 @@
 """Stores as the hooks of lanes see them (`hooks/lanes.c`), as IR.
 
-kept        of a store lane by lane: where each lane stores and what, for `stored` behind the loop
+kept        of a store lane by lane: where each lane stores and what, for `stored` after the loop
 near        of a store by wide moves, in front of the loop: a call of `granules_meet`, if granules are so near that
             their lanes may meet; lanes of one granule must not (`overlaps`)
 """

@@ -2,7 +2,7 @@
 
 Before each segment (`segments.py`) a test of bits says whether all its registers are ready; only if not, `touch` looks
 closer. Loads and waits are told as they come. All that is told in front of the loop over strips that is being written,
-behind its guards: where one of these fails, nothing has been told, and the plain version goes on.
+after its guards: where one of these fails, nothing has been told, and the plain version goes on.
 
 Accesses that the loop does by wide moves are told there, too (`windows.py`), so that loops which compute stay free of
 effects. Others have loops of their own, in which each first gives its addresses, a strip of lanes at a time, to
@@ -158,7 +158,7 @@ class SanitizedTranslator(Translator):
         return not self.late and not any(map(sees_flags, block.instructions)) and super()._write_unrolled(block)
 
     def _tell_registers(self, write: Callable[[Region], None]) -> None:
-        """What happens to registers is told in front of the open loop, behind its guards: if one of them fails,
+        """What happens to registers is told in front of the open loop, after its guards: if one of them fails,
         nothing has been told."""
         if self.strips is None:
             write(self.writer.scalar)

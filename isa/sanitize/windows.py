@@ -23,7 +23,7 @@ from isa.sim.state import LANES
 from isa.sim.vector_access import Guards
 
 WIDEST = 32
-"""Cells of a window of LDS: bytes of one vector register. There are as many spare ones behind the cells of LDS."""
+"""Cells of a window of LDS: bytes of one vector register. There are as many spare ones after the cells of LDS."""
 WIDEST_GLOBAL = 8
 
 

@@ -1,6 +1,6 @@
 """What `windows` calls, as IR: each function looks at the cells of some windows and marks them, or says that one of
 them is unusual and leaves all as they are. A window of a table: its first cell (i64), from byte 32 on ones for the
-cells that are touched, behind them the number of each one's access (i16).
+cells that are touched, after them the number of each one's access (i16).
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Description:
     sched:    its scheduling class (`isa.semantics.scheduling`).
     vopd:     which halves of a VOPD it may be: "", "xy" or "y".
     crosses_lanes: a lane's result depends on other lanes' sources (DPP does that to any: `Instruction.dpp`).
-    terminator: control never goes on behind it (s_branch, s_setpc_b64, s_endpgm).
+    terminator: control never goes on after it (s_branch, s_setpc_b64, s_endpgm).
     since, until: the first target that has it, and the first that no longer does; "" for none.
     """
 

@@ -73,7 +73,7 @@ class Engine(Protocol):
         """u64: src_shared_base, src_shared_limit, src_private_base, src_private_limit."""
 
     def next_address(self) -> Value:
-        """u64: the address of the instruction behind this one."""
+        """u64: the address of the instruction after this one."""
 
     def load(self, at: Request[Any]) -> tuple[Value, ...]:
         """u32 values, one for each register; smaller elements extended by their sign. Scalar space gives scalars; what

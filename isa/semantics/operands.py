@@ -1,7 +1,7 @@
 """Operands of one instruction as values: constants, registers, halves, input modifiers, DPP; and results written back.
 What can be said of an operand without an engine is worked out once, when the instruction is bound.
 
-What stands behind an operand depends on its role's type (`isa.semantics.describe`): an inline 1.0 is 0x3c00 for f16 and
+What stands after an operand depends on its role's type (`isa.semantics.describe`): an inline 1.0 is 0x3c00 for f16 and
 0x3ff0... for f64; a 32-bit literal is the high half of an f64 and is extended for other 64-bit types (ISA guide 6.2,
 7.1, LLVM's AMDGPUOperandSyntax). Negation and absolute value work on the sign bit, so they change no NaN and flush
 nothing.

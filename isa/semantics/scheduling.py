@@ -23,7 +23,7 @@ stands in `isa.timing.scheduling_classes`, each number with its source; which cl
     cache_control     vector caches made invalid; scalar_cache: scalar caches, the instruction cache among them
     branch, barrier, end
     wait              for counters; wait_alu: for results (s_waitcnt_depctr); wait_event
-    delay, clause     s_delay_alu and s_clause, which speak of the instructions behind them
+    delay, clause     s_delay_alu and s_clause, which speak of the instructions after them
     nop, sleep, priority, mode, hint, halt, message    what needs no unit
 """
 

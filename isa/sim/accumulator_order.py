@@ -99,7 +99,7 @@ def ordered(
     first: Mapping[str, Sequence[Line]] = MappingProxyType({}),
 ) -> list[Line]:  # fmt: skip
     """The body and the stores of its results. others: names that must be there too. tile: rows and columns. first:
-    names that must be there before anything is stored, each with the lines that stand behind it."""
+    names that must be there before anything is stored, each with the lines that stand after it."""
     body = _Body(operations)
     chains = {r.ref: body.chain(r.ref) for r in results}
     for ref in (*others, *first):

@@ -2,7 +2,7 @@
 
 In:  the instructions of a kernel and of the functions that it may call (`addresses_taken`), with their addresses.
 Out: blocks: runs of instructions that are entered only at their start. A block also ends where control cannot be seen
-     through: at a barrier (the wave is left and later entered again), and behind a write to EXEC (the fast version of
+     through: at a barrier (the wave is left and later entered again), and after a write to EXEC (the fast version of
      the code holds only while all lanes are on, and asks anew there).
 
 Indirect jumps (s_setpc_b64, s_swappc_b64) may reach each block: their target is looked up by address at run time.
@@ -25,7 +25,7 @@ UNROLLED = 1200
 
 @dataclass(frozen=True)
 class Block:
-    """`number`: its index in the list of blocks. `next`: the number of the block behind it in memory, -1 for none.
+    """`number`: its index in the list of blocks. `next`: the number of the block after it in memory, -1 for none.
     `target`: the number of the block that its last instruction may branch to, -1 for none."""
 
     number: int

@@ -10,7 +10,7 @@ tests): the products are exact, but the three terms are aligned and cut before t
                complement instead of the negative, and so for a zero as well)
     result: the sum, times c's sign, rounded once to nearest even; no term at all, or a sum of 0, is +0
 
-f32 results below the smallest normal number are +0, decided behind the rounding; f16 results may be denormal. Denormal
+f32 results below the smallest normal number are +0, decided after the rounding; f16 results may be denormal. Denormal
 bf16 and f32 operands are zeros, denormal f16 operands are not. bf16 results are f32 results cut to their upper half.
 MODE says nothing here. Special values, in this order: a factor that is a NaN gives ffc00a3d; infinity times zero, and
 infinite products of both signs, ffc00000; a NaN as accumulator stays, quiet; then infinities as everywhere.

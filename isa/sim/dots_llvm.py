@@ -6,7 +6,7 @@ sign of each element), and then runs the eight steps on 16 columns of two rows a
 other, without a thought for special values. Where A or B holds one, or an accumulator became one, the two rows are done
 again by `dot2`.
 
-A step is arithmetic on i32 alone. A factor's size is kept with two or five zeros behind it, so that a product has 26
+A step is arithmetic on i32 alone. A factor's size is kept with two or five zeros after it, so that a product has 26
 bits, the accumulator 27, and an exponent with the 12 or 26 taken off that make a grid of it. The sum has 29 bits.
 Turning it into an f32 rounds as it must; its exponent is then moved by integer arithmetic. An f16 comes from that f32
 if the sum's low five bits were made one last bit before (rounding to odd): then nothing is rounded twice.

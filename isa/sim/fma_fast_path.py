@@ -52,7 +52,7 @@ def with_fast_path(
     strip: int,
 ) -> tuple[list[Line], str] | None:
     """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
-    some that may not be the host's. others: names that are needed behind it. Declaring the function of `full_name` is
+    some that may not be the host's. others: names that are needed after it. Declaring the function of `full_name` is
     the caller's."""
     fmas = [line for line in body if isinstance(line, Fma)]
     if not fmas:
@@ -113,7 +113,7 @@ class _Check:
     defined: _Defined
 
     def cheapest(self, fmas: Sequence[Fma]) -> tuple[dict[str, list[Line]], str]:
-        """(name -> what to write behind it, the i1 that says in the end whether a lane is a NaN)."""
+        """(name -> what to write after it, the i1 that says in the end whether a lane is a NaN)."""
         uses = Counter(operand for fma in fmas for operand in fma.operands[:2])
         sides = [dict.fromkeys(pick(fma.operands[:2], key=uses.__getitem__) for fma in fmas) for pick in (min, max)]
         return self._write(*min(map(self._vectors, sides), key=lambda v: 2 * len(v[0]) + len(v[1])))

@@ -96,7 +96,7 @@ class Function:
         return f"{hint}{self._count}"
 
     def region(self, label: str, *, begins: bool = True) -> Region:
-        """A new region behind those there are. `begins`: whether it starts with a label of its own."""
+        """A new region after those there are. `begins`: whether it starts with a label of its own."""
         region = Region(label)
         if begins:
             region.lines.append(f"{label}:")

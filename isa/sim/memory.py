@@ -5,7 +5,7 @@ the table of allocations, which is searched for each access (`AllocationTable`, 
 last allocation does not cover.
 
 Allocations are 256-byte aligned, keep their exact size, and lie at least `GUARD` bytes apart, so that an access just
-behind the end is outside. Freed memory is given back to the host and may be handed out again. Host pages are taken
+after the end is outside. Freed memory is given back to the host and may be handed out again. Host pages are taken
 when they are first touched, which is why a card of 24 GB fits anywhere.
 """
 
@@ -156,7 +156,7 @@ class DeviceMemory:
 
 
 def _reserve(size: int) -> tuple[mmap.mmap, int]:
-    """Address space without memory behind it; less of it where the host limits address space."""
+    """Address space without memory after it; less of it where the host limits address space."""
     size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
     while True:
         try:

@@ -6,7 +6,7 @@ clean chains of values within a block and no phi nodes between blocks, and a wav
 without saving anything.
 
 `Scalars` holds SGPRs, SCC, VCC, EXEC and M0. VGPRs are reached in one of two ways: `Strips` writes a loop over strips
-of the wave (8 lanes where vectors have 256 bits), in which consecutive vector instructions stand one behind the other
+of the wave (8 lanes where vectors have 256 bits), in which consecutive vector instructions stand one after the other
 on a strip's values; `Whole` has all 32 lanes at once, for instructions that work across lanes.
 """
 
@@ -236,7 +236,7 @@ class Strips:
         self.loads: set[str] = set()
         self.stores: set[str] = set()
         self.prepare: list[Callable[[Region], None]] = []
-        """What to write behind the guards, in front of the loop."""
+        """What to write after the guards, in front of the loop."""
 
     def _write_back(self) -> None:
         """Store the VGPRs that were written; where nothing forbids it, in an order that suits the host's registers."""
@@ -390,7 +390,7 @@ def dynamic_place(writer: Writer, index: int, relative: LlvmValue, limit: int, o
 
 
 def concatenate(f: Function, region: Region, parts: list[str], lanes: int, element: str) -> str:
-    """Vectors of `lanes` elements, one behind the other, as one vector."""
+    """Vectors of `lanes` elements, one after the other, as one vector."""
     while len(parts) > 1:
         order = ", ".join(f"i32 {i}" for i in range(2 * lanes))
         type_ = f"<{lanes} x {element}>"

@@ -5,7 +5,7 @@ Out: `verdict(target)`: which of GROUPS come out wrong; `settled(target)`: the t
      highest processor level below it at which none does.
 
 Each group is a few instructions on registers that follow from a formula; its known answer is a digest of all registers
-and LDS behind it, as the reference engine leaves them (tests hold both to each other). All groups are translated and
+and LDS after it, as the reference engine leaves them (tests hold both to each other). All groups are translated and
 compiled as kernels are, entered one by one, in the plain version, which keeps lanes under EXEC; those that leave EXEC
 alone in the fast version, too. What is asked for is what code generators have been seen to get wrong, or do in another
 way at each level: logic under a mask, choices, FMAs, conversions, f16, LDS, moves across lanes.
@@ -267,7 +267,7 @@ class _Versions:
         self._sites = (ctypes.c_uint64 * (2 * len(parsed)))()
 
     def run(self, number: int, fast: bool) -> str:
-        """The digest behind a group."""
+        """The digest after a group."""
         size, strip = VGPRS + 4 * LANES * REGISTERS, self.strip
         room = ctypes.create_string_buffer(size + 64)
         at = -(-ctypes.addressof(room) // 64) * 64

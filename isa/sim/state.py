@@ -19,7 +19,7 @@ TURN = 1 << 20
 """Instructions that a wave runs before others have their turn, if it comes to no barrier: it may wait for them."""
 SINK_BYTES = 64
 LDS_PADDING = 128
-"""Bytes before and behind LDS that may be read (and are not used)."""
+"""Bytes before and after LDS that may be read (and are not used)."""
 PAGE_BYTES = 4096
 """The smallest page of a card, and of hosts."""
 SHARED_APERTURE = 0x1000_0000

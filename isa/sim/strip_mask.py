@@ -1,7 +1,7 @@
 """A scalar mask that an open loop over strips is still producing: of a comparison, or a carry.
 
 Only one strip's part of it is there. Within the loop that can be turned back into lanes, or written to a register,
-which then holds the whole mask behind the loop. Whoever needs anything else of it needs the loop to end.
+which then holds the whole mask after the loop. Whoever needs anything else of it needs the loop to end.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Blocks of gfx11 code -> one LLVM function that runs a wave (`wave_function`).
 
 `Translator` is the engine on which `isa.semantics.execute` runs each instruction once; running it writes the code.
-Scalar instructions are written one behind the other. Vector instructions that follow each other share one loop over
+Scalar instructions are written one after the other. Vector instructions that follow each other share one loop over
 strips (`registers.Strips`), with the scalar ones between them in front of it; what needs all lanes at once, or must see
 what the loop does, closes it first.
 
 A loop of one block is written several rounds at once, where all their scalar parts can come in front of one loop over
-strips. Addresses that probably follow a pattern (`lane_strides`) are accessed by wide moves (`vector_access`), behind a
+strips. Addresses that probably follow a pattern (`lane_strides`) are accessed by wide moves (`vector_access`), after a
 check that they do; all others lane by lane (`scalar_access`).
 """
 

@@ -6,7 +6,7 @@ registers are then in memory, and `wave.pc` is the block where it goes on.
 
 There are two versions of each kernel:
 
-    fast    holds while EXEC is all ones: no masks. Checked where the function is entered and behind each write to EXEC.
+    fast    holds while EXEC is all ones: no masks. Checked where the function is entered and after each write to EXEC.
     plain   for any EXEC: results are merged under masks.
 
 A version returns `Stop.SWITCH` where the other is to go on; since all registers lie in memory between blocks, nothing
@@ -99,7 +99,7 @@ class WaveFunction(ABC):
             self._write_block(block)
         if self._jump is not None:
             self._write_jumps()
-        alloca_entry.lines.append(alloca_entry.lines.pop(0))  # the branch goes behind the allocas
+        alloca_entry.lines.append(alloca_entry.lines.pop(0))  # the branch goes after the allocas
         text = "\n".join([*sorted(f.declarations), *f.lines()])
         f.regions.clear()  # before anything is collected again
         return text
@@ -174,7 +174,7 @@ class WaveFunction(ABC):
             region.line(f"br label %{self._edge(self.block.next)}")
 
     def _go_with(self, region: Region, number: int, exec_: LlvmValue) -> None:
-        """Go on behind a write to EXEC."""
+        """Go on after a write to EXEC."""
         if not self.fast:
             region.line(f"br label %{self._edge(number)}")
             return

@@ -1,6 +1,6 @@
 """Where L0 misses are served: the address streams of all resident workgroups -> shares of L1, L2, L3 and VRAM.
 
-The engine plays one CU or WGP with its own L0; the caches behind it are shared with CUs that it does not play. Here all
+The engine plays one CU or WGP with its own L0; the caches after it are shared with CUs that it does not play. Here all
 CUs of the chip run the memory accesses of a round of workgroups in lockstep, one access of each wave in turn, through
 L0 (a CU), L1 (a shader array), L2 and L3, all with LRU. Each instruction's loads that miss L0 are counted by the level
 that had the line; the engine then draws from these shares.

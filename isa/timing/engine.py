@@ -2,11 +2,11 @@
 
 It plays what waves executed (`layout.Recorded`) against the machine (`layout.Machine`). In each cycle each SIMD walks
 over its waves in the order of the arbitration policy; each wave may issue one instruction, and each kind of unit takes
-one. Cycles in which no wave can issue are skipped. Everything behind issue (VALU, request path, LDS, L0, return buses,
+one. Cycles in which no wave can issue are skipped. Everything after issue (VALU, request path, LDS, L0, return buses,
 shares of L1, L2, L3 and VRAM) is a queue served in order, so that the completion of an access is known when it issues:
 
     VALU    in order; executes `issue_to_execute` after issue at the earliest, not before its operands are ready (which
-            holds up whatever was issued behind it), for `passes` plus the cycles its operand reads take
+            holds up whatever was issued after it), for `passes` plus the cycles its operand reads take
     LDS     request path of the CU -> 32 banks, phases and conflicts from the addresses -> return bus of the SIMD; where
             more than `lds_queue` cycles of work wait in front of LDS, the path stands, for memory too
     memory  request path -> address unit -> L0 (real addresses, LRU) -> L1, L2, L3 or VRAM by the shares that

@@ -115,7 +115,7 @@ def _line(values: list[np.ndarray], at: list[int], where: int) -> np.ndarray:
 
 
 def _figures(run: Run) -> np.ndarray:
-    """All that adds up over a run, one behind the other."""
+    """All that adds up over a run, one after the other."""
     return np.concatenate([[run.cycles], list(run.causes.values()), run.lines])
 
 

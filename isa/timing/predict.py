@@ -35,7 +35,7 @@ Triple = tuple[int, int, int]
 _KERNARG = 0x10_0000_0000
 _PACKET = 0x10_1000_0000
 _KERNARG_ALIGNMENT = 16
-"""Of the segment in memory, and so what a compiler may read behind the last argument: clang's s_load_b128 does (AMDGPU
+"""Of the segment in memory, and so what a compiler may read after the last argument: clang's s_load_b128 does (AMDGPU
 backend guide, "Kernarg segment": 16 bytes at least)."""
 _KIND = "predictions"
 _MOST = 1000

@@ -51,7 +51,7 @@ NUMBERS: dict[str, Number] = {
         "entries",
         "assumed",
         "issued VALU instructions that have not begun to execute: 8 is what one a cycle needs to cover the 8 cycles "
-        "from issue to execution; SQTT shows 6 issued behind a stalled one",
+        "from issue to execution; SQTT shows 6 issued after a stalled one",
         8,
         12,
     ),
@@ -135,7 +135,7 @@ NUMBERS: dict[str, Number] = {
         8,
         "cycles",
         "L",
-        "work that may wait in front of LDS; behind it the request path stands, for global loads too. Fitted over "
+        "work that may wait in front of LDS; after it the request path stands, for global loads too. Fitted over "
         "kernels 2 to 8",
         8,
         96,

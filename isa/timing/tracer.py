@@ -183,7 +183,7 @@ class _Run:
                 if not where.successors:
                     break
                 if condition is None:
-                    block = where.successors[0]  # where a branch is guessed, the one behind it
+                    block = where.successors[0]  # where a branch is guessed, the one after it
                     continue
                 taken = np.broadcast_to(condition, (len(rows), 1))[:, 0]
                 following, target = self._ways(where)

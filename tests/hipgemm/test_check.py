@@ -123,7 +123,7 @@ def test_a_store_past_the_end_names_the_matrix() -> None:
     assert [f.rule for f in last] == ["access outside allocations", "wrong result"]
     assert last[0].span is not None
     assert last[0].span.line == line
-    assert re.search(r"behind the end of C \(65536 bytes\)", last[0].got or "")
+    assert re.search(r"after the end of C \(65536 bytes\)", last[0].got or "")
 
 
 def test_an_accumulator_that_nobody_cleared() -> None:

@@ -39,7 +39,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return name, out
 
 
-# at_end 1: the pages behind the matrices are out of bounds; 0: those before.
+# at_end 1: the pages after the matrices are out of bounds; 0: those before.
 @pytest.mark.parametrize(("alpha", "beta", "at_end"), [(1.0, 0.0, 1), (1.5, -0.5, 0), (0.0, 1.0, 1)])
 def test_it_computes_c_and_touches_nothing_else(
     library: tuple[str, Path], alpha: float, beta: float, at_end: int

@@ -1,4 +1,4 @@
-"""The way to a card, end to end, with what stands behind it replaced: the driver's topology by a folder, HIP by the
+"""The way to a card, end to end, with what stands after it replaced: the driver's topology by a folder, HIP by the
 simulated runtime under a card's name, rocBLAS by a small library, amdsmi by a module of its name."""
 
 import json

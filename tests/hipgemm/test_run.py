@@ -1,4 +1,4 @@
-"""From `hipgemm.run` and the command line to a checked result, through hip-python, with a small card behind it.
+"""From `hipgemm.run` and the command line to a checked result, through hip-python, with a small card after it.
 
 The code objects are those that the build makes; what their kernels compute is the small card's to say.
 """

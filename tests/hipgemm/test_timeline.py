@@ -58,7 +58,7 @@ def test_stalls_are_the_cycles_between_the_issues_of_a_wave() -> None:
     for wave in np.unique(events[:, 2]):
         at, _, _, position, _ = events[events[:, 2] == wave].T
         np.add.at(between, position[1:], at[1:] - at[:-1] - 1)
-    apart[1:] |= apart[:-1]  # what stands behind one
+    apart[1:] |= apart[:-1]  # what stands after one
     targets = [kernel.cfg.blocks[s].start for b in kernel.cfg.blocks for s in b.successors]
     apart[[0, *targets]] = True
     assert (~apart).sum() > 500

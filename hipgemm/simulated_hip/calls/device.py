@@ -38,7 +38,7 @@ LAUNCH_GRID = (0x7FFFFFFF, 65536, 65536)  # what hipModuleLaunchKernel lets thro
 PCI_BUS_ID = "0000:00:00.0"
 
 SIMULATED = " simulated by hipgemm"
-"""What stands behind the card's name in the device's."""
+"""What stands after the card's name in the device's."""
 
 PROPERTIES: dict[str, Any] = {
     "sharedMemPerBlock": LDS_OF_WORKGROUP,
@@ -129,7 +129,7 @@ ATTRIBUTES: dict[int, str | tuple[str, int]] = {
 
 
 def _properties(rt: Runtime) -> dict[str, Any]:
-    """PROPERTIES, with what depends on the card behind them.
+    """PROPERTIES, with what depends on the card after them.
 
     A clock of GDDR6 is 16 bits of a pin (AMD calls the 20 Gbit/s of the 7900 XTX 1250 MHz), one of DDR5 two (assumed).
     """

@@ -127,7 +127,7 @@ class SymbolicMachine:
         return dwords
 
     def _backward_targets(self) -> set[int]:
-        """Positions that an instruction behind them branches to."""
+        """Positions that an instruction after them branches to."""
         heads = set()
         for position, inst in enumerate(self._lines):
             for operand in inst.operands:

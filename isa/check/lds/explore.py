@@ -75,7 +75,7 @@ class Block:
 class Question:
     """All that the paths of a workgroup follow from. Blocks and their steps are numbered in the order of the code, so
     that what lies between does not count. run, blind: as in `Needed`; asked: the LDS accesses that are noted; orders:
-    those of them, and calls, that may order what is before them with what is behind."""
+    those of them, and calls, that may order what is before them with what is after."""
 
     blocks: tuple[Block, ...]
     run: frozenset[int]
@@ -161,7 +161,7 @@ class Explorer:
             for at in positions:
                 block = self.asks.blocks[self._block(at)]
                 live |= block.live
-                if at != block.start:  # behind a barrier all counts that counts in the block or behind it
+                if at != block.start:  # after a barrier all counts that counts in the block or after it
                     live |= reduce(or_, (regset.uses(inst) for i, inst in block.steps if i >= at), 0)
                     live |= reduce(or_, (self.asks.blocks[s].live for s in block.successors), 0)
             self._needed[positions] = frozenset(map(place, regset.members(live)))
@@ -196,7 +196,7 @@ class Explorer:
             return answers[given - 1]
 
         running, waiting = dict(node.running), dict(node.waiting)
-        first = min(running)  # compilers write a loop's exit behind its body
+        first = min(running)  # compilers write a loop's exit after its body
         waves = running.pop(first)
         machine = WorkgroupMachine(self.asks.start, choose, self._results, waves if running or waiting else None)
         machine.state = dict(node.state)
@@ -234,7 +234,7 @@ class Explorer:
         return answers, open_
 
     def _leave(self, block: int, machine: WorkgroupMachine, waves: int, running: dict[int, int]) -> None:
-        """Where the waves go behind a block."""
+        """Where the waves go after a block."""
         successors = [self._starts[s] for s in self.asks.blocks[block].successors]
         taken = 0
         if len(successors) > 1 and machine.taken is not None:

@@ -173,7 +173,7 @@ def _ways_of_half(half: Instruction) -> list[tuple[int, ...]]:
 
 
 def _reads_size(cfg: Cfg, chains: DefUse, i: int, sizes: Sizes) -> bool:
-    """Whether a scalar load reaches a size of the workgroup at a fixed offset behind a pointer that is given."""
+    """Whether a scalar load reaches a size of the workgroup at a fixed offset after a pointer that is given."""
     inst = cfg.instructions[i]
     if inst.desc.access is None or inst.desc.access.space != "scalar" or not sizes.pointers:
         return False

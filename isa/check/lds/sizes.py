@@ -1,5 +1,5 @@
 """Where a kernel reads how large its workgroup is: the 16-bit numbers of it that the kernarg segment's hidden arguments
-and the dispatch packet hold, behind pointers that SGPRs start with.
+and the dispatch packet hold, after pointers that SGPRs start with.
 
 Sources: LLVM AMDGPUUsage, "Code Object V5 Metadata" (hidden_group_size_x) and "Initial Kernel Execution State"; HSA
 Runtime Programmer's Reference Manual, hsa_kernel_dispatch_packet_t.
@@ -19,7 +19,7 @@ _SHIFT = 44
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """pointers: (the SGPR where a pointer begins, (byte offset behind it, axis) of each size)."""
+    """pointers: (the SGPR where a pointer begins, (byte offset after it, axis) of each size)."""
 
     pointers: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
 
@@ -39,7 +39,7 @@ class Sizes:
         return value, known
 
     def within(self, sgpr: int, offset: int, count: int) -> bool:
-        """Whether some of `count` bytes at an offset behind the pointer that begins in an SGPR is known."""
+        """Whether some of `count` bytes at an offset after the pointer that begins in an SGPR is known."""
         fields = dict(self.pointers).get(sgpr, ())
         return any(offset < at + 2 and at < offset + count for at, _ in fields)
 
@@ -52,5 +52,5 @@ def of(user: Mapping[str, Reg], arguments: Iterable[Argument]) -> Sizes:
     """From what the descriptor preloads, and the metadata's arguments."""
     prefix = "hidden_group_size_"
     hidden = tuple((a.offset, "xyz".index(a.kind[-1])) for a in arguments if a.kind.startswith(prefix))
-    behind = {"dispatch_ptr": _PACKET, "kernarg_segment_ptr": hidden}
-    return Sizes(tuple((reg.index, behind[name]) for name, reg in user.items() if behind.get(name)))
+    after = {"dispatch_ptr": _PACKET, "kernarg_segment_ptr": hidden}
+    return Sizes(tuple((reg.index, after[name]) for name, reg in user.items() if after.get(name)))

@@ -154,7 +154,7 @@ def arguments(kernel: Kernel) -> Iterator[Mutant]:
 
 
 def _argument_lines(kernel: Kernel) -> Iterator[int]:
-    """The lines between `.args:` of the kernel's metadata and the entries behind."""
+    """The lines between `.args:` of the kernel's metadata and the entries after."""
     entries = sorted(kernel.metadata.values())
     texts = [line.text for line in kernel.program.lines]
     for start in (n for n, text in enumerate(texts) if text.strip() in ("- .args:", ".args:")):

@@ -185,7 +185,7 @@ def _turns(
     none = [x for x in (*launches, *far, *edges) if not x.k]
     for turn in (soon, late, [x for x in edges if x.k], none):
         if turn:
-            # Waves with many K blocks first: those that still are in the loop over K then lie one behind the other.
+            # Waves with many K blocks first: those that still are in the loop over K then lie one after the other.
             yield sorted(turn, key=lambda launch: -launch.k)
 
 

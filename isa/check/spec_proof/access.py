@@ -151,7 +151,7 @@ def _held(places: Places, mine: Indices, at: Indices, count: int) -> tuple[Indic
     left, right = places.left[mine][:, None], places.right[mine][:, None]
     outer, inner = at // line, at % line
     inside = (outer >= top) & (inner >= left) & (inner + count <= right) & (outer < bottom)
-    # Where whole lines are held, they lie one behind the other.
+    # Where whole lines are held, they lie one after the other.
     joined = right - left == line
     inside |= joined & (at >= top * line) & (at + count <= bottom * line)
     ahead = at + count <= front
@@ -236,7 +236,7 @@ def _of_lane(number: int) -> tuple[int, int]:
 # --- LDS
 @dataclass(frozen=True)
 class _Part:
-    """One access of an instruction: bytes behind its address, registers (the first, how many)."""
+    """One access of an instruction: bytes after its address, registers (the first, how many)."""
 
     offset: int
     register: int

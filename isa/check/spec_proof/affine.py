@@ -93,7 +93,7 @@ class Open(Exception):
 
 class Sloped(Waves):
     """Waves whose registers have slopes. slopes: key -> (symbols, waves[, 32]), of those that have any: of SCC where it
-    is the carry of an address, those of its two parts one behind the other. wide: SGPRs that are half of a number, SCC
+    is the carry of an address, those of its two parts one after the other. wide: SGPRs that are half of a number, SCC
     where it is the carry of an address and the low half of that number. why: key -> why that register is open;
     told: the same where it was so from the beginning."""
 

@@ -5,14 +5,14 @@ and B go on with zeros before their first row and column, so that the first K bl
 where a launch stands at the head of the loop:
 
     lacking    steps of k that the first K block lacks, 0 to depth - 1
-    left       K blocks behind the one at hand
+    left       K blocks after the one at hand
     done       K blocks before the one at hand;     K = depth * (done + 1 + left) - lacking
 
 The state there is to be (`head.Head`)
 
     registers      an integer c + p * lacking + q * left + r * done, or half of an address with such an offset, or the
                    same thing always
-    LDS            elements of A and B: row or column fixed, k fixed behind the first step at hand, which is
+    LDS            elements of A and B: row or column fixed, k fixed after the first step at hand, which is
                    depth * done - lacking
     accumulators   S[i,j], which is the definition's sum over all k before that step
     all others     open: not known
@@ -195,7 +195,7 @@ class _Induction:
         return w, np.full(w.count, self.header)
 
     def _sums(self) -> Names:
-        """S[i,j] of all launches, one behind the other."""
+        """S[i,j] of all launches, one after the other."""
         return leaves(_SUMS, sum(launch.finished.size for launch in self.launches))
 
     def _added(self, left: int, blocks: int, start: Names | None) -> list[Names]:

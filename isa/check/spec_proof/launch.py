@@ -52,7 +52,7 @@ class Split:
         return max(1, -(-k // self.depth))
 
     def pieces(self, row: int, column: int, n: int, k: int) -> list[tuple[int, int]]:
-        """(first k, the one behind the last) of each piece of a tile."""
+        """(first k, the one after the last) of each piece of a tile."""
         blocks = self.blocks(k)
         tile = row * -(-n // self.columns) + column
         line = range(tile * blocks, (tile + 1) * blocks)
@@ -70,7 +70,7 @@ class Part:
     rows, columns: of C that are held in memory, and so those of A and of B. What is loaded of A, B and C elsewhere is
              not known; nothing may be stored there.
     whole:   rows and columns, among these, that the workgroups finish. They store nothing to the others.
-    slots:   dwords of the workspace behind its counters that come before those that are held.
+    slots:   dwords of the workspace after its counters that come before those that are held.
     """
 
     name: str
@@ -182,7 +182,7 @@ class SymbolicLaunch:
 @dataclass(frozen=True)
 class Buffer:
     """A buffer of `dwords`, of which not all need be held: the first `front`, and in lines of `line` dwords the
-    `columns` of the `lines`. In Memory they lie one behind the other from `start` on, `held` of them."""
+    `columns` of the `lines`. In Memory they lie one after the other from `start` on, `held` of them."""
 
     dwords: int
     start: int
@@ -199,7 +199,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Places:
-    """The buffers of one kind, one of each launch: fields of Buffer, lines and columns by the first and the one behind
+    """The buffers of one kind, one of each launch: fields of Buffer, lines and columns by the first and the one after
     the last. whole: all are held whole."""
 
     whole: bool

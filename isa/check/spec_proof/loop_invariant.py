@@ -46,9 +46,9 @@ class Head:
     v, s:   names; OPEN where nothing is known.
     depth:  steps of k in a K block.
     slopes: key -> (3, waves[, 32]): what `lacking`, `left` and `done` add to an integer or an offset, each by one.
-    matrix, line, k: of each dword of LDS: 0 for A, 1 for B, -1 for neither; row of A or column of B; step of k behind
+    matrix, line, k: of each dword of LDS: 0 for A, 1 for B, -1 for neither; row of A or column of B; step of k after
             the first one at hand.
-    sums:   (register, wave, lane) of each accumulator, and its element of all C's, one behind the other.
+    sums:   (register, wave, lane) of each accumulator, and its element of all C's, one after the other.
     why:    key -> why that register is open, where it was an integer.
     """
 
@@ -131,7 +131,7 @@ class Head:
                 here = self.matrix[groups] == number
                 line, k = self.line[groups][here], self.k[groups][here] + shift
                 if (k >= launch.k).any():
-                    raise Fault("every", "LDS holds elements behind the last K block", refused=True)
+                    raise Fault("every", "LDS holds elements after the last K block", refused=True)
                 index = k * len(launch.columns) + line if number else line * launch.k + k
                 names = leaves(ELEMENTS[name], int(index.max(initial=0)) + 1)[:, np.maximum(index, 0)]
                 found[:, groups][:, here] = np.where(k >= 0, names, np.uint64(0))

@@ -67,7 +67,7 @@ def _factors(x: Names, y: Names) -> Names:
 
 
 def fma(x: Names, y: Names, z: Names) -> Names:
-    """x * y + z, rounded once. Shapes broadcast behind the planes."""
+    """x * y + z, rounded once. Shapes broadcast after the planes."""
     h = _factors(x, y) + z
     h *= _FMA
     h ^= h >> _32

@@ -1,7 +1,7 @@
 """Runs a kernel's waves, block by block, until all have ended.
 
 All waves that stand at the beginning of the same block run it together; of several blocks the first in the text goes
-first, so that waves which parted at a branch meet again behind it. A block ends at a branch, before a branch target and
+first, so that waves which parted at a branch meet again after it. A block ends at a branch, before a branch target and
 at a barrier. Waves of a workgroup that wait at a barrier go on when all of them do. Where workgroups speak with each
 other, a launch may have them run one after another instead (`Launch.order`).
 
@@ -35,7 +35,7 @@ CONDITIONS = {
     "s_cbranch_vccnz": (alu.VCC, 1), "s_cbranch_execz": (EXEC, 0), "s_cbranch_execnz": (EXEC, 1),
 }  # fmt: skip
 LIMIT = 400_000
-"""Instructions, each counted once for all waves that run it together: behind it a kernel is taken to run for ever."""
+"""Instructions, each counted once for all waves that run it together: after it a kernel is taken to run for ever."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Section:
 
 @dataclass
 class DecodedKernel:
-    """A kernel, decoded. seen: (section, next one) that some wave went; -1 behind s_endpgm."""
+    """A kernel, decoded. seen: (section, next one) that some wave went; -1 after s_endpgm."""
 
     flow: cfg.Cfg
     sections: tuple[Section, ...]
@@ -138,7 +138,7 @@ _alu = lru_cache(1 << 15)(alu.decode)
 def run(
     code: DecodedKernel, w: Waves, at: NDArray[np.int64] | None = None, stops: Collection[int] = ()
 ) -> set[tuple[int, int]]:
-    """Runs all waves to their ends. Returns the ways that were gone: (section, next one), -1 behind s_endpgm.
+    """Runs all waves to their ends. Returns the ways that were gone: (section, next one), -1 after s_endpgm.
 
     at:    the section that each wave is to run, the first if not given; it is kept, and is -1 for what has ended.
     stops: sections before which a wave stops when it comes to them.

@@ -48,7 +48,7 @@ class EveryK:
 
 @dataclass(frozen=True)
 class Given:
-    """What the host gives a launch: the grid, the arguments behind the workspace, "streamed" and "chunk" among them
+    """What the host gives a launch: the grid, the arguments after the workspace, "streamed" and "chunk" among them
     (see launch.Split), and the bytes of the workspace."""
 
     grid: tuple[int, int, int]
@@ -227,7 +227,7 @@ def far(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:
 
 
 def far_pieces(p: Tiling, pieces: Pieces, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:
-    """For the same: slots behind 4 GiB of workspace; and pieces that begin more than 4 GiB behind the tile's first
+    """For the same: slots after 4 GiB of workspace; and pieces that begin more than 4 GiB after the tile's first
     element of A, or of B, where these lie so that k takes large steps."""
     slot = (1 << 32) // (4 * p.rows * p.columns) + 1
     found = _in_slots(p, pieces, range(slot, slot + _SLOTS))

@@ -1,6 +1,6 @@
 /* Lanes of one wave that store different values to one place by one instruction: which of them stays is not defined.
  *
- * Behind a store, each lane's place is read again (`stored`): where it does not hold what the lane stored, and another
+ * After a store, each lane's place is read again (`stored`): where it does not hold what the lane stored, and another
  * lane stored there, too, the two stored different values. Of stores by wide moves the values are not at hand; that
  * lanes of different granules meet (`granules_meet`) is told as unclear, and the launch is run again without such
  * moves.

@@ -1,7 +1,7 @@
 /* LDS: a cell knows who wrote it since the last barrier, and who read it.
  *
  * Two waves, one of which writes, in one epoch: a race. A load that has not completed when its wave arrives at a
- * barrier still reads behind it. */
+ * barrier still reads after it. */
 
 /* The whole rule, cell by cell. */
 static void lds_cells(struct wave *w, struct context *c, struct thread *t, u64 address, u64 kind, u64 size, u64 site,

@@ -4,7 +4,7 @@
  * if it was before the last barrier; what another workgroup did, if it was published (`workgroup_order.c`). Atomics are in
  * order with one another, and so are loads that bypass caches (glc) with atomics. A load with glc of what may be a
  * flag is no race. A store to where atomics are, one of this workgroup among them, is atomic, too: an unlock, which
- * compilers write as a plain store behind its wait. */
+ * compilers write as a plain store after its wait. */
 
 /* The allocation's row, 0 for none. */
 static struct row *row_of(struct thread *t, u64 address, u64 site)

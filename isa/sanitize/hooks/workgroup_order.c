@@ -183,7 +183,7 @@ static bool leads(struct thread *t, u64 stamp, u64 serial, u64 owner)
     return covered(t, stamp >> SERIAL_SHIFT, serial - 1, owner, 0, 0);
 }
 
-/* What an access to another workgroup's data lacks that is not in order, and the flag's site (+ 1), 16 bits behind:
+/* What an access to another workgroup's data lacks that is not in order, and the flag's site (+ 1), 16 bits after:
  * its stores were not complete when the flag was set; or the flag's load is not awaited; or caches are not emptied. */
 static u64 missing(struct thread *t, struct shadow *v, u64 cell)
 {

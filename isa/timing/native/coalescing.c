@@ -1,7 +1,7 @@
 /* Addresses of memory accesses -> what they cost; see isa/timing/coalescing.py. A row of addresses is a wave's, 32 lanes;
  * bit k of its mask is on where lane k takes part. What one and two periods before a row moved as a whole costs the same. */
 
-/* Whether two rows have the same lanes on, and all 32 addresses of `a` lie `*apart` bytes behind those of `b`. */
+/* Whether two rows have the same lanes on, and all 32 addresses of `a` lie `*apart` bytes after those of `b`. */
 static bool alike(const int64_t *addresses, const int64_t *masks, int64_t a, int64_t b, int64_t *apart)
 {
     const int64_t *one = addresses + LANES * a, *other = addresses + LANES * b;
@@ -51,7 +51,7 @@ EXPORT int64_t collapse_lds(const int64_t *addresses, const int64_t *masks, int6
     return 0;
 }
 
-/* counts[n] and, one behind the other, the distinct sectors of each access of `bytes` a lane in ascending order.
+/* counts[n] and, one after the other, the distinct sectors of each access of `bytes` a lane in ascending order.
  * Returns how many there are. */
 EXPORT int64_t collapse_sectors(const int64_t *addresses, const int64_t *masks, int64_t n, int64_t bytes,
                                 int64_t period, int64_t *counts, int64_t *out)

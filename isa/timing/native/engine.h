@@ -34,8 +34,8 @@ struct wave {
     bool live;
     bool looked;                         /* at the next instruction: its line is there */
     int64_t pc;                          /* instruction that it issues next */
-    int64_t block_pos, block_end;        /* of its recording: the block after this one, and behind the last */
-    int64_t op_end;                      /* behind the last instruction of this block */
+    int64_t block_pos, block_end;        /* of its recording: the block after this one, and after the last */
+    int64_t op_end;                      /* after the last instruction of this block */
     int64_t lds_pos, mem_pos;            /* of its recording: the next LDS access, the next memory access */
     int64_t workgroup, simd;
     int64_t priority, age;

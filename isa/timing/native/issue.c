@@ -10,7 +10,7 @@ struct hold {
     bool path;
 };
 
-/* When a line of the code is there. A new one brings the one behind it along. */
+/* When a line of the code is there. A new one brings the one after it along. */
 static int64_t fetched(struct engine *e, struct wave *w, int64_t line)
 {
     if (line == w->line)

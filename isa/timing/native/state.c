@@ -8,7 +8,7 @@ static void *take(uint64_t *memory, int64_t bytes)
     return taken;
 }
 
-/* Places the engine's arrays one behind the other from an address on; returns how many bytes they take. */
+/* Places the engine's arrays one after the other from an address on; returns how many bytes they take. */
 static int64_t lay_out(struct engine *e, uint64_t address)
 {
     const struct machine *m = e->m;

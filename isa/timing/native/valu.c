@@ -1,7 +1,7 @@
 /* Execution in the VALU and the scalar ALU.
  *
  * The VALU is served in order: an instruction executes `issue_to_execute` after its issue at the earliest, and not
- * before its operands are ready, which holds up whatever was issued behind it. Whenever the VALU stands still between
+ * before its operands are ready, which holds up whatever was issued after it. Whenever the VALU stands still between
  * two instructions, the gap belongs to what held up the wave that ended it.
  */
 

@@ -72,7 +72,7 @@ static void release(struct engine *e, int64_t number, int64_t row, int64_t when)
     }
 }
 
-/* The wave ends; behind the last wave of its workgroup the slot starts another one, while there are any. */
+/* The wave ends; after the last wave of its workgroup the slot starts another one, while there are any. */
 static void end(struct engine *e, struct simd *s, int64_t at, int64_t row)
 {
     int64_t number = row / e->m->waves, pending = 0;
@@ -96,7 +96,7 @@ static void end(struct engine *e, struct simd *s, int64_t at, int64_t row)
     }
 }
 
-/* On to the instruction behind i; returns when, which a branch decides. */
+/* On to the instruction after i; returns when, which a branch decides. */
 static int64_t next(struct engine *e, struct wave *w, int64_t i, int64_t when, bool branch)
 {
     w->pc = i + 1;

@@ -37,7 +37,7 @@ def test_shapes_read_back(wanted: list[Shape]) -> None:
         ("1x1x1", 1, "this is no M"),
         ("1 1 1 xn", 7, "this is no transposition"),
         ("1 1 1 NT", 7, "this is no transposition"),
-        ("1 1 1 nt 5", 10, "something behind"),
+        ("1 1 1 nt 5", 10, "something after"),
     ],
 )
 def test_a_line_that_is_no_shape_is_shown_with_its_place(line: str, column: int, says: str) -> None:

@@ -69,7 +69,7 @@ def show_banks(source: str) -> str:
 
 
 def show_waits(source: str) -> str:
-    """Each instruction; behind a wait what it covers, behind a use that comes too early what it needs."""
+    """Each instruction; after a wait what it covers, after a use that comes too early what it needs."""
     c = control_flow(source)
     flight = waits.analyse(c)
     early: dict[int, list[str]] = {}

@@ -50,7 +50,7 @@ def test_registers_are_those_of_the_directives(both: tuple[Kernel, Cfg, Cfg]) ->
 
 
 def test_def_use_agrees_with_liveness(both: tuple[Kernel, Cfg, Cfg]) -> None:
-    """A value is read somewhere just where its register is live behind the write."""
+    """A value is read somewhere just where its register is live after the write."""
     c = both[1]
     chains, live = defuse.analyse(c), liveness.analyse(c)
     for i, inst in enumerate(c.instructions):

@@ -265,7 +265,7 @@ def test_another_setting(setting: str) -> None:
 
 
 def test_wrong_accumulator_stored() -> None:
-    """Two accumulators change places behind the loop."""
+    """Two accumulators change places after the loop."""
     start, end = inner_loop(kernel5())
     inst = next(i for line in kernel5().lines[start:end] if (i := line.instruction) and i.mnemonic == "v_fmac_f32_e32")
     other = next(i for line in kernel5().lines[start:end] if (i := line.instruction) and i.pair is not None)

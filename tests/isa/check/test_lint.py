@@ -143,8 +143,8 @@ extern "C" __global__ void divides(float *a, const float *b, int n, unsigned u) 
 
 @pytest.mark.parametrize("wave", ["-mno-wavefrontsize64", "-mwavefrontsize64"])
 def test_each_wait_that_the_compiler_inserts_against_a_hazard_is_missed(wave: str, tmp_path: Path) -> None:
-    """LLVM as the judge: with its waits there is no hazard, without one of them there is. Behind a lane mask that is
-    written LLVM waits whether it is read or not, and before LLVM 21 not behind VALU's."""
+    """LLVM as the judge: with its waits there is no hazard, without one of them there is. After a lane mask that is
+    written LLVM waits whether it is read or not, and before LLVM 21 not after VALU's."""
     (tmp_path / "k.hip").write_text(DIVIDES)
     out, include = tmp_path / "k.s", Path(str(files("kernels_hip"))) / "include"
     toolchain.find().compile(

@@ -104,7 +104,7 @@ def test_the_host_must_say_what_it_is_the_reciprocal_of() -> None:
 
 
 def test_a_size_that_wraps_when_it_is_rounded_up() -> None:
-    """Behind 2^32 - 256 it would have no K block."""
+    """After 2^32 - 256 it would have no K block."""
     text = (HEAD + PIECE + END).replace("s4, 7", "s4, 0xff").replace("s7, s7, 3", "s7, s7, 8")
     assert bounded(text, {0x48: (0x20, 256)}, most=2**31)
     assert not bounded(text, {0x48: (0x20, 256)}, most=2**32 - 1)

@@ -28,8 +28,8 @@ def compressed(data: bytes) -> bytes:
 
 def test_bundles_are_found_inside_of_files_once(tmp_path: Path, compile_hip: Callable[..., tuple[str, bytes]]) -> None:
     _, image = compile_hip(SOURCE)
-    (tmp_path / "plain.so").write_bytes(b"\x7fELF host code" + bundle(image) + b"behind")
-    (tmp_path / "packed.so").write_bytes(b"\x7fELF host code" + compressed(bundle(image)) + b"behind")
+    (tmp_path / "plain.so").write_bytes(b"\x7fELF host code" + bundle(image) + b"after")
+    (tmp_path / "packed.so").write_bytes(b"\x7fELF host code" + compressed(bundle(image)) + b"after")
     (tmp_path / "text").write_text("nothing")
     assert [name for _, name in shipped.kernels(tmp_path, "gfx1100")] == ["twice"]
     (tmp_path / "plain.so").unlink()

@@ -41,7 +41,7 @@ class OneWorkgroup(SimulatedLaunch):
 
 
 def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A, B and C with 23 bits behind the point: products and sums of less than 64 are exact in float64."""
+    """A, B and C with 23 bits after the point: products and sums of less than 64 are exact in float64."""
     rng = np.random.default_rng(m * 1009 + n * 31 + k)
     shapes = (m, k), (k, n), (m, n)
     a, b, c = ((rng.integers(-(2**23), 2**23, shape) / 2.0**23).astype(np.float32) for shape in shapes)
@@ -51,7 +51,7 @@ def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def launch(
     p: Parameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float, *, check: bool = False
 ) -> np.ndarray:
-    """C behind the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. check:
+    """C after the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. check:
     under observers, in several schedules, who must find nothing."""
     (m, k), n = a.shape, b.shape[1]
     card = Card(hasty=True)

@@ -42,7 +42,7 @@ def run_last(p: Parameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndar
     return np.array(whole_c[top:, left:]), in_order(a, b, c, alpha, beta)
 
 
-# Nothing here is skipped over: what stands at the end lies beyond 4 GiB behind the start of its matrix.
+# Nothing here is skipped over: what stands at the end lies beyond 4 GiB after the start of its matrix.
 CASES = {
     "far rows of A": (Parameters(32, 16, 8, lane_rows=8, **_SMALL), 2**27 + 5, 3, 9, "A"),
     "far columns of A, which lies as K x M": (

@@ -13,7 +13,7 @@ TILE = (8, 16)
 
 
 def test_accumulators_return_to_where_the_epilogue_reads_them(ladder: dict[str, Any]) -> None:
-    """Kernel 6's accumulators, carried through the exchanges behind the loop, are kernel 5's."""
+    """Kernel 6's accumulators, carried through the exchanges after the loop, are kernel 5's."""
     five, six = (outer_product.find(ladder[k].program.kernel(), TILE) for k in ("kernel5", "kernel6"))
     where = dict(six.accumulators)
     after = six.cfg.blocks[six.nest.exits[0][1]].start

@@ -95,7 +95,7 @@ CAUSES = """
 
 def test_what_one_wait_or_barrier_would_settle_is_one_finding():
     """Lines count from the body's first, ARG's two apart. The loads come after the stores of their wave and before
-    those of another one, or behind them: one barrier between is missing, whichever wave was first."""
+    those of another one, or after them: one barrier between is missing, whichever wave was first."""
     first, found = findings(CAUSES, {"grid": 1, "block": 64, "scratch": 0, "unwritten": False})
     told = [(f.id, f.span.line - first, sorted(r.span.line - first for r in f.related), f.expected) for f in found]
     told = [

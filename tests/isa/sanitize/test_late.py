@@ -72,7 +72,7 @@ CASES = {
 """,
         lambda i: (200 + i, 7),
     ),
-    "a load behind one that was put off": (
+    "a load after one that was put off": (
         """
     global_load_b32 v2, v1, s[4:5]
     v_mov_b32_e32 v3, v2

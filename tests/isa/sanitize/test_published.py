@@ -30,7 +30,7 @@ HEAD = """
     s_cmp_lg_u32 s2, 0
     s_cbranch_scc1 .Lconsumer
 """
-# A name stands behind each step that can be left out. v3: the flag at byte 2048, v1: this thread's datum.
+# A name stands after each step that can be left out. v3: the flag at byte 2048, v1: this thread's datum.
 STORED_FLAG = """
     global_store_b32 v1, v0, s[4:5]
     s_waitcnt_vscnt null, 0x0                      ; stores
@@ -197,13 +197,13 @@ def test_an_atomic_may_set_the_flag():
 
 
 @pytest.mark.parametrize(
-    "step", ["stores", "look", "L1", "L0", "producer's barrier", "consumer's barrier", "stores behind the flag"]
+    "step", ["stores", "look", "L1", "L0", "producer's barrier", "consumer's barrier", "stores after the flag"]
 )
 def test_a_stored_flag_without_a_step(step):
     body = without(STORED_FLAG, step)
     if step == "look":
         body = without(body, "wait")
-    if step == "stores behind the flag":
+    if step == "stores after the flag":
         first, *rest = STORED_FLAG.strip("\n").splitlines()
         body = "\n".join(rest).replace(" FLAG\n", f" FLAG\n{first}\n").replace("; producer's barrier", "")
     assert rules(found(body, 2, 64)) == {("memory race", "reads")}
@@ -214,10 +214,10 @@ def test_a_stored_flag_without_a_step(step):
     [
         (STORED_FLAG, "stores", "s_waitcnt_vscnt null, 0x0 between `global_store_b32 v1, v0, s[4:5]` ("),
         (STORED_FLAG, "producer's barrier", "s_waitcnt_vscnt null, 0x0 between"),
-        (STORED_FLAG, "L1", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
-        (STORED_FLAG, "L0", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+        (STORED_FLAG, "L1", "buffer_gl1_inv, then buffer_gl0_inv, after the wait for the flag and before the load"),
+        (STORED_FLAG, "L0", "buffer_gl1_inv, then buffer_gl0_inv, after the wait for the flag and before the load"),
         (COUNTED, "stores", "s_waitcnt_vscnt null, 0x0 between `global_store_b32 v2, v0, s[4:5]` ("),
-        (COUNTED, "L0", "buffer_gl1_inv, then buffer_gl0_inv, behind the wait for the flag and before the load"),
+        (COUNTED, "L0", "buffer_gl1_inv, then buffer_gl0_inv, after the wait for the flag and before the load"),
     ],
 )
 def test_what_is_missing_is_named(text, step, lacks):
@@ -231,7 +231,7 @@ def test_a_flag_that_is_not_awaited():
     body = COUNTED.replace("v_readfirstlane_b32 s8, v5", "s_mov_b32 s8, 3")
     body = body.replace("    global_store_b32 v3, v3, s[4:5] offset:2048\n", "")
     finding = next(f for f in found(without(body, "wait"), 2, 32) if "reads byte 0x0 " in f.message)
-    assert finding.expected.startswith("s_waitcnt vmcnt(0) behind the look at what `global_atomic_add_u32 ")
+    assert finding.expected.startswith("s_waitcnt vmcnt(0) after the look at what `global_atomic_add_u32 ")
 
 
 def test_loads_that_pass_caches_by_need_none_emptied():

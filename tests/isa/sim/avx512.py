@@ -92,7 +92,7 @@ class Machine:
         return self.memory[at : at + count].copy()
 
     def _store(self, text: str, value: np.ndarray, lane: int, whole: bool = True) -> None:
-        """Under the mask that the operand names; a register's bytes behind the value become 0."""
+        """Under the mask that the operand names; a register's bytes after the value become 0."""
         place, *rest = text.split()
         chosen = np.ones(len(value) // lane, bool)
         if m := re.search(r"\{%k(\d)\}", " ".join(rest)):

@@ -93,7 +93,7 @@ def test_floats_in_another_mode(group):
 
 
 def test_negated_halves_of_an_fma():
-    """LLVM finds a negation behind a conversion, and an instruction that negates; a NaN keeps its sign there."""
+    """LLVM finds a negation after a conversion, and an instruction that negates; a NaN keeps its sign there."""
     found = [form for form in forms.forms() if (form.key, form.kind) == ("v_dot2_f32_f16", "packed")]
     check(found, [2, 3], FloatMode())
 

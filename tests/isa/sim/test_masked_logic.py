@@ -39,7 +39,7 @@ CONSTANTS = {
     "u64": (0x7FFFFFFFFFFFFFFF, 1 << 63, 0xFFFFFFFF, 0xFFFFFFFF << 32, 0xFFFF0000, 0x55AA1234),
 }
 _SPACE = 8 * LANES
-"""Bytes that each register and each result has in the buffer; the masks stand behind all of them."""
+"""Bytes that each register and each result has in the buffer; the masks stand after all of them."""
 RESULTS = 6
 
 

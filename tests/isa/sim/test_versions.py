@@ -219,7 +219,7 @@ ADVANCING = """
 
 
 def test_what_is_fetched_ahead_is_not_accessed():
-    """A loop that reads to the very end of the buffer: its last round fetches ahead from behind the end."""
+    """A loop that reads to the very end of the buffer: its last round fetches ahead from after the end."""
     card = Card(capacity=1 << 26)
     image = programs.assembled(ADVANCING.format(rounds=4))
     (fast, report), (plain, _) = (outputs(card, image, 4 * 128, fast=f) for f in (True, False))

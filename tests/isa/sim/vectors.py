@@ -49,12 +49,12 @@ class Vector:
         return parse_disassembly(disassemble(self.code), self.name)
 
     def words(self, out: bytes) -> dict[str, int]:
-        """Every word of the buffer: what it holds -> value. The scalars stand right behind the VGPRs."""
+        """Every word of the buffer: what it holds -> value. The scalars stand right after the VGPRs."""
         data = memoryview(out).cast("I")
         names = [f"lane {n}" for n in range(self.n_lanes)]
         if self.dumps_registers:
             names = [*(f"v[{r}] {lane}" for r in range(16) for lane in names), *SCALARS]
-        names += [f"word {i}, behind the registers" for i in range(len(names), len(data))]
+        names += [f"word {i}, after the registers" for i in range(len(names), len(data))]
         return dict(zip(names, data, strict=True))
 
 

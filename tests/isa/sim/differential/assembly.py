@@ -99,7 +99,7 @@ def _refused(forms: Sequence[Form], folder: Path) -> dict[Form, str]:
 
 
 def code(forms: Sequence[Form], folder: Path) -> bytes:
-    """The machine code of forms that the assembler takes, an s_endpgm behind each."""
+    """The machine code of forms that the assembler takes, an s_endpgm after each."""
     import llvmlite.binding as llvm
 
     text = "\n".join(line for number, form in enumerate(forms) for line in _lines(form, number))

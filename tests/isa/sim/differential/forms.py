@@ -34,7 +34,7 @@ SPECIAL: dict[str, tuple[str, ...]] = {
     "s_sendmsg_rtn_b64": ("s[0:1], sendmsg(MSG_RTN_GET_REALTIME)",),
     "s_delay_alu": ("instid0(VALU_DEP_1)",),
 } | {f"s_waitcnt_{c}": ("null, 0",) for c in ("vmcnt", "vscnt", "lgkmcnt", "expcnt")}
-# A change of MODE shows in what comes behind it.
+# A change of MODE shows in what comes after it.
 _SHOW_MODE = (
     "v_add_f32 v40, v41, v42\nv_add_f16 v43, v41, v42\nv_max_f32 v44, v41, v42\n"
     "v_add_f32_e64 v45, v41, v42 clamp\ns_getreg_b32 s60, hwreg(HW_REG_MODE, 0, 10)"

@@ -344,7 +344,7 @@ def _cast(node: syntax.Cast) -> Expression:
     kind, width = node.kind, node.width
     if kind == "F" and isinstance(node.a, syntax.Number) and node.a.hexadecimal:  # 16'F(0xfe00): a pattern
         return _constant(Value("F", width, node.a.value))
-    if kind == "B" and width > 1000:  # 1201'B(2.0 / PI): the digits behind the point, which the text explains
+    if kind == "B" and width > 1000:  # 1201'B(2.0 / PI): the digits after the point, which the text explains
         return _constant(Value("B", width, two_over_pi(width)))
     a = _expression(node.a)
     if kind == "B":
@@ -429,9 +429,9 @@ def _follow(steps: Sequence[object]) -> Callable[[Env, Any], Any]:
     places = [None if isinstance(step, syntax.View) else _step(step) for step in steps]
     if len(readers) == 1 and isinstance(steps[0], syntax.View):
         return readers[0]
-    # What is read of memory or of a register file: the view behind the indexes says how much.
-    behind = next((step for step in steps if not isinstance(step, syntax.Index)), None)
-    type_ = view_type(behind.name) if isinstance(behind, syntax.View) else None
+    # What is read of memory or of a register file: the view after the indexes says how much.
+    after = next((step for step in steps if not isinstance(step, syntax.Index)), None)
+    type_ = view_type(after.name) if isinstance(after, syntax.View) else None
     bits = type_[1] if type_ else 32
 
     def read(env: Env, value: Any) -> Any:

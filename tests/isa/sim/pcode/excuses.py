@@ -229,7 +229,7 @@ EXCUSES: tuple[Excuse, ...] = (
         """,
         "the text shifts left and keeps the low 53 bits, but explains that the shift moves bits into the whole part "
         "and "
-        "that the whole part is kept: 53 bits of 2/pi from bit `shift` behind the point, as their weight 2**scale says",
+        "that the whole part is kept: 53 bits of 2/pi from bit `shift` after the point, as their weight 2**scale says",
     ),
     Excuse(
         "v_fma_dx9_zero_f32",

@@ -157,7 +157,7 @@ def divide(a: Exact, b: Exact) -> Exact:
 
 
 def root(a: Exact) -> Exact:
-    """The square root, cut off behind 200 bits with a last bit that says so."""
+    """The square root, cut off after 200 bits with a last bit that says so."""
     kind, sign, m, e = a
     if kind == NAN or (kind == FINITE and m == 0):
         return a

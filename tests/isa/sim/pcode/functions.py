@@ -248,7 +248,7 @@ def _(a: Value) -> Value:
 
 
 def two_over_pi(digits: int) -> int:
-    """The first `digits` binary digits of 2 / pi behind the point."""
+    """The first `digits` binary digits of 2 / pi after the point."""
     more = digits + 64
     one = 1 << more
 

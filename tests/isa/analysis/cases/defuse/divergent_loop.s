@@ -1,4 +1,4 @@
-; Lanes leave one by one into s1; s1 | EXEC stays full, so EXEC is full behind the loop.
+; Lanes leave one by one into s1; s1 | EXEC stays full, so EXEC is full after the loop.
 	s_mov_b32 s1, 0
 	v_mov_b32_e32 v1, 0
 again:

@@ -1,5 +1,5 @@
 ; A loop over K, compared with and without sign; the pointer is stepped in VGPRs or in SGPRs. The two accumulators have
-; changed places, which only the products tell, and a swap behind the loop puts them right.
+; changed places, which only the products tell, and a swap after the loop puts them right.
 original:
 	s_load_b256 s[4:11], s[0:1], 0x0
 	s_load_b32 s12, s[0:1], 0x20

@@ -73,7 +73,7 @@ case.s:5:2: v_add_nc_u32_e32 reads v2 while global_load_b32 v2, v0, s[4:5] may s
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 4)
   found: no wait between them
-  help: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction after the wait
 case.s:6:2: global_load_b32 v2, v0, s[4:5] (line 4) may still be in flight when the function returns [CALL002 load in flight at a return; RDNA3 ISA guide 5.6; LLVM SIInsertWaitcnts.cpp]
     	s_setpc_b64 s[30:31]
     	^
@@ -99,7 +99,7 @@ case.s:36:2: v_add_nc_u32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may 
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 31)
   found: a path without one
-  help: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction after the wait
 note: case.s:37:2: nothing needs what vmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt vmcnt(0)
     	^

@@ -59,5 +59,5 @@ case.s:20:2: ds_load_b32 v5, v2 (line 17) reads LDS, this writes it, and a path 
     	^
   expected: s_barrier before line 20, each wave's accesses complete, settles all
   found: byte 0: wave 3 reads it, then wave 0 writes it
-  help: put s_barrier between them, behind a wait for LDS
+  help: put s_barrier between them, after a wait for LDS
   also: line 21

@@ -1,4 +1,4 @@
-; Two buffers of 2080 bytes behind each other, their offsets kept in SGPRs and exchanged; then one barrier left out.
+; Two buffers of 2080 bytes after each other, their offsets kept in SGPRs and exchanged; then one barrier left out.
 k:
 	v_lshlrev_b32_e32 v1, 4, v0
 	v_xor_b32_e32 v8, 0x7f0, v1
@@ -57,4 +57,4 @@ case.s:27:2: ds_load_b32 v6, v8 offset:2080 (line 24) reads LDS, this writes it,
     	^
   expected: s_barrier between what one wave writes and another reads
   found: byte 2080: wave 3 reads it, then wave 0 writes it
-  help: put s_barrier between them, behind a wait for LDS
+  help: put s_barrier between them, after a wait for LDS

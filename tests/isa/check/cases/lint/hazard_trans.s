@@ -1,6 +1,6 @@
-; A transcendental result read by the VALU: at once; behind 5 VALU instructions, not behind 6; behind 1 transcendental
-; instruction, not behind 2; by one half of a VOPD; on one of two paths; in the next round of a loop. One wait settles
-; all reads behind it. What brings the count of VALU results to 0 is a remedy: the wait, by name or as a number, LDS and
+; A transcendental result read by the VALU: at once; after 5 VALU instructions, not after 6; after 1 transcendental
+; instruction, not after 2; by one half of a VOPD; on one of two paths; in the next round of a loop. One wait settles
+; all reads after it. What brings the count of VALU results to 0 is a remedy: the wait, by name or as a number, LDS and
 ; vector memory; a wait for another number, or of another counter, is none.
 f:
 	s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)

@@ -1,5 +1,5 @@
-; Of waves of 64 lanes alone. v10 comes from before EXEC changed and v11 from behind: with 1 VALU instruction between
-; them; with 3 it is none, nor 5 behind, nor behind a wait. Lane masks that are read, written and read again: by SALU and
+; Of waves of 64 lanes alone. v10 comes from before EXEC changed and v11 from after: with 1 VALU instruction between
+; them; with 3 it is none, nor 5 after, nor after a wait. Lane masks that are read, written and read again: by SALU and
 ; SALU, by VALU and VALU in VCC and in another pair; with each one's wait, and by VALU and SALU, there is none.
 k:
 	v_cmp_gt_u32_e64 s[4:5], 9, v0

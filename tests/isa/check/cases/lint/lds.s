@@ -53,7 +53,7 @@ case.s:10:2: ds_store_b32 v1, v6 (line 13) writes LDS, this reads it, and a path
     	^
   expected: s_barrier between what one wave writes and another reads
   found: byte 0: wave 0 writes it, then wave 1 reads it
-  help: put s_barrier between them, behind a wait for LDS
+  help: put s_barrier between them, after a wait for LDS
 note: case.s:14:2: nothing needs what lgkmcnt(0) waits for [WAIT004 wait for nothing; RDNA3 ISA guide 5.6]
     	s_waitcnt lgkmcnt(0)
     	^

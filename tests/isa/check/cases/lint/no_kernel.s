@@ -18,7 +18,7 @@ case.s:6:2: v_add_nc_u32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may s
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 5)
   found: no wait between them
-  help: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction after the wait
 case.s:12:2: the destinations of X and Y must be one even, one odd [VOPD004 VOPD destinations; RDNA3 ISA guide 7.6]
     	v_dual_add_f32 v1, v2, v3 :: v_dual_add_f32 v3, v4, v5
     	^

@@ -37,4 +37,4 @@ case.s:18:2: v_movrels_b32_e32 reads v4 while global_load_b32 v4, v0, s[4:5] off
     	^
   expected: s_waitcnt vmcnt(0) or less on every path from the load (line 17)
   found: no wait between them
-  help: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction after the wait

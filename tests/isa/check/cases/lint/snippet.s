@@ -9,7 +9,7 @@ case.s:4:2: v_add_nc_u32_e32 reads s4 while s_load_b32 s4, s[0:1], 0x0 may still
     	^
   expected: s_waitcnt lgkmcnt(0) before line 4 settles all
   found: no wait between them
-  help: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction after the wait
   also: line 4
 note: case.s:4:2: nobody reads v1 [VAL003 value that nobody reads; data flow]
     	v_add_nc_u32_e32 v1, s4, v1

@@ -14,7 +14,7 @@ case.s:9:2: v_add_f32_e32 reads v1 while global_load_b32 v1, v0, s[4:5] may stil
     	v_add_f32_e32 v4, v1, v1 // hipgemm: ignore VAL
     	^
   expected: s_waitcnt vmcnt(0) before line 4 settles all
-  help: put the wait before this instruction, or this instruction behind the wait
+  help: put the wait before this instruction, or this instruction after the wait
 note: case.s:4:2: nobody reads v2 [VAL003 value that nobody reads; data flow]
     	v_add_f32_e32 v2, v1, v1  ; hipgemm: ignore WAIT001 (not really)
     	^

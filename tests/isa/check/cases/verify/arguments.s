@@ -1,4 +1,4 @@
-; Arguments that overlap, also a later one behind a larger; one that is not aligned; one that passes the segment's end; a
+; Arguments that overlap, also a later one after a larger; one that is not aligned; one that passes the segment's end; a
 ; segment that is aligned to less than its pointers. What is passed by value may stand at any offset.
 k:
 	s_endpgm
@@ -66,7 +66,7 @@ case.s:32:9: argument by_value (1 bytes at 38) begins within argument by_value (
   expected: offset 40 or more
   found: 38
   help: an argument begins where the one before it ends, aligned as its type asks
-case.s:35:9: argument by_value (8 bytes at 44) ends behind the segment [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
+case.s:35:9: argument by_value (8 bytes at 44) ends after the segment [CNT003 kernel arguments; LLVM AMDGPUUsage, Code Object V5 Metadata]
           - .offset:         44
             ^
   expected: within the 48 bytes of .kernarg_segment_size

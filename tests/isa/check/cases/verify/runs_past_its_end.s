@@ -27,7 +27,7 @@ amdhsa.kernels:
 ...
 	.end_amdgpu_metadata
 ;; expect
-refused: case.s:6:2: the code runs on behind its last instruction
+refused: case.s:6:2: the code runs on after its last instruction
     	v_mov_b32_e32 v0, 0
     	^
   expected: s_endpgm, s_branch or s_setpc_b64

@@ -1,4 +1,4 @@
-; Under way still: behind a wait that leaves it out, behind a scalar load, round a loop, beside a transcendental one.
+; Under way still: after a wait that leaves it out, after a scalar load, round a loop, beside a transcendental one.
 	v_mul_f32_e32 v2, v0, v0
 	v_mul_f32_e32 v8, v0, v0
 	s_load_b32 s4, s[0:1], 0x0
