@@ -24,13 +24,13 @@ import numpy as np
 
 from isa.timing import engine_abi, native
 from isa.timing.cards import Card
-from isa.timing.engine_abi import Cache, CodeArrays, Recorded, Round
+from isa.timing.engine_abi import Cache, Code, Recorded, Round
 from isa.timing.trace import Trace
 
 LIMIT = 3_000_000
 
 
-def positions(recorded: Recorded, code: CodeArrays) -> np.ndarray:
+def positions(recorded: Recorded, code: Code) -> np.ndarray:
     """The instruction of each global or scratch access of the recording, in its order."""
     first = code.block_first
     by_block = [
@@ -44,7 +44,7 @@ def positions(recorded: Recorded, code: CodeArrays) -> np.ndarray:
 
 
 def served(
-    trace: Trace, code: CodeArrays, card: Card, numbers: Mapping[str, float], *, cu_mode: bool, slots: int
+    trace: Trace, code: Code, card: Card, numbers: Mapping[str, float], *, cu_mode: bool, slots: int
 ) -> np.ndarray:
     """float[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip."""
     line = numbers["line_bytes"]

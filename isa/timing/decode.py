@@ -24,7 +24,7 @@ from isa.registers import Reg
 from isa.semantics.describe import Access, width
 from isa.semantics.waits import parse_wait
 from isa.timing import bank_rules, engine_abi
-from isa.timing.engine_abi import CodeArrays
+from isa.timing.engine_abi import Code
 from isa.timing.scheduling_classes import Cost, cost
 
 _COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
@@ -39,7 +39,7 @@ def number_of(reg: Reg) -> int:
     return engine_abi.SCC if reg.file == "scc" else engine_abi.VGPRS + reg.index
 
 
-def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT) -> CodeArrays:
+def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT) -> Code:
     """The static arrays of a kernel. IsaError for an instruction that nobody described, or timed."""
     insts = cfg.instructions
     n = len(insts)
@@ -76,7 +76,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
                 before = now
     src_at, src = _registers([inst.reads() for inst in insts], kind)
     dst_at, dst = _registers([inst.writes() for inst in insts], kind)
-    return CodeArrays(
+    return Code(
         kind=kind,
         block_first=np.array([b.start for b in cfg.blocks] + [n], np.int64),
         passes=passes,
@@ -98,7 +98,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     )
 
 
-def repriced(code: CodeArrays, cfg: Cfg, numbers: Mapping[str, float]) -> CodeArrays:
+def repriced(code: Code, cfg: Cfg, numbers: Mapping[str, float]) -> Code:
     """The same with other machine numbers."""
     passes, latency, path = _costs(cfg.instructions, numbers)
     return code._replace(passes=passes, latency=latency, path=path)

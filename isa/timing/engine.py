@@ -35,10 +35,10 @@ from isa.timing import native
 
 
 def run(
-    code: L.CodeArrays,
+    code: L.Code,
     rec: L.Recorded,
     work: L.Work,
-    m: L.MachineNumbers,
+    m: L.Machine,
     budget: int,
     events: np.ndarray,
 ) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:

@@ -1,6 +1,6 @@
 """What passes between the Python side of the cycle model and its native code: names, shapes, and codes.
 
-`CodeArrays` is the kernel, one entry per static instruction. `Recorded` is what waves executed (see
+`Code` is the kernel, one entry per static instruction. `Recorded` is what waves executed (see
 `isa.timing.trace`). `Work` is what one unit (a CU in CU mode, a WGP in WGP mode) has to do. The engine sees nothing
 else of a program.
 
@@ -48,7 +48,7 @@ CAUSES = (
 VGPRS = 256
 SCC = VGPRS + 128
 REGISTERS = VGPRS + 129
-"""Register numbers of `CodeArrays.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC."""
+"""Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC."""
 
 LANES, BANKS, SECTOR = 32, 32, 32
 """Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
@@ -57,7 +57,7 @@ OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
 
 
-class CodeArrays(NamedTuple):
+class Code(NamedTuple):
     """n static instructions in b blocks.
 
     kind[n]; block_first[b + 1], the first instruction of each block;
@@ -125,7 +125,7 @@ class Work(NamedTuple):
     level: Floats
 
 
-class MachineNumbers(NamedTuple):
+class Machine(NamedTuple):
     """The numbers the engine needs, all in cycles of this clock, shares already taken for one CU."""
 
     simds: int
@@ -227,7 +227,7 @@ class Log(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("at", "full", "row", "lanes", "drain"))
 
 
-STRUCTS = (CodeArrays, Recorded, Work, MachineNumbers, Played, Round, Cache)
+STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
 CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isa.timing.cards import Card
-from isa.timing.engine_abi import MachineNumbers
+from isa.timing.engine_abi import Machine
 
 
 def machine(
@@ -24,7 +24,7 @@ def machine(
     busy_cus: int,
     policy: int = 0,
     seed: int = 0,
-) -> MachineNumbers:
+) -> Machine:
     """The machine that one unit sees. waves: of a workgroup; slots: workgroups resident in the unit; busy_cus: CUs that
     work at the same time."""
     ghz = clock_mhz / 1000
@@ -39,7 +39,7 @@ def machine(
         return line / (bandwidth / (clock_mhz * 1e6) / max(1.0, cus)) if bandwidth else 0.0
 
     array_cus = max(1.0, busy_cus / card.shader_arrays)
-    return MachineNumbers(
+    return Machine(
         simds=2 if cu_mode else 4,
         lds_units=1,
         waves=waves,

@@ -21,7 +21,7 @@ from isa.targets import target
 from isa.timing import bank_rules, engine_abi, rdna3
 from isa.timing.cards import Card
 from isa.timing.decode import decode
-from isa.timing.engine_abi import CodeArrays, Work
+from isa.timing.engine_abi import Code, Work
 from isa.timing.machine import machine
 from isa.timing.trace import Trace
 
@@ -61,7 +61,7 @@ class Prepared:
     """A trace made ready for one card: what does not change between the runs of an ensemble."""
 
     cfg: Cfg
-    code: CodeArrays
+    code: Code
     trace: Trace
     resources: Resources
     numbers: Mapping[str, float]
@@ -110,7 +110,7 @@ class Prepared:
         )
 
 
-def placed(code: CodeArrays, trace: Trace) -> CodeArrays:
+def placed(code: Code, trace: Trace) -> Code:
     """Flat instructions as loads and stores of the space that they went to."""
     kind, private, counter = code.kind.copy(), code.private.copy(), code.counter.copy()
     for i, space in trace.spaces.items():

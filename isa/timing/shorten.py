@@ -17,13 +17,13 @@ import numpy as np
 
 from isa.analysis.cfg import Cfg
 from isa.timing import engine_abi
-from isa.timing.engine_abi import CodeArrays, Recorded
+from isa.timing.engine_abi import Code, Recorded
 
 LEAST = 8
 """Trips below which a loop is left whole."""
 
 
-def shortened(cfg: Cfg, code: CodeArrays, recorded: Recorded, share: float, least: int = LEAST) -> Recorded:
+def shortened(cfg: Cfg, code: Code, recorded: Recorded, share: float, least: int = LEAST) -> Recorded:
     """`recorded` with about `share` of the trips of its loops, but at least `least` of each. code: as it is played."""
     stays = np.concatenate(
         [
@@ -64,7 +64,7 @@ def _kept(cfg: Cfg, path: np.ndarray, share: float, least: int) -> np.ndarray:
 
 
 def _accesses(
-    code: CodeArrays, recorded: Recorded, stays: np.ndarray, kinds: tuple[int, int], at: np.ndarray
+    code: Code, recorded: Recorded, stays: np.ndarray, kinds: tuple[int, int], at: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(bool[accesses] those of the visits that stay, where each wave's begin)."""
     each = np.add.reduceat(np.isin(code.kind, kinds), code.block_first[:-1])

@@ -23,7 +23,7 @@ from isa.gemm.parameters import Parameters
 from isa.gemm.registers import SCALARS
 from isa.gemm.work import ARGUMENTS, COUNTERS, Work, WorkError
 from isa.registers import Reg
-from isa.sim.card import Card, Kernel
+from isa.sim.card import Card, CompiledKernel
 
 Matrix = NDArray[np.float32]
 VARIANTS = {
@@ -33,7 +33,7 @@ VARIANTS = {
         trans_a=True, trans_b=True, columns=64, thread_columns=8, lane_rows=8, stream_k=True
     ),
 }  # fmt: skip
-KERNELS: dict[str, tuple[Card, Kernel]] = {}
+KERNELS: dict[str, tuple[Card, CompiledKernel]] = {}
 
 
 # Each is translated for the simulator, which takes seconds.

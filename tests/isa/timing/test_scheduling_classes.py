@@ -14,7 +14,7 @@ from isa.semantics import scheduling
 from isa.semantics.describe import inst
 from isa.timing import engine_abi, rdna3
 from isa.timing.decode import decode
-from isa.timing.engine_abi import CodeArrays
+from isa.timing.engine_abi import Code
 from isa.timing.scheduling_classes import COSTS, cost
 
 FORMS = {"vopd", "valu_dpp"}
@@ -43,7 +43,7 @@ v_wmma_i32_16x16x16_iu4 v[0:7], v[8:9], v[10:11], v[0:7]  | wmma_iu4         | 1
 """.strip().splitlines()
 
 
-def decoded(*lines: str) -> CodeArrays:
+def decoded(*lines: str) -> Code:
     return decode(control_flow.of_text(parse("\n".join((*lines, "s_endpgm")))), rdna3.values())
 
 

@@ -19,7 +19,7 @@ from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import blocks_of
 from isa.sim.interpret import AddressedCode, Buffers, Wave
 from isa.sim.jit import HostTarget, compile_ir, load_object
-from isa.sim.memory import Buffers as CardMemory
+from isa.sim.memory import DeviceMemory as CardMemory
 from isa.sim.runtime import runtime_text
 from isa.sim.state import LDS_PADDING, VGPRS, Context, Stop
 from isa.sim.state import Wave as NativeWave
