@@ -72,7 +72,7 @@ class Context(ctypes.Structure):
         ("abort", _PTR),  # u32, set by Python: stop soon
         ("counter", _PTR),  # u64: the next workgroup, shared by all threads
         ("total", _U64),
-        ("table", _PTR),  # isa.sim.memory.Table
+        ("table", _PTR),  # isa.sim.memory.AllocationTable
         ("lds", _PTR),
         ("waves", _PTR),  # wave structs, `wave_bytes` apart
         ("wave_bytes", _U64),

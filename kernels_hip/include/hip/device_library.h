@@ -25,6 +25,7 @@ __hip_vectors(float) __hip_vectors(int) __hip_vectors(uint)
 #undef __hip_vectors
 
 constexpr int warpSize = 32;
+#ifndef __CLANG_HIP_MATH_H__ // hipcc reads clang's own, which has these names
 #define INFINITY __builtin_inff()
 
 #define __hip_math(name) __device__ __forceinline__ float name(float x) { return __builtin_##name(x); }
@@ -44,6 +45,7 @@ __hip_min_max(int) __hip_min_max(unsigned) __hip_min_max(long long) __hip_min_ma
 #undef __hip_min_max
 __device__ __forceinline__ float min(float x, float y) { return __builtin_fminf(x, y); }
 __device__ __forceinline__ float max(float x, float y) { return __builtin_fmaxf(x, y); }
+#endif
 
 // A lane reads what the same instruction has in another lane of its group of `width` lanes.
 __device__ __forceinline__ int __lane_id() { return __builtin_amdgcn_mbcnt_lo(~0u, 0u); }
@@ -66,11 +68,13 @@ template <class T> __device__ __forceinline__ T __shfl_xor(T value, int mask, in
     int self = __lane_id(), lane = self ^ mask;
     return __hip_lane(value, lane >= ((self + width) & ~(width - 1)) ? self : lane);
 }
+#if __has_builtin(__builtin_amdgcn_ballot_w32) // clang 16
 __device__ __forceinline__ unsigned long long __ballot(int predicate) {
     return __builtin_amdgcn_ballot_w32(predicate != 0);
 }
 __device__ __forceinline__ int __any(int predicate) { return __ballot(predicate) != 0; }
 __device__ __forceinline__ int __all(int predicate) { return __ballot(!predicate) == 0; }
+#endif
 
 // Atomics are relaxed, and seen by the whole device.
 #define __hip_atomic(name, operation)                                                                                 \

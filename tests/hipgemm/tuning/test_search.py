@@ -209,7 +209,7 @@ def timed(card, kernarg, **_):
 def bad(card, kernarg, **_):
     card.time_s = 0.0001
     wrong_gemm(card, kernarg)
-first = search.Field(search.Shape(96, 64, 40, "tn"), search.Target("7900 XTX", 2500)).next(3, {})
+first = search.Field(search.Shape(96, 64, 40, "tn"), search.TrialTarget("7900 XTX", 2500)).next(3, {})
 names += [c.kernel for c in first]
 card = SmallCard(bodies={names[2]: bad, names[1]: timed, names[0]: timed})
 simulated_hip.install(lambda: card)

@@ -143,7 +143,7 @@ def test_without_a_cache_each_process_asks(monkeypatch, tmp_path):
 
 
 def test_processes_that_ask_at_one_time():
-    code = "from isa.sim.selfcheck import verdict, Target; print(verdict(Target()))"
+    code = "from isa.sim.selfcheck import verdict, HostTarget; print(verdict(HostTarget()))"
     runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [run.communicate()[0] for run in runs] == ["()\n"] * 3
     assert len(list((cache.root() / selfcheck.KIND).iterdir())) == 1
