@@ -33,19 +33,22 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNELS = tuple(f"kernel{i}" for i in range(1, 11))
 PROVED = KERNELS[5:]
 SIZE = "128"
-HIP = "from hipgemm.cli import main; main()"
+COMMAND = "from hipgemm.cli import main; main()"
 TRANSLATE = """
 import sys
 from pathlib import Path
-import hipgemm
+from hipgemm.cli import main
 from isa.sim import jit
-out, kernel, size = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+out, kernel, size = Path(sys.argv[1]), *sys.argv[2:]
 texts, compile_text = [], jit._compile
 def keep(text, target, *rest):
     texts.append(text)
     return compile_text(text, target, *rest)
 jit._compile = keep
-assert hipgemm.run(kernel, n=size, device="simulated", cpu="x86-64-v3").ok
+try:
+    main(["run", kernel, "-n", size, "--device", "simulated", "--cpu", "x86-64-v3"])
+except SystemExit as done:
+    assert not done.code
 out.write_text("\\n".join(t for t in texts if "selfcheck" not in t))
 """
 MACHINE = re.compile(r"seconds|elapsed|host|cached|version|built_with")
@@ -106,11 +109,14 @@ class Tree:
 
         text = self.out / "kernels" / f"{source.stem}{level}.s"
         include = ROOT / "kernels_hip" / "include"
-        toolchain.find().compile(source, text, arch="gfx1100", cu_mode=True, flags=(level,), include=include)
-        (text.with_suffix(".json")).write_text(self._answer("lint", str(text)))
+        with tempfile.TemporaryDirectory() as temps:  # what the compiler leaves beside its output names that folder
+            made = Path(temps, text.name)
+            toolchain.find().compile(source, made, arch="gfx1100", cu_mode=True, flags=(level,), include=include)
+            text.write_bytes(made.read_bytes())
+        text.with_suffix(".json").write_text(self._answer("lint", str(text)))
 
     def _answer(self, *command: str) -> str:
-        done = self._run("-c", HIP, *command, "--json")
+        done = self._run("-c", COMMAND, *command, "--json")
         text = done.stdout.replace(str(self.out), "OUT").replace(str(self.tree), "TREE")
         try:
             return json.dumps(_without_machine(json.loads(text)), indent=1) + f"\nexit {done.returncode}\n"
@@ -121,7 +127,7 @@ class Tree:
         done = subprocess.run(
             [sys.executable, *arguments], cwd=self.tree, env=self.environment, capture_output=True, text=True
         )
-        if done.returncode and arguments[1] != HIP:
+        if done.returncode and arguments[1] != COMMAND:
             raise click.ClickException(f"{' '.join(arguments)}: {done.stderr}")
         return done
 
