@@ -17,7 +17,6 @@ from isa.asm.program import Program
 from isa.check import spec_proof
 from isa.check.counts import metadata
 from isa.check.equivalence import Argument, Facts, Proof, prove
-from isa.check.peephole_equivalence import Reciprocals, Sizes
 from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
@@ -84,23 +83,6 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
         got=str(difference.rewritten or "nothing"),
         hint=f"a fault of the pass: please report it with the .s before {broken}",
     )
-
-
-def bounds(kernel: Gemm) -> tuple[Sizes, int, Reciprocals, tuple[int, int] | None]:
-    """What `isa.check.peephole_equivalence` must know of all launches: where M, N and K lie in the arguments, with the
-    smallest and the largest that the kernel takes; threads of a workgroup; reciprocals
-    (`isa.gemm.work.Work.numbers`); the most workgroups along x and y, where each has a tile."""
-    sizes = {24 + 4 * i: (1, most) for i, most in enumerate(kernel.largest)}
-    p = kernel.parameters
-    reciprocals = {_BY_BLOCKS: (32, p.depth)} if p and p.stream_k else {}
-    rows, columns = kernel.block_tile
-    m, n, _ = kernel.largest
-    grid = -(-n // columns), min(LARGEST_GRID_Y, -(-m // rows))
-    return sizes, kernel.block[0], reciprocals, None if p and p.stream_k else grid
-
-
-_BY_BLOCKS = 72
-"""Where a stream-K kernel's argument of that name lies."""
 
 
 def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:

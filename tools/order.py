@@ -18,8 +18,8 @@ from hipgemm.kernels import Gemm
 from hipgemm.report.inspection import WIDTH
 from isa.asm.program import Program
 from isa.errors import IsaError
-from tools import dual_fma_order
-from tools import dual_fma_table as shown
+from tools.dual_fma import order as dual_fma
+from tools.dual_fma import table as shown
 
 
 @click.command("order", cls=KernelCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -44,14 +44,14 @@ def command(what: tuple[str, ...], accumulators: str, every: bool, code: CodeOpt
     Beside each count stands the least that any order could have, and by which argument this one meets it.
     """
     if len(what) == 2 and all(word.isdecimal() for word in what):
-        found = dual_fma_order.of_tile(int(what[0]), int(what[1]), accumulators)
+        found = dual_fma.of_tile(int(what[0]), int(what[1]), accumulators)
     elif len(what) == 1 and not what[0].isdecimal():
         kernel = inputs.kernel(what[0], code)
         given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
         if isinstance(kernel, Gemm) and isinstance(given, Program):
-            found = dual_fma_order.of_rung(given, kernel.name)
+            found = dual_fma.of_rung(given, kernel.name)
         else:
-            found = dual_fma_order.of_code(given, "stdin" if what[0] == "-" else what[0], code.name)
+            found = dual_fma.of_code(given, "stdin" if what[0] == "-" else what[0], code.name)
     else:
         raise IsaError(
             "this is neither a thread tile nor code",

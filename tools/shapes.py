@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
+
 from hipgemm.cli.progress import steps
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.tuning.figures import Figure
+    from tools.figures import Figure
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "tuning.md"
 
@@ -31,8 +33,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "tuning.md"
 @click.option("--list", "names", multiple=True, default=("squares", "models"), help="Lists of hipgemm/tuning/lists.")
 def main(write: bool, check: bool, jobs: int, names: tuple[str, ...]) -> None:
     """Predict, and with --check run, the kernels that sgemm takes for the shapes of each list."""
-    from hipgemm.tuning.figures import figures, listed
     from isa.timing.cards import card
+    from tools.figures import figures, listed
 
     page = PAGE.read_text(encoding="utf-8")
     on = card("7900 XTX")
@@ -71,7 +73,7 @@ def _squares(found: list[Figure]) -> str:
 
 
 def _models(found: list[Figure]) -> str:
-    from hipgemm.tuning.figures import geometric_mean
+    from tools.figures import geometric_mean
 
     rows = [
         "| product | M x N x K | kernel | us, predicted | band | kernel 8, padded, us | copies | times faster |",

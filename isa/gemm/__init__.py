@@ -11,5 +11,4 @@ k_block.py     the main loop's instructions for one K block
 work.py        a stream-K kernel's launch: which workgroup does what
 stream_k.py    its instructions: the next piece of work, and sums from pieces of a tile
 generate.py    all of it as a Program
-compiled.py    the main loops of kernels 6 to 8, which passes make of a compiler's, once more from here
 """

@@ -1,7 +1,6 @@
 """What the main loop of a GEMM adds up, a column of A times a row of B, as instructions.
 
 fma_order.py  the order of the dual FMAs of a thread tile, and the banks of what they read and write
-odd_tiles.py  the same for tiles with an odd side, which no generated kernel has
 text.py       the instructions of a step of k: LDS loads, global loads, dual FMAs
 
 Passes write kernels 6 to 8 with it, `isa.gemm` the generated ones.

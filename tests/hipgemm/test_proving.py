@@ -17,8 +17,8 @@ from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse, parse_line
 from isa.asm.program import Program
-from isa.check.peephole_equivalence import Local
 from isa.gemm.generate import generate
+from tools.mutation.peephole_equivalence import Local
 
 TOOLCHAINS = list(toolchain.available())
 
@@ -100,8 +100,9 @@ def test_facts_say_what_the_ladder_takes() -> None:
 @pytest.mark.parametrize("k", [1, 8, 9, 4097, 2**23 - 1])
 def test_where_the_reciprocal_of_a_tile_s_k_blocks_lies(k: int) -> None:
     rung = LADDER["kernel10"]
-    _, _, reciprocals, _ = proving.bounds(rung)
-    ((at, (size_at, step)),) = reciprocals.items()
+    assert rung.parameters is not None
+    kernel = generate(rung.parameters, "kernel10").kernel()
+    ((at, (size_at, step)),) = Local.of_rung(kernel, rung).reciprocals.items()
     arguments = launch_of(rung, 128, 128, k).kernarg((1, 2, 3), 1.0, 0.0, 4)
     assert struct.unpack_from("<I", arguments, size_at) == (k,)
     assert struct.unpack_from("<I", arguments, at) == ((2**32 - 1) // -(-k // step),)
@@ -114,7 +115,7 @@ def test_a_piece_s_first_step_is_below_the_largest_k() -> None:
     text = emit(generate(rung.parameters, "kernel10"))
     program = parse(text, "kernel10.s")
     numbers = [n for n, line in enumerate(program.lines) if re.fullmatch(r"\ts_mul_hi_u32 s\d+, s\d+, 4", line.text)]
-    local = Local(program.kernel("kernel10"), *proving.bounds(rung))
+    local = Local.of_rung(program.kernel("kernel10"), rung)
     for number, factor, seen in ((numbers[0], 5, True), (numbers[0], 511, True), (numbers[0], 513, False)):
         changed = parse_line(program.lines[number].text[:-1] + str(factor), "kernel10.s", number).instruction
         assert changed is not None

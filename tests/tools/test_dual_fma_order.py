@@ -12,7 +12,7 @@ from isa.asm.emit import emit
 from isa.errors import IsaError
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
-from tools import dual_fma_order
+from tools.dual_fma import order as dual_fma_order
 from tools.order import command
 
 

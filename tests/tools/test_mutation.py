@@ -11,13 +11,13 @@ from hipgemm.checking import first_fault
 from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import rung
 from isa.asm.parse import parse
-from isa.check.judge import Judgement
-from isa.check.mutants import Mutant
 from isa.errors import IsaError
 from tools.mutate import command
 from tools.mutation import Outcome, Table, study
 from tools.mutation.again import amended, missed
 from tools.mutation.book import Book, key
+from tools.mutation.judge import Judgement
+from tools.mutation.mutants import Mutant
 from tools.mutation.page import written
 from tools.mutation.study import CUS, SCHEDULES, problems
 
@@ -93,7 +93,7 @@ def test_a_study_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytes
     assert again == whole
     assert sorted(book.read_text().splitlines(keepends=True)) == sorted(lines)
     # All is known: nothing is judged again.
-    monkeypatch.setattr("isa.check.judge.Judge.__call__", None)
+    monkeypatch.setattr("tools.mutation.judge.Judge.__call__", None)
     assert study(["kernel5"], vopds=1, every=190, checks="none", book=book) == whole
 
 

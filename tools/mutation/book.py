@@ -21,9 +21,9 @@ from typing import Any
 from hipgemm.jsonl import Lines
 from isa import cache
 from isa.asm.emit import emit
-from isa.check.judge import Judgement
-from isa.check.mutants import Mutant
 from isa.errors import IsaError, Span
+from tools.mutation.judge import Judgement
+from tools.mutation.mutants import Mutant
 
 _ROOT = Path(__file__).resolve().parents[2]
 # What a result depends on: isa but for these parts, and these files.

@@ -11,7 +11,7 @@ Checks = Literal["all", "missed", "none"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One mutant and what became of it. verdict, lint, proof, reason: as in isa.check.judge.Judgement, but that the
+    """One mutant and what became of it. verdict, lint, proof, reason: as in `judge.Judgement`, but that the
     verdict counts what the dynamic checker found, too. check: the first rule that is broken, "" for none, None where
     the mutant was not launched."""
 

@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from isa.check.mutants import KINDS
 from isa.errors import IsaError
+from tools.mutation.mutants import KINDS
 from tools.mutation.outcome import Outcome, Table
 
 INTRODUCTION = """\
@@ -38,7 +38,7 @@ that neither finds a fault in.
 *Found* is what one of them objects to. *Equivalent* is what is proved to be the same (of kernels 5 to 8 at all sizes,
 with all waits in place; of generated kernels as each one's reason says), *missed* the rest. *Judged again* are mutants
 that were missed when the section was made, by better judges (`--again`); its numbers count what these say of them, and
-what the judges of then say of the others. What is changed is told at the top of `isa/check/mutants`.
+what the judges of then say of the others. What is changed is told at the top of `tools/mutation/mutants`.
 """
 _HEAD = f"""\
 | kernel | change | mutants | lint | proof | check | found | equivalent | missed |

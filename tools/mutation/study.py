@@ -22,13 +22,13 @@ from hipgemm.kernels import Rung, rung
 from hipgemm.problem import Problem
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.check.judge import Judge, Judgement
 from isa.check.lint import lint_program
-from isa.check.mutants import Mutant, mutants
-from isa.check.peephole_equivalence import Local
 from isa.errors import IsaError
 from tools.mutation.book import Book, key
+from tools.mutation.judge import Judge, Judgement
+from tools.mutation.mutants import Mutant, mutants
 from tools.mutation.outcome import Checks, Outcome, Table
+from tools.mutation.peephole_equivalence import Local
 
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
 WHOLE, EDGES = (256, 384, 40), (230, 266, 37)
@@ -76,7 +76,7 @@ def study(
     only: Collection[tuple[str, int, str, str]] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Table:
-    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see isa.check.mutants.mutants;
+    """Builds the kernels and judges their mutants, or only each `every`-th. vopds: see `mutants.mutants`;
     checks: which are launched, 2 to 8 s each; check_every: each so-manieth of a kind, beside those that neither linter
     nor proof found a fault in; first: these two are asked only until one finds it; book: a file that keeps results (see
     `book`); only: these mutants, by kernel, line, kind and what is changed. Raises what a build raises."""
@@ -124,7 +124,7 @@ def _kernel(built: Built) -> tuple[Judge, Program, tuple[Mutant, ...]]:
     original = parse(built.last.read_text(), built.last.name)
     kernel = rung(built.name)
     if kernel.parameters:
-        local = Local(original.kernel(built.name), *proving.bounds(kernel))
+        local = Local.of_rung(original.kernel(built.name), kernel)
         far = proving.far_launches(kernel)
         edges, every = proving.edges(kernel), proving.every(kernel)
         judge = Judge.by_definition(original, built.name, proving.launches(kernel), local, far, edges, every)

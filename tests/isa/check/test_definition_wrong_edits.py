@@ -2,7 +2,7 @@
 
 `hipgemm prove kernel9 --assembly edited.s` asks all of what `proving.generated` does; a test asks the part that knows.
 What is proved although it was changed is shown to be the same for all sizes by something else
-(`isa.check.peephole_equivalence`).
+(`tools.mutation.peephole_equivalence`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hipgemm import proving
 from hipgemm.kernels import LADDER
 from isa.asm.emit import emit
 from isa.asm.parse import parse, parse_line
-from isa.check.peephole_equivalence import Local
 from isa.check.spec_proof import prove
 from isa.gemm.generate import generate
+from tools.mutation.peephole_equivalence import Local
 
 KERNELS = ("kernel9", "kernel10")
 
@@ -65,7 +65,7 @@ def refused(name: str, text: str, parts: Iterable[str] = PARTS) -> str:
 @cache
 def local_of(name: str) -> Local:
     original = parse(text_of(name), "edited.s")
-    return Local(original.kernel(name), *proving.bounds(LADDER[name]))
+    return Local.of_rung(original.kernel(name), LADDER[name])
 
 
 def is_same(name: str, text: str) -> bool:

@@ -12,8 +12,8 @@ from isa.analysis import cfg
 from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.gemm.compiled import PARAMETERS, SHAPES, MainLoop, main_loop
 from isa.passes.edit import instruction_lines
+from tools.dual_fma.compiled import PARAMETERS, SHAPES, MainLoop, main_loop
 
 
 def with_loop(program: Program, loop: MainLoop) -> Program:

@@ -24,24 +24,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
+from hipgemm.kernels import LARGEST_GRID_Y, Gemm
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse, exec_mask, liveness
 from isa.analysis.liveness import Liveness
 from isa.analysis.spans import Span, anything, join, written
 from isa.asm.program import Imm, Instruction, Kernel, Operand
-from isa.check import quotients, unstored
 from isa.check.equivalence import Facts
 from isa.check.equivalence.bounds import Bounds
 from isa.check.equivalence.decode import REGISTERS, decode, index
 from isa.check.equivalence.engine import Engine
 from isa.check.equivalence.terms import Terms
-from isa.check.equivalent_mutant import readers
 from isa.errors import IsaError
 from isa.instructions import lookup
 from isa.registers import EXEC_LO, SCC, Reg, s, v
 from isa.semantics.engine import UNKNOWN
 from isa.semantics.execute import run
 from isa.semantics.float_mode import FloatMode
+from tools.mutation import quotients, unstored
+from tools.mutation.equivalent_mutant import readers
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
@@ -49,6 +50,7 @@ Left = list[tuple[Operand, int]]
 """What an instruction leaves in its operands."""
 _LANES, _ALL_ON = 32, 0xFFFFFFFF
 _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
+_BY_BLOCKS = 72  # where a stream-K kernel's argument of that name lies, `isa.gemm.work.Work.numbers`
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
 
@@ -66,6 +68,17 @@ class Local:
     ) -> None:  # fmt: skip
         self.kernel, self.sizes, self.threads, self.reciprocals = kernel, sizes, threads, reciprocals or {}
         self.groups, self.masks = groups, masks
+
+    @staticmethod
+    def of_rung(kernel: Kernel, rung: Gemm) -> Local:
+        """The text of a rung of the ladder, launched in any way that the rung admits."""
+        sizes = {24 + 4 * i: (1, most) for i, most in enumerate(rung.largest)}
+        p = rung.parameters
+        if p and p.stream_k:
+            return Local(kernel, sizes, rung.block[0], {_BY_BLOCKS: (32, p.depth)})
+        (m, n, _), (rows, columns) = rung.largest, rung.block_tile
+        grid = -(-n // columns), min(LARGEST_GRID_Y, -(-m // rows))
+        return Local(kernel, sizes, rung.block[0], groups=grid)
 
     @cached_property
     def flow(self) -> control_flow.Cfg:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
 
-LISTS = Path(__file__).with_name("lists")
+LISTS = Path(shapes.__file__).with_name("lists")
 BASELINE = "kernel8"
 _ELSEWHERE = 0x7F30_0000_0000, 0x7F40_0000_0000
 Step = Callable[[str], None]

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from isa.analysis import cfg as control_flow
 from isa.asm.program import Imm, Instruction, Kernel, Modified, Operand
-from isa.check.mutants.edit import Mutant, legal, plain, sample, written
-from isa.check.mutants.structure import sums
 from isa.registers import EXEC_LO, SCC, Reg
+from tools.mutation.mutants.edit import Mutant, legal, plain, sample, written
+from tools.mutation.mutants.structure import sums
 
 _PAIRS = (
     ("add", "sub"), ("lshl", "lshr"), ("lshlrev", "lshrrev"), ("and", "or"), ("min", "max"), ("lt", "le"), ("gt", "ge"),

@@ -6,9 +6,9 @@ import pytest
 
 from isa.asm.parse import parse
 from isa.check.equivalence import Argument, Facts, Original, prove
-from isa.check.judge import Judge
-from isa.check.mutants import KINDS, mutants
 from isa.errors import IsaError
+from tools.mutation.judge import Judge
+from tools.mutation.mutants import KINDS, mutants
 
 SOURCE = """
 k:

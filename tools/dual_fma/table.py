@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hipgemm.report.inspection import bank_table
-from isa.timing.dual_fma_cost import NOT_SHOWN, Count
-from tools.dual_fma_order import DualOrder
+from tools.dual_fma.cost import NOT_SHOWN, Count
+from tools.dual_fma.order import DualOrder
 
 if TYPE_CHECKING:
     from rich.console import Console

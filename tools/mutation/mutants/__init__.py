@@ -32,8 +32,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.asm.program import Program
-from isa.check.mutants import numbers, operations, structure
-from isa.check.mutants.edit import Mutant
+from tools.mutation.mutants import numbers, operations, structure
+from tools.mutation.mutants.edit import Mutant
 
 KINDS = (
     "wait removed",

@@ -1,6 +1,6 @@
 """What becomes of a mutant: whether the linter and the proof of the build find what was changed.
 
-In: a mutant (`isa.check.mutants`) and a `Judge` that knows the original. Out: a `Judgement`. Found: the linter has a
+In: a mutant (`mutants`) and a `Judge` that knows the original. Out: a `Judgement`. Found: the linter has a
 fault to report that it does not report of the original, or the proof finds a difference, or a mutant runs over the
 prover's budget of instructions where the original does not. Equivalent: the proof goes through, and the linter has
 nothing new to say; nobody decides that by hand. Missed: neither. A proof of the original that does not go through for
@@ -10,7 +10,7 @@ The proof is the one that the kernel's build ends with. Of a rewritten kernel: t
 compiler wrote, bit for bit and with all waits in place on all paths (`isa.check.equivalence`). Of a generated one:
 that it computes what the definition says, at some M x N and at all edges of a tile, for every K
 (`isa.check.spec_proof`). It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent
-only if `isa.check.peephole_equivalence` shows for all sizes that the change makes no difference. If not, launches that
+only if `peephole_equivalence` shows for all sizes that the change makes no difference. If not, launches that
 take too long for each build are proved, too, where there are some: at the far end of a large workspace
 (`isa.check.spec_proof.far`). What is left is missed.
 """
@@ -27,11 +27,11 @@ from isa.asm.program import Program
 from isa.check import equivalence, spec_proof
 from isa.check.equivalence import Facts, Proof
 from isa.check.lint import lint_program
-from isa.check.mutants import Mutant
-from isa.check.peephole_equivalence import Local
 from isa.check.spec_proof import EveryK, SymbolicLaunch
 from isa.errors import Finding, IsaError
 from isa.semantics.waits import parse_wait
+from tools.mutation.mutants import Mutant
+from tools.mutation.peephole_equivalence import Local
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Judgement:
 class Judge:
     """Holds a mutant against its original. `prove` is the proof of the build, of a program and whether to be thorough;
     `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
-    proof speaks of some sizes only, and not of waits, the original for `isa.check.peephole_equivalence`. further: the
+    proof speaks of some sizes only, and not of waits, the original for `peephole_equivalence`. further: the
     proof of further launches, None where it does not go through for the original or there are none. soon: a part of the
     proof that takes less time than the linter and tells of most mutants, None for nothing."""
 

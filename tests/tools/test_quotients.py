@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from isa.asm.parse import parse, parse_line
-from isa.check.peephole_equivalence import Local
+from tools.mutation.peephole_equivalence import Local
 
 HEAD = """
 k:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from isa.asm.parse import parse_line
 from isa.asm.program import Instruction, Kernel
-from isa.check.mutants.edit import Mutant, mutant, sample
-from isa.check.mutants.edit import removed as without
 from isa.semantics.waits import parse_wait
+from tools.mutation.mutants.edit import Mutant, mutant, sample
+from tools.mutation.mutants.edit import removed as without
 
 
 def waits(kernel: Kernel) -> Iterator[Mutant]:

@@ -3,7 +3,7 @@
 import pytest
 
 from isa.asm.parse import parse, parse_line
-from isa.check.peephole_equivalence import Local
+from tools.mutation.peephole_equivalence import Local
 
 SOURCE = """
 k:

@@ -10,9 +10,9 @@ from isa.analysis import cfg as control_flow
 from isa.analysis import defuse
 from isa.asm.parse import parse_line
 from isa.asm.program import Imm, Instruction, Kernel, Line
-from isa.check.mutants.edit import Mutant, mutant, written
 from isa.instructions import lookup
 from isa.registers import Reg, s
+from tools.mutation.mutants.edit import Mutant, mutant, written
 
 _POINTER = s(0, 2)  # to the arguments, where a kernel asks for nothing that comes before it
 _ARGUMENT = re.compile(r"^(\s*(?:- )?\.(offset|size|value_kind):\s*)(\S+)\s*$")

@@ -1,7 +1,7 @@
 """The order of dual FMAs of a thread tile, or of a kernel's step of k: banks, stalls, and whether any order is better.
 
 In: a tile, for which `isa.outer_product` has an order, or code, whose order is read from its main loop: the FMAs from
-its first up to where an accumulator comes again. Out: a `DualOrder`, counted by `isa.timing.dual_fma_cost` from the
+its first up to where an accumulator comes again. Out: a `DualOrder`, counted by `tools.dual_fma.cost` from the
 instructions alone, whoever wrote them.
 """
 
@@ -19,12 +19,12 @@ from isa.analysis.cfg import Cfg
 from isa.asm.parse import parse_disassembly, parse_instruction
 from isa.asm.program import Instruction, Program
 from isa.errors import IsaError
-from isa.gemm import compiled, names
+from isa.gemm import names
 from isa.object.code_object import CodeObject, disassemble
-from isa.outer_product import fma_order, odd_tiles, text
+from isa.outer_product import fma_order, text
 from isa.registers import VGPR_LIMIT, Reg
-from isa.timing import dual_fma_cost
-from isa.timing.dual_fma_cost import Cost
+from tools.dual_fma import compiled, cost, odd_tiles
+from tools.dual_fma.cost import Cost
 
 DESTINATIONS = {"opposite": fma_order.opposite, "turning": fma_order.turning}
 """How the banks of accumulators are chosen: see `isa.outer_product.fma_order`."""
@@ -54,9 +54,9 @@ class DualOrder:
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it; each count with `optimal`."""
         found = dataclasses.asdict(self)
-        cost = found["cost"]
-        counted = [*zip(cost["stalls"].values(), self.cost.stalls.values(), strict=True)]
-        counted += [(cost[name], getattr(self.cost, name)) for name in ("instructions", "shared_reads", "own_reads")]
+        counts = found["cost"]
+        counted = [*zip(counts["stalls"].values(), self.cost.stalls.values(), strict=True)]
+        counted += [(counts[name], getattr(self.cost, name)) for name in ("instructions", "shared_reads", "own_reads")]
         for shown, count in counted:
             shown["optimal"] = count.optimal
         return found
@@ -133,5 +133,4 @@ def _flow(given: Program | CodeObject, source: str, name: str | None) -> Cfg:
 
 
 def _order(source: str, step: Sequence[Instruction]) -> DualOrder:
-    cost = dual_fma_cost.measure(step)
-    return DualOrder(source, cost, tuple(rows([*step, *step]))[len(step) :])
+    return DualOrder(source, cost.measure(step), tuple(rows([*step, *step]))[len(step) :])

@@ -13,11 +13,12 @@ import pytest
 from isa.asm.parse import parse_instruction
 from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.outer_product import odd_tiles, text
+from isa.outer_product import text
 from isa.outer_product.fma_order import opposite, place, schedule, turning
 from isa.registers import VGPR_LIMIT
-from isa.timing import dual_fma_cost
 from isa.timing.bank_rules import RULES
+from tools.dual_fma import cost as dual_fma_cost
+from tools.dual_fma import odd_tiles
 
 EVEN = [2, 4, 6, 8, 10, 12, 14, 16, 24, 32]
 # Accumulators, and quads of operands for the longer side.
