@@ -15,7 +15,7 @@ from hipgemm.kernels import LADDER, SizeError, UnknownKernel, known, rung
 from hipgemm.measure import Step, measure, measure_subject
 from hipgemm.problem import Problem
 from hipgemm.result import Result
-from isa.errors import IsaError
+from isa.errors import IsaError, meant
 
 KERNELS = (blas.NAME, *LADDER)
 
@@ -44,7 +44,7 @@ def bench(
     """
     for name in kernels:
         if name != blas.NAME and not known(name):
-            raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(KERNELS))
+            raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(KERNELS), hint=meant(name, KERNELS))
     refused = [_refused(name, problem) for name in kernels if name != blas.NAME]
     if refused and (first := refused[0]) and all(refused):
         raise first

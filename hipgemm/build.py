@@ -173,18 +173,12 @@ class Linked:
 
     @cached_property
     def code_object(self) -> CodeObject:
-        return load(self.image)
+        return _loaded(self.kernel, self.image)
 
     @cached_property
     def facts(self) -> KernelFacts:
         """The kernel in the code object. IsaError where it is not there, or one of several was not named."""
-        found = self.code_object.kernels
-        if not self.kernel.name and len(found) != 1:
-            raise IsaError(
-                f"{self.kernel.title}: which kernel?", expected="one of " + ", ".join(found) if found else "a kernel",
-                got=None if found else "no kernel at all", hint="--kernel NAME" if found else None,
-            )  # fmt: skip
-        return self.code_object.kernel(self.kernel.name or next(iter(found)))
+        return self.code_object.kernel(self.kernel.name, self.kernel.title)
 
     @property
     def name(self) -> str:
@@ -213,11 +207,21 @@ def linked(
 def readable(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None) -> Program | CodeObject:
     """What a kernel's code is, for who only reads it: its assembly, as it was assembled, or a code object."""
     if isinstance(kernel.code, bytes):
-        return load(kernel.code, runs=False)
+        return _loaded(kernel, kernel.code, runs=False)
     if kernel.code is not None:
         return kernel.code
     made = build(kernel, arch=arch, hipcc=hipcc)
     return parse(made.assembly.read_text(), str(made.assembly))
+
+
+def _loaded(kernel: Kernel, image: bytes, runs: bool = True) -> CodeObject:
+    """A code object that was given; what is wrong with it is said of its file."""
+    try:
+        return load(image, runs=runs)
+    except IsaError as error:
+        if error.span is None:
+            error.message = f"{kernel.title}: {error.message}"
+        raise
 
 
 def assembled(program: Program, hipcc: Path | None = None, arch: str = "gfx1100") -> CodeObject:
@@ -284,7 +288,10 @@ def _compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str],
     # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
     rename = [] if kernel.function in ("", kernel.name) else [f"-D{kernel.function}={kernel.name}"]
     said = tools.compile(kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename])
-    return said, parse(file.read_text(), file.name)
+    program = parse(file.read_text(), file.name)
+    if not program.kernels:
+        raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")
+    return said, program
 
 
 def pipeline(kernel: Kernel) -> str:

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from isa import packages
-from isa.errors import IsaError
+from isa.errors import IsaError, meant
 from isa.sim.jit import NATIVE, HostTarget
 from isa.toolchain import ARCHS
 
@@ -318,7 +318,7 @@ def _index(prefer: str | None) -> int:
     """N of "card:N", 0 of whatever else there is to choose."""
     kind, colon, number = ("card" if prefer is None else prefer).partition(":")
     if kind not in ("card", "simulated") or (colon and (kind != "card" or not number.isdecimal())):
-        raise DeviceError(f"there is no device {prefer!r}", expected=" or ".join(CHOICES))
+        raise DeviceError(f"there is no device {prefer!r}", expected=" or ".join(CHOICES), hint=meant(kind, CHOICES))
     return int(number or 0)
 
 

@@ -125,9 +125,7 @@ def inspect(
     """
     if isinstance(given, Program):
         return _of_program(given, source, name, threads)
-    if name is None and len(given.kernels) != 1:
-        raise IsaError(f"{source}: which kernel?", expected="one of " + ", ".join(given.kernels), hint="--kernel NAME")
-    kernel = given.kernel(name or next(iter(given.kernels)))
+    kernel = given.kernel(name, source)
     found = kernel.descriptor
     if not found.wave32:
         raise _wave64(source, kernel.name)

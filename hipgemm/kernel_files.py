@@ -7,7 +7,6 @@ suffix only where it is text; text without a suffix is HIP source where it says 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 from hipgemm.kernel_object import FLAGS, Kernel
 from hipgemm.kernels import LADDER, known, rung
 from isa import cache
-from isa.errors import IsaError
+from isa.errors import IsaError, meant
 
 if TYPE_CHECKING:
     from isa.asm.program import Program
@@ -61,8 +60,7 @@ def _read(what: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
     except OSError as error:
-        near = difflib.get_close_matches(what, LADDER, 1)
-        hint = f"did you mean {near[0]}?" if near else f"the ladder's kernels are {', '.join(LADDER)}"
+        hint = meant(what, LADDER, f"the ladder's kernels are {', '.join(LADDER)}")
         raise IsaError(f"{what}: {error.strerror}", expected=TAKEN, hint=hint) from error
     except ValueError as error:  # a null byte
         raise IsaError(f"{what!r} is no name of a file", expected=TAKEN) from error

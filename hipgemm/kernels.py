@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hipgemm.kernel_object import Kernel
-from isa.errors import IsaError
+from isa.errors import IsaError, meant
 from isa.gemm import names
 from isa.gemm.parameters import Parameters
 
@@ -230,5 +230,7 @@ def rung(name: str) -> Rung:
     if names.is_name(name):
         return _generated(name, "generated", names.parameters_of(name))
     if name not in LADDER:
-        raise UnknownKernel(f"there is no kernel {name!r}", expected=", ".join(LADDER), hint="hipgemm list")
+        raise UnknownKernel(
+            f"there is no kernel {name!r}", expected=", ".join(LADDER), hint=meant(name, LADDER, "hipgemm list")
+        )
     return LADDER[name]

@@ -168,7 +168,13 @@ class Launch:
     def bound(self, kernel: code_object.DescribedKernel) -> Launch:
         """The same launch with the names that the kernel's metadata has for its arguments, where they have none.
         BadLaunch where they are not the kernel's."""
-        wanted = explicit(kernel)
+        wanted, most = explicit(kernel), kernel.max_workgroup or 1024
+        if math.prod(self.block) > most:
+            raise BadLaunch(
+                f"kernel {kernel.name} has no workgroups of {math.prod(self.block)} work-items",
+                expected=f"at most {most}",
+                hint="raise __launch_bounds__ in the source, or launch smaller blocks",
+            )
         if len(wanted) != len(self.arguments):
             raise BadLaunch(
                 f"kernel {kernel.name} takes other arguments",

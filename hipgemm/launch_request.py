@@ -35,6 +35,7 @@ from hipgemm.launch import (
     words_for,
 )
 from hipgemm.problem import Problem
+from isa.errors import meant
 from isa.object import code_object
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ def _in_order(kernel: code_object.DescribedKernel, given: Sequence[Argument]) ->
             raise BadLaunch(
                 f"kernel {kernel.name} has no argument {word.name!r}",
                 expected=", ".join(filter(None, names)) or "arguments without names",
+                hint=meant(word.name, names),
             )  # fmt: skip
     if not given or not all(a.name for a in given):
         return tuple(given)

@@ -168,19 +168,19 @@ def measure_subject(
         raise ProblemError("a kernel must be launched at least once", got=f"repeats = {wanted}")
     say = step or (lambda _: None)
     launch, arrays = subject.launch, subject.launch.arrays
-    say("drawing matrices" if launch.problem else "filling arrays")
-    begins = [array.contents() for array in arrays]
     compared = [r.array for r in launch.references] if launch.problem else range(len(arrays))
-    answers = {i: np.empty(arrays[i].shape, arrays[i].dtype) for i in compared if not arrays[i].scratch}
     used = sum(array.nbytes for array in arrays if not array.scratch)
     warm_ups = 0 if device.simulated else WARM_UPS
     with ExitStack() as stack:
-        sets = []
-        for _ in range(1 + -(-COLD_BYTES // used) if cold and used else 1):
-            sets.append([stack.enter_context(device.buffer(max(array.nbytes, 4))) for array in arrays])
-            for buffer, array in zip(sets[-1], begins, strict=True):
-                if array.size:
-                    buffer.upload(array)
+        sets = [
+            [stack.enter_context(device.buffer(max(array.nbytes, 4))) for array in arrays]
+            for _ in range(1 + -(-COLD_BYTES // used) if cold and used else 1)
+        ]  # before anything is filled, which takes long where there is no room for it
+        say("drawing matrices" if launch.problem else "filling arrays")
+        begins = [array.contents() for array in arrays]
+        answers = {i: np.empty(arrays[i].shape, arrays[i].dtype) for i in compared if not arrays[i].scratch}
+        for buffer, array in ((b, a) for buffers in sets for b, a in zip(buffers, begins, strict=True) if a.size):
+            buffer.upload(array)
 
         def start(run: int, stream: Any) -> None:
             subject.start(sets[run % len(sets)], stream)

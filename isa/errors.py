@@ -7,6 +7,7 @@ is complete, so that `print(error)` is all a front end needs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _TOLD = 8
@@ -62,6 +63,14 @@ class IsaError(Exception):
             if value
         ]
         return "\n".join(lines)
+
+
+def meant(word: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
+    """The `hint` for a word that is none of the known ones: the nearest of them, or `otherwise` where none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(word, known, 1)
+    return f"did you mean {near[0]}?" if near else otherwise
 
 
 @dataclass(frozen=True, slots=True)

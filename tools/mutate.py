@@ -56,7 +56,7 @@ def command(
     Exit status 0 where all were found or proved equivalent, 1 where one was missed.
     """
     if out is not None:
-        inputs.folder_of(out)
+        inputs.writable(out)
     page = out.read_text() if out is not None and out.exists() else ""
     if again and not page:
         raise IsaError("--again is for mutants that a page lists as missed", expected="-o with a page that is there")

@@ -1,19 +1,22 @@
 """The command line: one file a verb. It imports a verb's file when the verb is asked for, and nothing heavy before.
 
 Exit status: 0 clean, 1 findings (a wrong answer, something missing), 2 input that cannot be taken. An IsaError is
-printed as it is, without a traceback: its text is complete. Results go to stdout, everything else to stderr.
+printed as it is, without a traceback: its text is complete. Results go to stdout, everything else to stderr; where
+--json is asked for, an error is the one JSON object on stdout: {"error": {"message", "place", "expected", "found",
+"help"}}.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from itertools import takewhile
+from typing import Any, NoReturn
 
 import click
 
 import hipgemm
-from isa.errors import IsaError
+from isa.errors import IsaError, Span, meant
 
 VERBS = {
     "run": "build a kernel, run it, check its answer",
@@ -37,17 +40,49 @@ VERBS = {
 }
 
 
+_WORDS = "hipgemm.words"
+
+
 class Reporting(click.Command):
     """Errors as they are, without a traceback; exit status 2."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta.setdefault(_WORDS, tuple(args))
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except IsaError as error:
-            click.echo(f"hipgemm: {error}", err=True)
+            _refuse(ctx, error)
         except MemoryError:
-            click.echo("hipgemm: this machine has too little memory for that\n  help: ask for a smaller size", err=True)
-        sys.exit(2)
+            _refuse(ctx, IsaError("this machine has too little memory for that", hint="ask for a smaller size"))
+        except click.UsageError as error:
+            if not _json(ctx):
+                raise
+            _refuse(ctx, IsaError(error.format_message()))
+
+
+def _json(ctx: click.Context) -> bool:
+    """Whether --json was said: not to a compiler, nor to a script."""
+    words = ctx.meta[_WORDS]
+    return words[:1] != ("simulate",) and "--json" in takewhile(lambda word: word != "--", words)
+
+
+def _refuse(ctx: click.Context, error: IsaError) -> NoReturn:
+    if _json(ctx):
+        import json
+
+        said = {"expected": error.expected, "found": error.got, "help": error.hint}
+        click.echo(json.dumps({"error": {"message": error.message, "place": place(error.span), **said}}))
+    else:
+        click.echo(f"hipgemm: {error}", err=True)
+    sys.exit(2)
+
+
+def place(span: Span | None) -> dict[str, object] | None:
+    """A place in a text as JSON has it."""
+    return {"file": span.file, "line": span.line, "col": span.col, "text": span.text} if span else None
 
 
 class _Verbs(Reporting, click.Group):
@@ -61,6 +96,13 @@ class _Verbs(Reporting, click.Group):
             return None
         command: click.Command = importlib.import_module(f"hipgemm.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            raise IsaError(f"there is no verb {args[0]!r}", hint=meant(args[0], VERBS, "hipgemm --help lists them"))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import measure_options
+from hipgemm.cli.options import kernel_names, measure_options
 from hipgemm.cli.progress import steps
 
 
 @click.command("bench")
-@click.argument("kernels", nargs=-1)
+@click.argument("kernels", nargs=-1, shell_complete=kernel_names)
 @measure_options
 @click.option(
     "--out",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, pass_names
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 @click.command("build", cls=KernelCommand)
-@click.argument("what", nargs=-1, metavar="KERNEL|FILE...")
+@click.argument("what", nargs=-1, metavar="KERNEL|FILE...", shell_complete=kernel_names)
 @click.option("--all", "everything", is_flag=True, help="Every rung of the ladder.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("build"), show_default=True,
               help="Stages go to a folder of the kernel's name in this one.")  # fmt: skip
 @click.option("--passes", default=None, metavar="PIPELINE",
+              shell_complete=pass_names,
               help="Rewrite the assembly: bank-balance, unroll, batch-loads, with commas between.")  # fmt: skip
 @click.option("--print-after", metavar="PASS|all", help="Print the assembly after this pass, or after each.")
 @code_options
@@ -42,6 +43,7 @@ def command(
     from hipgemm.build import build
     from hipgemm.cli import inputs
     from hipgemm.kernels import LADDER
+    from isa.passes import parse_pipeline
 
     names = tuple(LADDER) if everything else what
     if not names:
@@ -50,6 +52,9 @@ def command(
     def line(stage: Stage, before: Shape | None) -> None:
         click.echo("  " + stage.line(before), err=print_after is not None)  # stdout is for the assembly then
 
+    inputs.writable(out, folder=True)
+    if passes is not None:
+        parse_pipeline(passes)
     status = 0
     for name in names:
         try:
@@ -60,7 +65,7 @@ def command(
             _check_pass(kernel, print_after)
             made = build(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc, out=out, on_stage=line)
         except IsaError as error:
-            click.echo(f"{name}: {error}", err=True)
+            click.echo(f"hipgemm: {error}", err=True)
             status = 2
         else:
             _finish(made, print_after)

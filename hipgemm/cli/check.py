@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import click
 
 from hipgemm.cli.findings import as_object, of_rules, rule_options
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, launch_options, size_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, size_options
 from hipgemm.launch_request import LaunchRequest
 from isa.errors import Finding
 
 
 @click.command("check", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE...", nargs=-1, required=True)
+@click.argument("what", metavar="KERNEL|FILE...", shell_complete=kernel_names, nargs=-1, required=True)
 @size_options(256)
 @click.option("--alpha", type=float, default=1.0, show_default=True)
 @click.option("--beta", type=float, default=0.0, show_default=True)

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 
 import click
 
+from hipgemm.cli import place
 from hipgemm.cli.options import together
-from isa.errors import Finding, Span
+from isa.errors import Finding
 
 rule_options = together(
     click.option("--select", multiple=True, metavar="IDS", help="These rules only: ids or prefixes, as LDS,WAIT001."),
@@ -30,18 +31,14 @@ def as_object(finding: Finding) -> dict[str, object]:
         "rule": finding.rule,
         "source": finding.source,
         "message": finding.message,
-        "place": _place(finding.span),
+        "place": place(finding.span),
         "where": str(finding.span) if finding.span else finding.where,
         "expected": finding.expected,
         "found": finding.got,
         "help": finding.hint,
         "count": 1 + len(finding.related),
         "related": [
-            {"message": r.message, "place": _place(r.span), "where": str(r.span) if r.span else r.where}
+            {"message": r.message, "place": place(r.span), "where": str(r.span) if r.span else r.where}
             for r in finding.related
         ],
     }
-
-
-def _place(span: Span | None) -> dict[str, object] | None:
-    return {"file": span.file, "line": span.line, "col": span.col, "text": span.text} if span else None

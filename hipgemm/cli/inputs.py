@@ -19,10 +19,16 @@ def kernel(what: str, options: CodeOptions) -> Kernel:
     return read_kernel(what, options.name, options.flags, options.cu_mode)
 
 
-def folder_of(file: Path) -> Path:
-    """Makes the folder that a file will lie in, before anybody works for the file. IsaError where that cannot be."""
+def writable(file: Path, *, folder: bool = False) -> Path:
+    """A file that can be written, or a folder for files, tried before anybody works for it; makes the folder. IsaError
+    where it cannot be."""
+    probe = file / ".tried" if folder else file
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        probe.parent.mkdir(parents=True, exist_ok=True)
+        new = not probe.exists()
+        probe.open("ab").close()
+        if new:
+            probe.unlink()
     except OSError as error:
         raise IsaError(f"cannot write {file}: {error.strerror}") from error
     return file

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
 
 
 @click.command("inspect", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE")
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
 @click.option(
     "--threads",
     default=None,
@@ -37,6 +37,8 @@ def command(
     from hipgemm.inspection import inspect
     from hipgemm.report import inspection as shown
 
+    if html is not None:
+        inputs.writable(html)
     given = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc)
     found = inspect(given, "stdin" if what == "-" else what, code.name, threads)
     if html is not None:

@@ -15,8 +15,14 @@ from isa.errors import IsaError
 _FORMATS = (".svg", ".html")
 
 
+def _names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    from hipgemm.lab import EXPERIMENTS
+
+    return [name for name in EXPERIMENTS if name.startswith(begun)]
+
+
 @click.command("lab")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_names)
 @click.option("-n", default=None, type=click.IntRange(1), help="M = N = K.  [default: the experiment's own size]")
 @click.option("-o", "out", default=None, type=click.Path(path_type=Path), help="Plot: FILE.svg; whole page: FILE.html.")
 @device_option
@@ -41,6 +47,8 @@ def command(name: str | None, n: int | None, out: Path | None, device: str | Non
     from hipgemm.lab.frame import study
     from hipgemm.report import lab as shown
 
+    if out is not None:
+        inputs.writable(out)
     with steps() as step:
         found = study(chosen, Device.open(device), n, step=step)
     if as_json:

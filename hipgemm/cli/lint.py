@@ -8,7 +8,7 @@ import sys
 import click
 
 from hipgemm.cli.findings import as_object, of_rules, rule_options
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
 from isa.errors import Finding
 
 
@@ -24,7 +24,7 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 
 
 @click.command("lint", cls=KernelCommand)
-@click.argument("what", metavar="FILE|KERNEL")
+@click.argument("what", metavar="FILE|KERNEL", shell_complete=kernel_names)
 @click.option("--faults-only", is_flag=True, help="Leave notes out.")
 @click.option("--rules", is_flag=True, is_eager=True, expose_value=False, callback=_list_rules,
               help="List the rules of lint and check.")  # fmt: skip

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, pass_names
 from isa.errors import IsaError
 
 
 @click.command("opt", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE")
-@click.option("--passes", required=True, metavar="PIPELINE", help="Names of passes with commas between, options in {}.")
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
+@click.option("--passes", required=True, metavar="PIPELINE", shell_complete=pass_names,
+              help="Names of passes with commas between, options in {}.")  # fmt: skip
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Where to.  [default: stdout]")
 @click.option("--prove", "wanted", is_flag=True, help="Prove that the result computes what the input does.")
 @code_options
@@ -28,8 +29,11 @@ def command(what: str, passes: str, out: Path | None, wanted: bool, code: CodeOp
     from hipgemm.cli import inputs
     from isa.asm.emit import emit
     from isa.asm.program import Program
-    from isa.passes import run_pipeline
+    from isa.passes import parse_pipeline, run_pipeline
 
+    parse_pipeline(passes)  # refused before anything is compiled
+    if out is not None:
+        inputs.writable(out)
     kernel = inputs.kernel(what, code)
     given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
     if not isinstance(given, Program):
@@ -41,7 +45,7 @@ def command(what: str, passes: str, out: Path | None, wanted: bool, code: CodeOp
     if out is None:
         click.echo(text, nl=False)
     else:
-        inputs.write(inputs.folder_of(out), text)
+        inputs.write(out, text)
     if wanted:
         proofs = [proving.same(given, made, kernel, name) for name in ([code.name] if code.name else given.kernels)]
         for proof in proofs:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from hipgemm.cli import Reporting
 from hipgemm.device import CHOICES
@@ -17,6 +18,22 @@ from hipgemm.problem import DATA
 from isa.sim.jit import LEVELS, NATIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel_names(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """How a shell goes on with KERNEL|FILE."""
+    from hipgemm.kernels import LADDER
+
+    return [*(CompletionItem(name) for name in LADDER if name.startswith(begun)), CompletionItem(begun, type="file")]
+
+
+def pass_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """How a shell goes on with a pipeline."""
+    from isa.passes import PASSES
+
+    before, comma, last = begun.rpartition(",")
+    return [before + comma + name for name in PASSES if name.startswith(last)]
+
 
 device_option = click.option(
     "--device",

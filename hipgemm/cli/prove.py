@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
 
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("prove", cls=KernelCommand)
-@click.argument("kernel", metavar="KERNEL|FILE")
+@click.argument("kernel", metavar="KERNEL|FILE", shell_complete=kernel_names)
 @click.option("--assembly", default=None, metavar="FILE",
               help="Prove this file (- for stdin), an edited KERNEL, instead of what is built.")  # fmt: skip
 @click.option("--against", default=None, metavar="KERNEL|FILE", help="What it must do the same as.")

@@ -57,6 +57,7 @@ def command(
     from isa.errors import IsaError
     from isa.timing import cards
 
+    inputs.writable(out)
     chosen = list(LADDER)
     if kernels is not None:
         chosen = [rung(name.strip()).name for name in kernels.split(",") if name.strip()]

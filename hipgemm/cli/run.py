@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, cpu_option, launch_options, measure_options
+from hipgemm.cli.options import (
+    CodeOptions,
+    KernelCommand,
+    code_options,
+    cpu_option,
+    kernel_names,
+    launch_options,
+    measure_options,
+)
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from isa.errors import IsaError
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("run", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE")
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
 @measure_options
 @cpu_option
 @launch_options
@@ -55,7 +63,7 @@ def command(
         made, launch = prepared(
             kernel, request, problem, arch=code.arch or opened.arch, hipcc=code.hipcc, cus=opened.cus
         )
-        places = {launch.array(name): inputs.folder_of(Path(path)) for name, path in map(named, outs)}
+        places = {launch.array(name): inputs.writable(Path(path)) for name, path in map(named, outs)}
         measured = measure_launch(made, launch, opened, repeats=repeats, cold=cold, step=step)
     _save(places, measured, launch)
     click.echo(measured.result.to_json() if as_json else repr(measured.result))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,9 @@ def command(check: bool, card_name: str | None, script: Path, arguments: tuple[s
     except SystemExit as leaving:
         if leaving.code or checked is None:
             raise
+    except Exception as error:
+        _show(error, script)
+        sys.exit(1)
     if checked is not None and checked.faults:
         sys.exit(1)
 
@@ -63,6 +67,14 @@ def _must_be_python(script: Path) -> None:
         ) from error  # fmt: skip
     except OSError as error:
         raise IsaError(f"cannot read {script}: {error.strerror}") from error
+
+
+def _show(error: Exception, script: Path) -> None:
+    """Its traceback as Python alone would print it: from the script on."""
+    frames = error.__traceback__
+    while frames and frames.tb_frame.f_code.co_filename != str(script):
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames or error.__traceback__)
 
 
 def _say(text: str) -> None:

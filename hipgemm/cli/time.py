@@ -6,14 +6,22 @@ import json
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, clock_option, code_options, launch_options, size_options
+from hipgemm.cli.options import (
+    CodeOptions,
+    KernelCommand,
+    clock_option,
+    code_options,
+    kernel_names,
+    launch_options,
+    size_options,
+)
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
-from isa.errors import IsaError
+from isa.errors import IsaError, meant
 
 
 @click.command("time", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE")
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
 @size_options()
 @launch_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
@@ -43,7 +51,11 @@ def command(
 
     rule = bank_rule or bank_rules.DEFAULT
     if rule not in bank_rules.RULES:
-        raise IsaError(f"no bank rule {rule!r}", expected="one of " + ", ".join(bank_rules.RULES), got=rule)
+        raise IsaError(
+            f"no bank rule {rule!r}",
+            expected="one of " + ", ".join(bank_rules.RULES),
+            hint=meant(rule, bank_rules.RULES),
+        )
     on = cards.card(card_name)
     problem = Problem(n if m is None else m, n, n if k is None else k)
     with steps() as step:

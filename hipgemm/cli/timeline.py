@@ -6,14 +6,22 @@ from pathlib import Path
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, clock_option, code_options, launch_options, size_options
+from hipgemm.cli.options import (
+    CodeOptions,
+    KernelCommand,
+    clock_option,
+    code_options,
+    kernel_names,
+    launch_options,
+    size_options,
+)
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from isa.errors import IsaError
 
 
 @click.command("timeline", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE")
+@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="FILE.html, or FILE.json for Perfetto.")
 @size_options()
 @launch_options
@@ -37,6 +45,7 @@ def command(
 
     if out.suffix not in (".html", ".json"):
         raise IsaError(f"{out}: which format?", expected="a name that ends in .html or .json", got=out.suffix or "none")
+    inputs.writable(out)
     on = cards.card(card_name)
     problem = Problem(n if m is None else m, n, n if k is None else k)
     with steps() as step:

@@ -67,7 +67,7 @@ def command(
     if scheduler is not None and executor != "dask":
         raise IsaError("a scheduler is for --executor dask")
     processes = jobs or (1 if target.device else os.cpu_count() or 1)
-    path = inputs.folder_of(out or table.own_path())
+    path = inputs.writable(out or table.own_path())
     held = table.load(path) if path.exists() else table.TuningTable()
     book = path.with_name(path.name + ".journal.jsonl")
     with journal.Journal(book, made_by(target), lambda text: click.echo(text, err=True)) as log:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from isa.errors import IsaError
+from isa.errors import IsaError, meant
 
 if TYPE_CHECKING:
     from hipgemm.lab.frame import Experiment
@@ -37,6 +37,8 @@ class UnknownExperiment(IsaError):
 def experiment(name: str) -> Experiment:
     """The experiment of that name, or UnknownExperiment with the names there are."""
     if name not in EXPERIMENTS:
-        raise UnknownExperiment(f"there is no experiment {name!r}", expected=", ".join(EXPERIMENTS), hint="hipgemm lab")
+        raise UnknownExperiment(
+            f"there is no experiment {name!r}", expected=", ".join(EXPERIMENTS), hint=meant(name, EXPERIMENTS)
+        )
     found: Experiment = importlib.import_module(f"hipgemm.lab.{name}").EXPERIMENT
     return found

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from isa.errors import IsaError, Span
+from isa.errors import IsaError, Span, meant
 from isa.instructions import lookup
 from isa.registers import Reg
 from isa.semantics.describe import Description
@@ -329,10 +329,13 @@ class Program:
         """The kernel `name`, or the only one there is. IsaError that lists the names otherwise."""
         if name is None and len(self.kernels) == 1:
             return next(iter(self.kernels.values()))
+        if not self.kernels:
+            raise IsaError(f"{self.file} has no kernel", expected="an .amdhsa_kernel block")
         if name is None or name not in self.kernels:
             raise IsaError(
-                f"{self.file}: no kernel {name!r}" if name else f"{self.file}: which kernel?",
-                expected="one of " + ", ".join(self.kernels) if self.kernels else "an .amdhsa_kernel block",
+                f"{self.file} has no kernel {name!r}" if name else f"{self.file}: which kernel?",
+                expected="one of " + ", ".join(self.kernels),
+                hint=meant(name, self.kernels) if name else "--kernel NAME",
             )
         return self.kernels[name]
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from isa.asm.disassembler import disassemble
+from isa.errors import meant
 from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
 from isa.targets import others
 
@@ -136,9 +137,19 @@ class CodeObject:
                 return s.data[address - s.address : address - s.address + size]
         raise CodeObjectError(f"no segment holds {size} bytes at {address:#x}")
 
-    def kernel(self, name: str) -> DescribedKernel:
-        if name not in self.kernels:
-            raise CodeObjectError(f"there is no kernel {name!r}", got=", ".join(self.kernels) or "no kernel at all")
+    def kernel(self, name: str | None = None, file: str = "this code object") -> DescribedKernel:
+        """The kernel `name`, or the only one there is. CodeObjectError that lists the names otherwise. file: what to
+        call the code object."""
+        if not name and len(self.kernels) == 1:
+            return next(iter(self.kernels.values()))
+        if not self.kernels:
+            raise CodeObjectError(f"{file} has no kernel", expected="metadata of kernels, as a compiler writes it")
+        if not name or name not in self.kernels:
+            raise CodeObjectError(
+                f"{file} has no kernel {name!r}" if name else f"{file}: which kernel?",
+                expected="one of " + ", ".join(self.kernels),
+                hint=meant(name, self.kernels) if name else "--kernel NAME",
+            )
         return self.kernels[name]
 
     def code(self, name: str) -> bytes:

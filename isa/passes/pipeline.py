@@ -20,7 +20,7 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.verify import verify
-from isa.errors import IsaError, Span
+from isa.errors import IsaError, Span, meant
 from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
 from isa.passes.unroll import Unroll
@@ -51,7 +51,9 @@ def parse_pipeline(text: str) -> list[Pass]:
         if m is None or not m[1]:
             raise _error(text, at, "a pass is missing here" if m else "this is not a pipeline")
         if m[1] not in PASSES:
-            raise _error(text, m.start(1), f"there is no pass {m[1]!r}", expected=", ".join(PASSES))
+            raise _error(
+                text, m.start(1), f"there is no pass {m[1]!r}", expected=", ".join(PASSES), hint=meant(m[1], PASSES)
+            )
         passes.append(PASSES[m[1]](**_options(text, m)))
         at = m.end()
         if m[3] != ",":
@@ -84,7 +86,7 @@ def _options(text: str, item: re.Match[str]) -> dict[str, int | bool | str]:
     return values
 
 
-def _error(text: str, at: int, message: str, **details: str) -> IsaError:
+def _error(text: str, at: int, message: str, **details: str | None) -> IsaError:
     return IsaError(message, span=Span("<pipeline>", 1, at + 1, text), **details)
 
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from isa.errors import IsaError
+from isa.errors import IsaError, meant
 
 _MB, _GB = 1 << 20, 1 << 30
 _L2_OF_MB = 5.7e12, 6  # of the 7900 XTX: bytes/s, MB
@@ -101,7 +101,7 @@ def card(name: str) -> Card:
     for known in CARDS.values():
         if same(known.name, name):
             return known
-    raise IsaError(f"no card {name!r}", expected="one of " + ", ".join(CARDS), got=name)
+    raise IsaError(f"no card {name!r}", expected="one of " + ", ".join(CARDS), got=name, hint=meant(name, CARDS))
 
 
 def same(a: str, b: str) -> bool:

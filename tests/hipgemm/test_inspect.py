@@ -99,7 +99,7 @@ def test_threads_move_the_occupancy(kernel8: Build) -> None:
     ("more", "words"),
     [
         (["--kernel", "nobody"], "nobody"),
-        (["--html", "/nowhere/at/all.html"], "cannot write"),
+        (["--html", "/proc/at/all.html"], "cannot write"),
     ],
 )
 def test_what_cannot_be_done_is_said(kernel8: Build, more: list[str], words: str) -> None:

@@ -191,61 +191,6 @@ def test_macros_folders_and_flags_reach_the_compiler(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, [*words, *header]).exit_code == 1, "an included file is part of the source"
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["check", "saxpy.hip"], "how is saxpy launched?"),
-        (["check", "saxpy.hip", *LAUNCH, *ARGUMENTS[:-2]], "kernel saxpy takes other arguments"),
-        (["check", "saxpy.hip", *LAUNCH, *ARGUMENTS[:-1], "z=zeros:f32:1"], "has no argument 'z'"),
-        (
-            ["check", "saxpy.hip", *LAUNCH, "--arg", "f64:1", *ARGUMENTS[2:]],
-            "argument 0 (n) of kernel saxpy has another",
-        ),
-        (["check", "saxpy.hip", *LAUNCH, "--arg", "i32:many"], "'i32:many' is no argument"),
-        (["check", "saxpy.hip", *LAUNCH, "--arg", "i32:4294967296"], "4294967296 is no i32"),
-        (["check", "saxpy.hip", *LAUNCH, "--arg", "random:f33:8"], "'random:f33:8' is no argument"),
-        (["check", "saxpy.hip", *LAUNCH, "--arg", "file:none.npy"], "none.npy: No such file"),
-        (["check", "saxpy.hip", *LAUNCH, "--arg", "file:saxpy.hip"], "saxpy.hip: this is no array"),
-        (["check", "saxpy.hip", *SAXPY, "--expect", "q=y.npy"], "there is no array 'q'"),
-        (["check", "saxpy.hip", *SAXPY, "--expect", "y=short.npy"], "short.npy does not fit the argument y"),
-        (["check", "saxpy.hip", "--block", "32", *ARGUMENTS], "a launch needs both --grid and --block"),
-        (["check", "saxpy.hip", *SAXPY, "--kernel", "sax"], "no kernel 'sax'"),
-        (["check", "saxpy.hip", "--launch", "none.toml"], "none.toml: No such file"),
-        (["check", "saxpy.hip", "--launch", "saxpy.hip"], "saxpy.hip is no TOML"),
-        (["check", "saxpy.hip", "--launch", "odd.toml"], "a launch has no 'gird'"),
-        (["lint", "notes.txt"], "what kind of file is this?"),
-        (["lint", "picture.png"], "neither text nor a code object"),
-        (["run", "kernel88"], "did you mean kernel8?"),
-        (["time", "no.hip", *SAXPY], "no.hip: No such file"),
-        (["lint", "broken.hip"], "could not compile broken.hip"),
-        (["lint", "saxpy.hip", "--arch", "gfx906"], "cannot build for 'gfx906'"),
-        (["lint", "saxpy.hip", "--", "--no-such-flag"], "could not compile saxpy.hip"),
-        (["inspect", "two.hip"], "which kernel?"),
-        (["check", "two.hip", *LAUNCH, "--arg", "zeros:f32:1"], "two.hip: which kernel?"),
-        (["check", "kernel1", *LAUNCH], "kernel1 has a launch of its own"),
-        (["prove", "saxpy.hsaco", "--against", "saxpy.hip"], "saxpy.hsaco is a code object"),
-    ],
-)
-def test_what_cannot_be_taken(words: list[str], says: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Status 2 and one message; most say what to do."""
-    monkeypatch.chdir(files)
-    np.save("short.npy", np.zeros(3, np.float32))
-    Path("notes.txt").write_text("these are notes\n")
-    Path("odd.toml").write_text("gird = 4\n")
-    Path("picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xff")
-    Path("broken.hip").write_text("__global__ void f() { nonsense }\n")
-    Path("two.hip").write_text(
-        '#include <hip/hip_runtime.h>\nextern "C" __global__ void one(float *p) { *p = 1; }\n'
-        'extern "C" __global__ void two(float *p) { *p = 2; }\n'
-    )
-    done = CliRunner().invoke(main, words)
-    assert isinstance(done.exception, SystemExit), done.exception
-    assert done.exit_code == 2
-    assert says in done.stderr
-    assert done.stderr.count("hipgemm: ") == 1
-    assert "Traceback" not in done.output
-
-
 def test_the_line_to_fill_in_is_a_launch(files: Path) -> None:
     """What the error for a missing launch proposes is taken as it stands."""
     words = words_for(linked(read_kernel(str(files / "saxpy.hip"))).facts)

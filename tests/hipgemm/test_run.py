@@ -146,7 +146,7 @@ def test_a_wrong_answer_is_exit_status_1(run_program: Run) -> None:
         (["time", "kernel1", "-n", "0"], "n must be at least 1"),
         (["run", "kernel1", "-n", "16", "--repeats", "0"], "not in the range x>=1"),
         (["run", "kernel1", "-n", "many"], "not a valid integer"),
-        (["fly"], "No such command"),
+        (["fly"], "there is no verb 'fly'"),
     ],
 )
 def test_bad_input_is_exit_status_2_and_no_traceback(run_program: Run, arguments: list[str], said: str) -> None:

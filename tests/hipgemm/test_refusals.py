@@ -1,0 +1,250 @@
+"""What people bring that cannot be taken: each is refused with status 2 and one message that says what is wrong, and is
+the one JSON object on stdout under --json. Never a traceback."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+from hipgemm.build import linked, readable
+from hipgemm.cli import main
+from hipgemm.kernel_files import read_kernel
+from isa import toolchain
+from isa.asm.emit import emit
+
+needs_compiler = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+OWN = Path(__file__).parent / "own"
+LAUNCH = "--grid 4 --block 256"
+X, Y = "--arg x=arange:f32:1000", "--arg y=zeros:f32:1000"
+N, A = "--arg n=i32:1000", "--arg a=f32:2"
+SAXPY = f"{LAUNCH} {N} {A} {X} {Y}"
+MACHINES = {"gfx906": 0x2F, "gfx1200": 0x48}
+"""EF_AMDGPU_MACH of targets that are not taken."""
+KERNEL = 'extern "C" __global__ void'
+
+REFUSED = {
+    # no such file, or no kernel in it
+    "lint no.hip": "no.hip: No such file",
+    "inspect no.s": "no.s: No such file",
+    "build no.hip": "no.hip: No such file",
+    "opt no.s --passes unroll": "no.s: No such file",
+    f"time no.hip {SAXPY}": "no.hip: No such file",
+    f"check no.hsaco {LAUNCH}": "no.hsaco: No such file",
+    "timeline no.s -o t.html": "no.s: No such file",
+    "prove no.s --against saxpy.s": "no.s: No such file",
+    "prove saxpy.s --against no.s": "no.s: No such file",
+    "run kernel88": "did you mean kernel8?",
+    "time kernal5": "did you mean kernel5?",
+    "bench kernel99": "there is no kernel 'kernel99'",
+    "lint folder": "folder: Is a directory",
+    "build folder": "folder: Is a directory",
+    f"time folder {LAUNCH}": "folder: Is a directory",
+    "inspect two.hip": "which kernel?",
+    f"check two.hip {LAUNCH} --arg zeros:f32:1": "two.hip: which kernel?",
+    f"check saxpy.hip {SAXPY} --kernel sax": "did you mean saxpy?",
+    "inspect saxpy.hsaco --kernel sax": "no kernel 'sax'",
+    "lint kernel1 --kernel kernel2": "kernel1 has no kernel 'kernel2'",
+    # no code
+    "lint empty.s": "empty.s has no instructions",
+    f"check empty.s {LAUNCH}": "empty.s has no kernel",
+    "lint empty.hip": "empty.hip has no kernel",
+    f"time empty.hip {LAUNCH}": "empty.hip has no kernel",
+    "inspect empty.hsaco": "empty.hsaco has no kernel",
+    "lint notes.txt": "what kind of file is this?",
+    "lint picture.png": "neither text nor a code object",
+    f"check picture.png {LAUNCH}": "neither text nor a code object",
+    "inspect cut.hsaco": "cut.hsaco",
+    f"time cut.hsaco {LAUNCH}": "cut.hsaco",
+    "lint garbage.s": "garbage.s:1:1",
+    "build garbage.s": "garbage.s:1:1",
+    "opt garbage.s --passes unroll": "garbage.s:1:1",
+    "lint broken.hip": "could not compile broken.hip",
+    "build broken.hip": "could not compile broken.hip",
+    "lint saxpy.hip -- --no-such-flag": "could not compile saxpy.hip",
+    "lint saxpy.hip --hipcc no-such-program": "no-such-program is no program that can be run",
+    # another target
+    "lint saxpy.hip --arch gfx906": "cannot build for 'gfx906'",
+    "build saxpy.hip --arch gfx1200": "cannot build for 'gfx1200'",
+    "lint gfx906.s": "gfx906 (Vega), which is not supported",
+    "inspect gfx906.hsaco": "gfx906 (Vega), which is not supported",
+    f"time gfx906.hsaco {LAUNCH}": "gfx906 (Vega), which is not supported",
+    f"check gfx1200.s {LAUNCH}": "gfx1200 (RDNA4), which is not supported",
+    "lint gfx1200.hsaco": "gfx1200 (RDNA4), which is not supported",
+    "opt gfx1200.s --passes unroll": "gfx1200 (RDNA4), which is not supported",
+    "prove gfx1200.s --against saxpy.s": "gfx1200 (RDNA4), which is not supported",
+    # what a verb does not take
+    "build saxpy.hsaco": "saxpy.hsaco is a code object: it is built",
+    "opt saxpy.hsaco --passes unroll": "is a code object, which passes do not read",
+    "prove saxpy.hsaco --against saxpy.hip": "saxpy.hsaco is a code object",
+    "prove saxpy.hip": "what is saxpy to compute?",
+    # sizes
+    "run kernel1 -n 0": "n must be at least 1",
+    "time kernel1 -n -5": "n must be at least 1",
+    "check kernel8 -n 100": "multiple of",
+    "check kernel1 -n 100000": "has no room for",
+    "prove kernel9 -n 0": "N of at least 1",
+    "explain 0 64 64": "'M'",
+    "inspect kernel1 --threads 100000": "'--threads'",
+    "timeline kernel1 -n 0 -o t.html": "n must be at least 1",
+    f"check saxpy.hip --grid 0 --block 256 {N} {A} {X} {Y}": "'--grid'",
+    f"time saxpy.hip --grid 4 --block -5 {N} {A} {X} {Y}": "'--block'",
+    f"check saxpy.hip --grid 4 --block 100000 {N} {A} {X} {Y}": "kernel saxpy has no workgroups of 100000",
+    f"time saxpy.hip --grid 4 --block 100000 {N} {A} {X} {Y}": "kernel saxpy has no workgroups of 100000",
+    # launches
+    "check saxpy.hip": "how is saxpy launched?",
+    "time saxpy.hip": "how is saxpy launched?",
+    "timeline saxpy.hip -o t.html": "how is saxpy launched?",
+    f"check saxpy.hip {LAUNCH} {N} {A} {X}": "kernel saxpy takes other arguments",
+    f"check saxpy.hip {LAUNCH} {N} {A} {X} --arg z=zeros:f32:1": "kernel saxpy has no argument 'z'",
+    f"check saxpy.hip {LAUNCH} --arg f64:1 {A} {X} {Y}": "argument 0 (n) of kernel saxpy has another",
+    f"check saxpy.hip {LAUNCH} --arg i32:many": "'i32:many' is no argument",
+    f"check saxpy.hip {LAUNCH} --arg i32:4294967296": "4294967296 is no i32",
+    f"check saxpy.hip {LAUNCH} --arg random:f33:8": "'random:f33:8' is no argument",
+    f"check saxpy.hip {LAUNCH} --arg zeros:f32:-5": "'zeros:f32:-5' is no argument",
+    f"check saxpy.hip {LAUNCH} --arg file:none.npy": "none.npy: No such file",
+    f"check saxpy.hip {LAUNCH} --arg file:saxpy.hip": "saxpy.hip: this is no array",
+    f"check saxpy.hip {LAUNCH} {N} {A} --arg xs=zeros:f32:1 {Y}": "did you mean x?",
+    f"check saxpy.hip {SAXPY} --expect q=y.npy": "there is no array 'q'",
+    f"check saxpy.hip {SAXPY} --expect y=short.npy": "short.npy does not fit the argument y",
+    f"check saxpy.hip --block 32 {N} {A} {X} {Y}": "a launch needs both --grid and --block",
+    "check saxpy.hip --launch none.toml": "none.toml: No such file",
+    "check saxpy.hip --launch saxpy.hip": "saxpy.hip is no TOML",
+    "check saxpy.hip --launch odd.toml": "a launch has no 'gird'",
+    f"check kernel1 {LAUNCH}": "kernel1 has a launch of its own",
+    f"time saxpy.hip {SAXPY} --tolerance -1": "'--tolerance'",
+    # where the answer goes: tried before the work
+    "timeline kernel1 -n 128 -o saxpy.s/t.html": "cannot write saxpy.s/t.html",
+    "timeline kernel1 -n 128 -o t.pdf": "which format?",
+    "inspect kernel1 --html saxpy.s/t.html": "cannot write saxpy.s/t.html",
+    "inspect kernel1 --html folder": "folder",
+    "opt kernel1 --passes unroll -o saxpy.s/o.s": "cannot write saxpy.s/o.s",
+    "opt kernel1 --passes unroll -o folder": "cannot write folder",
+    "build kernel1 -o saxpy.s": "cannot write saxpy.s: File exists",
+    "report -o saxpy.s/r.html": "cannot write saxpy.s/r.html",
+    "lab banks -o saxpy.s/l.svg": "cannot write saxpy.s/l.svg",
+    # names
+    "tim kernel1": "did you mean time?",
+    "time kernel1 --clok 5": "Did you mean",
+    "opt kernel1 --passes unrol": "did you mean unroll?",
+    "build kernel1 --passes unrol": "did you mean unroll?",
+    "time kernel1 --card 7900XTT": "did you mean 7900 XT?",
+    "time kernel1 --bank-rule non": "no bank rule 'non'",
+    "lint kernel1 --select LSD": "no rule is called 'LSD'",
+    "lab bakns": "did you mean banks?",
+    "run kernel1 --device crad": "did you mean card?",
+    "lint": "Missing argument",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """saxpy in every form, and all that is wrong with other files."""
+    folder = tmp_path_factory.mktemp("refused")
+    shutil.copy(OWN / "saxpy.hip", folder)
+    kernel = read_kernel(str(folder / "saxpy.hip"))
+    text, image = emit(readable(kernel)), linked(kernel).image
+    texts = {
+        "saxpy.s": text, "notes.txt": "these are notes\n", "odd.toml": "gird = 4\n", "empty.s": "", "empty.hip": "",
+        "garbage.s": "@@ %% ((\n", "broken.hip": f"{KERNEL} f() {{ nonsense }}\n",
+        "two.hip": f"#include <hip/hip_runtime.h>\n{KERNEL} one(float *p) {{ *p = 1; }}\n"
+                   f"{KERNEL} two(float *p) {{ *p = 2; }}\n",
+    }  # fmt: skip
+    data = {
+        "saxpy.hsaco": image,
+        "cut.hsaco": image[:3000],
+        "picture.png": b"\x89PNG\r\n\x1a\n\xff",
+        "empty.hsaco": b"",
+    }
+    for name, machine in MACHINES.items():
+        texts[f"{name}.s"] = text.replace("gfx1100", name)
+        data[f"{name}.hsaco"] = image[:48] + bytes([machine]) + image[49:]  # e_flags
+    for name, held in texts.items():
+        (folder / name).write_text(held)
+    for name, bits in data.items():
+        (folder / name).write_bytes(bits)
+    (folder / "folder").mkdir()
+    np.save(folder / "y.npy", np.zeros(1000, np.float32))
+    np.save(folder / "short.npy", np.zeros(3, np.float32))
+    return folder
+
+
+def takes_json(words: list[str]) -> bool:
+    command = main.get_command(None, words[0])  # type: ignore[attr-defined]
+    return command is None or any("--json" in parameter.opts for parameter in command.params)
+
+
+def before_flags(words: list[str], word: str) -> list[str]:
+    at = words.index("--") if "--" in words else len(words)
+    return [*words[:at], word, *words[at:]]
+
+
+def test_there_are_enough() -> None:
+    assert len(REFUSED) >= 70
+
+
+@needs_compiler
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_cannot_be_taken(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    words, says = line.split(), REFUSED[line]
+    done = CliRunner().invoke(main, words)
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    assert says in done.stderr
+    assert done.stderr.count("hipgemm: ") + done.stderr.count("Error: ") == 1
+    if takes_json(words):
+        done = CliRunner().invoke(main, before_flags(words, "--json"))
+        assert done.exit_code == 2
+        assert done.stderr == ""
+        error = json.loads(done.stdout)["error"]
+        assert set(error) == {"message", "place", "expected", "found", "help"}
+        assert says in " ".join(map(str, error.values())) or says.startswith(f"{(error['place'] or {}).get('file')}:")
+
+
+@needs_compiler
+def test_no_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads assembly goes on; what compiles says what is missing, once."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(toolchain, "available", lambda hipcc=None: iter(()))
+    done = CliRunner().invoke(main, ["lint", "saxpy.hip", "--json"])
+    assert done.exit_code == 2
+    assert json.loads(done.stdout)["error"]["message"] == "no compiler for gfx11 was found"
+    assert CliRunner().invoke(main, ["lint", "saxpy.s"]).exit_code == 0
+    toolchain._find.cache_clear()
+
+
+def test_more_than_fits_is_refused_before_it_is_drawn(run_program: Callable[..., Any]) -> None:
+    done = run_program("from hipgemm.cli import main\nmain(['run', 'kernel1', '-n', '100000'])", code=2)
+    assert "hipgemm: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_scripts_traceback_begins_at_the_script(tmp_path: Path, run_program: Callable[..., Any]) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("def f():\n    raise ValueError('mine')\nf()\n")
+    done = run_program(f"from hipgemm.cli import main\nmain(['simulate', {str(script)!r}])", code=1)
+    assert done.stderr.count("  File ") == 2
+    assert done.stderr.startswith(f'Traceback (most recent call last):\n  File "{script}", line 3')
+    assert done.stderr.endswith("ValueError: mine\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "found"),
+    [
+        ([], "time", {"time", "timeline"}),
+        (["run"], "kernel1", {"kernel1", "kernel10"}),
+        (["opt", "x.s", "--passes"], "unroll,ba", {"unroll,bank-balance", "unroll,batch-loads"}),
+        (["lab"], "b", {"banks"}),
+        (["check"], "ke", {f"kernel{n}" for n in range(1, 11)}),
+    ],
+)
+def test_a_shell_completes(words: list[str], begun: str, found: set[str]) -> None:
+    items = ShellComplete(main, {}, "hipgemm", "_HIPGEMM_COMPLETE").get_completions(words, begun)
+    assert {item.value for item in items if item.type == "plain"} == found
