@@ -68,16 +68,18 @@ def text(top: str, files: Sequence[Path]) -> str:
     return "\n".join([_PRELUDE, top, *(f'#line 1 "{file.name}"\n{file.read_text()}' for file in files)])
 
 
-def build(kind: str, source: str, flags: Sequence[str], name: str) -> Path:
-    """The cache's folder in which the library `name` was compiled from C."""
+def build(kind: str, source: str, flags: Sequence[str], name: str, links: Sequence[str] = ()) -> Path:
+    """The cache's folder in which the library `name` was compiled from C. links: other names for it, in its folder."""
 
     def fill(folder: Path) -> None:
         library = folder / name
         library.parent.mkdir(exist_ok=True)
         library.with_suffix(".c").write_text(source)
         toolchain.build_host_library(library.with_suffix(".c"), library, flags)
+        for link in links:
+            (folder / link).symlink_to(library.name)
 
-    return cache.make(kind, cache.key(source, *flags, sys.platform, platform.machine()), fill)
+    return cache.make(kind, cache.key(source, *flags, *links, sys.platform, platform.machine()), fill)
 
 
 def load(kind: str, source: str, flags: Sequence[str]) -> ctypes.CDLL:

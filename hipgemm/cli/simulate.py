@@ -1,9 +1,12 @@
-"""`hipgemm simulate SCRIPT.py ARGS`: any hip-python script on the simulated card."""
+"""`hipgemm simulate`: any hip-python script, or any program that uses HIP, on the simulated card."""
 
 from __future__ import annotations
 
+import os
 import runpy
+import subprocess
 import sys
+import tempfile
 import traceback
 import warnings
 from pathlib import Path
@@ -15,19 +18,81 @@ from hipgemm.cli.options import card_option
 from isa.errors import IsaError, Span
 
 
-@click.command("simulate", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+class _ScriptOrCommand(click.Command):
+    """What stands after `--` is a command; click itself does not tell."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        words = ctx.params["words"]
+        ctx.params["is_command"] = given[: len(given) - len(words)][-1:] == ["--"]
+        return rest
+
+
+def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from hipgemm import simulated_hip
+
+        click.echo(simulated_hip.rocm_path())
+        ctx.exit()
+
+
+@click.command(
+    "simulate",
+    cls=_ScriptOrCommand,
+    options_metavar="[OPTIONS]",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
 @click.option("--check", is_flag=True, help="Run each launch under observers; findings go to stderr.")
 @card_option
-@click.argument("script", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(check: bool, card_name: str | None, script: Path, arguments: tuple[str, ...]) -> None:
-    """Run SCRIPT with ARGUMENTS, unmodified, on the simulated card.
+@click.option(
+    "--print-path",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_path,
+    help="Say where the libraries lie (a ROCM_PATH; they are in its lib), and end.",
+)
+@click.argument("words", nargs=-1, required=True, metavar="SCRIPT ARGS | -- COMMAND ARGS", type=click.UNPROCESSED)
+def command(check: bool, card_name: str | None, words: tuple[str, ...], is_command: bool) -> None:
+    """Run a script that uses hip-python, or any command, unmodified, on the simulated card.
 
-    A fault in a kernel is an error code for the script, and its report goes to stderr. Exit status is the script's;
+    SCRIPT runs in this process. COMMAND is started with ROCM_PATH, HIP_PATH and LD_LIBRARY_PATH set, so that it and
+    what it starts find the simulated card in libamdhip64.so and libhiprtc.so.
+
+    A fault in a kernel is an error code for the program, and its report goes to stderr. Exit status is the program's;
     with --check it is 1 where that would be 0 and there are faults; 2 where SCRIPT is not Python.
     """
+    if is_command:
+        sys.exit(_run_command(check, card_name, words))
+    _run_script(check, card_name, words)
+
+
+def _run_command(check: bool, card_name: str | None, words: tuple[str, ...]) -> int:
+    """Its exit status; 128 and the signal's number where it died of one, as shells have it."""
+    from hipgemm.simulated_hip.attach import environment
+
+    with tempfile.TemporaryDirectory() as folder:
+        faults = Path(folder) / "faults"
+        try:
+            done = subprocess.run(words, env=environment(card_name, faults if check else None, os.environ))
+        except OSError as error:
+            raise IsaError(f"cannot run {words[0]}: {error.strerror}") from error
+        except KeyboardInterrupt:
+            return 130
+        code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+        return code or int(faults.exists())
+
+
+def _run_script(check: bool, card_name: str | None, words: tuple[str, ...]) -> None:
     from hipgemm import simulated_hip
 
+    script = Path(words[0])
+    if not script.is_file():
+        raise IsaError(
+            f"the script {script} {'is no file' if script.exists() else 'does not exist'}",
+            hint=f"hipgemm simulate -- {script} runs a command",
+        )
     _must_be_python(script)
     checked: Any = None
     if check:
@@ -35,7 +100,7 @@ def command(check: bool, card_name: str | None, script: Path, arguments: tuple[s
 
         checked = CheckedCard(_say)
     simulated_hip.install((lambda: checked) if check else None, stands_for=card_name, say=_say)
-    sys.argv = [str(script), *arguments]
+    sys.argv = list(words)
     sys.path[0] = str(script.resolve().parent)
     try:
         runpy.run_path(str(script), run_name="__main__")
@@ -63,7 +128,7 @@ def _must_be_python(script: Path) -> None:
                 at = Span(str(script), error.lineno, max(error.offset or 1, 1), text)
         raise IsaError(
             f"{'this' if at else script} is not Python: {said}", span=at, expected="a script that uses hip-python",
-            hint="`hipgemm check` runs assembly and code objects",
+            hint="`hipgemm simulate -- COMMAND` runs programs, `hipgemm check` assembly and code objects",
         ) from error  # fmt: skip
     except OSError as error:
         raise IsaError(f"cannot read {script}: {error.strerror}") from error

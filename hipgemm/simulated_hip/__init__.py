@@ -78,15 +78,13 @@ def install(
                 hint="open the other one in a process of its own",
             )  # fmt: skip
         return _runtime
-    from hipgemm.simulated_hip import calls, library
+    from hipgemm.simulated_hip import library
 
-    on = cards.card(stands_for or CARD)
-    names = [n for binding in _bindings() for n in binding.__pyx_capi__]
-    known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
-    folder = library.build(library.source(calls.CALLS, known))
-    path = folder / "lib" / "libamdhip64.so"
-    fresh = Runtime(make_card or partial(simulator, stands_for=on.name), on, say)
-    _connect(ctypes.CDLL(str(path)), fresh)
+    path = rocm_path() / library.LIBRARY
+    shim = ctypes.CDLL(str(path))
+    fresh = fresh_runtime(make_card, stands_for, say)
+    begin, end = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (shim.hipgemm_connect, shim.hipgemm_disconnect))
+    connect(fresh, begin, end, ctypes.addressof(ctypes.c_void_p.in_dll(shim, "hipgemm_registered")))
     undo = _found_at(path)
     try:
         _open()
@@ -103,12 +101,32 @@ def install(
     return fresh
 
 
-def _connect(shim: ctypes.CDLL, fresh: Runtime) -> None:
-    """Calls of the library go to this runtime until its callback is freed, which happens when modules are torn down, or
-    until Python's end, whichever comes first."""
-    shim.hipgemm_connect(fresh.callback)
-    weakref.finalize(fresh.callback, shim.hipgemm_disconnect).atexit = False
-    ctypes.pythonapi.Py_AtExit(shim.hipgemm_disconnect)
+def rocm_path() -> Path:
+    """The folder, as $ROCM_PATH names one, in whose lib the simulated card's libraries lie, compiled where they lie in
+    no cache. Raises isa.toolchain.ToolchainMissing where there is no C compiler."""
+    from hipgemm.simulated_hip import calls, library
+
+    names = [n for binding in _bindings() for n in binding.__pyx_capi__]
+    known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
+    return library.build(library.source(calls.CALLS, known))
+
+
+def fresh_runtime(
+    make_card: Callable[[], Card] | None, stands_for: str | None, say: Callable[[str], None] | None
+) -> Runtime:
+    """A runtime that nothing calls yet; arguments as for `install`."""
+    on = cards.card(stands_for or CARD)
+    return Runtime(make_card or partial(simulator, stands_for=on.name), on, say)
+
+
+def connect(fresh: Runtime, connect: int, disconnect: int, registered: int) -> None:
+    """Calls of a library go to this runtime until its callback is freed, which happens when modules are torn down, or
+    until Python's end, whichever comes first. The numbers are addresses in the library (shim.c)."""
+    disconnected = ctypes.CFUNCTYPE(None)(disconnect)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(connect)(ctypes.cast(fresh.callback, ctypes.c_void_p))
+    weakref.finalize(fresh.callback, disconnected).atexit = False
+    ctypes.pythonapi.Py_AtExit(disconnected)
+    fresh.registered_at = registered
 
 
 def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> Card:

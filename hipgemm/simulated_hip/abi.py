@@ -6,9 +6,9 @@ A HIP call is declared once, as a Python function whose annotations are its C ty
     def hipMemset(rt: Runtime, destination: Pointer, value: Int, size: Size) -> None: ...
 
 From that declaration come the C function that the library exports (`library.py`) and the conversion of its arguments.
-The function returns None for hipSuccess or raises `HipError` with a code. Names and types are those of HIP's own
-headers (hip_runtime_api.h, ROCm 6 and newer; hip-python's cyhip.pxd repeats them); the tests compare each declaration
-with hip-python's.
+The function returns None for hipSuccess, or what the C function returns, or raises `HipError` with a code. Names and
+types are those of HIP's own headers (hip_runtime_api.h, ROCm 6 and newer; hip-python's cyhip.pxd repeats them); the
+tests compare each declaration with hip-python's.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ Int: TypeAlias = int
 UInt: TypeAlias = int
 UShort: TypeAlias = int
 UByte: TypeAlias = int
+Dim3: TypeAlias = tuple[int, int, int]
+"""HIP's dim3, by value."""
 Text: TypeAlias = str
 """The answer of hipGetErrorName and its kind: a string that lives as long as the process."""
 
@@ -40,6 +42,7 @@ C_TYPES = {
     "UInt": "unsigned int",
     "UShort": "unsigned short",
     "UByte": "unsigned char",
+    "Dim3": "dim3",
     "Text": "const char *",
     "None": "int",
 }
@@ -55,12 +58,14 @@ class ErrorCode(IntEnum):
     Deinitialized = 4
     InvalidConfiguration = 9
     InvalidPitchValue = 12
+    InvalidSymbol = 13
     InvalidDevicePointer = 17
     InvalidMemcpyDirection = 21
     InvalidDeviceFunction = 98
     NoDevice = 100
     InvalidDevice = 101
     InvalidImage = 200
+    InvalidContext = 201
     NoBinaryForGpu = 209
     UnsupportedLimit = 215
     PeerAccessUnsupported = 217
@@ -70,11 +75,16 @@ class ErrorCode(IntEnum):
     NotReady = 600
     IllegalAddress = 700
     LaunchOutOfResources = 701
+    PeerAccessNotEnabled = 705
+    Assert = 710
     HostMemoryAlreadyRegistered = 712
     HostMemoryNotRegistered = 713
     LaunchFailure = 719
     CooperativeLaunchTooLarge = 720
     NotSupported = 801
+    StreamCaptureUnsupported = 900
+    StreamCaptureUnmatched = 903
+    GraphExecUpdateFailure = 910
     Unknown = 999
 
     @property
@@ -94,6 +104,8 @@ _WORDS = {
     ErrorCode.NotInitialized: "initialization error",
     ErrorCode.Deinitialized: "driver shutting down",
     ErrorCode.NoDevice: "no ROCm-capable device is detected",
+    ErrorCode.InvalidSymbol: "invalid device symbol",
+    ErrorCode.InvalidContext: "invalid device context",
     ErrorCode.InvalidDevice: "invalid device ordinal",
     ErrorCode.InvalidImage: "device kernel image is invalid",
     ErrorCode.NoBinaryForGpu: "no kernel image is available for execution on the device",

@@ -58,12 +58,13 @@ class _MarkedMemory(DeviceMemory):
 
 
 class CheckedCard(Card):
-    """As the simulator's card, without a clock. say: told each new finding; `faults`: how many there were."""
+    """As the simulator's card, without a clock. say: told each new finding; fault: called for each that is a fault;
+    `faults`: how many there were."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None], fault: Callable[[], None] = lambda: None) -> None:
         super().__init__()
         self.memory: _MarkedMemory = _MarkedMemory(self.memory.capacity)
-        self._say = say
+        self._say, self._fault = say, fault
         self._said: set[str] = set()
         self.faults = 0
 
@@ -79,7 +80,9 @@ class CheckedCard(Card):
         for finding in seen.findings:
             if str(finding) not in self._said:
                 self._said.add(str(finding))
-                self.faults += finding.severity == "fault"
+                if finding.severity == "fault":
+                    self.faults += 1
+                    self._fault()
                 self._say(str(finding))
         if seen.stopped is not None:
             raise seen.stopped

@@ -1,20 +1,43 @@
-"""The C library that hip-python opens: its text, made from the declared calls, and its compilation.
+"""The C library that HIP programs open: its text, made from the declared calls, and its compilation.
 
-`source` is shim.c followed by one exported function for each declared call, and by one that answers
-hipErrorNotSupported (for hiprtc: its internal error) for each further call that hip-python knows. It is compiled once
-by the system's C compiler or by zig's, and kept in the cache by content; it lies there as lib/libamdhip64.so, as under
-a ROCm folder.
+`source` is shim.c followed by where Python lies and how the connection is made in it (`attach.py`), by one exported
+function for each declared call, and by one that answers hipErrorNotSupported (for hiprtc: its internal error) for each
+further call that hip-python knows. It is compiled once by the system's C compiler or by zig's, and kept in the cache by
+content, in a folder as $ROCM_PATH names one: lib/libamdhip64.so, and links to it by the other names that programs ask
+for. Programs that were linked with ROCm's library ask for versions of its symbols (hip_4.2 and later): versions.map
+defines them all, and since no symbol of this library belongs to one, each symbol answers for any version.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+import sysconfig
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hipgemm.simulated_hip.abi import Call
-from isa import native
+from isa import cache, native
 
-FLAGS = ("-O1", "-fvisibility=hidden", "-Wl,-soname,libamdhip64.so")
+VERSIONS = Path(__file__).with_name("versions.map")
+FLAGS = (
+    "-O1",
+    "-fvisibility=hidden",
+    "-Wl,-soname,libamdhip64.so",
+    f"-Wl,--version-script={VERSIONS}",
+    "-ldl",
+    "-pthread",
+)
+LIBRARY = "lib/libamdhip64.so"
+LINKS = tuple(
+    f"lib/{name}.so{version}" for name in ("libamdhip64", "libhiprtc") for version in ("", ".5", ".6", ".7")
+    if name != "libamdhip64" or version
+)  # fmt: skip
+"""The other names of the library. hiprtc is a library of its own in ROCm; here the same one answers."""
+
+
+_DEFINED = re.compile(r"^EXPORT .*?(\w+)\(", re.M)
 
 
 def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
@@ -24,8 +47,45 @@ def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
     """
     shim = Path(__file__).with_name("shim.c").read_text()
     forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values())]
-    absent = [_absent(name) for name in sorted(set(known) - set(calls))]
-    return shim + "".join(forwarded) + "\n" + "".join(absent)
+    absent = [_absent(name) for name in sorted(set(known) - set(calls) - set(_DEFINED.findall(shim)))]
+    return "\n".join([_python(contract(calls)), shim, *forwarded, *absent])
+
+
+def contract(calls: Mapping[str, Call]) -> str:
+    """What the library and the Python that answers it must agree on: which number is which call."""
+    return cache.key(*(f"{c.name}{c.arguments}{c.answer}" for c in calls.values()))
+
+
+_ATTACH = """\
+import importlib.util, sys
+def attach(*addresses):
+    if sys.version_info[:2] == {version}:
+        sys.path += [p for p in {paths} if p not in sys.path]
+    elif importlib.util.find_spec("hipgemm") is None:
+        print("hipgemm: this process is Python %d.%d, and hipgemm is installed for %d.%d: install it here, too"
+              % (*sys.version_info[:2], *{version}), file=sys.stderr)
+        return
+    from hipgemm.simulated_hip.attach import attach
+    attach({contract!r}, *addresses)
+"""
+
+
+def _python(agreed: str) -> str:
+    """C constants: Python as a library, its home, and an expression that is called with addresses in the library."""
+    config = sysconfig.get_config_var
+    names = [Path(str(config("LIBDIR"))) / str(config(name)) for name in ("INSTSONAME", "LDLIBRARY")]
+    shared = next((str(path) for path in names if ".so" in path.name and path.is_file()), names[0].name)
+    root = str(Path(__file__).resolve().parents[2])
+    paths = [root, *(p for p in sys.path if p != root and Path(p).name in ("site-packages", "dist-packages"))]
+    text = _ATTACH.format(version=tuple(sys.version_info[:2]), paths=paths, contract=agreed)
+    attach = f"(lambda names: exec({text!r}, names) or names['attach'])({{}})"
+    texts = {"library": shared, "home": sys.base_prefix, "attach": attach}
+    return "".join(f'static const char python_{name}[] = "{_quoted(text)}";\n' for name, text in texts.items())
+
+
+def _quoted(text: str) -> str:
+    """As it stands between the quotes of a C string."""
+    return "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in os.fsencode(text))
 
 
 def _absent(name: str) -> str:
@@ -33,21 +93,26 @@ def _absent(name: str) -> str:
     return f'EXPORT int {name}(void) {{ return missing("{name}", {code}); }}\n'
 
 
+def _word(c_type: str) -> str:
+    """The macro of shim.c that makes a 64-bit word of an argument."""
+    return "TRIPLE" if c_type == "dim3" else "POINTER" if "*" in c_type else "NUMBER"
+
+
 def _forwarding(number: int, call: Call) -> str:
     parameters = ", ".join(f"{c} a{i}" for i, c in enumerate(call.arguments)) or "void"
-    words = ", ".join(f"{'POINTER' if '*' in c else 'NUMBER'}(a{i})" for i, c in enumerate(call.arguments)) or "0"
+    words = ", ".join(f"{_word(c)}(a{i})" for i, c in enumerate(call.arguments))
     forward = "forward_text" if "*" in call.answer else "forward"
     return (
         f"EXPORT {call.answer} {call.name}({parameters}) {{\n"
-        f"    uint64_t words[] = {{{words}}};\n"
+        f"    uint64_t words[] = {{{words or '0'}}};\n"
         f"    return ({call.answer}){forward}({number}, words);\n"
         "}\n"
     )
 
 
 def build(text: str) -> Path:
-    """The folder (as ROCM_PATH names one) whose lib/libamdhip64.so is compiled from this text.
+    """The folder (as ROCM_PATH names one) whose library is compiled from this text.
 
     Raises isa.toolchain.ToolchainMissing where there is no C compiler, ToolError where it refuses.
     """
-    return native.build("simulated_hip", text, FLAGS, "lib/libamdhip64.so")
+    return native.build("simulated_hip", f"{text}/* {VERSIONS.read_text()} */", FLAGS, LIBRARY, LINKS)

@@ -34,11 +34,21 @@ T = TypeVar("T")
 
 @dataclass
 class Allocation:
-    """Memory that a program asked for. `kind`: "device", "host" or "managed"; `flags` as it gave them."""
+    """Memory that a program asked for. `kind`: "device", "host" or "managed"; `flags` as it gave them; `pool`: the
+    handle of the one it is from, or 0."""
 
     size: int
     kind: str
     flags: int = 0
+    pool: int = 0
+
+
+@dataclass
+class Pool:
+    """A memory pool. `most`: bytes that were in use at a time."""
+
+    attributes: dict[int, int] = field(default_factory=dict)
+    most: int = 0
 
 
 @dataclass
@@ -108,7 +118,7 @@ class Runtime:
         self._lock = threading.RLock()
         self._handles = itertools.count(0x1000, 0x10)
         self._texts: dict[str, Any] = {}
-        self._of_thread = threading.local()
+        self._errors: dict[int, ErrorCode] = {}  # by thread: Python forgets its own of threads that C made
         self.calls = 0
         self.timed: list[LaunchReport] = []  # launches since the first event: their times are asked for by events
         self.timing_asked = False
@@ -120,8 +130,14 @@ class Runtime:
         self.events: dict[int, Event] = {}
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, KernelHandle] = {}
+        self.pools: dict[int, Pool] = {}
+        self.current_pool = 0
+        self.pushed_contexts: dict[int, int] = {}
         self.programs: dict[int, RtcProgram] = {}
         self.links: dict[int, RtcLink] = {}
+        self.registered_at = self.notes_read = 0  # of what compilers register: calls/registered.py
+        self.registrations: dict[int, Any] = {}
+        self.fat_binaries: dict[int, int] = {}
         self.callback = DISPATCHER(self.dispatch)  # C keeps its address: it must live as long as the library
 
     @property
@@ -134,11 +150,11 @@ class Runtime:
     @property
     def last_error(self) -> ErrorCode:
         """This thread's last answer other than hipSuccess."""
-        return getattr(self._of_thread, "error", ErrorCode.Success)
+        return self._errors.get(threading.get_ident(), ErrorCode.Success)
 
     @last_error.setter
     def last_error(self, code: ErrorCode) -> None:
-        self._of_thread.error = code
+        self._errors[threading.get_ident()] = code
 
     def handle(self, table: dict[int, T], thing: T) -> int:
         """Put a thing into its table under a number that was never used."""
@@ -171,7 +187,7 @@ class Runtime:
             arguments = [_from_word(c, words[i]) for i, c in enumerate(call.arguments)]
             with self._lock:
                 answer = call.function(self, *arguments)
-            return self.text_address(answer) if isinstance(answer, str) else 0
+            return self.text_address(answer) if isinstance(answer, str) else answer or 0
         except Answer as answer:
             return int(answer.code)
         except HipError as error:
@@ -191,6 +207,8 @@ class Runtime:
         return int(code)
 
 
-def _from_word(c_type: str, word: int) -> int:
-    """An argument's value from its 64-bit word."""
+def _from_word(c_type: str, word: int) -> int | tuple[int, ...]:
+    """An argument's value from its 64-bit word, which for a dim3 is where it lies."""
+    if c_type == "dim3":
+        return tuple((ctypes.c_uint32 * 3).from_address(word))
     return word - (1 << 64) if c_type == "int" and word >> 63 else word

@@ -132,13 +132,16 @@ signatures = {n: c for binding in simulated_hip._bindings() for n, c in binding.
 from hipgemm.simulated_hip.abi import CALLS
 def plain(text):
     text = text.replace("const ", "").strip()
-    handles = r"hip(rtcProgram|rtcLinkState|(Stream|Event|Module|Function|HostFn|StreamCallback)_t)$"
+    made = "Stream|Event|Module|Function|HostFn|StreamCallback|Ctx|MemPool|Graph|GraphExec|GraphNode"
+    handles = rf"hip(rtcProgram|rtcLinkState|({made})_t)$"
     if "*" in text or re.match(handles, text):
         return "pointer"
     if text.startswith("enum ") or text in ("hipDevice_t", "int"):
         return "int"
-    return {"size_t": "unsigned long"}.get(text, text)
-checked = 0
+    same = {"size_t": "unsigned long", "uint32_t": "unsigned int", "unsigned long long": "unsigned long",
+            "uint64_t": "unsigned long", "struct dim3": "dim3"}
+    return same.get(text, text)
+checked, wrong = 0, []
 for name, call in CALLS.items():
     capsule = signatures.get(name.replace("R0600", ""))
     if capsule is None:
@@ -146,9 +149,10 @@ for name, call in CALLS.items():
     signature = re.search(r'"(.*)"', repr(capsule))[1]
     result, inside = re.match(r"(.*?) ?\\((.*)\\)$", signature).groups()
     theirs = [plain(a) for a in inside.split(", ") if a not in ("void", "")]
-    assert theirs == [plain(a) for a in call.arguments], (name, signature, call.arguments)
-    assert plain(result) == plain(call.answer), (name, result)
+    if (theirs, plain(result)) != ([plain(a) for a in call.arguments], plain(call.answer)):
+        wrong.append((name, signature, call.arguments, call.answer))
     checked += 1
+assert not wrong, wrong
 print(checked)
 """
     )
@@ -415,7 +419,9 @@ __attribute__((destructor)) static void ended(void) { ask("after"); }
 """
 
 
-def test_calls_from_c_before_python_is_connected_and_after_its_end(run_program: Run, tmp_path: Path) -> None:
+def test_a_call_from_c_makes_the_connection_and_after_pythons_end_there_is_none(
+    run_program: Run, tmp_path: Path
+) -> None:
     source = tmp_path / "late.c"
     source.write_text(LATE)
     build_host_library(source, tmp_path / "late.so")
@@ -434,7 +440,7 @@ late.during()
         str(tmp_path / "late.so"),
     )
     assert done.stdout.splitlines() == [
-        "before: 3, -1, hipErrorNotInitialized",
+        "before: 0, 1, hipErrorOutOfMemory",
         "during: 0, 1, hipErrorOutOfMemory",
         "after: 4, -1, hipErrorDeinitialized",
     ]
@@ -504,5 +510,57 @@ ok(hip.hipDrvLaunchKernelEx(config, f, None, None))
 assert cards[0].launches[-1][:3] == ("fault", (1, 1, 1), (64, 1, 1))
 config.numAttrs = 1
 assert hip.hipDrvLaunchKernelEx(config, f, None, None)[0] == E.hipErrorNotSupported
+"""
+    )
+
+
+def test_contexts_pools_and_what_is_known_of_a_pointer(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+c = ok(hip.hipDevicePrimaryCtxRetain(0))
+assert int(ok(hip.hipCtxGetCurrent())) == int(c)
+assert hip.hipCtxPopCurrent()[0] == E.hipErrorInvalidContext
+ok(hip.hipCtxPushCurrent(c)); assert int(ok(hip.hipCtxPopCurrent())) == int(c)
+assert hip.hipCtxPushCurrent(0x10)[0] == E.hipErrorInvalidContext
+assert hip.hipDevicePrimaryCtxRetain(1)[0] == E.hipErrorInvalidDevice
+
+A = hip.hipMemPoolAttr
+pool = ok(hip.hipDeviceGetDefaultMemPool(0))
+def of_pool(which):
+    number = ctypes.c_uint64(77)
+    ok(hip.hipMemPoolGetAttribute(pool, which, ctypes.addressof(number)))
+    return number.value
+d = ok(hip.hipMallocFromPoolAsync(1000, pool, None))
+e = ok(hip.hipMallocAsync(24, None))
+f = ok(hip.hipMalloc(512))
+assert (of_pool(A.hipMemPoolAttrUsedMemCurrent), of_pool(A.hipMemPoolAttrUsedMemHigh)) == (1024, 1024)
+ok(hip.hipFreeAsync(d, None))
+assert (of_pool(A.hipMemPoolAttrUsedMemCurrent), of_pool(A.hipMemPoolAttrUsedMemHigh)) == (24, 1024)
+assert hip.hipMallocFromPoolAsync(16, 0x10, None)[0] == E.hipErrorInvalidValue
+
+T = hip.hipPointer_attribute
+def of_pointer(which, address, ctype=ctypes.c_uint64):
+    cell = ctype()
+    code = hip.hipPointerGetAttribute(ctypes.addressof(cell), which, address)[0]
+    return cell.value if code == E.hipSuccess else code
+assert of_pointer(T.HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, int(f) + 8, ctypes.c_uint) == 2
+assert of_pointer(T.HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR, int(f) + 8) == int(f)
+assert of_pointer(T.HIP_POINTER_ATTRIBUTE_RANGE_SIZE, int(f) + 8) == 512
+assert of_pointer(T.HIP_POINTER_ATTRIBUTE_HOST_POINTER, int(f)) == E.hipErrorInvalidValue
+assert of_pointer(T.HIP_POINTER_ATTRIBUTE_RANGE_SIZE, int(f) + 512) == E.hipErrorInvalidValue
+
+assert hip.hipDeviceEnablePeerAccess(0, 0)[0] == E.hipErrorInvalidDevice
+assert hip.hipDeviceDisablePeerAccess(0)[0] == E.hipErrorPeerAccessNotEnabled
+flag = ctypes.c_uint32(5)
+ok(hip.hipStreamWriteValue32(None, ctypes.addressof(flag), 9, 0))
+assert flag.value == 9
+ok(hip.hipStreamWaitValue32(None, ctypes.addressof(flag), 9, 0, 0xFFFFFFFF))
+assert hip.hipStreamWaitValue32(None, ctypes.addressof(flag), 10, 0, 0xFFFFFFFF)[0] == E.hipErrorNotReady
+k = function("gemm")
+lds = hip.hipFuncAttribute.hipFuncAttributeMaxDynamicSharedMemorySize
+ok(hip.hipFuncSetAttribute(k, lds, 4096))
+assert hip.hipFuncSetAttribute(k, lds, 1 << 20)[0] == E.hipErrorInvalidValue
+assert hip.hipFuncSetAttribute(int(d), lds, 0)[0] == E.hipErrorInvalidDeviceFunction
 """
     )

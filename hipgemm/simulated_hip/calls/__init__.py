@@ -2,13 +2,17 @@
 
 from hipgemm.simulated_hip.abi import CALLS
 from hipgemm.simulated_hip.calls import (
+    contexts,
     cooperative,
     copies,
     device,
     errors,
+    functions,
     memory,
     modules,
     occupancy,
+    pools,
+    registered,
     rtc,
     rtc_link,
     streams,
@@ -16,13 +20,17 @@ from hipgemm.simulated_hip.calls import (
 
 __all__ = [
     "CALLS",
+    "contexts",
     "cooperative",
     "copies",
     "device",
     "errors",
+    "functions",
     "memory",
     "modules",
     "occupancy",
+    "pools",
+    "registered",
     "rtc",
     "rtc_link",
     "streams",

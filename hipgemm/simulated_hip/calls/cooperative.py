@@ -10,8 +10,10 @@ Source: ROCm/clr, hipamd/src/hip_module.cpp (ihipModuleLaunchKernel).
 
 from __future__ import annotations
 
+from math import prod
+
 from hipgemm.simulated_hip.abi import ErrorCode, HipError, Pointer, UInt, call
-from hipgemm.simulated_hip.calls.modules import function, launch
+from hipgemm.simulated_hip.calls.modules import Triple, function, launch
 from hipgemm.simulated_hip.calls.occupancy import workgroups_of_wgp
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.errors import IsaError
@@ -32,13 +34,20 @@ def hipModuleLaunchCooperativeKernel(
     parameters: Pointer,
 ) -> None:
     """As hipModuleLaunchKernel, without `extra`."""
+    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    launch_cooperative(rt, handle, grid, block, dynamic_lds, stream, parameters)
+
+
+def launch_cooperative(
+    rt: Runtime, handle: int, grid: Triple, block: Triple, dynamic_lds: int, stream: int, parameters: int
+) -> None:
+    """`modules.launch` with all workgroups at once."""
     kernel = function(rt, handle).facts
-    total, threads = grid_x * grid_y * grid_z, block_x * block_y * block_z
+    total, threads = prod(grid), prod(block)
     room = rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if threads else total
     if total > room:
         raise HipError(
             ErrorCode.CooperativeLaunchTooLarge,
             IsaError(f"{kernel.name}: the card does not hold this grid at once", expected=f"{room}", got=f"{total}"),
         )
-    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
     launch(rt, handle, grid, block, dynamic_lds, stream, parameters, 0, threads=total)

@@ -16,6 +16,7 @@ from hipgemm.simulated_hip.abi import (
     HipError,
     Int,
     Pointer,
+    Size,
     UInt,
     call,
     store,
@@ -57,6 +58,7 @@ PROPERTIES: dict[str, Any] = {
     "sharedMemPerMultiprocessor": LDS_OF_WGP,
     "managedMemory": 1,
     "cooperativeLaunch": 1,
+    "memoryPoolsSupported": 1,
     "sharedMemPerBlockOptin": LDS_OF_WORKGROUP,
     "maxBlocksPerMultiProcessor": 32,
     "maxSharedMemoryPerMultiProcessor": LDS_OF_WGP,
@@ -137,6 +139,7 @@ def _properties(rt: Runtime) -> dict[str, Any]:
     registers = target(on.arch).vgprs * WAVE * SIMDS_OF_WGP
     return {
         "name": f"{on.name}{SIMULATED}".encode(),
+        "uuid": f"hipgemm-{on.arch:>8}".encode()[:16],
         "totalGlobalMem": on.vram_bytes,
         "regsPerBlock": registers,
         "clockRate": 1000 * on.clock_mhz,
@@ -296,3 +299,47 @@ def hipDeviceCanAccessPeer(rt: Runtime, out: Pointer, device: Int, peer: Int) ->
 @call
 def hipDeviceGetLimit(rt: Runtime, out: Pointer, limit: Int) -> None:
     raise HipError(ErrorCode.UnsupportedLimit)
+
+
+@call
+def hipDeviceSetLimit(rt: Runtime, limit: Int, value: Size) -> None:
+    raise HipError(ErrorCode.UnsupportedLimit)
+
+
+@call
+def hipDeviceGetUuid(rt: Runtime, out: Pointer, device: Int) -> None:
+    one(device)
+    if not out:
+        raise HipError(ErrorCode.InvalidValue)
+    ctypes.memmove(out, _properties(rt)["uuid"], 16)
+
+
+@call(alias=("hipDeviceSetSharedMemConfig",))
+def hipDeviceSetCacheConfig(rt: Runtime, config: Int) -> None:
+    """RDNA3 has nothing to choose."""
+
+
+@call(alias=("hipDeviceGetSharedMemConfig",))
+def hipDeviceGetCacheConfig(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_int, 0)
+
+
+@call
+def hipDeviceEnablePeerAccess(rt: Runtime, peer: Int, flags: UInt) -> None:
+    """There is no other device: this one is no peer of its own."""
+    raise HipError(ErrorCode.InvalidDevice)
+
+
+@call
+def hipDeviceDisablePeerAccess(rt: Runtime, peer: Int) -> None:
+    raise HipError(ErrorCode.PeerAccessNotEnabled if peer == 0 else ErrorCode.InvalidDevice)
+
+
+@call
+def hipDeviceGetP2PAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int, peer: Int) -> None:
+    raise HipError(ErrorCode.InvalidDevice)
+
+
+@call(alias=("hipProfilerStop",))
+def hipProfilerStart(rt: Runtime) -> None:
+    """Nobody profiles."""

@@ -31,7 +31,8 @@ PITCH = 256
 MEMORY_TYPE = {"host": 1, "device": 2, "managed": 3}
 
 
-def _allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0) -> None:
+def allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0, pool: int = 0) -> None:
+    """Memory of a kind of `Allocation`, its address stored through `out`; NULL for none."""
     if not out:
         raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_uint64, 0)
@@ -43,7 +44,7 @@ def _allocate(rt: Runtime, out: int, size: int, kind: str, flags: int = 0) -> No
         address = rt.card.memory.allocate(size)
     except (IsaError, MemoryError) as error:
         raise HipError(ErrorCode.OutOfMemory, error) from error
-    rt.allocations[address] = Allocation(size, kind, flags)
+    rt.allocations[address] = Allocation(size, kind, flags, pool)
     store(out, ctypes.c_uint64, address)
 
 
@@ -87,40 +88,34 @@ def reachable(rt: Runtime, address: int, size: int, on_device: bool) -> None:
 
 @call
 def hipMalloc(rt: Runtime, out: Pointer, size: Size) -> None:
-    _allocate(rt, out, size, "device")
+    allocate(rt, out, size, "device")
 
 
 @call
 def hipExtMallocWithFlags(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
-    _allocate(rt, out, size, "device", flags)
-
-
-@call
-def hipMallocAsync(rt: Runtime, out: Pointer, size: Size, stream: Pointer) -> None:
-    known_stream(rt, stream)
-    _allocate(rt, out, size, "device")
+    allocate(rt, out, size, "device", flags)
 
 
 @call
 def hipMallocManaged(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
-    _allocate(rt, out, size, "managed", flags)
+    allocate(rt, out, size, "managed", flags)
 
 
 @call(alias=("hipMemAllocHost",))
 def hipMallocHost(rt: Runtime, out: Pointer, size: Size) -> None:
-    _allocate(rt, out, size, "host")
+    allocate(rt, out, size, "host")
 
 
-@call(alias=("hipHostAlloc",))
+@call(alias=("hipHostAlloc", "hipExtHostAlloc"))
 def hipHostMalloc(rt: Runtime, out: Pointer, size: Size, flags: UInt) -> None:
-    _allocate(rt, out, size, "host", flags)
+    allocate(rt, out, size, "host", flags)
 
 
 @call
 def hipMallocPitch(rt: Runtime, out: Pointer, pitch: Pointer, width: Size, height: Size) -> None:
     row = (width + PITCH - 1) // PITCH * PITCH
     store(pitch, ctypes.c_size_t, row)
-    _allocate(rt, out, row * height, "device")
+    allocate(rt, out, row * height, "device")
 
 
 @call
@@ -229,6 +224,47 @@ def hipPointerGetAttributes(rt: Runtime, out: Pointer, address: Pointer) -> None
     else:
         answer.hostPointer = address
     ctypes.memmove(out, ctypes.addressof(answer), ctypes.sizeof(answer))
+
+
+@call
+def hipPointerGetAttribute(rt: Runtime, out: Pointer, attribute: Int, address: Pointer) -> None:
+    """One of hipPointer_attribute, for memory of the card; hipErrorInvalidValue for other memory, as in AMD's runtime,
+    and for attributes that it does not support either."""
+    found = rt.card.memory.find(address)
+    if not out or found is None:
+        raise HipError(ErrorCode.InvalidValue)
+    kept = rt.allocations.get(found[0])
+    kind = kept.kind if kept else "host"
+    if attribute == 4 and kind == "device":  # no address on the host
+        raise HipError(ErrorCode.InvalidValue)
+    values: dict[int, tuple[type, int]] = {
+        2: (ctypes.c_uint, MEMORY_TYPE[kind]),
+        3: (ctypes.c_uint64, address),
+        4: (ctypes.c_uint64, address),
+        6: (ctypes.c_uint64, found[0]),  # HIP_POINTER_ATTRIBUTE_BUFFER_ID: any number that no other buffer has
+        8: (ctypes.c_bool, kind == "managed"),
+        9: (ctypes.c_int, 0),
+        11: (ctypes.c_uint64, found[0]),
+        12: (ctypes.c_size_t, found[1]),
+        13: (ctypes.c_bool, True),
+        16: (ctypes.c_int, 3),
+    }
+    if attribute not in values:
+        raise HipError(ErrorCode.InvalidValue)
+    store(out, *values[attribute])
+
+
+@call
+def hipDrvPointerGetAttributes(rt: Runtime, count: UInt, attributes: Pointer, data: Pointer, address: Pointer) -> None:
+    """As hipPointerGetAttribute for each; what has no value gets 0."""
+    if not is_mapped(attributes, 4 * count) or not is_mapped(data, 8 * count):
+        raise HipError(ErrorCode.InvalidValue)
+    kinds = (ctypes.c_int * count).from_address(attributes)
+    for kind, out in zip(kinds, (ctypes.c_uint64 * count).from_address(data), strict=True):
+        try:
+            hipPointerGetAttribute(rt, out, kind, address)
+        except HipError:
+            store(out, ctypes.c_int, 0)
 
 
 @call

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from hipgemm.simulated_hip import printf
-from hipgemm.simulated_hip.abi import ErrorCode, FuncAttributes, HipError, Int, LaunchConfig, Pointer, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, LaunchConfig, Pointer, Size, UInt, call, store
 from hipgemm.simulated_hip.calls import device
-from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.calls.streams import between_events, known_stream
 from hipgemm.simulated_hip.card import ExpectsTimedLaunches
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import KernelHandle, LoadedModule, Runtime
@@ -36,7 +36,8 @@ def _text(address: int) -> str:
     return os.fsdecode(found)
 
 
-def _load(rt: Runtime, out: int, image: bytes) -> None:
+def _load(rt: Runtime, image: bytes) -> int:
+    """The handle of a module."""
     try:
         elf = code_object.unbundle(image, rt.arch)
         code = code_object.load(elf)
@@ -47,7 +48,16 @@ def _load(rt: Runtime, out: int, image: bytes) -> None:
         raise HipError(ErrorCode.NoBinaryForGpu, error) from error
     except IsaError as error:
         raise HipError(ErrorCode.InvalidImage, error) from error
-    store(out, ctypes.c_uint64, rt.handle(rt.modules, loaded))
+    return rt.handle(rt.modules, loaded)
+
+
+def load_at(rt: Runtime, image: int) -> int:
+    """The handle of a module whose image lies at an address; how long it is, it says itself."""
+    try:
+        size = code_object.image_size(lambda offset, size: read(image + offset, size))
+    except IsaError as error:
+        raise HipError(ErrorCode.InvalidImage, error) from error
+    return _load(rt, read(image, size))
 
 
 @call
@@ -60,18 +70,14 @@ def hipModuleLoad(rt: Runtime, out: Pointer, file: Pointer) -> None:
             data = stream.read()
     except OSError as error:
         raise HipError(ErrorCode.FileNotFound, error) from error
-    _load(rt, out, data)
+    store(out, ctypes.c_uint64, _load(rt, data))
 
 
-@call
+@call(alias=("hipModuleLoadFatBinary",))
 def hipModuleLoadData(rt: Runtime, out: Pointer, image: Pointer) -> None:
     if not out or not image:
         raise HipError(ErrorCode.InvalidValue)
-    try:
-        size = code_object.image_size(lambda offset, size: read(image + offset, size))
-    except IsaError as error:
-        raise HipError(ErrorCode.InvalidImage, error) from error
-    _load(rt, out, read(image, size))
+    store(out, ctypes.c_uint64, load_at(rt, image))
 
 
 @call
@@ -92,7 +98,12 @@ def hipModuleUnload(rt: Runtime, module: Pointer) -> None:
 
 @call
 def hipModuleGetFunction(rt: Runtime, out: Pointer, module: Pointer, name: Pointer) -> None:
-    loaded, wanted = rt.find(rt.modules, module), _text(name)
+    store(out, ctypes.c_uint64, function_of_module(rt, module, _text(name)))
+
+
+def function_of_module(rt: Runtime, module: int, wanted: str) -> int:
+    """The handle of a module's kernel; hipErrorNotFound."""
+    loaded = rt.find(rt.modules, module)
     if wanted not in loaded.code.kernels:
         raise HipError(ErrorCode.NotFound)
     if wanted not in loaded.functions:
@@ -100,7 +111,7 @@ def hipModuleGetFunction(rt: Runtime, out: Pointer, module: Pointer, name: Point
             rt.functions,
             KernelHandle(loaded.module.kernels[wanted], loaded.code.kernel(wanted), printf.formats(loaded.code.printf)),
         )
-    store(out, ctypes.c_uint64, loaded.functions[wanted])
+    return loaded.functions[wanted]
 
 
 @call
@@ -125,51 +136,6 @@ def function(rt: Runtime, handle: int) -> KernelHandle:
     return rt.find(rt.functions, handle)
 
 
-def _attributes(kernel: DescribedKernel) -> FuncAttributes:
-    """Binary and "ptx" version are 10 * major + minor of the target; LDS is what CUDA calls shared."""
-    return FuncAttributes(
-        binaryVersion=110,
-        ptxVersion=110,
-        localSizeBytes=kernel.descriptor.scratch_bytes,
-        maxDynamicSharedSizeBytes=device.LDS_OF_WORKGROUP - kernel.descriptor.lds_bytes,
-        maxThreadsPerBlock=kernel.max_workgroup,
-        numRegs=kernel.vgprs,
-        sharedSizeBytes=kernel.descriptor.lds_bytes,
-    )
-
-
-FUNCTION_ATTRIBUTES = {  # hipFunction_attribute -> field of hipFuncAttributes
-    0: "maxThreadsPerBlock",
-    1: "sharedSizeBytes",
-    2: "constSizeBytes",
-    3: "localSizeBytes",
-    4: "numRegs",
-    5: "ptxVersion",
-    6: "binaryVersion",
-    7: "cacheModeCA",
-    8: "maxDynamicSharedSizeBytes",
-    9: "preferredShmemCarveout",
-}
-
-
-@call
-def hipFuncGetAttribute(rt: Runtime, out: Pointer, attribute: Int, handle: Pointer) -> None:
-    attributes = _attributes(function(rt, handle).facts)
-    if attribute not in FUNCTION_ATTRIBUTES:
-        raise HipError(ErrorCode.InvalidValue)
-    store(out, ctypes.c_int, getattr(attributes, FUNCTION_ATTRIBUTES[attribute]))
-
-
-@call
-def hipFuncGetAttributes(rt: Runtime, out: Pointer, handle: Pointer) -> None:
-    if handle not in rt.functions:
-        raise HipError(ErrorCode.InvalidDeviceFunction)
-    attributes = _attributes(function(rt, handle).facts)
-    if not out:
-        raise HipError(ErrorCode.InvalidValue)
-    ctypes.memmove(out, ctypes.addressof(attributes), ctypes.sizeof(attributes))
-
-
 @call
 def hipModuleLaunchKernel(
     rt: Runtime,
@@ -188,6 +154,34 @@ def hipModuleLaunchKernel(
     """Grid in workgroups, block in work-items. A fault is hipErrorIllegalAddress or hipErrorLaunchFailure."""
     grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
     launch(rt, handle, grid, block, dynamic_lds, stream, parameters, extra)
+
+
+@call(alias=("hipHccModuleLaunchKernel",))
+def hipExtModuleLaunchKernel(
+    rt: Runtime,
+    handle: Pointer,
+    items_x: UInt,
+    items_y: UInt,
+    items_z: UInt,
+    block_x: UInt,
+    block_y: UInt,
+    block_z: UInt,
+    dynamic_lds: Size,
+    stream: Pointer,
+    parameters: Pointer,
+    extra: Pointer,
+    start: Pointer,
+    stop: Pointer,
+    flags: UInt,
+) -> None:
+    """As hipModuleLaunchKernel, by work-items in place of workgroups, of which only whole ones are simulated, and with
+    events before and after."""
+    items, block = (items_x, items_y, items_z), (block_x, block_y, block_z)
+    if 0 in block or any(i % b for i, b in zip(items, block, strict=True)):
+        raise HipError(ErrorCode.InvalidValue, IsaError(f"{items} work-items are no whole workgroups of {block}"))
+    grid = (items_x // block_x, items_y // block_y, items_z // block_z)
+    with between_events(rt, stream, start, stop):
+        launch(rt, handle, grid, block, dynamic_lds, stream, parameters, extra)
 
 
 def launch(

@@ -33,7 +33,7 @@ def workgroups_of_wgp(rt: Runtime, kernel: DescribedKernel, threads: int, dynami
     return halves * min(by_waves, by_lds)
 
 
-def _active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) -> None:
+def active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) -> None:
     if threads <= 0:
         raise HipError(ErrorCode.InvalidValue)
     kernel = function(rt, handle).facts
@@ -45,14 +45,14 @@ def _active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) 
 def hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
     rt: Runtime, out: Pointer, handle: Pointer, threads: Int, dynamic_lds: Size
 ) -> None:
-    _active(rt, out, handle, threads, dynamic_lds)
+    active(rt, out, handle, threads, dynamic_lds)
 
 
 @call
 def hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     rt: Runtime, out: Pointer, handle: Pointer, threads: Int, dynamic_lds: Size, flags: UInt
 ) -> None:
-    _active(rt, out, handle, threads, dynamic_lds)
+    active(rt, out, handle, threads, dynamic_lds)
 
 
 @call

@@ -8,9 +8,14 @@ predicts for the launches between two events, worked out when it is asked for, a
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UInt, call, store
+from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import Event, Runtime, Stream
+from isa.errors import IsaError
 
 DISABLE_TIMING = 2  # hipEventDisableTiming
 BUILT_IN = (0, 1, 2)  # NULL, hipStreamLegacy, hipStreamPerThread
@@ -104,6 +109,60 @@ def hipLaunchHostFunc(rt: Runtime, stream: Pointer, function: Pointer, data: Poi
 
 
 @call
+def hipExtStreamCreateWithCUMask(rt: Runtime, out: Pointer, words: UInt, mask: Pointer) -> None:
+    """Which CUs a stream may use changes nothing here."""
+    if not words or not mask:
+        raise HipError(ErrorCode.InvalidValue)
+    _create(rt, out, 0, 0)
+
+
+@call
+def hipGetStreamDeviceId(rt: Runtime, stream: Pointer) -> Int:
+    known_stream(rt, stream)
+    return 0
+
+
+def _flags_of(rt: Runtime, stream: int, address: int, width: type) -> Any:
+    known_stream(rt, stream)
+    if not is_mapped(address, ctypes.sizeof(width)):
+        raise HipError(ErrorCode.InvalidValue)
+    return width.from_address(address)  # type: ignore[attr-defined]
+
+
+@call
+def hipStreamWriteValue32(rt: Runtime, stream: Pointer, address: Pointer, value: UInt, flags: UInt) -> None:
+    _flags_of(rt, stream, address, ctypes.c_uint32).value = value
+
+
+@call
+def hipStreamWriteValue64(rt: Runtime, stream: Pointer, address: Pointer, value: Size, flags: UInt) -> None:
+    _flags_of(rt, stream, address, ctypes.c_uint64).value = value
+
+
+@call
+def hipStreamWaitValue32(rt: Runtime, stream: Pointer, address: Pointer, value: UInt, flags: UInt, mask: UInt) -> None:
+    _wait(_flags_of(rt, stream, address, ctypes.c_uint32), value, flags, mask, 32)
+
+
+@call
+def hipStreamWaitValue64(rt: Runtime, stream: Pointer, address: Pointer, value: Size, flags: UInt, mask: Size) -> None:
+    _wait(_flags_of(rt, stream, address, ctypes.c_uint64), value, flags, mask, 64)
+
+
+def _wait(cell: Any, value: int, flags: int, mask: int, bits: int) -> None:
+    """GEQ (as a signed difference), EQ, AND, NOR, as hipStreamWaitValue has them. What must come to pass has come to
+    pass already, since every call has run to its end; else it never will, which is hipErrorNotReady here."""
+    found, mine = cell.value & mask, value & mask
+    sign = 1 << (bits - 1)
+    least, every = not (found - mine) & sign, (1 << bits) - 1
+    conditions = {0: least, 1: found == mine, 2: found & mine != 0, 3: found | mine != every}
+    if flags not in conditions:
+        raise HipError(ErrorCode.InvalidValue)
+    if not conditions[flags]:
+        raise HipError(ErrorCode.NotReady, IsaError("a stream waits for a value that no call before it has written"))
+
+
+@call
 def hipEventCreate(rt: Runtime, out: Pointer) -> None:
     store(out, ctypes.c_uint64, rt.handle(rt.events, Event()))
 
@@ -125,6 +184,16 @@ def hipEventRecord(rt: Runtime, event: Pointer, stream: Pointer) -> None:
     found = rt.find(rt.events, event)
     rt.timing_asked |= not found.flags & DISABLE_TIMING
     found.at = len(rt.timed)
+
+
+@contextmanager
+def between_events(rt: Runtime, stream: int, start: int, stop: int) -> Iterator[None]:
+    """Work that records an event before and one after it, where they are given."""
+    if start:
+        hipEventRecord(rt, start, stream)
+    yield
+    if stop:
+        hipEventRecord(rt, stop, stream)
 
 
 @call

@@ -1,0 +1,91 @@
+"""How the library's first call finds its runtime: in a process that hipgemm did not start.
+
+The library (shim.c) runs `attach` in the Python of its process, or in one that it has started itself. Which card it is
+to be, and whether launches are checked, `hipgemm simulate` says by the environment (`environment`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hipgemm import simulated_hip
+from hipgemm.simulated_hip import calls, library
+from hipgemm.simulated_hip.card import Card
+
+CARD = "HIPGEMM_CARD"
+"""Names the card that the simulated one stands for."""
+CHECK = "HIPGEMM_CHECK"
+"""Names a file: each launch is checked, and a line is added to the file for each fault."""
+_lock = threading.Lock()
+
+
+def environment(card: str | None, faults: Path | None, before: Mapping[str, str]) -> dict[str, str]:
+    """Variables with which a command, and what it starts, finds the simulated card in place of ROCm's. faults: launches
+    are checked, and this file gets a line for each fault."""
+    root = simulated_hip.rocm_path()
+    path = os.pathsep.join(filter(None, (str(root / "lib"), before.get("LD_LIBRARY_PATH"))))
+    more = {CARD: card, CHECK: faults and str(faults)}
+    return {
+        **before,
+        **dict.fromkeys(("ROCM_PATH", "ROCM_HOME", "HIP_PATH"), str(root)),
+        "LD_LIBRARY_PATH": path,
+        **{name: value for name, value in more.items() if value},
+    }
+
+
+def attach(contract: str, connect: int, disconnect: int, registered: int, started: int) -> None:
+    """Give the library a runtime. contract: of the calls that it was made for; started: it started this Python."""
+    with _lock:
+        if contract != library.contract(calls.CALLS):
+            _say(
+                "hipgemm: libamdhip64.so is of another hipgemm than the one that is installed here\n"
+                "help: hipgemm simulate --print-path"
+            )
+            return
+        if started:
+            sys.stdout = _Stdout()
+        if simulated_hip._runtime is None:
+            simulated_hip._runtime = simulated_hip.fresh_runtime(_checked(), os.environ.get(CARD), _say)
+        simulated_hip.connect(simulated_hip._runtime, connect, disconnect, registered)
+
+
+def _checked() -> Callable[[], Card] | None:
+    """Makes a card that checks, if the environment asks for one."""
+    file = os.environ.get(CHECK)
+    if not file:
+        return None
+    from hipgemm.simulated_hip.checked import CheckedCard
+
+    def fault() -> None:
+        with open(file, "a") as out:
+            out.write("fault\n")
+
+    def make() -> Any:
+        return CheckedCard(_say, fault)
+
+    return make
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+class _Stdout:
+    """What kernels print, in the order of what the program prints: by the buffer of C, which is flushed at exit."""
+
+    def __init__(self) -> None:
+        self._c = ctypes.CDLL(None)
+        self._stream = ctypes.c_void_p.in_dll(self._c, "stdout")
+
+    def write(self, text: str) -> int:
+        self._c.fputs(text.encode(errors="replace"), self._stream)
+        return len(text)
+
+    def flush(self) -> None:
+        self._c.fflush(self._stream)

@@ -1,0 +1,131 @@
+"""Memory pools: where an asynchronous allocation comes from. All take from the card's one memory, at once.
+
+A pool knows how much of it is in use, for hipMemPoolGetAttribute; it keeps nothing back, so that what is reserved is
+what is used. Pools cannot be shared with other processes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, store
+from hipgemm.simulated_hip.calls.device import one
+from hipgemm.simulated_hip.calls.memory import allocate
+from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.host import is_mapped
+from hipgemm.simulated_hip.runtime import Pool, Runtime
+
+DEFAULT = 0x200
+"""The handle of the device's own pool."""
+REUSE = (1, 2, 3)  # hipMemPoolReuse...: int
+THRESHOLD, RESERVED, RESERVED_HIGH, USED, USED_HIGH = range(4, 9)  # uint64_t
+READ_WRITE = 3
+
+
+def _pool(rt: Runtime, handle: int) -> Pool:
+    if handle == DEFAULT:
+        return rt.pools.setdefault(DEFAULT, Pool())
+    if handle not in rt.pools:
+        raise HipError(ErrorCode.InvalidValue)
+    return rt.pools[handle]
+
+
+def _used(rt: Runtime, handle: int) -> int:
+    return sum(a.size for a in rt.allocations.values() if a.pool == handle)
+
+
+@call
+def hipMemPoolCreate(rt: Runtime, out: Pointer, properties: Pointer) -> None:
+    if not properties:
+        raise HipError(ErrorCode.InvalidValue)
+    store(out, ctypes.c_uint64, rt.handle(rt.pools, Pool()))
+
+
+@call
+def hipMemPoolDestroy(rt: Runtime, pool: Pointer) -> None:
+    _pool(rt, pool)
+    if pool == DEFAULT:
+        raise HipError(ErrorCode.InvalidValue)
+    del rt.pools[pool]
+    if rt.current_pool == pool:
+        rt.current_pool = 0
+
+
+@call
+def hipMemPoolTrimTo(rt: Runtime, pool: Pointer, keep: Size) -> None:
+    _pool(rt, pool)
+
+
+@call
+def hipMemPoolSetAttribute(rt: Runtime, pool: Pointer, attribute: Int, value: Pointer) -> None:
+    found = _pool(rt, pool)
+    wide = attribute not in REUSE
+    if attribute not in (*REUSE, THRESHOLD, RESERVED_HIGH, USED_HIGH) or not is_mapped(value, 8 if wide else 4):
+        raise HipError(ErrorCode.InvalidValue)
+    given = (ctypes.c_uint64 if wide else ctypes.c_int).from_address(value).value
+    if attribute in (RESERVED_HIGH, USED_HIGH):
+        if given:
+            raise HipError(ErrorCode.InvalidValue)
+        found.most = _used(rt, pool)
+    else:
+        found.attributes[attribute] = given
+
+
+@call
+def hipMemPoolGetAttribute(rt: Runtime, pool: Pointer, attribute: Int, value: Pointer) -> None:
+    found = _pool(rt, pool)
+    if attribute in REUSE:
+        store(value, ctypes.c_int, found.attributes.get(attribute, 1))
+    elif attribute == THRESHOLD:
+        store(value, ctypes.c_uint64, found.attributes.get(attribute, 0))
+    elif attribute in (RESERVED, USED):
+        store(value, ctypes.c_uint64, _used(rt, pool))
+    elif attribute in (RESERVED_HIGH, USED_HIGH):
+        store(value, ctypes.c_uint64, found.most)
+    else:
+        raise HipError(ErrorCode.InvalidValue)
+
+
+@call
+def hipMemPoolSetAccess(rt: Runtime, pool: Pointer, descriptions: Pointer, count: Size) -> None:
+    _pool(rt, pool)
+    if not descriptions or not count:
+        raise HipError(ErrorCode.InvalidValue)
+
+
+@call
+def hipMemPoolGetAccess(rt: Runtime, out: Pointer, pool: Pointer, location: Pointer) -> None:
+    _pool(rt, pool)
+    store(out, ctypes.c_int, READ_WRITE)
+
+
+@call
+def hipDeviceGetDefaultMemPool(rt: Runtime, out: Pointer, device: Int) -> None:
+    one(device)
+    store(out, ctypes.c_uint64, DEFAULT)
+
+
+@call
+def hipDeviceGetMemPool(rt: Runtime, out: Pointer, device: Int) -> None:
+    one(device)
+    store(out, ctypes.c_uint64, rt.current_pool or DEFAULT)
+
+
+@call
+def hipDeviceSetMemPool(rt: Runtime, device: Int, pool: Pointer) -> None:
+    one(device)
+    _pool(rt, pool)
+    rt.current_pool = pool
+
+
+@call
+def hipMallocAsync(rt: Runtime, out: Pointer, size: Size, stream: Pointer) -> None:
+    hipMallocFromPoolAsync(rt, out, size, rt.current_pool or DEFAULT, stream)
+
+
+@call
+def hipMallocFromPoolAsync(rt: Runtime, out: Pointer, size: Size, pool: Pointer, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    found = _pool(rt, pool)
+    allocate(rt, out, size, "device", pool=pool)
+    found.most = max(found.most, _used(rt, pool))

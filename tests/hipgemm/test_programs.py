@@ -1,0 +1,285 @@
+"""Programs that know nothing of hipgemm, and hold no Python, on the simulated card."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hipgemm.simulated_hip import rocm_path
+from hipgemm.simulated_hip.host import read_text
+from isa import toolchain
+from isa.errors import IsaError
+from isa.toolchain import build_host_library
+
+ROOT = Path(__file__).parents[2]
+CC = shutil.which("cc")
+Run = Callable[..., subprocess.CompletedProcess[str]]
+SHARED = Path(str(sysconfig.get_config_var("LIBDIR"))) / str(sysconfig.get_config_var("INSTSONAME"))
+embeds = pytest.mark.skipif(
+    not CC or ".so" not in SHARED.name or not SHARED.is_file(),
+    reason="needs a C compiler, and Python as a shared library",
+)  # fmt: skip
+
+
+def simulate(*words: str, code: int = 0, **more: str) -> subprocess.CompletedProcess[str]:
+    """`hipgemm simulate WORDS`."""
+    command = [sys.executable, "-m", "hipgemm", "simulate", *words]
+    there = {**os.environ, "PYTHONPATH": str(ROOT), **more}
+    done = subprocess.run(command, capture_output=True, text=True, env=there, timeout=600, check=False)
+    assert done.returncode == code, done.stderr + done.stdout
+    return done
+
+
+def program(source: str, folder: Path, *flags: str) -> str:
+    """A C program, linked with the simulated card's library."""
+    assert CC
+    file, out = folder / "program.c", folder / "program"
+    file.write_text(source)
+    libraries = flags or [f"-L{rocm_path() / 'lib'}", "-lamdhip64"]
+    subprocess.run([CC, str(file), "-o", str(out), *libraries], check=True)
+    return str(out)
+
+
+KERNEL = """
+#include <hip/hip_runtime.h>
+__device__ int offset;
+__device__ int table[4] = {10, 20, 30, 40};
+extern "C" __global__ void f(int *out, int factor) { out[threadIdx.x] = factor * threadIdx.x + offset + table[1]; }
+"""
+HIPCC = r"""
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { unsigned x, y, z; } dim3;
+typedef struct { unsigned magic, version; const void *image; void *unused; } wrapper;
+void **__hipRegisterFatBinary(const void *);
+void __hipUnregisterFatBinary(void **);
+void __hipRegisterFunction(void **, const void *, const char *, const char *, unsigned, void *, void *, void *, void *,
+                           int *);
+void __hipRegisterVar(void **, void *, const char *, const char *, int, size_t, int, int);
+int __hipPushCallConfiguration(dim3, dim3, size_t, void *);
+int __hipPopCallConfiguration(dim3 *, dim3 *, size_t *, void **);
+int hipLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
+int hipMalloc(void **, size_t), hipMemcpy(void *, const void *, size_t, int), hipGetLastError(void);
+int hipMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
+int hipMemcpyFromSymbol(void *, const void *, size_t, size_t, int), hipGetSymbolSize(size_t *, const void *);
+int hipFuncGetAttributes(void *, const void *);
+
+static void stub(int *out, int factor) {  // as hipcc writes it
+    dim3 grid, block; size_t lds; void *stream; void *arguments[] = {&out, &factor};
+    __hipPopCallConfiguration(&grid, &block, &lds, &stream);
+    hipLaunchKernel((void *)stub, grid, block, arguments, lds, stream);
+}
+static int offset, table[4], unknown;
+static void **module;
+static wrapper w = {0x48495046, 1, NULL, NULL};
+static char *image;
+__attribute__((constructor)) static void before_main(void) {
+    FILE *file = fopen(getenv("IMAGE"), "rb");
+    image = malloc(1 << 20);
+    fread(image, 1, 1 << 20, file);
+    w.image = image;
+    module = __hipRegisterFatBinary(&w);
+    __hipRegisterFunction(module, (void *)stub, "f", "f", -1, 0, 0, 0, 0, 0);
+    __hipRegisterVar(module, &offset, "offset", "offset", 0, 4, 0, 0);
+    __hipRegisterVar(module, table, "table", "table", 0, 16, 0, 0);
+}
+int main(void) {
+    int *d, h[8], five = 5, got[4]; size_t size;
+    printf("%d", hipMalloc((void **)&d, sizeof h));
+    printf(" %d", hipMemcpyToSymbol(&offset, &five, 4, 0, 1));
+    dim3 grid = {1, 1, 1}, block = {8, 1, 1};
+    if (!__hipPushCallConfiguration(grid, block, 0, NULL)) stub(d, 100);
+    printf(" %d", hipGetLastError());
+    hipMemcpy(h, d, sizeof h, 2);
+    printf(" | %d %d %d", h[0], h[1], h[7]);
+    printf(" | %d", hipMemcpyFromSymbol(got, table, 8, 8, 2));
+    printf(" %d %d", got[1], hipGetSymbolSize(&size, table));
+    printf(" %zu", size);
+    printf(" | %d", hipMemcpyToSymbol(&offset, &five, 4, 1, 1));
+    printf(" %d", hipGetLastError());
+    printf(" %d", hipMemcpyToSymbol(&unknown, &five, 4, 0, 1));
+    printf(" %d", hipLaunchKernel(&unknown, grid, block, NULL, 0, NULL));
+    printf(" %d", hipMemcpyToSymbol(&offset, &five, 4, 0, 2));
+    __hipUnregisterFatBinary(module);
+    printf(" | %d\n", hipLaunchKernel((void *)stub, grid, block, NULL, 0, NULL));
+    return 7;
+}
+__attribute__((destructor)) static void after_main(void) { void *d; printf("after %d\n", hipMalloc(&d, 4)); }
+"""
+
+
+@embeds
+def test_a_program_as_hipcc_builds_it(tmp_path: Path) -> None:
+    """Registered before main, launched by a stub, symbols both ways, misuse, calls after main."""
+    try:
+        tools = toolchain.find()
+    except IsaError as error:
+        pytest.skip(str(error))
+    (tmp_path / "k.hip").write_text(KERNEL)
+    include = ROOT / "kernels_hip" / "include"
+    tools.compile(tmp_path / "k.hip", tmp_path / "k.s", arch="gfx1100", cu_mode=False, include=include, flags=["-O2"])
+    image = tmp_path / "k.co"
+    image.write_bytes(tools.code_object((tmp_path / "k.s").read_text()))
+    done = simulate("--", program(HIPCC, tmp_path), code=7, IMAGE=str(image))
+    assert done.stdout.splitlines() == [
+        "0 0 0 | 25 125 725 | 0 40 0 16 | 1 1 13 98 21 | 98",
+        "after 0",
+    ], done.stderr
+
+
+VERSIONED = (
+    "#include <stdio.h>\nint hipGetDeviceCount(int *); int main(void) { int n; return hipGetDeviceCount(&n) * 10 + n; }"
+)
+
+
+@embeds
+def test_a_program_that_was_linked_with_rocms_library_of_any_version(tmp_path: Path) -> None:
+    """It asks for libamdhip64.so.6 and for a version of each symbol."""
+    fake = tmp_path / "libamdhip64.so.6"
+    (tmp_path / "fake.c").write_text("int hipGetDeviceCount(int *n) { return 1; }")
+    (tmp_path / "fake.map").write_text("hip_4.2 { hipGetDeviceCount; };")
+    flags = ("-Wl,-soname,libamdhip64.so.6", f"-Wl,--version-script={tmp_path / 'fake.map'}")
+    build_host_library(tmp_path / "fake.c", fake, flags)
+    made = program(VERSIONED, tmp_path, str(fake), "-Wl,-z,now")
+    done = simulate("--", made, code=1)
+    assert not done.stderr
+    assert subprocess.run([made], env={"LD_LIBRARY_PATH": str(tmp_path)}, check=False).returncode > 1
+
+
+@embeds
+def test_it_finds_the_card_without_simulate_and_without_python_home(tmp_path: Path) -> None:
+    made = program(VERSIONED, tmp_path)
+    path = Path(simulate("--print-path").stdout.strip())
+    assert (path / "lib" / "libhiprtc.so.6").exists()
+    there = {"LD_LIBRARY_PATH": str(path / "lib"), "PYTHONHOME": "/nowhere"}
+    assert subprocess.run([made], env=there, check=False).returncode == 1
+
+
+def test_a_command_in_python_and_what_it_starts() -> None:
+    text = (
+        "import ctypes; n = ctypes.c_int(); h = ctypes.CDLL('libamdhip64.so.7'); h.hipGetDeviceCount(ctypes.byref(n))"
+    )
+    done = simulate("--card", "780M", "--", sys.executable, "-c", f"{text}; print(n.value, h.hipGetDevice(0))")
+    assert done.stdout == "1 1\n"
+    done = simulate("--", "sh", "-c", f'"{sys.executable}" -c "{text}; print(n.value)"; exit 3', code=3)
+    assert done.stdout == "1\n"
+    assert simulate("--", "sh", "-c", "kill -15 $$", code=128 + 15)
+    assert "cannot run /no/such/program" in simulate("--", "/no/such/program", code=2).stderr
+
+
+RACE = """
+import sys
+from hip import hip
+from pathlib import Path
+m = hip.hipModuleLoadData(Path(sys.argv[1]).read_bytes())[1]
+f = hip.hipModuleGetFunction(m, b"f")[1]
+d = hip.hipMalloc(int(sys.argv[2]))[1]
+print(int(hip.hipModuleLaunchKernel(f, 1, 1, 1, 64, 1, 1, 0, None, None, (d,))[0]))
+"""
+STORES = """
+#include <hip/hip_runtime.h>
+extern "C" __global__ void f(int *out) { out[threadIdx.x] = 1; }
+"""
+
+
+@pytest.mark.parametrize(("size", "code"), [(256, 0), (252, 1)])
+def test_check_of_a_command(tmp_path: Path, size: int, code: int) -> None:
+    """Its exit status says whether any process that it started had a fault."""
+    try:
+        tools = toolchain.find()
+    except IsaError as error:
+        pytest.skip(str(error))
+    (tmp_path / "k.hip").write_text(STORES)
+    include = ROOT / "kernels_hip" / "include"
+    tools.compile(tmp_path / "k.hip", tmp_path / "k.s", arch="gfx1100", cu_mode=False, include=include, flags=["-O2"])
+    image = tmp_path / "k.co"
+    image.write_bytes(tools.code_object((tmp_path / "k.s").read_text()))
+    done = simulate("--check", "--", sys.executable, "-c", RACE, str(image), str(size), code=code)
+    assert done.stdout.split() == ["0" if not code else "700"], done.stderr
+
+
+RAISED = r"""
+#include <dlfcn.h>
+#include <stddef.h>
+int call(void *hip) {
+    void *type = *(void **)dlsym(RTLD_DEFAULT, "PyExc_ValueError");
+    ((void (*)(void *, const char *))dlsym(RTLD_DEFAULT, "PyErr_SetString"))(type, "mine");
+    int n = 0, code = ((int (*)(int *))dlsym(hip, "hipGetDeviceCount"))(&n);
+    void *still = ((void *(*)(void))dlsym(RTLD_DEFAULT, "PyErr_Occurred"))();
+    int same = ((int (*)(void *, void *))dlsym(RTLD_DEFAULT, "PyErr_GivenExceptionMatches"))(still, type);
+    ((void (*)(void))dlsym(RTLD_DEFAULT, "PyErr_Clear"))();
+    return 100 * code + 10 * n + same;
+}
+"""
+
+
+def test_a_call_while_an_exception_is_set(run_program: Run, tmp_path: Path) -> None:
+    """The call is answered, and the exception is the caller's as before: in the first call and in later ones."""
+    (tmp_path / "raised.c").write_text(RAISED)
+    build_host_library(tmp_path / "raised.c", tmp_path / "raised.so")
+    done = run_program(
+        """
+import ctypes, sys
+from hipgemm.simulated_hip import library, rocm_path
+hip = ctypes.CDLL(str(rocm_path() / library.LIBRARY))
+call = ctypes.PyDLL(sys.argv[1]).call
+call.argtypes = [ctypes.c_void_p]
+print(call(hip._handle), call(hip._handle))
+""",
+        str(tmp_path / "raised.so"),
+    )
+    assert done.stdout == "11 11\n"
+
+
+def test_a_library_of_another_hipgemm_is_refused(run_program: Run) -> None:
+    """Its calls have other numbers: it must not be answered."""
+    done = run_program(
+        """
+import ctypes
+from hipgemm.simulated_hip import library, rocm_path
+hip = ctypes.CDLL(str(rocm_path() / library.LIBRARY))
+library.contract = lambda calls: "other"
+print(hip.hipGetDeviceCount(ctypes.byref(ctypes.c_int())), hip.hipInit(0))
+"""
+    )
+    assert done.stdout == "3 3\n"
+    assert done.stderr.count("of another hipgemm") == 1
+
+
+def test_entry_points_by_name(run_program: Run) -> None:
+    done = run_program(
+        """
+import ctypes
+from hipgemm.simulated_hip import library, rocm_path
+hip = ctypes.CDLL(str(rocm_path() / library.LIBRARY))
+def address(name, version=600):
+    out, status = ctypes.c_void_p(), ctypes.c_int(-1)
+    code = hip.hipGetProcAddress(name, ctypes.byref(out), version, ctypes.c_uint64(0), ctypes.byref(status))
+    return code, status.value, out.value
+def of(name):
+    return ctypes.cast(getattr(hip, name), ctypes.c_void_p).value
+assert address(b"hipMalloc") == (0, 0, of("hipMalloc"))
+assert address(b"hipGetDeviceProperties") == (0, 0, of("hipGetDevicePropertiesR0600"))
+assert address(b"hipNoSuchCall") == (1, 1, None)
+print("done")
+"""
+    )
+    assert done.stdout == "done\n"
+
+
+def test_c_texts_are_quoted() -> None:
+    from hipgemm.simulated_hip.library import _quoted
+
+    text = 'a "b" \\ ? \n é'
+    inside = _quoted(text)
+    assert '"' not in inside
+    assert "?" not in inside
+    assert inside.isascii()
+    assert inside.encode().decode("unicode_escape").encode("latin1") == text.encode()
+    assert read_text(ctypes.addressof(ctypes.create_string_buffer(b"x"))) == b"x"
