@@ -243,9 +243,8 @@ def _address(sources: _Sources, chains: DefUse, position: int, inst: Instruction
 
 def _address_registers(inst: Instruction) -> Iterator[Reg]:
     """The registers that a memory access gets its address from."""
-    sources = [(role, operand) for role, operand in inst.desc.roles_of(inst) if role.read and not role.written]
-    for n, (role, operand) in enumerate(sources):
-        if isinstance(operand, Reg) and not operand.is_null and (n == 0 or role.kind == "sa"):
+    for operand in inst.desc.address_of(inst):
+        if isinstance(operand, Reg) and not operand.is_null:
             yield operand
 
 

@@ -40,6 +40,8 @@ _NAMES = {
     "l": "a label",
     "va": "a vector address",
     "sa": "a scalar address: SGPRs or off",
+    "vb": "an index (idxen), an offset (offen), both, or off",
+    "rs": "four SGPRs",
     "f": "fields such as vmcnt(0)",
 }
 # Kind -> (register files, what else it may be).
@@ -53,6 +55,8 @@ _READ: dict[str, tuple[tuple[str, ...], tuple[type | str, ...]]] = {
     "l": ((), (Symbol, Imm)),
     "va": (("v",), ("off",)),
     "sa": (("s",), ("off",)),
+    "vb": (("v",), ("off",)),
+    "rs": (("s",), ()),
     "f": ((), (Fields, Imm)),
 }
 _WRITTEN: dict[str, tuple[tuple[str, ...], tuple[type | str, ...]]] = {"a": (("v",), ()), "s": (("s",), ())}
@@ -93,6 +97,9 @@ def _operand(
                 inst, "the number does not fit 16 bits", operand=number, expected="-32768 to 65535", got=str(operand)
             )
         return
+    if role.kind == "vb":
+        yield from _buffer_address(inst, number, reg)
+        return
     if reg is None or reg.is_null or role.kind in ("l", "f", "i"):
         return
     count = 2 if wave64 and role.kind == "m" else _width(inst, role, rows)
@@ -112,6 +119,19 @@ def _operand(
             operand=number,
             expected=f"such as {Reg('s', reg.index // grain * grain, count)}",
             got=str(operand),
+        )
+
+
+def _buffer_address(inst: Instruction, number: int, reg: Reg | None) -> Iterator[Finding]:
+    """As many VGPRs as idxen and offen say."""
+    named = [name for name in ("idxen", "offen") if inst.has(name)]
+    if (reg.count if reg is not None else 0) != len(named):
+        yield WIDTH.broken(
+            inst,
+            f"operand {number + 1} of {inst.mnemonic} takes {('no VGPR', '1 VGPR', '2 VGPRs')[len(named)]}",
+            operand=number,
+            expected=f"{' and '.join(named)}: {len(named)} of them" if named else "off, or offen or idxen behind it",
+            got=str(inst.operands[number]),
         )
 
 
@@ -194,13 +214,15 @@ def _offsets(inst: Instruction) -> Iterator[Finding]:
         pair = access is not None and access.pair
         ranges = dict.fromkeys(("offset0", "offset1"), (0, 255)) if pair else {"offset": (0, 0xFFFF)}
     elif unit == "vmem":
-        ranges = {"offset": (0 if inst.desc.space == "flat" else -4096, 4095)}
+        signed = inst.desc.space != "flat"
+        ranges = {"offset": (0, 4095) if access is not None and access.buffer else (-4096 * signed, 4095)}
     elif unit == "smem":
-        ranges = {"offset": (-(1 << 20), (1 << 20) - 1)}
+        low, high = (0 if access is not None and access.buffer else -(1 << 20)), (1 << 20) - 1
+        ranges = {"offset": (low, high)}
         third = inst.operands[2] if len(inst.operands) > 2 else None
-        if isinstance(third, Imm) and isinstance(third.value, int) and not ranges["offset"][0] <= third.value < 1 << 20:
+        if isinstance(third, Imm) and isinstance(third.value, int) and not low <= third.value <= high:
             yield OFFSET.broken(
-                inst, "the offset does not fit 21 bits", operand=2, expected="-1048576 to 1048575", got=str(third)
+                inst, "the offset does not fit 21 bits", operand=2, expected=f"{low} to {high}", got=str(third)
             )
     for name, value in inst.modifiers:
         if not name.startswith("offset") or not ranges:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isa.instructions import (
+    buffer,
     control,
     lds,
     salu,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from isa.asm.program import Instruction
 
 FAMILIES = (
-    control, lds, salu, salu_float, smem, valu_cmp, valu_cvt, valu_division, valu_float, valu_int, valu_lane,
+    buffer, control, lds, salu, salu_float, smem, valu_cmp, valu_cvt, valu_division, valu_float, valu_int, valu_lane,
     valu_packed, vmem,
 )  # fmt: skip
 
@@ -39,6 +40,7 @@ def table() -> dict[str, Description]:
 
 _FILES = (
     ("s_load", "smem"),
+    ("s_buffer", "buffer"),
     ("s_", "salu or control"),
     ("ds_", "lds"),
     ("v_cmp", "valu_cmp"),
@@ -46,6 +48,8 @@ _FILES = (
     ("v_pk", "valu_packed"),
     ("v_", "valu_int or valu_float"),
     ("buffer_gl", "control"),
+    ("buffer_", "buffer"),
+    ("tbuffer_", "buffer"),
 )
 
 

@@ -3,7 +3,7 @@
 from isa.instructions.atomics import INTEGER_ATOMICS
 from isa.semantics.describe import Access, inst
 
-_LOADS = (
+LOADS = (
     *((f"b{n}", f"b{n}", f"=v.b{n}", "") for n in (32, 64, 96, 128)),
     *((t, t, "=v.b32", "") for t in ("u8", "i8", "u16", "i16")),
     ("d16_b16", "u16", "+v.b32", "lo"),
@@ -11,7 +11,7 @@ _LOADS = (
     *((f"d16_{t}", t, "+v.b32", "lo") for t in ("u8", "i8")),
     *((f"d16_hi_{t}", t, "+v.b32", "hi") for t in ("u8", "i8")),
 )
-_STORES = (
+STORES = (
     *((f"b{n}", f"b{n}", f"v.b{max(n, 32)}", "") for n in (8, 16, 32, 64, 96, 128)),
     ("d16_hi_b8", "b8", "v.b32", "hi"),
     ("d16_hi_b16", "b16", "v.b32", "hi"),
@@ -23,13 +23,13 @@ _SPACES = (
 )
 
 for space, address, scalar in _SPACES:
-    for name, element, data, half in _LOADS:
+    for name, element, data, half in LOADS:
         inst(
             f"{space}_load_{name} {data}, {address}{scalar}",
             sched=f"{space}_load",
             access=Access(space, "load", element, half),
         )
-    for name, element, data, half in _STORES:
+    for name, element, data, half in STORES:
         inst(
             f"{space}_store_{name} {address}, {data}{scalar}",
             sched=f"{space}_store",

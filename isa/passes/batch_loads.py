@@ -282,7 +282,7 @@ class _Registers:
 
 def _is_global_load(inst: Instruction) -> bool:
     access = inst.desc.access
-    return access is not None and (access.space, access.kind) == ("global", "load")
+    return access is not None and (access.space, access.kind, access.buffer) == ("global", "load", False)
 
 
 def _parts(inst: Instruction, address: Poly) -> tuple[Poly, Poly, Poly]:

@@ -130,6 +130,8 @@ class PolynomialMachine(Straight):
         raise ValueError("where the code lies is not known")
 
     def load(self, at: Request[Term]) -> tuple[Term, ...]:
+        if at.access.buffer:
+            raise ValueError("what lies beyond a buffer's end is not known")
         address, done = at.address.poly, at.words * len(self._asked)
         self._asked.append(address)
         target = next(o for role, o in at.inst.desc.roles_of(at.inst) if role.written)

@@ -277,7 +277,7 @@ class SanitizedTranslator(Translator):
         """Tell an access that will be done by wide moves. False, and nothing told, where it cannot be."""
         inst, access, address, size = at.inst, at.access, at.address, at.bytes
         site, space = self._sites[inst.address], planned_space(access.space)
-        known = self._planned(access, address, size, site) if space >= 0 else None
+        known = self._planned(at, site) if space >= 0 else None
         if known is None:
             return False
         (key, pattern), form = known, address.form

@@ -24,15 +24,16 @@ _LDS_STORES = "b32 b64 b96 b128 b8 b16 b8_d16_hi b16_d16_hi".split()
 
 def _memory() -> dict[str, str]:
     names = {}
-    for space in ("global", "flat", "scratch"):
+    for space in ("global", "flat", "scratch", "buffer"):
         names.update({f"{space}_load_{old}": f"{space}_load_{new}" for old, new in _LOADS.items()})
         names.update({f"{space}_store_{old}": f"{space}_store_{new}" for old, new in _STORES.items()})
-    for space in ("global", "flat"):
+    for space in ("global", "flat", "buffer"):
         for old, new in _ATOMICS.items():
             names[f"{space}_atomic_{old}"] = f"{space}_atomic_{new}32"
             names[f"{space}_atomic_{old}_x2"] = f"{space}_atomic_{new}64"
         names.update({f"{space}_atomic_f{each}": f"{space}_atomic_{each}_f32" for each in ("min", "max")})
-    names["global_atomic_csub"] = "global_atomic_csub_u32"
+    for space in ("global", "buffer"):
+        names[f"{space}_atomic_csub"] = f"{space}_atomic_csub_u32"
     names.update({f"ds_read_{each}": f"ds_load_{each}" for each in _LDS})
     names.update({f"ds_write_{each}": f"ds_store_{each}" for each in _LDS_STORES})
     for each in ("b32", "b64"):
@@ -41,7 +42,8 @@ def _memory() -> dict[str, str]:
             names[f"ds_{old}2_{each}"] = f"ds_{new}_2addr_{each}"
             names[f"ds_{old}2st64_{each}"] = f"ds_{new}_2addr_stride64_{each}"
     for dwords in (1, 2, 4, 8, 16):
-        names[f"s_load_dword{f'x{dwords}' if dwords > 1 else ''}"] = f"s_load_b{32 * dwords}"
+        for load in ("s_load", "s_buffer_load"):
+            names[f"{load}_dword{f'x{dwords}' if dwords > 1 else ''}"] = f"{load}_b{32 * dwords}"
     return names
 
 

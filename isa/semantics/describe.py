@@ -12,6 +12,8 @@ Each operand is `[=|+]kind.type`: `=` written, `+` read and written, neither rea
     s     SGPR destination or source    l     a branch target
     va    vector address: 64 bit where the scalar one is `off`, else 32 bit; may be `off` for scratch
     sa    scalar address: SGPR pair (one SGPR for scratch) or `off`
+    vb    vector address in a buffer: an index (idxen), an offset (offen), both in this order, or `off`
+    rs    a buffer descriptor, four SGPRs
     f     the fields of s_waitcnt and its kind
 
 The type gives width and interpretation; `width` turns it into a count of registers:
@@ -131,6 +133,7 @@ class Access:
     pair: for ds_*_2addr the unit of the two offsets in elements (1 or 64), else 0.
     returns: an atomic that gives back the old value.
     by_lane: no address: each lane has a place of its own, M0 plus four times its number (ds_*_addtid_b32).
+    buffer: the address comes from a buffer descriptor, which says what is out of range (`isa.semantics.buffers`).
     """
 
     space: str
@@ -140,6 +143,7 @@ class Access:
     pair: int = 0
     returns: bool = False
     by_lane: bool = False
+    buffer: bool = False
 
 
 @dataclass(frozen=True)
@@ -258,6 +262,14 @@ class Description:
         """The memory that it reaches, "" for none."""
         return self.access.space if self.access is not None else ""
 
+    def address_of(self, inst: Instruction) -> list[Operand]:
+        """The operands that a memory access gets its address from: the first that is only read and the scalar one; with
+        a buffer all that are not data."""
+        rows = [(role, operand) for role, operand in self.roles_of(inst) if not role.written]
+        if self.access is not None and self.access.buffer:
+            return [operand for role, operand in rows if role.kind != "v"]
+        return [operand for n, (role, operand) in enumerate(rows) if n == 0 or role.kind == "sa"]
+
     @property
     def scatters(self) -> bool:
         """Whether M0 chooses which register it writes."""
@@ -338,7 +350,7 @@ def inst(
     name, _, rest = pattern.partition(" ")
     roles = []
     for piece in filter(None, (p.strip() for p in rest.split(","))):
-        m = re.fullmatch(r"([=+]?)(v|a|s|m|i|l|f|va|sa)(?:\.(\w+))?", piece)
+        m = re.fullmatch(r"([=+]?)(v|a|s|m|i|l|f|va|sa|vb|rs)(?:\.(\w+))?", piece)
         if not m:
             raise ValueError(f"{name}: operand {piece!r} is not [=|+]kind.type")
         roles.append(Role({"": "r", "=": "w", "+": "rw"}[m[1]], m[2], m[3] or ("mask" if m[2] == "m" else "b32")))

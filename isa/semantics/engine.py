@@ -24,13 +24,15 @@ class Request(Generic[V]):
 
     address: in bytes: u64 for flat, global and scalar space, u32 for lds and for scratch (within the lane's own
     scratch); a vector, or a scalar where it is the same in each lane.
-    mask:    lanes; None for all, and for scalar space. Lanes that are off touch nothing.
+    mask:    lanes; None for all. Lanes that are off touch nothing. Of scalar space a scalar b1, or None.
+    rest:    what is left of an access of which another request did nearly all: lanes at a buffer's end.
     """
 
     inst: Instruction
     access: Access
     address: V
     mask: V | None
+    rest: bool = False
 
     @property
     def bytes(self) -> int:

@@ -7,18 +7,22 @@ Addresses in bytes:
     flat      VGPR pair + offset:
     scratch   within the lane's own scratch: VGPR + SGPR + offset:, either of which may be off
     lds       VGPR + offset:; the two-address forms count offset0: and offset1: in elements (or 64 elements)
+    buffer    what a descriptor says (`isa.semantics.buffers`); lanes out of range are off, and load 0
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from isa.asm.program import Imm, Instruction, Operand, Special
 from isa.registers import M0, Reg
+from isa.semantics import buffers
+from isa.semantics.buffers import Place
 from isa.semantics.describe import Access, Description, Role, bit_width, width
 from isa.semantics.engine import Engine, Request
 from isa.semantics.operands import Put, Sources, value_type, words_of, writer
-from isa.semantics.values import Value
+from isa.semantics.values import Value, select
 
 Addresses = Callable[[Engine], Sequence[Value]]
 
@@ -31,8 +35,11 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
     pairs = list(enumerate(sources.pairs))
     results = [(n, role, operand) for n, (role, operand) in pairs if role.written]
     reads = [(n, role, operand) for n, (role, operand) in pairs if not role.written]
+    data = [(role, operand) for role, operand in sources.pairs if role.read and role.kind not in ("va", "sa")]
+    if access.buffer:
+        return _through_buffer(inst, desc, access, sources, [(r, o) for r, o in data if r.kind == "v"])
     addresses = _addresses(inst, access, sources, reads)
-    data = [(role, operand) for _, role, operand in reads if role.kind not in ("va", "sa")]
+    data = [(role, operand) for role, operand in data if not role.written]
     if access.space in ("lds", "flat") and not access.by_lane:
         data = data[1:]
 
@@ -77,12 +84,81 @@ def _load(
 
     def load(engine: Engine) -> Sequence[Put]:
         places = requests(engine)
-        words = [word for at in places for word in engine.load(at)]
-        if access.half:
-            words = [_one_half(engine.read_vgpr(target.index), words[0], access.half)]
-        return [_put_words(engine, target, words, places[0].mask)]
+        return _loaded(engine, access, target, [w for at in places for w in engine.load(at)], places[0].mask)
 
     return load
+
+
+def _loaded(engine: Engine, access: Access, target: Operand, words: list[Value], mask: Value | None) -> Sequence[Put]:
+    assert isinstance(target, Reg)
+    if access.half:
+        words = [_one_half(engine.read_vgpr(target.index), words[0], access.half)]
+    return [_put_words(engine, target, words, mask)]
+
+
+def _through_buffer(
+    inst: Instruction, desc: Description, access: Access, sources: Sources, data: list[tuple[Role, Operand]]
+) -> Callable[[Engine], Sequence[Put]]:
+    rows = [(n, role, operand) for n, (role, operand) in enumerate(sources.pairs) if not role.written]
+    result = next(((n, role, operand) for n, (role, operand) in enumerate(sources.pairs) if role.written), None)
+    scalar = access.space == "scalar"
+    place = (buffers.scalar_place if scalar else buffers.place)(inst, sources, rows)
+    count, dword = bit_width(access.element) // 32, replace(access, element="b32")
+
+    def parts(engine: Engine, at: Place, mask: Value | None) -> list[tuple[int, Request[Value], Value]]:
+        """(first dword, request, lanes): the whole where it is in range, the dwords that are where it is not."""
+
+        def part(first: int, access: Access, where: Value, rest: bool = False) -> tuple[int, Request[Value], Value]:
+            on = where if mask is None else mask & where
+            return first, Request(inst, access, at.at(4 * first), on, rest), where
+
+        if count < 2:
+            return [part(0, access, at.inside(0, max(1, bit_width(access.element) // 8)))]
+        if scalar:
+            return [part(k, dword, at.inside(4 * k, 4)) for k in range(count)]
+        whole = at.inside(0, 4 * count) & at.whole
+        return [part(0, access, whole)] + [part(k, dword, at.inside(4 * k, 4) & ~whole, True) for k in range(count)]
+
+    def masked(engine: Engine) -> Value | None:
+        return None if scalar else engine.exec_mask()
+
+    if access.kind == "load":
+        assert result is not None
+        target = result[2]
+
+        def load(engine: Engine) -> Sequence[Put]:
+            mask, words = masked(engine), [engine.constant("u32", 0)] * max(1, count)
+            for first, request, where in parts(engine, place(engine), mask):
+                for k, word in enumerate(engine.load(request), first):
+                    words[k] = select(where, word, words[k])
+            return _loaded(engine, access, target, words, mask)
+
+        return load
+    if access.kind == "store":
+        ((role, operand),) = data
+        read = _words(role, operand, access)
+
+        def store(engine: Engine) -> Sequence[Put]:
+            values = read(engine)
+            for first, request, _ in parts(engine, place(engine), masked(engine)):
+                engine.store(request, values[first : first + request.words])
+            return ()
+
+        return store
+    body = desc.body
+    assert body is not None
+    elements = [_elements(role, operand, access) for role, operand in data]
+    write = writer(inst, desc, *result) if result is not None else None
+
+    def atomic(engine: Engine) -> Sequence[Put]:
+        mask, at = masked(engine), place(engine)
+        where = at.inside(0, bit_width(access.element) // 8)
+        request = Request(inst, access, at.at(0), where if mask is None else mask & where)
+        old = engine.atomic(request, body, tuple(v for read in elements for v in read(engine)))
+        zero = engine.constant("u64" if request.bytes == 8 else "u32", 0).bits(old.type)
+        return () if write is None else [write(engine, select(where, old, zero), mask)]
+
+    return atomic
 
 
 def _addresses(

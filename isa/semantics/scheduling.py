@@ -19,7 +19,7 @@ stands in `isa.timing.scheduling_classes`, each number with its source; which cl
     hwreg             hardware registers: s_getreg_b32, s_setreg_b32
     smem_load         scalar loads; message_return: a message's answer in SGPRs
     lds_*             loads, stores and atomics of LDS; exchange: lanes exchange values through LDS
-    global_*, flat_*, scratch_*   vector memory
+    global_*, flat_*, scratch_*, buffer_*   vector memory
     cache_control     vector caches made invalid; scalar_cache: scalar caches, the instruction cache among them
     branch, barrier, end
     wait              for counters; wait_alu: for results (s_waitcnt_depctr); wait_event
@@ -44,7 +44,7 @@ _UNITS: dict[Unit, str] = {
     "smem": "smem_load message_return",
     "lds": "lds_load lds_store lds_atomic lds_exchange lds_nop",
     "vmem": "global_load global_store global_atomic flat_load flat_store flat_atomic scratch_load scratch_store "
-    "cache_control",
+    "buffer_load buffer_store buffer_atomic cache_control",
     "branch": "branch",
     "barrier": "barrier",
     "wait": "wait wait_alu wait_event",

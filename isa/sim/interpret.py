@@ -174,6 +174,8 @@ class Wave:
     # --- memory
     def load(self, at: Request[NumpyValue]) -> tuple[NumpyValue, ...]:
         count, element = at.bytes, at.access.element
+        if at.access.space == "scalar" and at.mask is not None and not at.mask.a:
+            return (self.constant("u32", 0),) * at.words
         if at.access.space == "scalar":
             read = self._scalar_bytes(at, int(at.address.a))
             return tuple(self.constant("u32", w) for w in np.frombuffer(read, np.uint32))

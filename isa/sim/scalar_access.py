@@ -62,6 +62,26 @@ def load_words(writer: Writer, region: Region, pointer: str, element: str) -> li
     return words
 
 
+def load_scalar(writer: Writer, at: Request[LlvmValue], site: int) -> list[str]:
+    """What a scalar load brings, as i32 words; 0 where its mask does not hold."""
+    f, region = writer.function, writer.scalar
+
+    def read() -> list[str]:
+        pointer = resolve(writer, region, "scalar", at.address, at.bytes, site, "0")
+        return load_words(writer, region, pointer, at.access.element)
+
+    if at.mask is None:
+        return read()
+    name, before = f.name("scalar"), region.block
+    region.line(f"br i1 {at.mask.ref}, label %{name}, label %{name}.end")
+    region.label(name)
+    words = read()
+    block = region.block
+    region.line(f"br label %{name}.end")
+    region.label(f"{name}.end")
+    return [f.emit(region, "phi i32 [%s, %s], [0, %s]", word, f"%{block}", f"%{before}") for word in words]
+
+
 def store_words(writer: Writer, region: Region, pointer: str, element: str, words: Sequence[str]) -> None:
     f, size = writer.function, bit_width(element) // 8
     if size < 4:

@@ -286,9 +286,15 @@ class Translator(WaveFunction):
         self.strips.checks_faults = True
         return self.strips
 
-    def _planned(self, access: Access, address: LlvmValue, size: int, site: int) -> tuple[object, Pattern] | None:
-        """How to do this access by wide moves, None where no pattern is known."""
-        if not self._strides or not address.lanes_ or access.space not in ("lds", "global", "flat"):
+    def _planned(self, at: Request[LlvmValue], site: int) -> tuple[object, Pattern] | None:
+        """How to do this access by wide moves, None where no pattern is known or lanes are off."""
+        access, address, size = at.access, at.address, at.bytes
+        if (
+            not self._strides
+            or at.mask is not None
+            or not address.lanes_
+            or access.space not in ("lds", "global", "flat")
+        ):
             return None
         assert self.strips is not None
         if address.form is not None:
@@ -311,11 +317,10 @@ class Translator(WaveFunction):
     def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
         site, w = self._sites[self.inst.address], self.writer
         if at.access.space == "scalar":
-            pointer = memory.resolve(w, w.scalar, "scalar", at.address, at.bytes, site, "0")
-            words = memory.load_words(w, w.scalar, pointer, at.access.element)
+            words = memory.load_scalar(w, at, site)
             self._stop_on_fault()
             return tuple(LlvmValue(w, "u32", 0, word) for word in words)
-        if (planned := self._planned(at.access, at.address, at.bytes, site)) is not None:
+        if (planned := self._planned(at, site)) is not None:
             key, pattern = planned
             assert self.strips is not None
             assert at.address.form is not None
@@ -324,7 +329,7 @@ class Translator(WaveFunction):
 
     def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
         site = self._sites[self.inst.address]
-        if (planned := self._planned(at.access, at.address, at.bytes, site)) is not None:
+        if (planned := self._planned(at, site)) is not None:
             key, pattern = planned
             assert self.strips is not None
             assert at.address.form is not None

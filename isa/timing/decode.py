@@ -142,6 +142,7 @@ def _path(inst: Instruction, access: Access, numbers: Mapping[str, float]) -> in
     scalar_base = (
         any(role.kind == "sa" and isinstance(operand, Reg) for role, operand in inst.desc.roles_of(inst))
         or access.space == "scratch"
+        or access.buffer
     )
     if load:
         return round(numbers["path_load_sgpr" if scalar_base else "path_load_vgpr"])

@@ -179,7 +179,7 @@ class Emitter:
         return self.constant("u32", 0)
 
     def _record(self, at: Request[ArrayValue]) -> None:
-        if at.access.space == "lds" and not self.lds:
+        if at.rest or (at.access.space == "lds" and not self.lds):
             return
         place = len(self.positions)
         self.positions.append(self.position)

@@ -88,7 +88,7 @@ class RecordingTranslator(Translator):
 
     def _note(self, at: Request[LlvmValue]) -> None:
         access, mask = at.access, at.mask
-        if access.space == "scalar":
+        if access.space == "scalar" or at.rest:
             return
         assert self.strips is not None
         f, region, lanes = self.f, self.writer.vector, self.strips.lanes

@@ -83,6 +83,9 @@ COSTS: dict[str, Cost | None] = {
     "flat_atomic": Cost(engine_abi.STORE, "assumed: as lds_atomic"),
     "scratch_load": Cost(engine_abi.LOAD, "assumed: as global_load with an SGPR base"),
     "scratch_store": Cost(engine_abi.STORE, "assumed: as global_store with an SGPR base"),
+    "buffer_load": Cost(engine_abi.LOAD, "assumed: as global_load with an SGPR base"),
+    "buffer_store": Cost(engine_abi.STORE, "assumed: as global_store with an SGPR base"),
+    "buffer_atomic": Cost(engine_abi.STORE, "assumed: as global_atomic"),
     "cache_control": Cost(engine_abi.INTERNAL, _ISSUE),
     "scalar_cache": None,
     # --- control

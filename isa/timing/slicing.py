@@ -160,15 +160,8 @@ def _looks(inst: Instruction) -> bool:
 
 
 def _address(inst: Instruction) -> int:
-    """The registers of a memory access's address: the first operand that is only read, and the scalar base."""
-    bits, first = 0, True
-    for role, operand in inst.desc.roles_of(inst):
-        if role.written:
-            continue
-        if (first or role.kind == "sa") and isinstance(operand, Reg):
-            bits |= regset.mask([operand])
-        first = False
-    return bits
+    """The registers of a memory access's address."""
+    return regset.mask([o for o in inst.desc.address_of(inst) if isinstance(o, Reg)])
 
 
 def _low_and_high(inst: Instruction) -> list[tuple[int, int]]:

@@ -28,7 +28,9 @@ def operands(name: str) -> str:
             found.append(_v(2, 2) if name.startswith(("global", "flat")) else _v(1, 2))
         elif role.kind == "sa":
             found.append("off" if name.startswith(("global", "scratch")) else "s[2:3]")
-        elif role.kind in ("s", "m"):
+        elif role.kind == "vb":
+            found.append("off")
+        elif role.kind in ("s", "m", "rs"):
             found.append(_s(count, 16 * (k + 1)))
         elif role.kind in ("i", "l"):
             found.append("0x1")

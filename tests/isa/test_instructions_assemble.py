@@ -43,9 +43,16 @@ def _operand(number, role, name):
     if role.kind in ("v", "a", "s"):
         file = "s" if role.kind == "s" else "v"
         return f"{file}{first}" if count == 1 else f"{file}[{first}:{first + count - 1}]"
-    return {"m": "vcc_lo", "i": "1", "l": "target", "sa": "off", "va": "v0" if "scratch" in name else "v[0:1]"}[
-        role.kind
-    ]
+    if role.kind == "rs":
+        return f"s[{first}:{first + count - 1}]"
+    return {
+        "vb": "off",
+        "m": "vcc_lo",
+        "i": "1",
+        "l": "target",
+        "sa": "off",
+        "va": "v0" if "scratch" in name else "v[0:1]",
+    }[role.kind]
 
 
 def _text(key):

@@ -363,7 +363,7 @@ class Local:
     def _offset(self, source: int, inst: Instruction, reg: Reg) -> int | None:
         """Of the argument that a scalar load puts into a register."""
         access = inst.desc.access
-        if access is None or access.space != "scalar" or access.kind != "load" or len(inst.operands) != 3:
+        if access is None or access.space != "scalar" or access.buffer or len(inst.operands) != 3:
             return None
         target, base, offset = inst.operands
         if not isinstance(target, Reg) or not isinstance(base, Reg) or tuple(base.units()) != _POINTER:

@@ -114,6 +114,8 @@ def _memory(inst: Instruction, desc: Description, reads: tuple[int, ...], writes
     assert access is not None
     if access.kind == "atomic" or access.space not in ("lds", "global", "scalar"):
         raise beyond(inst, f"is a {access.space} {access.kind}")
+    if access.buffer:
+        raise beyond(inst, "goes through a buffer descriptor")
     if bit_width(access.element) < 32 or access.half:
         raise beyond(inst, "moves less than a dword")
     if desc.implicit_reads:

@@ -175,7 +175,7 @@ def _ways_of_half(half: Instruction) -> list[tuple[int, ...]]:
 def _reads_size(cfg: Cfg, chains: DefUse, i: int, sizes: Sizes) -> bool:
     """Whether a scalar load reaches a size of the workgroup at a fixed offset after a pointer that is given."""
     inst = cfg.instructions[i]
-    if inst.desc.access is None or inst.desc.access.space != "scalar" or not sizes.pointers:
+    if inst.desc.access is None or inst.desc.access.space != "scalar" or not sizes.pointers or inst.desc.access.buffer:
         return False
     base, offset = inst.operands[1:3]
     at = offset.value if isinstance(offset, Imm) else inst.offset if str(offset) == "null" else None

@@ -5,6 +5,8 @@
  * lanes of different granules meet (`granules_meet`) is told as unclear, and the launch is run again without such
  * moves.
  *
+ * Lanes that touch nothing, outside of a buffer's range or of all allocations, have the sink for their place.
+ *
  * Limits: two addresses of one instruction (ds_store_2addr) are two stores. Lanes that meet by different instructions
  * are in the order of these. */
 
@@ -36,7 +38,7 @@ EXPORT void hook_stored(struct wave *w, struct context *c, const u64 *places, co
     for (u64 lane = 0; lane < LANES; lane++) {
         if ((exec >> lane) & 1) {
             u64 place = places[lane];
-            if (lost(place, words + lane, size)) {
+            if (place != (u64)c->sink && lost(place, words + lane, size)) {
                 u64 others = meeting(places, lane, size, exec);
                 if (others) {
                     u64 event = GLOBAL_LANES;

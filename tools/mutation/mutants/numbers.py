@@ -113,8 +113,7 @@ def _address_numbers(flow: control_flow.Cfg, space: str) -> set[tuple[int, int, 
 
 def _address_registers(inst: Instruction) -> list[Reg]:
     """The registers of a memory instruction's address."""
-    sources = [(role, operand) for role, operand in inst.desc.roles_of(inst) if role.read]
-    wanted = [operand for i, (role, operand) in enumerate(sources) if i == 0 or role.kind == "sa"]
+    wanted = inst.desc.address_of(inst)
     return [r for operand in wanted if isinstance(operand, Reg) and not operand.is_null for r in operand.units()]
 
 

@@ -95,7 +95,7 @@ def _forms(key: str, desc: Description) -> Iterator[tuple[str, str]]:
     plain = [_operand(i, r, name) for i, r in enumerate(desc.roles)]
 
     def line(operands: list[str], modifiers: str = "", encoding: str = "") -> str:
-        return " ".join(filter(None, [name + encoding, ", ".join(operands), suffix, modifiers]))
+        return " ".join(filter(None, [name + encoding, ", ".join(operands), modifiers, suffix]))
 
     yield "plain", line(plain)
     if desc.access is not None:
@@ -129,7 +129,9 @@ def _operand(number: int, role: Role, name: str, first: int | None = None) -> st
         return _run("s" if role.kind == "s" else "v", first, count)
     if role.kind == "va":
         return f"v{first}" if "scratch" in name else f"v[{first}:{first + 1}]"
-    return {"m": "vcc_lo", "i": "1", "l": "{label}", "sa": "off"}[role.kind]
+    if role.kind == "rs":
+        return _run("s", first, count)
+    return {"m": "vcc_lo", "i": "1", "l": "{label}", "sa": "off", "vb": "off"}[role.kind]
 
 
 def _replaced(operands: list[str], changes: dict[int, str]) -> list[str]:
@@ -295,6 +297,19 @@ def _memory(desc: Description, plain: list[str]) -> Iterator[tuple[list[str], st
             yield plain, f"offset:{LDS_OFFSET}"
     elif access.space == "flat":
         yield plain, f"offset:{GLOBAL_OFFSET}"
+    elif access.buffer and access.space == "scalar":
+        for text, more in (("0x18", ""), ("null", ""), ("s32", "offset:0x10"), ("m0", "")):
+            yield _replaced(plain, {2: text}), more
+    elif access.buffer:
+        at = next(i for i, r in enumerate(desc.roles) if r.kind == "vb")
+        for address, more in (
+            (f"v{16 * at}", "offen"),
+            (f"v{16 * at}", "idxen"),
+            (f"v[{16 * at}:{16 * at + 1}]", "idxen offen"),
+        ):
+            for scalar, offset in ((plain[-1], ""), ("0", f" offset:{GLOBAL_OFFSET}")):
+                yield [*_replaced(plain, {at: address})[:-1], scalar], more + offset
+        yield [*plain[:-1], "null"], "offset:8 slc"
     elif access.space == "scalar":
         number = next(i for i, r in enumerate(desc.roles) if r.type == "u32" and r.access == "r")
         for text, more in (("null", ""), ("0x18", ""), ("-8", ""), (f"s{16 * number}", "offset:0x10"), ("m0", "")):

@@ -15,14 +15,15 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import descriptors
 import numpy as np
 from assembly import Case
 from forms import GLOBAL_OFFSET
 
-from isa.asm.program import Instruction, Modified, Special
+from isa.asm.program import Instruction, Modified, Operand, Special
 from isa.instructions import lookup
 from isa.registers import Reg
-from isa.semantics.describe import width
+from isa.semantics.describe import Role, width
 from isa.sim.interpret import PRIVATE_BASE, SHARED_BASE
 
 LANES = 32
@@ -208,6 +209,8 @@ class _Drawing:
         size = max(1, int(access.element[1:]) // 8)
         grain = size if access.kind == "atomic" else self.random.choice((1, 4))
         roles = [(r, o) for r, o in inst.desc.roles_of(inst) if not r.written]
+        if access.buffer:
+            return self._buffer(inst, roles, size, outside, exec_)
         if access.space == "scalar":
             offset = 4 * self.random.randrange(100)
             self._put_scalar(roles[0][1], self.base + 4 * self.random.randrange(64, 500))
@@ -264,13 +267,56 @@ class _Drawing:
             self.places = [("memory", 64 + int(at)) for at in offsets]
         return outside
 
+    def _buffer(
+        self, inst: Instruction, roles: list[tuple[Role, Operand]], size: int, outside: bool, exec_: int
+    ) -> bool:
+        """A descriptor, and an index and an offset of each lane: in range in some and out of range in others."""
+        scalar = inst.desc.space == "scalar"
+        rules = (descriptors.UNCHECKED,) if outside else ()
+        while True:
+            found = descriptors.draw(self.random, self.base + 64, size, scalar or inst.has("idxen"))
+            if not rules or (found.rule in rules and found.records):
+                break
+        if outside:
+            found = dataclasses.replace(found, base=self.base + (1 << 20))
+        for k, word in enumerate(found.words()):
+            self.sgprs[next(o.index for r, o in roles if r.kind == "rs") + k] = word
+        moved = roles[-1][1]
+        start = 0
+        if isinstance(moved, Reg) and not moved.is_null:
+            start = 8 * self.random.randrange(8) if not scalar else self.random.randrange(700)
+            self._put_scalar(moved, start)
+        if scalar:
+            return outside and self.sgprs[next(o.index for r, o in roles if r.kind == "rs") + 2] > 700
+        whole = 16 if size > 8 else size  # which of two stores that overlap stays is nowhere said
+        grain = min(size, 4) if inst.desc.access.kind == "load" else whole
+        most = 60 if found.stride else 1600
+        offsets = self.bits.integers(0, most // grain, LANES, np.int64) * grain
+        offsets = np.where(self.bits.random(LANES) < 0.4, offsets % (4 * grain), offsets)
+        if found.rule in (descriptors.STRUCTURED, descriptors.RAW):
+            far = self.bits.choice(np.array([0x80000000, 0xFFFFFFF8, 0x100000 // grain * grain]), LANES)
+            offsets = np.where(self.bits.random(LANES) < 0.2, far, offsets)
+        indices = self.bits.integers(0, 24 if found.rule == descriptors.UNCHECKED else 30, LANES, np.int64)
+        if found.rule in (descriptors.STRUCTURED, descriptors.INDEXED):
+            indices = np.where(self.bits.random(LANES) < 0.1, 0xFFFFFFF0, indices)
+        address = next(o for r, o in roles if r.kind == "vb")
+        if isinstance(address, Reg):
+            given = [values for name, values in (("idxen", indices), ("offen", offsets)) if inst.has(name)]
+            for reg, values in zip(address.units(), given, strict=True):
+                self._put_vector(reg, values)
+        here = found.place(0, 0)
+        own = offsets if inst.has("offen") else np.zeros(LANES, np.int64)
+        linear = not (inst.has("idxen") or found.by_lane or found.element)
+        self.places = [("memory", 64 + start + here + int(at)) for at in own] if linear else []
+        return outside and exec_ != 0
+
     def _meet(self, inst: Instruction, memories: dict[str, bytes]) -> None:
         """In some lanes the last data of an atomic (what cmpswap compares with) is what memory holds there."""
         access, offset = inst.desc.access, inst.modifier("offset", 0)
         assert access is not None
         assert isinstance(offset, int)
         size = int(access.element[1:]) // 8
-        data = [o for r, o in inst.desc.roles_of(inst) if r.kind == "v" and not r.written][-1]
+        data = [o for r, o in inst.desc.roles_of(inst) if r.kind == "v" and r.read][-1]
         assert isinstance(data, Reg)
         first = data.index + data.count - size // 4
         for lane, (name, place) in enumerate(self.places):

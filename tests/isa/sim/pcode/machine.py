@@ -40,7 +40,7 @@ class Machine:
     def execute(self) -> State:
         inst, before, after = self.inst, self.before, self.after
         after.pc = before.pc + inst.size
-        if not inst.mnemonic.startswith(("v_", "ds_", "flat_", "global_", "scratch_")):
+        if not inst.mnemonic.startswith(("v_", "ds_", "flat_", "global_", "scratch_", "buffer_")):
             self._once(self._scalars())
         elif re.search(r"VGPR\[(?!laneId)", self.text):
             self._once(self._scalars() | {k: v(0) for k, v in self.operands.items() if k in ("D0", "S0", "S1", "S2")})

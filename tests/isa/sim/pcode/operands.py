@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from descriptors import Buffer
+
 from isa.asm.program import Fields, Imm, Modified, Special
 from isa.registers import Reg
 from pcode.evaluate import Env
@@ -145,6 +147,8 @@ def _memory_operands(machine: Machine, plain: list[object]) -> dict[str, Callabl
         found["ADDR_BASE"] = found["ADDR"]
         found |= dict(zip(("DATA", "DATA2"), readers, strict=False))
         return found
+    if inst.desc.access is not None and inst.desc.access.buffer:
+        return found | _buffer_operands(machine)
     if not name.startswith("s_"):
         for operand in [o for (role, _), o in left[1:] if role.kind == "v"]:
             found["DATA"] = _reader(machine, operand)
@@ -152,6 +156,44 @@ def _memory_operands(machine: Machine, plain: list[object]) -> dict[str, Callabl
             rest.remove(operand)
     found["ADDR"] = _address(machine, rest)
     return found
+
+
+def _buffer_operands(machine: Machine) -> dict[str, Callable[[int], object]]:
+    """Data; ADDR is 0: `places.Memory` finds the place of each byte from it on by itself."""
+    found: dict[str, Callable[[int], object]] = {"ADDR": _constant(integer("U", 64, 0))}
+    for role, operand in machine.roles:
+        if role.kind == "v" and role.read:
+            found["DATA"] = _reader(machine, operand)
+            found.setdefault("VDATA", found["DATA"])
+    return found
+
+
+def buffer_place(machine: Machine) -> Callable[[int, int], int | None]:
+    """(byte of the access, bits) -> its address, None where it is out of range."""
+    inst, before = machine.inst, machine.before
+    rows = [(role, operand) for role, operand in machine.roles if not role.written]
+    first = next(o.index for r, o in rows if r.kind == "rs")
+    buffer = Buffer.of([int(word) for word in before.sgprs[first : first + 4]])
+    last = _reader(machine, rows[-1][1])(0).bits
+    constant = inst.modifier("offset", 0)
+    assert isinstance(constant, int)
+    if inst.desc.space == "scalar":
+        start = last + constant & ~3
+        limit = buffer.records * (buffer.stride or 1)
+        return lambda byte, bits: buffer.base + start + byte if start + byte < limit else None
+    address = next(o for r, o in rows if r.kind == "vb")
+    lane = machine.lane
+    given = [int(before.vgprs[r.index, lane]) for r in address.units()] if isinstance(address, Reg) else []
+    index = given.pop(0) if inst.has("idxen") else 0
+    index += lane if buffer.by_lane else 0
+    offset = constant + (given.pop(0) if inst.has("offen") else 0)
+
+    def place(byte: int, bits: int) -> int | None:
+        if not buffer.holds(index, offset + byte, bits // 8):
+            return None
+        return buffer.base + last + buffer.place(index, offset + byte)
+
+    return place
 
 
 def _address(machine: Machine, parts: list[object]) -> Callable[[int], Value]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pcode.operands import buffer_place
 from pcode.values import Value
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ class Memory:
         self.machine = machine
         self.space = machine.inst.mnemonic.split("_")[0]
 
+    def _address(self, at: int, bits: int) -> int | None:
+        """None where it is out of a buffer's range: loads give 0 there, stores do nothing (ISA guide 9.1.5)."""
+        access = self.machine.inst.desc.access
+        return buffer_place(self.machine)(at, bits) if access is not None and access.buffer else at
+
     def _place(self, address: int) -> tuple[str, bytearray, int]:
         after, space = self.machine.after, self.space
         high = address >> 32
@@ -35,7 +41,10 @@ class Memory:
         return "memory", after.memory, address - after.base
 
     def load(self, at: Sequence[int], bits: int) -> Value:
-        name, data, first = self._place(at[0])
+        address = self._address(at[0], bits)
+        if address is None:
+            return Value("B", bits, 0)
+        name, data, first = self._place(address)
         assert 0 <= first <= len(data) - bits // 8, f"the text reads at {at[0]:#x}"
         form = self.machine.after.loose.get((name, first, self._owner(name), 0))
         loose = ((0, form),) if form is not None and form.width == bits else ()
@@ -45,7 +54,10 @@ class Memory:
         return self.machine.lane if name == "scratch" else 0
 
     def store(self, at: Sequence[int], bits: int, new: Value) -> None:
-        name, data, first = self._place(at[0])
+        address = self._address(at[0], bits)
+        if address is None:
+            return
+        name, data, first = self._place(address)
         assert 0 <= first <= len(data) - bits // 8, f"the text writes at {at[0]:#x}"
         data[first : first + bits // 8] = new.bits.to_bytes(bits // 8, "little")
         loose, owner = self.machine.after.loose, self._owner(name)

@@ -1,0 +1,147 @@
+"""Memory through a buffer descriptor (V#): MUBUF, MTBUF and s_buffer_load. RDNA3 ISA guide 8.2.1 and 9.1.
+
+A descriptor is four SGPRs, of whose bits count:
+
+    0-47       base address                         48-61      stride in bytes
+    62-63      swizzle: 0 none, else elements of 4, 8 or 16 bytes
+    64-95      number of records                    117-118    index stride where swizzled: 8, 16, 32, 64
+    119        the index is one lane further for each lane
+    124-125    which rule says what is out of range
+
+A vector access has an index (the lane's with idxen, else 0), an offset (the lane's with offen, plus `offset:`) and a
+scalar offset, which no check and no swizzle sees (LLVM, IntrinsicsAMDGPU.td: "excluded from bounds checking and
+swizzling"). Its address is base + scalar offset + place. With e for the element and s for the index stride:
+
+    linear      place = index * stride + offset
+    swizzled    place = ((index / s) * stride + (offset / e) * e) * s + (index % s) * e + offset % e
+
+Out of range is, by the rule's number (Mesa, radv_buffer_view.c, "OOB_SELECT chooses the out-of-bounds check", GFX11):
+
+    0    index >= records or offset + payload > stride
+    1    index >= records
+    2    records == 0
+    3    as 0 where it is swizzled and has a stride; else place + payload > records
+
+Loads that are out of range give 0, stores and atomics do nothing. Loads and stores of several dwords are checked dword
+by dword, atomics as a whole (ISA guide 9.1.5). Sums do not wrap (LLVM AMDGPUUsage, "Relaxed Buffer OOB Mode").
+
+A scalar load reads at base + (offset with its two low bits cleared), a dword where its offset is less than records
+times stride, or than records without a stride; 0 elsewhere.
+
+What the guide leaves open: rule 3 of a buffer with a stride and no swizzle is taken to see the whole place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from isa.asm.program import Imm, Instruction, Operand, Special
+from isa.registers import Reg
+from isa.semantics.describe import Role, width
+from isa.semantics.engine import Engine
+from isa.semantics.operands import Sources
+from isa.semantics.values import Number, Value, select
+
+Rows = list[tuple[int, Role, Operand]]
+_NO_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an access goes. at: how many bytes after its first one -> address, u64. whole: b1 scalar, whether these lie
+    side by side. offset: what the range check sees, u64; limit: what it must not exceed with the payload; sound: b1,
+    whether the rest of the rule holds."""
+
+    at: Callable[[int], Value]
+    whole: Value
+    offset: Value
+    limit: Value
+    sound: Value
+
+    def inside(self, first: int, size: int) -> Value:
+        """b1: whether `size` bytes from byte `first` on are in range."""
+        return (self.offset + (first + size) <= self.limit) & self.sound
+
+
+def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], Place]:
+    """Of a vector access. rows: its operands that are only read, with their numbers."""
+    if inst.has("tfe"):
+        raise inst.error("tfe is not simulated: it would say which lanes met unmapped pages")
+    number, operand = next((n, o) for n, role, o in rows if role.kind == "vb")
+    named = [name for name in ("idxen", "offen") if inst.has(name)]
+    count = 0 if isinstance(operand, Special) else getattr(operand, "count", 0)
+    if count != len(named):
+        raise inst.error(
+            f"{' and '.join(named) or 'no idxen and no offen'}: {len(named)} VGPRs of address",
+            operand=number,
+            expected=f"{len(named)} VGPRs" if named else "off",
+            got=str(operand),
+        )
+    lane = dict(zip(named, operand.units(), strict=True)) if isinstance(operand, Reg) else {}
+    words = _descriptor(inst, rows)
+    scalar_number, _, scalar = rows[-1]
+    scalar_offset = sources.raw(scalar_number, scalar, "u32")
+    constant = inst.offset
+
+    def at(engine: Engine) -> Place:
+        low, high, records, rule_word = (engine.read_sgpr(w).to("u64") for w in words)
+        zero = engine.constant("u64", 0)
+        stride, swizzle, rule = high >> 16 & 0x3FFF, high >> 30 & 3, rule_word >> 28 & 3
+        index = engine.read_vgpr(lane["idxen"].index).to("u64") if "idxen" in lane else zero
+        index = index + select((rule_word >> 23 & 1) == 1, engine.lane_ids().to("u64"), zero)
+        offset = (engine.read_vgpr(lane["offen"].index).to("u64") if "offen" in lane else zero) + constant
+        linear = index * stride + offset
+        element, group = swizzle + 1, (rule_word >> 21 & 3) + 3
+        base = (low | (high & 0xFFFF) << 32) + scalar_offset(engine, None).to("u64")
+
+        def address(first: int) -> Value:
+            inner = offset + first
+            turned = ((index >> group) * stride + (inner >> element << element)) << group
+            turned = turned + ((_low(index, group) << element) + _low(inner, element))
+            return base + select(swizzle == 0, linear + first, turned)
+
+        structured = (rule == 0) | ((rule == 3) & (swizzle != 0) & (stride != 0))
+        limit = select(structured, stride, select(rule == 3, records, zero + _NO_LIMIT))
+        below = select(structured | (rule == 1), records, zero + _NO_LIMIT)
+        sound = (index < below) & (engine.lane_ids() >= 0) & ((rule != 2) | (records != 0))
+        return Place(address, swizzle == 0, select(structured, offset, linear), limit, sound)
+
+    return at
+
+
+def scalar_place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], Place]:
+    """Of s_buffer_load."""
+    words = _descriptor(inst, rows)
+    number, _, operand = rows[-1]
+    extra = inst.offset
+    given: Callable[[Engine], Number]
+    if isinstance(operand, Imm):
+        assert isinstance(operand.value, int)
+        fixed = operand.value & 0xFFFFFFFF
+        given = lambda e: e.constant("u64", fixed)  # noqa: E731
+    else:
+        raw = sources.raw(number, operand, "u32")
+        given = lambda e: raw(e, None).to("u64")  # noqa: E731
+
+    def at(engine: Engine) -> Place:
+        low, high, records = (engine.read_sgpr(w).to("u64") for w in words[:3])
+        stride = high >> 16 & 0x3FFF
+        offset = (given(engine) + extra) & ~3
+        limit = records * select(stride == 0, 1, stride) + 3  # a dword that begins below is whole
+        base = (low | (high & 0xFFFF) << 32) + offset
+        return Place(lambda first: base + first, stride >= 0, offset, limit, offset >= 0)
+
+    return at
+
+
+def _descriptor(inst: Instruction, rows: Rows) -> list[int]:
+    """The numbers of its four SGPRs."""
+    number, role, operand = next(row for row in rows if row[1].kind == "rs")
+    if not isinstance(operand, Reg) or operand.count != width(role.type):
+        raise inst.error("a buffer descriptor is four SGPRs", operand=number, got=str(operand))
+    return [operand.index + i for i in range(operand.count)]
+
+
+def _low(number: Value, bits: Value) -> Value:
+    return number - (number >> bits << bits)
