@@ -224,9 +224,9 @@ class _Problem:
 
     def check(self) -> None:
         """One schedule."""
-        from isa.sanitize import check_launch
+        from isa.sanitize import observe
 
-        check_launch(self.card, self.kernel, self.grid, self.block, self.arguments, schedules=1)
+        observe(self.card, self.kernel, self.grid, self.block, self.arguments, schedules=1)
 
     def matmul(self) -> None:
         _ = self.a @ self.b

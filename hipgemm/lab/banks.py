@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import Column, Plot, Row, bar_plot
+from hipgemm.lab.frame import Bars, Column, Experiment, Row
 from isa.outer_product import fma_order
 
 if TYPE_CHECKING:
@@ -135,14 +135,13 @@ def by_rules(pattern: Pattern) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Banks:
+class Banks(Experiment):
     """patterns: what is tried."""
 
     patterns: Sequence[Pattern] = PATTERNS
-    name: str = "banks"
-    title: str = "VGPR banks: what the operands of a dual FMA cost"
-    size: int | None = None
-    paragraph: str = (
+    name = "banks"
+    title = "VGPR banks: what the operands of a dual FMA cost"
+    paragraph = (
         "A VGPR lies in the bank of its number mod 4, and a bank reads one register a cycle. A dual FMA reads four "
         "sources besides its two accumulators: from four banks in one cycle, from two banks in two, unless an "
         "operand cache still holds a register that the instruction before read through the same slot. How far the "
@@ -151,7 +150,7 @@ class Banks:
         "card follows the model's default rule, is then a measurement. Four waves a SIMD, 64 dual FMAs a round, "
         "each accumulator eight instructions from its last use, so that none waits for another."
     )
-    columns: tuple[Column, ...] = (
+    columns = (
         Column("pattern", "pattern", what="which registers the pairs read"),
         Column("cycles", "time", "cycles a pair", 2, "of one dual FMA on one SIMD"),
         Column("previous-slot", "previous-slot", "rule", 2, "the model's default rule: X and Y share a cache"),
@@ -161,6 +160,8 @@ class Banks:
         Column("no-cache", "no-cache", "rule", 2, "nothing is kept"),
         Column("what", "what it reads", what="in words"),
     )
+
+    bars = Bars("Cycles a dual FMA", "cycles", "cycles", "{pattern}", "{cycles:.2f}")
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for pattern in self.patterns:
@@ -179,18 +180,6 @@ class Banks:
                 "time_kind": found.time_kind,
                 "correct": found.correct,
             }
-
-    def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        return [
-            bar_plot(
-                "Cycles a dual FMA",
-                rows,
-                "cycles",
-                "cycles",
-                lambda row: row["pattern"],
-                lambda row: f"{row['cycles']:.2f}",
-            )
-        ]
 
 
 EXPERIMENT = Banks()

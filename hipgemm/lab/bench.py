@@ -32,42 +32,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trial:
-    """One GEMM kernel that was tried. counts: what a wave executes for one step of k (`count`), on average."""
+    """One GEMM kernel that was tried. counts: what a wave executes for one step of k (`executed`), on average."""
 
     built: Build
     inspection: Inspection
     result: Result
     counts: Counter[str]
 
-    def count(self, *words: str) -> float:
-        """The sum of the counts of these kinds and mnemonics."""
-        return sum(self.counts[word] for word in words)
-
     @property
-    def lds_loads(self) -> float:
-        """Loads from LDS, flat ones that went there among them."""
-        return self.counts["LDS load"]
-
-    @property
-    def outcome(self) -> dict[str, Any]:
-        """What every row of a table ends with."""
-        names = ("time_ms", "tflops", "time_kind", "correct")
-        return {name: getattr(self.result, name) for name in names}
-
-    def mostly(self, prefix: str) -> str:
-        """The mnemonic of this beginning that is executed most often."""
-        found = {name: n for name, n in self.counts.items() if name.startswith(prefix) and n}
-        return max(found, key=lambda name: found[name], default="none")
-
-    @property
-    def fmas(self) -> float:
-        """Multiply-adds of a lane."""
-        return 2 * self.count("dual FMA") + self.count("single FMA")
-
-    @property
-    def dual_share(self) -> float | None:
-        """Of the multiply-adds, those that are done in pairs."""
-        return 2 * self.count("dual FMA") / self.fmas if self.fmas else None
+    def row(self) -> dict[str, Any]:
+        """All that is known of it, by the keys of columns. Loads from LDS: flat ones that went there among them; fmas:
+        multiply-adds of a lane, of which dual_share are done in pairs; lds_by: what most loads are."""
+        dual, fmas = 2 * self.counts["dual FMA"], 2 * self.counts["dual FMA"] + self.counts["single FMA"]
+        lds_by = {name: n for name, n in self.counts.items() if name.startswith("ds_load") and n}
+        found, result = self.inspection, self.result
+        return {
+            "vgprs": found.vgprs, "spills": found.vgpr_spills, "lds": found.lds, "scratch": found.scratch,
+            "waves": found.occupancy.waves, "held_by": ", ".join(found.occupancy.binding),
+            "lds_loads": self.counts["LDS load"], "global_loads": self.counts["global load"],
+            "scratch_ops": self.counts["scratch access"], "all": self.counts["all"],
+            "lds_by": max(lds_by, key=lambda name: lds_by[name], default="none"),
+            "fmas": fmas, "dual_share": dual / fmas if fmas else None,
+            "time_ms": result.time_ms, "tflops": result.tflops, "time_kind": result.time_kind,
+            "correct": result.correct,
+        }  # fmt: skip
 
 
 @dataclass

@@ -5,9 +5,10 @@ An experiment is a small frozen object: its fields say what it varies, so that a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hipgemm.lab.bench import Bench
 from hipgemm.report import svg
@@ -59,45 +60,49 @@ class Plot:
     drawing: str
 
 
-def bar_plot(
-    caption: str,
-    rows: Sequence[Row],
-    key: str,
-    unit: str,
-    name: Callable[[Row], str],
-    label: Callable[[Row], str],
-    *,
-    left: int = 130,
-    right: int = 150,
-) -> Plot:
-    """A bar a row, as long as row[key]; rows in which that is not known are left out. left, right: see `svg.bars`."""
-    known = [row for row in rows if row[key] is not None]
-    groups = [(name(row), [svg.Bar(row["time_kind"], row[key], label(row))]) for row in known]
-    return Plot(caption, svg.bars(groups, unit, caption, left=left, right=right))
+@dataclass(frozen=True)
+class Bars:
+    """A bar a row, as long as row[key]; rows in which that is not known are left out. name, label: before and after
+    each, made from the row by str.format; left, right: the room that they have, see `svg.bars`."""
+
+    caption: str
+    key: str
+    unit: str
+    name: str
+    label: str
+    left: int = 130
+    right: int = 150
+
+    def plot(self, rows: Sequence[Row]) -> Plot:
+        groups = [
+            (self.name.format_map(row), [svg.Bar(row["time_kind"], row[self.key], self.label.format_map(row))])
+            for row in rows if row[self.key] is not None
+        ]  # fmt: skip
+        return Plot(self.caption, svg.bars(groups, self.unit, self.caption, left=self.left, right=self.right))
 
 
-class Experiment(Protocol):
+class Experiment(ABC):
     """name: as in EXPERIMENTS. title: one line. paragraph: what is varied, why, and what to look for. size: of its
-    matrices by default, None where it has none. columns: of its table."""
+    matrices by default, None where it has none. bars: the table as a picture."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paragraph: ClassVar[str]
+    size: ClassVar[int | None] = None
+    bars: ClassVar[Bars]
 
     @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def paragraph(self) -> str: ...
-    @property
-    def size(self) -> int | None: ...
-    @property
-    def columns(self) -> Sequence[Column]: ...
+    @abstractmethod
+    def columns(self) -> Sequence[Column]:
+        """Of its table."""
 
+    @abstractmethod
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
-        """One row after another. n: M = N = K, 0 where it has no size."""
-        ...
+        """One row after another, in which more than the columns may stand. n: M = N = K, 0 where it has no size."""
 
     def plots(self, rows: Sequence[Row]) -> list[Plot]:
         """The table as pictures."""
-        ...
+        return [self.bars.plot(rows)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,15 +150,13 @@ def study(
     size = n if n is not None else experiment.size or 0
     bench = Bench(device, step or (lambda _: None))
     rows = tuple(experiment.run(bench, size))
+    columns = tuple(experiment.columns)
+    keys = [*(column.key for column in columns), "time_kind", "correct"]
     conditions = [("device", f"{device.name} ({device.arch})")]
     conditions += [("size", f"M = N = K = {size}")] if size else []
     conditions += [("built by", bench.toolchain)]
+    shown = tuple({key: row[key] for key in keys} for row in rows)
     return Study(
-        experiment.name,
-        experiment.title,
-        experiment.paragraph,
-        tuple(experiment.columns),
-        rows,
-        tuple(conditions),
+        experiment.name, experiment.title, experiment.paragraph, columns, shown, tuple(conditions),
         tuple(experiment.plots(rows)),
-    )
+    )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hipgemm.kernels import Gemm
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import DUAL, SPEED, TIME, VGPRS, Column, Plot, Row, bar_plot
+from hipgemm.lab.frame import DUAL, SPEED, TIME, VGPRS, Bars, Column, Experiment, Row
 
 
 def row(nested: bool, level: str) -> Gemm:
@@ -27,14 +27,14 @@ def row(nested: bool, level: str) -> Gemm:
 
 
 @dataclass(frozen=True)
-class Ilp:
+class Ilp(Experiment):
     """levels: of optimisation."""
 
     levels: Sequence[str] = ("-O0", "-O1", "-O3")
-    name: str = "ilp"
-    title: str = "Instruction level parallelism: what the source says and what the compiler makes of it"
-    size: int | None = 512
-    paragraph: str = (
+    name = "ilp"
+    title = "Instruction level parallelism: what the source says and what the compiler makes of it"
+    size = 512
+    paragraph = (
         "Each thread multiplies a 4 x 16 piece of A with a 16 x 2 piece of B out of LDS. In three nested loops over "
         "rows, columns and depth every multiply-add reads both factors from LDS: 16 reads for 8 FMAs at each k. Put "
         "into variables first, by unrolled loops, 4 + 2 reads serve the same 8 FMAs, none of which needs another. "
@@ -46,7 +46,7 @@ class Ilp:
         "compiler of another maker held the values in registers without its optimiser, too: 2.48 ms for nested "
         "loops, 1.74 ms for registers, and 0.8 ms for both with it, at N = 1024."
     )
-    columns: tuple[Column, ...] = (
+    columns = (
         Column("source", "source", what="how the multiplication is written"),
         Column("level", "level", what="of optimisation"),
         Column("lds_loads", "LDS loads", "a k", 2, "load instructions of a wave that read LDS, for one k"),
@@ -59,6 +59,16 @@ class Ilp:
         SPEED,
     )
 
+    bars = Bars(
+        "Time of one launch",
+        "time_ms",
+        "ms",
+        "{source}, {level}",
+        "{time_ms:.3f}: {all:.0f} instructions a k",
+        140,
+        220,
+    )
+
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for level in self.levels:
             for nested in (True, False):
@@ -66,28 +76,8 @@ class Ilp:
                 yield {
                     "source": "nested loops" if nested else "registers",
                     "level": level,
-                    "lds_loads": trial.lds_loads,
-                    "fmas": trial.fmas,
-                    "dual_share": trial.dual_share,
-                    "scratch_ops": trial.count("scratch access"),
-                    "all": trial.count("all"),
-                    "vgprs": trial.inspection.vgprs,
-                    **trial.outcome,
+                    **trial.row,
                 }
-
-    def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        return [
-            bar_plot(
-                "Time of one launch",
-                rows,
-                "time_ms",
-                "ms",
-                lambda row: f"{row['source']}, {row['level']}",
-                lambda row: f"{row['time_ms']:.3f}: {row['all']:.0f} instructions a k",
-                left=140,
-                right=220,
-            )
-        ]
 
 
 EXPERIMENT = Ilp()

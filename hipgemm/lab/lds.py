@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import Column, Plot, Row
+from hipgemm.lab.frame import Column, Experiment, Plot, Row
 from hipgemm.report import svg
 
 if TYPE_CHECKING:
@@ -60,15 +60,14 @@ def answer(dwords: int, stride: int, rounds: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Lds:
+class Lds(Experiment):
     """strides: in units of the load; dwords: of a load."""
 
     strides: Sequence[int] = tuple(range(1, _LARGEST + 1))
     dwords: Sequence[int] = (1, 2, 4)
-    name: str = "lds"
-    title: str = "LDS banks: what a stride costs"
-    size: int | None = None
-    paragraph: str = (
+    name = "lds"
+    title = "LDS banks: what a stride costs"
+    paragraph = (
         "Lane i of a wave reads 1, 2 or 4 dwords at i times the stride, in units of what it reads. A CU's LDS has "
         "32 banks of a dword; a b32 load is served at once, b64 in two and b128 in four phases of fewer lanes, and "
         "in a phase lanes that want different dwords of one bank take turns. So the cost is that of the closed "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hipgemm.kernels import Gemm, rung
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import DUAL, SPEED, TIME, WAVES, Column, Plot, Row, bar_plot
+from hipgemm.lab.frame import DUAL, SPEED, TIME, WAVES, Bars, Column, Experiment, Row
 
 
 def capped(cap: int) -> Gemm:
@@ -19,14 +19,14 @@ def capped(cap: int) -> Gemm:
 
 
 @dataclass(frozen=True)
-class Registers:
+class Registers(Experiment):
     """caps: the most VGPRs that the compiler may use."""
 
     caps: Sequence[int] = (256, 192, 184, 176, 168, 144, 128, 96, 80, 64, 48)
-    name: str = "registers"
-    title: str = "Registers: occupancy against spills"
-    size: int | None = 2048
-    paragraph: str = (
+    name = "registers"
+    title = "Registers: occupancy against spills"
+    size = 2048
+    paragraph = (
         "Kernel 5 keeps 128 accumulators, a column and a row of its tiles in VGPRs. A SIMD has 1536 VGPRs, given "
         "out in granules of 24, so that fewer a wave let more waves in, which hide each other's waits. Below what "
         "the kernel needs the compiler spills to scratch: memory, reached through the same path as A and B, a dword "
@@ -34,7 +34,7 @@ class Registers:
         "registers that hold nothing, and costs more than any occupancy can give back as soon as accumulators move "
         "to memory in the inner loop."
     )
-    columns: tuple[Column, ...] = (
+    columns = (
         Column("cap", "cap", "VGPRs", what="what the compiler may use"),
         Column("vgprs", "used", "VGPRs", what="what it uses"),
         WAVES,
@@ -46,33 +46,18 @@ class Registers:
         SPEED,
     )
 
+    bars = Bars(
+        "Time by VGPR cap",
+        "time_ms",
+        "ms",
+        "{cap} VGPRs",
+        "{time_ms:.3f}: {waves:g} waves, {scratch} B scratch",
+        right=240,
+    )
+
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for cap in self.caps:
-            trial = bench.gemm(capped(cap), ["-O3", f"-DVGPRS={cap}"], n)
-            found = trial.inspection
-            yield {
-                "cap": cap,
-                "vgprs": found.vgprs,
-                "waves": found.occupancy.waves,
-                "spills": found.vgpr_spills,
-                "scratch": found.scratch,
-                "scratch_ops": trial.count("scratch access"),
-                "dual_share": trial.dual_share,
-                **trial.outcome,
-            }
-
-    def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        return [
-            bar_plot(
-                "Time by VGPR cap",
-                rows,
-                "time_ms",
-                "ms",
-                lambda row: f"{row['cap']} VGPRs",
-                lambda row: f"{row['time_ms']:.3f}: {row['waves']:g} waves, {row['scratch']} B scratch",
-                right=240,
-            )
-        ]
+            yield {"cap": cap, **bench.gemm(capped(cap), ["-O3", f"-DVGPRS={cap}"], n).row}
 
 
 EXPERIMENT = Registers()

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import SPEED, TIME, VGPRS, WAVES, Column, Plot, Row, bar_plot
+from hipgemm.lab.frame import SPEED, TIME, VGPRS, WAVES, Bars, Column, Experiment, Row
 from hipgemm.lab.gemms import SIDE, Tiled
 
 
 @dataclass(frozen=True)
-class Tiles:
+class Tiles(Experiment):
     """tiles: (TM, TN) of a thread; depths: BK."""
 
     tiles: Sequence[tuple[int, int]] = ((1, 1), (2, 2), (4, 4), (8, 8), (16, 8))
     depths: Sequence[int] = (8, 32)
-    name: str = "tiles"
-    title: str = "Thread tiles: work a value that was read once"
-    size: int | None = 2048
-    paragraph: str = (
+    name = "tiles"
+    title = "Thread tiles: work a value that was read once"
+    size = 2048
+    paragraph = (
         "A thread that computes TM x TN elements of C reads TM + TN values of LDS for TM TN multiply-adds: the "
         "larger its tile, the more arithmetic stands after each access, to LDS and to memory alike, and the fewer "
         "instructions are anything but FMAs. It pays with registers (TM TN accumulators) and with LDS (16 (TM + TN) "
@@ -27,7 +27,7 @@ class Tiles:
         "means fewer barriers and takes more LDS for the same intensity. Where the grid has fewer workgroups than "
         "the card has CUs, large tiles leave CUs idle: that is a matter of the matrices' size, not of the tile."
     )
-    columns: tuple[Column, ...] = (
+    columns = (
         Column("tile", "tile", what="TM x TN of a thread"),
         Column("bk", "BK", what="columns of A and rows of B in LDS at a time"),
         Column("lds", "LDS", "B", what="bytes of LDS of a workgroup"),
@@ -42,39 +42,22 @@ class Tiles:
         SPEED,
     )
 
+    bars = Bars("Speed by thread tile", "tflops", "TFLOP/s", "{tile}, BK {bk}", "{tflops:.2f}, {waves:g} waves a SIMD")
+
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         for tm, tn in self.tiles:
             for bk in self.depths:
                 kernel = Tiled(tm, tn, bk)
                 trial = kernel.tried(bench, n)
-                found = trial.inspection
                 x, y, _ = kernel.row.grid(n, n)
                 yield {
                     "tile": f"{tm} x {tn}",
                     "bk": bk,
-                    "lds": found.lds,
-                    "vgprs": found.vgprs,
-                    "waves": found.occupancy.waves,
-                    "held_by": ", ".join(found.occupancy.binding),
-                    "lds_loads": trial.lds_loads,
-                    "fmas": trial.fmas,
                     # 2 * rows * columns operations and 4 * (rows + columns) bytes for each k
                     "intensity": SIDE * tm * tn / (2 * (tm + tn)),
                     "workgroups": x * y,
-                    **trial.outcome,
+                    **trial.row,
                 }
-
-    def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        return [
-            bar_plot(
-                "Speed by thread tile",
-                rows,
-                "tflops",
-                "TFLOP/s",
-                lambda row: f"{row['tile']}, BK {row['bk']}",
-                lambda row: f"{row['tflops']:.2f}, {row['waves']:g} waves a SIMD",
-            )
-        ]
 
 
 EXPERIMENT = Tiles()

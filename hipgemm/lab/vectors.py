@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hipgemm.lab.bench import Bench, Trial
-from hipgemm.lab.frame import SPEED, VGPRS, Column, Plot, Row, bar_plot
+from hipgemm.lab.frame import SPEED, VGPRS, Bars, Column, Experiment, Row
 from hipgemm.lab.gemms import Tiled
 from hipgemm.result import flops
 from isa.errors import IsaError
@@ -16,16 +16,16 @@ _REPEATS = 16  # on a card; the shortest counts
 
 
 @dataclass(frozen=True)
-class Vectors:
+class Vectors(Experiment):
     """widths: floats of a load from global memory and from LDS; tile: TM and TN of a thread; bk: depth of a tile."""
 
     widths: Sequence[tuple[int, int]] = ((1, 1), (2, 1), (4, 1), (1, 2), (1, 4), (4, 4))
     tile: int = 8
     bk: int = 16
-    name: str = "vectors"
-    title: str = "Vector loads: 32, 64 or 128 bits at a time"
-    size: int | None = 2048
-    paragraph: str = (
+    name = "vectors"
+    title = "Vector loads: 32, 64 or 128 bits at a time"
+    size = 2048
+    paragraph = (
         "The same 8 x 8 thread tiles, with A and B brought to LDS by loads of 1, 2 or 4 floats, and read from LDS "
         "by loads of 1, 2 or 4. A wider load moves the same bytes with fewer instructions, addresses and waits; the "
         "LDS needs as many cycles for a b128 as for four b32, but only one slot of the request path. The compiler "
@@ -36,7 +36,7 @@ class Vectors:
         "copies (and the one that cuts C out) in the time. After xGeMM Chapter 6: Vectorized Memory Accesses (T. "
         "Gautam, 2024), where vector loads brought the kernel to 70 % of cuBLAS."
     )
-    columns: tuple[Column, ...] = (
+    columns = (
         Column("kernel", "loads", what="bits of a load from global memory and from LDS"),
         Column("n", "n", what="M = N = K"),
         Column("global_loads", "global", "a k", 2, "load instructions of a wave from global memory, for one k"),
@@ -47,6 +47,10 @@ class Vectors:
         Column("copies_ms", "copies", "ms", 4, "to and from padded matrices"),
         Column("time_ms", "time", "ms", 4, "of one launch, and the copies"),
         SPEED,
+    )
+
+    bars = Bars(
+        "Time of one launch", "time_ms", "ms", "{kernel}", "{time_ms:.3f}: {all:.0f} instructions a k", 170, 220
     )
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
@@ -67,30 +71,11 @@ class Vectors:
         return {
             "kernel": kernel,
             "n": n,
-            "global_loads": trial.count("global load"),
-            "lds_loads": trial.lds_loads,
-            "lds_by": trial.mostly("ds_load"),
-            "all": trial.count("all"),
-            "vgprs": trial.inspection.vgprs,
+            **trial.row,
             "copies_ms": copies,
-            **trial.outcome,
             "time_ms": whole,
             "tflops": None if whole is None else flops(n, n, n) / whole / 1e9,
         }
-
-    def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        return [
-            bar_plot(
-                "Time of one launch",
-                rows,
-                "time_ms",
-                "ms",
-                lambda row: row["kernel"],
-                lambda row: f"{row['time_ms']:.3f}: {row['all']:.0f} instructions a k",
-                left=170,
-                right=220,
-            )
-        ]
 
 
 def copies_ms(bench: Bench, n: int, padded: int) -> float | None:

@@ -191,17 +191,6 @@ class Cfg:
             loops.append(Loop(header, blocks, tuple(sorted(latches[header])), exits, parent, depth))
         return tuple(loops)
 
-    def inner_loops(self) -> tuple[Loop, ...]:
-        """The loops that hold no other loop."""
-        parents = {loop.parent for loop in self.loops}
-        return tuple(loop for k, loop in enumerate(self.loops) if k not in parents)
-
-    def loop_of(self, position: int) -> Loop | None:
-        """The innermost loop around a position."""
-        block = self.block_of(position).index
-        inside = [loop for loop in self.loops if block in loop.blocks]
-        return max(inside, key=lambda loop: loop.depth, default=None)
-
     def positions(self, loop: Loop) -> list[int]:
         """The positions of a loop in the order of the code."""
         return [i for b in sorted(loop.blocks) for i in self.blocks[b].range]

@@ -14,7 +14,7 @@ Sites are bits of one int, about one a register written: a kernel of 1500 instru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
@@ -60,24 +60,6 @@ class DefUse:
     def uses_of(self, position: int, reg: Reg) -> frozenset[int]:
         """The positions that may read what `position` (or `ENTRY`) put into a single register; empty where none do."""
         return frozenset(self._uses.get((position, regset.bit(reg)), ()))
-
-    def web(self, position: int, reg: Reg) -> frozenset[int]:
-        """All definitions and uses of a register that hang together with the one defined at `position`: what must be
-        renamed as a whole. `ENTRY` is among them where the value may come from the function's start."""
-        number = regset.bit(reg)
-        found: set[int] = set()
-        work: list[tuple[bool, int]] = [(True, position)]
-        seen: set[tuple[bool, int]] = set()
-        while work:
-            item = work.pop()
-            if item in seen:
-                continue
-            seen.add(item)
-            is_def, at = item
-            found.add(at)
-            nearby: Iterable[int] = self._uses.get((at, number), ()) if is_def else self.reaching[at, number]
-            work.extend((not is_def, other) for other in nearby)
-        return frozenset(found)
 
     def from_entry(self) -> list[tuple[int, Reg]]:
         """(position, register) of each read that may see the value the function starts with."""

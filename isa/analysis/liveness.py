@@ -56,9 +56,6 @@ class Liveness:
     def block_in(self, block: int) -> frozenset[Reg]:
         return self.live_in(self.cfg.blocks[block].start)
 
-    def block_out(self, block: int) -> frozenset[Reg]:
-        return self.live_out(self.cfg.blocks[block].end - 1)
-
     def occupied(self, position: int) -> int:
         """Registers that hold something at a position: live before or after it, or written by it (`regset` bits)."""
         return self.before[position] | self.after[position] | self.cfg.defs[position]

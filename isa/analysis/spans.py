@@ -275,15 +275,6 @@ def join(a: Span, b: Span) -> Span:
     return Span(a.type, min(a.low, b.low), max(a.high, b.high), fixed, a.bits_ & fixed)
 
 
-def widen(a: Span, b: Span) -> Span:
-    """Either of two, by their fixed bits alone: joined again and again, it changes no more often than it has bits."""
-    if a.key == b.key:
-        return a
-    fixed = a.fixed & b.fixed & ~(a.bits_ ^ b.bits_)
-    bits = a.bits_ & fixed
-    return Span(a.type, bits, bits | ((1 << bit_width(a.type)) - 1) & ~fixed, fixed, bits)
-
-
 def written(inst: Instruction, read: Callable[[Reg], Span]) -> dict[Reg, Span]:
     """What each single register can hold that one instruction writes, in a lane that is on, as u32; SCC as 0 or 1. {}
     where that is not known of any. read: the u32 span of a single register; SCC can be anything."""

@@ -94,13 +94,6 @@ class InFlight:
             for counter, number in self.waits[position].items()
         }
 
-    def covering(self, event: Event) -> frozenset[int]:
-        """The waits that an event meets first: those after which it has completed."""
-        at, counter = event
-        return frozenset(
-            i for i, numbers in enumerate(self.waits) if counter in numbers and at in self.covered_by(i)[counter]
-        )
-
     def hazards(self) -> Iterator[Hazard]:
         """Every register used before its load is sure to have completed, in the order of the code."""
         cfg = self.cfg

@@ -1,6 +1,6 @@
 """The dynamic checker: a launch under the sanitizer, in native code.
 
-    findings = check_launch(card, kernel, grid, block, kernarg)
+    findings = observe(card, kernel, grid, block, kernarg).findings
 
 The same bodies of instructions run as in a plain launch, with hooks between them, and say what the hardware lets
 pass or answers at random:
@@ -23,6 +23,6 @@ Files: state (what is known), hooks/ (C that keeps it), segments, quick,
 windows, windows_runtime and stores (what of it stands in the kernel's own code), translate, launch, report, check.
 """
 
-from isa.sanitize.check import Observation, check_launch, observe
+from isa.sanitize.check import Observation, observe
 
-__all__ = ["Observation", "check_launch", "observe"]
+__all__ = ["Observation", "observe"]

@@ -1,4 +1,4 @@
-"""`check_launch`: a launch in several schedules under the sanitizer -> findings.
+"""`observe`: a launch in several schedules under the sanitizer -> findings.
 
 Each schedule starts from the same memory. What the hooks see depends little on the order, since they ask what is
 ordered and not what came first; results that differ show what they do not follow, such as atomics whose order counts.
@@ -50,39 +50,6 @@ class Observation:
     report: LaunchReport | None
 
 
-def check_launch(
-    card: Card,
-    kernel: CompiledKernel,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    kernarg: bytes,
-    dynamic_lds: int = 0,
-    *,
-    schedules: int = 3,
-    seed: int = 0,
-    threads: int | None = None,
-    budget: int | None = None,
-    program: Program | None = None,
-    names: Mapping[int, str] | None = None,
-    unwritten: Sequence[tuple[int, int]] = (),
-) -> list[Finding]:
-    """Launch under the sanitizer; see `Card.launch` for what a launch takes. Gives what they found.
-
-    schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
-    made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
-    (address, bytes) of memory that nobody wrote before the launch.
-
-    Memory holds afterwards what the first schedule left. LaunchError where the launch cannot begin; IsaError where an
-    instruction is not described. A fault and a spent budget are findings.
-    """
-    return list(
-        observe(
-            card, kernel, grid, block, kernarg, dynamic_lds, schedules=schedules, seed=seed, threads=threads,
-            budget=budget, program=program, names=names, unwritten=unwritten,
-        ).findings
-    )  # fmt: skip
-
-
 def observe(
     card: Card,
     kernel: CompiledKernel,
@@ -102,9 +69,17 @@ def observe(
     scratch: Sequence[int] = (),
     settled: bool = False,
 ) -> Observation:
-    """As `check_launch`, with what stopped the launch. briefly: no more schedules once there is a finding. scratch:
-    allocations that are no result, so that what they hold afterwards may depend on the order. settled: the result is
-    one, in whatever order atomics come."""
+    """Launch under the sanitizer; see `Card.launch` for what a launch takes.
+
+    schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
+    made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
+    (address, bytes) of memory that nobody wrote before the launch. briefly: no more schedules once there is a finding.
+    scratch: allocations that are no result, so that what they hold afterwards may depend on the order. settled: the
+    result is one, in whatever order atomics come.
+
+    Memory holds afterwards what the first schedule left. LaunchError where the launch cannot begin; IsaError where an
+    instruction is not described. A fault and a spent budget are findings.
+    """
     if schedules < 1:
         raise IsaError("a check needs at least one schedule", got=str(schedules))
     memory = card.memory

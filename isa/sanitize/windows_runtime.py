@@ -9,71 +9,54 @@ import re
 
 from isa.sanitize.state import FLAG, GLOBAL_WAVE, SEVERAL, WRITTEN, Row, Thread, signed
 
-_LDS = """
-define internal i1 @unusual_lds_{kind}(ptr %t, i64 %cell, ptr %table, i64 %count, i8 %me) noinline {
+_FUNCTION = """
+define internal i1 @unusual_{kind}(ptr %state, i64 %first.cell, ptr %table, i64 %count, {who}) noinline {
 entry:
-  %writer.at = getelementptr i8, ptr %t, i64 {lds_writer}
+  %writer.at = getelementptr i8, ptr %state, i64 {writer}
   %writer = load ptr, ptr %writer.at
-  %reader.at = getelementptr i8, ptr %t, i64 {lds_reader}
+  %reader.at = getelementptr i8, ptr %state, i64 {reader}
   %reader = load ptr, ptr %reader.at
-  %sites.at = getelementptr i8, ptr %t, i64 {sites}
+  %sites.at = getelementptr i8, ptr %state, i64 {sites}
   %sites = load ptr, ptr %sites.at
-  %me.one = insertelement <32 x i8> poison, i8 %me, i32 0
-  %me.all = shufflevector <32 x i8> %me.one, <32 x i8> poison, <32 x i32> zeroinitializer
-  %mine = or <32 x i8> %me.all, splat (i8 {WRITTEN})
+{begin}
   br label %look
 look:
   %i = phi i64 [0, %entry], [%i.next, %look]
-  %odd = phi <32 x i8> [zeroinitializer, %entry], [%odd.next, %look]
-  %skip = mul nuw nsw i64 %i, 128
+  %odd = phi {cells} [zeroinitializer, %entry], [%odd.next, %look]
+  %skip = mul nuw nsw i64 %i, {bytes}
   %row = getelementptr i8, ptr %table, i64 %skip
-  %start = load i64, ptr %row, align 32
+  %start = load i64, ptr %row, align {align}
   %at = add i64 %cell, %start
   %touched.at = getelementptr i8, ptr %row, i64 32
-  %touched = load <32 x i8>, ptr %touched.at, align 32
-  %w.at = getelementptr i8, ptr %writer, i64 %at
-  %w = load <32 x i8>, ptr %w.at, align 1
-  %by.me = icmp eq <32 x i8> %w, %mine
-  %before = icmp eq <32 x i8> %w, splat (i8 {WRITTEN})
-  %known = or <32 x i1> %by.me, %before
+  %touched = load {cells}, ptr %touched.at, align {align}
+  %w.at = getelementptr {cell}, ptr %writer, i64 %at
+  %w = load {cells}, ptr %w.at, align {least}
 {rule}
-  %wrong = select <32 x i1> %good, <32 x i8> zeroinitializer, <32 x i8> %touched
-  %odd.next = or <32 x i8> %odd, %wrong
+  %wrong = select <{lanes} x i1> %good, {cells} zeroinitializer, {cells} %touched
+  %odd.next = or {cells} %odd, %wrong
   %i.next = add nuw nsw i64 %i, 1
   %more = icmp ult i64 %i.next, %count
   br i1 %more, label %look, label %looked
 looked:
-  %bits = bitcast <32 x i8> %odd.next to i256
+  %bits = bitcast {cells} %odd.next to i256
   %any = icmp ne i256 %bits, 0
   br i1 %any, label %unusual, label %mark
 unusual:
   ret i1 true
 mark:
   %j = phi i64 [0, %looked], [%j.next, %marked]
-  %m.skip = mul nuw nsw i64 %j, 128
+  %m.skip = mul nuw nsw i64 %j, {bytes}
   %m.row = getelementptr i8, ptr %table, i64 %m.skip
-  %m.start = load i64, ptr %m.row, align 32
+  %m.start = load i64, ptr %m.row, align {align}
   %m.at = add i64 %cell, %m.start
   %m.touched.at = getelementptr i8, ptr %m.row, i64 32
-  %m.touched = load <32 x i8>, ptr %m.touched.at, align 32
-  %place = getelementptr i8, ptr %{marks}, i64 %m.at
-  %old = load <32 x i8>, ptr %place, align 1
-{new}
-  %m.bits = icmp ne <32 x i8> %m.touched, zeroinitializer
-  %now = select <32 x i1> %m.bits, <32 x i8> %new, <32 x i8> %old
-  %change = xor <32 x i8> %now, %old
-  %change.bits = bitcast <32 x i8> %change to i256
-  %changed = icmp ne i256 %change.bits, 0
-  br i1 %changed, label %store, label %marked
-store:
-  store <32 x i8> %now, ptr %place, align 1
-  %numbers.at = getelementptr i8, ptr %m.row, i64 64
-  %numbers = load <32 x i16>, ptr %numbers.at, align 32
+  %m.touched = load {cells}, ptr %m.touched.at, align {align}
+  %m.bits = icmp ne {cells} %m.touched, zeroinitializer
+  %place = getelementptr {cell}, ptr %{marks}, i64 %m.at
+  %old = load {cells}, ptr %place, align {least}
   %site.at = getelementptr i16, ptr %sites, i64 %m.at
-  %old.numbers = load <32 x i16>, ptr %site.at, align 1
-  %new.numbers = select <32 x i1> %m.bits, <32 x i16> %numbers, <32 x i16> %old.numbers
-  store <32 x i16> %new.numbers, ptr %site.at, align 1
-  br label %marked
+  %numbers.at = getelementptr i8, ptr %m.row, i64 64
+{mark}
 marked:
   %j.next = add nuw nsw i64 %j, 1
   %m.more = icmp ult i64 %j.next, %count
@@ -82,6 +65,15 @@ done:
   ret i1 false
 }
 """
+_LDS_BEGIN = """
+  %cell = add i64 %first.cell, 0
+  %me.one = insertelement <32 x i8> poison, i8 %me, i32 0
+  %me.all = shufflevector <32 x i8> %me.one, <32 x i8> poison, <32 x i32> zeroinitializer
+  %mine = or <32 x i8> %me.all, splat (i8 {WRITTEN})"""
+_LDS_RULE = """
+  %by.me = icmp eq <32 x i8> %w, %mine
+  %before = icmp eq <32 x i8> %w, splat (i8 {WRITTEN})
+  %known = or <32 x i1> %by.me, %before"""
 _STORE_RULE = """
   %nobody = icmp eq <32 x i8> %w, zeroinitializer
   %free = or <32 x i1> %known, %nobody
@@ -100,33 +92,27 @@ _LOAD_MARK = """
   %new = select <32 x i1> %alone, <32 x i8> %me.all, <32 x i8> splat (i8 {SEVERAL})"""
 _STORE_MARK = """
   %new = or <32 x i8> %mine, %mine"""
-_MEMORY = """
-define internal i1 @unusual_memory(ptr %row, i64 %offset, ptr %table, i64 %count, i32 %stamp, i32 %oldest) noinline {
-entry:
-  %writer.at = getelementptr i8, ptr %row, i64 {writer}
-  %writer = load ptr, ptr %writer.at
-  %reader.at = getelementptr i8, ptr %row, i64 {reader}
-  %reader = load ptr, ptr %reader.at
-  %sites.at = getelementptr i8, ptr %row, i64 {reader_site}
-  %sites = load ptr, ptr %sites.at
-  %cell = lshr i64 %offset, 2
+_LDS_MARK = """
+  %now = select <32 x i1> %m.bits, <32 x i8> %new, <32 x i8> %old
+  %change = xor <32 x i8> %now, %old
+  %change.bits = bitcast <32 x i8> %change to i256
+  %changed = icmp ne i256 %change.bits, 0
+  br i1 %changed, label %store, label %marked
+store:
+  store <32 x i8> %now, ptr %place, align 1
+  %numbers = load <32 x i16>, ptr %numbers.at, align 32
+  %old.numbers = load <32 x i16>, ptr %site.at, align 1
+  %new.numbers = select <32 x i1> %m.bits, <32 x i16> %numbers, <32 x i16> %old.numbers
+  store <32 x i16> %new.numbers, ptr %site.at, align 1
+  br label %marked"""
+_MEMORY_BEGIN = """
+  %cell = lshr i64 %first.cell, 2
   %stamp.one = insertelement <8 x i32> poison, i32 %stamp, i32 0
   %me = shufflevector <8 x i32> %stamp.one, <8 x i32> poison, <8 x i32> zeroinitializer
   %oldest.one = insertelement <8 x i32> poison, i32 %oldest, i32 0
   %first = shufflevector <8 x i32> %oldest.one, <8 x i32> poison, <8 x i32> zeroinitializer
-  %ours = or <8 x i32> %me, splat (i32 {FLAGS})
-  br label %look
-look:
-  %i = phi i64 [0, %entry], [%i.next, %look]
-  %odd = phi <8 x i32> [zeroinitializer, %entry], [%odd.next, %look]
-  %skip = mul nuw nsw i64 %i, 80
-  %line = getelementptr i8, ptr %table, i64 %skip
-  %start = load i64, ptr %line, align 8
-  %at = add i64 %cell, %start
-  %touched.at = getelementptr i8, ptr %line, i64 32
-  %touched = load <8 x i32>, ptr %touched.at, align 16
-  %w.at = getelementptr i32, ptr %writer, i64 %at
-  %w = load <8 x i32>, ptr %w.at, align 4
+  %ours = or <8 x i32> %me, splat (i32 {FLAGS})"""
+_MEMORY_RULE = """
   %r.at = getelementptr i32, ptr %reader, i64 %at
   %r = load <8 x i32>, ptr %r.at, align 4
   %clean = icmp eq <8 x i32> %w, zeroinitializer
@@ -138,29 +124,8 @@ look:
   %a = or <8 x i1> %by.me, %by.all
   %b = or <8 x i1> %by.us, %earlier
   %known = or <8 x i1> %a, %b
-  %good = and <8 x i1> %clean, %known
-  %wrong = select <8 x i1> %good, <8 x i32> zeroinitializer, <8 x i32> %touched
-  %odd.next = or <8 x i32> %odd, %wrong
-  %i.next = add nuw nsw i64 %i, 1
-  %more = icmp ult i64 %i.next, %count
-  br i1 %more, label %look, label %looked
-looked:
-  %bits = bitcast <8 x i32> %odd.next to i256
-  %any = icmp ne i256 %bits, 0
-  br i1 %any, label %unusual, label %mark
-unusual:
-  ret i1 true
-mark:
-  %j = phi i64 [0, %looked], [%j.next, %marked]
-  %m.skip = mul nuw nsw i64 %j, 80
-  %m.line = getelementptr i8, ptr %table, i64 %m.skip
-  %m.start = load i64, ptr %m.line, align 8
-  %m.at = add i64 %cell, %m.start
-  %m.touched.at = getelementptr i8, ptr %m.line, i64 32
-  %m.touched = load <8 x i32>, ptr %m.touched.at, align 16
-  %m.bits = icmp ne <8 x i32> %m.touched, zeroinitializer
-  %place = getelementptr i32, ptr %reader, i64 %m.at
-  %old = load <8 x i32>, ptr %place, align 4
+  %good = and <8 x i1> %clean, %known"""
+_MEMORY_MARK = """
   %m.earlier = icmp ult <8 x i32> %old, %first
   %changes = and <8 x i1> %m.bits, %m.earlier
   %which = bitcast <8 x i1> %changes to i8
@@ -169,8 +134,6 @@ mark:
 store:
   %fresh = icmp eq <8 x i32> %old, zeroinitializer
   %now = select <8 x i1> %fresh, <8 x i32> %me, <8 x i32> splat (i32 -1)
-  %site.at = getelementptr i16, ptr %sites, i64 %m.at
-  %numbers.at = getelementptr i8, ptr %m.line, i64 64
   %all = icmp eq i8 %which, -1
   br i1 %all, label %whole, label %single
 whole:
@@ -192,30 +155,30 @@ single:
   %less = sub i8 %left, 1
   %left.next = and i8 %left, %less
   %over = icmp eq i8 %left.next, 0
-  br i1 %over, label %marked, label %single
-marked:
-  %j.next = add nuw nsw i64 %j, 1
-  %m.more = icmp ult i64 %j.next, %count
-  br i1 %m.more, label %mark, label %done
-done:
-  ret i1 false
-}
-"""
+  br i1 %over, label %marked, label %single"""
 
 
 def runtime() -> str:
     """The functions that the code calls, as IR: each looks at the windows of a table, and marks their cells unless one
     of them is unusual."""
-    offsets = {name: getattr(struct, name).offset for struct in (Thread, Row) for name, *_ in struct._fields_}
-    numbers = {
-        "WRITTEN": signed(WRITTEN, 8), "SEVERAL": signed(SEVERAL, 8), "FLAGS": FLAG | GLOBAL_WAVE,
-        "GLOBAL_WAVE": GLOBAL_WAVE,
-    }  # fmt: skip
-    kinds = (("loads", "reader", _LOAD_RULE, _LOAD_MARK), ("stores", "writer", _STORE_RULE, _STORE_MARK))
-    texts = [
-        _LDS.replace("{rule}", rule).replace("{new}", new).replace("{kind}", kind).replace("{marks}", marks)
-        .replace("{sites}", str(offsets[f"lds_{marks}_site"]))
-        for kind, marks, rule, new in kinds
-    ]  # fmt: skip
-    texts += [_MEMORY, "declare i8 @llvm.cttz.i8(i8, i1)"]
-    return re.sub(r"\{(\w+)\}", lambda m: str({**offsets, **numbers}[m[1]]), "\n".join(texts))
+    lds = {"cell": "i8", "lanes": 32, "bytes": 128, "align": 32, "least": 1, "who": "i8 %me",
+           "writer": Thread.lds_writer.offset, "reader": Thread.lds_reader.offset, "begin": _LDS_BEGIN}  # fmt: skip
+    kinds = (
+        {**lds, "kind": "lds_loads", "marks": "reader", "sites": Thread.lds_reader_site.offset,
+         "rule": _LDS_RULE + _LOAD_RULE, "mark": _LOAD_MARK + _LDS_MARK},
+        {**lds, "kind": "lds_stores", "marks": "writer", "sites": Thread.lds_writer_site.offset,
+         "rule": _LDS_RULE + _STORE_RULE, "mark": _STORE_MARK + _LDS_MARK},
+        {"cell": "i32", "lanes": 8, "bytes": 80, "align": 16, "least": 4, "who": "i32 %stamp, i32 %oldest",
+         "writer": Row.writer.offset, "reader": Row.reader.offset, "begin": _MEMORY_BEGIN,
+         "kind": "memory", "marks": "reader", "sites": Row.reader_site.offset,
+         "rule": _MEMORY_RULE, "mark": _MEMORY_MARK},
+    )  # fmt: skip
+    numbers = {"WRITTEN": signed(WRITTEN, 8), "SEVERAL": signed(SEVERAL, 8), "FLAGS": FLAG | GLOBAL_WAVE}
+    texts = []
+    for kind in kinds:
+        values = {**kind, **numbers, "GLOBAL_WAVE": GLOBAL_WAVE, "cells": f"<{kind['lanes']} x {kind['cell']}>"}
+        text = _FUNCTION
+        for _ in range(2):  # what is put in has short forms, too
+            text = re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]), text)  # noqa: B023
+        texts.append(text)
+    return "\n".join([*texts, "declare i8 @llvm.cttz.i8(i8, i1)"])

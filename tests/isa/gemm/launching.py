@@ -13,7 +13,7 @@ from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
-from isa.sanitize import check_launch
+from isa.sanitize import observe
 from isa.sim.card import Card
 from isa.sim.launch import SimulatedLaunch
 
@@ -63,7 +63,7 @@ def launch(
     grid = -(-n // p.columns), -(-m // p.rows), 1
     given = card.load(image(p)).kernels[NAME], grid, (p.threads, 1, 1), kernarg
     if check:
-        assert check_launch(card, *given) == []
+        assert observe(card, *given).findings == ()
     else:
         card.launch(*given)
     got = np.empty_like(c)

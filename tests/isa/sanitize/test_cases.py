@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from isa.asm.parse import parse
-from isa.sanitize import check_launch
+from isa.sanitize import observe
 from isa.sim.card import Card
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
@@ -41,11 +41,11 @@ def findings(body, options):
     buffer = card.memory.allocate(SIZE)
     kernel = card.load(programs.linked(source)).kernels["test"]
     grid, block = int(options.get("grid", 1)), int(options.get("block", 32))
-    found = check_launch(
+    found = observe(
         card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=1,
         budget=int(options["budget"]) if "budget" in options else None, names={buffer: "the buffer"},
         program=parse(source, "test.s"), unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
-    )  # fmt: skip
+    ).findings  # fmt: skip
     return first, found
 
 

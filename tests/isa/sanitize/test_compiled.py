@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.sanitize import check_launch
+from isa.sanitize import observe
 from isa.sim.card import Card
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
@@ -38,7 +38,7 @@ def test_compiled_code_is_clean(name, level):
     for checked in (False, True):
         card, kernel, kernarg, buffers = _prepare(image, name)
         if checked:
-            assert check_launch(card, kernel, (1, 1, 1), (64, 1, 1), kernarg, schedules=2) == []
+            assert observe(card, kernel, (1, 1, 1), (64, 1, 1), kernarg, schedules=2).findings == ()
         else:
             card.launch(kernel, (1, 1, 1), (64, 1, 1), kernarg)
         results.append([ctypes.string_at(*buffer) for buffer in buffers])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from isa import toolchain
-from isa.sanitize import check_launch, hooks
+from isa.sanitize import hooks, observe
 from isa.sim import jit
 from isa.sim.card import Card
 
@@ -26,7 +26,7 @@ def check(image: bytes) -> list[str]:
     """As a process that begins does: nothing is known yet of hooks and kernel."""
     hooks.addresses.cache_clear()
     card = Card(capacity=1 << 24)
-    found = check_launch(card, card.load(image).kernels["test"], (1, 1, 1), (32, 1, 1), bytes(8), schedules=1)
+    found = observe(card, card.load(image).kernels["test"], (1, 1, 1), (32, 1, 1), bytes(8), schedules=1).findings
     return [f.message for f in found]
 
 

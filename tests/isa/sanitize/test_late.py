@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from isa.sanitize import check_launch
+from isa.sanitize import observe
 from isa.sim.card import Card
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
@@ -138,7 +138,7 @@ def test_what_memory_holds(name):
     buffer = card.memory.allocate(4096)
     ctypes.memmove(buffer, struct.pack("<64I", *(100 + i for i in LANES), *(200 + i for i in LANES)), 256)
     kernel = card.load(programs.assembled(BEFORE + body + AFTER)).kernels["test"]
-    found = check_launch(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=1)
+    found = observe(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer), threads=1).findings
     left = struct.unpack("<64I", ctypes.string_at(buffer + 1024, 256))
     assert {f.rule.partition(" ")[2].partition(" ")[2] for f in found} == {"while a load fills it"}, found
     assert [(left[i], left[32 + i]) for i in LANES] == [expected(i) for i in LANES]
@@ -155,7 +155,7 @@ def test_a_clean_launch_leaves_what_a_plain_one_does():
     for watched in (False, True):
         ctypes.memmove(buffer, struct.pack("<1024I", *range(1024)), 4096)
         if watched:
-            assert check_launch(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer)) == []
+            assert observe(card, kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer)).findings == ()
         else:
             card.launch(kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
         results.append(ctypes.string_at(buffer, 4096))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.sanitize import check_launch
+from isa.sanitize import observe
 from isa.sim.card import Card
 from isa.sim.faults import BudgetSpent
 
@@ -174,10 +174,11 @@ def launched(body, grid, block, *, threads=1, budget=None):
 
 def found(body, grid, block, *, threads=1, schedules=3, cu_mode=True, budget=None):
     card, kernel, buffer = loaded(body, cu_mode)
-    return check_launch(
+    observed = observe(
         card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=threads, schedules=schedules,
         budget=budget,
     )  # fmt: skip
+    return list(observed.findings)
 
 
 def rules(findings):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from isa.errors import IsaError
 from isa.object import code_object
-from isa.sanitize import check_launch
+from isa.sanitize import observe
 from isa.sim.card import Card
 
 GUARD = bytes(range(256)) * 256
@@ -75,7 +75,7 @@ def main(seed: int, count: int, files: list[str]) -> None:
                 ctypes.memset(buffer, 1, 4096)
             kernarg = b"".join(b.to_bytes(8, "little") for b in buffers) + bytes([4, 0, 0, 0]) * 64
             if number % 2:
-                findings = check_launch(card, kernel, (2, 1, 1), (64, 1, 1), kernarg, schedules=1, budget=100_000)
+                findings = observe(card, kernel, (2, 1, 1), (64, 1, 1), kernarg, schedules=1, budget=100_000).findings
                 ended["findings" if findings else "clean"] += 1
             else:
                 card.launch(kernel, (2, 1, 1), (64, 1, 1), kernarg, budget=100_000)
