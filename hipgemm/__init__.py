@@ -37,6 +37,7 @@ _REPORT = "hipgemm.report"
 register("hipgemm.result.Result", html=f"{_REPORT}.table:html")
 register("hipgemm.result.LaunchResult", html=f"{_REPORT}.table:html")
 register("hipgemm.inspection.Inspection", text=f"{_REPORT}.inspection:text", html=f"{_REPORT}.inspection:fragment")
+register("hipgemm.difference.KernelDifference", text=f"{_REPORT}.difference:text")
 register("hipgemm.predict.Prediction", text=f"{_REPORT}.timing:text", html=f"{_REPORT}.timing:html")
 register("hipgemm.lab.frame.Study", text=f"{_REPORT}.lab:text", html=f"{_REPORT}.lab:fragment")
 register("isa.timing.ensemble.Timing", html=f"{_REPORT}.timing:cycles")

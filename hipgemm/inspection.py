@@ -123,14 +123,11 @@ def inspect(
     threads: of a workgroup; by default the largest that the metadata allows. IsaError where there is no such kernel,
     where it cannot be analysed, and for wave64.
     """
+    flow = flow_of(given, source, name)
     if isinstance(given, Program):
-        return _of_program(given, source, name, threads)
+        return _of_program(given, flow, source, threads)
     kernel = given.kernel(name, source)
     found = kernel.descriptor
-    if not found.wave32:
-        raise _wave64(source, kernel.name)
-    rows = disassemble(given.code(kernel.name), found.entry, given.arch)
-    flow = control_flow.of_instructions(parse_disassembly(rows, source, given.arch), kernel.name)
     stated = {
         "vgprs": kernel.vgprs,
         "sgprs": kernel.sgprs,
@@ -143,10 +140,22 @@ def inspect(
     return _inspection(flow, source, stated, threads or kernel.max_workgroup, target, wgp_mode=found.wgp_mode)
 
 
-def _of_program(program: Program, source: str, name: str | None, threads: int | None) -> Inspection:
-    kernel = program.kernel(name)
-    if kernel.number("wavefront_size32") == 0:
-        raise _wave64(source, kernel.name)
+def flow_of(given: Program | CodeObject, source: str, name: str | None = None) -> Cfg:
+    """The control flow of kernel `name`, or the only one. IsaError as of `inspect`."""
+    if isinstance(given, Program):
+        kernel = given.kernel(name)
+        if kernel.number("wavefront_size32") == 0:
+            raise _wave64(source, kernel.name)
+        return control_flow.of_kernel(kernel)
+    held = given.kernel(name, source)
+    if not held.descriptor.wave32:
+        raise _wave64(source, held.name)
+    rows = disassemble(given.code(held.name), held.descriptor.entry, given.arch)
+    return control_flow.of_instructions(parse_disassembly(rows, source, given.arch), held.name)
+
+
+def _of_program(program: Program, flow: Cfg, source: str, threads: int | None) -> Inspection:
+    kernel = program.kernel(flow.name)
 
     def stated(key: str, directive: str | None, default: int | None = None) -> int:
         value = counts.metadata(kernel, key)
@@ -173,7 +182,7 @@ def _of_program(program: Program, source: str, name: str | None, threads: int | 
     threads = threads or stated(".max_flat_workgroup_size", None)
     wgp = kernel.number("workgroup_processor_mode") != 0  # LLVM's default on GFX10 and later is 1
     target = counts.target_of(program) or GFX1100
-    return _inspection(control_flow.of_kernel(kernel), source, resources, threads, target, wgp_mode=wgp)
+    return _inspection(flow, source, resources, threads, target, wgp_mode=wgp)
 
 
 def _inspection(

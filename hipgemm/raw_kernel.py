@@ -34,6 +34,7 @@ from isa.errors import Finding, IsaError
 if TYPE_CHECKING:
     import numpy as np
 
+    from hipgemm.difference import KernelDifference
     from hipgemm.inspection import Inspection
     from hipgemm.predict import Prediction
     from hipgemm.result import LaunchResult
@@ -149,12 +150,10 @@ class RawKernel:
 
     def lint(self) -> list[Finding]:
         """What an assembler accepts and a card does not forgive."""
-        from isa.check.lint import lint_code_object, lint_program
+        from hipgemm.linting import lint
 
-        given, name = readable(self.kernel, arch=self.arch, hipcc=self.hipcc), self.kernel.name or None
-        if isinstance(given, Program):
-            return list(lint_program(given, name))
-        return list(lint_code_object(given, self.kernel.title, name))
+        given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
+        return lint(given, self.kernel.title, self.kernel.name or None)
 
     def inspect(self) -> Inspection:
         """Registers, occupancy, instruction mix, banks of the main loop."""
@@ -174,6 +173,13 @@ class RawKernel:
         original, program = (p for p in programs if isinstance(p, Program))
         name = None if isinstance(self.kernel, Gemm) else self.kernel.name or None
         return proving.same(original, program, self.kernel, name)
+
+    def difference_from(self, older: RawKernel) -> KernelDifference:
+        """What changed from an older kernel to this one, without their times."""
+        from hipgemm.difference import difference
+
+        before, now = (readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (older, self))
+        return difference(before, now, (older.kernel.title, self.kernel.title), self.kernel, self.kernel.name or None)
 
 
 def _triple(size: Size) -> Triple:

@@ -9,7 +9,6 @@ import click
 
 from hipgemm.cli.findings import as_object, of_rules, rule_options
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
-from isa.errors import Finding
 
 
 def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -43,10 +42,14 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
+    from hipgemm.build import readable
+    from hipgemm.cli import inputs
+    from hipgemm.linting import lint
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
-    found = of_rules(_findings(what, code, not faults_only), ids)
+    given = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc)
+    found = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:
         from hipgemm.cli.sarif import log
@@ -59,17 +62,3 @@ def command(
             click.echo(f"{finding}\n")
         click.echo(f"{what}: {faults} faults, {len(found) - faults} notes", err=True)
     sys.exit(1 if faults else 0)
-
-
-def _findings(what: str, code: CodeOptions, notes: bool) -> list[Finding]:
-    from hipgemm.build import readable
-    from hipgemm.cli import inputs
-    from isa.asm.program import Program
-    from isa.check import suppress
-    from isa.check.lint import lint_code_object, lint_program
-
-    given, name = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc), code.name
-    if not isinstance(given, Program):
-        return lint_code_object(given, what, name, notes=notes)
-    found = suppress.apply(lint_program(given, name, notes=notes), given, "lint", suppress.lines_of(given, name))
-    return [f for f in found if notes or f.severity == "fault"]

@@ -50,6 +50,9 @@ REFUSED = {
     f"check saxpy.hip {SAXPY} --kernel sax": "did you mean saxpy?",
     "inspect saxpy.hsaco --kernel sax": "no kernel 'sax'",
     "lint kernel1 --kernel kernel2": "kernel1 has no kernel 'kernel2'",
+    "diff no.s saxpy.s": "no.s: No such file",
+    "diff saxpy.s two.hip": "which kernel?",
+    f"diff saxpy.s saxpy.s {LAUNCH}": "kernel saxpy takes other arguments",
     # no code
     "lint empty.s": "empty.s has no instructions",
     f"check empty.s {LAUNCH}": "empty.s has no kernel",

@@ -1,0 +1,38 @@
+"""A `KernelDifference` as text."""
+
+from __future__ import annotations
+
+from hipgemm.difference import KernelDifference
+
+HUNKS = 12
+"""How many places of changed instructions a terminal shows unless asked for all, and how many lines of each."""
+LINES = 8
+
+
+def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
+    """What changed, most wanted first; numbers that stayed are left out. hunks: None for all."""
+    out = [f"{d.kernel}: {d.files[0]} -> {d.files[1]}"]
+    said = str(d.proof).splitlines()[0] if d.proof and d.hunks else d.verdict + (f" ({d.why})" if d.why else "")
+    out.append(f"  does the same  {said}")
+    if d.predictions:
+        old, new = (p.timing.time_s * 1e3 for p in d.predictions)
+        out.append(f"  time           {old:.4f} -> {new:.4f} ms predicted, {100 * (new / old - 1):+.1f} %")
+    elif d.unlaunched:
+        out.append(f"  time           not predicted: {d.unlaunched}")
+    changed = [f"{old:g} -> {new:g} {what}" for what, (old, new) in d.numbers.items() if old != new]
+    out.append(f"  numbers        {', '.join(changed) or 'none of them changed'}")
+    gone, come = (sum(len(getattr(h, side)) for h in d.hunks) for side in ("gone", "come"))
+    said = f"{gone} gone, {come} new, in {len(d.hunks)} places" if d.hunks else "the same"
+    out.append(f"  instructions   {said}")
+    for side, findings in (("new", d.come), ("gone", d.gone)):
+        for finding in findings:
+            out.append(f"  {side} {finding.severity}  " + str(finding.error()).splitlines()[0])
+    for hunk in d.hunks[:hunks]:
+        out.append(f"@ {hunk.at[0]} -> {hunk.at[1]}")
+        for sign, rows in (("-", hunk.gone), ("+", hunk.come)):
+            shown = rows if hunks is None else rows[:LINES]
+            out += [f"{sign} {row}" for row in shown]
+            out += [f"{sign} ... {len(rows) - len(shown)} more"] if len(shown) < len(rows) else []
+    if hunks is not None and len(d.hunks) > hunks:
+        out.append(f"... {len(d.hunks) - hunks} more places: --all")
+    return "\n".join(out)

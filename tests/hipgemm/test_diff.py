@@ -1,0 +1,100 @@
+"""`hipgemm diff`: each kind of change is seen, and nothing where nothing changed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import hipgemm
+from hipgemm.build import linked, readable
+from hipgemm.cli import main
+from hipgemm.kernel_files import read_kernel
+from isa import toolchain
+from isa.asm.emit import emit
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+OWN = Path(__file__).parent / "own"
+LAUNCH = "--grid 4 --block 256 --arg i32:1000 --arg f32:2 --arg arange:f32:1000 --arg zeros:f32:1000".split()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    shutil.copy(OWN / "saxpy.hip", folder)
+    kernel = read_kernel(str(folder / "saxpy.hip"))
+    text = emit(readable(kernel))
+    (folder / "saxpy.s").write_text(text)
+    (folder / "saxpy.hsaco").write_bytes(linked(kernel).image)
+    last_wait = text.rindex("s_waitcnt vmcnt(0)")
+    (folder / "nowait.s").write_text(f"{text[:last_wait]}s_nop 0{text[last_wait + len('s_waitcnt vmcnt(0)') :]}")
+    (folder / "more.s").write_text(
+        text.replace("v_mov", "v_nop\n\tv_mov").replace("s_endpgm", "s_nop 1\n\ts_endpgm", 1)
+    )
+    return folder
+
+
+def diff(files: Path, old: str, new: str, *more: str) -> Result:
+    return CliRunner().invoke(main, ["diff", str(files / old), str(files / new), *more])
+
+
+@pytest.mark.parametrize("what", ["saxpy.hip", "saxpy.s", "saxpy.hsaco"])
+def test_a_kernel_is_itself(what: str, files: Path) -> None:
+    done = diff(files, what, what, *LAUNCH, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["verdict"] == "the same instructions"
+    assert found["instructions"] == found["findings"]["come"] == found["findings"]["gone"] == []
+    assert all(value["old"] == value["new"] for value in found["numbers"].values())
+    assert found["time_ms"][0] == found["time_ms"][1] > 0
+
+
+def test_a_wait_that_is_gone(files: Path) -> None:
+    """Is a fault, another count, and no proof; the other way round it is none of these."""
+    done = diff(files, "saxpy.s", "nowait.s")
+    assert done.exit_code == 1
+    assert "different: " in done.stdout or "unproven: " in done.stdout
+    assert "new fault  " in done.stdout
+    assert "WAIT001" in done.stdout
+    assert "- s_waitcnt vmcnt(0)\n+ s_nop 0\n" in done.stdout
+    assert "not predicted: how is saxpy launched?" in done.stdout
+    back = diff(files, "nowait.s", "saxpy.s", "--json")
+    found = json.loads(back.stdout)
+    assert found["findings"]["come"] == []
+    assert len(found["findings"]["gone"]) == 1
+    assert found["numbers"]["wait instructions"]["new"] == found["numbers"]["wait instructions"]["old"] + 1
+
+
+def test_what_does_the_same(files: Path) -> None:
+    """The prover follows this one, but not saxpy's change of EXEC, which it says."""
+    plain = hipgemm.kernel("""#include <hip/hip_runtime.h>
+        extern "C" __global__ void copy(const float *x, float *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }""")
+    text = emit(readable(plain.kernel))
+    (files / "copy.s").write_text(text)
+    (files / "copy_more.s").write_text(text.replace("s_endpgm", "s_nop 1\n\ts_endpgm", 1))
+    done = diff(files, "copy.s", "copy_more.s", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["verdict"] == "proved"
+    done = diff(files, "saxpy.s", "more.s", *LAUNCH, "--json")
+    assert done.exit_code == 1, done.output
+    found = json.loads(done.stdout)
+    assert (found["verdict"], "EXEC" in found["proof"]) == ("unproven", True)
+    assert sum(len(hunk["come"]) for hunk in found["instructions"]) >= 1
+    assert not any(hunk["gone"] for hunk in found["instructions"])
+
+
+def test_a_code_object_that_differs_is_not_called_the_same(files: Path) -> None:
+    more = linked(read_kernel(str(files / "more.s"))).image
+    (files / "more.hsaco").write_bytes(more)
+    done = diff(files, "saxpy.hsaco", "more.hsaco")
+    assert done.exit_code == 1
+    assert "unproven (code objects are not proved: provers read assembly)" in done.stdout
+
+
+def test_from_python(files: Path) -> None:
+    old, new = (hipgemm.kernel(files / name) for name in ("saxpy.s", "nowait.s"))
+    found = new.difference_from(old)
+    assert found.worse
+    assert "WAIT001" in repr(found)
+    assert not old.difference_from(old).worse
