@@ -83,8 +83,7 @@ def install(
     path = rocm_path() / library.LIBRARY
     shim = ctypes.CDLL(str(path))
     fresh = fresh_runtime(make_card, stands_for, say)
-    begin, end = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (shim.hipgemm_connect, shim.hipgemm_disconnect))
-    connect(fresh, begin, end, ctypes.addressof(ctypes.c_void_p.in_dll(shim, "hipgemm_registered")))
+    connect(fresh, ctypes.addressof(ctypes.c_void_p.in_dll(shim, "hipgemm_entries")))
     undo = _found_at(path)
     try:
         _open()
@@ -119,14 +118,25 @@ def fresh_runtime(
     return Runtime(make_card or partial(simulator, stands_for=on.name), on, say)
 
 
-def connect(fresh: Runtime, connect: int, disconnect: int, registered: int) -> None:
+class Entries(ctypes.Structure):
+    """`hipgemm_entries` of shim.c."""
+
+    _fields_ = (
+        ("connected", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        ("disconnected", ctypes.CFUNCTYPE(None)),
+        ("take", ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p)),
+        ("newest", ctypes.c_void_p),
+    )
+
+
+def connect(fresh: Runtime, entries: int) -> None:
     """Calls of a library go to this runtime until its callback is freed, which happens when modules are torn down, or
-    until Python's end, whichever comes first. The numbers are addresses in the library (shim.c)."""
-    disconnected = ctypes.CFUNCTYPE(None)(disconnect)
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(connect)(ctypes.cast(fresh.callback, ctypes.c_void_p))
-    weakref.finalize(fresh.callback, disconnected).atexit = False
-    ctypes.pythonapi.Py_AtExit(disconnected)
-    fresh.registered_at = registered
+    until Python's end, whichever comes first. entries: their address in the library."""
+    library = Entries.from_address(entries)
+    library.connected(ctypes.cast(fresh.callback, ctypes.c_void_p))
+    weakref.finalize(fresh.callback, library.disconnected).atexit = False
+    ctypes.pythonapi.Py_AtExit(library.disconnected)
+    fresh.registered_at, fresh.take = library.newest or 0, library.take
 
 
 def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> Card:

@@ -39,8 +39,9 @@ def environment(card: str | None, faults: Path | None, before: Mapping[str, str]
     }
 
 
-def attach(contract: str, connect: int, disconnect: int, registered: int, started: int) -> None:
-    """Give the library a runtime. contract: of the calls that it was made for; started: it started this Python."""
+def attach(contract: str, entries: int, started: int) -> None:
+    """Give the library a runtime. contract: of the calls that it was made for; entries: where its own
+    lie; started: it started this Python."""
     with _lock:
         if contract != library.contract(calls.CALLS):
             _say(
@@ -52,7 +53,7 @@ def attach(contract: str, connect: int, disconnect: int, registered: int, starte
             sys.stdout = _Stdout()
         if simulated_hip._runtime is None:
             simulated_hip._runtime = simulated_hip.fresh_runtime(_checked(), os.environ.get(CARD), _say)
-        simulated_hip.connect(simulated_hip._runtime, connect, disconnect, registered)
+        simulated_hip.connect(simulated_hip._runtime, entries)
 
 
 def _checked() -> Callable[[], Card] | None:

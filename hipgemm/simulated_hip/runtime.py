@@ -135,6 +135,7 @@ class Runtime:
         self.pushed_contexts: dict[int, int] = {}
         self.programs: dict[int, RtcProgram] = {}
         self.links: dict[int, RtcLink] = {}
+        self.take: Callable[[int], int] | None = None  # of the library: see hostcall.py
         self.registered_at = self.notes_read = 0  # of what compilers register: calls/registered.py
         self.registrations: dict[int, Any] = {}
         self.fat_binaries: dict[int, int] = {}

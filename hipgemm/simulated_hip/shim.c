@@ -2,7 +2,7 @@
    and after this text is generated from the declarations in hipgemm.simulated_hip: where Python lies (python_library,
    python_home, python_attach), and one exported function a HIP call, which packs its arguments into 64-bit words.
 
-   The dispatcher is a ctypes callback. It is there from hipgemm_connect to hipgemm_disconnect. The first call before
+   The dispatcher is a ctypes callback. It is there from `connected` to `disconnected`. The first call before
    that makes the connection itself: in the Python that is running, else in one that is started here. Where that fails a
    call is answered by hipErrorNotInitialized; after Python's end, when destructors of C++ still call, by
    hipErrorDeinitialized. An exception that is set in the calling thread stays set and is not seen by the dispatcher.
@@ -72,11 +72,11 @@ __attribute__((constructor)) static void loaded(void) {
     was_running = initialized && initialized();
 }
 
-EXPORT void hipgemm_connect(dispatcher to) {
+static void connected(dispatcher to) {
     if (look_up_python(RTLD_DEFAULT)) dispatch = to;
 }
 
-EXPORT void hipgemm_disconnect(void) {
+static void disconnected(void) {
     without = HIP_DEINITIALIZED;
     dispatch = NULL;
 }
@@ -104,7 +104,14 @@ static int start_python(void) {
 }
 
 struct registered;
-EXPORT struct registered *hipgemm_registered; /* the newest */
+static struct registered *newest;
+
+
+/* What is at an address, which becomes 0, in one step (hostcall.py). */
+static uint64_t take(uint64_t *where) { return __atomic_exchange_n(where, 0, __ATOMIC_ACQUIRE); }
+
+/* What Python needs of this library: `Entries` of hipgemm.simulated_hip. */
+EXPORT void *const hipgemm_entries[] = {(void *)connected, (void *)disconnected, (void *)take, (void *)&newest};
 
 /* Ask Python for a dispatcher, once. */
 static dispatcher connect(void) {
@@ -116,13 +123,11 @@ static dispatcher connect(void) {
     pthread_mutex_unlock(&lock);
     if (!there) { refused = 1; return NULL; }
     char text[8192];
-    int size = snprintf(text, sizeof text, "%s(%llu, %llu, %llu, %d)\n", python_attach,
-                        (unsigned long long)POINTER(hipgemm_connect), (unsigned long long)POINTER(hipgemm_disconnect),
-                        (unsigned long long)POINTER(&hipgemm_registered), started_here);
+    int size = snprintf(text, sizeof text, "%s(%llu, %d)\n", python_attach, (unsigned long long)POINTER(hipgemm_entries), started_here);
     int state = python.ensure();
     void *type, *value, *trace;
     python.fetch(&type, &value, &trace);
-    if (!dispatch && size < (int)sizeof text) python.run(text); /* it calls hipgemm_connect */
+    if (!dispatch && size < (int)sizeof text) python.run(text); /* it calls `connected` */
     refused = !dispatch;
     python.restore(type, value, trace);
     python.release(state);
@@ -178,8 +183,8 @@ struct registered {
 static void *note(void *in, const void *host, const char *name, uint64_t kind, uint64_t size) {
     struct registered *entry = malloc(sizeof *entry);
     if (!entry) abort();
-    *entry = (struct registered){hipgemm_registered, in, host, name, kind, size};
-    while (!__atomic_compare_exchange_n(&hipgemm_registered, &entry->next, entry, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
+    *entry = (struct registered){newest, in, host, name, kind, size};
+    while (!__atomic_compare_exchange_n(&newest, &entry->next, entry, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
     return entry;
 }
 
@@ -236,7 +241,7 @@ static int entry_point(const char *name, void **out, int version) {
     Dl_info here;
     if (!name || !out) return HIP_INVALID_VALUE;
     *out = NULL;
-    void *self = dladdr((void *)&hipgemm_registered, &here) ? dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void *self = dladdr((void *)&newest, &here) ? dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
     if (!self) return HIP_INVALID_VALUE;
     char newer[256];
     snprintf(newer, sizeof newer, "%sR0600", name);

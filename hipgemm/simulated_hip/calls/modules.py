@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from hipgemm.simulated_hip import printf
@@ -21,6 +19,7 @@ from hipgemm.simulated_hip.calls.streams import between_events, known_stream
 from hipgemm.simulated_hip.card import ExpectsTimedLaunches
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import KernelHandle, LoadedModule, Runtime
+from hipgemm.simulated_hip.services import services
 from isa.errors import IsaError
 from isa.object import code_object
 from isa.object.code_object import Argument, DescribedKernel
@@ -203,7 +202,7 @@ def launch(
         raise HipError(ErrorCode.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
     arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
-    with _printing(rt, launched, kernarg) as segment:
+    with services(rt, launched, kernarg) as segment:
         if rt.timing_asked and isinstance(rt.card, ExpectsTimedLaunches):
             rt.card.expect(launched.kernel, grid, block, segment, dynamic_lds)
         try:
@@ -213,24 +212,6 @@ def launch(
     rt.last_launch = report
     if rt.timing_asked:
         rt.timed.append(report)
-
-
-@contextmanager
-def _printing(rt: Runtime, launched: KernelHandle, kernarg: bytes) -> Iterator[bytes]:
-    """The kernarg bytes with a buffer for printf where the kernel prints; afterwards its text goes to stdout."""
-    hidden = next((a for a in launched.facts.args if a.kind == printf.ARGUMENT), None)
-    if hidden is None or not launched.formats:
-        yield kernarg
-        return
-    size = printf.HEADER.size + printf.ROOM
-    buffer = rt.card.memory.allocate(size)
-    try:
-        ctypes.memmove(buffer, printf.HEADER.pack(0, printf.ROOM), printf.HEADER.size)
-        yield kernarg.ljust(hidden.offset, b"\0") + buffer.to_bytes(8, "little")
-        for to_stderr, text in printf.lines(ctypes.string_at(buffer, size), launched.formats):
-            (sys.stderr if to_stderr else sys.stdout).write(text)
-    finally:
-        rt.card.memory.free(buffer)
 
 
 @call

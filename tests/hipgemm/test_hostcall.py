@@ -1,0 +1,124 @@
+"""What kernels ask of the host while they run."""
+
+import ctypes
+import struct
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from hipgemm.simulated_hip import hostcall
+from isa import toolchain
+from isa.errors import IsaError
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+# The protocol from the device's side, as AMD's device libraries have it.
+KERNEL = r"""
+#include <hip/hip_runtime.h>
+typedef unsigned long long u64;
+struct header { u64 next, active; unsigned service, control; };
+struct buffer { header *headers; u64 (*payloads)[64][8]; u64 doorbell, free, ready, mask; };
+__device__ u64 first(u64 x) {
+    return (u64)(unsigned)__builtin_amdgcn_readfirstlane(x >> 32) << 32 | (unsigned)__builtin_amdgcn_readfirstlane(x);
+}
+#define LOAD(p) __hip_atomic_load(p, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM)
+#define SWAP(p, old, value) __hip_atomic_compare_exchange_strong(p, old, value, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE, \
+                                                                 __HIP_MEMORY_SCOPE_SYSTEM)
+__device__ u64 call(buffer *b, u64 service, u64 w0, u64 w1, u64 w2, u64 w3) {
+    unsigned me = __lane_id(), low = __builtin_amdgcn_readfirstlane(me);
+    u64 p = 0;
+    if (me == low) {
+        p = LOAD(&b->free);
+        while (!SWAP(&b->free, &p, b->headers[p & b->mask].next)) {}
+    }
+    p = first(p);
+    header *h = b->headers + (p & b->mask);
+    u64 *words = b->payloads[p & b->mask][me], active = __builtin_amdgcn_read_exec();
+    words[0] = w0; words[1] = w1; words[2] = w2; words[3] = w3;
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "");
+    if (me == low) {
+        h->service = service; h->active = active; h->control = 1;
+        u64 r = LOAD(&b->ready);
+        do h->next = r; while (!SWAP(&b->ready, &r, p));
+        while (LOAD(&h->control) & 1) __builtin_amdgcn_s_sleep(1);
+    }
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "");
+    u64 answer = words[0];
+    if (me == low) {
+        p += b->mask + 1;
+        u64 f = LOAD(&b->free);
+        do h->next = f; while (!SWAP(&b->free, &f, p));
+    }
+    return answer;
+}
+extern "C" __global__ void f(u64 *out, int service) {
+    buffer *b = *(buffer **)((char *)__builtin_amdgcn_implicitarg_ptr() + 80);
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    u64 number = call(b, service, 1 | 1 << 5, 0, 0, 0);  // first; the control word
+    u64 text = 'n' | ' ' << 8 | (u64)'%' << 16 | (u64)'u' << 24 | (u64)'\n' << 32;
+    if (i % 2) out[i] = call(b, service, (number & ~0xffull) | 2 | 2 << 5, text, i, 0);  // last; format, argument
+    else out[i] = call(b, service, (number & ~0xffull) | 2 | 3 << 5, text, 100 + i, 7);
+}
+"""
+
+
+def test_printf_by_calls_of_the_host(run_program: Run) -> None:
+    """3 workgroups of 2 waves print in two calls each, of which lanes go apart; each lane gets what printf returns."""
+    try:
+        toolchain.find()
+    except IsaError as error:
+        pytest.skip(str(error))
+    done = run_program(
+        f"""
+import ctypes, numpy as np
+from hipgemm import simulated_hip
+simulated_hip.install()
+from hip import hip, hiprtc
+def ok(answer):
+    assert int(answer[0]) == 0, answer
+    return answer[1] if len(answer) == 2 else answer[1:]
+program = ok(hiprtc.hiprtcCreateProgram({KERNEL!r}.encode(), b"k", 0, None, None))
+code = hiprtc.hiprtcCompileProgram(program, 0, None)
+log = bytearray(ok(hiprtc.hiprtcGetProgramLogSize(program)))
+hiprtc.hiprtcGetProgramLog(program, log)
+assert int(code[0]) == 0, log.decode()
+image = bytearray(ok(hiprtc.hiprtcGetCodeSize(program)))
+ok(hiprtc.hiprtcGetCode(program, image))
+f = ok(hip.hipModuleGetFunction(ok(hip.hipModuleLoadData(image)), b"f"))
+out = np.zeros(3 * 64, np.uint64)
+d = ok(hip.hipMalloc(out.nbytes))
+for service in (2, 7):
+    ok(hip.hipModuleLaunchKernel(f, 3, 1, 1, 64, 1, 1, 0, None, None, (d, ctypes.c_int(service))))
+    ok(hip.hipMemcpy(out, d, out.nbytes, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+    items = np.arange(out.size)
+    texts = np.where(items % 2, items, 100 + items)
+    want = [len(f"n {{t}}\\n") if service == 2 else 0 for t in texts]
+    assert out.tolist() == want, (service, out, want)
+"""
+    )
+    items = range(3 * 64)
+    assert sorted(done.stdout.splitlines()) == sorted(f"n {i if i % 2 else 100 + i}" for i in items)
+
+
+class Memory:
+    def allocate(self, size: int) -> int:
+        self.bytes = ctypes.create_string_buffer(size)
+        return ctypes.addressof(self.bytes)
+
+    def free(self, address: int) -> None:
+        pass
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        return None
+
+
+def test_the_free_stack_holds_each_packet_once_and_never_the_number_0() -> None:
+    with hostcall.Hostcalls(Memory(), lambda address: 0, lambda err, text: None) as address:
+        headers, _, _, pointer, ready, mask = struct.unpack("<6Q", ctypes.string_at(address, 48))
+        assert (ready, mask) == (0, hostcall.PACKETS - 1)
+        seen = []
+        while pointer:
+            seen.append(pointer & mask)
+            pointer = ctypes.c_uint64.from_address(headers + 24 * seen[-1]).value
+    assert sorted(seen) == list(range(hostcall.PACKETS))
