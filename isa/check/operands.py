@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from isa.asm.encoding import LITERAL_AT, is_literal, literal_value, number_text
 from isa.asm.program import Fields, Imm, Instruction, Modified, Operand, Special, Symbol
 from isa.check.registry import RULES
-from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
+from isa.check.rules import register
 from isa.errors import Finding
 from isa.instructions import lookup
 from isa.instructions.lds import swizzle_code

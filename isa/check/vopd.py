@@ -20,9 +20,10 @@ from collections.abc import Iterator
 
 from isa.analysis import banks
 from isa.analysis.valu_writes import ValuWrites
+from isa.asm.encoding import LITERAL_AT, is_literal, literal_value, number_text
 from isa.asm.program import Instruction, Modified
 from isa.check.registry import RULES
-from isa.check.rules import LITERAL_AT, is_literal, literal_value, number_text, register
+from isa.check.rules import register
 from isa.errors import Finding
 from isa.instructions import lookup
 from isa.registers import VCC, Reg

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from isa.analysis import cfg as flow_graph
 from isa.analysis import defuse
 from isa.asm.emit import instruction_line, set_directives
+from isa.asm.encoding import LITERAL_AT
 from isa.asm.parse import parse_line
 from isa.asm.program import Directive, Imm, Instruction, Kernel, Label, Line, Program
-from isa.check.rules import LITERAL_AT
 from isa.instructions import lookup
 from isa.registers import SGPR_LIMIT
 

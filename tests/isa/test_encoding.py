@@ -1,0 +1,50 @@
+"""Sizes from descriptions against LLVM's: every form of every entry, and every instruction of the kernels."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "sim" / "differential"))
+from assembly import cases
+from forms import forms
+
+from hipgemm.build import build
+from isa.asm.encoding import size_of
+from isa.asm.parse import parse, parse_instruction
+from isa.instructions import table
+from isa.object.code_object import disassemble
+
+
+def test_every_form_has_the_size_that_llvm_gives_it() -> None:
+    found, _ = cases(forms())
+    assert {case.form.key for case in found} >= table().keys() - {"v_dot2acc_f32_bf16"}
+    wrong = []
+    for case in found:
+        lines = [line for line in case.form.text.replace("{label}", "L").split("\n") if not line.endswith(":")]
+        for line, inst in zip(lines, case.instructions[:-1], strict=True):
+            for given in (parse_instruction(line), inst):  # as it was written, and as LLVM writes it
+                if size_of(given) != inst.size:
+                    wrong.append(f"{given}: {size_of(given)}, {inst.size} as LLVM has it")
+    assert not wrong, "\n".join([f"{len(wrong)}", *wrong[:80]])
+
+
+@pytest.mark.parametrize("name", ["kernel1", "kernel5", "kernel8", "kernel9", "kernel10"])
+def test_a_kernel_lies_where_llvm_puts_it(name: str) -> None:
+    built = build(name)
+    program, code = parse(built.assembly.read_text()), built.code_object()
+    kernel = code.kernel(name)
+    rows = disassemble(code.code(name), kernel.descriptor.entry)
+    text = [inst for _, inst in program.kernel(name).instructions()]
+    assert [size_of(inst) for inst in text] == [size for _, size, _ in rows][: len(text)]
+    assert {word for _, _, word in rows[len(text) :]} <= {"s_code_end", "s_nop 0"}
+
+
+def test_a_wrong_size_would_be_seen() -> None:
+    """What tells encodings apart: each of these differs from its neighbour by one word."""
+    sizes = {"v_add_f32 v0, v1, v2": 4, "v_add_f32_e64 v0, v1, v2": 8, "v_add_f32 v0, v1, s2": 8,
+             "v_add_f32 v0, 1.5, v2": 8, "v_add_f32 v0, 1.0, v2": 4, "v_add_f32 v0, -0.0, v2": 8,
+             "v_add_f32_e64 v0, v1, v2 clamp": 8, "v_add_f32 v0, v1, v2 clamp": 8, "s_add_u32 s0, s0, f@rel32@lo+4": 8,
+             "v_mov_b32_dpp v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf": 8, "s_branch f": 4,
+             "v_dual_mov_b32 v0, 7 :: v_dual_mov_b32 v1, 0x65": 12, "v_max_f64 v[0:1], v[2:3], v[4:5]": 8}  # fmt: skip
+    assert {text: size_of(parse_instruction(text)) for text in sizes} == sizes
