@@ -25,6 +25,7 @@ EXPERIMENTS = {
     "registers": "kernel 5 under a cap on its VGPRs",
     "vectors": "32, 64 and 128 bits a load, from memory and from LDS; padding to multiples of four",
     "banks": "which registers a dual FMA reads its operands from",
+    "rates": "what a unit or a cache does at the most, against what is known of it",
     "lds": "strides of 1 to 32 between the lanes of an LDS load",
 }
 """Name of an experiment and of its module -> what it varies."""

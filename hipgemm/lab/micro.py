@@ -1,4 +1,4 @@
-"""Microbenchmarks in assembly: one workgroup that runs a few instructions over and over, and what a round takes.
+"""Microbenchmarks in assembly: workgroups that run a few instructions over and over, and what a round takes.
 
 A kernel is a `Micro`: lines of assembly around which `kernels_hip/lab/micro.s.j2` puts everything else. It is launched
 with two numbers of rounds; the difference of the two times is that of the rounds between them, without launch, setup
@@ -8,7 +8,9 @@ and the last store. On a card the cycles are those of its nominal clock (hipDevi
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hipgemm.lab.bench import Bench
+    from isa.timing.cards import Card as CardFacts
 
 ROUNDS = (50, 250)
 REPEATS = 16  # on a card; the shortest counts
@@ -28,8 +31,9 @@ _TEMPLATE = SOURCES / "lab" / "micro.s.j2"
 
 @dataclass(frozen=True)
 class Micro:
-    """setup, body, finish: assembly, see the template. lds: bytes; vgprs: how many; block: work-items, of one
-    workgroup."""
+    """setup, body, finish: assembly, see the template. lds: bytes; vgprs: how many; block: work-items of each of `grid`
+    workgroups; rounds: few and many, or those of one launch that is timed whole; memory: bytes of the arrays a and b,
+    whose words count up from 0."""
 
     name: str
     setup: Sequence[str]
@@ -38,6 +42,10 @@ class Micro:
     vgprs: int
     lds: int = 0
     block: int = 256
+    grid: tuple[int, int] = (1, 1)
+    cu_mode: bool = True
+    rounds: tuple[int, ...] = ROUNDS
+    memory: tuple[int, int] = (0, 0)
 
     def text(self, arch: str) -> str:
         """The assembly."""
@@ -67,9 +75,36 @@ class Rounds:
     correct: bool
 
 
-def run(bench: Bench, micro: Micro, step: int, expected: Callable[[int], np.ndarray]) -> Rounds:
-    """Launch with few rounds and with many. step: the kernel's third argument. expected: rounds -> what v1 of each
-    work-item must hold in the end, as a uint32 or float32 array."""
+def predicted_cycles(micro: Micro, step: int, on: CardFacts, numbers: Mapping[str, float] | None = None) -> float:
+    """Cycles of a round by the cycle model's estimate; nothing is run. numbers: of the machine, see
+    `isa.timing.predict`."""
+    from isa.object import code_object
+    from isa.timing.predict import TimedLaunch
+
+    code = code_object.load(micro.image(on.arch, toolchain.find()))
+    times = []
+    for rounds in micro.rounds:
+        kernarg = struct.pack("<QiiQQ", _ANYWHERE, rounds, step, 2 * _ANYWHERE, 3 * _ANYWHERE)
+        shape = (*micro.grid, 1), (micro.block, 1, 1)
+        times.append(TimedLaunch(code, micro.name, *shape, kernarg, on, numbers=numbers).estimate().time_s)
+    return _of_a_round(times, micro.rounds) * on.clock_mhz * 1e6
+
+
+def _of_a_round(times: Sequence[float], rounds: Sequence[int]) -> float:
+    """The difference of two launches, or the whole of one."""
+    if len(times) == 1:
+        return times[0] / rounds[0]
+    return (times[1] - times[0]) / (rounds[1] - rounds[0])
+
+
+_ANYWHERE = 0x1000_0000_0000
+Words = Callable[[int], "np.ndarray"]
+"""rounds -> what an array must hold in the end."""
+
+
+def run(bench: Bench, micro: Micro, step: int, expected: Words, written: Words | None = None) -> Rounds:
+    """Launch with few rounds and with many. step: the kernel's third argument. expected: v1 of each work-item, as
+    uint32 or float32; written: the array a, where the kernel writes it."""
     import numpy as np
 
     device = bench.device
@@ -79,23 +114,33 @@ def run(bench: Bench, micro: Micro, step: int, expected: Callable[[int], np.ndar
     function = device.load(micro.image(device.arch, tools), micro.name)
     best: list[float | None] = []
     correct = True
-    with device.buffer(4 * micro.block) as out:
-        for rounds in ROUNDS:
-            arguments = (ctypes.c_void_p(out.address), ctypes.c_int(rounds), ctypes.c_int(step))
+    with ExitStack() as held:
+        out = held.enter_context(device.buffer(4 * micro.grid[0] * micro.grid[1] * micro.block))
+        arrays = [held.enter_context(device.buffer(size)) if size else None for size in micro.memory]
+        for array, size in zip(arrays, micro.memory, strict=True):
+            if array:
+                array.upload(np.arange(size // 4, dtype=np.uint32))
+        places = [ctypes.c_void_p(array.address if array else 0) for array in arrays]
+        for rounds in micro.rounds:
+            arguments = (ctypes.c_void_p(out.address), ctypes.c_int(rounds), ctypes.c_int(step), *places)
 
             def launch(_: int, stream: object, arguments: tuple[object, ...] = arguments) -> None:
-                device.launch(function, (1, 1, 1), (micro.block, 1, 1), arguments, stream=stream)
+                device.launch(function, (*micro.grid, 1), (micro.block, 1, 1), arguments, stream=stream)
 
             times = device.timings(launch, 1 if device.simulated else REPEATS)
             known = [t for t in times if t is not None]
             best.append(min(known, default=None))
-            wanted = expected(rounds)
-            found = np.zeros(micro.block, wanted.dtype)
-            out.download(found)
-            correct &= bool(np.array_equal(found, wanted))
+            checked = [(out, expected)]
+            if written and arrays[0]:
+                checked.append((arrays[0], written))
+            for buffer, words in checked:
+                wanted = words(rounds)
+                found = np.zeros_like(wanted)
+                buffer.download(found)
+                correct &= bool(np.array_equal(found, wanted))
     device.unload(function)
-    few, many = best
-    if few is None or many is None:
+    known_times = [t for t in best if t is not None]
+    if len(known_times) < len(best):
         return Rounds(None, "none", correct)
-    cycles = (many - few) * device.clock_mhz * 1e6 / (ROUNDS[1] - ROUNDS[0])
+    cycles = _of_a_round(known_times, micro.rounds) * device.clock_mhz * 1e6
     return Rounds(cycles, "predicted" if device.simulated else "measured", correct)

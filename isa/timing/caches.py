@@ -3,7 +3,9 @@
 The engine plays one CU or WGP with its own L0; the caches after it are shared with CUs that it does not play. Here all
 CUs of the chip run the memory accesses of a round of workgroups in lockstep, one access of each wave in turn, through
 L0 (a CU), L1 (a shader array), L2 and L3, all with LRU. Each instruction's loads that miss L0 are counted by the level
-that had the line; the engine then draws from these shares.
+that had the line; the engine then draws from these shares. L2 and L3 are written back: a store's sector costs the level
+behind a cache only where that cache does not hold it written already, so that what many instructions write of a line
+goes out once, and of a line that is written in part only its sectors do.
 
 Two rounds are played: the first from cold caches, the second with what the first left in L3; it stands for all later
 ones. Workgroup i of the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u
@@ -46,22 +48,24 @@ def positions(recorded: Recorded, code: Code) -> np.ndarray:
 def served(
     trace: Trace, code: Code, card: Card, numbers: Mapping[str, float], *, cu_mode: bool, slots: int
 ) -> np.ndarray:
-    """float[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip."""
+    """float[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip; of a
+    store, sectors by the level that they reach."""
     line = numbers["line_bytes"]
     cus_a_unit = 1 if cu_mode else 2
     units = card.cus // cus_a_unit
 
-    def cache(count: int, size: float, ways: float) -> Cache:
+    def cache(count: int, size: float, ways: float, keeps: bool = False) -> Cache:
         sets = max(1 if size else 0, int(size / line / ways))
         shape = (count, sets, int(ways))
-        return Cache(sets, int(ways), np.full(shape, -1, np.int64), np.zeros(shape, np.int64))
+        dirty = np.zeros(shape if keeps else 0, np.int64)
+        return Cache(sets, int(ways), np.full(shape, -1, np.int64), np.zeros(shape, np.int64), dirty)
 
     beginnings = trace.apart.beginnings if trace.apart else None
     r = beginnings or trace.recorded
     op = positions(r, code)
     resident = min(trace.workgroups, units * slots)
     rounds = -(-trace.workgroups // resident)
-    l3 = cache(1, card.l3_bytes, 16)
+    l3 = cache(1, card.l3_bytes, 16, keeps=True)
 
     def play(first: int) -> tuple[np.ndarray, float]:
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
@@ -74,7 +78,7 @@ def served(
             "caches_play", code, r, op, this,
             cache(card.cus, numbers["l0_bytes"], numbers["l0_ways"]),
             cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
-            cache(1, card.l2_bytes, numbers["l2_ways"]),
+            cache(1, card.l2_bytes, numbers["l2_ways"], keeps=True),
             l3,
             found,
         )  # fmt: skip
@@ -84,9 +88,11 @@ def served(
     if rounds == 1 or beginnings is not None:
         return first.astype(float)
     # A round leaves in L3 what the next one finds again, if the whole round, not only what was played, fits there.
-    fits = first[:, 4].sum() / part * line <= card.l3_bytes
+    lines = first[:, 4] / np.where(code.kind == engine_abi.STORE, line // engine_abi.SECTOR, 1)
+    fits = lines.sum() / part * line <= card.l3_bytes
     if not fits:
         l3.tags[:] = -1
+        l3.dirty[:] = 0
     l3.used[:] -= l3.used.max(initial=0)  # older than all that follows
     later, _ = play(resident if trace.workgroups >= 2 * resident else trace.workgroups - resident)
     return (first + (rounds - 1) * later) / rounds

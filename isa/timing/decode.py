@@ -62,6 +62,7 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
             dwords[i] = _dwords(inst.desc.access)
             counter[i] = _COUNTERS.index(inst.counters[0]) if inst.counters else 0
             private[i] = inst.desc.access.space == "scratch"
+            value[i] = engine_abi.ATOMIC if inst.desc.access.kind == "atomic" else 0
         elif kind[i] in (engine_abi.INTERNAL, engine_abi.PRIO):
             value[i] = _amount(inst, costs[i])
         if inst.desc.sched == "delay":

@@ -50,6 +50,9 @@ SCC = VGPRS + 128
 REGISTERS = VGPRS + 129
 """Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC."""
 
+ATOMIC = 1
+"""`Code.value` of a memory access that only L2 serves."""
+
 LANES, BANKS, SECTOR = 32, 32, 32
 """Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
 
@@ -67,7 +70,8 @@ class Code(NamedTuple):
     delay[n, 4]: two (kind, count) that s_delay_alu attached: kind 1 VALU_DEP, 2 TRANS32_DEP, 3 cycles;
     wait[n, 3]: s_waitcnt limits for vmcnt, lgkmcnt, vscnt, -1 where it does not wait;
     path[n] cycles of the request path; dwords[n] a lane; counter[n] which counter a memory access raises;
-    private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep;
+    private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep, 1 for a transcendental,
+    ATOMIC for an atomic;
     fetch[n]: 64-byte line of the code.
     """
 
@@ -114,7 +118,8 @@ class Work(NamedTuple):
 
     record[g], x[g], y[g]: for each workgroup in order of dispatch, which recording it follows, and how far it lies
     from it; shift_x[n], shift_y[n]: sectors by which instruction n's addresses move with x and y.
-    level[n, 3]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3.
+    level[n, 3]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3; of its stores 0, the share
+    that ends in L2, in L2 or L3.
     """
 
     record: Ints
@@ -126,7 +131,8 @@ class Work(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """The numbers the engine needs, all in cycles of this clock, shares already taken for one CU."""
+    """The numbers the engine needs, all in cycles of this clock, shares already taken for one CU. *_line: of a line
+    from that level; vram_write: of one that VRAM takes; write_slack: how far VRAM may lie behind what L2 took."""
 
     simds: int
     lds_units: int
@@ -140,6 +146,7 @@ class Machine(NamedTuple):
     to_vmem: int
     to_scalar: int
     carry: int
+    trans: int
     salu_latency: int
     salu_to_valu: int
     smem_latency: int
@@ -172,6 +179,8 @@ class Machine(NamedTuple):
     l2_line: float
     l3_line: float
     vram_line: float
+    vram_write: float
+    write_slack: float
     store_ack: int
 
 
@@ -212,12 +221,14 @@ class Round(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """Equal caches: tags[caches, sets, ways] are numbers of lines, -1 for none; used: when each was asked for last."""
+    """Equal caches: tags[caches, sets, ways] are numbers of lines, -1 for none; used: when each was asked for last;
+    dirty: masks of sectors that were written, empty where nothing is kept that was."""
 
     sets: int
     ways: int
     tags: Ints
     used: Ints
+    dirty: Ints
 
 
 class Log(ctypes.Structure):
@@ -231,5 +242,5 @@ STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
 CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
-    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR".split(),
+    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC".split(),
 )

@@ -52,6 +52,7 @@ def machine(
         to_vmem=round(numbers["valu_to_vmem"]),
         to_scalar=round(numbers["valu_to_scalar"]),
         carry=round(numbers["valu_carry"]),
+        trans=round(numbers["trans_unit_cycles"]),
         salu_latency=round(numbers["salu_latency"]),
         salu_to_valu=round(numbers["salu_to_valu"]),
         smem_latency=cycles("smem_latency"),
@@ -83,6 +84,8 @@ def machine(
         l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus,
         l2_line=share(card.l2_bandwidth, busy_cus),
         l3_line=share(card.l3_bandwidth, busy_cus),
-        vram_line=share(card.vram_bandwidth, busy_cus),
+        vram_line=share(card.vram_bandwidth * numbers["vram_read_share"], busy_cus),
+        vram_write=share(card.vram_bandwidth * numbers["vram_write_share"], busy_cus),
+        write_slack=card.l2_bytes / line * share(card.vram_bandwidth * numbers["vram_write_share"], 1),
         store_ack=cycles("store_ack"),
     )

@@ -55,10 +55,16 @@ NUMBERS: dict[str, Number] = {
         8,
         12,
     ),
-    "trans_passes": _number(4, "cycles", "M", "ISA: transcendental at quarter rate; ACO lists 10 cycles of latency"),
+    "trans_unit_cycles": _number(
+        4, "cycles", "M", "ISA: quarter rate; SQTT: label VALUT_4. ACO: a unit of its own, beside the VALU"
+    ),
     "trans_latency": _number(10, "cycles", "M", "Mesa ACO", 8, 12),
     "valu64_passes": _number(2, "cycles", "M", "SQTT: 64-bit shifts take 2"),
     "valu64_latency": _number(6, "cycles", "M", "Mesa ACO: 6/2", 6, 8),
+    "int_quarter_passes": _number(
+        4, "cycles", "M", "clpeak issue 127: a quarter of the rate on a gfx1103; SQTT: label VALUB_4; ACO: 4"
+    ),
+    "int_quarter_latency": _number(8, "cycles", "M", "Mesa ACO: 8/4"),
     "f64_passes": _number(16, "cycles", "M", "ISA: fp64 at 1/16 rate on Navi 31"),
     "f64_latency": _number(22, "cycles", "M", "Mesa ACO", 18, 26),
     "trans_f64_latency": _number(24, "cycles", "M", "Mesa ACO"),
@@ -170,6 +176,10 @@ NUMBERS: dict[str, Number] = {
     "l1_bytes_per_cycle": _number(
         256, "bytes/cycle/array", "L", "RDNA: four banks of 64 B; shared by the CUs of a shader array", 192, 512
     ),
+    "vram_read_share": _number(
+        0.868, "of the peak", "M", "memtest_vulkan: 756 to 796 GiB/s of 960 GB/s, 7900 XTX", 0.84, 0.92
+    ),
+    "vram_write_share": _number(0.907, "of the peak", "M", "memtest_vulkan: 797 to 825 GiB/s", 0.88, 0.92),
     "l2_ways": _number(16, "ways", "M", "RDNA"),
     "store_ack_ns": _number(109, "ns", "M", "SQTT: 326 cycles at 3 GHz from store to s_endpgm, which waits for it"),
     "memory_load_factor": _number(

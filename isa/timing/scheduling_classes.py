@@ -12,8 +12,8 @@ the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's la
 Not timed: v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, invalidations of scalar caches; and
 values that lanes exchange through LDS, whose bank cycles no trace of a launch holds.
 
-Known to be too fast: int_quarter_rate. SQTT labels v_mad_u64_u32 VALUB_4, ACO says 4 cycles and 8 of latency, clpeak
-measured a quarter of the rate on a gfx1103; here it takes what a 64-bit shift does.
+Transcendentals take the vector ALU for one cycle, as every other instruction, and a unit beside it for four (ACO has
+them on a resource of their own; not measured), so that three other instructions fit beside each.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ COSTS: dict[str, Cost | None] = {
     "valu_lane": _valu("ACO: class valu32"),
     "permlane": _valu("ACO: class valu32"),
     "valu_64": _valu("SQTT: 64-bit shifts 2; ACO: 6 of latency", "valu64_passes", "valu64_latency"),
-    "int_quarter_rate": _valu("assumed: as valu_64, see above", "valu64_passes", "valu64_latency"),
+    "int_quarter_rate": _valu("SQTT: label VALUB_4; clpeak; ACO", "int_quarter_passes", "int_quarter_latency"),
     "packed": _valu("ACO: class valu32"),
     "dot": _valu("ACO: class valu32"),
     "f64": _valu("ISA: 1/16 rate; SQTT: label VALUB_16; ACO: 22 of latency", "f64_passes", "f64_latency"),
-    "trans": _valu("ISA: quarter rate; SQTT: label VALUT_4; ACO: 10 of latency", "trans_passes", "trans_latency"),
+    "trans": _valu("ISA: quarter rate; SQTT: label VALUT_4; ACO: 10 of latency", latency="trans_latency"),
     "trans_f64": _valu("SQTT: label VALUB_16; ACO: 24 of latency", "f64_passes", "trans_f64_latency"),
     "wmma_16bit": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
     "wmma_iu8": _valu(_MATRIX, "wmma_passes", "wmma_passes"),

@@ -6,10 +6,11 @@ static inline int64_t cache_set(int64_t line, int64_t sets)
     return (uint32_t)((line ^ (line >> 7) ^ (line >> 14)) & INT32_MAX) % (uint32_t)sets;
 }
 
-/* Look a line up in cache number `which` of a kind and put it there. True where it was there. A cache without sets is
- * none, and holds nothing. */
-static bool touch(const struct cache *c, int64_t which, int64_t line, int64_t now)
+/* Look a line up in cache number `which` of a kind and put it there, at *place. True where it was there. A cache without
+ * sets is none, and holds nothing: *place is -1. */
+static bool touch_at(const struct cache *c, int64_t which, int64_t line, int64_t now, int64_t *place)
 {
+    *place = -1;
     if (!c->sets)
         return false;
     int64_t first = (which * c->sets + cache_set(line, c->sets)) * c->ways;
@@ -17,6 +18,7 @@ static bool touch(const struct cache *c, int64_t which, int64_t line, int64_t no
     for (int64_t way = 0; way < c->ways; way++) {
         if (tags[way] == line) {
             used[way] = now;
+            *place = first + way;
             return true;
         }
         if (used[way] < used[victim])
@@ -24,11 +26,34 @@ static bool touch(const struct cache *c, int64_t which, int64_t line, int64_t no
     }
     tags[victim] = line;
     used[victim] = now;
+    *place = first + victim;
+    if (c->dirty_n)
+        c->dirty[*place] = 0;
     return false;
 }
 
-/* Fills found[n][5]: line loads of each instruction that L0, L1, L2, L3 and VRAM serve. op: the instruction of each
- * access of the recording. Returns how many accesses of a wave were played. */
+static bool touch(const struct cache *c, int64_t which, int64_t line, int64_t now)
+{
+    int64_t place;
+    return touch_at(c, which, line, now, &place);
+}
+
+/* A sector is written. True where the cache holds it written already, so that this costs nothing further out. */
+static bool written(const struct cache *c, int64_t sector, int64_t now)
+{
+    int64_t place;
+    touch_at(c, 0, sector >> 2, now, &place);
+    if (place < 0)
+        return false;
+    int64_t bit = (int64_t)1 << (sector & 3), known = c->dirty[place] & bit;
+    c->dirty[place] |= bit;
+    return known;
+}
+
+/* Fills found[n][5]: line loads of each instruction that L0, L1, L2, L3 and VRAM serve; of a store, sectors that were
+ * written before and lie in L2 or L3, and those that go to VRAM in the end. An atomic that returns is a load which L2
+ * serves at the nearest. op: the instruction of each access of the recording. Returns how many accesses of a wave were
+ * played. */
 EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, const int64_t *op,
                            const struct round *r, const struct cache *l0, const struct cache *l1,
                            const struct cache *l2, const struct cache *l3, int64_t *found)
@@ -48,20 +73,23 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
                 if (code->private[i])
                     shift = (g * r->waves + w + 1) << 24;
                 for (int64_t k = rec->sector_at[access]; k < rec->sector_at[access + 1]; k++) {
-                    int64_t line = (rec->sectors[k] + shift) >> 2;
+                    int64_t sector = rec->sectors[k] + shift, line = sector >> 2;
+                    if (code->kind[i] == STORE) {
+                        now += line != previous;
+                        previous = line;
+                        found[5 * i + (written(l2, sector, now) ? 2 : written(l3, sector, now) ? 3 : 4)]++;
+                        continue;
+                    }
                     if (line == previous)
                         continue;
                     previous = line;
                     now++;
-                    if (code->kind[i] != LOAD) {
-                        touch(l2, 0, line, now);
-                        continue;
-                    }
-                    int level = touch(l0, cu, line, now)                ? 0
-                                : touch(l1, unit % r->arrays, line, now) ? 1
-                                : touch(l2, 0, line, now)                ? 2
-                                : touch(l3, 0, line, now)                ? 3
-                                                                         : 4;
+                    bool near = code->value[i] != ATOMIC;
+                    int level = near && touch(l0, cu, line, now)                 ? 0
+                                : near && touch(l1, unit % r->arrays, line, now) ? 1
+                                : touch(l2, 0, line, now)                        ? 2
+                                : touch(l3, 0, line, now)                        ? 3
+                                                                                 : 4;
                     found[5 * i + level]++;
                 }
             }

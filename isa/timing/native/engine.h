@@ -63,7 +63,7 @@ struct slot {
 struct simd {
     int64_t wake;               /* nothing happens before */
     int64_t *order, count;      /* its waves: by priority, then age */
-    int64_t valu_free;
+    int64_t valu_free, trans_free;
     int64_t begun[BEGUN], begun_n; /* execution of the last VALU instructions */
     uint64_t awake;             /* positions in `order` of waves that may issue, but for what holds them */
     uint64_t valu, path;        /* positions of waves that are known to want the VALU, only the request path */

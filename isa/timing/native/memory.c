@@ -1,5 +1,7 @@
 /* A global or scratch access: request path -> address unit -> L0 (real addresses, LRU) -> L1, L2, L3 or VRAM by the
- * shares that isa.timing.caches found for this instruction, each with this CU's share of the bandwidth. */
+ * shares that isa.timing.caches found for this instruction, each with this CU's share of the bandwidth. Stores go to L2,
+ * which acknowledges them; what is not written over there goes on to L3, and from there to VRAM, which reads and writes
+ * share. L2 takes no more than it has room for: where VRAM lies further behind than that, a store waits. */
 
 /* Of an equal distribution over [0, 1): a linear congruential generator, 43 of its bits. */
 static double dice(struct engine *e)
@@ -22,9 +24,10 @@ static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t
     const struct machine *m = e->m;
     const double *level = &e->work->level[3 * i];
     int64_t *served = e->out->lines;
+    const bool near = e->code->value[i] != ATOMIC;
     struct line *set = &cu->l0[cache_set(line, m->l0_sets) * m->l0_ways], *victim = set;
     for (struct line *way = set; way < set + m->l0_ways; way++) {
-        if (way->tag == line) {
+        if (near && way->tag == line) {
             way->used = start;
             served[0]++;
             return most(start + m->l0_latency, way->filled);
@@ -50,7 +53,8 @@ static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t
             }
         }
     }
-    *victim = (struct line){line, start, (int64_t)ready};
+    if (near)
+        *victim = (struct line){line, start, (int64_t)ready};
     return (int64_t)ready;
 }
 
@@ -82,9 +86,11 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
         cu->bus = begin_bus + e->code->dwords[i];
         finish = whole(begin_bus + e->code->dwords[i] - 1);
     } else {
-        double begin_l2 = later(begin_ta, cu->l2);
-        cu->l2 = begin_l2 + (last - first) * m->l2_line * 0.25; /* a store moves sectors, a quarter of a line each */
-        finish = (int64_t)begin_l2 + m->store_ack;
+        const double *level = &work->level[3 * i], moved = (last - first) * 0.25; /* sectors, a quarter of a line each */
+        double at = through(&cu->l2, begin_ta, moved * m->l2_line);
+        double at_l3 = through(&cu->l3, at, moved * (1 - level[1]) * m->l3_line);
+        at_l3 = through(&cu->vram, at_l3, moved * (1 - level[2]) * m->vram_write);
+        finish = (int64_t)later(at, at_l3 - m->write_slack) + m->store_ack;
     }
     completes(w, e->code->counter[i], finish, 0, false);
 }

@@ -20,6 +20,12 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
             execute = most(execute, w->ready[reads[k]]);
         causes[DEPENDENCY] += execute - begin;
     }
+    if (op->value == 1) { /* the transcendental unit still has the one before */
+        int64_t ready = most(execute, s->trans_free);
+        causes[BUSY] += ready - execute;
+        execute = ready;
+        s->trans_free = execute + m->trans;
+    }
     int64_t bank = s->bank_wave == row ? op->bank_reuse : op->bank_cold;
     s->bank_wave = row;
     causes[BUSY] += op->passes;
