@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
-from hipgemm.lab.frame import Column, Plot, Row, bar_plot
+from hipgemm.lab.frame import Bars, Column, Experiment, Row
 from hipgemm.lab.rate_kernels import Case, independent, lds, repeated, streamed, transposed
 
 if TYPE_CHECKING:
@@ -188,31 +188,30 @@ def beyond(rate: Rate, found: float, on: Card) -> bool:
 
 
 @dataclass(frozen=True)
-class Rates:
+class Rates(Experiment):
     """only: names of those that are run, all if empty."""
 
     only: Sequence[str] = ()
-    name: str = "rates"
-    title: str = "Rates: what a unit or a cache does at the most"
-    size: int | None = None
-    paragraph: str = (
+    name = "rates"
+    title = "Rates: what a unit or a cache does at the most"
+    paragraph = (
         "One kind of instruction, with so many waves that nothing waits for a latency: cycles of a SIMD for the vector "
         "ALU, of a CU's LDS (WGP mode: of both) for LDS. For memory a workgroup of 1024 on each CU, which goes over a "
         "region that one cache holds and those before it do not, or over 240 MB. Beside each stands what is known, and "
         "what no card can do better than. A launch with few rounds is taken off one with many, but for the transpose."
     )
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("what", "rate"),
-            Column("value", "found", "a unit", 2, "cycles an instruction, or bytes a time"),
-            Column("known", "known", "a unit", 2, "what a card does"),
-            Column("unit", "unit", what="cycles an instruction, bytes a cycle of a CU, bytes a time of the card"),
-            Column("off", "apart", "%", 1, "found from known"),
-            Column("beyond", "too", "good", 0, "past what a card can do"),
-            Column("source", "source"),
-        )
+    columns = (
+        Column("what", "rate"),
+        Column("value", "found", "a unit", 2, "cycles an instruction, or bytes a time"),
+        Column("known", "known", "a unit", 2, "what a card does"),
+        Column("unit", "unit", what="cycles an instruction, bytes a cycle of a CU, bytes a time of the card"),
+        Column("off", "apart", "%", 1, "found from known"),
+        Column("beyond", "too", "good", 0, "past what a card can do"),
+        Column("source", "source"),
+    )
+
+    bars = Bars("Found over known", "ratio", "found / known", "{what}", "{off:+.1f} %", left=190)
 
     def run(self, bench: Bench, n: int) -> Iterator[Row]:
         from isa.timing import cards
@@ -232,17 +231,13 @@ class Rates:
                 "value": got,
                 "known": known,
                 "unit": rate.unit,
+                "ratio": None if got is None else got / known,
                 "off": None if got is None else 100 * (got / known - 1),
                 "beyond": "not known" if got is None else "yes" if beyond(rate, got, on) else "no",
                 "source": rate.source,
                 "time_kind": found.time_kind,
                 "correct": found.correct,
             }
-
-    def plots(self, rows: Sequence[Row]) -> list[Plot]:
-        return [bar_plot("found over known", [{**row, "ratio": row["value"] / row["known"]} for row in rows
-                                              if row["value"] is not None], "ratio", "found / known",
-                         lambda row: row["what"], lambda row: f"{row['off']:+.1f} %", left=190)]  # fmt: skip
 
 
 EXPERIMENT = Rates()
