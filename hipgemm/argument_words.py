@@ -8,6 +8,7 @@ An argument of a kernel is one word, `NAME=` in front of it where it is not in t
     zeros:f32:4096  arange:i32:4096      an array of zeros, of 0, 1, 2, ...
     unwritten:f32:4096                   an array that nobody has written: `check` tells where it is read
     file:x.npy                           an array as NumPy saved it
+    inside:x+1024                        an address in another argument's array, so many bytes from its beginning
     buffer:BYTES[:zero|random|unwritten] bytes of no type
 
 `expected` reads what an array must hold, and `against` judges by it.
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.launch import SCALARS, Argument, Array, BadLaunch, Scalar, Struct
+from hipgemm.launch import SCALARS, Argument, Array, BadLaunch, Inside, Scalar, Struct
 from hipgemm.problem import Verdict
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ def argument(text: str, position: int = 0, seed: int = 0, folder: Path = Path())
         if kind == "struct":
             members = (member.partition(":") for member in rest.split(","))
             return Struct(tuple(Scalar(t, _number(t, value)) for t, _, value in members), name)
+        if kind == "inside":
+            of, _, offset = rest.partition("+")
+            return Inside(of, int(offset or "0", 0), name)
         if kind == "file":
             held = _load(folder / rest)
             return Array(held.dtype.str, held.shape, lambda: held, name)

@@ -132,7 +132,7 @@ def _hunks(
     flows = [flow_of(g, file, name) for g, file, name in zip((old, new), files, names, strict=True)]
     rows = [flow.instructions for flow in flows]
     texts = [[str(inst) for inst in row] for row in rows]
-    matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False)
 
     def place(side: int, i: int) -> str:
         inst = rows[side][min(i, len(rows[side]) - 1)]

@@ -1,12 +1,15 @@
 """What somebody has -> a kernel object: the name of a rung, a file, text, or "-" for stdin.
 
-A file is HIP source (.hip, .cpp and their like), assembly, or a code object. What it is, its first bytes say, and its
-suffix only where it is text; text without a suffix is HIP source where it says __global__.
+A folder that `hipgemm simulate --record` made is the kernel of that launch. A file is HIP source (.hip, .cpp and their
+like), assembly, or a code object. What it is, its first bytes say, and its suffix only where it is text; text without a
+suffix is HIP source where it says __global__.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 HIP = (".hip", ".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp")
 ASSEMBLY = (".s", ".S", ".asm", ".isa")
 TAKEN = "HIP source (.hip, .cpp), assembly (.s), a code object (.hsaco, .so), - for stdin, or a kernel of the ladder"
+RECORDED = "kernel.toml"
+"""The launch file of a recorded launch, beside its kernel.hsaco (`hipgemm.simulated_hip.recorded`)."""
 _LINKED = (b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 _NAMES = "-fno-discard-value-names"
 """The code object then has the names of a kernel's arguments."""
@@ -39,6 +44,9 @@ def read_kernel(what: str, name: str | None = None, flags: Sequence[str] = (), c
         if flags and row.parameters:
             raise IsaError(f"{what} is generated: there is nothing to compile", got=" ".join(flags))
         return dataclasses.replace(row, flags=(*row.flags, *flags))
+    if (launch := Path(what) / RECORDED).is_file():
+        found = re.match(r'\[(".*")\]', launch.read_text(encoding="utf-8"))
+        name, what = name or (json.loads(found[1]) if found else None), str(launch.with_suffix(".hsaco"))
     is_text = "\n" in what
     data, title = (what.encode(), "<text>") if is_text else (_read(what), "<stdin>" if what == "-" else what)
     if data.startswith(_LINKED):

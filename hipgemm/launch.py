@@ -122,7 +122,23 @@ class Array:
         return "an array"
 
 
-Argument: TypeAlias = "Scalar | Struct | Array"
+@dataclass(frozen=True)
+class Inside:
+    """An address inside of another argument's array. of: its name or position; offset: bytes from its beginning."""
+
+    of: str
+    offset: int
+    name: str = ""
+    size = 8
+
+    def data(self, address: int) -> bytes:
+        return struct.pack("<Q", address + self.offset)
+
+    def __str__(self) -> str:
+        return "an address inside of an array"
+
+
+Argument: TypeAlias = "Scalar | Struct | Array | Inside"
 
 
 @dataclass(frozen=True)
@@ -192,6 +208,8 @@ class Launch:
                     got=f"{value}, {value.size} bytes",
                     hint=words_for(kernel),
                 )
+            if isinstance(value, Inside):
+                self.array(value.of)
             fitted.append(dataclasses.replace(value, name=value.name or argument.name or f"argument {i}"))
         return dataclasses.replace(self, arguments=tuple(fitted))
 
@@ -199,21 +217,27 @@ class Launch:
         """The explicit arguments as they lie in memory; the launch is bound. addresses: of the arrays."""
         wanted = explicit(kernel)
         kernarg = bytearray(max((a.offset + a.size for a in wanted), default=0))
-        places = iter(addresses)
-        for argument, value in zip(wanted, self.arguments, strict=True):
-            at = next(places) if isinstance(value, Array) else 0
+        places = self._places(addresses)
+        for argument, value, at in zip(wanted, self.arguments, places, strict=True):
             kernarg[argument.offset : argument.offset + argument.size] = value.data(at)
         return bytes(kernarg)
 
     def values(self, addresses: Sequence[int]) -> tuple[Any, ...]:
         """The arguments as hip-python takes them, in their order."""
-        places = iter(addresses)
-        return tuple(
-            ctypes.c_void_p(next(places)) if isinstance(a, Array) else _by_value(a.data(0), a) for a in self.arguments
-        )
+        return tuple(_by_value(a.data(at), a) for a, at in zip(self.arguments, self._places(addresses), strict=True))
+
+    def _places(self, addresses: Sequence[int]) -> list[int]:
+        """Where the array lies that an argument is, or leads into; 0 for others."""
+        own = iter(addresses)
+        return [
+            next(own) if isinstance(a, Array) else addresses[self.array(a.of)] if isinstance(a, Inside) else 0
+            for a in self.arguments
+        ]
 
 
-def _by_value(data: bytes, argument: Scalar | Struct) -> Any:
+def _by_value(data: bytes, argument: Argument) -> Any:
+    if isinstance(argument, (Array, Inside)):
+        return ctypes.c_void_p(int.from_bytes(data, "little"))
     if isinstance(argument, Scalar):
         unsigned = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}[len(data)]
         return unsigned.from_buffer_copy(data)

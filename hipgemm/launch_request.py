@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.argument_words import against, argument, expected, named
 from hipgemm.gemm_launch import CUS, gemm
+from hipgemm.kernel_files import RECORDED
 from hipgemm.kernels import Gemm, known, rung
 from hipgemm.launch import (
     Argument,
@@ -164,7 +165,7 @@ def _in_order(kernel: code_object.DescribedKernel, given: Sequence[Argument]) ->
 def _file_beside(title: str, named: Path | None) -> Path | None:
     """The launch file of what a user typed."""
     if named is not None:
-        return named
+        return named / RECORDED if named.is_dir() else named
     beside = Path(title).with_suffix(".toml") if Path(title).name else None
     return beside if beside is not None and Path(title).is_file() and beside.is_file() else None
 

@@ -1,4 +1,5 @@
-"""The predicted time of a launch, from a kernel's code object; nothing runs, and nothing is read from arrays."""
+"""The predicted time of a launch, from a kernel's code object; nothing runs, and nothing is read from arrays, unless
+the path is to be that of workgroups that are run (`hipgemm.run_path`)."""
 
 from __future__ import annotations
 
@@ -42,16 +43,23 @@ class Prediction(Shown):
         return None if self.tflops is None else self.tflops * 1e12 / peak
 
 
-def timed(code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None) -> TimedLaunch:
-    """A launch of kernel `name` of a code object, to be timed. IsaError where the arguments are not the kernel's, or
-    its addresses depend on data."""
+def timed(
+    code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None, run: bool = False
+) -> TimedLaunch:
+    """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went. IsaError where the
+    arguments are not the kernel's, or its addresses depend on data and nothing is run."""
     from isa.timing import bank_rules, predict
 
     kernel = code.kernel(name)
     bound = launch.bound(kernel)
     kernarg = bound.kernarg(kernel, [_FIRST + i * _APART for i in range(len(bound.arrays))])
     rule = bank_rule or bank_rules.DEFAULT
-    return predict.TimedLaunch(code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule)
+    ready = predict.TimedLaunch(code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule)
+    if not run:
+        return ready
+    from hipgemm.run_path import RunTimedLaunch
+
+    return RunTimedLaunch(**vars(ready), launch=bound)
 
 
 def ready(

@@ -70,6 +70,12 @@ class _Clock(click.FloatRange):
 
 clock_option = click.option("--clock", default=None, type=_Clock(), help="Shader clock in MHz.  [default: the card's]")
 
+run_option = click.option(
+    "--run",
+    is_flag=True,
+    help="Run some workgroups on the simulated card, for paths and addresses that depend on data.",
+)
+
 
 class Numbers(click.ParamType):
     """So many positive numbers with commas between."""

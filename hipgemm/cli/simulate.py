@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from hipgemm.cli import inputs
 from hipgemm.cli.options import card_option
 from isa.errors import IsaError, Span
 
@@ -44,6 +45,8 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("--check", is_flag=True, help="Run each launch under observers; findings go to stderr.")
+@click.option("--record", default=None, type=click.Path(path_type=Path), metavar="DIR",
+              help="Keep each launch in DIR: hipgemm time DIR/0.")  # fmt: skip
 @card_option
 @click.option(
     "--print-path",
@@ -54,7 +57,7 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
     help="Say where the libraries lie (a ROCM_PATH; they are in its lib), and end.",
 )
 @click.argument("words", nargs=-1, required=True, metavar="SCRIPT ARGS | -- COMMAND ARGS", type=click.UNPROCESSED)
-def command(check: bool, card_name: str | None, words: tuple[str, ...], is_command: bool) -> None:
+def command(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...], is_command: bool) -> None:
     """Run a script that uses hip-python, or any command, unmodified, on the simulated card.
 
     SCRIPT runs in this process. COMMAND is started with ROCM_PATH, HIP_PATH and LD_LIBRARY_PATH set, so that it and
@@ -63,19 +66,23 @@ def command(check: bool, card_name: str | None, words: tuple[str, ...], is_comma
     A fault in a kernel is an error code for the program, and its report goes to stderr. Exit status is the program's;
     with --check it is 1 where that would be 0 and there are faults; 2 where SCRIPT is not Python.
     """
+    if record is not None:
+        if check:
+            raise click.UsageError("--record goes without --check: hipgemm check DIR/0 checks what was recorded")
+        inputs.writable(record, folder=True)
     if is_command:
-        sys.exit(_run_command(check, card_name, words))
-    _run_script(check, card_name, words)
+        sys.exit(_run_command(check, record, card_name, words))
+    _run_script(check, record, card_name, words)
 
 
-def _run_command(check: bool, card_name: str | None, words: tuple[str, ...]) -> int:
+def _run_command(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...]) -> int:
     """Its exit status; 128 and the signal's number where it died of one, as shells have it."""
     from hipgemm.simulated_hip.attach import environment
 
     with tempfile.TemporaryDirectory() as folder:
         faults = Path(folder) / "faults"
         try:
-            done = subprocess.run(words, env=environment(card_name, faults if check else None, os.environ))
+            done = subprocess.run(words, env=environment(card_name, faults if check else None, os.environ, record))
         except OSError as error:
             raise IsaError(f"cannot run {words[0]}: {error.strerror}") from error
         except KeyboardInterrupt:
@@ -84,7 +91,7 @@ def _run_command(check: bool, card_name: str | None, words: tuple[str, ...]) -> 
         return code or int(faults.exists())
 
 
-def _run_script(check: bool, card_name: str | None, words: tuple[str, ...]) -> None:
+def _run_script(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...]) -> None:
     from hipgemm import simulated_hip
 
     script = Path(words[0])
@@ -99,7 +106,8 @@ def _run_script(check: bool, card_name: str | None, words: tuple[str, ...]) -> N
         from hipgemm.simulated_hip.checked import CheckedCard
 
         checked = CheckedCard(_say)
-    simulated_hip.install((lambda: checked) if check else None, stands_for=card_name, say=_say)
+    make = (lambda: checked) if check else simulated_hip.recorder(record, card_name) if record else None
+    simulated_hip.install(make, stands_for=card_name, say=_say)
     sys.argv = list(words)
     sys.path[0] = str(script.resolve().parent)
     try:

@@ -13,6 +13,7 @@ from hipgemm.cli.options import (
     code_options,
     kernel_names,
     launch_options,
+    run_option,
     size_options,
 )
 from hipgemm.cli.progress import steps
@@ -26,13 +27,14 @@ from isa.errors import IsaError, meant
 @launch_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @clock_option
+@run_option
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
 @click.option("--sensitivity", is_flag=True, help="How much each uncertain machine number matters.")
 @code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     what: str, n: int, m: int | None, k: int | None, request: LaunchRequest, card_name: str, clock: float | None,
-    bank_rule: str | None, sensitivity: bool, code: CodeOptions, as_json: bool,
+    run: bool, bank_rule: str | None, sensitivity: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
@@ -62,7 +64,7 @@ def command(
         kernel = inputs.kernel(what, code)
         step(f"building {what}")
         made, launch = prepared(kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus)
-        ready = timed(made.code_object, made.name, launch, on, bank_rule=rule)
+        ready = timed(made.code_object, made.name, launch, on, bank_rule=rule, run=run)
         step("following its addresses and playing it")
         timing = ready.timing(clock)
         ends = []

@@ -13,6 +13,7 @@ from hipgemm.cli.options import (
     code_options,
     kernel_names,
     launch_options,
+    run_option,
     size_options,
 )
 from hipgemm.cli.progress import steps
@@ -28,10 +29,11 @@ from isa.errors import IsaError
 @click.option("--window", default=2000, show_default=True, type=click.IntRange(100, 20000), help="Cycles to show.")
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @clock_option
+@run_option
 @code_options
 def command(
     what: str, out: Path, n: int, m: int | None, k: int | None, request: LaunchRequest, window: int, card_name: str,
-    clock: float | None, code: CodeOptions,
+    clock: float | None, run: bool, code: CodeOptions,
 ) -> None:  # fmt: skip
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. What it takes,
     and how a kernel that is not of the ladder is launched, is as of `hipgemm time`."""
@@ -53,7 +55,7 @@ def command(
         step(f"building {what}")
         made, launch = prepared(kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus)
         step("following its addresses")
-        ready = timed(made.code_object, made.name, launch, on).prepared
+        ready = timed(made.code_object, made.name, launch, on, run=run).prepared
         step("playing it")
         size = "" if launch.problem is None else f", N = {n}"
         found = timeline(ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window)

@@ -147,6 +147,17 @@ def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> Card:
     return card
 
 
+def recorder(folder: Path, stands_for: str | None) -> Callable[[], Card]:
+    """Makes the simulator that keeps its launches in a folder."""
+
+    def make() -> Card:
+        recorded = importlib.import_module("hipgemm.simulated_hip.recorded")
+        card: Card = recorded.RecordingCard(cards.card(stands_for or CARD), folder)
+        return card
+
+    return make
+
+
 def _bindings() -> list[ModuleType]:
     """hip-python's compiled binding modules of HIP and hiprtc: in rocm.bindings since 7.14, in hip before."""
     try:

@@ -22,15 +22,19 @@ CARD = "HIPGEMM_CARD"
 """Names the card that the simulated one stands for."""
 CHECK = "HIPGEMM_CHECK"
 """Names a file: each launch is checked, and a line is added to the file for each fault."""
+RECORD = "HIPGEMM_RECORD"
+"""Names a folder that keeps each launch."""
 _lock = threading.Lock()
 
 
-def environment(card: str | None, faults: Path | None, before: Mapping[str, str]) -> dict[str, str]:
+def environment(
+    card: str | None, faults: Path | None, before: Mapping[str, str], record: Path | None = None
+) -> dict[str, str]:
     """Variables with which a command, and what it starts, finds the simulated card in place of ROCm's. faults: launches
-    are checked, and this file gets a line for each fault."""
+    are checked, and this file gets a line for each fault; record: a folder that keeps each launch."""
     root = simulated_hip.rocm_path()
     path = os.pathsep.join(filter(None, (str(root / "lib"), before.get("LD_LIBRARY_PATH"))))
-    more = {CARD: card, CHECK: faults and str(faults)}
+    more = {CARD: card, CHECK: faults and str(faults), RECORD: record and str(record.resolve())}
     return {
         **before,
         **dict.fromkeys(("ROCM_PATH", "ROCM_HOME", "HIP_PATH"), str(root)),
@@ -52,15 +56,16 @@ def attach(contract: str, entries: int, started: int) -> None:
         if started:
             sys.stdout = _Stdout()
         if simulated_hip._runtime is None:
-            simulated_hip._runtime = simulated_hip.fresh_runtime(_checked(), os.environ.get(CARD), _say)
+            simulated_hip._runtime = simulated_hip.fresh_runtime(_card(), os.environ.get(CARD), _say)
         simulated_hip.connect(simulated_hip._runtime, entries)
 
 
-def _checked() -> Callable[[], Card] | None:
-    """Makes a card that checks, if the environment asks for one."""
+def _card() -> Callable[[], Card] | None:
+    """Makes a card that checks or records, if the environment asks for one."""
     file = os.environ.get(CHECK)
     if not file:
-        return None
+        folder = os.environ.get(RECORD)
+        return simulated_hip.recorder(Path(folder), os.environ.get(CARD)) if folder else None
     from hipgemm.simulated_hip.checked import CheckedCard
 
     def fault() -> None:

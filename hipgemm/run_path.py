@@ -1,0 +1,56 @@
+"""The path of a launch from workgroups that are run on the simulated card, for kernels whose path or addresses depend
+on data (`isa.timing.recording`): with arrays that somebody gave, or that a launch was recorded with.
+
+The arrays lie one after another in one piece of memory, each at the beginning of a page, so that what the caches do
+does not depend on where this process got it. Limits: those of
+`isa.timing.recording`: four workgroups are run, one is played.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from hipgemm.launch import Launch
+from isa.sim.card import Card
+from isa.timing import model, predict, recording
+from isa.timing.ensemble import Timing
+
+_PAGE = 4096
+
+
+@dataclass(frozen=True)
+class RunTimedLaunch(predict.TimedLaunch):
+    """launch: bound, with the arrays that the workgroups run on."""
+
+    launch: Launch = field(kw_only=True)
+
+    @functools.cached_property
+    def prepared(self) -> model.Prepared:
+        """Made ready for `isa.timing.model`. What `isa.sim.card.Card.launch` raises."""
+        card, arrays = Card(), self.launch.arrays
+        kernel = card.load(self.code).kernels[self.name]
+        starts = list(accumulate((_pages(array.nbytes) for array in arrays), initial=0))
+        base = _pages(card.memory.allocate(starts[-1] + _PAGE))
+        for array, at in zip(arrays, starts, strict=False):
+            begins = array.contents()
+            ctypes.memset(base + at, 0, array.nbytes)
+            ctypes.memmove(base + at, begins.ctypes.data, begins.nbytes)
+        kernarg = self.launch.kernarg(kernel.facts, [base + at for at in starts[:-1]])
+        cfg = predict.cfg_of(self.code, kernel.facts)
+        trace = recording.record(
+            cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds
+        )
+        resources = predict.resources_of(kernel.facts, self.dynamic_lds)
+        return model.prepare(cfg, trace, resources, self.on, self.numbers, self.bank_rule)
+
+    def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:
+        return make()  # the disk knows launches by their arguments, not by what arrays hold
+
+
+def _pages(size: int) -> int:
+    """So many bytes in whole pages, one at least."""
+    return max(-(-size // _PAGE), 1) * _PAGE

@@ -1,0 +1,173 @@
+"""The simulated card with a memory of its launches: each becomes a folder that every verb takes as a kernel.
+
+    DIR/3/kernel.hsaco    the code object, one file for all launches of it (a link into DIR/data)
+    DIR/3/kernel.toml     the launch as of `hipgemm.launch_request`: grid, block, arguments; after it, what arrays hold
+    DIR/data/*.npy        what buffers held, each content once, by its hash
+
+A pointer that leads into an allocation becomes an array from the lowest address that an argument has in it, to its end;
+others into the same one are `inside:` it. Where all that a buffer holds looks like floats it is kept as such, else as
+bytes. A launch that failed is kept without what it left.
+
+Limits: memory that no argument points to is not kept: pointers inside of structures and of buffers, variables of the
+module. An array's place in a page is lost where the allocation begins before it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hipgemm.launch import explicit
+from hipgemm.simulated_hip.clock import TimedCard, TimedReport
+from isa.errors import IsaError
+from isa.object.code_object import CodeObject, unbundle
+from isa.sim.card import CompiledKernel, Module
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from isa.object.code_object import Argument
+    from isa.timing.cards import Card as CardFacts
+
+Triple = tuple[int, int, int]
+_LIKELY = (1e-20, 1e20)
+"""Floats of a real program lie between these, or are 0."""
+
+
+class RecordingCard(TimedCard):
+    """As `TimedCard`; each launch is kept in `folder`, which may hold others. IsaError where that cannot be written."""
+
+    def __init__(self, on: CardFacts, folder: Path) -> None:
+        super().__init__(on)
+        self._folder = folder.resolve()
+        self._images: dict[int, tuple[CodeObject, bytes]] = {}
+        try:
+            (self._folder / "data").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise IsaError(f"cannot write {folder}: {error.strerror}") from error
+
+    def load(self, image: bytes | CodeObject) -> Module:
+        """As `Card.load`."""
+        module = super().load(image)
+        if isinstance(image, bytes):
+            for kernel in module.kernels.values():
+                self._images[id(kernel.code_object)] = (kernel.code_object, unbundle(image))
+        return module
+
+    def launch(  # type: ignore[override]
+        self, kernel: CompiledKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
+    ) -> TimedReport:  # fmt: skip
+        """As `Card.launch`."""
+        arguments = _Arguments(self, explicit(kernel.facts), kernarg)
+        before = {name: self._kept(array) for name, array in arguments.arrays()}
+        folder = self._next()
+        said: dict[str, Any] = {"grid": grid, "block": block, "dynamic_lds": dynamic_lds}
+        said["args"] = [f"{name}={word}" if name else word for name, word in arguments.words(before)]
+        try:
+            report = super().launch(kernel, grid, block, kernarg, dynamic_lds, **options)
+            said["expect"] = [f"{name}=../data/{self._kept(array)}" for name, array in arguments.arrays()]
+        finally:
+            lines = [f"{key} = {json.dumps(value)}" for key, value in said.items()]
+            (folder / "kernel.toml").write_text("\n".join([f"[{json.dumps(kernel.facts.name)}]", *lines, ""]))
+            self._keep_code(kernel, folder)
+        return report
+
+    def _next(self) -> Path:
+        number = 0
+        while True:
+            try:
+                (self._folder / str(number)).mkdir()
+            except FileExistsError:
+                number += 1
+            else:
+                return self._folder / str(number)
+
+    def _kept(self, array: np.ndarray) -> str:
+        """The file in `data` with what an array holds now."""
+        import numpy as np
+
+        name = f"{hashlib.sha256(array.dtype.str.encode() + array.tobytes()).hexdigest()[:24]}.npy"
+        if not (self._folder / "data" / name).exists():
+            np.save(self._folder / "data" / name, array)
+        return name
+
+    def _keep_code(self, kernel: CompiledKernel, folder: Path) -> None:
+        _, image = self._images[id(kernel.code_object)]
+        name = f"{hashlib.sha256(image).hexdigest()[:24]}.hsaco"
+        (self._folder / "data" / name).write_bytes(image)
+        os.symlink(Path("..") / "data" / name, folder / "kernel.hsaco")
+
+
+class _Arguments:
+    """The arguments of one launch: which are arrays, and what words say them."""
+
+    def __init__(self, card: RecordingCard, wanted: list[Argument], kernarg: bytes) -> None:
+        self.wanted, self.kernarg = wanted, kernarg
+        self.allocation: dict[int, tuple[int, int]] = {}
+        """Number of an argument that points into an allocation -> (its address, the allocation's end)."""
+        for i, argument in enumerate(wanted):
+            if argument.kind == "global_buffer":
+                address = int.from_bytes(self._bytes(argument), "little")
+                if found := card.memory.find(address):
+                    self.allocation[i] = address, found[0] + found[1]
+        ends = {end for _, end in self.allocation.values()}
+        self.first = {end: min((a, i) for i, (a, e) in self.allocation.items() if e == end) for end in ends}
+        """An allocation's end -> (lowest address in it, the argument that has it)."""
+
+    def _bytes(self, argument: Argument) -> bytes:
+        return self.kernarg[argument.offset : argument.offset + argument.size]
+
+    def _name(self, i: int) -> str:
+        return self.wanted[i].name or str(i)
+
+    def arrays(self) -> list[tuple[str, np.ndarray]]:
+        """(argument, what it holds now) of each allocation, in the arguments' order."""
+        found = sorted((i, address, end) for end, (address, i) in self.first.items())
+        return [(self._name(i), _array(ctypes.string_at(address, end - address))) for i, address, end in found]
+
+    def words(self, kept: dict[str, str]) -> list[tuple[str, str]]:
+        """(name, word) of each argument. kept: the files of arrays."""
+        out = []
+        for i, argument in enumerate(self.wanted):
+            if i not in self.allocation:
+                word = _word(self._bytes(argument))
+            else:
+                address, end = self.allocation[i]
+                lowest, owner = self.first[end]
+                own = owner == i
+                word = (
+                    f"file:../data/{kept[self._name(i)]}" if own else f"inside:{self._name(owner)}+{address - lowest}"
+                )
+            out.append((argument.name, word))
+        return out
+
+
+def _array(data: bytes) -> np.ndarray:
+    import numpy as np
+
+    if data and len(data) % 4 == 0:
+        floats = np.frombuffer(data, "<f4")
+        sizes = np.abs(floats[floats.view(np.uint32) != 0])
+        if ((sizes > _LIKELY[0]) & (sizes < _LIKELY[1])).all():
+            return floats
+    return np.frombuffer(data, np.uint8)
+
+
+def _word(data: bytes) -> str:
+    """A value of which only the bytes are known; those that look like a float are one."""
+    sizes = {1: "u8", 2: "u16", 8: "i64"}
+    if len(data) == 4:
+        (value,) = struct.unpack("<f", data)
+        if _LIKELY[0] < abs(value) < _LIKELY[1]:
+            return f"f32:{value!r}"
+        return f"i32:{int.from_bytes(data, 'little', signed=True)}"
+    if len(data) in sizes:
+        return f"{sizes[len(data)]}:{int.from_bytes(data, 'little', signed=sizes[len(data)][0] == 'i')}"
+    unit, kind = (4, "u32") if len(data) % 4 == 0 else (1, "u8")
+    members = (int.from_bytes(data[at : at + unit], "little") for at in range(0, len(data), unit))
+    return "struct:" + ",".join(f"{kind}:{value}" for value in members)

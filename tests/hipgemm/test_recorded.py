@@ -1,0 +1,139 @@
+"""Launches of a program, kept by `simulate --record` and replayed by every verb, with the recorded kernel and with an
+edited one; paths that depend on data, from a run."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from hipgemm.build import linked, readable
+from hipgemm.cli import main
+from hipgemm.kernel_files import read_kernel
+from isa import toolchain
+from isa.asm.emit import emit
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+OWN = Path(__file__).parent / "own"
+SCRIPT = """
+import ctypes, sys
+import numpy as np
+from hip import hip
+def ok(result):
+    assert int(result[0]) == 0, result
+    return result[1] if len(result) == 2 else result[1:]
+kernel = ok(hip.hipModuleGetFunction(ok(hip.hipModuleLoadData(open("saxpy.hsaco", "rb").read())), b"saxpy"))
+x = np.arange(1000, dtype=np.float32)
+at = ok(hip.hipMalloc(8000))
+both = int(at), int(at) + 4000
+for address, array in zip(both, (x, np.ones_like(x))):
+    ok(hip.hipMemcpy(address, array, 4000, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+for _ in range(2):
+    given = (ctypes.c_int(1000), ctypes.c_float(2), ctypes.c_void_p(both[0]), ctypes.c_void_p(both[1]))
+    ok(hip.hipModuleLaunchKernel(kernel, 4, 1, 1, 256, 1, 1, 0, None, None, given))
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the launches of SCRIPT, which adds 2 x to y twice, where both lie in one allocation."""
+    folder = tmp_path_factory.mktemp("recorded")
+    shutil.copy(OWN / "saxpy.hip", folder)
+    kernel = read_kernel(str(folder / "saxpy.hip"))
+    (folder / "saxpy.hsaco").write_bytes(linked(kernel).image)
+    (folder / "saxpy.s").write_text(emit(readable(kernel)))
+    (folder / "script.py").write_text(SCRIPT)
+    words = [sys.executable, "-m", "hipgemm", "simulate", "--record", "launches", "script.py"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def invoke(*words: str) -> Any:
+    return CliRunner().invoke(main, words)
+
+
+def test_what_is_kept(recorded: Path) -> None:
+    launches = recorded / "launches"
+    assert sorted(p.name for p in launches.iterdir()) == ["0", "1", "data"]
+    held = sorted(p.suffix for p in (launches / "data").iterdir())
+    assert held == [".hsaco", ".npy", ".npy", ".npy"], "one code object; before, between and after"
+    text = (launches / "1" / "kernel.toml").read_text()
+    assert "n=i32:1000" in text
+    assert "a=f32:2.0" in text
+    assert "y=inside:x+4000" in text
+    begun, left = (line.split("data/")[1].split(".npy")[0] for line in text.splitlines() if "data/" in line)
+    y = [np.load(launches / "data" / f"{name}.npy")[1000:] for name in (begun, left)]
+    assert np.array_equal(y[0], 1 + 2 * np.arange(1000, dtype=np.float32))
+    assert np.array_equal(y[1], 1 + 4 * np.arange(1000, dtype=np.float32))
+
+
+def test_the_launches_of_a_command_are_kept_too(recorded: Path) -> None:
+    words = [sys.executable, "-m", "hipgemm", "simulate", "--record", "others", "--", sys.executable, "script.py"]
+    done = subprocess.run(words, cwd=recorded, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    files = [recorded / folder / "1" / "kernel.toml" for folder in ("launches", "others")]
+    assert files[0].read_text() == files[1].read_text()
+
+
+def test_every_verb_takes_it(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(recorded)
+    for words in (["lint"], ["inspect"], ["check", "--schedules", "1"], ["time"], ["time", "--run"],
+                  ["timeline", "-o", "t.html"], ["timeline", "--run", "-o", "t.json"]):  # fmt: skip
+        done = invoke(words[0], "launches/1", *words[1:])
+        assert done.exit_code == 0, done.output
+    assert invoke("diff", "launches/0", "launches/1").exit_code == 0
+    assert invoke("check", "launches/7").exit_code == 2
+
+
+def test_a_replay_is_held_against_what_was_recorded(recorded: Path, run_program: Callable[..., Any]) -> None:
+    """The kernel itself, its assembly, and one that was edited and computes something else."""
+    text = (recorded / "saxpy.s").read_text()
+    (recorded / "edited.s").write_text(text.replace("v_fmac_f32", "v_mul_f32", 1))
+    assert (recorded / "edited.s").read_text() != text
+    program = f"""
+import os, json
+from click.testing import CliRunner
+from hipgemm.cli import main
+os.chdir({str(recorded)!r})
+for word, code in ("", 0), ("saxpy.s --launch ", 0), ("edited.s --launch ", 1):
+    done = CliRunner().invoke(main, ["run", *(word + "launches/1").split(), "--device", "simulated", "--json"])
+    assert done.exit_code == code, done.output
+    assert json.loads(done.stdout)["correct"] is (code == 0)
+"""
+    run_program(program)
+
+
+GATHER = """#include <hip/hip_runtime.h>
+extern "C" __global__ void gather(const int *index, const float *x, float *y) {
+    float sum = 0;
+    for (int i = threadIdx.x; i >= 0; i = index[i]) sum += x[i];
+    y[threadIdx.x] = sum;
+}
+"""
+
+
+def test_a_path_that_depends_on_data(tmp_path: Path) -> None:
+    """Is not followed, but run; the longer chain takes longer."""
+    file = tmp_path / "gather.hip"
+    file.write_text(GATHER)
+    launch = f"--grid 1 --block 32 --arg file:{tmp_path}/index.npy --arg arange:f32:4096 --arg zeros:f32:32".split()
+    times = []
+    for step in (64, 512):
+        index = np.arange(4096) - step
+        index[index < 32] = -1
+        index[:32] = np.arange(4064, 4096)
+        np.save(tmp_path / "index.npy", index.astype(np.int32))
+        refused = invoke("time", str(file), *launch)
+        assert refused.exit_code == 2
+        assert "depend" in refused.stderr
+        done = invoke("time", str(file), *launch, "--run", "--json")
+        assert done.exit_code == 0, done.output
+        times.append(json.loads(done.stdout)["time_ms"])
+    assert times[0] > 3 * times[1] > 0
