@@ -169,7 +169,7 @@ class RawKernel:
         programs = [readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (other, self)]
         for k, program in zip((other, self), programs, strict=True):
             if not isinstance(program, Program):
-                raise IsaError(f"{k.kernel.title} is a code object, which the provers do not read", expected="assembly")
+                raise IsaError(f"{k.kernel.title} is a code object, which provers do not read", expected="assembly")
         original, program = (p for p in programs if isinstance(p, Program))
         name = None if isinstance(self.kernel, Gemm) else self.kernel.name or None
         return proving.same(original, program, self.kernel, name)

@@ -85,7 +85,7 @@ def _program(kernel: Kernel, code: CodeOptions) -> Program:
     program = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
     if not isinstance(program, Program):
         raise IsaError(
-            f"{kernel.title} is a code object, which the provers do not read",
+            f"{kernel.title} is a code object, which provers do not read",
             expected="HIP source or assembly, as a compiler or hipgemm writes it",
             hint="prove the .s that it was made from",
         )
