@@ -1,0 +1,12 @@
+"""GEMM kernels on the matrix units (`v_wmma`), generated from parameters as `isa.gemm`'s fp32 ones are.
+
+    MatrixParameters --registers--> MatrixRegisters --fetch, k_block, epilogue--> Program
+
+parameters.py  the tile, a wave's part of it, types, how A and B lie
+sides.py       one operand: fragments, chunks and slots in LDS, which thread fetches what
+registers.py   which VGPR and SGPR holds what
+fetch.py       a side's instructions: addresses, global loads, stores to LDS
+k_block.py     the main loop's instructions for one K block
+epilogue.py    C = alpha * sums + beta * C
+generate.py    all of it as a Program
+"""

@@ -1,0 +1,179 @@
+"""C = alpha * sums + beta * C.
+
+VGPR v of a fragment's sums is its row 2 v + (lane / 16), in column lane % 16: rows of A and columns of B by slot
+(`isa.gemm.matrix.sides`). So a lane has neighbouring columns of C in the fragments of a wave that lie side by side, and
+one store takes them. The rows of a wave are walked by an SGPR base.
+
+A workgroup that reaches beyond C does all this element by element under EXEC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
+from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT
+from isa.registers import Reg
+
+_MOST_WORDS = 4
+"""Of one access."""
+
+
+@dataclass(frozen=True)
+class _Places:
+    """offset: the lane's byte offset, from the tile's first element in `base` on. row, column: of the lane, in the
+    tile. scratch: free."""
+
+    base: Reg
+    offset: Reg
+    row: Reg
+    column: Reg
+    scratch: Reg
+
+
+def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
+    """All of it, to the end of the kernel. label: how labels begin."""
+    s, t = SCALARS, SCALARS.t
+    at = _Places(s.a, r.a.write, r.a.read[0], r.b.read[0], r.b.write)
+    yield from _places(p, at)
+    # What is left of C from here on, rows and columns; and whether it is read.
+    yield f"s_sub_i32 {t.sub(0)}, {s.m}, {s.top}"
+    yield f"s_sub_i32 {t.sub(1)}, {s.n}, {s.left}"
+    yield f"s_and_b32 {s.u}, {s.beta}, 0x7fffffff"
+    yield f"s_cmp_lt_i32 {t.sub(0)}, {p.rows}"
+    yield f"s_cbranch_scc1 {label}_edge"
+    yield f"s_cmp_lt_i32 {t.sub(1)}, {p.columns}"
+    yield f"s_cbranch_scc1 {label}_edge"
+    yield f"s_cmp_lg_u32 {s.u}, 0"
+    yield f"s_cbranch_scc1 {label}_add"
+    yield from _whole(p, r, at, adds=False)
+    yield f"{label}_add:"
+    yield from _whole(p, r, at, adds=True)
+    yield f"{label}_edge:"
+    yield from _edge(p, r, at, label)
+
+
+def _places(p: MatrixParameters, at: _Places) -> Iterator[str]:
+    """`row` and `column` hold what the lane reads first in LDS, 16 times its slot: line 0 is as it is."""
+    s, t = SCALARS, SCALARS.t
+    yield f"v_lshrrev_b32_e32 {at.row}, {_log2(CHUNK_BYTES)}, {at.row}"
+    yield f"v_lshrrev_b32_e32 {at.column}, {_log2(CHUNK_BYTES)}, {at.column}"
+    yield f"v_and_b32_e32 {at.scratch}, {FRAGMENT - 1}, {at.column}"
+    yield f"v_and_b32_e32 {at.column}, {-p.b.wave}, {at.column}"
+    yield f"v_lshl_add_u32 {at.column}, {at.scratch}, {_log2(p.b.near)}, {at.column}"
+    # Lanes 16 and up hold a fragment's odd rows.
+    yield f"v_mbcnt_lo_u32_b32 {at.scratch}, -1, 0"
+    yield f"v_lshrrev_b32_e32 {at.scratch}, 4, {at.scratch}"
+    yield f"v_and_b32_e32 {at.row}, {-p.a.wave}, {at.row}"
+    yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {_log2(p.a.near)}, {at.row}"
+    yield f"v_mul_lo_u32 {at.offset}, {at.row}, {s.line_c}"
+    yield f"v_lshl_add_u32 {at.offset}, {at.column}, {_log2(p.result_bytes)}, {at.offset}"
+    yield f"s_mul_i32 {t.sub(0)}, {s.top}, {s.n}"
+    yield f"s_mul_hi_u32 {t.sub(1)}, {s.top}, {s.n}"
+    yield f"s_add_u32 {t.sub(0)}, {t.sub(0)}, {s.left}"
+    yield f"s_addc_u32 {t.sub(1)}, {t.sub(1)}, 0"
+    yield f"s_lshl_b64 {t}, {t}, {_log2(p.result_bytes)}"
+    yield f"s_add_u32 {at.base.sub(0)}, {s.c.sub(0)}, {t.sub(0)}"
+    yield f"s_addc_u32 {at.base.sub(1)}, {s.c.sub(1)}, {t.sub(1)}"
+
+
+def _rows(p: MatrixParameters) -> Iterator[tuple[int, int, int]]:
+    """(VGPR of a fragment, fragment, rows of C after the lane's first), in ascending order of rows."""
+    for v in range(8):
+        for i in range(p.a.near):
+            yield v, i, 2 * v * p.a.near + i
+
+
+def _go_on(base: Reg, rows: int) -> Iterator[str]:
+    """The base goes on by so many rows of C. `step_a` is free."""
+    low, high = str(SCALARS.line_c), "0"
+    if rows > 1:
+        low, high = map(str, SCALARS.step_a.units())
+        yield f"s_mul_i32 {low}, {SCALARS.line_c}, {rows}"
+        yield f"s_mul_hi_u32 {high}, {SCALARS.line_c}, {rows}"
+    if rows:
+        yield f"s_add_u32 {base.sub(0)}, {base.sub(0)}, {low}"
+        yield f"s_addc_u32 {base.sub(1)}, {base.sub(1)}, {high}"
+
+
+def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, *, adds: bool) -> Iterator[str]:
+    words = p.b.near * p.result_bytes // 4
+    targets = [Reg("v", r.a.fragments[0].index + i, words) for i in range(0, 8 * p.a.near - words + 1, words)]
+    here = 0
+    for number, (v, i, row) in enumerate(_rows(p)):
+        yield from _go_on(at.base, row - here)
+        here = row
+        target = targets[number % len(targets)]
+        parts = [(f" offset:{4 * k}" if k else "", Reg("v", target.index + k, min(words - k, _MOST_WORDS)))
+                 for k in range(0, words, _MOST_WORDS)]  # fmt: skip
+        if adds:
+            for offset, part in parts:
+                yield f"global_load_b{32 * part.count} {part}, {at.offset}, {at.base}{offset}"
+            yield "s_waitcnt vmcnt(0)"
+        for j in range(p.b.near):
+            yield from _element(p, target, j, r.sums[i, j].sub(v), adds)
+        for offset, part in parts:
+            yield f"global_store_b{32 * part.count} {at.offset}, {part}, {at.base}{offset}"
+    yield "s_endpgm"
+
+
+def _element(p: MatrixParameters, target: Reg, j: int, total: Reg, adds: bool) -> Iterator[str]:
+    """A lane's column j of a row: alpha * total, and beta * what `target` holds, where it adds."""
+    s = SCALARS
+    if p.result == "f32":
+        into = target.sub(j)
+        if adds:
+            yield f"v_mul_f32_e32 {into}, {s.beta}, {into}"
+            yield f"v_fmac_f32_e32 {into}, {s.alpha}, {total}"
+        else:
+            yield f"v_mul_f32_e32 {into}, {s.alpha}, {total}"
+        return
+    into, mix = target.sub(j // 2), f"v_fma_mix{'hi' if j % 2 else 'lo'}_f16"
+    if adds:
+        yield f"v_mul_f32_e32 {total}, {s.alpha}, {total}"
+        yield f"{mix} {into}, {into}, {s.beta}, {total} op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
+    else:
+        yield f"{mix} {into}, {s.alpha}, {total}, 0"
+
+
+def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, label: str) -> Iterator[str]:
+    t, inside = SCALARS.t, SCALARS.empty
+    columns = [Reg("s", SCALARS.masks + j) for j in range(p.b.near)]
+    for j, lanes in enumerate(columns):
+        yield f"v_add_nc_u32_e32 {at.scratch}, {j}, {at.column}"
+        yield f"v_cmp_gt_i32_e64 {lanes}, {t.sub(1)}, {at.scratch}"
+    half = p.result_bytes == 2
+    target = Reg("v", r.a.fragments[0].index, p.b.near * p.result_bytes // 4)
+    values = [target.sub(j // 2 if half else j) for j in range(p.b.near)]
+    offsets = [f" offset:{j * p.result_bytes}" if j else "" for j in range(p.b.near)]
+    here = 0
+    for v, i, row in _rows(p):
+        yield from _go_on(at.base, row - here)
+        here = row
+        yield f"v_add_nc_u32_e32 {at.scratch}, {row}, {at.row}"
+        yield f"v_cmp_gt_i32_e64 {inside}, {t.sub(0)}, {at.scratch}"
+        for register in target.units():
+            yield f"v_mov_b32_e32 {register}, 0"
+        yield f"s_cmp_eq_u32 {SCALARS.u}, 0"
+        yield f"s_cbranch_scc1 {label}_row_{row}"
+        for j, lanes in enumerate(columns):
+            name = ("d16_hi_b16" if j % 2 else "d16_b16") if half else "b32"
+            yield f"s_and_b32 exec_lo, {inside}, {lanes}"
+            yield f"global_load_{name} {values[j]}, {at.offset}, {at.base}{offsets[j]}"
+        yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
+        yield "s_waitcnt vmcnt(0)"
+        yield f"{label}_row_{row}:"
+        for j in range(p.b.near):
+            yield from _element(p, target, j, r.sums[i, j].sub(v), adds=True)
+        for j, lanes in enumerate(columns):
+            name = ("d16_hi_b16" if j % 2 else "b16") if half else "b32"
+            yield f"s_and_b32 exec_lo, {inside}, {lanes}"
+            yield f"global_store_{name} {at.offset}, {values[j]}, {at.base}{offsets[j]}"
+        yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
+    yield "s_endpgm"
+
+
+def _log2(n: int) -> int:
+    return n.bit_length() - 1

@@ -1,0 +1,112 @@
+"""MatrixParameters -> a GEMM kernel as a Program.
+
+    kernel(const T *A, const T *B, R *C, int M, int N, int K, float alpha, float beta)
+
+row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
+and C is not read when beta is 0. T is f16 or bf16, R f32 or f16; sums are f32, taken as `v_wmma` takes them, 16 steps of
+k at a time in ascending order. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or writes outside
+of the matrices.
+
+Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.gemm.matrix import fetch
+from isa.gemm.matrix.epilogue import epilogue
+from isa.gemm.matrix.k_block import fetches, k_block, ragged_fetches, stores
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
+from isa.passes.edit import render_text
+
+ARGUMENTS = 44
+"""Bytes of the arguments."""
+
+
+def generate(p: MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
+    """The kernel. Raises ParameterError where registers do not do."""
+    r = MatrixRegisters.of(p)
+    text = render_text(
+        "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=r, s=SCALARS, lines=list(_lines(p, r, f".L{name}")),
+        kernarg=ARGUMENTS, sgprs=r.sgprs,
+    )  # fmt: skip
+    return parse(text, file or f"{name}.s")
+
+
+def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
+    s = SCALARS
+    sides = list(zip(p.sides, (r.a, r.b), strict=True))
+    t = iter(r.free)
+    lane, part, u = next(t), next(t), next(t)
+    # Before arguments take the workgroup's place.
+    yield f"s_mul_i32 {s.top}, {s.group_y}, {p.rows}"
+    yield f"s_mul_i32 {s.left}, {s.group_x}, {p.columns}"
+    yield f"s_load_b128 s[4:7], {s.kernarg}, 0x0"
+    yield f"s_load_b64 {s.c}, {s.kernarg}, 0x10"
+    yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
+    yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"
+    yield f"s_mov_b32 {s.all_lanes}, exec_lo"
+    yield f"s_mov_b32 {s.ragged}, 0"
+    yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
+    yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
+    # The wave's part of the tile, and the lane's number in a fragment: v0 is the thread's number.
+    yield f"v_and_b32_e32 {lane}, 15, v0"
+    yield f"v_lshrrev_b32_e32 {part}, {5 + _log2(p.waves_across)}, v0"
+    yield f"v_lshlrev_b32_e32 {part}, {_log2(p.wave_rows)}, {part}"
+    yield from fetch.read_addresses(p.a, r.a, part, lane)
+    yield f"v_bfe_u32 {part}, v0, 5, {_log2(p.waves_across)}"
+    yield f"v_lshlrev_b32_e32 {part}, {_log2(p.wave_columns)}, {part}"
+    yield from fetch.read_addresses(p.b, r.b, part, lane)
+    places = [(next(t), next(t)) for _ in sides]
+    for (side, own), (line, row) in zip(sides, places, strict=True):
+        yield from fetch.place(side, own, line, row, u)
+    yield "s_waitcnt lgkmcnt(0)"
+    for side, own in sides:
+        yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, 1"
+    yield f"s_lshl_b32 {s.line_c}, {s.n}, {_log2(p.result_bytes)}"
+    # K blocks: the first holds what is left over, if anything is, so that all others are whole.
+    yield f"s_sub_i32 {s.empty}, 0, {s.k}"
+    yield f"s_and_b32 {s.empty}, {s.empty}, {p.depth - 1}"
+    for side, own in sides:
+        yield from fetch.base(side, own)
+    for (side, own), (line, row) in zip(sides, places, strict=True):
+        yield from fetch.offsets(side, own, line, row, u)
+    for total in r.sums.values():
+        x = list(total.units())
+        for i in range(0, 8, 2):
+            yield f"v_dual_mov_b32 {x[i]}, 0 :: v_dual_mov_b32 {x[i + 1]}, 0"
+    yield f"s_add_i32 {s.fetches}, {s.k}, {p.depth - 1}"
+    yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {_log2(p.depth)}"
+    yield f"s_cmp_eq_u32 {s.fetches}, 0"
+    yield f"s_cbranch_scc1 {label}_store"
+    yield f"s_cmp_lg_u32 {s.empty}, 0"
+    yield f"s_cbranch_scc1 {label}_part"
+    yield from fetches(p, r, f"{label}_first")
+    yield f"{label}_begun:"
+    yield f"s_sub_i32 {s.fetches}, {s.fetches}, 1"
+    yield from stores(p, r, 0, read=False)
+    yield f"{label}_loop:"
+    for buffer in range(p.stages):
+        yield from k_block(p, r, buffer, label)
+    yield f"s_branch {label}_loop"
+    # A first K block that is not whole.
+    yield f"{label}_part:"
+    for _, own in sides:
+        for fetched in own.fetched:
+            for register in fetched.units():
+                yield f"v_mov_b32_e32 {register}, 0"
+    for (side, own), (line, _) in zip(sides, places, strict=True):
+        yield from fetch.first_loads(side, own, line, u)
+    yield f"s_branch {label}_begun"
+    for where in ("first", *map(str, range(p.stages))):
+        yield from ragged_fetches(p, r, f"{label}_{where}")
+    yield f"{label}_store:"
+    yield from epilogue(p, r, label)
+
+
+def _log2(n: int) -> int:
+    return n.bit_length() - 1

@@ -1,0 +1,126 @@
+"""What a matrix-unit GEMM kernel is generated from, and what must hold between the numbers.
+
+A workgroup computes `rows` x `columns` of C, each of its waves `wave_rows` x `wave_columns` in fragments of 16 x 16, the
+unit of `v_wmma`. `depth` steps of k of A and B lie in LDS at a time: a K block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
+from isa.gemm.parameters import ParameterError
+
+_LDS_BYTES = 65536
+_MOST_THREADS = 1024
+_LARGEST_INT = 2**31 - 1
+_EDGES = (16, 32, 64, 128)
+FACTORS = {"f16": 2, "bf16": 2}
+"""Types of A and B, and their bytes."""
+RESULTS = {"f32": 4, "f16": 2}
+"""Types of C, and their bytes. Sums are f32."""
+
+
+@dataclass(frozen=True)
+class MatrixParameters:
+    """One GEMM kernel.
+
+    rows, columns, depth: of the workgroup's tile.
+    wave_rows, wave_columns: what one wave computes.
+    stages:  LDS buffers: with two, the next K block is stored beside the present one, and one barrier is left.
+    factor:  type of A and B, one of FACTORS; result: of C, one of RESULTS.
+    trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
+
+    Raises ParameterError, which names the parameter and what it may be.
+    """
+
+    rows: int = 128
+    columns: int = 128
+    depth: int = 32
+    wave_rows: int = 64
+    wave_columns: int = 64
+    stages: int = 1
+    factor: str = "f16"
+    result: str = "f32"
+    trans_a: bool = False
+    trans_b: bool = False
+
+    stream_k = False
+
+    def __post_init__(self) -> None:
+        def must(holds: bool, what: str, expected: str, got: object) -> None:
+            if not holds:
+                raise ParameterError(f"no GEMM kernel has such {what}", expected=expected, got=str(got))
+
+        for name, of in (("wave_rows", "rows"), ("wave_columns", "columns")):
+            value, whole = getattr(self, name), getattr(self, of)
+            must(value in _EDGES, name, f"one of {_EDGES}", value)
+            must(whole > 0 and whole % value == 0 and _power_of_two(whole), of, f"{name} times a power of two", whole)
+        must(self.factor in FACTORS, "factor", " or ".join(FACTORS), self.factor)
+        must(self.result in RESULTS, "result", " or ".join(RESULTS), self.result)
+        must(self.depth in (16, 32, 64), "depth", "16, 32 or 64", self.depth)
+        must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
+        must(self.threads <= _MOST_THREADS, "a number of waves", f"{_MOST_THREADS // 32} at most", self.waves)
+        for side, name in zip(self.sides, ("rows", "columns"), strict=True):
+            must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
+        must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+
+    @property
+    def wave_tile(self) -> tuple[int, int]:
+        return self.wave_rows, self.wave_columns
+
+    @property
+    def fragments(self) -> tuple[int, int]:
+        """Of a wave, in rows and columns."""
+        return self.wave_rows // FRAGMENT, self.wave_columns // FRAGMENT
+
+    @property
+    def waves_across(self) -> int:
+        """How many waves lie side by side."""
+        return self.columns // self.wave_columns
+
+    @cached_property
+    def waves(self) -> int:
+        return self.rows // self.wave_rows * self.waves_across
+
+    @cached_property
+    def threads(self) -> int:
+        return 32 * self.waves
+
+    @cached_property
+    def a(self) -> MatrixSide:
+        return MatrixSide("A", self.rows, self.wave_rows, self.depth, self.threads, not self.trans_a)
+
+    @cached_property
+    def b(self) -> MatrixSide:
+        return MatrixSide("B", self.columns, self.wave_columns, self.depth, self.threads, self.trans_b)
+
+    @property
+    def sides(self) -> tuple[MatrixSide, MatrixSide]:
+        return self.a, self.b
+
+    @property
+    def stage_bytes(self) -> int:
+        return self.a.bytes + self.b.bytes
+
+    @property
+    def lds_bytes(self) -> int:
+        return self.stages * self.stage_bytes
+
+    @property
+    def result_bytes(self) -> int:
+        return RESULTS[self.result]
+
+    @property
+    def largest(self) -> tuple[int, int, int]:
+        """The most that M, N and K may be: byte offsets within a tile, of A, B and C, have 32 bits."""
+        most = {"M": _LARGEST_INT, "N": 2**32 // (self.result_bytes * self.rows) - 1, "K": _LARGEST_INT}
+        for side, outer in zip(self.sides, "MN", strict=True):
+            letter = "K" if side.along_k else outer
+            most[letter] = min(most[letter], side.longest_line)
+        return most["M"], most["N"], most["K"]
+
+
+def _power_of_two(n: int) -> bool:
+    return n > 0 and n & (n - 1) == 0

@@ -1,0 +1,118 @@
+"""Which register of a matrix-unit GEMM kernel holds what.
+
+Fragments of C begin on VGPR bank 0, of A on bank 1, of B on bank 2: a `v_wmma` whose operands all begin on one bank
+takes 34 cycles for 32 (LLVM issue 204254).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from types import SimpleNamespace
+
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.matrix.sides import MatrixSide
+from isa.gemm.parameters import ParameterError
+from isa.registers import VGPR_LIMIT, Reg
+
+SCALARS = SimpleNamespace(
+    kernarg=Reg("s", 0, 2), group_x=Reg("s", 14), group_y=Reg("s", 15),
+    a=Reg("s", 4, 2), b=Reg("s", 6, 2), c=Reg("s", 8, 2), m=Reg("s", 12), n=Reg("s", 13), k=Reg("s", 14),
+    alpha=Reg("s", 15), beta=Reg("s", 16), top=Reg("s", 17), left=Reg("s", 18), fetches=Reg("s", 19),
+    empty=Reg("s", 20), line_a=Reg("s", 21), line_b=Reg("s", 22), line_c=Reg("s", 23), step_a=Reg("s", 24, 2),
+    step_b=Reg("s", 26, 2), t=Reg("s", 28, 2), u=Reg("s", 30), all_lanes=Reg("s", 31), ragged=Reg("s", 32),
+    low=Reg("s", 33), high=Reg("s", 34), masks=35,
+)  # fmt: skip
+"""SGPRs. a, b: what the next fetch reads, at the tile's first row or column. top, left: the first row and column of the
+tile. fetches: K blocks still to be fetched. empty: steps of k that the first K block lacks. line_a, line_b, line_c:
+bytes from a line of the matrix to the next. step_a, step_b: of a side that lies across, what its base goes on by behind
+the lines of a fetch. ragged: whether a fetch may reach over an edge. low, high: selectors of `v_perm_b32`. t, u: for
+the moment. masks: lanes that are inside of a matrix, from here on."""
+
+
+@dataclass(frozen=True)
+class SideRegisters:
+    """Of a side.
+
+    base, start, size, line, step: SGPRs; see SCALARS.
+    fragments: 8 VGPRs each.
+    read:    for each line of chunks, the lane's LDS address in it.
+    write:   LDS address of the thread's first chunk.
+    offsets: byte offsets of a thread's fetches; one where the side lies across.
+    fetched: what a thread fetches into: along k four VGPRs a chunk; across, those of one step of k after the other.
+    inside:  across, the SGPR that says which lanes have element j, from 1 on, of a patch inside of the matrix.
+    """
+
+    base: Reg
+    start: Reg
+    size: Reg
+    line: Reg
+    step: Reg
+    fragments: tuple[Reg, ...]
+    read: tuple[Reg, ...]
+    write: Reg
+    offsets: tuple[Reg, ...]
+    fetched: tuple[Reg, ...]
+    inside: tuple[Reg, ...]
+
+
+@dataclass(frozen=True)
+class MatrixRegisters:
+    """sums: (fragment in rows, in columns) -> 8 VGPRs. free: VGPRs that hold nothing outside of a K block: those of the
+    fragments of A and B, in order. count, sgprs: of the kernel."""
+
+    sums: dict[tuple[int, int], Reg]
+    a: SideRegisters
+    b: SideRegisters
+    free: tuple[Reg, ...]
+    count: int
+    sgprs: int
+
+    @staticmethod
+    def of(p: MatrixParameters) -> MatrixRegisters:
+        """ParameterError where they do not do."""
+        rows, columns = p.fragments
+        sums = {(i, j): Reg("v", 8 * (i * columns + j), 8) for i in range(rows) for j in range(columns)}
+        end = 8 * rows * columns
+        fragments_a = tuple(Reg("v", end + 1 + 8 * i, 8) for i in range(rows))
+        fragments_b = tuple(Reg("v", end + 2 + 8 * (rows + i), 8) for i in range(columns))
+        singles = iter((end, end + 1 + 8 * rows, *range(end + 2 + 8 * (rows + columns), 2 * VGPR_LIMIT)))
+        masks = count(SCALARS.masks)
+        a, b = (
+            _side(side, fragments, singles, masks)
+            for side, fragments in zip(p.sides, (fragments_a, fragments_b), strict=True)
+        )
+        used = next(singles)
+        if used > VGPR_LIMIT:
+            raise ParameterError(
+                "no GEMM kernel has this wave tile and this depth: the VGPRs do not do",
+                expected=f"at most {VGPR_LIMIT}", got=str(used),
+            )  # fmt: skip
+        free = tuple(unit for fragment in (*fragments_a, *fragments_b) for unit in fragment.units())
+        # The epilogue needs masks of the columns of a lane.
+        return MatrixRegisters(sums, a, b, free, used, max(next(masks), SCALARS.masks + columns + 1))
+
+
+def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: object, masks: object) -> SideRegisters:
+    def single() -> Reg:
+        return Reg("v", next(singles))
+
+    s = SCALARS
+    base, start, size, line, step = (
+        (s.a, s.top, s.m, s.line_a, s.step_a) if side.name == "A" else (s.b, s.left, s.n, s.line_b, s.step_b)
+    )
+    read = tuple(single() for _ in range(side.lines))
+    write = single()
+    offsets = tuple(single() for _ in range(side.fetches))
+    width = 4 if side.along_k else side.patch // 2
+    fetched = tuple(_run(singles, width) for _ in range(side.registers // width))
+    inside = () if side.along_k else tuple(Reg("s", next(masks)) for _ in range(side.patch - 1))
+    return SideRegisters(base, start, size, line, step, fragments, read, write, offsets, fetched, inside)
+
+
+def _run(singles: object, width: int) -> Reg:
+    found = [next(singles)]
+    while len(found) < width:
+        number = next(singles)
+        found = [*found, number] if number == found[-1] + 1 else [number]
+    return Reg("v", found[0], width)

@@ -1,0 +1,117 @@
+"""One operand of a matrix-unit GEMM kernel: how it lies in memory and in LDS, and which thread fetches what.
+
+`v_wmma` takes from each lane 16 steps of k of one row of A, and of one column of B. So LDS holds *chunks*: 16 bytes, 8
+steps of k of one row of A or column of B, in `depth / 8` lines of `extent` chunks. A fragment is two `ds_load_b128`, in
+which consecutive lanes read consecutive chunks.
+
+**Slots.** Where a row lies in a line of chunks, is its slot. A wave's part of `wave` rows has 16 lanes times `near`
+fragments, and lane i of fragment f has row `near * i + f`, slot `16 f + i`: so a lane's columns of C are neighbours in
+memory, and one store takes them, as one load takes `near` rows of an operand that lies across.
+
+**Fetches.** Along k a thread fetches a chunk with one `global_load_b128`. Across (K x M, N x K's opposite) it fetches
+`patch` neighbouring rows at each of the chunk's 8 steps of k, and turns them around in registers.
+
+**Banks.** 8 lanes store 128 bytes at a time. Lanes of different lines of chunks would meet on one bank: slots are
+exclusive-ored with a number of the line (`swizzle`), which costs readers an address of their own for each line, and no
+LDS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+FRAGMENT = 16
+"""Rows, columns and steps of k of a fragment."""
+CHUNK = 8
+"""Steps of k in 16 bytes."""
+CHUNK_BYTES = 16
+_SLOTS_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class MatrixSide:
+    """An operand.
+
+    name:    "A" or "B".
+    extent:  rows of A or columns of B in the workgroup's tile; wave: in a wave's.
+    depth:   steps of k in a K block.
+    threads: of the workgroup.
+    along_k: consecutive k lie side by side in memory; else consecutive rows of A or columns of B do.
+    """
+
+    name: str
+    extent: int
+    wave: int
+    depth: int
+    threads: int
+    along_k: bool
+
+    @property
+    def near(self) -> int:
+        """Rows that a lane has side by side: the fragments of a wave."""
+        return self.wave // FRAGMENT
+
+    @property
+    def lines(self) -> int:
+        """Of chunks, in LDS."""
+        return self.depth // CHUNK
+
+    @property
+    def pitch(self) -> int:
+        """Bytes of LDS from one line to the next."""
+        return CHUNK_BYTES * self.extent
+
+    @property
+    def bytes(self) -> int:
+        return self.lines * self.pitch
+
+    def swizzle(self, line: int) -> int:
+        """What slots of a line are exclusive-ored with."""
+        return line * self.swizzle_step % _SLOTS_AT_ONCE
+
+    @property
+    def swizzle_step(self) -> int:
+        return max(1, _SLOTS_AT_ONCE // self.lines)
+
+    @cached_property
+    def patch(self) -> int:
+        """Rows that a thread fetches at once where they lie side by side; 0 where no number does."""
+        for rows in (8, 4, 2):
+            threads = self.lines * self.extent // rows
+            if self.near % rows == 0 and threads >= self.threads and threads % self.threads == 0:
+                return rows
+        return 0
+
+    @property
+    def line_threads(self) -> int:
+        """Threads that stand side by side: along k at a row, across at a line."""
+        return self.lines if self.along_k else self.extent // self.patch
+
+    @property
+    def fetches(self) -> int:
+        """Of a thread, for a K block: chunks, or patches."""
+        return self.lines * self.extent // (self.threads * (1 if self.along_k else self.patch))
+
+    @property
+    def sweeps(self) -> bool:
+        """The threads cover the block in whole sweeps."""
+        if self.along_k:
+            step = self.threads // self.lines
+            return self.threads % self.lines == 0 and step % FRAGMENT == 0 and self.extent % step == 0
+        return self.patch > 0 and self.fetches == 1
+
+    @property
+    def registers(self) -> int:
+        """VGPRs that a thread fetches into."""
+        return 4 * self.fetches if self.along_k else CHUNK * self.patch // 2
+
+    def row(self, slot: int) -> int:
+        """The row of a slot."""
+        part, slot = divmod(slot, self.wave)
+        return part * self.wave + slot % FRAGMENT * self.near + slot // FRAGMENT
+
+    @property
+    def longest_line(self) -> int:
+        """The most elements from one line of the matrix to the next: byte offsets within a tile have 32 bits."""
+        return 2**32 // (2 * (self.extent if self.along_k else self.depth)) - 1
