@@ -3,9 +3,9 @@
     kernel(const T *A, const T *B, R *C, int M, int N, int K, float alpha, float beta)
 
 row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
-and C is not read when beta is 0. T is f16 or bf16, R f32 or f16; sums are f32, taken as `v_wmma` takes them, 16 steps of
-k at a time in ascending order. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or writes outside
-of the matrices.
+and C is not read when beta is 0. T is f16 or bf16, R f32 or f16; sums are f32, taken as `v_wmma` takes them, 16 steps
+of k at a time in ascending order. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or writes
+outside of the matrices.
 
 Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
 """
@@ -20,7 +20,7 @@ from isa.gemm.matrix import fetch
 from isa.gemm.matrix.epilogue import epilogue
 from isa.gemm.matrix.k_block import fetches, k_block, ragged_fetches, stores
 from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
+from isa.gemm.matrix.registers import SCALARS, MatrixRegisters, SideRegisters
 from isa.passes.edit import render_text
 
 ARGUMENTS = 44
@@ -50,9 +50,10 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
     yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"
     yield f"s_mov_b32 {s.all_lanes}, exec_lo"
-    yield f"s_mov_b32 {s.ragged}, 0"
-    yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
-    yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
+    if not all(side.along_k for side in p.sides):
+        yield f"s_mov_b32 {s.ragged}, 0"
+        yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
+        yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
     # The wave's part of the tile, and the lane's number in a fragment: v0 is the thread's number.
     yield f"v_and_b32_e32 {lane}, 15, v0"
     yield f"v_lshrrev_b32_e32 {part}, {5 + _log2(p.waves_across)}, v0"
@@ -95,17 +96,23 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield f"s_branch {label}_loop"
     # A first K block that is not whole.
     yield f"{label}_part:"
-    for _, own in sides:
-        for fetched in own.fetched:
-            for register in fetched.units():
-                yield f"v_mov_b32_e32 {register}, 0"
+    yield from _zeros(r.a, r.b)
     for (side, own), (line, _) in zip(sides, places, strict=True):
         yield from fetch.first_loads(side, own, line, u)
     yield f"s_branch {label}_begun"
-    for where in ("first", *map(str, range(p.stages))):
-        yield from ragged_fetches(p, r, f"{label}_{where}")
+    for buffer in range(p.stages):
+        yield from ragged_fetches(p, r, f"{label}_{buffer}")
+    yield from ragged_fetches(p, r, f"{label}_first", _zeros(*(own for side, own in sides if not side.along_k)))
     yield f"{label}_store:"
     yield from epilogue(p, r, label)
+
+
+def _zeros(*sides: SideRegisters) -> Iterator[str]:
+    """Before a fetch under EXEC: lanes that are off have zeros."""
+    for own in sides:
+        for fetched in own.fetched:
+            for register in fetched.units():
+                yield f"v_mov_b32_e32 {register}, 0"
 
 
 def _log2(n: int) -> int:

@@ -10,7 +10,7 @@ After the last K block nothing is fetched or stored: a branch leads around it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isa.gemm.matrix import fetch
 from isa.gemm.matrix.parameters import MatrixParameters
@@ -51,10 +51,11 @@ def fetches(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str
         yield f"{label}_loaded:"
 
 
-def ragged_fetches(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
+def ragged_fetches(p: MatrixParameters, r: MatrixRegisters, label: str, before: Iterable[str] = ()) -> Iterator[str]:
     """What ragged workgroups do instead; it may stand anywhere, and comes back."""
     if not all(side.along_k for side in p.sides):
         yield f"{label}_ragged:"
+        yield from before
         for side, own in zip(p.sides, (r.a, r.b), strict=True):
             yield from fetch.loads(side, own, True)
         yield f"s_branch {label}_loaded"

@@ -6,6 +6,7 @@ takes 34 cycles for 32 (LLVM issue 204254).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from types import SimpleNamespace
@@ -93,7 +94,7 @@ class MatrixRegisters:
         return MatrixRegisters(sums, a, b, free, used, max(next(masks), SCALARS.masks + columns + 1))
 
 
-def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: object, masks: object) -> SideRegisters:
+def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int], masks: Iterator[int]) -> SideRegisters:
     def single() -> Reg:
         return Reg("v", next(singles))
 
@@ -110,7 +111,7 @@ def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: object, masks: 
     return SideRegisters(base, start, size, line, step, fragments, read, write, offsets, fetched, inside)
 
 
-def _run(singles: object, width: int) -> Reg:
+def _run(singles: Iterator[int], width: int) -> Reg:
     found = [next(singles)]
     while len(found) < width:
         number = next(singles)

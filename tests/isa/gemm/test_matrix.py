@@ -1,0 +1,197 @@
+"""GEMM kernels on the matrix units: what each computes, bit for bit as `isa.sim.dots` says the card adds, at odd sizes
+and in all layouts; that lint has nothing to say, and that the sanitizer has not either."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import itertools
+import struct
+from functools import cache
+
+import numpy as np
+import pytest
+
+from isa import toolchain
+from isa.analysis import cfg as flow_graph
+from isa.asm.emit import emit
+from isa.asm.program import Program
+from isa.check import lint
+from isa.gemm.matrix.generate import generate
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.matrix.registers import MatrixRegisters
+from isa.gemm.parameters import ParameterError
+from isa.registers import Reg
+from isa.sanitize import check_launch
+from isa.sim.card import Card
+from isa.sim.dots import dot2
+
+SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
+"""One that the simulator translates in a second."""
+VARIANTS = {
+    "128 x 128": MatrixParameters(),
+    "two buffers": MatrixParameters(stages=2),
+    "depth 16": MatrixParameters(depth=16, trans_b=True),
+    "depth 64": MatrixParameters(depth=64, wave_rows=32, trans_b=True),
+    "waves 32 x 64": MatrixParameters(rows=64, wave_rows=32),
+    "256 x 128": MatrixParameters(rows=256, trans_b=True),
+    "bf16": dataclasses.replace(SMALL, factor="bf16"),
+    "f16 C": dataclasses.replace(SMALL, result="f16", stages=2),
+    **{
+        f"layout {'nt'[a]}{'nt'[b]}": dataclasses.replace(SMALL, trans_a=bool(a), trans_b=bool(b))
+        for a, b in itertools.product((0, 1), repeat=2)
+    },
+}
+QUICK = ["layout nn", "layout nt", "layout tn", "layout tt", "bf16", "f16 C"]
+
+
+@cache
+def program(p: MatrixParameters) -> Program:
+    return generate(p, "gemm")
+
+
+@cache
+def image(p: MatrixParameters) -> bytes:
+    return toolchain.find().code_object(emit(program(p)))
+
+
+def bf16(values: np.ndarray) -> np.ndarray:
+    """To nearest even, as 16-bit words."""
+    bits = values.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def words(p: MatrixParameters, values: np.ndarray) -> np.ndarray:
+    return bf16(values) if p.factor == "bf16" else values.astype(np.float16).view(np.uint16)
+
+
+def numbers(p: MatrixParameters, stored: np.ndarray) -> np.ndarray:
+    if p.factor == "bf16":
+        return (stored.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return stored.view(np.float16).astype(np.float64)
+
+
+def launch(
+    p: MatrixParameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float, *, check: bool = False
+) -> np.ndarray:
+    """C after the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught."""
+    (m, k), n = a.shape, b.shape[1]
+    card = Card(hasty=True)
+    stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c
+    addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
+    for address, x in zip(addresses, map(np.ascontiguousarray, stored), strict=True):
+        ctypes.memmove(address, x.ctypes.data, x.nbytes)
+    kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)
+    given = card.load(image(p)).kernels["gemm"], (-(-n // p.columns), -(-m // p.rows), 1), (p.threads, 1, 1), kernarg
+    if check:
+        assert check_launch(card, *given) == []
+    else:
+        card.launch(*given)
+    got = np.empty_like(c)
+    ctypes.memmove(got.ctypes.data, addresses[2], c.nbytes)
+    return got
+
+
+def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Sums of words of A and B, two k at a time. A zero stands before an odd K."""
+    odd = a.shape[1] % 2
+    a, b = np.pad(a, ((0, 0), (odd, 0))).astype(np.uint32), np.pad(b, ((odd, 0), (0, 0))).astype(np.uint32)
+    sums = np.zeros((a.shape[0], b.shape[1]), np.uint32)
+    for k in range(0, a.shape[1], 2):
+        left, right = a[:, k] | a[:, k + 1] << 16, b[k] | b[k + 1] << 16
+        rows, columns = np.broadcast_arrays(left[:, None], right[None, :])
+        sums = dot2(f"f32 {p.factor}", rows, columns, sums)
+    return sums.view(np.float32)
+
+
+def draw(p: MatrixParameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(m * 1009 + n * 31 + k)
+    a, b, c = (rng.uniform(-1, 1, shape) for shape in ((m, k), (k, n), (m, n)))
+    return words(p, a), words(p, b), c.astype(np.float16 if p.result == "f16" else np.float32)
+
+
+def assert_right(p: MatrixParameters, m: int, n: int, k: int, alpha: float, beta: float) -> None:
+    """Bit for bit, and so near to float64 as such sums can be. Without beta, C begins as NaNs."""
+    a, b, c = draw(p, m, n, k)
+    started = c if beta else np.full_like(c, np.nan)
+    got = launch(p, a, b, started, alpha, beta)
+    what = f"{p} at {m} x {n} x {k}, alpha {alpha}, beta {beta}"
+    sums = as_the_card_adds(p, a, b)
+    scaled = np.float32(beta) * c.astype(np.float32) if beta else np.float32(0)
+    if p.result == "f32":
+        expected = (np.float64(np.float32(alpha)) * sums + scaled).astype(np.float32)
+    elif beta:  # alpha * sum is rounded, then an FMA that rounds to f16
+        expected = (np.float64(np.float32(beta)) * c + np.float32(alpha) * sums).astype(np.float16)
+    else:
+        expected = (np.float64(np.float32(alpha)) * sums).astype(np.float16)
+    np.testing.assert_array_equal(got, expected, err_msg=what)
+    left, right = numbers(p, a), numbers(p, b)
+    exact = alpha * (left @ right) + beta * c.astype(np.float64)
+    sizes = abs(alpha) * (np.abs(left) @ np.abs(right)) + abs(beta)
+    bound = 2.0**-23 * (k + 8) * sizes + (2.0**-11 * np.abs(exact) + 2.0**-25 if p.result == "f16" else 0)
+    assert np.all(np.abs(got - exact) <= bound), what
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in VARIANTS])
+def test_it_is_right_at_any_size(name: str) -> None:
+    p = VARIANTS[name]
+    sizes = (1, 1, 1), (p.rows + 2, p.columns - 1, 2 * p.depth + 1), (17, 33, 7), (p.rows - 3, 5, 0)
+    for size, (alpha, beta) in itertools.product(sizes, ((1.0, 0.0), (1.5, -0.5))):
+        assert_right(p, *size, alpha, beta)
+    assert_right(p, 2 * p.rows + 8, p.columns, 3 * p.depth, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_lint_finds_nothing(name: str) -> None:
+    assert lint.lint_program(program(VARIANTS[name])) == []
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_main_loop_multiplies_each_fragment_once_and_its_operands_lie_on_three_banks(name: str) -> None:
+    p = VARIANTS[name]
+    control = flow_graph.of_kernel(program(p).kernel("gemm"))
+    products = [inst for inst in control.instructions if inst.mnemonic.startswith("v_wmma")]
+    rows, columns = p.fragments
+    assert len(products) == rows * columns * p.depth // 16 * p.stages
+    for inst in products:
+        assert len({reg.bank for reg in inst.operands[:3] if isinstance(reg, Reg)}) == 3
+
+
+@pytest.mark.parametrize("name", ["layout nn", "layout tn"])
+def test_the_sanitizer_finds_nothing(name: str) -> None:
+    p = VARIANTS[name]
+    a, b, c = draw(p, 70, 66, 40)
+    launch(p, a, b, c, 1.5, -0.5, check=True)
+
+
+def test_special_values_go_where_they_belong() -> None:
+    """An infinity and a NaN in one row of A reach this row of C, and no other."""
+    a, b, c = draw(SMALL, 70, 66, 40)
+    a[3, 7], a[65, 0] = 0x7C00, 0x7E00
+    got = launch(SMALL, a, b, c, 1.0, 0.0)
+    wild = ~np.isfinite(got).all(axis=1)
+    assert np.flatnonzero(wild).tolist() == [3, 65]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"depth": 24}, "16, 32 or 64"),
+        ({"stages": 3}, "1 or 2"),
+        ({"wave_rows": 48}, "one of"),
+        ({"rows": 96}, "wave_rows times a power of two"),
+        ({"factor": "f32"}, "f16 or bf16"),
+        ({"result": "bf16"}, "f32 or f16"),
+        ({"rows": 256, "columns": 256, "depth": 64, "stages": 2, "trans_b": True}, "65536 bytes"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_reason(change: dict[str, object], expected: str) -> None:
+    with pytest.raises(ParameterError, match="no GEMM kernel has such") as refused:
+        MatrixParameters(**change)  # type: ignore[arg-type]
+    assert expected in str(refused.value)
+
+
+def test_registers_that_do_not_do_are_refused() -> None:
+    p = MatrixParameters(wave_rows=128, rows=128, trans_b=True)
+    with pytest.raises(ParameterError, match="VGPRs"):
+        MatrixRegisters.of(p)
