@@ -40,6 +40,7 @@ from isa.check.counts import target_of
 from isa.check.equivalence import Proof
 from isa.errors import IsaError
 from isa.gemm.generate import generate
+from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.passes import run_pipeline
@@ -269,7 +270,7 @@ def _street(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], f
             yield _assembly_stage(pass_name, last, kernel.name, start)
         start = time.perf_counter()
     proof = folder / f"{name}.proof.txt"
-    if isinstance(kernel, Gemm) and kernel.parameters and kernel.code is None:
+    if isinstance(kernel, Gemm) and isinstance(kernel.parameters, Parameters) and kernel.code is None:
         yield _proof_stage(lambda: proving.by_definition(kernel, last), proof)
     elif steps:
         yield _proof_stage(lambda: proving.check(kernel, first, steps), proof)

@@ -14,6 +14,7 @@ first use, and again where a launch needs more; kernels leave the counters at 0.
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from hipgemm.device import gemm_arguments
 from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
 from hipgemm.launch import Argument, Array, Launch, Reference, Scalar, Triple
 from hipgemm.problem import Problem
+from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work, WorkError
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> GemmGrid:
     """A launch on a card with so many CUs. SizeError where the sizes are none of the kernel's."""
     row.check_size(m, n, k)
     p = row.parameters
-    if p is None or not p.stream_k:
+    if not isinstance(p, Parameters) or not p.stream_k:
         return GemmGrid(row.grid(m, n), row.block, (m, n, k), None)
     try:
         work = Work.filling(p, m, n, k, cus)
@@ -86,12 +88,12 @@ class _Matrices:
 def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -> tuple[list[Array], Reference]:
     """A, B and C of a problem, and what C must be in the end. transposed: whether A is stored as K x M, and B as
     N x K."""
-    m, n, k = problem.m, problem.n, problem.k
+    m, n, k, factor = problem.m, problem.n, problem.k, problem.types.of_factor
     shapes = (k, m) if transposed[0] else (m, k), (n, k) if transposed[1] else (k, n), (m, n)
     all_ = _Matrices(problem, transposed)
     arrays = [
-        Array("<f4", shape, lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
-        for i, shape in enumerate(shapes)
+        Array(element.dtype, shape, lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
+        for i, (shape, element) in enumerate(zip(shapes, (factor, factor, problem.types.of_result), strict=True))
     ]
     return arrays, Reference(2, lambda answer: problem.judge(*all_.drawn, answer))
 
@@ -100,6 +102,7 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     """The launch of a GEMM kernel on a problem, on a card with so many CUs. SizeError where the problem is none of the
     kernel's."""
     made = launch_of(row, problem.m, problem.n, problem.k, cus)
+    problem = dataclasses.replace(problem, types=row.types)
     arrays, reference = matrices(problem, row.transposed)
     sizes = [Scalar("i32", size, letter) for size, letter in zip(made.sizes, "MNK", strict=True)]
     scalars = Scalar("f32", problem.alpha, "alpha"), Scalar("f32", problem.beta, "beta")

@@ -23,9 +23,11 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hipgemm.elements import FP32, Types
 from hipgemm.kernel_object import Kernel
 from isa.errors import IsaError, meant
 from isa.gemm import names
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
 
 LARGEST_INT = 2**31 - 1
@@ -79,6 +81,12 @@ class Gemm(Kernel):
         """Whether it reads A as K x M, and B as N x K."""
         p = self.parameters
         return (p.trans_a, p.trans_b) if p else (False, False)
+
+    @property
+    def types(self) -> Types:
+        """Of its matrices."""
+        p = self.parameters
+        return Types(p.factor, p.result) if isinstance(p, MatrixParameters) else FP32
 
     @property
     def trans(self) -> str:
@@ -163,7 +171,7 @@ def _tiled(number: int, title: str, source: str, threads: int, published: Publis
     )
 
 
-def _generated(name: str, title: str, p: Parameters) -> Rung:
+def _generated(name: str, title: str, p: Parameters | MatrixParameters) -> Rung:
     """A kernel that `isa.gemm` writes."""
     return Rung(
         name=name,
@@ -210,6 +218,15 @@ LADDER: dict[str, Rung] = {
 }  # fmt: skip
 
 
+MATRIX: dict[str, Rung] = {
+    rung.name: rung
+    for rung in (
+        _generated("kernel11", "generated, matrix units, f16", MatrixParameters()),
+        _generated("kernel12", "generated, matrix units, bf16", MatrixParameters(factor="bf16")),
+    )
+}
+"""The ladder's kernels on the matrix units: A and B of 16 bits, C and sums f32."""
+
 STRIDED_COPY = Kernel("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
 """No kernel of the ladder: what `hipgemm.sgemm` brings matrices into shape with."""
 
@@ -221,7 +238,7 @@ def gemm_kernarg(matrices: Sequence[int], m: int, n: int, k: int, alpha: float, 
 
 def known(name: str) -> bool:
     """Whether `rung` is the one to ask for it: a rung of the ladder, or meant to be a generated kernel."""
-    return name in LADDER or names.is_name(name)
+    return name in LADDER or name in MATRIX or names.is_name(name)
 
 
 def rung(name: str) -> Rung:
@@ -229,8 +246,9 @@ def rung(name: str) -> Rung:
     names there are, or ParameterError with what a generated kernel may be."""
     if names.is_name(name):
         return _generated(name, "generated", names.parameters_of(name))
-    if name not in LADDER:
+    there = LADDER | MATRIX
+    if name not in there:
         raise UnknownKernel(
-            f"there is no kernel {name!r}", expected=", ".join(LADDER), hint=meant(name, LADDER, "hipgemm list")
+            f"there is no kernel {name!r}", expected=", ".join(there), hint=meant(name, there, "hipgemm list")
         )
-    return LADDER[name]
+    return there[name]

@@ -274,5 +274,6 @@ def _result(
         "beta": p.beta,
         "data": p.data,
         "seed": p.seed,
+        "types": str(p.types),
     }
     return Result(**common, **sizes, tflops=None if best is None else p.flops / best / 1e9)

@@ -1,4 +1,4 @@
-"""What is computed: C = alpha*A*B + beta*C in float32 for given sizes, its data, and how far a right answer may be off.
+"""What is computed: C = alpha*A*B + beta*C for given sizes and types, its data, and how far a right answer may be off.
 
 **Reference.** The product in float64 (u64 = 2^-53), whose own error is 2^29 times smaller than what is judged.
 
@@ -19,6 +19,15 @@ M*N elements together fail by chance at most once in 10^9 runs, about 10, and th
 sum |A||B| is bounded by Cauchy and Schwarz: (|A||B|)_ij <= ||row i of A|| ||column j of B||, which costs no product of
 matrices; on random data it is 4/3 of the sum itself.
 
+**Matrix units** add two products to a sum at a time (`isa.sim.dots`): all three are cut on a grid of 2^-26 of the sum
+or 2^-24 of the larger product, whichever is more, to below, two of them twice, and the result is rounded. With S the
+largest sum on the way and |a||b| as above that is
+
+    |C' - AB| <= K/2 (u + 5 u/4) S + 5 u |a||b|
+
+Cuts are all to one side, so nothing is gained by chance. S is bounded by the sums in float64 after each 256 products,
+and Cauchy and Schwarz in between. Rounding C to its type comes on top.
+
 **Data.** "random": uniform in [-1, 1). "identity": A as before, B the identity matrix, as the published study ran (a
 weak test: a wrong order along K goes unseen). C starts random, or as NaN where beta is 0, so that reading it shows.
 """
@@ -29,6 +38,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hipgemm.elements import FP32, Element, Types
 from hipgemm.result import flops
 from isa.errors import IsaError
 
@@ -41,6 +51,7 @@ CHANCE = 1e-9
 """How often a right answer may be called wrong."""
 _INFINITE = 2.0**128 - 2.0**103
 """From here on a double is infinite as a float32."""
+_STRETCH = 256  # products between two looks at a sum
 _PANEL = 512  # rows of C that are compared at a time: bounds the float64 memory
 
 
@@ -65,7 +76,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One GEMM: A is m x k, B is k x n, C is m x n, row-major float32."""
+    """One GEMM: A is m x k, B is k x n, C is m x n, row-major; types: of their elements."""
 
     m: int
     n: int
@@ -74,6 +85,7 @@ class Problem:
     beta: float = 0.0
     data: str = "random"
     seed: int = 0
+    types: Types = FP32
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "k"):  # n first, which gives the others where they are not said
@@ -95,11 +107,14 @@ class Problem:
     @property
     def bytes(self) -> int:
         """Of A, B and C together."""
-        return 4 * (self.m * self.k + self.k * self.n + self.m * self.n)
+        factors = self.types.of_factor.bytes * (self.m * self.k + self.k * self.n)
+        return factors + self.types.of_result.bytes * self.m * self.n
 
     def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A, B and the C to start from."""
+        """A, B and the C to start from: float32 numbers that their types hold."""
         import numpy as np
+
+        factor, result = self.types.of_factor, self.types.of_result
 
         def uniform(stream: int, *shape: int) -> np.ndarray:
             # A stream of its own for each matrix, so that A does not depend on whether B was drawn.
@@ -108,21 +123,26 @@ class Problem:
             values -= 1
             return values
 
-        a = uniform(0, self.m, self.k)
+        def held(element: Element, values: np.ndarray) -> np.ndarray:
+            return element.numbers(element.stored(values))
+
+        a = held(factor, uniform(0, self.m, self.k))
         b = uniform(1, self.k, self.n) if self.data == "random" else np.eye(self.k, self.n, dtype=np.float32)
         c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), np.nan, np.float32)
-        return a, b, c
+        return a, held(factor, b), held(result, c)
 
-    @staticmethod
     def stored(
-        matrices: tuple[np.ndarray, np.ndarray, np.ndarray], transposed: tuple[bool, bool]
+        self, matrices: tuple[np.ndarray, np.ndarray, np.ndarray], transposed: tuple[bool, bool]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A, B and C as they lie in memory for a kernel that reads A or B transposed: dense, row-major."""
         import numpy as np
 
         a, b, c = matrices
-        a, b = (np.ascontiguousarray(x.T if flip else x) for x, flip in zip((a, b), transposed, strict=True))
-        return a, b, c
+        factor, result = self.types.of_factor, self.types.of_result
+        a, b = (
+            factor.stored(np.ascontiguousarray(x.T if flip else x)) for x, flip in zip((a, b), transposed, strict=True)
+        )
+        return a, b, result.stored(c)
 
     def unit_bounds(self) -> tuple[float, float]:
         """(g for alpha*A*B, g for beta*C): relative to |alpha||A||B| and to |beta||C|."""
@@ -133,10 +153,12 @@ class Problem:
         return min(_gamma(operations), likely), _gamma(2)
 
     def judge(self, a: np.ndarray, b: np.ndarray, c: np.ndarray, answer: np.ndarray) -> Verdict:
-        """Compare an answer with the reference for these matrices (`c`: the C it started from)."""
+        """Compare an answer, as it lies in memory, with the reference for these matrices (`c`: the C it started
+        from)."""
         import numpy as np
 
         of_product, of_c = self.unit_bounds()
+        result = self.types.of_result
         b64 = b.astype(np.float64)
         columns = np.sqrt(np.einsum("kn,kn->n", b64, b64))
         alpha, beta = float(np.float32(self.alpha)), float(np.float32(self.beta))
@@ -145,15 +167,22 @@ class Problem:
         for top in range(0, self.m, _PANEL):
             a64 = a[top : top + _PANEL].astype(np.float64)
             rows = np.sqrt(np.einsum("mk,mk->m", a64, a64))
-            expected = a64 @ b64
+            if self.types.factor == "f32":
+                expected = a64 @ b64
+                bound = np.outer(rows * (abs(alpha) * of_product), columns)
+            else:
+                expected, bound = _matrix_units(a64, b64)
+                bound += of_c * np.abs(expected)
+                bound *= abs(alpha)
             expected *= alpha
-            bound = np.outer(rows * (abs(alpha) * of_product), columns)
-            bound += 2.0**-149  # the smallest float32: below it there is no rounding to speak of
+            bound += result.smallest  # below it there is no rounding to speak of
             if beta:
                 c64 = c[top : top + _PANEL].astype(np.float64)
                 expected += beta * c64
                 bound += abs(beta) * of_c * np.abs(c64)
-            got = answer[top : top + _PANEL]
+            if self.types.result != "f32":
+                bound += result.roundoff * (np.abs(expected) + bound)
+            got = result.numbers(answer[top : top + _PANEL])
             error = got - expected
             np.abs(error, out=error)
             good = error <= bound  # a NaN is not
@@ -168,6 +197,22 @@ class Problem:
                     beyond = float(excess[row, column])
                     worst = (top + row, column, float(got[row, column]), float(expected[row, column]))
         return Verdict(wrong == 0, largest if math.isfinite(largest) else None, tolerance, wrong, worst)
+
+
+def _matrix_units(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A B and how far the matrix units' sums may be from it, in float64: see the module's docstring."""
+    import numpy as np
+
+    total = np.zeros((a.shape[0], b.shape[1]))
+    largest, products = np.zeros_like(total), np.zeros_like(total)
+    for k in range(0, a.shape[1], _STRETCH):
+        left, right = a[:, k : k + _STRETCH], b[k : k + _STRETCH]
+        rise = np.outer(np.sqrt(np.einsum("mk,mk->m", left, left)), np.sqrt(np.einsum("kn,kn->n", right, right)))
+        np.maximum(largest, np.abs(total) + rise, out=largest)
+        total += left @ right
+        products += rise
+    steps = (a.shape[1] + 1) // 2
+    return total, steps * 2.25 * U * largest + 5 * U * products
 
 
 def _gamma(n: int) -> float:

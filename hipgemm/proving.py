@@ -122,7 +122,12 @@ def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[sp
 
 def _tiling(kernel: Kernel) -> tuple[Parameters, spec_proof.Tiling]:
     p = kernel.parameters
-    assert p is not None
+    if not isinstance(p, Parameters):
+        raise IsaError(
+            f"{kernel.name} cannot be proved: the proof by definition does not follow v_wmma",
+            expected="kernel9, kernel10 or another generated fp32 kernel",
+            hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
+        )
     return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
 
 

@@ -161,7 +161,8 @@ class LaunchResult(Shown):
 class Result(LaunchResult):
     """A GEMM that was run and checked: C = alpha A B + beta C, C is m x n, k the length of its sums.
 
-    data, seed: of the matrices; tolerance: see hipgemm.problem; tflops: (2MNK + 3MN) / time_ms.
+    data, seed: of the matrices; types: of their elements, of A and B and of C; tolerance: see hipgemm.problem;
+    tflops: (2MNK + 3MN) / time_ms.
     """
 
     m: int
@@ -171,6 +172,7 @@ class Result(LaunchResult):
     beta: float
     data: str
     seed: int
+    types: str = "f32"
     correct: bool
     tolerance: float
     worst: tuple[int, int, float, float] | None = None
@@ -183,11 +185,14 @@ class Result(LaunchResult):
     def to_dict(self) -> dict[str, Any]:
         """As of any launch, with the problem in place of the launch."""
         fields = super().to_dict()
-        problem = ("kernel", "m", "n", "k", "alpha", "beta", "data", "seed")
+        problem = ("kernel", "m", "n", "k", "alpha", "beta", "data", "seed", "types")
         return {name: fields[name] for name in (*problem, *fields) if name not in _NOT_A_GEMMS}
 
     def _what(self) -> list[tuple[str, str]]:
-        return [("C", f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}, {self.data} data")]
+        types = "" if self.types == "f32" else f", {self.types}"
+        return [
+            ("C", f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}, {self.data} data{types}")
+        ]
 
     def _of(self) -> tuple[str, int]:
         return "C", self.m * self.n

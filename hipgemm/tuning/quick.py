@@ -42,7 +42,7 @@ _WORKSPACE, _KERNARG = 0x7F30_0000_0000, 0x10_0000_0000
 def seconds(kernel: str, shape: Shape, on: Card, clock_mhz: float) -> float:
     """The time of a generated kernel. IsaError where there is no such kernel, or none for these sizes."""
     p = rung(kernel).parameters
-    assert p is not None
+    assert isinstance(p, Parameters)
     launch = launch_of(rung(kernel), shape.m, shape.n, shape.k, on.cus)
     short = _short(p, shape.k, launch.work)
     ready = _ready(kernel, p, _with_k(launch, p, short), on)

@@ -98,7 +98,11 @@ class Field:
     def named(self, kernels: Sequence[str]) -> list[_Candidate]:
         """Those that can be timed here."""
         all_ = [(kernel, rung(kernel).parameters) for kernel in dict.fromkeys(kernels)]
-        return [_Candidate(kernel, b) for kernel, p in all_ if p and (b := self._exact(p)) is not None]
+        return [
+            _Candidate(kernel, b)
+            for kernel, p in all_
+            if isinstance(p, Parameters) and (b := self._exact(p)) is not None
+        ]
 
     def _exact(self, p: Parameters) -> Bound | None:
         vgprs = space.vgprs(p) if space.timeable(p, self.shape) else None

@@ -56,7 +56,7 @@ def first(shape: Shape, card: str, lessons: Sequence[Lesson] = ()) -> list[Param
     shipped = nearest(shape, card, (table.shipped(),))[:_NEAREST]
     learnt = sorted(lessons, key=lambda lesson: distance(shape, lesson.shape))[:_NEAREST]
     names = [*(entry.kernels[0].kernel for entry in shipped), *(lesson.best for lesson in learnt), "kernel10"]
-    known = [p for p in (rung(name).parameters for name in names) if p]
+    known = [p for p in (rung(name).parameters for name in names) if isinstance(p, Parameters)]
     trans = {"trans_a": shape.trans[0] == "t", "trans_b": shape.trans[1] == "t"}
     return list(dict.fromkeys(replace(p, **trans) for p in known))
 

@@ -28,6 +28,8 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.gemm import fetch, stream_k, work
 from isa.gemm.k_block import k_block, stores
+from isa.gemm.matrix import generate as matrix
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import GROUP, ParameterError, Parameters
 from isa.gemm.registers import SCALARS, Registers
 from isa.passes.edit import render_text
@@ -37,8 +39,10 @@ ARGUMENTS = 44
 """Bytes of the ladder's arguments."""
 
 
-def generate(p: Parameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
-    """The kernel. Raises ParameterError where registers do not do."""
+def generate(p: Parameters | MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
+    """The kernel; on the matrix units, `isa.gemm.matrix` writes it. Raises ParameterError where registers do not do."""
+    if isinstance(p, MatrixParameters):
+        return matrix.generate(p, name, arch=arch, file=file)
     r = Registers.of(p)
     t = sorted(r.accumulators.values())
     w = stream_k.scalars(r) if p.stream_k else None

@@ -9,8 +9,9 @@
          rows x columns x depth
 
 Every other field of Parameters stands before the last word where it is not the default, as a label and a number, or
-as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. No two kernels ever
-share a name.
+as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. A kernel on the matrix
+units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
+gemm_f16_f32_128x128x32_64x64_s1_nn. No two kernels ever share a name.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import dataclasses
 import re
 from typing import Any
 
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import ParameterError, Parameters
 
 _TILE = ("rows", "columns", "depth", "thread_rows", "thread_columns")
@@ -27,6 +29,8 @@ _TRANS = ("trans_a", "trans_b")
 _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAGES_nn"
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
+_MATRIX_TEXT = re.compile(r"gemm_(b?f16)_(f\d+)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)_([nt])([nt])")
+_MATRIX_FORM = "gemm_FACTOR_RESULT_ROWSxCOLUMNSxDEPTH_WAVEROWSxWAVECOLUMNS_sSTAGES_nn"
 
 
 def _labelled() -> dict[str, dataclasses.Field[int]]:
@@ -35,8 +39,11 @@ def _labelled() -> dict[str, dataclasses.Field[int]]:
     return {_LABELS.get(f.name, f.name.replace("_", "")): f for f in fields}
 
 
-def name_of(p: Parameters) -> str:
+def name_of(p: Parameters | MatrixParameters) -> str:
     """Its name."""
+    if isinstance(p, MatrixParameters):
+        tile = f"{p.rows}x{p.columns}x{p.depth}_{p.wave_rows}x{p.wave_columns}"
+        return f"gemm_{p.factor}_{p.result}_{tile}_s{p.stages}_{trans_of(p)}"
     text = f"gemm_{p.rows}x{p.columns}x{p.depth}_{p.thread_rows}x{p.thread_columns}"
     for label, field in _labelled().items():
         value = getattr(p, field.name)
@@ -45,7 +52,7 @@ def name_of(p: Parameters) -> str:
     return f"{text}_{trans_of(p)}"
 
 
-def trans_of(p: Parameters) -> str:
+def trans_of(p: Parameters | MatrixParameters) -> str:
     """How A and B lie: n row-major as they are multiplied, t stored transposed."""
     return "".join("t" if getattr(p, field) else "n" for field in _TRANS)
 
@@ -55,8 +62,14 @@ def is_name(text: str) -> bool:
     return text.startswith("gemm_")
 
 
-def parameters_of(name: str) -> Parameters:
-    """The Parameters that it names. ParameterError where it names none."""
+def parameters_of(name: str) -> Parameters | MatrixParameters:
+    """The parameters that it names. ParameterError where it names none."""
+    if matrix := _MATRIX_TEXT.fullmatch(name):
+        factor, result, *numbers, a, b = matrix.groups()
+        rows, columns, depth, wave_rows, wave_columns, stages = map(int, numbers)
+        return MatrixParameters(
+            rows, columns, depth, wave_rows, wave_columns, stages, factor, result, a == "t", b == "t"
+        )
     labelled = _labelled()
     tile = _TILE_TEXT.match(name)
     pairs = _LABEL_TEXT.findall(name, tile.end(), len(name) - len("_nn")) if tile else []
@@ -68,4 +81,4 @@ def parameters_of(name: str) -> Parameters:
         found = Parameters(**values)
         if name_of(found) == name:
             return found
-    raise ParameterError(f"{name} is no name of a GEMM kernel", expected=_FORM, got=name)
+    raise ParameterError(f"{name} is no name of a GEMM kernel", expected=f"{_FORM} or {_MATRIX_FORM}", got=name)
