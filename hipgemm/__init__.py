@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from isa.display import register
 
 if TYPE_CHECKING:
+    from hipgemm.matrix_multiply import gemm as gemm
     from hipgemm.measure import run as run
     from hipgemm.multiply import sgemm as sgemm
     from hipgemm.raw_kernel import RawKernel as RawKernel
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from hipgemm.result import LaunchResult as LaunchResult
     from hipgemm.result import Result as Result
 
-__all__ = ["LaunchResult", "RawKernel", "Result", "kernel", "run", "sgemm"]
+__all__ = ["LaunchResult", "RawKernel", "Result", "gemm", "kernel", "run", "sgemm"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "LaunchResult": "hipgemm.result",
     "RawKernel": "hipgemm.raw_kernel",
     "Result": "hipgemm.result",
+    "gemm": "hipgemm.matrix_multiply",
     "kernel": "hipgemm.raw_kernel",
     "run": "hipgemm.measure",
     "sgemm": "hipgemm.multiply",

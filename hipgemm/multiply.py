@@ -64,10 +64,10 @@ def sgemm(
     them an IsaError, and other IsaErrors as hipgemm.run does.
     """
     name = None if kernel in (None, AUTO) else rung(kernel).name
-    scalars = _scalar("alpha", alpha), _scalar("beta", beta)
+    scalars = scalar("alpha", alpha), scalar("beta", beta)
     given = [view("a", a), view("b", b)] + ([] if c is None else [view("c", c)])
-    _check_shapes(given, scalars[1])
-    opened = device if isinstance(device, Device) else _open(device)
+    check_shapes([(v.name, v.shape, v.read_only) for v in given], scalars[1])
+    opened = device if isinstance(device, Device) else open_device(device)
     opened.call("hipSetDevice", opened.index)
     on_host = {v.host is not None for v in given}
     if len(on_host) > 1:
@@ -78,23 +78,23 @@ def sgemm(
     return _of_device(opened, name, given, scalars, c)
 
 
-def _scalar(name: str, value: Any) -> float:
+def scalar(name: str, value: Any) -> float:
+    """As a float32. ArrayTypeError for what is no number."""
     if not isinstance(value, Real):
         raise ArrayTypeError(f"{name} is no number", expected="a real number", got=repr(value))
     return ctypes.c_float(float(value)).value
 
 
-def _check_shapes(given: Sequence[View], beta: float) -> None:
-    a, b, *rest = given
-    if a.shape[1] != b.shape[0]:
-        raise ArrayValueError(
-            "a and b do not fit", expected="as many columns of a as rows of b", got=f"a {a.shape}, b {b.shape}"
-        )
-    wanted = (a.shape[0], b.shape[1])
-    for c in rest:
-        if c.shape != wanted:
-            raise ArrayValueError("c does not fit a and b", expected=f"shape {wanted}", got=f"shape {c.shape}")
-        if c.read_only:
+def check_shapes(given: Sequence[tuple[str, tuple[int, ...], bool]], beta: float) -> None:
+    """ArrayValueError unless A, B and, where there is one, C fit. given: name, shape, and whether it is read-only."""
+    (_, a, _), (_, b, _), *rest = given
+    if a[1] != b[0]:
+        raise ArrayValueError("a and b do not fit", expected="as many columns of a as rows of b", got=f"a {a}, b {b}")
+    wanted = (a[0], b[1])
+    for _, c, read_only in rest:
+        if c != wanted:
+            raise ArrayValueError("c does not fit a and b", expected=f"shape {wanted}", got=f"shape {c}")
+        if read_only:
             raise ArrayValueError("c is read-only", expected="an array that may be overwritten")
     if not rest and beta:
         raise ArrayValueError("there is no c for beta", expected="c, or beta = 0", got=f"beta = {beta:g}")
@@ -205,7 +205,7 @@ def compute(device: Device, kernel: str | None, a: Matrix, b: Matrix, c: Matrix,
         in_place = fits(c, m, n) and not c.overlaps(left) and not c.overlaps(right)
         target = c if in_place else padded(c, m, n, read=beta != 0)
         addresses = [x.address for x in (left, right, target)]
-        gemm_launch.start(device, _function(device, row), row, addresses, (m, n, k), alpha, beta)
+        gemm_launch.start(device, function(device, row), row, addresses, (m, n, k), alpha, beta)
         if not in_place:
             strided_copy(device, target, c)
         device.synchronize()  # before the copies are given back
@@ -232,20 +232,21 @@ def strided_copy(device: Device, source: Matrix, target: Matrix, scale: float = 
     width, height, _ = COPY_BLOCK
     grid = -(-target.columns // width), min(-(-target.rows // height), COPY_GRID_Y), 1
     arguments = (*described(source), *described(target), ctypes.c_float(scale))
-    device.launch(_function(device, STRIDED_COPY), grid, COPY_BLOCK, arguments, stream=stream)
+    device.launch(function(device, STRIDED_COPY), grid, COPY_BLOCK, arguments, stream=stream)
 
 
 _open_devices: dict[str | None, Device] = {}
 _functions: WeakKeyDictionary[Device, dict[str, LoadedKernel]] = WeakKeyDictionary()
 
 
-def _open(choice: str | None) -> Device:
+def open_device(choice: str | None) -> Device:
+    """Kept open for the calls to come."""
     if choice not in _open_devices:
         _open_devices[choice] = Device.open(choice)
     return _open_devices[choice]
 
 
-def _function(device: Device, source: Kernel) -> LoadedKernel:
+def function(device: Device, source: Kernel) -> LoadedKernel:
     """A kernel, built and loaded at its first use on this device."""
     loaded = _functions.setdefault(device, {})
     if source.name not in loaded:

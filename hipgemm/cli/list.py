@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import click
 
@@ -12,12 +13,16 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool) -> None:
     """Show the kernels: what each is, how it is built, which sizes it takes, and what was published of it."""
-    from hipgemm.kernels import LADDER
+    from hipgemm.kernels import LADDER, MATRIX, Rung
+
+    def facts(row: Rung) -> dict[str, Any]:
+        found = {**dataclasses.asdict(row), "mode": row.mode, "types": str(row.types)}
+        return {k: v for k, v in found.items() if k not in ("code", "flags")}
 
     if as_json:
-        facts = ({**dataclasses.asdict(row), "mode": row.mode} for row in LADDER.values())
-        rows = [{k: v for k, v in row.items() if k not in ("code", "flags")} for row in facts]
-        click.echo(json.dumps({"kernels": rows}))
+        click.echo(
+            json.dumps({"kernels": [*map(facts, LADDER.values())], "matrix_units": [*map(facts, MATRIX.values())]})
+        )
         return
     from rich.box import SIMPLE
     from rich.console import Console
@@ -28,7 +33,7 @@ def command(as_json: bool) -> None:
         table.add_column(name)
     for name in ("published ms", "GFLOP/s"):
         table.add_column(name, justify="right")
-    for row in LADDER.values():
+    for row in (*LADDER.values(), *MATRIX.values()):
         sizes = "any" if row.tile == (1, 1, 1) else ", ".join(map(str, row.tile))
         passes = row.pipeline.replace(",", ", ")
         published = (f"{row.published.time_ms:.4f}", f"{row.published.gflops:.0f}") if row.published else ("–", "–")

@@ -1,0 +1,145 @@
+"""C = alpha A B + beta C for matrices of 16-bit floats, on the matrix units; of float32 as `hipgemm.multiply` has it.
+
+    >>> hipgemm.gemm(a, b)                             # float16 NumPy arrays; C is float32
+    >>> hipgemm.gemm(a, b.T, out_dtype="float16")
+
+**Which kernel.** `choose` takes the largest tile of which there are FILL for each CU, else the smallest: a small tile
+fetches more for each product, a large one leaves CUs without work at the end. The rule was read off the cycle model's
+predictions (docs/matrix.md), not off a card.
+
+**Layout.** Matrices that lie dense in either order are read as they lie, by a kernel made for it; others are gathered
+by NumPy first.
+
+**As BLAS has it**: with beta = 0, C is not read; with alpha = 0, A and B are not. Arrays lie on the host; those on a
+device are refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from hipgemm import gemm_launch
+from hipgemm.arrays import ArrayTypeError, ArrayValueError
+from hipgemm.device import Device
+from hipgemm.elements import ELEMENTS
+from hipgemm.kernels import rung
+from hipgemm.multiply import check_shapes, function, open_device, scalar, sgemm
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.names import name_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_FACTORS = {"float16": "f16", "bfloat16": "bf16"}
+_RESULTS = {"float32": "f32", "float16": "f16"}
+FILL = 4
+"""Tiles for each CU."""
+TILES = (
+    MatrixParameters(),
+    MatrixParameters(rows=64, wave_rows=32),
+    MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32),
+)
+"""From the largest to the smallest."""
+
+
+def gemm(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    out_dtype: Any = None,
+    kernel: str | None = None,
+    device: Device | str | None = None,
+) -> Any:
+    """C = alpha A B + beta C; sums are float32.
+
+    a, b:  M x K and K x N, both float32, float16 or bfloat16 (of ml_dtypes): NumPy arrays; float32 as for sgemm.
+    c:     M x N, overwritten and returned; without it a new array is.
+    out_dtype: of a new C: float32, the default, or float16.
+    kernel: which computes, by name; None for one that fits the sizes.
+    device: as in hipgemm.run, or an open one.
+
+    Raises TypeError, ValueError and other IsaErrors as sgemm does.
+    """
+    import numpy as np
+
+    if not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
+        if out_dtype is not None and np.dtype(out_dtype) != np.float32:
+            raise ArrayTypeError("C of float32 matrices is float32", got=f"out_dtype {np.dtype(out_dtype)}")
+        return sgemm(a, b, c, alpha, beta, kernel, device=device)
+    factor = _FACTORS.get(_matrix("a", a).dtype.name, "")
+    if not factor or _matrix("b", b).dtype != a.dtype:
+        raise ArrayTypeError(
+            "a and b are no pair of matrices that the matrix units take", expected="both float16 or both bfloat16",
+            got=f"{a.dtype} and {b.dtype}",
+        )  # fmt: skip
+    wanted = np.dtype(out_dtype or np.float32) if c is None else _matrix("c", c).dtype
+    if wanted.name not in _RESULTS:
+        raise ArrayTypeError(f"C cannot be {wanted}", expected=" or ".join(_RESULTS))
+    given = [(name, x.shape, not x.flags.writeable) for name, x in (("a", a), ("b", b), ("c", c)) if x is not None]
+    check_shapes(given, beta)
+    answer = np.empty((a.shape[0], b.shape[1]), wanted) if c is None else c
+    scales = scalar("alpha", alpha), scalar("beta", beta)
+    opened = device if isinstance(device, Device) else open_device(device)
+    if not scales[0] or not a.shape[1]:
+        answer[...] = answer * np.float32(scales[1]) if scales[1] else 0
+    elif answer.size:
+        flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
+        types = factor, _RESULTS[wanted.name]
+        name = kernel or choose(*answer.shape, opened.cus, types, flips)
+        _compute(opened, name, [a, b, answer], types, scales)
+    return answer
+
+
+def choose(m: int, n: int, cus: int, types: tuple[str, str], flips: tuple[bool, ...] = (False, False)) -> str:
+    """The kernel for C of m x n on a card with so many CUs. types: of A and B, and of C; flips: which of A and B lie
+    transposed."""
+    for tile in TILES:
+        if -(-m // tile.rows) * -(-n // tile.columns) >= FILL * cus:
+            break
+    factor, result = types
+    return name_of(dataclasses.replace(tile, factor=factor, result=result, trans_a=flips[0], trans_b=flips[1]))
+
+
+def _compute(
+    device: Device, kernel: str, arrays: list[np.ndarray], types: tuple[str, str], scales: tuple[float, float]
+) -> None:
+    """arrays: A, B and C, which changes; on the host."""
+    import numpy as np
+
+    row = rung(kernel)
+    if (row.types.factor, row.types.result) != types:
+        raise ArrayTypeError(f"{kernel} does not take these matrices", expected=str(row.types), got=" to ".join(types))
+    a, b, c = arrays
+    m, n, k = c.shape[0], c.shape[1], a.shape[1]
+    with ExitStack() as stack:
+
+        def up(array: np.ndarray, read: bool) -> Any:
+            buffer = stack.enter_context(device.buffer(max(array.nbytes, ELEMENTS["f32"].bytes)))
+            if read:
+                buffer.upload(array)
+            return buffer
+
+        dense = [np.ascontiguousarray(x.T if flip else x) for x, flip in zip((a, b), row.transposed, strict=True)]
+        answer = np.ascontiguousarray(c)
+        buffers = [*(up(x, read=True) for x in dense), up(answer, read=scales[1] != 0)]
+        addresses = [x.address for x in buffers]
+        gemm_launch.start(device, function(device, row), row, addresses, (m, n, k), *scales)
+        device.synchronize()
+        buffers[2].download(answer)
+    if answer is not c:
+        c[...] = answer
+
+
+def _matrix(name: str, x: Any) -> np.ndarray:
+    import numpy as np
+
+    if not isinstance(x, np.ndarray):
+        raise ArrayTypeError(f"{name} is no NumPy array", expected="matrices on the host", got=type(x).__name__)
+    if x.ndim != 2:
+        raise ArrayValueError(f"{name} is no matrix", expected="two dimensions", got=f"shape {x.shape}")
+    return x

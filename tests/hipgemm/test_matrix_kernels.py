@@ -1,0 +1,137 @@
+"""Kernels on the matrix units as a product: what run, time, check and prove say, hipgemm.gemm, and whether the judge of
+their answers can say no."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import hipgemm
+from hipgemm.arrays import ArrayTypeError, ArrayValueError
+from hipgemm.cli import main
+from hipgemm.elements import ELEMENTS, Types
+from hipgemm.kernels import MATRIX, rung
+from hipgemm.matrix_multiply import choose
+from hipgemm.problem import Problem
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.names import name_of
+from isa.gemm.parameters import ParameterError
+
+SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
+
+
+def name(**change: object) -> str:
+    return name_of(dataclasses.replace(SMALL, **change))  # type: ignore[arg-type]
+
+
+def test_names_lead_back_to_parameters() -> None:
+    assert name_of(MATRIX["kernel11"].parameters) == "gemm_f16_f32_128x128x32_64x64_s1_nn"
+    for change in ({}, {"factor": "bf16", "trans_a": True}, {"result": "f16", "stages": 2, "trans_b": True}):
+        assert rung(name(**change)).parameters == dataclasses.replace(SMALL, **change)
+    with pytest.raises(ParameterError, match="no GEMM kernel has such wave_rows"):
+        rung("gemm_f16_f32_128x128x32_48x64_s1_nn")
+
+
+def test_a_run_says_its_types_and_is_held_against_float64() -> None:
+    result = hipgemm.run(name(factor="bf16"), n=70, k=40, beta=0.5, device="simulated")
+    assert (result.correct, result.types, result.wrong) == (True, "bf16 to f32", 0)
+    assert result.time_ms is not None
+
+
+def test_check_has_nothing_to_say_and_prove_says_why_not() -> None:
+    found = CliRunner().invoke(main, ["check", name(), "-n", "70", "-k", "40"])
+    assert (found.exit_code, found.exception) == (0, None), found.output
+    refused = CliRunner().invoke(main, ["prove", "kernel11"])
+    assert refused.exit_code == 2
+    assert "does not follow v_wmma" in refused.output
+
+
+def test_list_has_them() -> None:
+    rows = json.loads(CliRunner().invoke(main, ["list", "--json"]).output)["matrix_units"]
+    assert [(row["name"], row["types"]) for row in rows] == [
+        ("kernel11", "f16 to f32"),
+        ("kernel12", "bf16 to f32"),
+    ]
+
+
+@pytest.mark.parametrize("types", [Types("f16", "f32"), Types("bf16", "f32"), Types("f16", "f16")], ids=str)
+def test_the_judge_says_no(types: Types) -> None:
+    """To a lost product, to a step of k that is taken twice, and to a result that is one unit off too far."""
+    problem = Problem(40, 48, 96, types=types)
+    a, b, c = problem.matrices()
+    right = a.astype(np.float64) @ b
+    stored = types.of_result.stored(right.astype(np.float32))
+    assert problem.judge(a, b, c, stored).correct
+    for wrong in (
+        right - np.outer(a[:, 5], b[5]),
+        right + a[:, 16:32].astype(np.float64) @ b[16:32],
+        np.where(np.indices(right.shape).sum(0) == 3, right + 0.1, right),
+        np.where(np.indices(right.shape).sum(0) == 3, np.nan, right),
+    ):
+        assert not problem.judge(a, b, c, types.of_result.stored(wrong.astype(np.float32))).correct
+
+
+def test_elements_round_to_nearest_even_and_keep_nans() -> None:
+    values = np.array([1.0, 1 + 2.0**-8, 1 + 3 * 2.0**-8, -0.0, np.inf, np.nan, 3.4e38], np.float32)
+    bf16 = ELEMENTS["bf16"]
+    got = bf16.numbers(bf16.stored(values))
+    assert got[:5].tolist() == [1.0, 1.0, 1 + 2.0**-6, -0.0, np.inf]
+    assert np.isnan(got[5])
+    assert got[6] == np.inf or got[6] == np.float32(3.3895314e38)
+
+
+def _halves(*shape: int, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float16)
+
+
+def test_gemm_takes_halves_as_they_lie() -> None:
+    a, b, c = _halves(40, 33), _halves(50, 33, seed=2), _halves(40, 50, seed=3)
+    got = hipgemm.gemm(a, b.T, device="simulated")
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, a.astype(np.float64) @ b.T.astype(np.float64), atol=1e-5)
+    expected = 2 * (a.astype(np.float64) @ b.T) - c
+    same = hipgemm.gemm(a, b.T, c, alpha=2.0, beta=-1.0, device="simulated")
+    assert same is c
+    np.testing.assert_allclose(c, expected, atol=2e-2)
+
+
+def test_gemm_without_products_scales_c() -> None:
+    c = np.ones((3, 4), np.float32)
+    hipgemm.gemm(_halves(3, 0), _halves(0, 4), c, beta=3.0)
+    assert (c == 3).all()
+    assert (hipgemm.gemm(np.full((3, 2), np.nan, np.float16), _halves(2, 4), alpha=0.0) == 0).all()
+
+
+def test_gemm_of_float32_is_sgemm() -> None:
+    a, b = _halves(20, 8).astype(np.float32), _halves(8, 12).astype(np.float32)
+    np.testing.assert_allclose(hipgemm.gemm(a, b, device="simulated"), a @ b, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "said"),
+    [
+        ((_halves(2, 3), _halves(3, 2).astype(np.float32)), {}, ArrayTypeError, "both float16 or both bfloat16"),
+        ((_halves(2, 3), _halves(2, 2)), {}, ArrayValueError, "as many columns of a as rows of b"),
+        ((_halves(2, 3), _halves(3, 2)), {"out_dtype": "int32"}, ArrayTypeError, "float32 or float16"),
+        ((_halves(2, 3), _halves(3, 2)), {"kernel": "kernel12"}, ArrayTypeError, "kernel12 does not take"),
+        ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "no NumPy array"),
+        ((_halves(2), _halves(3, 2)), {}, ArrayValueError, "two dimensions"),
+        ((_halves(2, 3).astype(np.float32), _halves(3, 2).astype(np.float32)), {"out_dtype": "float16"},
+         ArrayTypeError, "float32"),
+    ],
+)  # fmt: skip
+def test_what_gemm_does_not_take_is_named(
+    arguments: tuple[object, ...], options: dict[str, object], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match="") as refused:
+        hipgemm.gemm(*arguments, device="simulated", **options)  # type: ignore[arg-type]
+    assert said in str(refused.value)
+
+
+def test_small_problems_get_small_tiles() -> None:
+    sizes = [choose(n, n, 96, ("f16", "f32")).split("_")[3] for n in (256, 1024, 2048, 8192)]
+    assert sizes == ["64x64x32", "64x64x32", "64x64x32", "128x128x32"]
