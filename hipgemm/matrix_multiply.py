@@ -90,7 +90,7 @@ def gemm(
     elif answer.size:
         flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
         types = factor, _RESULTS[wanted.name]
-        name = kernel or choose(*answer.shape, opened.cus, types, flips)
+        name = kernel or choose(answer.shape[0], answer.shape[1], opened.cus, types, flips)
         _compute(opened, name, [a, b, answer], types, scales)
     return answer
 

@@ -20,7 +20,7 @@ ISA = [
     "instructions",
     "asm.program",
     "semantics.wave_start",
-    "asm.parse asm.emit",
+    "asm.parse asm.emit asm.encoding",
     "object.descriptor asm.disassembler",
     "toolchain object.code_object",
     "native",

@@ -20,9 +20,8 @@ def command(as_json: bool) -> None:
         return {k: v for k, v in found.items() if k not in ("code", "flags")}
 
     if as_json:
-        click.echo(
-            json.dumps({"kernels": [*map(facts, LADDER.values())], "matrix_units": [*map(facts, MATRIX.values())]})
-        )
+        ladder, matrix = ([facts(row) for row in rows.values()] for rows in (LADDER, MATRIX))
+        click.echo(json.dumps({"kernels": ladder, "matrix_units": matrix}))
         return
     from rich.box import SIMPLE
     from rich.console import Console
