@@ -44,10 +44,10 @@ def read_kernel(what: str, name: str | None = None, flags: Sequence[str] = (), c
         if flags and row.parameters:
             raise IsaError(f"{what} is generated: there is nothing to compile", got=" ".join(flags))
         return dataclasses.replace(row, flags=(*row.flags, *flags))
-    if (launch := Path(what) / RECORDED).is_file():
+    is_text = "\n" in what
+    if not is_text and (launch := Path(what) / RECORDED).is_file():
         found = re.match(r'\[(".*")\]', launch.read_text(encoding="utf-8"))
         name, what = name or (json.loads(found[1]) if found else None), str(launch.with_suffix(".hsaco"))
-    is_text = "\n" in what
     data, title = (what.encode(), "<text>") if is_text else (_read(what), "<stdin>" if what == "-" else what)
     if data.startswith(_LINKED):
         return Kernel(name or "", title, "", "", cu_mode, code=data)
