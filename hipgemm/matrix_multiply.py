@@ -33,12 +33,11 @@ if TYPE_CHECKING:
     import numpy as np
 
 _FACTORS = {"float16": "f16", "bfloat16": "bf16"}
-_RESULTS = {"float32": "f32", "float16": "f16"}
+_RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 FILL = 4
 """Tiles for each CU."""
 TILES = (
     MatrixParameters(),
-    MatrixParameters(rows=64, wave_rows=32),
     MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32),
 )
 """From the largest to the smallest."""
@@ -59,7 +58,7 @@ def gemm(
 
     a, b:  M x K and K x N, both float32, float16 or bfloat16 (of ml_dtypes): NumPy arrays; float32 as for sgemm.
     c:     M x N, overwritten and returned; without it a new array is.
-    out_dtype: of a new C: float32, the default, or float16.
+    out_dtype: of a new C: float32, the default, float16 or bfloat16.
     kernel: which computes, by name; None for one that fits the sizes.
     device: as in hipgemm.run, or an open one.
 

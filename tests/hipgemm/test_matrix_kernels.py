@@ -120,7 +120,7 @@ def test_gemm_of_float32_is_sgemm() -> None:
     [
         ((_halves(2, 3), _halves(3, 2).astype(np.float32)), {}, ArrayTypeError, "both float16 or both bfloat16"),
         ((_halves(2, 3), _halves(2, 2)), {}, ArrayValueError, "as many columns of a as rows of b"),
-        ((_halves(2, 3), _halves(3, 2)), {"out_dtype": "int32"}, ArrayTypeError, "float32 or float16"),
+        ((_halves(2, 3), _halves(3, 2)), {"out_dtype": "int32"}, ArrayTypeError, "float32 or float16 or bfloat16"),
         ((_halves(2, 3), _halves(3, 2)), {"kernel": "kernel12"}, ArrayTypeError, "kernel12 does not take"),
         ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "no NumPy array"),
         ((_halves(2), _halves(3, 2)), {}, ArrayValueError, "two dimensions"),
@@ -138,4 +138,4 @@ def test_what_gemm_does_not_take_is_named(
 
 def test_small_problems_get_small_tiles() -> None:
     sizes = [choose(n, n, 96, ("f16", "f32")).split("_")[3] for n in (256, 1024, 2048, 8192)]
-    assert sizes == ["64x64x32", "64x64x32", "64x128x32", "128x128x32"]
+    assert sizes == ["64x64x32", "64x64x32", "64x64x32", "128x128x32"]

@@ -113,15 +113,18 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, *, adds: bool) 
                 yield f"global_load_b{32 * part.count} {part}, {at.offset}, {at.base}{offset}"
             yield "s_waitcnt vmcnt(0)"
         for j in range(p.b.near):
-            yield from _element(p, target, j, r.sums[i, j].sub(v), adds)
+            yield from _element(p, r, target, j, r.sums[i, j].sub(v), adds)
         for offset, part in parts:
             yield f"global_store_b{32 * part.count} {at.offset}, {part}, {at.base}{offset}"
     yield "s_endpgm"
 
 
-def _element(p: MatrixParameters, target: Reg, j: int, total: Reg, adds: bool) -> Iterator[str]:
-    """A lane's column j of a row: alpha * total, and beta * what `target` holds, where it adds."""
+def _element(p: MatrixParameters, r: MatrixRegisters, target: Reg, j: int, total: Reg, adds: bool) -> Iterator[str]:
+    """A lane's column j of a row: alpha * total, and beta * what `target` holds, where it adds. `total` is spent."""
     s = SCALARS
+    if p.result == "bf16":
+        yield from _brain(r, target.sub(j // 2), j % 2, total, adds)
+        return
     if p.result == "f32":
         into = target.sub(j)
         if adds:
@@ -136,6 +139,23 @@ def _element(p: MatrixParameters, target: Reg, j: int, total: Reg, adds: bool) -
         yield f"{mix} {into}, {into}, {s.beta}, {total} op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
     else:
         yield f"{mix} {into}, {s.alpha}, {total}, 0"
+
+
+def _brain(r: MatrixRegisters, into: Reg, high: int, total: Reg, adds: bool) -> Iterator[str]:
+    """The same of a bf16, the upper half of an f32: rounded to nearest even by an addition, which a NaN, made quiet,
+    does without. The low element waits in `low` for the high one, and beta's share for its turn."""
+    s, low, other = SCALARS, r.b.fragments[0].sub(0), r.b.fragments[0].sub(1)
+    yield f"v_mul_f32_e32 {total}, {s.alpha}, {total}"
+    if adds:
+        yield f"v_and_b32_e32 {other}, 0xffff0000, {into}" if high else f"v_lshlrev_b32_e32 {other}, 16, {into}"
+        yield f"v_fmac_f32_e32 {total}, {s.beta}, {other}"
+    yield f"v_cmp_u_f32_e32 vcc_lo, {total}, {total}"
+    yield f"v_bfe_u32 {other}, {total}, 16, 1"
+    yield f"v_add3_u32 {other}, {total}, {other}, 0x7fff"
+    yield f"v_or_b32_e32 {total}, 0x400000, {total}"
+    yield f"v_cndmask_b32_e32 {total if high else low}, {other}, {total}, vcc_lo"
+    if high:
+        yield f"v_perm_b32 {into}, {total}, {low}, {SCALARS.high}"
 
 
 def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, label: str) -> Iterator[str]:
@@ -166,7 +186,7 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, label: str) -> I
         yield "s_waitcnt vmcnt(0)"
         yield f"{label}_row_{row}:"
         for j in range(p.b.near):
-            yield from _element(p, target, j, r.sums[i, j].sub(v), adds=True)
+            yield from _element(p, r, target, j, r.sums[i, j].sub(v), adds=True)
         for j, lanes in enumerate(columns):
             name = ("d16_hi_b16" if j % 2 else "b16") if half else "b32"
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"

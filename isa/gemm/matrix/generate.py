@@ -3,9 +3,9 @@
     kernel(const T *A, const T *B, R *C, int M, int N, int K, float alpha, float beta)
 
 row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
-and C is not read when beta is 0. T is f16 or bf16, R f32 or f16; sums are f32, taken as `v_wmma` takes them, 16 steps
-of k at a time in ascending order. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or writes
-outside of the matrices.
+and C is not read when beta is 0. T is f16 or bf16, R f32 or one of these; sums are f32, taken as `v_wmma` takes them,
+16 steps of k at a time in ascending order. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or
+writes outside of the matrices.
 
 Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
 """
@@ -50,9 +50,11 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
     yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"
     yield f"s_mov_b32 {s.all_lanes}, exec_lo"
-    if not all(side.along_k for side in p.sides):
+    across = not all(side.along_k for side in p.sides)
+    if across:
         yield f"s_mov_b32 {s.ragged}, 0"
         yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
+    if across or p.result == "bf16":
         yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
     # The wave's part of the tile, and the lane's number in a fragment: v0 is the thread's number.
     yield f"v_and_b32_e32 {lane}, 15, v0"

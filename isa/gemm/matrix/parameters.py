@@ -18,7 +18,7 @@ _LARGEST_INT = 2**31 - 1
 _EDGES = (16, 32, 64, 128)
 FACTORS = {"f16": 2, "bf16": 2}
 """Types of A and B, and their bytes."""
-RESULTS = {"f32": 4, "f16": 2}
+RESULTS = {"f32": 4, "f16": 2, "bf16": 2}
 """Types of C, and their bytes. Sums are f32."""
 
 
@@ -58,7 +58,12 @@ class MatrixParameters:
             must(value in _EDGES, name, f"one of {_EDGES}", value)
             must(whole > 0 and whole % value == 0 and _power_of_two(whole), of, f"{name} times a power of two", whole)
         must(self.factor in FACTORS, "factor", " or ".join(FACTORS), self.factor)
-        must(self.result in RESULTS, "result", " or ".join(RESULTS), self.result)
+        must(self.result in RESULTS, "result", ", ".join(RESULTS), self.result)
+        least = 64 // self.result_bytes  # one word of C for each lane
+        must(
+            self.wave_columns >= least,
+            "wave_columns", f"at least {least} where C is {self.result}", self.wave_columns,
+        )  # fmt: skip
         must(self.depth in (16, 32, 64), "depth", "16, 32 or 64", self.depth)
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         must(self.threads <= _MOST_THREADS, "a number of waves", f"{_MOST_THREADS // 32} at most", self.waves)

@@ -12,6 +12,7 @@ from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.gemm.generate import generate
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
 from isa.sanitize import observe
 from isa.sim.card import Card
@@ -21,12 +22,12 @@ NAME = "gemm"
 
 
 @cache
-def program(p: Parameters, arch: str = "gfx1100") -> Program:
+def program(p: Parameters | MatrixParameters, arch: str = "gfx1100") -> Program:
     return generate(p, NAME, arch=arch)
 
 
 @cache
-def image(p: Parameters, arch: str = "gfx1100") -> bytes:
+def image(p: Parameters | MatrixParameters, arch: str = "gfx1100") -> bytes:
     """The code object."""
     return toolchain.find().code_object(emit(program(p, arch)), arch=arch)
 
@@ -49,7 +50,14 @@ def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def launch(
-    p: Parameters, a: np.ndarray, b: np.ndarray, c: np.ndarray, alpha: float, beta: float, *, check: bool = False
+    p: Parameters | MatrixParameters,
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    alpha: float,
+    beta: float,
+    *,
+    check: bool = False,
 ) -> np.ndarray:
     """C after the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. check:
     under observers, in several schedules, who must find nothing."""
