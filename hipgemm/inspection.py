@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hipgemm.operations import operations
 from isa.analysis import banks, inner
 from isa.analysis import cfg as control_flow
 from isa.analysis.cfg import Cfg
@@ -28,6 +29,7 @@ from isa.check import counts
 from isa.display import Shown
 from isa.errors import IsaError
 from isa.object.code_object import CodeObject, disassemble
+from isa.semantics.describe import bit_width
 from isa.targets import GFX1100, TARGETS, Target
 
 KINDS = {
@@ -88,6 +90,21 @@ class Row:
     faults: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class LoopMix:
+    """One loop with its inner ones. place: as of a Row, of its first instruction; depth: 1 for an outermost one;
+    loaded, stored, lds: bytes that a lane asks for in one round, of global memory and of LDS; operations: of floating
+    point."""
+
+    place: str
+    depth: int
+    mix: Mix
+    loaded: int
+    stored: int
+    lds: int
+    operations: int
+
+
 @dataclass(frozen=True, repr=False)
 class Inspection(Shown):
     """Everything about one kernel. Sizes in bytes: lds of a workgroup, scratch of a thread. threads: of the workgroup
@@ -109,6 +126,7 @@ class Inspection(Shown):
     rows: tuple[Row, ...]
     bank_reads: int
     cache_reads: int
+    loops: tuple[LoopMix, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
@@ -203,8 +221,33 @@ def _inspection(
         rows=tuple(rows(body)),
         bank_reads=reads,
         cache_reads=cached,
+        loops=tuple(_loops(flow)),
         **stated,
     )
+
+
+def _loops(flow: Cfg) -> Iterable[LoopMix]:
+    for loop in flow.loops:
+        body = [flow.instructions[i] for i in flow.positions(loop)]
+        bytes_ = Counter[tuple[str, str]]()
+        for inst in body:
+            if (access := inst.desc.access) is not None:
+                size = max(1, bit_width(access.element) // 8) * (2 if access.pair else 1)
+                bytes_["lds" if access.space == "lds" else "global", access.kind] += size * (access.space != "scalar")
+        yield LoopMix(
+            _place(flow.instructions[flow.blocks[loop.header].start]),
+            loop.depth,
+            mix(body),
+            bytes_["global", "load"],
+            bytes_["global", "store"] + bytes_["global", "atomic"],
+            sum(size for (space, _), size in bytes_.items() if space == "lds"),
+            sum(map(operations, body)),
+        )
+
+
+def _place(inst: Instruction) -> str:
+    address = f"{inst.address:#x}" if inst.address is not None else ""
+    return str(inst.span.line) if inst.span and inst.address is None else address
 
 
 def kind(inst: Instruction) -> str:
@@ -235,11 +278,10 @@ def mix(instructions: Iterable[Instruction]) -> Mix:
 def rows(body: Sequence[Instruction]) -> Iterable[Row]:
     """The bank table of a run of instructions."""
     for inst, cells in zip(body, banks.cache_table(body), strict=True):
-        address = f"{inst.address:#x}" if inst.address is not None else ""
         faults = [f"SRC{slot}: one bank" for slot in banks.same_bank(inst)]
         faults += [f"SRC{slot}: one parity" for slot in banks.same_parity(inst) if slot not in banks.same_bank(inst)]
         yield Row(
-            str(inst.span.line) if inst.span and inst.address is None else address,
+            _place(inst),
             str(inst),
             kind(inst),
             cells,

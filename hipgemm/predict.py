@@ -13,6 +13,8 @@ from hipgemm.problem import Problem
 from isa.display import Shown
 
 if TYPE_CHECKING:
+    from hipgemm.build import Linked
+    from hipgemm.memory_use import MemoryUse
     from isa.object.code_object import CodeObject
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
@@ -24,11 +26,12 @@ _FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
-    """A kernel's launch, and what the cycle model says of it."""
+    """A kernel's launch, and what the cycle model says of it. use: what it moves, where that was asked for."""
 
     kernel: str
     launch: Launch
     timing: Timing
+    use: MemoryUse | None = None
 
     @property
     def tflops(self) -> float | None:
@@ -41,6 +44,20 @@ class Prediction(Shown):
         """Of the card's dual-issue fp32 peak at this clock."""
         peak = self.timing.card.peak_flops(self.timing.clock_mhz)
         return None if self.tflops is None else self.tflops * 1e12 / peak
+
+
+def predicted(
+    made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
+    run: bool = False,
+) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
+    """A launch of a kernel whose code is there, and all that is predicted of it. Raises what `timed` does."""
+    from hipgemm.memory_use import memory_use
+    from hipgemm.source_lines import places
+
+    ready = timed(made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run)
+    timing = ready.timing(clock_mhz)
+    named = places(made.program, made.name) if made.program else ()
+    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, named))
 
 
 def timed(

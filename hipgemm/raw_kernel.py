@@ -123,13 +123,12 @@ class RawKernel:
         k: int | None = None,
     ) -> Prediction:  # fmt: skip
         """The time of a launch on a card of `isa.timing.cards`, by the cycle model; nothing runs."""
-        from hipgemm.predict import Prediction, timed
+        from hipgemm.predict import predicted
         from isa.timing import cards
 
         on = cards.card(card)
         launch = self.launch(grid, block, *arguments, dynamic_lds=dynamic_lds, n=n, m=m, k=k, cus=on.cus, arch=on.arch)
-        made = self.linked(on.arch)
-        return Prediction(made.name, launch, timed(made.code_object, made.name, launch, on).timing(clock_mhz))
+        return predicted(self.linked(on.arch), launch, on, clock_mhz)[1]
 
     def check(
         self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,

@@ -155,6 +155,7 @@ class CodeOptions:
     includes: tuple[str, ...] = ()
     optimise: str | None = None
     cu_mode: bool = False
+    lines: bool = False
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -163,7 +164,8 @@ class CodeOptions:
         rest = context.meta.get(_FLAGS, ()) if context else ()
         return (
             *(f"-D{word}" for word in self.defines), *(f"-I{Path(folder).resolve()}" for folder in self.includes),
-            *((f"-O{self.optimise}",) if self.optimise else ()), *rest,
+            *((f"-O{self.optimise}",) if self.optimise else ()),
+            *(("-gline-tables-only",) if self.lines else ()), *rest,
         )  # fmt: skip
 
 
@@ -194,6 +196,7 @@ code_options = bundle(
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of HIP source: define a macro."),
     click.option("-I", "includes", multiple=True, metavar="FOLDER", help="Of HIP source: look for headers here."),
     click.option("-O", "optimise", default=None, metavar="LEVEL", help="Of HIP source.  [default: 3]"),
+    click.option("-g", "lines", is_flag=True, help="Of HIP source: point at its lines, beside those of assembly."),
     click.option("--cu-mode", is_flag=True, help="Of HIP source: compile with -mcumode."),
 )
 """`code`: which kernel, and how it is compiled."""

@@ -46,7 +46,7 @@ def command(
     """
     from hipgemm.cli import inputs
     from hipgemm.launch_request import prepared
-    from hipgemm.predict import Prediction, timed
+    from hipgemm.predict import predicted
     from hipgemm.problem import Problem
     from hipgemm.report import timing as shown
     from isa.timing import bank_rules, cards, ensemble, rdna3, uncertainty
@@ -64,14 +64,12 @@ def command(
         kernel = inputs.kernel(what, code)
         step(f"building {what}")
         made, launch = prepared(kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus)
-        ready = timed(made.code_object, made.name, launch, on, bank_rule=rule, run=run)
         step("following its addresses and playing it")
-        timing = ready.timing(clock)
+        ready, prediction = predicted(made, launch, on, clock, bank_rule=rule, run=run)
         ends = []
         if sensitivity:
             step("varying the machine")
-            ends = uncertainty.sensitivity(ready.prepared, timing.clock_mhz, ensemble.BUDGET)
-    prediction = Prediction(made.name, launch, timing)
+            ends = uncertainty.sensitivity(ready.prepared, prediction.timing.clock_mhz, ensemble.BUDGET)
     if as_json:
         found = shown.as_json(prediction)
         if sensitivity:

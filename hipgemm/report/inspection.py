@@ -98,6 +98,8 @@ def show(i: Inspection, console: Console, rows: int | None = ROWS) -> None:
     for what, value in lines:
         console.print(f"  {what:<{width}}  {value}", markup=False, highlight=False, soft_wrap=True)
     console.print(_mix_table(i))
+    if i.loops:
+        console.print(_loop_table(i))
     if i.rows:
         every = valu(i)
         console.print(bank_table(every[:rows]))
@@ -134,6 +136,24 @@ def _mix_table(i: Inspection) -> Table:
         if count:
             table.add_row(name, str(i.loop.counts[name]) if i.loop else "", str(count), KINDS[name])
     table.add_row("all", str(i.loop.total) if i.loop else "", str(i.mix.total), "")
+    return table
+
+
+def _loop_table(i: Inspection) -> Table:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, caption="bytes and operations: of a lane, in one round", caption_justify="left")
+    table.add_column("loop at", no_wrap=True)
+    for name in ("instructions", "VALU", "loaded", "stored", "LDS", "operations", "operations a byte", "waits"):
+        table.add_column(name, justify="right")
+    for loop in i.loops:
+        counts, moved = loop.mix.counts, loop.loaded + loop.stored
+        table.add_row(
+            "  " * (loop.depth - 1) + loop.place, str(loop.mix.total), str(sum(counts[name] for name in VALU)),
+            str(loop.loaded), str(loop.stored), str(loop.lds), str(loop.operations),
+            f"{loop.operations / moved:.3g}" if moved else "", str(counts["wait"]),
+        )  # fmt: skip
     return table
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hipgemm.memory_use import MemoryUse
 from hipgemm.predict import Prediction
-from hipgemm.report.pages import part
+from hipgemm.report.pages import part, percent
 from isa.timing import shown
 from isa.timing.ensemble import Timing
 
@@ -13,12 +14,12 @@ from isa.timing.ensemble import Timing
 def rows(p: Prediction) -> list[tuple[str, str]]:
     """(what, value) lines, most wanted first."""
     time, *others = p.timing.rows()
-    return [time, *_speed(p), *others]
+    return [time, *_speed(p), *(_memory(p.use) if p.use else ()), *others]
 
 
 def text(p: Prediction) -> str:
     """The whole as a table, with where the cycles went."""
-    return f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}"
+    return f"{_title(p)}\n{shown.text(rows(p), p.timing.main_causes)}" + (_moved(p.use) if p.use else "")
 
 
 def as_json(p: Prediction) -> dict[str, Any]:
@@ -45,6 +46,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "played": t.played,
         "exact": t.exact,
         "causes": t.causes,
+        "memory": p.use.to_dict() if p.use else None,
     }
 
 
@@ -69,6 +71,62 @@ def _speed(p: Prediction) -> list[tuple[str, str]]:
     if p.tflops is None or p.peak_share is None:
         return []
     return [("speed", f"{p.tflops:.2f} TFLOP/s, {100 * p.peak_share:.1f} % of the card's peak")]
+
+
+def _size(count: float) -> str:
+    """Bytes for people."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{count / scale:.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def _memory(use: MemoryUse) -> list[tuple[str, str]]:
+    """Bytes by level and the place under the roofline."""
+    levels = []
+    for level in use.levels:
+        share = f", {percent(level.share)} of its peak" if level.share is not None else ""
+        through = "through" if level.name in ("L2", "L3") else "from"
+        levels.append(f"{_size(level.bytes)} {through} {level.name} ({level.speed / 1e9:.0f} GB/s{share})")
+    lines = [("loads", "; ".join(levels)), ("stores", _size(use.stored))]
+    if use.intensity is not None:
+        holds = "arithmetic" if use.intensity > use.ridge else "memory"
+        meet = f"they meet at {use.ridge:.0f}"
+        lines.append(
+            (
+                "roofline",
+                f"{use.intensity:.2f} operations a byte of memory; {holds} is the roof, {meet}",
+            )
+        )
+    return lines
+
+
+def _moved(use: MemoryUse) -> str:
+    """Loop by loop, and LDS conflicts with what ends them."""
+    out = []
+    if any(loop.depth for loop in use.loops):
+        out += [
+            "",
+            "",
+            f"  {'loop at':<34} {'rounds':>8} {'instr.':>9} {'loaded':>9} {'stored':>9} {'GFLOP':>8} {'LDS cycles':>10}"
+            f" {'conflicts':>9}",
+        ]
+        for loop in use.loops:
+            name = "  " * max(loop.depth - 1, 0) + (loop.place if loop.depth else "outside of loops")
+            out.append(
+                f"  {name:<34} {loop.rounds:>8g} {loop.instructions:>9.0f} {_size(loop.loaded):>9} "
+                f"{_size(loop.stored):>9} {loop.operations / 1e9:>8.3g} {loop.lds:>10} {loop.conflicts:>9}"
+            )
+    if use.conflicts:
+        out += ["", "", "  LDS conflicts"]
+    for c in use.conflicts:
+        pad = (
+            f"{c.pad} dword{'s' * (c.pad != 1)} after each {c.row} bytes end it"
+            if c.pad
+            else "no pad of 8 dwords ends it"
+        )
+        out.append(f"  {c.place}: {c.text}: {c.cycles:g} cycles, {c.free} without; {pad}")
+    return "\n".join(out) if out else ""
 
 
 def _launch(p: Prediction) -> dict[str, Any]:

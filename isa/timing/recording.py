@@ -304,5 +304,6 @@ def record(
         exact &= dx % 32 == 0 and dy % 32 == 0
         along["x"][position], along["y"][position] = dx // 32, dy // 32
     return Trace(
-        own.recorder.finish(), waves, (gx, gy), along["x"], along["y"], exact, dict(own.recorder.spaces)
+        own.recorder.finish(), waves, (gx, gy), along["x"], along["y"], exact, dict(own.recorder.spaces),
+        costliest=own.recorder.costliest,
     )  # fmt: skip

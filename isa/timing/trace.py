@@ -49,6 +49,7 @@ class Trace:
     shift_x, shift_y: int64[n instructions], sectors.
     spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
     apart: where workgroups go different ways.
+    costliest: the LDS access of each instruction that takes most cycles: byte addresses int64[32], mask.
     """
 
     recorded: Recorded
@@ -59,6 +60,7 @@ class Trace:
     exact: bool
     spaces: Mapping[int, str] = field(default_factory=dict)
     apart: Apart | None = None
+    costliest: Mapping[int, tuple[np.ndarray, int]] = field(default_factory=dict)
 
     @property
     def workgroups(self) -> int:
@@ -72,6 +74,8 @@ class Recorder:
     cfg: Cfg
     waves: int
     spaces: dict[int, str] = field(default_factory=dict)
+    costliest: dict[int, tuple[np.ndarray, int]] = field(default_factory=dict)
+    _most: dict[int, int] = field(default_factory=dict)
     _entered: list[tuple[np.ndarray, int]] = field(default_factory=list)
     _blocks: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     _pending: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
@@ -155,7 +159,12 @@ class Recorder:
         size = max(1, width(access.element))
         space = self.spaces.get(position, access.space)
         if space == "lds":
-            self._lds.append((waves, order, coalescing.lds_cycles(addresses, masks, size, period)))
+            cycles = coalescing.lds_cycles(addresses, masks, size, period)
+            self._lds.append((waves, order, cycles))
+            most = int(cycles.argmax())
+            if cycles[most] > self._most.get(position, 0):
+                self._most[position] = int(cycles[most])
+                self.costliest[position] = addresses[most].copy(), int(masks[most])
         elif space == "scratch":
             self._mem.append((waves, order, *coalescing.scratch_sectors(addresses, masks, size)))
         else:

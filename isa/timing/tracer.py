@@ -137,7 +137,9 @@ def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     run = _Run(cfg, _code_of(cfg, launch), launch, probes)
     run.go()
     shift_x, shift_y, exact = run.shifts()
-    return Trace(run.recorder.finish(), launch.waves, (gx, gy), shift_x, shift_y, exact)
+    return Trace(
+        run.recorder.finish(), launch.waves, (gx, gy), shift_x, shift_y, exact, costliest=run.recorder.costliest
+    )
 
 
 class _Run:

@@ -1,0 +1,233 @@
+"""What a launch moves, loop by loop and level by level, and where its LDS accesses collide. All of it is predicted.
+
+In: a launch that was made ready for the cycle model (`Prepared`) and its `Timing`. Out:
+
+    levels      bytes that loads found in L0 and L1, and that came through L2 and L3 and from memory, in the typical run
+                of the busiest unit, scaled to all workgroups; their speed in the predicted time, and the card's peak
+    loops       for each loop without its inner ones: instructions that a wave executes in it, bytes that its global
+                accesses touch (32-byte sectors), floating-point operations, LDS cycles and conflicts among them
+    conflicts   LDS instructions that take longer than the widest access without conflicts, each with a pad that ends it
+
+A pad is sought thus: the lanes of the costliest access that meet in a bank are a row apart; the distance between two of
+them is taken as the length of a row, 1 to 8 dwords are added to each row, and the first number that leaves no conflict
+by the same phases and banks (`isa.timing.coalescing`) is the answer.
+
+Limits: the recorded workgroup stands for all; operations are counted for all 32 lanes of a wave, however few are on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hipgemm.operations import operations
+from isa.semantics.describe import width
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from isa.asm.program import Instruction
+    from isa.timing.ensemble import Timing
+    from isa.timing.model import Prepared
+
+LEVELS = ("L0", "L1", "L2", "L3", "memory")
+_LANES = 32
+_PADS = range(1, 9)
+
+
+@dataclass(frozen=True)
+class Level:
+    """bytes: of loads, see the module's docstring; bandwidth: bytes/s of the card there, None where not known."""
+
+    name: str
+    bytes: float
+    speed: float
+    bandwidth: float | None
+
+    @property
+    def share(self) -> float | None:
+        return self.speed / self.bandwidth if self.bandwidth else None
+
+
+@dataclass(frozen=True)
+class LoopUse:
+    """What one loop does in the whole launch. place: of its first instruction, "" for what is in no loop; depth: 1 for
+    an outermost one; rounds: of a wave; loaded, stored: bytes; operations: of floating point; lds: cycles of the LDS of
+    one workgroup, of which `conflicts`."""
+
+    place: str
+    depth: int
+    rounds: float
+    instructions: float
+    loaded: float
+    stored: float
+    operations: float
+    lds: int
+    conflicts: int
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An LDS instruction that takes `cycles` on average where `free` would do. row: bytes between lanes that meet in a
+    bank; pad: dwords that, added to each row, end it; None where none does."""
+
+    place: str
+    text: str
+    accesses: int
+    cycles: float
+    free: int
+    row: int
+    pad: int | None
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """See the module's docstring. ridge: operations a byte above which the card's arithmetic is what holds it."""
+
+    levels: tuple[Level, ...]
+    stored: float
+    operations: float
+    loops: tuple[LoopUse, ...]
+    conflicts: tuple[Conflict, ...]
+    ridge: float
+
+    @property
+    def intensity(self) -> float | None:
+        """Operations for each byte that comes from or goes to memory; None where nothing does."""
+        moved = self.levels[-1].bytes + self.stored
+        return self.operations / moved if moved else None
+
+    def to_dict(self) -> dict[str, Any]:
+        import dataclasses
+
+        levels = [{**dataclasses.asdict(level), "share": level.share} for level in self.levels]
+        return {**dataclasses.asdict(self), "levels": levels, "intensity": self.intensity}
+
+
+def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -> MemoryUse:
+    """What the launch of `timing` moves; both are of the same launch. places: of its instructions, where somebody has
+    them; else their addresses stand for them."""
+    workgroups = ready.trace.workgroups
+    on, time = timing.card, timing.time_s
+    peaks = (None, None, on.l2_bandwidth, on.l3_bandwidth or None, on.vram_bandwidth)
+    scale = ready.numbers["line_bytes"] * workgroups / max(timing.unit_workgroups, 1)
+    found = [float(n) * scale for n in timing.typical.lines]
+    levels = tuple(
+        Level(name, n, n / time, peak) for name, n, peak in zip(LEVELS, found, peaks, strict=True)
+        if n or name in ("L2", "memory")
+    )  # fmt: skip
+    names = [*map(str, places), *map(_address, ready.cfg.instructions[len(places) :])]
+    loops = tuple(_loops(ready, names))
+    return MemoryUse(
+        levels,
+        sum(loop.stored for loop in loops),
+        sum(loop.operations for loop in loops),
+        loops,
+        tuple(_conflicts(ready, names)),
+        on.peak_flops(timing.clock_mhz) / on.vram_bandwidth,
+    )
+
+
+def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
+    """Every loop with what is in it but in no inner one; last what is in none."""
+    import numpy as np
+
+    from isa.timing import caches, engine_abi
+
+    cfg, recorded, code = ready.cfg, ready.trace.recorded, ready.code
+    waves, workgroups = ready.trace.waves, ready.trace.workgroups
+    own = int(recorded.block_at[waves])  # of the first recording
+    visits = np.bincount(recorded.blocks[:own], minlength=len(cfg.blocks))
+    places = caches.positions(recorded, code)[: int(recorded.mem_at[waves])]
+    sectors = np.diff(recorded.sector_at)[: len(places)]
+    touched = np.bincount(places, sectors, minlength=len(cfg)) * engine_abi.SECTOR
+    accesses, cycles = _lds(ready)
+    inside: dict[int, int] = {b: k for k, loop in enumerate(cfg.loops) for b in sorted(loop.blocks)}  # innermost last
+    done = np.array([operations(inst) for inst in cfg.instructions])
+    free = np.array([_free(inst) for inst in cfg.instructions])
+    stores = code.kind == engine_abi.STORE
+    for k in (*range(len(cfg.loops)), None):
+        blocks = [b for b in range(len(cfg.blocks)) if inside.get(b) == k]
+        rows = [i for b in blocks for i in cfg.blocks[b].range]
+        count = np.array([visits[b] for b in blocks for _ in cfg.blocks[b].range], np.int64)
+        loop = None if k is None else cfg.loops[k]
+        if not count.any():
+            continue
+        yield LoopUse(
+            "" if loop is None else names[cfg.blocks[loop.header].start],
+            0 if loop is None else loop.depth,
+            1.0 if loop is None else float(visits[loop.header]) / waves,
+            float(count.sum()) / waves,
+            float(touched[rows][~stores[rows]].sum()) * workgroups,
+            float(touched[rows][stores[rows]].sum()) * workgroups,
+            float((done[rows] * count).sum()) * _LANES * workgroups,
+            int(cycles[rows].sum()),
+            int(np.maximum(cycles[rows] - free[rows] * accesses[rows], 0).sum()),
+        )
+
+
+def _lds(ready: Prepared) -> tuple[np.ndarray, np.ndarray]:
+    """(accesses, cycles) of each instruction in the recorded workgroup."""
+    import numpy as np
+
+    from isa.timing import engine_abi
+
+    recorded, code, waves = ready.trace.recorded, ready.code, ready.trace.waves
+    kinds = (engine_abi.LDS_LOAD, engine_abi.LDS_STORE)
+    first = code.block_first
+    by_block = [
+        np.array([i for i in range(first[b], first[b + 1]) if code.kind[i] in kinds], np.int64)
+        for b in range(len(first) - 1)
+    ]
+    own = recorded.blocks[: int(recorded.block_at[waves])]
+    places = np.concatenate([np.zeros(0, np.int64), *(by_block[b] for b in own)])
+    cycles = recorded.lds[: len(places)]
+    size = len(code.kind)
+    return np.bincount(places, minlength=size), np.bincount(places, cycles, minlength=size).astype(np.int64)
+
+
+def _dwords(inst: Instruction) -> int:
+    return width(inst.desc.access.element) if inst.desc.access else 0
+
+
+def _free(inst: Instruction) -> int:
+    """Cycles of an LDS access of all lanes without conflicts; 0 where it is none."""
+    from isa.timing.coalescing import PHASES
+
+    access = inst.desc.access
+    if access is None or access.space != "lds":
+        return 0
+    return _LANES // PHASES[_dwords(inst)][0] * (2 if access.pair else 1)
+
+
+def _conflicts(ready: Prepared, names: Sequence[str]) -> Iterator[Conflict]:
+    accesses, cycles = _lds(ready)
+    for i, (addresses, mask) in sorted(ready.trace.costliest.items()):
+        inst = ready.cfg.instructions[i]
+        free = _free(inst)
+        if free and cycles[i] > free * accesses[i]:
+            row, pad = _mended(addresses, mask, _dwords(inst))
+            yield Conflict(names[i], str(inst), int(accesses[i]), float(cycles[i] / accesses[i]), free, row, pad)
+
+
+def _mended(addresses: np.ndarray, mask: int, dwords: int) -> tuple[int, int | None]:
+    """(bytes of a row, dwords of pad that end the conflict) of one access."""
+    import numpy as np
+
+    from isa.timing.coalescing import PHASES, lds_cycles
+
+    on = addresses[[lane for lane in range(_LANES) if mask >> lane & 1]]
+    apart = np.unique(np.abs(on[:, None] - on[None, :]))
+    rows = [int(d) for d in apart if d and d % 128 == 0]
+    least = _LANES // PHASES[dwords][0]
+    for row in rows[:1]:
+        for pad in (p for p in _PADS if p % dwords == 0 or dwords == 3):
+            moved = addresses + addresses // row * 4 * pad
+            if lds_cycles(moved[None], np.array([mask]), dwords)[0] <= least:
+                return row, pad
+    return (rows[0] if rows else 0), None
+
+
+def _address(inst: Instruction) -> str:
+    return f"+{inst.address:#x}" if inst.address is not None else ""

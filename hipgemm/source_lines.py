@@ -1,0 +1,91 @@
+"""Where instructions come from: assembly lines, and lines of the HIP source where the compiler said so (-g).
+
+    places(program, kernel)   for each instruction of a kernel, in their order: its line of assembly, and of the source
+    source_of(program)        line of assembly -> line of the source, by the `.file` and `.loc` directives
+
+A code object of the same kernel has the same instructions in the same order, so `places` also names what only machine
+code was looked at for, as the clock does. What was inlined from a header is
+said to come from the line that called it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from isa.asm.program import Program
+
+_FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
+_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
+_CALLED = re.compile(r"@\[ (.*?):(\d+):\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of a source file. text: what stands there, "" where the file cannot be read."""
+
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}:{self.line}"
+
+
+def source_of(program: Program) -> Mapping[int, SourceLine]:
+    """Number of a line, as `Program.lines` counts -> where it comes from. Empty where nobody said it."""
+    files: dict[int, str] = {}
+    found: dict[int, SourceLine] = {}
+    now: SourceLine | None = None
+    for number, line in enumerate(program.lines):
+        text = line.text
+        if ".file" in text and (match := _FILE.match(text)):
+            folder, name = (match[2], match[3]) if match[3] else ("", match[2])
+            files[int(match[1])] = str(Path(folder) / name)
+        elif ".loc" in text and (match := _LOC.match(text)):
+            chain = [(files.get(int(match[1]), ""), int(match[2]))]
+            chain += [(file, int(at)) for file, at in _CALLED.findall(text)]
+            file, at = next((c for c in chain if not c[0].endswith((".h", ".hpp"))), chain[-1])
+            now = SourceLine(file, at, _text(file, at)) if at else None  # line 0: the compiler made it up
+        elif text.lstrip().startswith(".cfi_endproc") or text.startswith(".Lfunc_end"):
+            now = None
+        if now is not None and line.instruction is not None:
+            found[number] = now
+    return found
+
+
+def _text(file: str, line: int) -> str:
+    held = _lines(file)
+    return held[line - 1].strip() if 0 < line <= len(held) else ""
+
+
+_known: dict[str, list[str]] = {}
+
+
+def _lines(file: str) -> list[str]:
+    if file not in _known:
+        try:
+            _known[file] = Path(file).read_text(errors="replace").splitlines()
+        except OSError:
+            _known[file] = []
+    return _known[file]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Of one instruction. line: of assembly, from 1; source: where it comes from, if that is known."""
+
+    file: str
+    line: int
+    source: SourceLine | None = None
+
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}:{self.line}" + (f" ({self.source})" if self.source else "")
+
+
+def places(program: Program, kernel: str) -> list[Place]:
+    """For each instruction of a kernel, in the order of the code."""
+    source = source_of(program)
+    return [Place(program.file, number + 1, source.get(number)) for number, _ in program.kernel(kernel).instructions()]

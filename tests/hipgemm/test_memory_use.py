@@ -1,0 +1,117 @@
+"""What `time` says a launch moves, against numbers that follow from the kernel; LDS conflicts and the pads that end
+them; the loops of `inspect`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import hipgemm
+from hipgemm.cli import main
+from hipgemm.memory_use import MemoryUse
+from hipgemm.operations import operations
+from isa import toolchain
+from isa.asm.parse import parse
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+OWN = Path(__file__).parent / "own"
+N = 1024
+TRANSPOSE = """#include <hip/hip_runtime.h>
+extern "C" __global__ void __launch_bounds__(1024) transpose(const float *in, float *out, int n) {
+    __shared__ TYPE tile[32][32 + PAD];
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    tile[threadIdx.y][threadIdx.x] = in[y * n + x];
+    __syncthreads();
+    out[(blockIdx.x * 32 + threadIdx.y) * n + blockIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+def use_of(kernel: hipgemm.RawKernel, *launch: object) -> MemoryUse:
+    found = kernel.time(*launch).use
+    assert found is not None
+    return found
+
+
+def transposed(tmp_path: Path, pad: int, type_: str = "float") -> MemoryUse:
+    file = tmp_path / "transpose.hip"
+    file.write_text(TRANSPOSE.replace("PAD", str(pad)).replace("TYPE", type_))
+    kernel = hipgemm.kernel(file, flags=("-gline-tables-only",))
+    return use_of(kernel, (N // 32, N // 32), (32, 32), f"random:f32:{N}x{N}", f"zeros:f32:{N}x{N}", N)
+
+
+def test_a_conflict_and_its_pad(tmp_path: Path) -> None:
+    """All lanes of a column in one bank; the pad that is named ends it; the line is the one that reads the column."""
+    (found,) = transposed(tmp_path, 0).conflicts
+    assert (found.cycles, found.free, found.row, found.pad) == (32, 1, 128, 1)
+    assert "(transpose.hip:7)" in found.place
+    assert found.text.startswith("ds_load_b32")
+    assert transposed(tmp_path, 1).conflicts == ()
+    (half,) = transposed(tmp_path, 16).conflicts
+    assert half.cycles == 16
+
+
+def test_bytes_follow_from_the_arrays(tmp_path: Path) -> None:
+    found = transposed(tmp_path, 1)
+    levels = {level.name: level for level in found.levels}
+    assert levels["memory"].bytes == found.stored == 4 * N * N
+    assert levels["memory"].share is not None
+    assert 0 < levels["memory"].share < 1
+    assert found.operations == 0
+    kernel = hipgemm.kernel(OWN / "saxpy.hip")
+    found = use_of(kernel, 256, 256, 65536, 2.0, "arange:f32:65536", "arange:f32:65536")
+    assert (found.operations, found.stored) == (2 * 65536, 4 * 65536)
+    assert found.levels[-1].bytes == 2 * 4 * 65536
+    assert found.intensity == pytest.approx(2 / 12)
+
+
+def test_loops_of_a_gemm() -> None:
+    found = use_of(hipgemm.kernel("kernel5"))
+    inner = max(found.loops, key=lambda loop: loop.operations)
+    assert inner.depth == 2
+    assert inner.operations == 2 * 4096**3
+    assert inner.loaded == 0
+    outer = next(loop for loop in found.loops if loop.depth == 1)
+    assert outer.rounds == 4096 / 8
+    assert found.intensity is not None
+    assert found.intensity > found.ridge
+    assert found.conflicts == ()
+
+
+def test_it_is_shown_and_in_the_json(tmp_path: Path) -> None:
+    file = tmp_path / "transpose.hip"
+    file.write_text(TRANSPOSE.replace("PAD", "0").replace("TYPE", "float"))
+    launch = "--grid 4,4 --block 32,32 --arg random:f32:128x128 --arg zeros:f32:128x128 --arg i32:128".split()
+    done = CliRunner().invoke(main, ["time", str(file), *launch, "-g"])
+    assert "ds_load_b32" in done.stdout
+    assert "32 cycles, 1 without; 1 dword after each 128 bytes end it" in done.stdout
+    assert "memory is the roof" in done.stdout
+    done = CliRunner().invoke(main, ["time", str(file), *launch, "--json"])
+    assert json.loads(done.stdout)["memory"]["conflicts"][0]["pad"] == 1
+
+
+def test_inspect_shows_loops_without_multiply_adds(tmp_path: Path) -> None:
+    found = hipgemm.kernel(OWN / "softmax.hip").inspect()
+    assert len(found.loops) == 3
+    first = found.loops[0]
+    assert (first.depth, first.loaded, first.stored, first.operations) == (1, 4, 0, 0)
+    done = CliRunner().invoke(main, ["inspect", str(OWN / "softmax.hip")])
+    assert "loop at" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("v_fma_f32 v0, v1, v2, v3", 2),
+        ("v_dual_fmac_f32 v0, v2, v4 :: v_dual_mul_f32 v1, v3, v5", 3),
+        ("v_pk_fma_f16 v0, v1, v2, v3", 4),
+        ("v_add_nc_u32 v0, v1, v2", 0),
+        ("v_max_f32 v0, v1, v2", 0),
+        ("v_cvt_f32_i32 v0, v1", 0),
+        ("v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", 256),
+    ],
+)
+def test_operations(text: str, count: int) -> None:
+    (inst,) = [line.instruction for line in parse(f"\t{text}\n", "x.s").lines if line.instruction]
+    assert operations(inst) == count
