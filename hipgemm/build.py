@@ -38,11 +38,13 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.counts import target_of
 from isa.check.equivalence import Proof
+from isa.check.verify import verify
 from isa.errors import IsaError
 from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
+from isa.object.from_text import TextCode
 from isa.passes import run_pipeline
 from isa.toolchain import Toolchain
 
@@ -164,16 +166,20 @@ def image(kernel: Kernel, *, arch: str = "gfx1100", tools: Toolchain | None = No
 @dataclass(frozen=True)
 class Linked:
     """A kernel's code, ready to be loaded. image: a code object; text: its assembly, or the file of it, where there is
-    one; made_by: what compiled it; warnings: what the user must be told."""
+    one; made_by: what compiled it; warnings: what the user must be told; arch: of text without an image."""
 
     kernel: Kernel
     image: bytes
     text: Program | Path | None = None
     made_by: str = ""
     warnings: tuple[str, ...] = ()
+    arch: str = ""
 
     @cached_property
     def code_object(self) -> CodeObject:
+        """Read of the image; of assembly that there was no assembler for, made from its text."""
+        if not self.image and isinstance(self.text, Program):
+            return TextCode.of(self.text, self.arch)
         return _loaded(self.kernel, self.image)
 
     @cached_property
@@ -192,14 +198,27 @@ class Linked:
 
 
 def linked(
-    kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None, tools: Toolchain | None = None
+    kernel: Kernel,
+    *,
+    arch: str = "gfx1100",
+    hipcc: Path | None = None,
+    tools: Toolchain | None = None,
+    runs: bool = True,
 ) -> Linked:
     """The code object of a kernel for a target: built, assembled for the target that the text names, or as it is.
-    Raises what `build` does, and CodeObjectError for bytes that are no code object."""
+    runs: False for who does not launch it: then assembly does without an assembler where there is none. Raises what
+    `build` does, and CodeObjectError for bytes that are no code object."""
     if isinstance(kernel.code, bytes):
         return Linked(kernel, kernel.code)
     if kernel.code is not None:
-        tools = tools or toolchain.find(hipcc)
+        try:
+            tools = tools or toolchain.find(hipcc)
+        except toolchain.ToolchainMissing:
+            if runs:
+                raise
+            verify(kernel.code)
+            named = target_of(kernel.code)
+            return Linked(kernel, b"", kernel.code, arch=named.name if named else arch)
         return Linked(kernel, _assembled(kernel.code, tools, arch), kernel.code, str(tools))
     built = build(kernel, arch=arch, hipcc=hipcc, tools=tools)
     return Linked(kernel, built.hsaco.read_bytes(), built.assembly, built.toolchain, built.warnings)

@@ -28,6 +28,7 @@ from isa.asm.program import Instruction, Program
 from isa.check import counts
 from isa.display import Shown
 from isa.errors import IsaError
+from isa.object import metadata
 from isa.object.code_object import CodeObject, disassemble
 from isa.semantics.describe import bit_width
 from isa.targets import GFX1100, TARGETS, Target
@@ -176,7 +177,7 @@ def _of_program(program: Program, flow: Cfg, source: str, threads: int | None) -
     kernel = program.kernel(flow.name)
 
     def stated(key: str, directive: str | None, default: int | None = None) -> int:
-        value = counts.metadata(kernel, key)
+        value = metadata.number(kernel, key)
         if value is None and directive:
             value = kernel.number(directive)
         value = default if value is None else value

@@ -77,16 +77,17 @@ def prepared(
     arch: str = "gfx1100",
     hipcc: Path | None = None,
     cus: int = CUS,
+    runs: bool = True,
 ) -> tuple[Linked, Launch]:
-    """A kernel's code, and its launch. What can be refused before it is built is. Raises what `build.linked` and
-    `launch_of` do."""
+    """A kernel's code, and its launch. What can be refused before it is built is. runs: as for `build.linked`. Raises
+    what that and `launch_of` do."""
     from hipgemm.build import linked
 
     if isinstance(kernel, Gemm):
         if request.said:
             raise BadLaunch(f"{kernel.name} has a launch of its own", hint="-n, -m and -k give its size")
         kernel.check_size(problem.m, problem.n, problem.k)
-    made = linked(kernel, arch=arch, hipcc=hipcc)
+    made = linked(kernel, arch=arch, hipcc=hipcc, runs=runs)
     return made, launch_of(made, request, problem, cus)
 
 

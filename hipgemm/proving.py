@@ -15,11 +15,11 @@ from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
 from isa.asm.program import Program
 from isa.check import spec_proof
-from isa.check.counts import metadata
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
+from isa.object import metadata
 
 
 class Disproved(IsaError):
@@ -30,7 +30,7 @@ def facts(kernel: Kernel, program: Program | None = None, name: str | None = Non
     """What is true of each launch of a GEMM kernel (see Gemm.check_size); of others, the largest workgroup that the
     metadata of `name` in `program` allows."""
     if not isinstance(kernel, Gemm):
-        block = metadata(program.kernel(name), ".max_flat_workgroup_size") if program else None
+        block = metadata.number(program.kernel(name), ".max_flat_workgroup_size") if program else None
         return Facts(block=block or 1024)
     rows, columns = kernel.block_tile
     largest = (min(LARGEST_INT, LARGEST_GRID_Y * rows), LARGEST_INT, LARGEST_INT)

@@ -26,6 +26,7 @@ ISA = [
     "native",
     "object.metadata",
     "semantics",
+    "object.from_text",
     "analysis",
     "check.rules",
     "check.registry check.causes",

@@ -1,6 +1,7 @@
 """The core without any extra, on a machine without a compiler: what it does, and what it says of what it cannot do."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,30 @@ s_endpgm
 .amdhsa_wavefront_size32 1
 .amdhsa_next_free_vgpr 2
 .amdhsa_next_free_sgpr 2
+.amdhsa_kernarg_size 8
 .end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: store
+    .symbol: store.kd
+    .kernarg_segment_size: 8
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: 0
+    .wavefront_size: 32
+    .sgpr_count: 4
+    .vgpr_count: 2
+    .max_flat_workgroup_size: 1024
+    .args:
+      - .name: out
+        .address_space: global
+        .offset: 0
+        .size: 8
+        .value_kind: global_buffer
+...
+.end_amdgpu_metadata
 """
 RUN = "from hipgemm.cli import main; main()"
 
@@ -44,10 +68,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def alone(folder: Path, cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def alone(folder: Path, cache: Path, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
     """hipgemm in a process that finds neither the extras nor a compiler nor anything that was made before."""
     environment = {k: v for k, v in os.environ.items() if k != "ROCM_PATH"}
-    environment |= {"PATH": "", "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(ROOT)}
+    environment |= {"PATH": path, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", WITHOUT + RUN, *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
@@ -67,6 +91,16 @@ def test_text_needs_nothing_else(folder: Path, tmp_path: Path, arguments: list[s
     assert said in done.stdout + done.stderr
 
 
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here, which the cycle model is compiled by")
+def test_text_is_timed_where_there_is_a_c_compiler(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cc").write_text(f'#!/bin/sh\nPATH="{os.environ["PATH"]}" exec cc "$@"\n')
+    (tmp_path / "cc").chmod(0o755)
+    launch = "--grid 1 --block 32 --arg buffer:256".split()
+    done = alone(folder, tmp_path, "time", "store.s", *launch, path=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "us" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "missing", "extra"),
     [
@@ -74,7 +108,7 @@ def test_text_needs_nothing_else(folder: Path, tmp_path: Path, arguments: list[s
         (["simulate", "script.py"], "hip-python is not installed", "sim"),
         (["lint", "gemm.hsaco"], "rocm-llvm-python is not installed", "sim"),
         (["inspect", "gemm.hsaco"], "rocm-llvm-python is not installed", "sim"),
-        (["time", "gemm.s", "--grid", "1", "--block", "128"], "no compiler for gfx11", "toolchain"),
+        (["time", "store.s", *"--grid 1 --block 32 --arg buffer:256".split()], "no C compiler", "toolchain"),
         (["inspect", "kernel9"], "no compiler for gfx11", "toolchain"),
         (
             ["tune", "--shapes", "shapes.txt", "--executor", "dask", "-o", "t.json"],

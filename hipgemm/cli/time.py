@@ -63,7 +63,9 @@ def command(
     with steps() as step:
         kernel = inputs.kernel(what, code)
         step(f"building {what}")
-        made, launch = prepared(kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus)
+        made, launch = prepared(
+            kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus, runs=False
+        )
         step("following its addresses and playing it")
         ready, prediction = predicted(made, launch, on, clock, bank_rule=rule, run=run)
         ends = []

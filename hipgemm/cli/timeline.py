@@ -53,7 +53,9 @@ def command(
     with steps() as step:
         kernel = inputs.kernel(what, code)
         step(f"building {what}")
-        made, launch = prepared(kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus)
+        made, launch = prepared(
+            kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus, runs=False
+        )
         step("following its addresses")
         ready = timed(made.code_object, made.name, launch, on, run=run).prepared
         step("playing it")

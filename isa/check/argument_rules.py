@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from isa.asm.program import Kernel
-from isa.check import counts
 from isa.check.registry import RULES
 from isa.errors import Finding, Span
 from isa.object import metadata
@@ -29,7 +28,7 @@ def of_text(kernel: Kernel) -> Iterator[Finding]:
     """What is wrong with the arguments of a kernel in assembly."""
     rows = metadata.arguments(kernel)
     spans = {argument: _span(kernel, line) for line, argument in rows}
-    sizes = {key: counts.metadata(kernel, key) for key in (".kernarg_segment_size", ".kernarg_segment_align")}
+    sizes = {key: metadata.number(kernel, key) for key in (".kernarg_segment_size", ".kernarg_segment_align")}
     align = kernel.metadata.get(".kernarg_segment_align")
     yield from _faults([a for _, a in rows], spans, _span(kernel, align) if align is not None else None, sizes)
 

@@ -29,6 +29,7 @@ from isa.analysis.cfg import Cfg
 from isa.asm.program import Directive, Kernel, Program
 from isa.check.registry import RULES
 from isa.errors import Finding
+from isa.object import metadata
 from isa.object.code_object import DescribedKernel as Linked
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT
 from isa.targets import TARGETS, Target, named_in
@@ -48,7 +49,7 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     vgprs, sgprs = kernel.number("next_free_vgpr"), kernel.number("next_free_sgpr")
     if vgprs is not None:
         yield from _enough(kernel, "next_free_vgpr", vgprs, found.vgprs if known else 0, VGPR_LIMIT, "VGPRs")
-        says = metadata(kernel, ".vgpr_count")
+        says = metadata.number(kernel, ".vgpr_count")
         if says is None or not known or not found.vgprs <= says <= vgprs:
             yield from _same(kernel, ".vgpr_count", vgprs, f".amdhsa_next_free_vgpr {vgprs}")
     if sgprs is not None:
@@ -78,7 +79,7 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     wave32 = kernel.number("wavefront_size32")
     if wave32 in (0, 1):
         yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}")
-    threads = metadata(kernel, ".max_flat_workgroup_size")
+    threads = metadata.number(kernel, ".max_flat_workgroup_size")
     if threads is not None and not 1 <= threads <= LARGEST_WORKGROUP:
         message = f"a workgroup has 1 to {LARGEST_WORKGROUP} work-items"
         yield _at(kernel, ".max_flat_workgroup_size", message, expected=f"1 to {LARGEST_WORKGROUP}", got=str(threads))
@@ -144,17 +145,6 @@ def _of(message: str, expected: str, got: int) -> Finding:
     return COUNTS.found(message, hint="link it again from what the compiler wrote", expected=expected, got=str(got))
 
 
-def metadata(kernel: Kernel, key: str) -> int | None:
-    """The value of a metadata entry such as `.vgpr_count`; None where it is not given as a number."""
-    if key not in kernel.metadata:
-        return None
-    text = kernel.program.lines[kernel.metadata[key]].text.partition(":")[2].strip()
-    try:
-        return int(text, 0)
-    except ValueError:
-        return None
-
-
 def _at(kernel: Kernel, name: str, message: str, *, expected: str, got: str, hint: str | None = None) -> Finding:
     line = kernel.metadata[name] if name.startswith(".") else kernel.descriptor[name]
     text = kernel.program.lines[line].text
@@ -177,7 +167,7 @@ def _enough(kernel: Kernel, name: str, given: int, used: int, limit: int, what: 
 
 
 def _same(kernel: Kernel, key: str, value: int, because: str) -> Iterator[Finding]:
-    says = metadata(kernel, key)
+    says = metadata.number(kernel, key)
     if says is not None and says != value:
         yield _at(
             kernel,

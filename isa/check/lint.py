@@ -157,7 +157,7 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
         return
     initial = wave_start.of_kernel(kernel)
     yield from counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)
-    threads = counts.metadata(kernel, ".max_flat_workgroup_size")
+    threads = metadata.number(kernel, ".max_flat_workgroup_size")
     given = sizes.of(initial.user, (argument for _, argument in metadata.arguments(kernel)))
     start = Start(_given(initial.sgprs), threads, initial.workitem_id + 1, not wave32, target, given)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))

@@ -32,6 +32,17 @@ def arguments(kernel: Kernel) -> list[tuple[int, Argument]]:
     return [(e["offset"][1], a) for e in entries if (a := _argument(e)) is not None]
 
 
+def number(kernel: Kernel, key: str) -> int | None:
+    """The value of a metadata entry such as `.vgpr_count`; None where it is not given as a number."""
+    if key not in kernel.metadata:
+        return None
+    text = kernel.program.lines[kernel.metadata[key]].text.partition(":")[2].strip()
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None
+
+
 def _indent(text: str) -> int:
     """The column at which an entry's keys stand, a dash before the first one taken for blanks."""
     match = _ITEM.match(text)

@@ -19,6 +19,7 @@ import numpy as np
 
 from isa.analysis.banks import Source, sources
 from isa.analysis.cfg import Cfg
+from isa.asm.encoding import size_of
 from isa.asm.program import Fields, Imm, Instruction
 from isa.registers import Reg
 from isa.semantics.describe import Access, width
@@ -183,18 +184,9 @@ def _registers(sets: Sequence[frozenset[Reg]], kind: np.ndarray) -> tuple[np.nda
 
 
 def _addresses(insts: Sequence[Instruction]) -> np.ndarray:
-    """Byte addresses; where the program is text, sizes are taken as 8 for VOPD, VOP3, memory and literals, else 4."""
+    """Byte addresses."""
     if insts and insts[0].address is not None:
         first = insts[0].address // _CODE_LINE * _CODE_LINE
         return np.array([(i.address or 0) - first for i in insts], np.int64)
-    sizes = [_size(inst) for inst in insts]
+    sizes = [inst.size or size_of(inst) for inst in insts]
     return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-
-
-def _size(inst: Instruction) -> int:
-    if inst.size:
-        return inst.size
-    if inst.pair is not None or inst.mnemonic.endswith("_e64") or inst.desc.access is not None:
-        return 8
-    literal = any(isinstance(o, Imm) and isinstance(o.value, int) and not -16 <= o.value <= 64 for o in inst.operands)
-    return 8 if literal and (inst.desc.is_salu or inst.desc.is_valu) else 4

@@ -22,6 +22,7 @@ from isa.analysis.resources import occupancy
 from isa.asm.parse import parse_disassembly
 from isa.errors import IsaError
 from isa.object import code_object as objects
+from isa.object.from_text import TextCode
 from isa.sim import arguments
 from isa.targets import target
 from isa.timing import bank_rules, ensemble
@@ -45,7 +46,9 @@ _ELSEWHERE = ("check", "asm/emit.py", "passes", "toolchain.py")
 
 
 def cfg_of(code: objects.CodeObject, kernel: objects.DescribedKernel) -> Cfg:
-    """The control flow of a kernel as it lies in its code object."""
+    """The control flow of a kernel as it lies in its code object, or would lie there."""
+    if isinstance(code, TextCode):
+        return control_flow.of_kernel(code.laid_out(kernel.name))
     entry = kernel.descriptor.entry
     return _cfg(code.read(entry, kernel.code_size), entry, code.arch, kernel.name)
 

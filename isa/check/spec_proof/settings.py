@@ -9,6 +9,7 @@ from isa.check import counts
 from isa.check.spec_proof.launch import SymbolicLaunch, argument_bytes
 from isa.check.spec_proof.pointers import words
 from isa.check.spec_proof.waves import Fault, Waves
+from isa.object import metadata
 
 # Directives that change how a wave starts or computes -> what they must be; LLVM AMDGPUUsage, ".amdhsa_" directives.
 FIXED = {
@@ -46,10 +47,10 @@ def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
     for name, least in (("kernarg_size", size),):
         if (found := _directive(kernel, name)) < least:
             raise Fault("setting", f".amdhsa_{name} is {found}: the arguments have {least} bytes")
-    most = counts.metadata(kernel, ".max_flat_workgroup_size")
+    most = metadata.number(kernel, ".max_flat_workgroup_size")
     if most is not None and most < threads:
         raise Fault("setting", f".max_flat_workgroup_size is {most}: a workgroup has {threads} threads")
-    if counts.metadata(kernel, ".uniform_work_group_size") == 0:
+    if metadata.number(kernel, ".uniform_work_group_size") == 0:
         raise Fault("setting", ".uniform_work_group_size is 0: the kernel takes whole workgroups only")
     for axis, groups in zip(_IDS, launch.grid, strict=True):
         if groups > 1 and not _directive(kernel, f"system_sgpr_workgroup_id_{axis}"):

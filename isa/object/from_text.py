@@ -1,0 +1,139 @@
+"""Assembly in the place of its code object, for who only reads it: nothing is assembled.
+
+In: a `Program` and a target. Out: a `TextCode`: its kernels as their directives and metadata describe them, with LLVM's
+defaults for directives that are missing (AMDGPUUsage, "AMDHSA Kernel Assembler Directives"), and the text of each laid
+out: every instruction with its address from the kernel's start and its size (`isa.asm.encoding`), and the `s_nop 0`
+that a directive of alignment stands for.
+
+Limits: no data between instructions (.long and its kind), no counts that are expressions; symbols have no addresses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from isa.asm.emit import instruction_line
+from isa.asm.encoding import size_of
+from isa.asm.program import Directive, Imm, Instruction, Kernel, Line, Program
+from isa.errors import IsaError
+from isa.object import metadata
+from isa.object.code_object import CodeObject, DescribedKernel
+from isa.object.descriptor import Descriptor
+from isa.semantics import wave_start
+from isa.semantics.float_mode import FloatMode
+
+_ALIGNS: dict[str, Callable[[int], int]] = {".p2align": lambda n: 1 << n, ".balign": int, ".align": int}
+_DATA = frozenset(".byte .short .2byte .word .long .4byte .int .quad .8byte .octa .float .double .half .bfloat .ascii "
+                  ".asciz .string .fill .zero .skip .space .org .incbin".split())  # fmt: skip
+_NOP = Instruction("s_nop", (Imm(0, "0"),), size=4)
+_EXCEPTIONS = ("fp_ieee_invalid_op", "fp_denorm_src", "fp_ieee_div_zero", "fp_ieee_overflow", "fp_ieee_underflow",
+               "fp_ieee_inexact", "int_div_zero")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TextCode(CodeObject):
+    """A program as a code object that has no bytes."""
+
+    program: Program = field(kw_only=True)
+
+    @staticmethod
+    def of(program: Program, arch: str) -> TextCode:
+        """IsaError where a kernel's directives do not say what it takes."""
+        kernels = {name: _described(kernel) for name, kernel in program.kernels.items()}
+        return TextCode(arch, 0, kernels, (), {}, program=program)
+
+    def code(self, name: str) -> bytes:
+        """The kernel's text."""
+        self.kernel(name)
+        return "\n".join(line.text for line in self.program.kernel(name).lines).encode()
+
+    def laid_out(self, name: str) -> Kernel:
+        """The kernel with addresses and sizes."""
+        kernel = self.program.kernel(name)
+        lines = self.program.lines
+        placed = [*lines[: kernel.start], *_placed(self.program, kernel), *lines[kernel.end :]]
+        return self.program.with_lines(placed).kernel(name)
+
+
+def _placed(program: Program, kernel: Kernel) -> Iterator[Line]:
+    at = 0
+    for number in range(kernel.start, kernel.end):
+        line = program.lines[number]
+        if isinstance(line.node, Instruction):
+            size = size_of(line.node)
+            yield dataclasses.replace(line, node=dataclasses.replace(line.node, address=at, size=size))
+            at += size
+            continue
+        if isinstance(line.node, Directive):
+            for _ in range(_padding(line.node, at, program, number)):
+                yield instruction_line(dataclasses.replace(_NOP, address=at, span=program.span(number)))
+                at += _NOP.size
+        yield line
+
+
+def _padding(directive: Directive, at: int, program: Program, number: int) -> int:
+    """How many s_nop a directive stands for."""
+    if directive.name in _DATA:
+        raise IsaError("data between instructions: only an assembler knows its size", span=program.span(number),
+                       hint="pip install 'hipgemm[toolchain]'")  # fmt: skip
+    if directive.name not in _ALIGNS:
+        return 0
+    words = [word.strip() for word in directive.args.split(",")]
+    try:
+        missing = -at % _ALIGNS[directive.name](int(words[0], 0))
+        most = int(words[2], 0) if len(words) > 2 and words[2] else missing
+    except (ValueError, ZeroDivisionError):
+        raise IsaError("no alignment", span=program.span(number), expected="a number", got=directive.args) from None
+    return missing // _NOP.size if missing <= most else 0
+
+
+def _described(kernel: Kernel) -> DescribedKernel:
+    def given(name: str, default: int = 0) -> int:
+        return kernel.directive(name) if name in kernel.descriptor else default
+
+    def stated(key: str, default: int) -> int:
+        value = metadata.number(kernel, key)
+        return default if value is None else value
+
+    start, mode = wave_start.of_kernel(kernel), FloatMode.of_kernel(kernel)
+    vgprs, wave32 = kernel.directive("next_free_vgpr"), bool(given("wavefront_size32", 1))
+    granule = 8 if wave32 else 4
+    descriptor = Descriptor(
+        **{f.name: getattr(start, f.name) for f in dataclasses.fields(start)},
+        address=0,
+        lds_bytes=given("group_segment_fixed_size"),
+        scratch_bytes=given("private_segment_fixed_size"),
+        kernarg_bytes=given("kernarg_size"),
+        entry=0,
+        vgprs=-(-max(vgprs, 1) // granule) * granule,
+        float_mode=mode.register & 0xFF,
+        dx10_clamp=mode.dx10_clamp,
+        ieee=mode.ieee,
+        fp16_overflow=bool(given("fp16_overflow")),
+        wgp_mode=bool(given("workgroup_processor_mode", 1)),
+        mem_ordered=bool(given("memory_ordered", 1)),
+        forward_progress=bool(given("forward_progress", 1)),
+        priority=0,
+        enable_scratch=bool(given("enable_private_segment")),
+        exceptions=sum(bool(given(f"exception_{name}")) << i for i, name in enumerate(_EXCEPTIONS)),
+        shared_vgprs=8 * given("shared_vgpr_count"),
+        prefetch_lines=kernel.number("inst_pref_size") or 0,
+        wave32=wave32,
+        dynamic_stack=bool(given("uses_dynamic_stack")),
+        raw=b"",
+    )
+    values = {key: value for key in kernel.metadata if (value := metadata.number(kernel, key)) is not None}
+    return DescribedKernel(
+        kernel.name,
+        descriptor,
+        tuple(argument for _, argument in metadata.arguments(kernel)),
+        vgprs=stated(".vgpr_count", vgprs),
+        sgprs=stated(".sgpr_count", given("next_free_sgpr")),
+        vgpr_spills=stated(".vgpr_spill_count", 0),
+        sgpr_spills=stated(".sgpr_spill_count", 0),
+        max_workgroup=stated(".max_flat_workgroup_size", 1024),
+        code_size=0,
+        metadata=values,
+    )
