@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.findings import as_object, of_rules, rule_options
+from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown, source_of
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, size_options
 from hipgemm.launch_request import LaunchRequest
 from isa.errors import Finding
+
+if TYPE_CHECKING:
+    from hipgemm.source_lines import SourceLine
 
 
 @click.command("check", cls=KernelCommand)
@@ -29,7 +34,7 @@ from isa.errors import Finding
 def command(
     what: tuple[str, ...], n: int, m: int | None, k: int | None, alpha: float, beta: float, count: int, seed: int,
     budget: int | None, request: LaunchRequest, code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...],
-    sarif: bool, as_json: bool,
+    listing: Path | None, sarif: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Launch kernels of the ladder, or of HIP, assembly and code objects, and report what a card would let pass.
 
@@ -51,6 +56,7 @@ def command(
     ids = chosen(select, ignore)
     problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, "random", seed)
     found: list[tuple[str, list[Finding]]] = []
+    rows: list[dict[str, object]] = []
     for one in what:
         kernel = inputs.kernel(one, code)
         made, launch = prepared(kernel, request, problem, arch=code.arch or "gfx1100", hipcc=code.hipcc)
@@ -58,22 +64,24 @@ def command(
         seen = check(made.code_object, name, launch, program=program, schedules=Schedules(count, seed, None, budget))
         if program is not None:
             seen = suppress.apply(seen, program, "check", suppress.lines_of(program, name))
-        found.append((one, of_rules(seen, ids)))
+        seen = listed(of_rules(seen, ids), program or made.code_object, [name], listing)
+        source = source_of(program)
+        found.append((one, seen))
+        rows.append({"input": one, "findings": [as_object(f, source) for f in seen]})
         if not as_json and not sarif:
-            _show(*found[-1])
+            _show(one, seen, source)
     faults = sum(f.severity == "fault" for _, findings in found for f in findings)
     if sarif:
         from hipgemm.cli.sarif import log
 
         click.echo(json.dumps(log("check", ((one, f) for one, findings in found for f in findings))))
     elif as_json:
-        rows = [{"input": one, "findings": [as_object(f) for f in findings]} for one, findings in found]
         click.echo(json.dumps({"faults": faults, "schedules": count, "seed": seed, "checked": rows}))
     sys.exit(1 if faults else 0)
 
 
-def _show(what: str, findings: Sequence[Finding]) -> None:
+def _show(what: str, findings: Sequence[Finding], source: Mapping[int, SourceLine]) -> None:
     for finding in findings:
-        click.echo(f"{finding}\n")
+        click.echo(shown(finding, source))
     faults = sum(f.severity == "fault" for f in findings)
     click.echo(f"{what}: {faults} faults, {len(findings) - faults} notes", err=True)

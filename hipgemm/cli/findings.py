@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,9 +12,19 @@ from hipgemm.cli import place
 from hipgemm.cli.options import together
 from isa.errors import Finding
 
+if TYPE_CHECKING:
+    from hipgemm.source_lines import SourceLine
+
 rule_options = together(
     click.option("--select", multiple=True, metavar="IDS", help="These rules only: ids or prefixes, as LDS,WAIT001."),
     click.option("--ignore", multiple=True, metavar="IDS", help="All rules but these."),
+    click.option(
+        "--listing",
+        default=None,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Of a code object: write its instructions here, and point into them.",
+    ),
     click.option("--sarif", is_flag=True, help="Print a SARIF 2.1.0 log."),
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
 )
@@ -23,8 +35,38 @@ def of_rules(findings: Sequence[Finding], ids: Collection[str]) -> list[Finding]
     return [f for f in findings if f.id in ids]
 
 
-def as_object(finding: Finding) -> dict[str, object]:
+def shown(finding: Finding, source: Mapping[int, SourceLine]) -> str:
+    """For a terminal. source: line of assembly -> where it comes from."""
+    origin = source.get(finding.span.line - 1) if finding.span else None
+    return f"{finding}\n" + (f"  source: {origin}: {origin.text}\n" if origin else "")
+
+
+def source_of(given: object) -> Mapping[int, SourceLine]:
+    """Where the lines of what was looked at come from; nothing is known of code objects."""
+    from hipgemm.source_lines import source_of
+    from isa.asm.program import Program
+
+    return source_of(given) if isinstance(given, Program) else {}
+
+
+def listed(findings: Sequence[Finding], code: object, kernels: Collection[str], file: Path | None) -> list[Finding]:
+    """The findings of a code object with places in its listing, which is written; as they are where none is wanted."""
+    from hipgemm.cli import inputs
+    from hipgemm.listing import Listing
+    from isa.object.code_object import CodeObject
+
+    if file is None:
+        return list(findings)
+    if not isinstance(code, CodeObject):
+        raise click.UsageError("--listing is for code objects: findings of HIP source and assembly name their lines")
+    made = Listing(code, str(file), kernels)
+    inputs.write(inputs.writable(file), str(made))
+    return made.pointed(findings)
+
+
+def as_object(finding: Finding, source: Mapping[int, SourceLine] = {}) -> dict[str, object]:
     """One finding as a JSON object."""
+    origin = source.get(finding.span.line - 1) if finding.span else None
     return {
         "severity": finding.severity,
         "id": finding.id,
@@ -33,6 +75,7 @@ def as_object(finding: Finding) -> dict[str, object]:
         "message": finding.message,
         "place": place(finding.span),
         "where": str(finding.span) if finding.span else finding.where,
+        "from": {"file": origin.file, "line": origin.line, "text": origin.text} if origin else None,
         "expected": finding.expected,
         "found": finding.got,
         "help": finding.hint,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import click
 
-from hipgemm.cli.findings import as_object, of_rules, rule_options
+from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown, source_of
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
 
 
@@ -30,7 +31,8 @@ def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> Non
 @code_options
 @rule_options
 def command(
-    what: str, faults_only: bool, code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...], sarif: bool,
+    what: str, faults_only: bool, code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...],
+    listing: Path | None, sarif: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Check HIP source, assembly (- for stdin), a code object, or a kernel of the ladder: all kernels in it.
@@ -50,15 +52,17 @@ def command(
     ids = chosen(select, ignore)
     given = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc)
     found = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
+    source = source_of(given)
+    found = listed(found, given, [code.name] if code.name else list(given.kernels), listing)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:
         from hipgemm.cli.sarif import log
 
         click.echo(json.dumps(log("lint", ((what, f) for f in found))))
     elif as_json:
-        click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f) for f in found]}))
+        click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f, source) for f in found]}))
     else:
         for finding in found:
-            click.echo(f"{finding}\n")
+            click.echo(shown(finding, source))
         click.echo(f"{what}: {faults} faults, {len(found) - faults} notes", err=True)
     sys.exit(1 if faults else 0)

@@ -1,0 +1,82 @@
+"""Findings point at lines of HIP beside those of assembly, and those of code objects into a listing."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hipgemm.build import linked, readable
+from hipgemm.cli import main
+from hipgemm.kernel_files import read_kernel
+from hipgemm.source_lines import places, source_of
+from isa import toolchain
+from isa.asm.emit import emit
+from isa.asm.program import Program
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+OWN = Path(__file__).parent / "own"
+LAUNCH = "--grid 4 --block 256 --arg i32:1000 --arg f32:2 --arg zeros:f32:1000 --arg zeros:f32:1000".split()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """saxpy.hip, and nowait: its assembly with lines of the source but without the wait for its loads."""
+    folder = tmp_path_factory.mktemp("lines")
+    shutil.copy(OWN / "saxpy.hip", folder)
+    program = readable(read_kernel(str(folder / "saxpy.hip"), flags=("-gline-tables-only",)))
+    assert isinstance(program, Program)
+    (folder / "nowait.s").write_text(emit(program).replace("s_waitcnt vmcnt(0)", "s_nop 0"))
+    (folder / "nowait.hsaco").write_bytes(linked(read_kernel(str(folder / "nowait.s"))).image)
+    return folder
+
+
+def body_line(files: Path) -> tuple[int, str]:
+    """The line of saxpy.hip that computes, and its text."""
+    lines = (files / "saxpy.hip").read_text().splitlines()
+    number = next(i for i, line in enumerate(lines) if "y[i] = " in line)
+    return number + 1, lines[number].strip()
+
+
+def test_every_instruction_that_computes_has_a_line(files: Path) -> None:
+    kernel = read_kernel(str(files / "nowait.s"))
+    assert isinstance(kernel.code, Program)
+    found = places(kernel.code, "saxpy")
+    code = linked(kernel).code_object
+    assert len(found) == len([i for _, i in kernel.code.kernel().instructions()])
+    assert code.kernels
+    lines = {str(inst): place for place, (_, inst) in zip(found, kernel.code.kernel().instructions(), strict=True)}
+    place = next(place for text, place in lines.items() if text.startswith("v_fmac_f32"))
+    assert place.source is not None
+    assert (place.source.line, place.source.text) == body_line(files)
+    assert source_of(readable(read_kernel(str(files / "saxpy.hip")))) == {}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("words", [["lint"], ["check", *LAUNCH, "--schedules", "1"]])
+def test_a_finding_points_at_the_source(words: list[str], files: Path) -> None:
+    number, text = body_line(files)
+    done = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:]])
+    assert done.exit_code == 1
+    assert f"  source: saxpy.hip:{number}: {text}\n" in done.stdout
+    done = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:], "--json"])
+    told = json.loads(done.stdout)
+    (finding, *_) = told["findings"] if words[0] == "lint" else told["checked"][0]["findings"]
+    assert (finding["from"]["line"], finding["from"]["text"]) == (number, text)
+
+
+@pytest.mark.parametrize("words", [["lint"], ["check", *LAUNCH, "--schedules", "1"]])
+def test_a_finding_of_a_code_object_points_into_a_listing(words: list[str], files: Path, tmp_path: Path) -> None:
+    listing = tmp_path / "nowait.lst"
+    done = CliRunner().invoke(
+        main, [words[0], str(files / "nowait.hsaco"), *words[1:], "--listing", str(listing), "--json"]
+    )
+    assert done.exit_code == 1, done.output
+    told = json.loads(done.stdout)
+    (finding, *_) = told["findings"] if words[0] == "lint" else told["checked"][0]["findings"]
+    place = finding["place"]
+    assert place["file"] == str(listing)
+    assert listing.read_text().splitlines()[place["line"] - 1] == place["text"]
+    assert "v_fmac_f32" in place["text"]
+    refused = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:], "--listing", str(listing)])
+    assert refused.exit_code == 2
