@@ -123,7 +123,7 @@ def build(
         cached = False
         try:
             stages: list[Stage] = []
-            for stage in _street(kernel, arch, tools, flags, folder):
+            for stage in _stages(kernel, arch, tools, flags, folder):
                 _tell(on_stage, stage, stages)
                 stages.append(stage)
             record = {"toolchain": str(tools), "arch": arch, "stages": [s.as_json() for s in stages]}
@@ -258,7 +258,7 @@ def _assembled(program: Program, tools: Toolchain, arch: str) -> bytes:
     return image
 
 
-def _street(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
+def _stages(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
     """Every step, in order."""
     name = kernel.stem
     object_file, hsaco = folder / f"{name}.o", folder / f"{name}.hsaco"

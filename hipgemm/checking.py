@@ -1,7 +1,7 @@
-"""The dynamic checker on a kernel's launch: what the observers see, and what the arrays hold afterwards.
+"""The dynamic checker on a kernel's launch: what the sanitizer sees, and what the arrays hold afterwards.
 
 `check` launches any kernel: a rung of the ladder on a problem, a file's with arguments that somebody gave. Beside what
-the observers see, an array that is not what the launch's reference says is a finding. `first_fault` is the same for
+the sanitizer sees, an array that is not what the launch's reference says is a finding. `first_fault` is the same for
 whoever only asks whether there is one. Each uses a simulated card of its own.
 """
 
@@ -90,7 +90,7 @@ def _observed(
     schedules: Schedules,
     briefly: bool = False,
 ) -> list[Finding]:
-    """What the observers saw, and arrays that are not what they must be."""
+    """What the sanitizer saw, and arrays that are not what they must be."""
     launch = launch.bound(kernel.facts)
     arrays, addresses, unwritten = launch.arrays, [], []
     for array in arrays:

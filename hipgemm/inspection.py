@@ -94,8 +94,8 @@ class Row:
 @dataclass(frozen=True)
 class LoopMix:
     """One loop with its inner ones. place: as of a Row, of its first instruction; depth: 1 for an outermost one;
-    loaded, stored, lds: bytes that a lane asks for in one round, of global memory and of LDS; operations: of floating
-    point."""
+    loaded, stored, lds: bytes that a lane asks for in an iteration, of global memory and of LDS; operations: of
+    floating point."""
 
     place: str
     depth: int

@@ -1,7 +1,7 @@
 """A launch as an object: grid, block, arguments, and what arrays must hold afterwards, where somebody knows.
 
 Arguments are numbers (`Scalar`), structures of them (`Struct`) and `Array`s, which become device memory wherever the
-launch takes place: on a card, on the simulated card, under the checker's observers, or at made-up addresses where only
+launch takes place: on a card, on the simulated card, under the sanitizer, or at made-up addresses where only
 time is asked for. `Launch.bound` holds them against the kernel's metadata, `Launch.kernarg` lays them out as that says.
 `hipgemm.launch_request` makes launches of words (`hipgemm.argument_words`), `hipgemm.gemm_launch` of a GEMM's sizes.
 

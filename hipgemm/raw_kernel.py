@@ -135,7 +135,7 @@ class RawKernel:
         expect: np.ndarray | None = None, tolerance: float = 0.0, schedules: int = 3, n: int = 256,
         m: int | None = None, k: int | None = None,
     ) -> list[Finding]:  # fmt: skip
-        """A launch under observers. expect: what the last array must hold afterwards, within a tolerance that is
+        """A launch under the sanitizer. expect: what the last array must hold afterwards, within a tolerance that is
         relative beyond 1."""
         from hipgemm.checking import Schedules, check
 

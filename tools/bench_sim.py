@@ -24,7 +24,7 @@ from tools.bench_simulator import Figure, figures, machine
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")
 def command(parts: tuple[str, ...], quick: bool, cpu: str, as_json: bool) -> None:
     """Measure the simulator itself: PARTS of launches (against numpy.matmul on the same cores), check (under
-    observers, against plain launches), translation, import,
+    the sanitizer, against plain launches), translation, import,
     memory, cores (one against two), command (`hipgemm run` with cold caches) and growth (with n). Default: all.
 
     Exit status 1 if a figure misses its bar. On a busy machine times are longer; ratios hardly change.

@@ -41,7 +41,7 @@ LAUNCHES = (
     ("kernel2", 1024, 60, 20),
 )
 CHECKED = 1024
-"""The size at which launches under observers are measured."""
+"""The size at which launches under the sanitizer are measured."""
 GROWTH = (512, 1024, 2048, 4096, 8192)
 QUICK = 1024
 """The largest size with `quick`; bars are those of the full sizes and are not applied to others."""
@@ -113,7 +113,7 @@ def _checks(quick: bool, cpu: str) -> Iterator[Figure]:
         checked, plain = _alternating(problem.check, problem.launch, REPEATS)
         bar = None if quick else (10, 7)
         detail = f"{checked:.3f} s, plain {plain:.3f} s"
-        yield Figure("check", f"{name} under observers, n = {n}", checked / plain, "x plain", bar, detail=detail)
+        yield Figure("check", f"{name} sanitized, n = {n}", checked / plain, "x plain", bar, detail=detail)
 
 
 def _translation(quick: bool, cpu: str) -> Iterator[Figure]:

@@ -51,7 +51,7 @@ def command(
     out: Path | None, again: bool, book: Path | None, hipcc: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Put faults into kernels (kernel5 to kernel10) one at a time, and see whether linter, prover and a launch under
-    observers find them.
+    the sanitizer finds them.
 
     Exit status 0 where all were found or proved equivalent, 1 where one was missed.
     """

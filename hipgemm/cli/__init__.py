@@ -32,7 +32,7 @@ VERBS = {
     "lint": "check assembly or a code object for what an assembler does not",
     "prove": "show for all data that a kernel computes its product, or where it does not",
     "diff": "say what changed between two kernels, and whether they do the same",
-    "check": "run a kernel under observers: registers in flight, races, accesses outside, schedules",
+    "check": "run a kernel under the sanitizer: registers in flight, races, accesses outside, schedules",
     "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
     "explain": "say which kernel sgemm takes for a shape, and why",
     "lab": "run a small experiment: a table of what decides how fast a kernel is",

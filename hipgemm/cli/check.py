@@ -1,4 +1,4 @@
-"""`hipgemm check KERNEL|FILE ...`: a launch on the simulated card, under observers."""
+"""`hipgemm check KERNEL|FILE ...`: a launch on the simulated card, under the sanitizer."""
 
 from __future__ import annotations
 

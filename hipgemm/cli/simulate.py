@@ -44,7 +44,7 @@ def _print_path(ctx: click.Context, option: click.Parameter, wanted: bool) -> No
     options_metavar="[OPTIONS]",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.option("--check", is_flag=True, help="Run each launch under observers; findings go to stderr.")
+@click.option("--check", is_flag=True, help="Run each launch under the sanitizer; findings go to stderr.")
 @click.option("--record", default=None, type=click.Path(path_type=Path), metavar="DIR",
               help="Keep each launch in DIR: hipgemm time DIR/0.")  # fmt: skip
 @card_option

@@ -143,7 +143,7 @@ def _loop_table(i: Inspection) -> Table:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    table = Table(box=SIMPLE, caption="bytes and operations: of a lane, in one round", caption_justify="left")
+    table = Table(box=SIMPLE, caption="bytes and operations: of a lane, in one iteration", caption_justify="left")
     table.add_column("loop at", no_wrap=True)
     for name in ("instructions", "VALU", "loaded", "stored", "LDS", "operations", "operations a byte", "waits"):
         table.add_column(name, justify="right")

@@ -1,4 +1,4 @@
-"""The simulated card under observers: each launch is checked, and what is found is said once.
+"""The simulated card under the sanitizer: each launch is checked, and what is found is said once.
 
 A HIP program writes device memory in many ways, and the runtime just copies. To know what nobody wrote, new memory is
 filled with 16 random bytes over and over: where they still stand at a launch, nobody has.
@@ -72,7 +72,7 @@ class CheckedCard(Card):
         self, kernel: CompiledKernel, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int = 0, **options: Any
     ) -> LaunchReport:
         """As `Card.launch`, in several schedules. LaunchError for workgroups that wait for one another: what orders
-        them is beyond the observers, which would call it a race."""
+        them is beyond the sanitizer, which would call it a race."""
         if options.get("threads"):
             raise LaunchError(f"kernel {kernel.facts.name}: a cooperative launch cannot be checked")
         unwritten = list(self.memory.unwritten())

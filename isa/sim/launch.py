@@ -7,7 +7,7 @@ which the others see at their next backward branch.
 A thread runs one workgroup after the other to its end, in the order of their numbers. So a workgroup may wait for what
 one with a smaller number publishes, which has ended or runs on another thread; for one with a greater number it waits
 in vain if all threads do. Within a workgroup waves take turns: at barriers, after so many instructions (`state.TURN`),
-and in each round of a loop that looks for what others do.
+and in each iteration of a loop that looks for what others do.
 """
 
 from __future__ import annotations

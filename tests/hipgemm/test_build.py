@@ -1,4 +1,4 @@
-"""The street from source to code object, and what the compilers of this machine make of kernels 1 to 5."""
+"""The stages from source to code object, and what the compilers of this machine make of kernels 1 to 5."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import build as street
+from hipgemm import build as building
 from hipgemm import kernel_object, kernels
 from hipgemm.build import Build, build
 from hipgemm.stages import Shape, Stage, shape
@@ -122,9 +122,9 @@ def test_what_goes_in_decides_what_is_found(change: dict) -> None:
 
 def test_a_changed_source_or_header_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rung, include = kernels.rung("kernel1"), tmp_path / "include"
-    shutil.copytree(street.INCLUDE, include)
+    shutil.copytree(building.INCLUDE, include)
     header = include / "hip" / "hip_runtime.h"
-    monkeypatch.setattr(street, "INCLUDE", include)
+    monkeypatch.setattr(building, "INCLUDE", include)
     assert not build(rung).cached
     assert build(rung).cached
     header.write_text(header.read_text() + "// changed\n")
@@ -175,7 +175,7 @@ def test_a_compiler_error_reaches_the_user_and_leaves_the_temps(
     include = tmp_path / "include"
     (include / "hip").mkdir(parents=True)
     (include / "hip" / "hip_runtime.h").write_text("#error this header is broken\n")
-    monkeypatch.setattr(street, "INCLUDE", include)
+    monkeypatch.setattr(building, "INCLUDE", include)
     with pytest.raises(toolchain.ToolError, match="error: this header is broken"):
         build("kernel1", out=tmp_path / "out")
     assert (tmp_path / "out" / "kernel1").is_dir()

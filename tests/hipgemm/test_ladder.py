@@ -1,4 +1,4 @@
-"""The whole street for every rung: built, launched through hip-python on the simulated card, held to float64."""
+"""The whole pipeline for every rung: built, launched through hip-python on the simulated card, held to float64."""
 
 from __future__ import annotations
 

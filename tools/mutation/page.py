@@ -27,7 +27,7 @@ last pass, and three judges that know nothing of one another look at the mutant:
   few. Of generated kernels (`isa.check.spec_proof`): an element of C that is not what the definition says, an access
   outside, a race in LDS, or what the prover must refuse although it follows the original. Where tiles are in pieces and
   nothing was found: also at the far end of a workspace of 8 GiB;
-- **check** (`hipgemm check`): a fault in a launch under observers, with beta = 0 and with beta = 0.5, M = 256, N = 384,
+- **check** (`hipgemm check`): a fault in a sanitized launch, with beta = 0 and with beta = 0.5, M = 256, N = 384,
   K = 40 (generated kernels that pass: also 230, 266, 37), in two schedules; a wrong result is one of them. Kernels that
   do tiles in pieces: K = 296 (293), on a card of 4 CUs, so that four tiles are whole and two in pieces.
 

@@ -1,7 +1,7 @@
 """Kernels -> the outcome of each of their mutants.
 
 A mutant is one task of a pool of processes: what the book already has of it is not done again. What a launch costs is
-the compiling of its code with observers. On whole tiles all lanes are on, so that one version of the code is enough;
+the compiling of its code with hooks. On whole tiles all lanes are on, so that one version of the code is enough;
 only where nothing was found there, C with edges is tried, which needs the version with masks, three times as long.
 """
 

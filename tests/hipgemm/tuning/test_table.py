@@ -101,7 +101,7 @@ def test_the_shipped_table_is_of_the_7900_xtx_and_its_kernels_exist() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({timed.kernel for e in table.shipped().entries for timed in e.kernels}))
 def test_each_kernel_of_the_shipped_table_is_clean(name: str) -> None:
-    """In lint, in the proof that its build ends with, and under observers at edges: nine tiles, none of the last whole;
+    """In lint, in the proof that its build ends with, and sanitized at edges: nine tiles, none of the last whole;
     on a card of 4 CUs, so that stream-K kernels have tiles that are whole and others in pieces."""
     kernel = rung(name)
     p = kernel.parameters

@@ -60,7 +60,7 @@ def launch(
     check: bool = False,
 ) -> np.ndarray:
     """C after the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. check:
-    under observers, in several schedules, who must find nothing."""
+    under the sanitizer, in several schedules, who must find nothing."""
     (m, k), n = a.shape, b.shape[1]
     card = Card(hasty=True)
     stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c
