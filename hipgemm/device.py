@@ -309,9 +309,12 @@ class Device:
         return int(found.type) in (2, 3) and found.device == self.index
 
 
-def gemm_arguments(addresses: Sequence[int], sizes: tuple[int, int, int], alpha: float, beta: float) -> tuple[Any, ...]:
-    """The ladder's shared signature: A, B, C; M, N, K; alpha, beta."""
-    return (*map(ctypes.c_void_p, addresses), *map(ctypes.c_int, sizes), ctypes.c_float(alpha), ctypes.c_float(beta))
+def gemm_arguments(
+    addresses: Sequence[int], sizes: tuple[int, int, int], alpha: float, beta: float, *, integer: bool = False
+) -> tuple[Any, ...]:
+    """The ladder's shared signature: A, B, C; M, N, K; alpha, beta. integer: these are int32."""
+    scales = map(ctypes.c_int, (int(alpha), int(beta))) if integer else map(ctypes.c_float, (alpha, beta))
+    return (*map(ctypes.c_void_p, addresses), *map(ctypes.c_int, sizes), *scales)
 
 
 def _index(prefer: str | None) -> int:

@@ -1,4 +1,4 @@
-"""Types of a GEMM's elements: what NumPy holds them in, and how they round.
+"""Types of a GEMM's elements: what NumPy holds them in, and how they round, or wrap around.
 
 NumPy has no bf16: its words are held as u16, the upper halves of f32.
 """
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """dtype: NumPy's. digits: bits of the significand, with the hidden one. smallest: the smallest positive number."""
+    """dtype: NumPy's. digits: bits of the significand, with the hidden one, or all of an integer's. smallest: the
+    smallest positive number."""
 
     dtype: str
     digits: int
@@ -25,14 +26,20 @@ class Element:
         return int(self.dtype[-1])
 
     @property
+    def integer(self) -> bool:
+        return self.dtype[1] == "i"
+
+    @property
     def roundoff(self) -> float:
         """The largest relative error of rounding to nearest."""
         return 2.0**-self.digits
 
     def stored(self, values: np.ndarray) -> np.ndarray:
-        """f32 values, rounded to nearest even, as they lie in memory."""
+        """f32 values, rounded to nearest even, as they lie in memory; integers in f64, which wrap around."""
         import numpy as np
 
+        if self.integer:
+            return values.astype(np.int64).astype(self.dtype)
         if self.dtype != "<u2":
             return values.astype(self.dtype, copy=False)
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
@@ -41,9 +48,11 @@ class Element:
         return np.where(nan, bits >> 16 | 0x40, rounded).astype(np.uint16)
 
     def numbers(self, stored: np.ndarray) -> np.ndarray:
-        """What lies in memory, as f32, which holds each exactly."""
+        """What lies in memory, as f32, which holds each exactly, or as f64 where only that does."""
         import numpy as np
 
+        if self.digits > 24:
+            return stored.astype(np.float64)
         if self.dtype != "<u2":
             return stored.astype(np.float32, copy=False)
         return (stored.astype(np.uint32) << 16).view(np.float32)
@@ -53,12 +62,14 @@ ELEMENTS = {
     "f32": Element("<f4", 24, 2.0**-149),
     "f16": Element("<f2", 11, 2.0**-24),
     "bf16": Element("<u2", 8, 2.0**-133),
+    "i8": Element("<i1", 8, 1.0),
+    "i32": Element("<i4", 32, 1.0),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """factor: of A and B. result: of C. Sums are f32."""
+    """factor: of A and B. result: of C. Sums are f32, or i32 of integers."""
 
     factor: str = "f32"
     result: str = "f32"
@@ -70,6 +81,11 @@ class Types:
     @property
     def of_result(self) -> Element:
         return ELEMENTS[self.result]
+
+    @property
+    def integer_scales(self) -> bool:
+        """Whether alpha and beta are int32, as C is; else f32."""
+        return self.of_result.integer
 
     def __str__(self) -> str:
         return self.factor if self.factor == self.result else f"{self.factor} to {self.result}"

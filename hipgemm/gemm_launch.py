@@ -39,12 +39,14 @@ CUS = 96
 
 @dataclass(frozen=True)
 class GemmGrid:
-    """The geometry of one launch. sizes: M, N, K; work: how it is split, where tiles are in pieces."""
+    """The geometry of one launch. sizes: M, N, K; work: how it is split, where tiles are in pieces; integer: alpha and
+    beta are int32."""
 
     grid: Triple
     block: Triple
     sizes: Triple
     work: Work | None
+    integer: bool = False
 
     @property
     def workspace_bytes(self) -> int:
@@ -53,7 +55,7 @@ class GemmGrid:
 
     def kernarg(self, matrices: Sequence[int], alpha: float, beta: float, workspace: int = 0) -> bytes:
         """All arguments as they lie in memory. matrices: addresses of A, B and C; workspace: its address."""
-        first = gemm_kernarg(matrices, *self.sizes, alpha, beta)
+        first = gemm_kernarg(matrices, *self.sizes, alpha, beta, integer=self.integer)
         return first + self.work.arguments(self.sizes, workspace) if self.work else first
 
 
@@ -62,7 +64,7 @@ def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> GemmGrid:
     row.check_size(m, n, k)
     p = row.parameters
     if not isinstance(p, Parameters) or not p.stream_k:
-        return GemmGrid(row.grid(m, n), row.block, (m, n, k), None)
+        return GemmGrid(row.grid(m, n), row.block, (m, n, k), None, row.types.integer_scales)
     try:
         work = Work.filling(p, m, n, k, cus)
     except WorkError as error:
@@ -105,7 +107,11 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     problem = dataclasses.replace(problem, types=row.types)
     arrays, reference = matrices(problem, row.transposed)
     sizes = [Scalar("i32", size, letter) for size, letter in zip(made.sizes, "MNK", strict=True)]
-    scalars = Scalar("f32", problem.alpha, "alpha"), Scalar("f32", problem.beta, "beta")
+    scales = {"alpha": problem.alpha, "beta": problem.beta}
+    if row.types.integer_scales:
+        scalars = [Scalar("i32", int(value), name) for name, value in scales.items()]
+    else:
+        scalars = [Scalar("f32", value, name) for name, value in scales.items()]
     arguments: list[Argument] = [*arrays, *sizes, *scalars]
     if made.work:
         made.work.check_size(*made.sizes)
@@ -134,7 +140,7 @@ def start(
     """Put a GEMM on a stream, None for the default one. matrices: addresses of A, B and C. SizeError, DeviceError."""
     launch = launch_of(row, *sizes, device.cus)
     space = _workspace(device, stream, launch.workspace_bytes) if launch.work else None
-    arguments = [*gemm_arguments(matrices, sizes, alpha, beta)]
+    arguments = [*gemm_arguments(matrices, sizes, alpha, beta, integer=row.types.integer_scales)]
     if launch.work and space:
         arguments += [ctypes.c_void_p(space.address), *map(ctypes.c_uint, launch.work.numbers.values())]
     try:

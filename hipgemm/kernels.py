@@ -223,17 +223,22 @@ MATRIX: dict[str, Rung] = {
     for rung in (
         _generated("kernel11", "generated, matrix units, f16", MatrixParameters()),
         _generated("kernel12", "generated, matrix units, bf16", MatrixParameters(factor="bf16")),
+        _generated("kernel13", "generated, matrix units, i8", MatrixParameters(depth=64, factor="i8", result="i32")),
     )
 }
-"""The ladder's kernels on the matrix units: A and B of 16 bits, C and sums f32."""
+"""The ladder's kernels on the matrix units: A and B of 16 bits, C and sums f32; or of 8 bits, and i32."""
 
 STRIDED_COPY = Kernel("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
 """No kernel of the ladder: what `hipgemm.sgemm` brings matrices into shape with."""
 
 
-def gemm_kernarg(matrices: Sequence[int], m: int, n: int, k: int, alpha: float, beta: float) -> bytes:
-    """The arguments of the ladder's signature as they lie in memory; matrices: the addresses of A, B and C."""
-    return struct.pack("<QQQiiiff", *matrices, m, n, k, alpha, beta)
+def gemm_kernarg(
+    matrices: Sequence[int], m: int, n: int, k: int, alpha: float, beta: float, *, integer: bool = False
+) -> bytes:
+    """The arguments of the ladder's signature as they lie in memory; matrices: the addresses of A, B and C; integer:
+    alpha and beta are int32."""
+    scales = struct.pack("<ii", int(alpha), int(beta)) if integer else struct.pack("<ff", alpha, beta)
+    return struct.pack("<QQQiii", *matrices, m, n, k) + scales
 
 
 def known(name: str) -> bool:

@@ -1,4 +1,5 @@
-"""C = alpha A B + beta C for matrices of 16-bit floats, on the matrix units; of float32 as `hipgemm.multiply` has it.
+"""C = alpha A B + beta C for matrices of 16-bit floats or of bytes, on the matrix units; of float32 as
+`hipgemm.multiply` has it.
 
     >>> hipgemm.gemm(a, b)                             # float16 NumPy arrays; C is float32
     >>> hipgemm.gemm(a, b.T, out_dtype="float16")
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import ExitStack
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from hipgemm import gemm_launch
@@ -32,8 +34,8 @@ from isa.gemm.names import name_of
 if TYPE_CHECKING:
     import numpy as np
 
-_FACTORS = {"float16": "f16", "bfloat16": "bf16"}
-_RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+_FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8"}
+_RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
 FILL = 4
 """Tiles for each CU."""
 TILES = (
@@ -41,6 +43,11 @@ TILES = (
     MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32),
 )
 """From the largest to the smallest."""
+BYTE_TILES = (
+    MatrixParameters(depth=64, factor="i8"),
+    MatrixParameters(rows=64, columns=64, depth=32, factor="i8"),
+)
+"""Of int8."""
 
 
 def gemm(
@@ -54,11 +61,12 @@ def gemm(
     kernel: str | None = None,
     device: Device | str | None = None,
 ) -> Any:
-    """C = alpha A B + beta C; sums are float32.
+    """C = alpha A B + beta C; sums are float32, of int8 int32, which wrap around.
 
-    a, b:  M x K and K x N, both float32, float16 or bfloat16 (of ml_dtypes): NumPy arrays; float32 as for sgemm.
+    a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes) or int8: NumPy arrays; float32 as for sgemm.
     c:     M x N, overwritten and returned; without it a new array is.
-    out_dtype: of a new C: float32, the default, float16 or bfloat16.
+    alpha, beta: integers where C is int32, else float32.
+    out_dtype: of a new C: float32, float16, bfloat16, and of int8 int32; float32 or int32 is the default.
     kernel: which computes, by name; None for one that fits the sizes.
     device: as in hipgemm.run, or an open one.
 
@@ -73,19 +81,20 @@ def gemm(
     factor = _FACTORS.get(_matrix("a", a).dtype.name, "")
     if not factor or _matrix("b", b).dtype != a.dtype:
         raise ArrayTypeError(
-            "a and b are no pair of matrices that the matrix units take", expected="both float16 or both bfloat16",
+            "a and b are no pair of matrices that the matrix units take", expected="both float16, bfloat16 or int8",
             got=f"{a.dtype} and {b.dtype}",
         )  # fmt: skip
-    wanted = np.dtype(out_dtype or np.float32) if c is None else _matrix("c", c).dtype
-    if wanted.name not in _RESULTS:
-        raise ArrayTypeError(f"C cannot be {wanted}", expected=" or ".join(_RESULTS))
+    results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or factor == "i8"]
+    wanted = np.dtype(out_dtype or results[-1 if factor == "i8" else 0]) if c is None else _matrix("c", c).dtype
+    if wanted.name not in results:
+        raise ArrayTypeError(f"C of {a.dtype} matrices cannot be {wanted}", expected=" or ".join(results))
     given = [(name, x.shape, not x.flags.writeable) for name, x in (("a", a), ("b", b), ("c", c)) if x is not None]
     check_shapes(given, beta)
     answer = np.empty((a.shape[0], b.shape[1]), wanted) if c is None else c
-    scales = scalar("alpha", alpha), scalar("beta", beta)
+    scales = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
     opened = device if isinstance(device, Device) else open_device(device)
     if not scales[0] or not a.shape[1]:
-        answer[...] = answer * np.float32(scales[1]) if scales[1] else 0
+        answer[...] = answer * wanted.type(scales[1]) if scales[1] else 0
     elif answer.size:
         flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
         types = factor, _RESULTS[wanted.name]
@@ -97,10 +106,10 @@ def gemm(
 def choose(m: int, n: int, cus: int, types: tuple[str, str], flips: tuple[bool, ...] = (False, False)) -> str:
     """The kernel for C of m x n on a card with so many CUs. types: of A and B, and of C; flips: which of A and B lie
     transposed."""
-    for tile in TILES:
+    factor, result = types
+    for tile in BYTE_TILES if factor == "i8" else TILES:
         if -(-m // tile.rows) * -(-n // tile.columns) >= FILL * cus:
             break
-    factor, result = types
     return name_of(dataclasses.replace(tile, factor=factor, result=result, trans_a=flips[0], trans_b=flips[1]))
 
 
@@ -132,6 +141,14 @@ def _compute(
         buffers[2].download(answer)
     if answer is not c:
         c[...] = answer
+
+
+def _scale(name: str, value: Any, of: np.dtype[Any]) -> float:
+    if of.name != "int32":
+        return scalar(name, value)
+    if not (isinstance(value, Real) and float(value).is_integer() and -(2**31) <= value < 2**31):
+        raise ArrayTypeError(f"{name} of an int32 C is no int32", expected="an integer", got=repr(value))
+    return int(value)
 
 
 def _matrix(name: str, x: Any) -> np.ndarray:

@@ -28,8 +28,12 @@ largest sum on the way and |a||b| as above that is
 Cuts are all to one side, so nothing is gained by chance. S is bounded by the sums in float64 after each 256 products,
 and Cauchy and Schwarz in between. Rounding C to its type comes on top.
 
-**Data.** "random": uniform in [-1, 1). "identity": A as before, B the identity matrix, as the published study ran (a
-weak test: a wrong order along K goes unseen). C starts random, or as NaN where beta is 0, so that reading it shows.
+**Integers** are added exactly, modulo 2^32: an i32 C is held to each bit. One of floats has the error of converting the
+sum, and those of alpha and beta.
+
+**Data.** "random": uniform in [-1, 1), integers in [-128, 128). "identity": A as before, B the identity matrix, as the
+published study ran (a weak test: a wrong order along K goes unseen). C starts random, or as NaN (of integers the
+smallest) where beta is 0, so that reading it shows.
 """
 
 from __future__ import annotations
@@ -51,6 +55,7 @@ CHANCE = 1e-9
 """How often a right answer may be called wrong."""
 _INFINITE = 2.0**128 - 2.0**103
 """From here on a double is infinite as a float32."""
+_LEAST = 1e-300  # where a bound is 0
 _STRETCH = 256  # products between two looks at a sum
 _PANEL = 512  # rows of C that are compared at a time: bounds the float64 memory
 
@@ -94,6 +99,8 @@ class Problem:
         for name in ("alpha", "beta"):
             if not abs(value := getattr(self, name)) < _INFINITE:
                 raise ProblemError(f"{name} must be finite as a float32", got=str(value))
+            if self.types.integer_scales and not (value == int(value) and -(2**31) <= value < 2**31):
+                raise ProblemError(f"{name} must be an int32, as C is", got=str(value))
         if self.data not in DATA:
             raise ProblemError(f"there is no data {self.data!r}", expected=" or ".join(DATA))
         if self.seed < 0:
@@ -121,14 +128,15 @@ class Problem:
             values = np.random.Generator(np.random.SFC64([self.seed, stream])).random(shape, dtype=np.float32)
             values *= 2
             values -= 1
-            return values
+            return np.floor(values * 128) if self.types.of_factor.integer else values
 
         def held(element: Element, values: np.ndarray) -> np.ndarray:
             return element.numbers(element.stored(values))
 
         a = held(factor, uniform(0, self.m, self.k))
         b = uniform(1, self.k, self.n) if self.data == "random" else np.eye(self.k, self.n, dtype=np.float32)
-        c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), np.nan, np.float32)
+        unread = -(2.0**31) if result.integer else np.nan
+        c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), unread, np.float32)
         return a, held(factor, b), held(result, c)
 
     def stored(
@@ -161,7 +169,9 @@ class Problem:
         result = self.types.of_result
         b64 = b.astype(np.float64)
         columns = np.sqrt(np.einsum("kn,kn->n", b64, b64))
-        alpha, beta = float(np.float32(self.alpha)), float(np.float32(self.beta))
+        alpha, beta = self.alpha, self.beta
+        if not result.integer:
+            alpha, beta = float(np.float32(alpha)), float(np.float32(beta))
         largest = tolerance = 0.0
         wrong, beyond, worst = 0, 0.0, None
         for top in range(0, self.m, _PANEL):
@@ -170,17 +180,23 @@ class Problem:
             if self.types.factor == "f32":
                 expected = a64 @ b64
                 bound = np.outer(rows * (abs(alpha) * of_product), columns)
+            elif self.types.of_factor.integer:
+                expected = a64 @ b64  # exact below 2^53
+                bound = abs(alpha) * (of_c + U) * np.abs(expected)
             else:
                 expected, bound = _matrix_units(a64, b64)
                 bound += of_c * np.abs(expected)
                 bound *= abs(alpha)
-            expected *= alpha
-            bound += result.smallest  # below it there is no rounding to speak of
-            if beta:
-                c64 = c[top : top + _PANEL].astype(np.float64)
+            c64 = c[top : top + _PANEL].astype(np.float64) if beta else np.zeros(())
+            if result.integer:
+                whole = int(alpha) * expected.astype(np.int64) + int(beta) * c64.astype(np.int64)
+                expected, bound = whole.astype(np.int32).astype(np.float64), np.zeros_like(bound)
+            else:
+                expected *= alpha
                 expected += beta * c64
                 bound += abs(beta) * of_c * np.abs(c64)
-            if self.types.result != "f32":
+                bound += result.smallest  # below it there is no rounding to speak of
+            if self.types.result not in ("f32", "i32"):
                 bound += result.roundoff * (np.abs(expected) + bound)
             got = result.numbers(answer[top : top + _PANEL])
             error = got - expected
@@ -191,7 +207,7 @@ class Problem:
             largest = math.inf if math.isnan(furthest) else max(largest, furthest)
             if not good.all():
                 wrong += int(good.size - np.count_nonzero(good))
-                excess = np.where(np.isfinite(error), error / bound, np.inf)
+                excess = np.where(np.isfinite(error), error / np.maximum(bound, _LEAST), np.inf)
                 row, column = (int(i) for i in np.unravel_index(int(np.argmax(excess)), excess.shape))
                 if excess[row, column] > beyond:
                     beyond = float(excess[row, column])

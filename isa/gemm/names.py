@@ -29,7 +29,7 @@ _TRANS = ("trans_a", "trans_b")
 _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAGES_nn"
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
-_MATRIX_TEXT = re.compile(r"gemm_(b?f16)_(b?f\d+)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)_([nt])([nt])")
+_MATRIX_TEXT = re.compile(r"gemm_(b?f16|i8)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)_([nt])([nt])")
 _MATRIX_FORM = "gemm_FACTOR_RESULT_ROWSxCOLUMNSxDEPTH_WAVEROWSxWAVECOLUMNS_sSTAGES_nn"
 
 

@@ -59,6 +59,7 @@ def test_list_has_them() -> None:
     assert [(row["name"], row["types"]) for row in rows] == [
         ("kernel11", "f16 to f32"),
         ("kernel12", "bf16 to f32"),
+        ("kernel13", "i8 to i32"),
     ]
 
 
@@ -103,6 +104,33 @@ def test_gemm_takes_halves_as_they_lie() -> None:
     np.testing.assert_allclose(c, expected, atol=2e-2)
 
 
+def test_gemm_adds_bytes_exactly() -> None:
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(-128, 128, shape, np.int8) for shape in ((70, 45), (45, 66)))
+    exact = a.astype(np.int32) @ b.astype(np.int32)
+    got = hipgemm.gemm(a, b, device="simulated")
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, exact)
+    # 2^30 * sums leaves 32 bits: it wraps around, as int32 does.
+    c = np.full_like(exact, 7)
+    hipgemm.gemm(np.asfortranarray(a), b, c, alpha=2**30, beta=-3, device="simulated")
+    np.testing.assert_array_equal(c, (exact.astype(np.int64) * 2**30 - 21).astype(np.int32))
+    real = hipgemm.gemm(a, b, alpha=0.5, out_dtype=np.float32, device="simulated")
+    np.testing.assert_array_equal(real, exact.astype(np.float32) / 2)
+
+
+def test_the_judge_holds_integers_to_each_bit() -> None:
+    problem = Problem(40, 48, 96, alpha=2**28, beta=-5, types=Types("i8", "i32"))
+    a, b, c = problem.matrices()
+    right = (a.astype(np.int64) @ b.astype(np.int64) * 2**28 - 5 * c.astype(np.int64)).astype(np.int32)
+    assert problem.judge(a, b, c, right).correct
+    right[3, 4] ^= 1
+    verdict = problem.judge(a, b, c, right)
+    assert (verdict.correct, verdict.wrong) == (False, 1)
+    assert verdict.worst is not None
+    assert verdict.worst[:2] == (3, 4)
+
+
 def test_gemm_without_products_scales_c() -> None:
     c = np.ones((3, 4), np.float32)
     hipgemm.gemm(_halves(3, 0), _halves(0, 4), c, beta=3.0)
@@ -118,10 +146,14 @@ def test_gemm_of_float32_is_sgemm() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "said"),
     [
-        ((_halves(2, 3), _halves(3, 2).astype(np.float32)), {}, ArrayTypeError, "both float16 or both bfloat16"),
+        ((_halves(2, 3), _halves(3, 2).astype(np.float32)), {}, ArrayTypeError, "both float16, bfloat16 or int8"),
         ((_halves(2, 3), _halves(2, 2)), {}, ArrayValueError, "as many columns of a as rows of b"),
         ((_halves(2, 3), _halves(3, 2)), {"out_dtype": "int32"}, ArrayTypeError, "float32 or float16 or bfloat16"),
         ((_halves(2, 3), _halves(3, 2)), {"kernel": "kernel12"}, ArrayTypeError, "kernel12 does not take"),
+        ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"alpha": 0.5}, ArrayTypeError,
+         "alpha of an int32 C is no int32"),
+        ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"out_dtype": "int16"}, ArrayTypeError,
+         "cannot be int16"),
         ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "no NumPy array"),
         ((_halves(2), _halves(3, 2)), {}, ArrayValueError, "two dimensions"),
         ((_halves(2, 3).astype(np.float32), _halves(3, 2).astype(np.float32)), {"out_dtype": "float16"},

@@ -41,7 +41,7 @@ def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[st
     # What is left of C from here on, rows and columns; and whether it is read.
     yield f"s_sub_i32 {t.sub(0)}, {s.m}, {s.top}"
     yield f"s_sub_i32 {t.sub(1)}, {s.n}, {s.left}"
-    yield f"s_and_b32 {s.u}, {s.beta}, 0x7fffffff"
+    yield f"s_and_b32 {s.u}, {s.beta}, {'-1' if p.result == 'i32' else '0x7fffffff'}"
     yield f"s_cmp_lt_i32 {t.sub(0)}, {p.rows}"
     yield f"s_cbranch_scc1 {label}_edge"
     yield f"s_cmp_lt_i32 {t.sub(1)}, {p.columns}"
@@ -100,7 +100,10 @@ def _go_on(base: Reg, rows: int) -> Iterator[str]:
 
 def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, *, adds: bool) -> Iterator[str]:
     words = p.b.near * p.result_bytes // 4
-    targets = [Reg("v", r.a.fragments[0].index + i, words) for i in range(0, 8 * p.a.near - words + 1, words)]
+    targets = [
+        Reg("v", r.a.fragments[0].index + i, words)
+        for i in range(0, len(r.a.fragments) * r.a.fragments[0].count - words + 1, words)
+    ]
     here = 0
     for number, (v, i, row) in enumerate(_rows(p)):
         yield from _go_on(at.base, row - here)
@@ -122,6 +125,15 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, *, adds: bool) 
 def _element(p: MatrixParameters, r: MatrixRegisters, target: Reg, j: int, total: Reg, adds: bool) -> Iterator[str]:
     """A lane's column j of a row: alpha * total, and beta * what `target` holds, where it adds. `total` is spent."""
     s = SCALARS
+    if p.result == "i32":
+        into = target.sub(j)
+        yield f"v_mul_lo_u32 {total if adds else into}, {s.alpha}, {total}"
+        if adds:
+            yield f"v_mul_lo_u32 {into}, {s.beta}, {into}"
+            yield f"v_add_nc_u32_e32 {into}, {total}, {into}"
+        return
+    if p.factor == "i8":
+        yield f"v_cvt_f32_i32_e32 {total}, {total}"
     if p.result == "bf16":
         yield from _brain(r, target.sub(j // 2), j % 2, total, adds)
         return

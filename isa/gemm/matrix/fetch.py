@@ -6,22 +6,27 @@ holds what K leaves over, at its end; what lies before that stays zero.
 **Along k** each chunk of a thread has its own byte offset in a VGPR, from a 64-bit base that goes on by a K block.
 Where K is no multiple of the depth, the first K block is fetched element by element, under EXEC.
 
-**Across** a thread fetches its patch at 8 lines of the matrix, and the base goes on by a line after each. A patch may
-begin inside of the matrix and end outside of it, where a workgroup lies on the edge of a matrix whose lines are no
-multiple of a patch: such workgroups, and only these, are *ragged*, and fetch element by element.
+**Across** a thread fetches its patch at a chunk's lines of the matrix, and the base goes on by a line after each. A
+patch may begin inside of the matrix and end outside of it, where a workgroup lies on the edge of a matrix whose lines
+are no multiple of a patch: such workgroups, and only these, are *ragged*, and fetch element by element.
+
+**Bytes** come by loads of half a VGPR where they come one by one: even ones where they belong, odd ones into VGPRs of
+their own, and are joined when all are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isa.gemm.matrix.registers import SCALARS, SideRegisters
-from isa.gemm.matrix.sides import CHUNK, CHUNK_BYTES, FRAGMENT, MatrixSide
+from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT, MatrixSide
 from isa.registers import Reg
 
 _ALL_LANES = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
 LOW, HIGH = 0x05040100, 0x07060302
 """Selectors of `v_perm_b32`: the low, or the high, halves of both words."""
+MIX_LOW, MIX_HIGH = 0x05010400, 0x07030602
+"""The bytes of their low, or high, halves in turn."""
 
 
 def place(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> Iterator[str]:
@@ -74,16 +79,16 @@ def base(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
     else:
         yield f"s_mov_b32 {t.sub(0)}, {r.start}"
         yield f"s_mov_b32 {t.sub(1)}, 0"
-    yield f"s_lshl_b64 {t}, {t}, 1"
+    yield f"s_lshl_b64 {t}, {t}, {_log2(side.element)}"
     yield from _add(r.base, str(t.sub(0)), str(t.sub(1)))
     if side.along_k:
-        yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.empty}, 1"
+        yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.empty}, {_log2(side.element)}"
         yield f"s_mov_b32 {t.sub(1)}, 0"
     else:
         yield f"s_mul_i32 {t.sub(0)}, {SCALARS.empty}, {r.line}"
         yield f"s_mul_hi_u32 {t.sub(1)}, {SCALARS.empty}, {r.line}"
-        yield f"s_mul_i32 {r.step.sub(0)}, {side.depth - CHUNK}, {r.line}"
-        yield f"s_mul_hi_u32 {r.step.sub(1)}, {side.depth - CHUNK}, {r.line}"
+        yield f"s_mul_i32 {r.step.sub(0)}, {side.depth - side.chunk}, {r.line}"
+        yield f"s_mul_hi_u32 {r.step.sub(1)}, {side.depth - side.chunk}, {r.line}"
     yield f"s_sub_u32 {r.base.sub(0)}, {r.base.sub(0)}, {t.sub(0)}"
     yield f"s_subb_u32 {r.base.sub(1)}, {r.base.sub(1)}, {t.sub(1)}"
 
@@ -113,23 +118,23 @@ def offsets(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> 
     yield f"v_sub_nc_u32_e32 {t}, {last}, {row}"
     for j, lanes in enumerate(r.inside, 1):
         yield f"v_cmp_le_i32_e64 {lanes}, {j}, {t}"
-    yield f"v_lshlrev_b32_e32 {t}, {_log2(CHUNK)}, {line}"
+    yield f"v_lshlrev_b32_e32 {t}, {_log2(side.chunk)}, {line}"
     yield f"v_mul_lo_u32 {t}, {t}, {r.line}"
-    yield f"v_lshl_add_u32 {r.offsets[0]}, {row}, 1, {t}"
+    yield f"v_lshl_add_u32 {r.offsets[0]}, {row}, {_log2(side.element)}, {t}"
 
 
 def first_loads(side: MatrixSide, r: SideRegisters, line: Reg, t: Reg) -> Iterator[str]:
     """Loads of a first K block that lacks `empty` steps of k, element by element. t: free. EXEC is all lanes before and
-    after, and so in `loads`."""
-    yield f"v_lshlrev_b32_e32 {t}, {_log2(CHUNK)}, {line}"
+    after, and so in `loads`. `joined` is to follow."""
+    yield f"v_lshlrev_b32_e32 {t}, {_log2(side.chunk)}, {line}"
     yield f"v_subrev_nc_u32_e32 {t}, {SCALARS.empty}, {t}"
-    for j in range(CHUNK):
+    for j in range(side.chunk):
         # The lane's k, of the chunk's step j, is t + j.
         yield f"v_cmp_le_i32_e32 vcc_lo, {-j}, {t}"
         yield "s_mov_b32 exec_lo, vcc_lo"
         if side.along_k:
-            for fetched, offset in zip(r.fetched, r.offsets, strict=True):
-                yield _element(fetched.sub(j // 2), j % 2, offset, r.base, 2 * j)
+            for number, offset in enumerate(r.offsets):
+                yield _element(side, r, number, j, offset)
         else:
             yield from _elements(side, r, j, "vcc_lo")
             yield from _add(r.base, str(r.line), "0")
@@ -138,45 +143,86 @@ def first_loads(side: MatrixSide, r: SideRegisters, line: Reg, t: Reg) -> Iterat
 
 
 def loads(side: MatrixSide, r: SideRegisters, ragged: bool) -> Iterator[str]:
-    """The global loads of a K block; the base goes on to the next."""
+    """The global loads of a K block; the base goes on to the next. ragged: element by element; `joined` follows."""
     if side.along_k:
         for fetched, offset in zip(r.fetched, r.offsets, strict=True):
             yield f"global_load_b128 {fetched}, {offset}, {r.base}"
     else:
+        if ragged:
+            yield from zeros(r.odd)
         for j, fetched in enumerate(r.fetched):
             if ragged:
                 yield from _elements(side, r, j, "")
                 yield _ALL_LANES
             else:
-                yield f"global_load_b{16 * side.patch} {fetched}, {r.offsets[0]}, {r.base}"
+                yield f"global_load_b{8 * side.element * side.patch} {fetched}, {r.offsets[0]}, {r.base}"
             yield from _add(r.base, str(r.line), "0")
     yield from _advance(side, r)
 
 
 def _advance(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
-    yield from _add(r.base, *((str(2 * side.depth), "0") if side.along_k else map(str, r.step.units())))
+    yield from _add(r.base, *((str(side.element * side.depth), "0") if side.along_k else map(str, r.step.units())))
 
 
 def _elements(side: MatrixSide, r: SideRegisters, j: int, lanes: str) -> Iterator[str]:
     """A patch at one step of k, of the lanes that EXEC is, and `lanes` says once more."""
-    fetched, offset = r.fetched[j], r.offsets[0]
-    yield _element(fetched.sub(0), 0, offset, r.base, 0)
+    yield _element(side, r, j, 0, r.offsets[0])
     for i, inside in enumerate(r.inside, 1):
         yield f"s_and_b32 exec_lo, {lanes}, {inside}" if lanes else f"s_mov_b32 exec_lo, {inside}"
-        yield _element(fetched.sub(i // 2), i % 2, offset, r.base, 2 * i)
+        yield _element(side, r, j, i, r.offsets[0])
 
 
-def _element(target: Reg, high: int, offset: Reg, base: Reg, at: int) -> str:
-    where = f" offset:{at}" if at else ""
-    return f"global_load_d16_{'hi_' if high else ''}b16 {target}, {offset}, {base}{where}"
+def _element(side: MatrixSide, r: SideRegisters, fetch: int, i: int, offset: Reg) -> str:
+    """Element i of those that a thread's fetch of this number brings."""
+    halves = r.fetched[fetch]
+    if side.element == 1 and i % 2:
+        halves = r.odd[fetch]
+    half = i * side.element // 2
+    name = f"global_load_d16_{'hi_' if half % 2 else ''}{'b16' if side.element == 2 else 'u8'}"
+    return f"{name} {halves.sub(half // 2)}, {offset}, {r.base}{_at(i * side.element)}"
+
+
+def joined(*sides: SideRegisters) -> Iterator[str]:
+    """After a fetch element by element: odd bytes go to the even ones."""
+    pairs = [pair for r in sides for pair in zip(r.fetched, r.odd, strict=False)]
+    if pairs:
+        yield "s_waitcnt vmcnt(0)"
+    for fetched, odd in pairs:
+        for even, other in zip(fetched.units(), odd.units(), strict=True):
+            yield f"v_lshl_or_b32 {even}, {other}, 8, {even}"
+
+
+def zeros(registers: Iterable[Reg]) -> Iterator[str]:
+    """Before a fetch under EXEC: lanes that are off have zeros."""
+    for register in registers:
+        for unit in register.units():
+            yield f"v_mov_b32_e32 {unit}, 0"
 
 
 def turned(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
     """What a side across fetched, turned around in the VGPRs of its fragments: chunk after chunk."""
-    for row in range(0 if side.along_k else side.patch):
+    if side.along_k:
+        return
+    if side.element == 1:
+        yield from _turned_bytes(side, r)
+        return
+    for row in range(side.patch):
         for pair, target in enumerate(_chunk(side, r, row).units()):
             low, high = (r.fetched[2 * pair + i].sub(row // 2) for i in range(2))
             yield f"v_perm_b32 {target}, {high}, {low}, {SCALARS.high if row % 2 else SCALARS.low}"
+
+
+def _turned_bytes(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
+    """4 x 4 of them at a time, in two steps; between them they lie in `odd`."""
+    for word in range(4):
+        rows, mixed = ([x[4 * word + i] for i in range(4)] for x in (r.fetched, r.odd))
+        for pair, (first, second) in enumerate((rows[:2], rows[2:])):
+            for half, selector in enumerate((SCALARS.mix_low, SCALARS.mix_high)):
+                yield f"v_perm_b32 {mixed[2 * half + pair]}, {second}, {first}, {selector}"
+        for half in range(2):
+            for part, selector in enumerate((SCALARS.low, SCALARS.high)):
+                target = _chunk(side, r, 2 * half + part).sub(word)
+                yield f"v_perm_b32 {target}, {mixed[2 * half + 1]}, {mixed[2 * half]}, {selector}"
 
 
 def stores(side: MatrixSide, r: SideRegisters, start: int) -> Iterator[str]:

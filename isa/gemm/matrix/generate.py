@@ -4,8 +4,9 @@
 
 row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
 and C is not read when beta is 0. T is f16 or bf16, R f32 or one of these; sums are f32, taken as `v_wmma` takes them,
-16 steps of k at a time in ascending order. M, N and K may be any numbers from 1 up (and K may be 0): no lane reads or
-writes outside of the matrices.
+16 steps of k at a time in ascending order. Or T is i8; sums are i32 and wrap around, and R is i32, with int alpha and
+beta, or a float that the sum is converted to before. M, N and K may be any numbers from 1 up (and K may be 0): no lane
+reads or writes outside of the matrices.
 
 Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
 """
@@ -20,7 +21,7 @@ from isa.gemm.matrix import fetch
 from isa.gemm.matrix.epilogue import epilogue
 from isa.gemm.matrix.k_block import fetches, k_block, ragged_fetches, stores
 from isa.gemm.matrix.parameters import MatrixParameters
-from isa.gemm.matrix.registers import SCALARS, MatrixRegisters, SideRegisters
+from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.passes.edit import render_text
 
 ARGUMENTS = 44
@@ -54,6 +55,9 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     if across:
         yield f"s_mov_b32 {s.ragged}, 0"
         yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
+    if across and p.factor_bytes == 1:
+        yield f"s_mov_b32 {s.mix_low}, {fetch.MIX_LOW:#x}"
+        yield f"s_mov_b32 {s.mix_high}, {fetch.MIX_HIGH:#x}"
     if across or p.result == "bf16":
         yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
     # The wave's part of the tile, and the lane's number in a fragment: v0 is the thread's number.
@@ -69,7 +73,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         yield from fetch.place(side, own, line, row, u)
     yield "s_waitcnt lgkmcnt(0)"
     for side, own in sides:
-        yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, 1"
+        yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, {_log2(side.element)}"
     yield f"s_lshl_b32 {s.line_c}, {s.n}, {_log2(p.result_bytes)}"
     # K blocks: the first holds what is left over, if anything is, so that all others are whole.
     yield f"s_sub_i32 {s.empty}, 0, {s.k}"
@@ -98,23 +102,17 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield f"s_branch {label}_loop"
     # A first K block that is not whole.
     yield f"{label}_part:"
-    yield from _zeros(r.a, r.b)
+    yield from fetch.zeros((*r.a.fetched, *r.a.odd, *r.b.fetched, *r.b.odd))
     for (side, own), (line, _) in zip(sides, places, strict=True):
         yield from fetch.first_loads(side, own, line, u)
+    yield from fetch.joined(r.a, r.b)
     yield f"s_branch {label}_begun"
     for buffer in range(p.stages):
         yield from ragged_fetches(p, r, f"{label}_{buffer}")
-    yield from ragged_fetches(p, r, f"{label}_first", _zeros(*(own for side, own in sides if not side.along_k)))
+    begin = fetch.zeros(register for side, own in sides if not side.along_k for register in own.fetched)
+    yield from ragged_fetches(p, r, f"{label}_first", begin)
     yield f"{label}_store:"
     yield from epilogue(p, r, label)
-
-
-def _zeros(*sides: SideRegisters) -> Iterator[str]:
-    """Before a fetch under EXEC: lanes that are off have zeros."""
-    for own in sides:
-        for fetched in own.fetched:
-            for register in fetched.units():
-                yield f"v_mov_b32_e32 {register}, 0"
 
 
 def _log2(n: int) -> int:

@@ -15,17 +15,23 @@ from collections.abc import Iterable, Iterator
 from isa.gemm.matrix import fetch
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters, SideRegisters
-from isa.gemm.matrix.sides import CHUNK, FRAGMENT, MatrixSide
+from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT, MatrixSide
 from isa.registers import Reg
 
-_FRAGMENT_BYTES = FRAGMENT * 2 * CHUNK
+_FRAGMENT_BYTES = FRAGMENT * CHUNK_BYTES
+"""Of a line."""
+_PRODUCT = {
+    "f16": ("v_wmma_f32_16x16x16_f16", ""),
+    "bf16": ("v_wmma_f32_16x16x16_bf16", ""),
+    "i8": ("v_wmma_i32_16x16x16_iu8", " neg_lo:[1,1,0]"),  # A and B are signed
+}
 
 
 def k_block(p: MatrixParameters, r: MatrixRegisters, buffer: int, label: str) -> Iterator[str]:
     """buffer: where the K block lies; label: how labels begin, `<label>_store` stands after the main loop."""
     after = (buffer + 1) % p.stages
     for step in range(0, p.depth, FRAGMENT):
-        reads = list(_reads(p, r, buffer, step // CHUNK))
+        reads = list(_reads(p, r, buffer, step // p.a.chunk))
         for read in reads:
             yield from read
         if not step:
@@ -56,8 +62,11 @@ def ragged_fetches(p: MatrixParameters, r: MatrixRegisters, label: str, before: 
     if not all(side.along_k for side in p.sides):
         yield f"{label}_ragged:"
         yield from before
-        for side, own in zip(p.sides, (r.a, r.b), strict=True):
+        # Those first that need no wait.
+        sides = sorted(zip(p.sides, (r.a, r.b), strict=True), key=lambda pair: not pair[0].along_k)
+        for side, own in sides:
             yield from fetch.loads(side, own, True)
+        yield from fetch.joined(*(own for side, own in sides if not side.along_k))
         yield f"s_branch {label}_loaded"
 
 
@@ -77,7 +86,7 @@ def stores(p: MatrixParameters, r: MatrixRegisters, buffer: int, *, read: bool) 
     yield "s_barrier"
 
 
-def _reads(p: MatrixParameters, r: MatrixRegisters, buffer: int, line: int) -> Iterator[tuple[str, str]]:
+def _reads(p: MatrixParameters, r: MatrixRegisters, buffer: int, line: int) -> Iterator[tuple[str, ...]]:
     """LDS loads of each fragment of 16 steps of k that begin at a line of chunks: B's first, all of A's, the others."""
     start = buffer * p.stage_bytes
     a = [_read(p.a, r.a, start, line, i) for i in range(p.fragments[0])]
@@ -85,23 +94,24 @@ def _reads(p: MatrixParameters, r: MatrixRegisters, buffer: int, line: int) -> I
     yield from [b[0], *a, *b[1:]]
 
 
-def _read(side: MatrixSide, r: SideRegisters, start: int, line: int, fragment: int) -> tuple[str, str]:
-    def half(i: int) -> str:
+def _read(side: MatrixSide, r: SideRegisters, start: int, line: int, fragment: int) -> tuple[str, ...]:
+    def part(i: int) -> str:
         target = Reg("v", r.fragments[fragment].index + 4 * i, 4)
         at = start + (line + i) * side.pitch + fragment * _FRAGMENT_BYTES
         return f"ds_load_b128 {target}, {r.read[line + i]}{f' offset:{at}' if at else ''}"
 
-    return half(0), half(1)
+    return tuple(map(part, range(side.fragment_lines)))
 
 
 def _products(p: MatrixParameters, r: MatrixRegisters, reads: int) -> Iterator[str]:
     """Each product as soon as its fragments are there: they arrive in the order of `_reads`."""
     there = 0
+    product, modifiers = _PRODUCT[p.factor]
     for j, b in enumerate(r.b.fragments):
         for i, a in enumerate(r.a.fragments):
             needed = i + 2 if j == 0 else p.fragments[0] + j + 1
             if needed > there:
                 there = needed
-                yield f"s_waitcnt lgkmcnt({2 * (reads - there)})"
+                yield f"s_waitcnt lgkmcnt({p.a.fragment_lines * (reads - there)})"
             total = r.sums[i, j]
-            yield f"v_wmma_f32_16x16x16_{p.factor} {total}, {a}, {b}, {total}"
+            yield f"{product} {total}, {a}, {b}, {total}{modifiers}"

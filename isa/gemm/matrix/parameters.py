@@ -16,10 +16,10 @@ _LDS_BYTES = 65536
 _MOST_THREADS = 1024
 _LARGEST_INT = 2**31 - 1
 _EDGES = (16, 32, 64, 128)
-FACTORS = {"f16": 2, "bf16": 2}
+FACTORS = {"f16": 2, "bf16": 2, "i8": 1}
 """Types of A and B, and their bytes."""
-RESULTS = {"f32": 4, "f16": 2, "bf16": 2}
-"""Types of C, and their bytes. Sums are f32."""
+RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
+"""Types of C, and their bytes. Sums are f32, of i8 i32; i32 is for these alone."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,9 @@ class MatrixParameters:
             value, whole = getattr(self, name), getattr(self, of)
             must(value in _EDGES, name, f"one of {_EDGES}", value)
             must(whole > 0 and whole % value == 0 and _power_of_two(whole), of, f"{name} times a power of two", whole)
-        must(self.factor in FACTORS, "factor", " or ".join(FACTORS), self.factor)
-        must(self.result in RESULTS, "result", ", ".join(RESULTS), self.result)
+        must(self.factor in FACTORS, "factor", ", ".join(FACTORS), self.factor)
+        results = [name for name in RESULTS if name != "i32" or self.factor == "i8"]
+        must(self.result in results, "result", ", ".join(results), self.result)
         least = 64 // self.result_bytes  # one word of C for each lane
         must(
             self.wave_columns >= least,
@@ -95,11 +96,13 @@ class MatrixParameters:
 
     @cached_property
     def a(self) -> MatrixSide:
-        return MatrixSide("A", self.rows, self.wave_rows, self.depth, self.threads, not self.trans_a)
+        return MatrixSide("A", self.rows, self.wave_rows, self.depth, self.threads, self.factor_bytes, not self.trans_a)
 
     @cached_property
     def b(self) -> MatrixSide:
-        return MatrixSide("B", self.columns, self.wave_columns, self.depth, self.threads, self.trans_b)
+        return MatrixSide(
+            "B", self.columns, self.wave_columns, self.depth, self.threads, self.factor_bytes, self.trans_b
+        )
 
     @property
     def sides(self) -> tuple[MatrixSide, MatrixSide]:
@@ -112,6 +115,10 @@ class MatrixParameters:
     @property
     def lds_bytes(self) -> int:
         return self.stages * self.stage_bytes
+
+    @property
+    def factor_bytes(self) -> int:
+        return FACTORS[self.factor]
 
     @property
     def result_bytes(self) -> int:

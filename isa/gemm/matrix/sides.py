@@ -1,15 +1,15 @@
 """One operand of a matrix-unit GEMM kernel: how it lies in memory and in LDS, and which thread fetches what.
 
-`v_wmma` takes from each lane 16 steps of k of one row of A, and of one column of B. So LDS holds *chunks*: 16 bytes, 8
-steps of k of one row of A or column of B, in `depth / 8` lines of `extent` chunks. A fragment is two `ds_load_b128`, in
-which consecutive lanes read consecutive chunks.
+`v_wmma` takes from each lane 16 steps of k of one row of A, and of one column of B. So LDS holds *chunks*: 16 bytes of
+one row of A or column of B, 8 steps of k of 16-bit elements or 16 of bytes, in lines of `extent` chunks. A fragment is
+two `ds_load_b128`, or one, in which consecutive lanes read consecutive chunks.
 
 **Slots.** Where a row lies in a line of chunks, is its slot. A wave's part of `wave` rows has 16 lanes times `near`
 fragments, and lane i of fragment f has row `near * i + f`, slot `16 f + i`: so a lane's columns of C are neighbours in
 memory, and one store takes them, as one load takes `near` rows of an operand that lies across.
 
 **Fetches.** Along k a thread fetches a chunk with one `global_load_b128`. Across (K x M, N x K's opposite) it fetches
-`patch` neighbouring rows at each of the chunk's 8 steps of k, and turns them around in registers.
+`patch` neighbouring rows at each of the chunk's steps of k, and turns them around in registers.
 
 **Banks.** 8 lanes store 128 bytes at a time. Lanes of different lines of chunks would meet on one bank: slots are
 exclusive-ored with a number of the line (`swizzle`), which costs readers an address of their own for each line, and no
@@ -23,8 +23,6 @@ from functools import cached_property
 
 FRAGMENT = 16
 """Rows, columns and steps of k of a fragment."""
-CHUNK = 8
-"""Steps of k in 16 bytes."""
 CHUNK_BYTES = 16
 _SLOTS_AT_ONCE = 8
 
@@ -37,6 +35,7 @@ class MatrixSide:
     extent:  rows of A or columns of B in the workgroup's tile; wave: in a wave's.
     depth:   steps of k in a K block.
     threads: of the workgroup.
+    element: bytes of an element: 2 or 1.
     along_k: consecutive k lie side by side in memory; else consecutive rows of A or columns of B do.
     """
 
@@ -45,6 +44,7 @@ class MatrixSide:
     wave: int
     depth: int
     threads: int
+    element: int
     along_k: bool
 
     @property
@@ -53,9 +53,19 @@ class MatrixSide:
         return self.wave // FRAGMENT
 
     @property
+    def chunk(self) -> int:
+        """Steps of k in a chunk."""
+        return CHUNK_BYTES // self.element
+
+    @property
+    def fragment_lines(self) -> int:
+        """Lines of chunks that a fragment takes."""
+        return FRAGMENT // self.chunk
+
+    @property
     def lines(self) -> int:
         """Of chunks, in LDS."""
-        return self.depth // CHUNK
+        return self.depth // self.chunk
 
     @property
     def pitch(self) -> int:
@@ -76,8 +86,8 @@ class MatrixSide:
 
     @cached_property
     def patch(self) -> int:
-        """Rows that a thread fetches at once where they lie side by side; 0 where no number does."""
-        for rows in (8, 4, 2):
+        """Rows that a thread fetches at once where they lie side by side, whole VGPRs; 0 where no number does."""
+        for rows in (8, 4, 2) if self.element == 2 else (4,):
             threads = self.lines * self.extent // rows
             if self.near % rows == 0 and threads >= self.threads and threads % self.threads == 0:
                 return rows
@@ -104,7 +114,7 @@ class MatrixSide:
     @property
     def registers(self) -> int:
         """VGPRs that a thread fetches into."""
-        return 4 * self.fetches if self.along_k else CHUNK * self.patch // 2
+        return 4 * (self.fetches if self.along_k else self.patch)
 
     def row(self, slot: int) -> int:
         """The row of a slot."""
@@ -114,4 +124,4 @@ class MatrixSide:
     @property
     def longest_line(self) -> int:
         """The most elements from one line of the matrix to the next: byte offsets within a tile have 32 bits."""
-        return 2**32 // (2 * (self.extent if self.along_k else self.depth)) - 1
+        return 2**32 // (self.element * (self.extent if self.along_k else self.depth)) - 1

@@ -67,7 +67,8 @@ def launch(
     addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
     for address, x in zip(addresses, map(np.ascontiguousarray, stored), strict=True):
         ctypes.memmove(address, x.ctypes.data, x.nbytes)
-    kernarg = struct.pack("<QQQiiiff", *addresses, m, n, k, alpha, beta)
+    scales = "ii" if c.dtype == np.int32 else "ff"
+    kernarg = struct.pack(f"<QQQiii{scales}", *addresses, m, n, k, alpha, beta)
     grid = -(-n // p.columns), -(-m // p.rows), 1
     given = card.load(image(p)).kernels[NAME], grid, (p.threads, 1, 1), kernarg
     if check:

@@ -20,6 +20,7 @@ from isa.sim.dots import dot2
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 """One that the simulator translates in a second."""
+BYTES = MatrixParameters(rows=64, columns=64, depth=32, factor="i8", result="i32")
 VARIANTS = {
     "128 x 128": MatrixParameters(),
     "two buffers": MatrixParameters(stages=2),
@@ -34,8 +35,15 @@ VARIANTS = {
         f"layout {'nt'[a]}{'nt'[b]}": dataclasses.replace(SMALL, trans_a=bool(a), trans_b=bool(b))
         for a, b in itertools.product((0, 1), repeat=2)
     },
+    "i8 128 x 128": MatrixParameters(depth=64, factor="i8", result="i32", trans_a=True),
+    "i8 bf16 C": dataclasses.replace(BYTES, result="bf16", trans_a=True),
+    **{
+        f"i8 {'nt'[a]}{'nt'[b]}": dataclasses.replace(BYTES, trans_a=bool(a), trans_b=bool(b), stages=1 + a)
+        for a, b in itertools.product((0, 1), repeat=2)
+    },
 }
-QUICK = ["layout nn", "layout nt", "layout tn", "layout tt", "bf16", "f16 C", "bf16 C"]
+QUICK = ["layout nn", "layout nt", "layout tn", "layout tt", "bf16", "f16 C", "bf16 C", "i8 nn", "i8 nt", "i8 tn",
+         "i8 tt", "i8 bf16 C"]  # fmt: skip
 
 
 def bf16(values: np.ndarray) -> np.ndarray:
@@ -46,6 +54,8 @@ def bf16(values: np.ndarray) -> np.ndarray:
 
 def words(type_: str, values: np.ndarray) -> np.ndarray:
     """As they lie in memory, f32 as it is."""
+    if type_ in ("i8", "i32"):
+        return np.floor(values * 128).astype(np.int8 if type_ == "i8" else np.int32)
     if type_ == "f32":
         return values.astype(np.float32)
     return bf16(values) if type_ == "bf16" else values.astype(np.float16).view(np.uint16)
@@ -54,11 +64,14 @@ def words(type_: str, values: np.ndarray) -> np.ndarray:
 def numbers(type_: str, stored: np.ndarray) -> np.ndarray:
     if type_ == "bf16":
         return (stored.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    return (stored if type_ == "f32" else stored.view(np.float16)).astype(np.float64)
+    return (stored if type_ in ("f32", "i8", "i32") else stored.view(np.float16)).astype(np.float64)
 
 
 def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Sums of words of A and B, two k at a time. A zero stands before an odd K."""
+    """Sums of words of A and B, two k at a time. A zero stands before an odd K. Sums of bytes are exact."""
+    if p.factor == "i8":
+        sums = a.astype(np.int32) @ b.astype(np.int32)
+        return sums if p.result == "i32" else sums.astype(np.float32)
     odd = a.shape[1] % 2
     a, b = np.pad(a, ((0, 0), (odd, 0))).astype(np.uint32), np.pad(b, ((odd, 0), (0, 0))).astype(np.uint32)
     sums = np.zeros((a.shape[0], b.shape[1]), np.uint32)
@@ -78,10 +91,15 @@ def draw(p: MatrixParameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.nd
 def assert_right(p: MatrixParameters, m: int, n: int, k: int, alpha: float, beta: float) -> None:
     """Bit for bit, and so near to float64 as such sums can be. Without beta, C begins as NaNs."""
     a, b, c = draw(p, m, n, k)
+    if p.result == "i32":
+        alpha, beta = int(4 * alpha), int(4 * beta)
     started = c if beta else np.full_like(c, np.nan if p.result == "f32" else 0x7FFF)
     got = launch(p, a, b, started, alpha, beta)
     what = f"{p} at {m} x {n} x {k}, alpha {alpha}, beta {beta}"
     sums, before = as_the_card_adds(p, a, b), numbers(p.result, c).astype(np.float32)
+    if p.result == "i32":
+        np.testing.assert_array_equal(got, alpha * sums + beta * c, err_msg=what)
+        return
     first, second = np.float32(alpha) * sums, np.float64(np.float32(beta)) * before
     if not beta:
         expected = words(p.result, np.float64(np.float32(alpha)) * sums)
@@ -157,8 +175,9 @@ def test_special_values_go_where_they_belong() -> None:
         ({"stages": 3}, "1 or 2"),
         ({"wave_rows": 48}, "one of"),
         ({"rows": 96}, "wave_rows times a power of two"),
-        ({"factor": "f32"}, "f16 or bf16"),
+        ({"factor": "f32"}, "f16, bf16, i8"),
         ({"result": "f64"}, "f32, f16, bf16"),
+        ({"result": "i32"}, "f32, f16, bf16"),
         ({"result": "f16", "wave_columns": 16}, "at least 32"),
         ({"rows": 256, "columns": 256, "depth": 64, "stages": 2, "trans_b": True}, "65536 bytes"),
     ],
