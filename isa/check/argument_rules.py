@@ -1,11 +1,15 @@
 """Kernel arguments in the metadata: do they lie in their segment as a runtime can fill them?
 
 The runtime copies each argument to its offset; where two overlap, the later one destroys the earlier, and what lies
-after the segment's size is not copied at all. Pointers and hidden arguments are aligned to their size, since kernels
-load them with scalar loads of that size; what is passed by value may have any type, of which the metadata tells the
-size alone. The segment is aligned as its arguments are.
+after the segment's size is not copied at all. Pointers and hidden arguments have the size of their kind and are aligned
+to it, since kernels load them with scalar loads of that size; what is passed by value may have any type, of which the
+metadata tells the size alone. Pointers alone have an address space. The segment is aligned as its arguments are.
 
-Source: LLVM AMDGPUUsage, "Code Object V5 Metadata" (.offset, .size, .kernarg_segment_size, .kernarg_segment_align).
+An address that is passed by value with no address space is a number that the kernel takes for one: no fault.
+
+Sources: LLVM AMDGPUUsage, "Code Object V5 Metadata" (.offset, .size, .value_kind, .address_space,
+.kernarg_segment_size, .kernarg_segment_align); LLVM AMDGPUHSAMetadataStreamer.cpp, emitKernelArg and
+emitHiddenKernelArgs (sizes).
 """
 
 from __future__ import annotations
@@ -21,6 +25,18 @@ from isa.object.code_object import DescribedKernel as Linked
 
 LAYOUT = RULES["CNT003"]
 _ANYTHING = "by_value"
+_POINTERS = ("global_buffer", "dynamic_shared_pointer")
+_SIZES = {
+    **dict.fromkeys(("global_buffer", "image", "sampler", "pipe", "queue"), 8),
+    "dynamic_shared_pointer": 4,
+    "hidden_grid_dims": 2,
+    **{f"hidden_{name}": 4 for name in ("dynamic_lds_size", "private_base", "shared_base")},
+    **{f"hidden_{name}": 8 for name in ("printf_buffer", "hostcall_buffer", "multigrid_sync_arg", "heap_v1",
+                                        "default_queue", "completion_action", "queue_ptr")},
+    **{f"hidden_{name}_{axis}": size for axis in "xyz" for name, size in (
+        ("block_count", 4), ("group_size", 2), ("remainder", 2), ("global_offset", 8))},
+}  # fmt: skip
+"""Kind -> bytes, where its kind says so."""
 _HINT = "an argument begins where the one before it ends, aligned as its type asks"
 
 
@@ -65,6 +81,18 @@ def _faults(
                 f"{_named(argument)} ends after the segment", where,
                 hint="make .kernarg_segment_size and .amdhsa_kernarg_size larger, or move the argument",
                 expected=f"within the {size} bytes of .kernarg_segment_size", got=str(argument.offset + argument.size),
+            )  # fmt: skip
+        if argument.size != _SIZES.get(argument.kind, argument.size):
+            yield LAYOUT.found(
+                f"{_named(argument)} has not the size of its kind", where,
+                hint="mend .size, or .value_kind where the kernel takes a number",
+                expected=f"{_SIZES[argument.kind]} bytes for {argument.kind}", got=str(argument.size),
+            )  # fmt: skip
+        if argument.address_space and argument.kind not in _POINTERS:
+            yield LAYOUT.found(
+                f"{_named(argument)} is no pointer and has an address space", where,
+                hint="mend .value_kind, or leave .address_space out",
+                expected=" or ".join(_POINTERS), got=argument.kind,
             )  # fmt: skip
         if argument.offset % _alignment(argument):
             yield LAYOUT.found(

@@ -132,7 +132,7 @@ _ALL = (
     _lint("CNT001", "counts", "registers and sizes in code, descriptor and metadata that disagree", _DESCRIPTOR),
     _lint("CNT002", "initialised SGPRs", "fewer SGPRs at the start than this target initialises rightly",
           "LLVM AMDGPU.td, FeatureUserSGPRInit16Bug"),
-    _lint("CNT003", "kernel arguments", "metadata in which they overlap, pass the segment's end or are not aligned",
+    _lint("CNT003", "kernel arguments", "metadata in which they overlap, pass the end, are misaligned or misnamed",
           "LLVM AMDGPUUsage, Code Object V5 Metadata"),
     # --- results of a launch
     _check("RUN001", "no end in sight", "the budget of instructions is spent and a loop goes on",

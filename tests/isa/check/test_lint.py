@@ -89,6 +89,11 @@ def test_arguments_of_a_code_object(compiled_rung: tuple[str, bytes]) -> None:
     first, second, *others = linked.args
     moved = dataclasses.replace(linked, args=(first, dataclasses.replace(second, offset=first.offset + 4), *others))
     assert {f.id for f in argument_rules.of_code_object(moved)} == {"CNT003"}
+    for at, argument in enumerate(a for a in linked.args if not a.hidden):
+        kind = "by_value" if argument.kind == "global_buffer" else "global_buffer"
+        another = (*linked.args[:at], dataclasses.replace(argument, kind=kind), *linked.args[at + 1 :])
+        found = [f.message for f in argument_rules.of_code_object(dataclasses.replace(linked, args=another))]
+        assert any("has an address space" in m or "has not the size of its kind" in m for m in found), argument
 
 
 def mutants(program: Program) -> Iterator[tuple[str, Program]]:
