@@ -29,7 +29,8 @@ from isa.check import counts
 from isa.display import Shown
 from isa.errors import IsaError
 from isa.object import metadata
-from isa.object.code_object import CodeObject, disassemble
+from isa.object.code_object import CodeObject, DescribedKernel, disassemble
+from isa.object.from_text import TextCode
 from isa.semantics.describe import bit_width
 from isa.targets import GFX1100, TARGETS, Target
 
@@ -132,6 +133,49 @@ class Inspection(Shown):
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
         return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a kernel says of itself. lds: bytes of a workgroup, scratch: of a thread; threads: of the largest workgroup;
+    waves: that then fit a SIMD, 0 where not even one workgroup does; bytes: of its code, 0 where that is text; wave: 32
+    or 64."""
+
+    kernel: str
+    target: str
+    vgprs: int
+    sgprs: int
+    vgpr_spills: int
+    sgpr_spills: int
+    lds: int
+    scratch: int
+    threads: int
+    waves: float
+    bytes: int
+    wave: int
+
+
+def contents(given: Program | CodeObject) -> list[Held]:
+    """The kernels that a code object or a program holds, by their metadata; nothing is disassembled. IsaError where
+    directives do not say what a kernel takes."""
+    if isinstance(given, Program):
+        target = counts.target_of(given) or GFX1100
+        given = TextCode.of(given, target.name)
+    return [_held(kernel, TARGETS.get(given.arch, GFX1100)) for kernel in given.kernels.values()]
+
+
+def _held(kernel: DescribedKernel, target: Target) -> Held:
+    found = kernel.descriptor
+    lanes = 32 if found.wave32 else 64
+    try:
+        fits = occupancy(kernel.vgprs, found.lds_bytes, kernel.max_workgroup, cu_mode=not found.wgp_mode,
+                         target=target, lanes=lanes).waves  # fmt: skip
+    except IsaError:
+        fits = 0
+    return Held(
+        kernel.name, target.name, kernel.vgprs, kernel.sgprs, kernel.vgpr_spills, kernel.sgpr_spills, found.lds_bytes,
+        found.scratch_bytes, kernel.max_workgroup, fits, kernel.code_size, lanes,
+    )  # fmt: skip
 
 
 def inspect(

@@ -1,8 +1,9 @@
 """What somebody has -> a kernel object: the name of a rung, a file, text, or "-" for stdin.
 
 A folder that `hipgemm simulate --record` made is the kernel of that launch. A file is HIP source (.hip, .cpp and their
-like), assembly, or a code object. What it is, its first bytes say, and its suffix only where it is text; text without a
-suffix is HIP source where it says __global__.
+like), assembly, a code object, or a library or program for the host that holds code objects: then one of them has the
+kernel that is meant. What it is, its first bytes say, and its suffix only where it is text; text without a suffix is
+HIP source where it says __global__.
 """
 
 from __future__ import annotations
@@ -19,38 +20,59 @@ from hipgemm.kernel_object import FLAGS, Kernel
 from hipgemm.kernels import LADDER, known, rung
 from isa import cache
 from isa.errors import IsaError, meant
+from isa.object import bundle, code_object
 
 if TYPE_CHECKING:
     from isa.asm.program import Program
 
 HIP = (".hip", ".cpp", ".cc", ".cxx", ".cu", ".h", ".hpp")
 ASSEMBLY = (".s", ".S", ".asm", ".isa")
-TAKEN = "HIP source (.hip, .cpp), assembly (.s), a code object (.hsaco, .so), - for stdin, or a kernel of the ladder"
+TAKEN = (
+    "HIP source (.hip, .cpp), assembly (.s), a code object or library (.hsaco, .so), - for stdin, or a kernel's name"
+)
 RECORDED = "kernel.toml"
 """The launch file of a recorded launch, beside its kernel.hsaco (`hipgemm.simulated_hip.recorded`)."""
-_LINKED = (b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+_SHOWN = 8
+"""Names of kernels in a message."""
+_LINKED = (b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED)
 _NAMES = "-fno-discard-value-names"
 """The code object then has the names of a kernel's arguments."""
 
 
-def read_kernel(what: str, name: str | None = None, flags: Sequence[str] = (), cu_mode: bool = False) -> Kernel:
+def read_kernel(
+    what: str, name: str | None = None, flags: Sequence[str] = (), cu_mode: bool = False, arch: str | None = None
+) -> Kernel:
     """The kernel of that name or file; a text of several lines is HIP source or assembly. name: of the kernel, where
-    there are more; flags, cu_mode: for HIP source. IsaError where there is no such kernel or file, and for text that is
-    neither HIP nor assembly."""
+    there are more; flags, cu_mode: for HIP source; arch: of several code objects, the target. IsaError where there is
+    no such kernel or file, where a library's kernel is not named, and for text that is neither HIP nor assembly."""
+    found = read_kernels(what, name, flags, cu_mode, arch)
+    if name is None and len(found) > 1:
+        names = _names(found)
+        raise IsaError(
+            f"{found[0].title}: which kernel?", expected=_some(names), got=f"{len(names)} kernels",
+            hint=f"--kernel NAME; hipgemm inspect {found[0].title} lists them",
+        )  # fmt: skip
+    return found[0]
+
+
+def read_kernels(
+    what: str, name: str | None = None, flags: Sequence[str] = (), cu_mode: bool = False, arch: str | None = None
+) -> list[Kernel]:
+    """As `read_kernel`; of a library one for each of its code objects, or for each that has the kernel `name`."""
     if known(what) and not Path(what).exists():
         row = rung(what)
         if name not in (None, what):
             raise IsaError(f"{what} has no kernel {name!r}", expected=what, got=name)
         if flags and row.parameters:
             raise IsaError(f"{what} is generated: there is nothing to compile", got=" ".join(flags))
-        return dataclasses.replace(row, flags=(*row.flags, *flags))
+        return [dataclasses.replace(row, flags=(*row.flags, *flags))]
     is_text = "\n" in what
     if not is_text and (launch := Path(what) / RECORDED).is_file():
         found = re.match(r'\[(".*")\]', launch.read_text(encoding="utf-8"))
         name, what = name or (json.loads(found[1]) if found else None), str(launch.with_suffix(".hsaco"))
     data, title = (what.encode(), "<text>") if is_text else (_read(what), "<stdin>" if what == "-" else what)
     if data.startswith(_LINKED):
-        return Kernel(name or "", title, "", "", cu_mode, code=data)
+        return [Kernel(name or "", title, "", "", cu_mode, code=image) for image in _images(data, title, name, arch)]
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -60,8 +82,38 @@ def read_kernel(what: str, name: str | None = None, flags: Sequence[str] = (), c
     suffix = "" if is_text else Path(what).suffix
     if suffix in HIP or (suffix not in ASSEMBLY and "__global__" in text):
         source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
-        return Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *flags))
-    return Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix))
+        return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *flags))]
+    return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix))]
+
+
+def _images(data: bytes, title: str, name: str | None, arch: str | None) -> list[bytes]:
+    """The code objects in a file; of several, those that have the kernel `name`."""
+    try:
+        found = bundle.images(data, arch)
+        if len(found) == 1:
+            return found
+        having = [image for image in found if name is None or name in code_object.load(image, runs=False).kernels]
+    except IsaError as error:
+        if error.span is None:
+            error.message = f"{title}: {error.message}"
+        raise
+    if not having:
+        names = _names([Kernel("", title, "", "", False, code=image) for image in found])
+        raise IsaError(
+            f"{title} has no kernel {name!r}", expected=_some(names),
+            hint=meant(name or "", names, f"hipgemm inspect {title} lists them"),
+        )  # fmt: skip
+    return having
+
+
+def _names(kernels: Sequence[Kernel]) -> list[str]:
+    """The names of all kernels in code objects, each once."""
+    codes = (code_object.load(k.code, runs=False) for k in kernels if isinstance(k.code, bytes))
+    return list(dict.fromkeys(name for code in codes for name in code.kernels))
+
+
+def _some(names: Sequence[str]) -> str:
+    return "one of " + ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _read(what: str) -> bytes:

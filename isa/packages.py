@@ -3,6 +3,7 @@
     sim         llvmlite, rocm-llvm-python, hip-python   the simulated card; what reads machine code
     toolchain   ziglang                                  clang and ld.lld where there is neither ROCm nor clang
     hip         hip-python                               a card, with a ROCm that is there
+    zstd        zstandard                                compressed code objects, on systems without libzstd
     dask        dask.distributed                         `hipgemm tune` on many machines
 
 An extra is what `pip install 'hipgemm[sim]'` names. A package that is missing is a PackageMissing, which says what it
@@ -42,6 +43,7 @@ PACKAGES = {
     "llvmlite": Package("llvmlite", "sim", "compile kernels for the simulated card"),
     "rocm.llvm": Package("rocm-llvm-python", "sim", "disassemble machine code"),
     "hip": Package("hip-python", "sim", "call HIP, on a card or on the simulated one"),
+    "zstandard": Package("zstandard", "zstd", "unpack code objects that were compressed with zstd"),
     "distributed": Package("dask.distributed", "dask", "tune on many machines"),
 }
 """By the module that is imported."""

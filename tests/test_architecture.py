@@ -22,6 +22,7 @@ ISA = [
     "semantics.wave_start",
     "asm.parse asm.emit asm.encoding",
     "object.descriptor asm.disassembler",
+    "object.bundle",
     "toolchain object.code_object",
     "native",
     "object.metadata",

@@ -4,23 +4,16 @@
 python tools/shipped.py FOLDER                        # unpacked wheels or libraries; 300 kernels
 python tools/shipped.py FOLDER --count 1500 --seed 7 --show LDS001
 
-Code objects are read where they lie: in offload bundles, plain or compressed (zlib; zstd where Python has it), anywhere
-in a file. The same one in several files counts once. The table is what docs/lint.md judges by hand.
-
-Sources: clang "Offload Bundler: Bundled Code Object File Layout", "Compressed Bundle".
+The same code object in several files counts once. The table is what docs/lint.md judges by hand.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import random
-import struct
 import sys
 import time
-import zlib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -30,33 +23,7 @@ sys.path.insert(0, str(ROOT))  # runs from a checkout, installed or not
 
 from isa.check.lint import lint_code_object  # noqa: E402
 from isa.errors import IsaError  # noqa: E402
-from isa.object import code_object  # noqa: E402
-
-
-def bundles(data: bytes) -> Iterator[bytes]:
-    """From each offload bundle's start to the end of what holds it. IsaError for one that cannot be unpacked."""
-    at = -1
-    while (at := data.find(code_object.BUNDLE_MAGIC, at + 1)) >= 0:
-        yield data[at:]
-    at = -1
-    while (at := data.find(code_object.COMPRESSED_BUNDLE_MAGIC, at + 1)) >= 0:
-        version, method = struct.unpack_from("<HH", data, at + 4)
-        if version in (2, 3) and method in (0, 1):
-            size = struct.unpack_from("<I" if version == 2 else "<Q", data, at + 8)[0]
-            yield from bundles(_unpacked(data[at + (24 if version == 2 else 32) : at + size], method))
-
-
-def _unpacked(data: bytes, method: int) -> bytes:
-    if method == 0:
-        return zlib.decompress(data)
-    for name in ("compression.zstd", "zstandard"):
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue
-        unpacked: bytes = module.decompress(data)
-        return unpacked
-    raise IsaError("a bundle is compressed with zstd", hint="Python 3.14, or pip install zstandard")
+from isa.object import bundle, code_object  # noqa: E402
 
 
 def kernels(folder: Path, arch: str) -> dict[tuple[str, str], bytes]:
@@ -64,9 +31,11 @@ def kernels(folder: Path, arch: str) -> dict[tuple[str, str], bytes]:
     found: dict[tuple[str, str], bytes] = {}
     seen: set[bytes] = set()
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        data = file.read_bytes()
+        if not data.startswith((b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED)):
+            continue
         try:
-            for bundle in bundles(file.read_bytes()):
-                image = code_object.unbundle(bundle, arch)
+            for image in bundle.images(data, arch):
                 digest = hashlib.sha256(image).digest()
                 if digest not in seen:
                     seen.add(digest)

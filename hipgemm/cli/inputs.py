@@ -16,7 +16,14 @@ def kernel(what: str, options: CodeOptions) -> Kernel:
     """What a user typed, as a kernel object; see `hipgemm.kernel_files`."""
     from hipgemm.kernel_files import read_kernel
 
-    return read_kernel(what, options.name, options.flags, options.cu_mode)
+    return read_kernel(what, options.name, options.flags, options.cu_mode, options.arch)
+
+
+def kernels(what: str, options: CodeOptions) -> list[Kernel]:
+    """The same; of a library without a kernel's name, one for each of its code objects."""
+    from hipgemm.kernel_files import read_kernels
+
+    return read_kernels(what, options.name, options.flags, options.cu_mode, options.arch)
 
 
 def writable(file: Path, *, folder: bool = False) -> Path:

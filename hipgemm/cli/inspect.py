@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
+
+if TYPE_CHECKING:
+    from hipgemm.inspection import Held
 
 
 @click.command("inspect", cls=KernelCommand)
@@ -27,20 +33,25 @@ from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel
 def command(
     what: str, threads: int | None, every: bool, html: Path | None, code: CodeOptions, as_json: bool
 ) -> None:  # fmt: skip
-    """Show what a kernel is made of: a kernel of the ladder, HIP source, assembly (- for stdin), or a code object.
+    """Show what a kernel is made of: a kernel of the ladder, HIP source, assembly (- for stdin), a code object, or a
+    library that holds some. Of several kernels, without --kernel: their names and resources.
 
     Occupancy comes with what limits it and the step that would raise it. The bank table of the main loop tells which
     VGPR bank each operand is read from and what the operand caches serve.
     """
     from hipgemm.build import readable
     from hipgemm.cli import inputs
-    from hipgemm.inspection import inspect
+    from hipgemm.inspection import contents, inspect
     from hipgemm.report import inspection as shown
 
     if html is not None:
         inputs.writable(html)
-    given = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc)
-    found = inspect(given, "stdin" if what == "-" else what, code.name, threads)
+    titled = "stdin" if what == "-" else what
+    given = [readable(k, arch=code.arch or "gfx1100", hipcc=code.hipcc) for k in inputs.kernels(what, code)]
+    if code.name is None and sum(len(one.kernels) for one in given) > 1:
+        _list(titled, [row for one in given for row in contents(one)], html, as_json)
+        return
+    found = inspect(given[0], titled, code.name, threads)
     if html is not None:
         inputs.write(html, shown.page(found))
     if as_json:
@@ -50,3 +61,18 @@ def command(
         from rich.console import Console
 
         shown.show(found, Console(width=max(Console().width, shown.WIDTH)), None if every else shown.ROWS)
+
+
+def _list(what: str, rows: Sequence[Held], html: Path | None, as_json: bool) -> None:
+    """Names and resources of several kernels."""
+    if html is not None:
+        raise click.UsageError(f"--html is for one kernel, and {what} has {len(rows)}: name it with --kernel")
+    if as_json:
+        click.echo(json.dumps({"input": what, "kernels": [dataclasses.asdict(row) for row in rows]}))
+        return
+    from rich.console import Console
+
+    from hipgemm.report.inspection import contents_table
+
+    Console(width=max(Console().width, 100)).print(contents_table(rows))
+    click.echo(f"{what}: {len(rows)} kernels; --kernel NAME shows one", err=True)

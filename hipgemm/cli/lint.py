@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown, source_of
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
+
+if TYPE_CHECKING:
+    from hipgemm.source_lines import SourceLine
+    from isa.errors import Finding
 
 
 def _list_rules(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -35,7 +41,8 @@ def command(
     listing: Path | None, sarif: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Check HIP source, assembly (- for stdin), a code object, or a kernel of the ladder: all kernels in it.
+    """Check HIP source, assembly (- for stdin), a code object, a library that holds some, or a kernel of the ladder:
+    all kernels in it.
 
     Faults: illegal instructions, registers read before their load has landed, LDS shared without a barrier, registers
     nobody wrote, counts that disagree. Notes: waits that do nothing or too much, values nobody reads.
@@ -50,10 +57,16 @@ def command(
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
-    given = readable(inputs.kernel(what, code), arch=code.arch or "gfx1100", hipcc=code.hipcc)
-    found = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
-    source = source_of(given)
-    found = listed(found, given, [code.name] if code.name else list(given.kernels), listing)
+    found: list[Finding] = []
+    source: Mapping[int, SourceLine] = {}
+    kernels = inputs.kernels(what, code)
+    if listing and len(kernels) > 1:
+        raise click.UsageError(f"--listing takes one code object, and {what} holds {len(kernels)}: name a kernel")
+    for kernel in kernels:
+        given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+        here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
+        source = source_of(given)
+        found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:
         from hipgemm.cli.sarif import log

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hipgemm.inspection import KINDS, VALU, Inspection, Row
+from hipgemm.inspection import KINDS, VALU, Held, Inspection, Row
 from hipgemm.report.pages import part, percent, render
 from isa.analysis.banks import COLUMNS
 
@@ -20,6 +20,21 @@ ROWS = 24
 """How many rows of the bank table a terminal shows unless asked for all."""
 WIDTH = 150
 """Columns that the tables want: cells that wrap are no table."""
+
+
+def contents_table(rows: Sequence[Held]) -> Table:
+    """Kernels and what they take, for a terminal."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("kernel", overflow="fold")
+    for name in ("VGPRs", "SGPRs", "spilled", "LDS", "scratch", "threads", "waves a SIMD"):
+        table.add_column(name, justify="right")
+    for r in rows:
+        spilled = str(r.vgpr_spills + r.sgpr_spills or "")
+        cells = (r.vgprs, r.sgprs, spilled, r.lds or "", r.scratch or "", r.threads, f"{r.waves:g}")
+        table.add_row(r.kernel + (" (wave64)" if r.wave == 64 else ""), *map(str, cells))
+    return table
 
 
 def facts(i: Inspection) -> list[tuple[str, str]]:

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 from hipgemm.launch import explicit
 from hipgemm.simulated_hip.clock import TimedCard, TimedReport
 from isa.errors import IsaError
-from isa.object.code_object import CodeObject, unbundle
+from isa.object.bundle import unbundle
+from isa.object.code_object import CodeObject
 from isa.sim.card import CompiledKernel, Module
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ workgroups of 4 waves only 3 fit, which is 6 waves a SIMD.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -81,9 +82,11 @@ def _waves_that_fit(vgprs: int, target: Target) -> int:
     return target.vgprs // (_ceil(max(vgprs, 1), target.granule) * target.granule)
 
 
-def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool, target: Target = GFX1100) -> Occupancy:
-    """The occupancy of a kernel with so many VGPRs a wave, bytes of LDS and threads a workgroup. IsaError where not
-    even one workgroup fits."""
+def occupancy(
+    vgprs: int, lds: int, threads: int, *, cu_mode: bool, target: Target = GFX1100, lanes: int = LANES
+) -> Occupancy:
+    """The occupancy of a kernel with so many VGPRs a wave, bytes of LDS and threads a workgroup. lanes: of a wave; one
+    of 64 takes twice the registers. IsaError where not even one workgroup fits."""
     simds, lds_total, barriers = (
         (2, LDS_PER_CU, BARRIERS_PER_CU) if cu_mode else (4, 2 * LDS_PER_CU, 2 * BARRIERS_PER_CU)
     )
@@ -91,7 +94,9 @@ def occupancy(vgprs: int, lds: int, threads: int, *, cu_mode: bool, target: Targ
         raise IsaError(f"a workgroup cannot have {threads} threads", expected="1 to 1024")
     if not 0 <= lds <= LDS_PER_CU:
         raise IsaError(f"a workgroup cannot have {lds} bytes of LDS", expected=f"0 to {LDS_PER_CU}")
-    per_group = _ceil(threads, LANES)
+    if lanes == 2 * LANES:
+        target = dataclasses.replace(target, vgprs=target.vgprs // 2, granule=target.granule // 2)
+    per_group = _ceil(threads, lanes)
     limits = {
         "VGPRs": simds * _waves_that_fit(vgprs, target) // per_group,
         "wave slots": simds * WAVE_SLOTS // per_group,

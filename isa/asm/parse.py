@@ -82,14 +82,29 @@ def parse(text: str, file: str = "<text>") -> Program:
 
 def parse_disassembly(listing: Iterable[tuple[int, int, str]], file: str, arch: str = "") -> list[Instruction]:
     """(address, size in bytes, text) rows, as `code_object.disassemble` gives them, -> instructions with addresses.
-    arch: the target that they are for."""
+    arch: the target that they are for. IsaError for bytes that are no instruction."""
     instructions, target = [], TARGETS.get(arch)
     for number, (address, size, text) in enumerate(listing):
+        if text.startswith("."):
+            raise undecoded(address, text, file, arch)
         inst = parse_instruction(text, file, number, target)
         object.__setattr__(inst, "address", address)
         object.__setattr__(inst, "size", size)
         instructions.append(inst)
     return instructions
+
+
+def undecoded(address: int, text: str, name: str = "", arch: str = "") -> IsaError:
+    """The error for bytes in the place of an instruction. text: the directive that the disassembler shows them as."""
+    words = [int(word, 16) for word in re.findall(r"0x([0-9a-f]+)", text)]
+    width = 4 if text.startswith(".long") else 1
+    data = b"".join(word.to_bytes(width, "little") for word in words)
+    return IsaError(
+        f"{name + ': ' if name else ''}at {address:#x} is no instruction that the disassembler knows",
+        expected=f"an instruction of {arch or 'gfx11'}",
+        got=f"bytes {data.hex(' ')}",
+        hint="are these data, or is the code for a newer target? hipgemm reads what LLVM 22 does",
+    )
 
 
 def _target(directive: Directive, span: Span) -> Target | None:

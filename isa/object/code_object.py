@@ -1,4 +1,4 @@
-"""What is inside a code object: an ELF for gfx11, alone or inside the offload bundle that `hipcc --genco` writes.
+"""What is inside a code object: an ELF for gfx11, alone or in what compilers wrap it in (`isa.object.bundle`).
 
 In:  bytes, trusted in nothing: each read is checked against the length, so that damaged input ends in a CodeObjectError
      that names the place, never in a crash or a huge allocation.
@@ -8,11 +8,10 @@ Out: a CodeObject: its loadable segments with their addresses, its symbols, and 
 How: the ELF64 program headers say what is loaded where; the section headers lead to the symbols; the AMDGPU note
 (type 32, msgpack) lists the kernels; each kernel's `.symbol` is its descriptor, and that points at the code.
 
-Sources: LLVM "User Guide for AMDGPU Backend": ELF Header, Code Object Metadata V3 to V5;
-clang "Offload Bundler: Bundled Code Object File Layout".
+Sources: LLVM "User Guide for AMDGPU Backend": ELF Header, Relocation Records, Code Object Metadata V3 to V6.
 
-Limits: little-endian ELF64, linked (ET_DYN), wave32 or wave64, no relocations where the code is to run (each is refused
-by name: clang emits none for code that only calls and reads within its own module), no compressed bundles.
+Limits: little-endian ELF64, linked (ET_DYN), wave32 or wave64; where the code is to run, no relocations but 64-bit
+addresses in the code object itself, as tables of functions and of variables have them.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ from typing import Any
 
 from isa.asm.disassembler import disassemble
 from isa.errors import meant
+from isa.object import bundle
+from isa.object.bundle import LARGEST_IMAGE, Image
 from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
 from isa.targets import others
 
@@ -40,13 +41,8 @@ __all__ = [
     "disassemble",
     "image_size",
     "load",
-    "unbundle",
 ]  # fmt: skip
 
-BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
-COMPRESSED_BUNDLE_MAGIC = b"CCOB"
-LARGEST_IMAGE = 1 << 28
-"""Bytes that all segments of one code object may span: far above any real one, far below what would hurt the host."""
 LONGEST_NAME = 4096
 
 _EM_AMDGPU, _ET_DYN = 224, 3
@@ -55,7 +51,8 @@ _SHT_SYMTAB, _SHT_DYNSYM = 2, 11
 _NOTE_METADATA = 32  # NT_AMDGPU_METADATA
 _RELOCATIONS = ("NONE ABS32_LO ABS32_HI ABS64 REL32 REL64 ABS32 GOTPCREL GOTPCREL32_LO GOTPCREL32_HI "
                 "REL32_LO REL32_HI 12 RELATIVE64 REL16").split()  # fmt: skip
-_RELATIVE64 = _RELOCATIONS.index("RELATIVE64")
+_ABS64, _RELATIVE64 = _RELOCATIONS.index("ABS64"), _RELOCATIONS.index("RELATIVE64")
+_SHN_LORESERVE = 0xFF00  # SHN_ABS and its kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +120,7 @@ class CodeObject:
     printf: tuple[str, ...] = ()
     """The formats of printf, as the metadata's amdhsa.printf has them."""
     relative: tuple[tuple[int, int], ...] = ()
-    """R_AMDGPU_RELATIVE64: (address of 64 bits, what they hold when it is loaded at 0)."""
+    """R_AMDGPU_RELATIVE64 and R_AMDGPU_ABS64: (address of 64 bits, what they hold when it is loaded at 0)."""
 
     @property
     def extent(self) -> int:
@@ -158,61 +155,11 @@ class CodeObject:
         return self.read(kernel.descriptor.entry, kernel.code_size)
 
 
-class _Image:
-    """Bytes with checked reads. `peek` may be slow or partial; it returns fewer bytes at the end."""
-
-    def __init__(self, peek: Callable[[int, int], bytes]) -> None:
-        self.peek = peek
-
-    def take(self, offset: int, size: int, what: str) -> bytes:
-        data = self.peek(offset, size) if 0 <= size <= LARGEST_IMAGE and 0 <= offset < 1 << 62 else b""
-        if len(data) != size:
-            raise CodeObjectError(
-                f"{what} lies outside the code object: is it cut off?",
-                expected=f"{size} bytes at offset {offset:#x}",
-                got=f"{len(data)} bytes",
-            )
-        return data
-
-    def unpack(self, form: str, offset: int, what: str) -> tuple[Any, ...]:
-        form = "<" + form
-        return struct.unpack(form, self.take(offset, struct.calcsize(form), what))
-
-
 def load(source: bytes | str | Path, arch: str | None = None, *, runs: bool = True) -> CodeObject:
-    """Reads a code object from bytes or a file. arch: which one of a bundle; by default the first for gfx11. runs:
+    """Reads a code object from bytes or a file. arch: which one of a bundle (`isa.object.bundle.unbundle`). runs:
     False to look at its code only; then it may have relocations to symbols of other modules."""
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    return _read_elf(unbundle(data, arch), runs)
-
-
-def unbundle(data: bytes, arch: str | None = None) -> bytes:
-    """The ELF of `arch` (default: the first for gfx11) inside an offload bundle; an ELF comes back as it is."""
-    if data.startswith(COMPRESSED_BUNDLE_MAGIC):
-        raise CodeObjectError("this offload bundle is compressed", hint="build it with --no-offload-compress")
-    if not data.startswith(BUNDLE_MAGIC):
-        return data
-    image = _Image(lambda offset, size: data[offset : offset + size])
-    entries = list(_bundle_entries(image))
-    for target, offset, size in entries:
-        gfx = target.rpartition("--")[2].partition(":")[0]
-        if target.startswith("hip") and (gfx == arch if arch else gfx in MACHINES.values()):
-            return image.take(offset, size, f"the bundle's entry {target}")
-    found = ", ".join(target for target, _, _ in entries)
-    raise OtherTarget("nothing in this offload bundle fits", expected=arch or "a gfx11 target", got=found or "none")
-
-
-def _bundle_entries(image: _Image) -> Iterator[tuple[str, int, int]]:
-    """(target triple and arch, offset, size) of each entry."""
-    (count,) = image.unpack("Q", len(BUNDLE_MAGIC), "the bundle's header")
-    at = len(BUNDLE_MAGIC) + 8
-    if count > 1024:
-        raise CodeObjectError(f"an offload bundle with {count} entries is no bundle")
-    for _ in range(count):
-        offset, size, length = image.unpack("QQQ", at, "the bundle's table")
-        target = image.take(at + 24, length if length <= LONGEST_NAME else -1, "a name in the bundle's table")
-        yield target.decode("ascii", "replace"), offset, size
-        at += 24 + length
+    return _read_elf(bundle.unbundle(data, arch), runs)
 
 
 def image_size(peek: Callable[[int, int], bytes]) -> int:
@@ -220,15 +167,13 @@ def image_size(peek: Callable[[int, int], bytes]) -> int:
 
     peek(offset, size): that many bytes from there. Only headers are read.
     """
-    image = _Image(peek)
+    image = Image(peek)
     if image.take(0, 4, "the magic") == b"\x7fELF":
         header = _header(image)
         ends = [header.shoff + header.shnum * 64, header.phoff + header.phnum * 56]
         ends += [offset + filesz for _, _, offset, _, filesz, _ in _program_headers(image, header)]
         return max(ends)
-    if image.take(0, len(BUNDLE_MAGIC), "the magic") == BUNDLE_MAGIC:
-        return max((offset + size for _, offset, size in _bundle_entries(image)), default=len(BUNDLE_MAGIC) + 8)
-    raise CodeObjectError("neither an ELF nor an offload bundle", got=repr(image.take(0, 4, "the magic")))
+    return bundle.size_in_memory(peek)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +186,7 @@ class _Header:
     shnum: int
 
 
-def _header(image: _Image) -> _Header:
+def _header(image: Image) -> _Header:
     magic, bits, order, _, _, abi = image.unpack("4s5B", 0, "the ELF header")
     if magic != b"\x7fELF":
         raise CodeObjectError("neither an ELF nor an offload bundle", expected="\\x7fELF", got=repr(magic))
@@ -262,7 +207,7 @@ def _header(image: _Image) -> _Header:
     return _Header(MACHINES[mach], abi, phoff, phnum, shoff, shnum)
 
 
-def _program_headers(image: _Image, header: _Header) -> Iterator[tuple[int, int, int, int, int, int]]:
+def _program_headers(image: Image, header: _Header) -> Iterator[tuple[int, int, int, int, int, int]]:
     """(type, flags, offset, address, size in the file, size in memory) of each."""
     for i in range(header.phnum):
         kind, flags, offset, vaddr, _, filesz, memsz, _ = image.unpack("IIQQQQQQ", header.phoff + 56 * i, "a segment")
@@ -270,7 +215,7 @@ def _program_headers(image: _Image, header: _Header) -> Iterator[tuple[int, int,
 
 
 def _read_elf(data: bytes, runs: bool) -> CodeObject:
-    image = _Image(lambda offset, size: data[offset : offset + size])
+    image = Image(lambda offset, size: data[offset : offset + size])
     header = _header(image)
     segments, metadata = [], None
     relative: list[tuple[int, int]] = []
@@ -298,8 +243,9 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     return CodeObject(whole.arch, whole.abi_version, kernels, whole.segments, symbols, tuple(formats), tuple(relative))
 
 
-def _relocations(image: _Image, offset: int, size: int) -> Iterator[tuple[int, int]]:
-    """(where, addend) of each relative one, such as those of a table of functions; CodeObjectError for any other."""
+def _relocations(image: Image, offset: int, size: int) -> Iterator[tuple[int, int]]:
+    """(where, what it holds when loaded at 0) of each 64-bit address, such as those of a table of functions;
+    CodeObjectError for any other relocation, and for symbols of other modules."""
     entries = dict(image.unpack("QQ", offset + 16 * i, "the dynamic section") for i in range(min(size // 16, 256)))
     # DT_RELA with DT_RELASZ, DT_JMPREL with DT_PLTRELSZ. In code objects the first segment's addresses are offsets.
     for table, length in ((entries.get(7), entries.get(8)), (entries.get(23), entries.get(2))):
@@ -307,18 +253,34 @@ def _relocations(image: _Image, offset: int, size: int) -> Iterator[tuple[int, i
             for i in range(length // 24):
                 where, info, addend = image.unpack("QQQ", table + 24 * i, "a relocation")
                 number = info & 0xFFFFFFFF
-                if number == _RELATIVE64:
-                    yield where, addend
-                    continue
-                name = _RELOCATIONS[number] if number < len(_RELOCATIONS) else str(number)
-                raise CodeObjectError(
-                    f"this code object must be relocated when it is loaded, which is not supported: "
-                    f"R_AMDGPU_{name} at {where:#x}, {length // 24} in all",
-                    hint="avoid symbols from other modules",
-                )
+                value = 0
+                if number == _ABS64:
+                    value = _dynamic_symbol(image, entries, info >> 32)
+                elif number != _RELATIVE64:
+                    name = _RELOCATIONS[number] if number < len(_RELOCATIONS) else str(number)
+                    raise CodeObjectError(
+                        f"this code object must be relocated when it is loaded, which is not supported: "
+                        f"R_AMDGPU_{name} at {where:#x}, {length // 24} in all",
+                        hint="avoid symbols from other modules",
+                    )
+                yield where, value + addend & (1 << 64) - 1
 
 
-def _symbols(image: _Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
+def _dynamic_symbol(image: Image, entries: Mapping[int, int], index: int) -> int:
+    """The value of a dynamic symbol (DT_SYMTAB, DT_STRTAB) that this code object defines."""
+    name, _, _, section, value, _ = image.unpack("IBBHQQ", entries.get(6, 0) + 24 * index, "a relocation's symbol")
+    if 0 < section < _SHN_LORESERVE:
+        return int(value)
+    start = entries.get(5, 0) + name
+    text = image.peek(start, LONGEST_NAME).partition(b"\0")[0] if start < 1 << 62 else b""
+    raise CodeObjectError(
+        f"this code object needs {text.decode('utf-8', 'replace') or f'symbol {index}'}, which is not in it",
+        expected="code that was linked whole",
+        hint="link the module that defines it (-fgpu-rdc with --hip-link)",
+    )
+
+
+def _symbols(image: Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
     def section(i: int) -> tuple[int, int, int, int]:
         """Type, offset, size and link of section i."""
         at = header.shoff + 64 * i
@@ -336,7 +298,7 @@ def _symbols(image: _Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
         table = image.take(offset, size - size % 24, "the symbol table")
         for name, info, _, index, value, length in struct.iter_unpack("<IBBHQQ", table):
             text = names[name : name + LONGEST_NAME].partition(b"\0")[0].decode("utf-8", "replace")
-            if text and 0 < index < 0xFF00:  # defined, and not SHN_ABS or its kind
+            if text and 0 < index < _SHN_LORESERVE:  # defined
                 yield text, Symbol(text, value, length, {1: "object", 2: "func"}.get(info & 15, ""))
 
 

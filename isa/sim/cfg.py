@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from isa.asm.parse import undecoded
 from isa.asm.program import Imm, Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO
@@ -69,13 +70,18 @@ def addresses_taken(instructions: Sequence[Instruction]) -> set[int]:
     return found
 
 
-def blocks_of(functions: Iterable[Sequence[Instruction]], more_leaders: Iterable[int] = ()) -> list[Block]:
-    """The blocks of all functions; number 0 is the first function's entry. IsaError where a branch leaves the code or
-    lands inside an instruction, and where control runs off the end of a function."""
+def blocks_of(
+    functions: Iterable[Sequence[Instruction]],
+    more_leaders: Iterable[int] = (),
+    data: Mapping[int, str] = {},
+) -> list[Block]:
+    """The blocks of all functions; number 0 is the first function's entry. data: what lies between instructions, as
+    `disassemble` has it. IsaError where control comes to something that is no instruction, where a branch leaves the
+    code or lands inside an instruction, and where control runs off the end of a function."""
     whole = [list(f) for f in functions]
     by_address = {inst.address: inst for f in whole for inst in f}
     more = set(more_leaders) & set(by_address)
-    reached = _reached(whole, by_address, more)
+    reached = _reached(whole, by_address, more, data)
     code = [[inst for inst in f if inst.address in reached] for f in whole]
     leaders = {f[0].address for f in code} | more
     for f in code:
@@ -104,7 +110,10 @@ def blocks_of(functions: Iterable[Sequence[Instruction]], more_leaders: Iterable
 
 
 def _reached(
-    functions: Sequence[Sequence[Instruction]], by_address: Mapping[int | None, Instruction], more: Iterable[int]
+    functions: Sequence[Sequence[Instruction]],
+    by_address: Mapping[int | None, Instruction],
+    more: Iterable[int],
+    data: Mapping[int, str],
 ) -> set[int | None]:
     """Addresses of the instructions that control can come to; data between code is never looked at."""
     reached: set[int | None] = set()
@@ -115,6 +124,9 @@ def _reached(
             continue
         inst = by_address.get(address)
         if inst is None:
+            assert address is not None
+            if address in data:
+                raise undecoded(address, data[address])
             raise IsaError(f"control runs to {address:#x}, where no instruction of this kernel is")
         reached.add(address)
         desc = inst.desc

@@ -59,6 +59,7 @@ class CompiledKernel:
     code_object: CodeObject
     code: int
     _blocks: list[Block] | None = None
+    _data: dict[int, str] = field(default_factory=dict)
     _versions: dict[tuple[HostTarget, bool, bool], Version] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -76,14 +77,14 @@ class CompiledKernel:
         from isa.sim.cfg import blocks_of
 
         if self._blocks is None:
-            self._blocks = blocks_of(self._functions)
+            self._blocks = blocks_of(self._functions, data=self._data)
         return self._blocks
 
     def blocks_with(self, more: Set[int]) -> Sequence[Block]:
         """The same with blocks that begin at these addresses, too."""
         from isa.sim.cfg import blocks_of
 
-        return blocks_of(self._functions, more) if more else self.blocks
+        return blocks_of(self._functions, more, self._data) if more else self.blocks
 
     @functools.cached_property
     def _functions(self) -> list[list[Instruction]]:
@@ -120,6 +121,7 @@ class CompiledKernel:
 
         code = self.code_object.read(address, size)
         rows = disassemble(code, address, self.code_object.arch)
+        self._data.update((address, text) for address, _, text in rows if text.startswith("."))
         return parse_disassembly([row for row in rows if not row[2].startswith(".")], self.name)
 
     def version(self, target: HostTarget, *, fast: bool, switches: bool) -> Version:

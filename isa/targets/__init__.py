@@ -7,6 +7,7 @@ docs/targets.md says what another one needs.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from isa.errors import IsaError, Span
 from isa.targets import gfx11
@@ -14,7 +15,8 @@ from isa.targets.family import Family, Target, version
 from isa.targets.others import generation, who_has
 
 __all__ = [
-    "GFX1100", "TARGETS", "Family", "Target", "elsewhere", "named_in", "target", "unsupported", "version", "who_has",
+    "GFX1100", "TARGETS", "Family", "Target", "elsewhere", "fitting", "named_in", "runs_on", "target", "unsupported",
+    "version", "who_has",
 ]  # fmt: skip
 
 TARGETS: dict[str, Target] = {target.name: target for target in gfx11.TARGETS}
@@ -27,6 +29,20 @@ def target(name: str) -> Target:
     if name not in TARGETS:
         raise IsaError(f"no target {name!r}", expected=supported(), got=name)
     return TARGETS[name]
+
+
+def fitting(names: Sequence[str], arch: str | None = None) -> str | None:
+    """Of the targets that there is code for, the one to take for a card of `arch`: itself, or the generic one of its
+    family. By default gfx1100, else the first supported one, a generic one last. None where none fits."""
+    there = [TARGETS[name] for name in names if name in TARGETS]
+    if arch is not None:
+        there = [t for t in there if runs_on(t.name, arch)]
+    return min(there, key=lambda t: (t.generic, t is not GFX1100)).name if there else None
+
+
+def runs_on(code: str, card: str) -> bool:
+    """Whether code for one target runs on a card of another."""
+    return code == card or (TARGETS[code].generic and TARGETS[code].family is target(card).family)
 
 
 def supported() -> str:

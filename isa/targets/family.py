@@ -62,6 +62,7 @@ class Target:
     hazards: those of `isa.check.hazards` and `isa.analysis.valu_writes` that it has, by name.
     least_sgprs: user and system SGPRs that a wave32 kernel must have enabled at least (FeatureUserSGPRInit16Bug).
     built: `isa.toolchain` builds for it; the others are only read.
+    generic: its code runs on every target of its family.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Target:
     hazards: frozenset[str]
     least_sgprs: int = 0
     built: bool = True
+    generic: bool = False
 
     @property
     def version(self) -> tuple[int, int, int]:
@@ -79,7 +81,10 @@ class Target:
 
 
 def version(name: str) -> tuple[int, int, int]:
-    """gfx1151 -> (11, 5, 1); gfx90a -> (9, 0, 10). ValueError where it is no such name."""
+    """gfx1151 -> (11, 5, 1); gfx90a -> (9, 0, 10); gfx11-generic -> (11, 0, 0), the least of its family. ValueError
+    where it is no such name."""
+    if m := re.fullmatch(r"gfx(\d+)(?:-(\d+))?-generic", name):
+        return int(m[1]), int(m[2] or 0), 0
     m = re.fullmatch(r"gfx(\d{1,2})(\d)([0-9a-f])", name)
     if m is None:
         raise ValueError(f"{name!r} is no target, such as gfx1100")

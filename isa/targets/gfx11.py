@@ -1,12 +1,13 @@
-"""RDNA3 and RDNA3.5: gfx1100 to gfx1103 and gfx1150 to gfx1153.
+"""RDNA3 and RDNA3.5: gfx1100 to gfx1103, gfx1150 to gfx1153, and gfx11-generic, whose code runs on all of these.
 
 All run the same instructions as far as this project writes or rewrites them (gfx115x adds floats in the scalar unit),
 and all have the hazards of GFX11 that are looked for, the VOPD's lost interlock among them (LLVM pull request 220348:
 GCNSubtarget::getGeneration() is GFX11), but for the early read of a transcendental result, which gfx115x mends
 (FeatureVALUTransUseHazard).
 
-Sources: LLVM AMDGPU.td, FeatureISAVersion11_0_0 to 11_5_3; AMDGPUBaseInfo.cpp, getTotalNumVGPRs, getVGPRAllocGranule,
-`s_waitcnt` and `DepCtr`; AMDGPUUsage, "AMDGPU ELF Header e_flags"; RDNA3 ISA guide 5.6 (counters), 7.6 (VOPD).
+Sources: LLVM AMDGPU.td, FeatureISAVersion11_0_0 to 11_5_3, 11_Generic; AMDGPUBaseInfo.cpp, getTotalNumVGPRs,
+getVGPRAllocGranule, `s_waitcnt` and `DepCtr`; AMDGPUUsage, "AMDGPU ELF Header e_flags"; RDNA3 ISA guide 5.6 (counters),
+7.6 (VOPD).
 """
 
 from __future__ import annotations
@@ -49,4 +50,5 @@ TARGETS = (
     Target("gfx1151", 0x4A, 1536, 24, GFX11, _HAZARDS),  # Strix Halo
     Target("gfx1152", 0x55, 1024, 16, GFX11, _HAZARDS, built=False),  # Krackan Point
     Target("gfx1153", 0x58, 1024, 16, GFX11, _HAZARDS, built=False),
+    Target("gfx11-generic", 0x54, 1024, 16, GFX11, _RDNA3, least_sgprs=16, built=False, generic=True),
 )

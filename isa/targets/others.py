@@ -15,7 +15,7 @@ MACHINES = {
     0x36: "gfx1030", 0x37: "gfx1031", 0x38: "gfx1032", 0x39: "gfx1033", 0x3A: "gfx602", 0x3B: "gfx705", 0x3C: "gfx805",
     0x3D: "gfx1035", 0x3E: "gfx1034", 0x3F: "gfx90a", 0x40: "gfx940", 0x42: "gfx1013", 0x45: "gfx1036", 0x48: "gfx1200",
     0x49: "gfx1250", 0x4B: "gfx941", 0x4C: "gfx942", 0x4E: "gfx1201", 0x4F: "gfx950", 0x51: "gfx9-generic",
-    0x52: "gfx10-1-generic", 0x53: "gfx10-3-generic", 0x54: "gfx11-generic", 0x59: "gfx12-generic", 0x5A: "gfx1251",
+    0x52: "gfx10-1-generic", 0x53: "gfx10-3-generic", 0x59: "gfx12-generic", 0x5A: "gfx1251",
     0x5F: "gfx9-4-generic",
 }  # fmt: skip
 

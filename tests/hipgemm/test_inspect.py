@@ -1,6 +1,7 @@
 """`hipgemm inspect`: the facts of a kernel, the same from its text and from its code object."""
 
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
@@ -111,3 +112,28 @@ def test_wave64_is_refused(kernel8: Build) -> None:
     text = kernel8.assembly.read_text().replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
     done = CliRunner().invoke(main, ["inspect", "-"], input=text)
     assert (done.exit_code, "waves of 64" in done.stderr) == (2, True)
+
+
+def test_a_library_for_the_host(kernel8: Build, tmp_path: Path) -> None:
+    """Two code objects in one .so: all are linted and listed, one is chosen by its kernel's name."""
+    other = build("kernel1").hsaco.read_bytes()
+    file, target = tmp_path / "libtwo.so", b"hipv4-amdgcn-amd-amdhsa--gfx1100"
+    with file.open("wb") as out:  # bundles in a row, as in a section .hip_fatbin
+        for image in (kernel8.hsaco.read_bytes(), other):
+            out.write(b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<QQQQ", 1, 88, len(image), 32) + target + image)
+    done = CliRunner().invoke(main, ["inspect", str(file), "--json"])
+    assert [k["kernel"] for k in json.loads(done.stdout)["kernels"]] == ["kernel8", "kernel1"]
+    listed = CliRunner().invoke(main, ["inspect", str(file)]).stdout.splitlines()
+    assert listed[1].split() == ["kernel8", *map(str, (202, 57, 8320, 128, 6))]
+    chosen = CliRunner().invoke(main, ["inspect", str(file), "--kernel", "kernel8", "--json"])
+    assert json.loads(chosen.stdout)["mix"]["counts"]["dual FMA"] > 512
+    assert CliRunner().invoke(main, ["lint", str(file), "--faults-only"]).exit_code == 0
+    for words, said in (
+        (["check", str(file)], "which kernel?"),
+        (["inspect", str(file), "--kernel", "kernel9"], "did you mean kernel"),
+        (["lint", str(file), "--listing", "l.s"], "--listing takes one code object"),
+        (["lint", str(file), "--arch", "gfx1101"], "gfx1101"),
+    ):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 2
+        assert said in done.stderr

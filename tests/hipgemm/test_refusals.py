@@ -45,7 +45,7 @@ REFUSED = {
     "lint folder": "folder: Is a directory",
     "build folder": "folder: Is a directory",
     f"time folder {LAUNCH}": "folder: Is a directory",
-    "inspect two.hip": "which kernel?",
+    "inspect two.hip --html t.html": "--html is for one kernel, and two.hip has 2",
     f"check two.hip {LAUNCH} --arg zeros:f32:1": "two.hip: which kernel?",
     f"check saxpy.hip {SAXPY} --kernel sax": "did you mean saxpy?",
     "inspect saxpy.hsaco --kernel sax": "no kernel 'sax'",

@@ -20,8 +20,9 @@ from hipgemm.simulated_hip.card import ExpectsTimedLaunches
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import KernelHandle, LoadedModule, Runtime
 from hipgemm.simulated_hip.services import services
+from isa import targets
 from isa.errors import IsaError
-from isa.object import code_object
+from isa.object import bundle, code_object
 from isa.object.code_object import Argument, DescribedKernel
 
 Triple: TypeAlias = tuple[int, int, int]
@@ -38,9 +39,9 @@ def _text(address: int) -> str:
 def _load(rt: Runtime, image: bytes) -> int:
     """The handle of a module."""
     try:
-        elf = code_object.unbundle(image, rt.arch)
+        elf = bundle.unbundle(image, rt.arch)
         code = code_object.load(elf)
-        if code.arch != rt.arch:
+        if not targets.runs_on(code.arch, rt.arch):
             raise code_object.OtherTarget("a code object for another GPU", expected=rt.arch, got=code.arch)
         loaded = LoadedModule(rt.card.load(elf), code)
     except code_object.OtherTarget as error:
