@@ -93,6 +93,7 @@ def _run_command(check: bool, record: Path | None, card_name: str | None, words:
 
 def _run_script(check: bool, record: Path | None, card_name: str | None, words: tuple[str, ...]) -> None:
     from hipgemm import simulated_hip
+    from hipgemm.simulated_hip import attach
 
     script = Path(words[0])
     if not script.is_file():
@@ -108,6 +109,8 @@ def _run_script(check: bool, record: Path | None, card_name: str | None, words: 
         checked = CheckedCard(_say)
     make = (lambda: checked) if check else simulated_hip.recorder(record, card_name) if record else None
     simulated_hip.install(make, stands_for=card_name, say=_say)
+    sys.path.append(str(attach.PLUGINS))
+    os.environ.update(attach.for_triton(simulated_hip.rocm_path()))
     sys.argv = list(words)
     sys.path[0] = str(script.resolve().parent)
     try:

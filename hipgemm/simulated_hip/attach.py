@@ -24,6 +24,8 @@ CHECK = "HIPGEMM_CHECK"
 """Names a file: each launch is checked, and a line is added to the file for each fault."""
 RECORD = "HIPGEMM_RECORD"
 """Names a folder that keeps each launch."""
+PLUGINS = Path(__file__).with_name("plugins")
+"""On the path of a Python, it makes the simulated card a backend of Triton."""
 _lock = threading.Lock()
 
 
@@ -33,14 +35,24 @@ def environment(
     """Variables with which a command, and what it starts, finds the simulated card in place of ROCm's. faults: launches
     are checked, and this file gets a line for each fault; record: a folder that keeps each launch."""
     root = simulated_hip.rocm_path()
-    path = os.pathsep.join(filter(None, (str(root / "lib"), before.get("LD_LIBRARY_PATH"))))
+
+    def first(folder: Path, variable: str) -> str:
+        return os.pathsep.join(filter(None, (str(folder), before.get(variable))))
+
     more = {CARD: card, CHECK: faults and str(faults), RECORD: record and str(record.resolve())}
     return {
         **before,
         **dict.fromkeys(("ROCM_PATH", "ROCM_HOME", "HIP_PATH"), str(root)),
-        "LD_LIBRARY_PATH": path,
+        "LD_LIBRARY_PATH": first(root / "lib", "LD_LIBRARY_PATH"),
+        "PYTHONPATH": first(PLUGINS, "PYTHONPATH"),
+        **for_triton(root),
         **{name: value for name, value in more.items() if value},
     }
+
+
+def for_triton(root: Path) -> dict[str, str]:
+    """Variables with which Triton takes that backend. root: as `simulated_hip.rocm_path`."""
+    return {"TRITON_DEFAULT_BACKEND": "hipgemm", "TRITON_LIBHIP_PATH": str(root / library.LIBRARY)}
 
 
 def attach(contract: str, entries: int, started: int) -> None:
