@@ -37,8 +37,9 @@ class HostTensor:
         owner = self._owner
         if not self.array.flags.writeable:
             raise ValueError("a kernel may write to what it is given, and this array is read-only: give it a copy")
-        low, high = np.lib.array_utils.byte_bounds(owner) if hasattr(np.lib, "array_utils") else np.byte_bounds(owner)
-        reach(owner, low, high - low)
+        spans = [(n - 1) * s for n, s in zip(owner.shape, owner.strides, strict=True)] if owner.size else []
+        low = owner.ctypes.data + sum(s for s in spans if s < 0)
+        reach(owner, low, sum(map(abs, spans)) + owner.itemsize if owner.size else 0)
         return self.array.ctypes.data
 
     def ptr_range(self) -> int:

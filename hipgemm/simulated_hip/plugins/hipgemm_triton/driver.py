@@ -11,8 +11,9 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
-from hipgemm_triton import arrays, bench
 from triton.backends.amd import driver as amd
+
+from hipgemm_triton import arrays, bench
 
 
 class SimulatedDriver(amd.HIPDriver):
@@ -64,9 +65,10 @@ class _AfterTesting:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name != "triton.testing":
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         spec = PathFinder.find_spec(name, path)
-        assert spec and spec.loader
+        assert spec is not None
+        assert spec.loader is not None
         load = spec.loader.exec_module
 
         def exec_module(module: Any) -> None:
@@ -96,4 +98,4 @@ def _take_arrays(kind: Any) -> None:
     kind.run = launch
 
 
-sys.meta_path.insert(0, _AfterTesting())  # type: ignore[arg-type]
+sys.meta_path.insert(0, _AfterTesting())
