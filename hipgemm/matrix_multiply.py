@@ -18,6 +18,7 @@ device are refused.
 from __future__ import annotations
 
 import dataclasses
+import math
 from contextlib import ExitStack
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -146,9 +147,10 @@ def _compute(
 def _scale(name: str, value: Any, of: np.dtype[Any]) -> float:
     if of.name != "int32":
         return scalar(name, value)
-    if not (isinstance(value, Real) and float(value).is_integer() and -(2**31) <= value < 2**31):
+    number = float(value) if isinstance(value, Real) else math.nan
+    if not (number.is_integer() and -(2**31) <= number < 2**31):
         raise ArrayTypeError(f"{name} of an int32 C is no int32", expected="an integer", got=repr(value))
-    return int(value)
+    return int(number)
 
 
 def _matrix(name: str, x: Any) -> np.ndarray:

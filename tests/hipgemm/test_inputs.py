@@ -118,4 +118,5 @@ def test_a_script_that_is_not_python_is_refused_where_it_is_not(tmp_path: Path) 
     script.write_text("import sys\nsys.exit(1 +)\n")
     assert f"{script}:2:13: this is not Python: invalid syntax" in refused("simulate", str(script)).stderr
     script.write_bytes(b"\x7fELF\0")
-    assert "`hipgemm check` runs assembly and code objects" in refused("simulate", str(script)).stderr
+    said = refused("simulate", str(script)).stderr
+    assert "`hipgemm simulate -- COMMAND` runs programs, `hipgemm check` assembly and code objects" in said

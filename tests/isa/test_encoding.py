@@ -34,10 +34,11 @@ def test_a_kernel_lies_where_llvm_puts_it(name: str) -> None:
     built = build(name)
     program, code = parse(built.assembly.read_text()), built.code_object()
     kernel = code.kernel(name)
-    rows = disassemble(code.code(name), kernel.descriptor.entry)
-    text = [inst for _, inst in program.kernel(name).instructions()]
+    # Without s_nop 0, which compilers also put where a loop is aligned.
+    rows = [row for row in disassemble(code.code(name), kernel.descriptor.entry) if row[2] != "s_nop 0"]
+    text = [inst for _, inst in program.kernel(name).instructions() if str(inst) != "s_nop 0"]
     assert [size_of(inst) for inst in text] == [size for _, size, _ in rows][: len(text)]
-    assert {word for _, _, word in rows[len(text) :]} <= {"s_code_end", "s_nop 0"}
+    assert {word for _, _, word in rows[len(text) :]} <= {"s_code_end"}
 
 
 def test_a_wrong_size_would_be_seen() -> None:

@@ -119,8 +119,8 @@ def test_an_lds_load_takes_what_its_stride_says(study: Callable[..., dict[str, A
     for row in found["rows"]:
         for width in ("b32", "b128"):
             assert row[f"{width}_32"] <= row[width] + 0.01
-            if row["stride"] % 2 == 0:  # the LDS alone decides, but for what its short queue loses
-                assert row[width] <= 1.1 * row[f"{width}_32"]
+            if row["stride"] % 2 == 0:  # the LDS alone decides, but for a cycle that its short queue may lose
+                assert row[width] <= row[f"{width}_32"] + 1
     assert max(column(found, "b32")) == column(found, "b32")[-1] == pytest.approx(32, rel=0.01)
     assert column(found, "b32")[0] == column(found, "b32")[2] < 1.3
 
