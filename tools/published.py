@@ -1,0 +1,179 @@
+"""Times that others published, each with the launch that it is of: what the cycle model is held against.
+
+The kernels are those of two public repositories, which are not part of this one; `Checkouts` says where they lie:
+
+    study       seb-v/fp32_sgemm_amd: kernels 1 to 8, on a Radeon RX 7900 XTX (the study's article), and 5 to 8 on a
+                Radeon RX 7900 GRE (README of adelj88/rocm_sgemm)
+    rocm_sgemm  adelj88/rocm_sgemm at commit 21d04de, whose docs/square.md has 32 averages on the 7900 GRE
+
+A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average over random data the
+heaviest. Kernels 6 to 8 of the study are assembly and go in as they are; all others are compiled by clang 19, the
+LLVM of ROCm 6.2 to 6.4, which both were measured with; clang 22 spills the registers of some of rocm_sgemm's.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hipgemm.kernel_object import SOURCES
+from isa import cache
+from isa.errors import IsaError
+from isa.timing.cards import card
+
+if TYPE_CHECKING:
+    from isa.timing.predict import TimedLaunch
+
+LIGHT, HEAVY = "minimum, identity B", "average, random data"
+_XTX, _GRE = "7900 XTX", "7900 GRE"
+_STUDY_MS = {1: 136.006, 2: 34.2059, 3: 6.0341, 4: 5.3772, 5: 4.0994, 6: 3.6368, 7: 3.3314, 8: 2.8032}
+_GRE_MS = {5: (5.39, 5.98), 6: (4.84, 5.48), 7: (4.59, 5.05), 8: (3.99, 4.54)}
+_SQUARE_MS = {
+    1024: (0.1686, 0.1808, 0.2294, 0.2251, 0.1890, 0.1713, 0.1805, 0.1996),
+    2048: (0.7834, 0.8256, 0.9109, 0.9885, 0.7619, 0.7632, 0.8743, 0.9784),
+    4096: (5.1264, 5.1398, 6.2786, 6.3866, 4.7458, 5.0473, 5.4648, 6.0413),
+    8192: (40.1721, 40.6624, 53.4522, 49.2613, 37.5260, 37.6803, 39.9242, 40.1282),
+}
+LAYOUTS = ("rrr", "rrc", "rcr", "rcc", "crr", "crc", "ccr", "ccc")
+"""Of A, B and C: r row-major, c column-major."""
+_FILES = (
+    "kernel1_naive.cpp", "kernel2_lds.cpp", "kernel3_registers.cpp", "kernel4_gmem_df.cpp", "kernel5_lds_optim.cpp",
+    "kernel6_valu_optim.s", "kernel7_unroll.s", "kernel8_batched_gmem.s",
+)  # fmt: skip
+_PRELUDE = """#include <hip/hip_runtime.h>
+namespace std {
+template <bool B, class T = void> struct enable_if {};
+template <class T> struct enable_if<true, T> { using type = T; };
+template <class A, class B> struct is_same { static constexpr bool value = false; };
+template <class A> struct is_same<A, A> { static constexpr bool value = true; };
+}
+static inline __device__ int __clz(int x) { return __builtin_clz(x); }
+"""
+"""What rocm_sgemm takes of headers that the freestanding one does not have."""
+
+
+@dataclass(frozen=True)
+class Checkouts:
+    """Where the repositories lie, and the compiler; None of a repository that is not there."""
+
+    study: Path | None
+    rocm_sgemm: Path | None
+    clang: str = "clang-19"
+
+    def assembly(self, text: str, *flags: str) -> str:
+        """What clang makes of HIP source, kept on disk."""
+
+        def make() -> str:
+            with tempfile.TemporaryDirectory() as folder:
+                source, made = Path(folder, "kernel.hip"), Path(folder, "kernel.s")
+                source.write_text(text, encoding="utf-8")
+                command = [
+                    self.clang, "-x", "hip", "--cuda-device-only", "--offload-arch=gfx1100", "-O3", "-nogpulib",
+                    "-nogpuinc", f"-I{SOURCES / 'include'}", *flags, "-S", str(source), "-o", str(made),
+                ]  # fmt: skip
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                if done.returncode:
+                    raise IsaError(f"{self.clang} could not compile a published kernel", got=done.stderr[-2000:])
+                return made.read_text(encoding="utf-8")
+
+        def write(folder: Path, made: str) -> None:
+            (folder / "kernel.s").write_text(made, encoding="utf-8")
+
+        def read(folder: Path) -> str:
+            return (folder / "kernel.s").read_text(encoding="utf-8")
+
+        return cache.find_or_make("published", cache.key(text, repr(flags), self.clang), 100, make, write, read)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published time. belongs: its set; load: LIGHT or HEAVY; flops: of the launch; size: M = N = K."""
+
+    belongs: str
+    name: str
+    card: str
+    load: str
+    measured_ms: float
+    size: int
+    assembly: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[str, ...]
+
+    def launch(self) -> TimedLaunch:
+        """To be timed on its card."""
+        from hipgemm.kernel_files import read_kernel
+        from hipgemm.launch_request import LaunchRequest, prepared
+        from hipgemm.predict import timed
+        from hipgemm.problem import Problem
+
+        request = LaunchRequest(self.grid, self.block, self.arguments)
+        on = card(self.card)
+        made, launch = prepared(read_kernel(self.assembly), request, Problem(1, 1, 1), cus=on.cus, runs=False)
+        return timed(made.code_object, made.name, launch, on)
+
+
+def figures(where: Checkouts) -> Iterator[Figure]:
+    """All whose kernels are there."""
+    if where.study:
+        for number, file in enumerate(_FILES, 1):
+            yield from _study(where, where.study / "src" / file, number)
+    if where.rocm_sgemm:
+        yield from _rocm_sgemm(where, where.rocm_sgemm)
+
+
+def _study(where: Checkouts, path: Path, number: int) -> Iterator[Figure]:
+    n = 4096
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".cpp":
+        device = text[: text.index(f"void Kernel{number}")]
+        device = "\n".join(line for line in device.splitlines() if not line.startswith('#include "'))
+        if number > 3:
+            name = {4: "kernel4_gmem_db", 5: "kernel5_lds_optim"}[number]
+            device += f"\ntemplate __global__ void {name}<1>(float*, float*, float*, int, float, float);\n"
+        text = where.assembly(device, *(["-mcumode"] if number == 5 else []))
+    arrays = (f"buffer:{4 * n * n}",) * 3
+    numbers = {1: (f"i32:{n}",) * 3 + ("f32:1", "f32:0"), 2: (f"i32:{n}",)}
+    grid, block = {1: ((n // 16, n // 16, 1), (16, 16, 1)), 2: ((n // 32, n // 32, 1), (32, 32, 1))}.get(
+        number, ((n // 128, n // 128, 1), (256 if number < 5 else 128, 1, 1))
+    )
+    arguments = (*arrays, *numbers.get(number, (f"i32:{n}", "f32:1", "f32:0")))
+
+    def figure(belongs: str, on: str, load: str, ms: float) -> Figure:
+        return Figure(belongs, f"kernel {number}", on, load, ms, n, text, grid, block, arguments)
+
+    yield figure("study", _XTX, LIGHT, _STUDY_MS[number])
+    if number in _GRE_MS:
+        least, average = _GRE_MS[number]
+        yield figure("GRE, minima", _GRE, LIGHT, least)
+        yield figure("GRE, averages", _GRE, HEAVY, average)
+
+
+def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[Figure]:
+    held = json.loads((folder / "rocm_sgemm/config/gemm_config.json").read_text(encoding="utf-8"))
+    configurations = {}
+    for row in held["configurations"]:
+        layout = "".join(row["layout"][matrix][0] for matrix in "ABC")
+        configurations[row["range"]["M"], layout] = tuple(row["config"].values())
+    for n, times in _SQUARE_MS.items():
+        for layout, ms in zip(LAYOUTS, times, strict=True):
+            shape = configurations[n, layout]
+            a, b, c = (f"m_layout::{'row' if x == 'r' else 'col'}_major" for x in layout)
+            constants = ", ".join(map(str, shape))
+            text = (
+                f'{_PRELUDE}#include "rocm_sgemm/kernel/kernel.hpp"\nusing namespace rocm_sgemm;\n'
+                f"template __global__ void rocm_sgemm::kernel_gemm<float, {c}, {a}, {b}, {constants}, 1>"
+                "(float*, const float*, const float*, int, int, int);\n"
+            )
+            made = where.assembly(text, "-mcumode", "-ffast-math", f"-I{folder / 'rocm_sgemm/include'}")
+            threads, rows, columns = shape[:3]
+            arguments = (f"buffer:{4 * n * n}",) * 3 + (f"i32:{n}",) * 3
+            grid = (n // rows * (n // columns), 1, 1)
+            yield Figure(
+                "rocm_sgemm, averages", f"{n} {layout}", _GRE, HEAVY, ms, n, made, grid, (threads, 1, 1), arguments
+            )
