@@ -4,7 +4,7 @@
     toolchain   ziglang                                  clang and ld.lld where there is neither ROCm nor clang
     hip         hip-python                               a card, with a ROCm that is there
     zstd        zstandard                                compressed code objects, on systems without libzstd
-    dask        dask.distributed                         `hipgemm tune` on many machines
+    dask        dask.distributed                         `tune` and `audit` on many machines
 
 An extra is what `pip install 'hipgemm[sim]'` names. A package that is missing is a PackageMissing, which says what it
 would do and how to install it.
@@ -44,7 +44,7 @@ PACKAGES = {
     "rocm.llvm": Package("rocm-llvm-python", "sim", "disassemble machine code"),
     "hip": Package("hip-python", "sim", "call HIP, on a card or on the simulated one"),
     "zstandard": Package("zstandard", "zstd", "unpack code objects that were compressed with zstd"),
-    "distributed": Package("dask.distributed", "dask", "tune on many machines"),
+    "distributed": Package("dask.distributed", "dask", "work on many machines"),
 }
 """By the module that is imported."""
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from hipgemm.kernels import STRIDED_COPY, rung
 from hipgemm.multiply import COPY_BLOCK, COPY_GRID_Y
+from hipgemm.pool import pool
 from hipgemm.tuning import shapes, trial
 from hipgemm.tuning.choose import choose
-from hipgemm.tuning.pool import pool
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialTarget
 

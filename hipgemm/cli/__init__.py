@@ -30,6 +30,7 @@ VERBS = {
     "simulate": "run any hip-python script on the simulated card",
     "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
     "lint": "check assembly or a code object for what an assembler does not",
+    "audit": "lint every kernel of libraries, as a page: registers, spills, occupancy, findings by rule",
     "prove": "show for all data that a kernel computes its product, or where it does not",
     "diff": "say what changed between two kernels, and whether they do the same",
     "check": "run a kernel under the sanitizer: registers in flight, races, accesses outside, schedules",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli.options import clock_option
-from hipgemm.tuning.pool import EXECUTORS
+from hipgemm.pool import EXECUTORS
 from hipgemm.tuning.table import as_object
 from isa.errors import IsaError
 
@@ -53,10 +53,10 @@ def command(
     and the search goes on. Without --scheduler, --executor dask makes a cluster on this machine.
     """
     from hipgemm.cli import inputs
+    from hipgemm.pool import pool
     from hipgemm.tuning import journal, table
     from hipgemm.tuning import shapes as files
     from hipgemm.tuning.choose import choose
-    from hipgemm.tuning.pool import pool
     from hipgemm.tuning.search import search
     from hipgemm.tuning.trial import TrialTarget, made_by
     from isa.timing.cards import card

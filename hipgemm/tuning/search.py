@@ -20,10 +20,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 
 from hipgemm.kernels import SizeError, rung
+from hipgemm.pool import Pool
 from hipgemm.tuning import bounds, space, trial
 from hipgemm.tuning.bounds import Bound
 from hipgemm.tuning.journal import Journal
-from hipgemm.tuning.pool import Pool
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed
 from hipgemm.tuning.trial import Job, Outcome, TrialTarget

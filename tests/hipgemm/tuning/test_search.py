@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hipgemm.cli import main
+from hipgemm.pool import pool
 from hipgemm.tuning import bounds, search, space, table, trial
 from hipgemm.tuning.choose import choose
 from hipgemm.tuning.journal import BadJournal, Journal
-from hipgemm.tuning.pool import pool
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import Job, Outcome, TrialTarget
 from isa import toolchain

@@ -1,0 +1,317 @@
+"""A library's kernels, all of them: what each takes, whether each instruction is described, what lint finds.
+
+In:  files and folders; what holds no code object for gfx11 in a folder is passed over.
+Out: an `Audit` of one `Row` a kernel. Rows are made by jobs (`look`) of some 100 KB of code each, which carry the code
+     object with them, so that they run in any process or on any host (`hipgemm.pool`); each row is a line of the state
+     file the moment it is known (`State`), and a later audit of the same code by the same lint takes it from there.
+
+A kernel counts once for each code object that holds it, a code object once. Counted are the instructions of kernels,
+not of the functions that they call; lint looks into these.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hipgemm.inspection import Held, contents
+from hipgemm.jsonl import Lines
+from hipgemm.pool import Pool
+from isa import cache
+from isa.asm.parse import parse_instruction
+from isa.check.lint import lint_code_object
+from isa.errors import Finding, IsaError, Span
+from isa.object import bundle, code_object
+from isa.object.code_object import CodeObject, OtherTarget
+from isa.targets import TARGETS
+
+JOB_BYTES = 100_000
+"""Of code in a job: some seconds of lint."""
+NOT_DECODED = "not decoded"
+_MAGIC = (b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED)
+
+
+@dataclass(frozen=True)
+class Said:
+    """One finding. places: how many have its cause."""
+
+    id: str
+    rule: str
+    severity: str
+    message: str
+    where: str
+    expected: str
+    found: str
+    help: str
+    places: int
+
+    @staticmethod
+    def of(f: Finding) -> Said:
+        where = f.where.rpartition(":")[2]
+        return Said(
+            f.id, f.rule, f.severity, f.message, where, f.expected or "", f.got or "", f.hint or "", 1 + len(f.related)
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel. code: the hash of its code object. undescribed: mnemonic -> how many; bytes that are no instruction
+    under NOT_DECODED. notes: how many by rule."""
+
+    library: str
+    code: str
+    held: Held
+    instructions: int
+    undescribed: Mapping[str, int]
+    faults: tuple[Said, ...]
+    notes: Mapping[str, int]
+
+    @staticmethod
+    def from_json(given: dict[str, Any]) -> Row:
+        """What `asdict` made. TypeError, KeyError for anything else."""
+        faults = tuple(Said(**one) for one in given.pop("faults"))
+        return Row(held=Held(**given.pop("held")), faults=faults, **given)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some kernels of a code object. library: the file that holds it; lint: False to count only."""
+
+    library: str
+    code: str
+    image: bytes = field(repr=False)
+    kernels: tuple[str, ...]
+    lint: bool = True
+
+
+@dataclass(frozen=True)
+class Audit:
+    """rows: worst first."""
+
+    libraries: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def instructions(self) -> int:
+        return sum(row.instructions for row in self.rows)
+
+    @functools.cached_property
+    def undescribed(self) -> Counter[str]:
+        """Mnemonic -> how many instructions."""
+        return sum((Counter(row.undescribed) for row in self.rows), Counter())
+
+    @property
+    def described(self) -> float | None:
+        """The share of instructions that are."""
+        return 1 - self.undescribed.total() / self.instructions if self.instructions else None
+
+    def by_rule(self) -> list[tuple[str, str, int, int]]:
+        """(id, rule, faults, kernels with some), most kernels first."""
+        faults, kernels = Counter[str](), Counter[str]()
+        names: dict[str, str] = {}
+        for row in self.rows:
+            faults.update(f.id for f in row.faults)
+            kernels.update({f.id for f in row.faults})
+            names.update((f.id, f.rule) for f in row.faults)
+        order = sorted(faults, key=lambda id: (-kernels[id], id))
+        return [(id, names[id], faults[id], kernels[id]) for id in order]
+
+    def notes(self) -> Counter[str]:
+        return sum((Counter(row.notes) for row in self.rows), Counter())
+
+    def as_object(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "libraries": self.libraries,
+            "kernels": len(self.rows),
+            "instructions": self.instructions,
+            "described": self.described,
+            "undescribed": dict(self.undescribed.most_common()),
+            "rules": [dict(zip(("id", "rule", "faults", "kernels"), r, strict=True)) for r in self.by_rule()],
+            "notes": dict(self.notes().most_common()),
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+class State:
+    """The rows that are known, in a file of JSON lines; open with `with`. lint: whether rows are linted ones; tell:
+    told what a user must know.
+
+    IsaError where it cannot be written, another audit has it, or it is no such file."""
+
+    def __init__(self, path: Path, lint: bool, tell: Callable[[str], None]) -> None:
+        self.path = path
+        made_by = cache.sources("sim", "sanitize", "timing", "gemm", "passes", *(() if lint else ("check",)))
+        self.by = cache.key(*(p.read_bytes() for p in made_by))
+        self.rows: dict[tuple[str, str], Row] = {}
+        self._lines = Lines(path, "audit", "wait for it, or give another page (-o)")
+        others = 0
+        for number, line in enumerate(self._lines.found, start=1):
+            try:
+                fields = json.loads(line)
+                by, row = fields["by"], Row.from_json(fields["row"])
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise IsaError(
+                    "this is no row of an audit", span=Span(str(path), number, 1, line[:160]),
+                    expected='{"by": ..., "row": {...}}', hint="remove the line, or give another -o",
+                ) from error  # fmt: skip
+            if by == self.by:
+                self.rows[row.code, row.held.kernel] = row
+            else:
+                others += 1
+        if others:
+            tell(f"{path}: {others} rows of another version of lint are made anew")
+
+    def add(self, row: Row) -> None:
+        """Written and flushed."""
+        self.rows[row.code, row.held.kernel] = row
+        self._lines.add({"by": self.by, "row": asdict(row)})
+
+    def __enter__(self) -> State:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lines.close()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A code object. library: the first file that holds it; code: its hash."""
+
+    library: str
+    code: str
+    image: bytes = field(repr=False)
+    loaded: CodeObject = field(repr=False)
+
+
+def sources(paths: Sequence[Path], arch: str | None, tell: Callable[[str], None]) -> list[Source]:
+    """The code objects in files and folders, each once. IsaError for a file that has none or cannot be read, and where
+    there is none at all; what is wrong with a file in a folder is told."""
+    found: dict[str, Source] = {}
+    for path in paths:
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in files:
+            try:
+                for image in _images(file, arch, path.is_dir()):
+                    code = hashlib.sha256(image).hexdigest()[:16]
+                    if code not in found:
+                        found[code] = Source(str(file), code, image, code_object.load(image, runs=False))
+            except IsaError as error:
+                error.message = f"{file}: {error.message}"
+                if not path.is_dir():
+                    raise
+                if not isinstance(error, OtherTarget):
+                    tell(str(error))
+    if not found:
+        raise IsaError(f"no code for {arch or 'gfx11'} in {', '.join(map(str, paths))}")
+    return list(found.values())
+
+
+def _images(file: Path, arch: str | None, only_if_code: bool) -> list[bytes]:
+    try:
+        with file.open("rb") as stream:
+            if only_if_code and not stream.read(32).startswith(_MAGIC):
+                return []
+            stream.seek(0)
+            return bundle.images(stream.read(), arch)
+    except OSError as error:
+        raise IsaError(error.strerror or "it cannot be read") from error
+
+
+def chosen(held: Sequence[Source], sample: int, seed: int) -> set[tuple[str, str]]:
+    """(code object, kernel) of what an audit is about. sample: only so many, by chance; 0 for all."""
+    every = [(source.code, name) for source in held for name in source.loaded.kernels]
+    return set(random.Random(seed).sample(every, min(sample, len(every))) if sample else every)
+
+
+def jobs(held: Sequence[Source], wanted: Set[tuple[str, str]], lint: bool) -> list[Job]:
+    """What is to be done, the largest first."""
+    found = []
+    for s in held:
+        names = [name for name in s.loaded.kernels if (s.code, name) in wanted]
+        found += [(size, Job(s.library, s.code, s.image, part, lint)) for size, part in _parts(s.loaded, names)]
+    return [job for _, job in sorted(found, key=lambda one: -one[0])]
+
+
+def _parts(code: CodeObject, names: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(bytes, kernels) of jobs."""
+    part: list[str] = []
+    size = 0
+    for name in sorted(names, key=lambda name: -code.kernels[name].code_size):
+        part.append(name)
+        size += code.kernels[name].code_size
+        if size >= JOB_BYTES:
+            yield size, tuple(part)
+            part, size = [], 0
+    if part:
+        yield size, tuple(part)
+
+
+def look(job: Job) -> list[Row]:
+    """The rows of a job: what a worker does."""
+    code = code_object.load(job.image, runs=False)
+    held = {row.kernel: row for row in contents(code)}
+    return [_row(job, code, held[name]) for name in job.kernels]
+
+
+def _row(job: Job, code: CodeObject, held: Held) -> Row:
+    entry = code.kernel(held.kernel).descriptor.entry
+    rows = code_object.disassemble(code.code(held.kernel), entry, code.arch)
+    missing = Counter(filter(None, (_undescribed(text, code.arch) for _, _, text in rows)))
+    said = lint_code_object(code, job.library, held.kernel) if job.lint else []
+    faults = tuple(Said.of(f) for f in said if f.severity == "fault")
+    notes = Counter(f.id for f in said if f.severity != "fault")
+    return Row(job.library, job.code, held, len(rows), dict(missing), faults, dict(notes))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _undescribed(text: str, arch: str) -> str:
+    """The mnemonic, where nobody described it, "" where somebody did."""
+    if text.startswith("."):
+        return NOT_DECODED
+    try:
+        for half in parse_instruction(text, target=TARGETS[arch]).halves:
+            half.desc  # noqa: B018  IsaError where there is none
+    except IsaError:
+        return text.split()[0]
+    return ""
+
+
+def run(work: Sequence[Job], pool: Pool, state: State, tell: Callable[[int], None]) -> None:
+    """Does the jobs; tell: told of so many more kernels. Two jobs a worker are under way, no more, since they carry
+    their code object."""
+    waiting = iter(work)
+    under_way: set[Future[list[Row]]] = set()
+    while True:
+        for job in waiting:
+            under_way.add(pool.executor.submit(look, job))
+            if len(under_way) >= 2 * pool.size:
+                break
+        if not under_way:
+            return
+        done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+        for future in done:
+            rows = future.result()
+            for row in rows:
+                state.add(row)
+            tell(len(rows))
+
+
+def audit(held: Sequence[Source], rows: Iterable[Row]) -> Audit:
+    """The rows with the worst first: many kinds of faults, then many faults, then spills and scratch."""
+    order = sorted(rows, key=_badness, reverse=True)
+    return Audit(tuple(dict.fromkeys(source.library for source in held)), tuple(order))
+
+
+def _badness(row: Row) -> tuple[object, ...]:
+    kinds = Counter(f.id for f in row.faults)
+    rare = len(kinds.keys() - {"VOPD006"})
+    return rare, len(row.faults), row.held.vgpr_spills + row.held.sgpr_spills, row.held.scratch, row.held.kernel

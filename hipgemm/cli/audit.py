@@ -1,0 +1,114 @@
+"""`hipgemm audit LIB...`: every kernel of libraries, as a page and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hipgemm.cli import Reporting
+from hipgemm.pool import EXECUTORS
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.audit import Audit
+
+
+@click.command("audit", cls=Reporting)
+@click.argument("libraries", metavar="LIB...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--arch", default=None, help="Code for this target.  [default: gfx1100, else what there is of gfx11]")
+@click.option("--executor", default="local", show_default=True, type=click.Choice(EXECUTORS))
+@click.option("--scheduler", default=None, help="Address of a dask scheduler.  [default: workers on this machine]")
+@click.option("--jobs", "processes", default=None, type=click.IntRange(1), help="Processes.  [default: the cores]")
+@click.option("--sample", default=0, type=click.IntRange(0), help="Only so many kernels, by chance.  [default: all]")
+@click.option("--lint/--no-lint", default=True, show_default=True, help="Look for faults, or only count.")
+@click.option("--seed", default=1, show_default=True, help="Of the sample.")
+@click.option("-o", "out", default="audit.html", show_default=True, type=click.Path(dir_okay=False, path_type=Path),
+              help="The page. Beside it FILE.json and FILE.jsonl, with which a stopped audit goes on.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON, too.")
+def command(
+    libraries: tuple[Path, ...], arch: str | None, executor: str, scheduler: str | None, processes: int | None,
+    sample: int, lint: bool, seed: int, out: Path, as_json: bool,
+) -> None:  # fmt: skip
+    """Read every gfx11 kernel of libraries, programs, code objects, and folders of them; lint all.
+
+    The page shows kernels, instructions, registers, spills, occupancy, and the findings by rule, worst first. Each
+    kernel is written to the state file the moment it is known: stop with Ctrl-C, give the same command again, and the
+    audit goes on.
+
+    Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
+    """
+    from hipgemm import audit as work
+    from hipgemm.cli import inputs
+    from hipgemm.pool import pool
+    from hipgemm.report import audit as shown
+
+    if scheduler is not None and executor != "dask":
+        raise IsaError("a scheduler is for --executor dask")
+
+    def tell(text: str) -> None:
+        click.echo(text, err=True)
+
+    inputs.writable(out)
+    held = work.sources(libraries, arch, tell)
+    wanted = work.chosen(held, sample, seed)
+    with work.State(out.with_suffix(".jsonl"), lint, tell) as state:
+        todo = work.jobs(held, wanted - state.rows.keys(), lint)
+        try:
+            with (
+                _progress(len(wanted), len(wanted & state.rows.keys())) as done,
+                pool(executor, processes or os.cpu_count() or 1, scheduler) as workers,
+            ):
+                work.run(todo, workers, state, done)
+        except KeyboardInterrupt:
+            tell(f"stopped: {len(wanted & state.rows.keys())} of {len(wanted)} kernels are in {state.path}; the same "
+                 "command goes on from there")  # fmt: skip
+            sys.exit(130)
+        found = work.audit(held, [state.rows[key] for key in sorted(wanted)])
+    inputs.write(out, shown.page(found))
+    data = json.dumps(found.as_object())
+    inputs.write(out.with_suffix(".json"), data + "\n")
+    if as_json:
+        click.echo(data)
+    else:
+        _show(found)
+    sys.exit(1 if any(row.faults for row in found.rows) else 0)
+
+
+def _show(found: Audit) -> None:
+    from rich.console import Console
+
+    from hipgemm.report import audit as shown
+
+    for what, value in shown.facts(found):
+        click.echo(f"{what:<14}{value}")
+    if found.by_rule():
+        Console(width=max(Console().width, 100)).print(shown.rules_table(found))
+
+
+@contextmanager
+def _progress(total: int, known: int) -> Iterator[Callable[[int], None]]:
+    """A function that takes how many more kernels are done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total, completed=known)
+        yield lambda more: progress.advance(task, more)
