@@ -26,14 +26,28 @@ from isa.errors import IsaError
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="FILE.html, or FILE.json for Perfetto.")
 @size_options()
 @launch_options
-@click.option("--window", default=2000, show_default=True, type=click.IntRange(100, 20000), help="Cycles to show.")
+@click.option(
+    "--window",
+    default=None,
+    type=click.IntRange(100, 50_000),
+    metavar="CYCLES",
+    help="How many to show.  [default: 10,000, or all of 20,000]",
+)
+@click.option(
+    "--from",
+    "begin",
+    default=None,
+    type=click.IntRange(0),
+    metavar="CYCLE",
+    help="The first of them.  [default: where 400,000 instructions are played]",
+)
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @clock_option
 @run_option
 @code_options
 def command(
-    what: str, out: Path, n: int, m: int | None, k: int | None, request: LaunchRequest, window: int, card_name: str,
-    clock: float | None, run: bool, code: CodeOptions,
+    what: str, out: Path, n: int, m: int | None, k: int | None, request: LaunchRequest, window: int | None,
+    begin: int | None, card_name: str, clock: float | None, run: bool, code: CodeOptions,
 ) -> None:  # fmt: skip
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. What it takes,
     and how a kernel that is not of the ladder is launched, is as of `hipgemm time`."""
@@ -42,6 +56,7 @@ def command(
     from hipgemm.predict import timed
     from hipgemm.problem import Problem
     from hipgemm.report import timeline as shown
+    from hipgemm.source_lines import places
     from hipgemm.timeline import timeline
     from isa.timing import cards
 
@@ -60,6 +75,9 @@ def command(
         ready = timed(made.code_object, made.name, launch, on, run=run).prepared
         step("playing it")
         size = "" if launch.problem is None else f", N = {n}"
-        found = timeline(ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window)
+        found = timeline(
+            ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window, begin=begin,
+            places=places(made.program, made.name) if made.program else (),
+        )  # fmt: skip
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
-    click.echo(f"cycles {found.start} to {found.end}, {len(found.issues)} instructions", err=True)
+    click.echo(f"cycles {found.start} to {found.end}, {found.issues} instructions", err=True)

@@ -41,11 +41,14 @@ def run(
     m: L.Machine,
     budget: int,
     events: np.ndarray,
+    waits: np.ndarray | None = None,
 ) -> tuple[int, int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Play `work` on machine `m`.
 
     budget: stop after this many issued instructions.
     events: int64[e, 5], filled with (cycle, SIMD, wave slot, instruction, cycle of execution) of the first e issues.
+    waits: int64[w, 6], filled with (SIMD, wave slot, cycle, cycles, instruction, cause) of the first w waits, in the
+    order of their ends; kept only where there are events, and what they leave is 0.
 
     Returns (cycles, issued, workgroups finished, causes[SIMD, 13], hits[n], lines[5] served by L0, L1, L2 and beyond,
     L3 and beyond, VRAM, stalls[n, 13], number of events). Hits and stalls are kept only where there are events: how
@@ -61,6 +64,7 @@ def run(
         lines=np.zeros(5, np.int64),
         stalls=np.zeros((n, causes), np.int64),
         events=events,
+        waits=np.zeros((0, 6), np.int64) if waits is None else waits,
     )
     memory = np.zeros(native.call("engine_bytes", code, m), np.uint8)
     n_events = native.call("engine_run", code, rec, work, m, budget, out, memory)

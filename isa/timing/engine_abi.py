@@ -196,6 +196,7 @@ class Played(NamedTuple):
     lines: Ints
     stalls: Ints
     events: Ints
+    waits: Ints
 
 
 class Round(NamedTuple):

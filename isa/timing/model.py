@@ -128,9 +128,8 @@ def prepare(
     on: Card,
     numbers: Mapping[str, float] | None = None,
     bank_rule: str = bank_rules.DEFAULT,
-    warm: bool = False,
 ) -> Prepared:
-    """Everything for `run` but policy and seed. warm: the launch has been made before."""
+    """Everything for `run` but policy and seed."""
     from isa.timing import caches
 
     numbers = numbers or rdna3.values()
@@ -138,7 +137,7 @@ def prepare(
     fits = occupancy(
         resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch)
     )
-    found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
+    found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups)
     return Prepared(cfg, code, trace, resources, numbers, on, fits, caches.levels(found))
 
 
@@ -148,10 +147,11 @@ def run(
     member: tuple[int, int] = (engine_abi.OLDEST, 0),
     stop_after: int | None = None,
     events: np.ndarray | None = None,
+    waits: np.ndarray | None = None,
 ) -> Run:
     """One run of the engine on the busiest unit. member: (arbitration policy, seed); a seed also shifts when workgroups
-    begin. stop_after: issued instructions; all figures are then of that part only. events: int64[e, 5] to fill, see
-    `engine.run`."""
+    begin. stop_after: issued instructions; all figures are then of that part only. events: int64[e, 5] and
+    waits: int64[w, 6] to fill, see `engine.run`."""
     from isa.timing import engine
 
     policy, seed = member
@@ -173,7 +173,7 @@ def run(
     total = ready.instructions * len(work.record)
     cycles, issued, _, causes, hits, lines, stalls, _ = engine.run(
         ready.code, ready.trace.recorded, work, m, total + 1 if stop_after is None else stop_after,
-        np.zeros((0, 5), np.int64) if events is None else events,
+        np.zeros((0, 5), np.int64) if events is None else events, waits,
     )  # fmt: skip
     by_cause = dict(zip(engine_abi.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))
     played = 1.0 if stop_after is None else min(1.0, issued / total)

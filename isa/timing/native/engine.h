@@ -108,7 +108,7 @@ struct engine {
     double *lds_free;
     int64_t *fetch_ready, fetch_n; /* when a line of the code is there; -1 where nobody asked */
     int64_t *cache_ring, cache_n; /* lines in the instruction cache, in the order they came */
-    int64_t issued, started, finished, births, n_events;
+    int64_t issued, started, finished, births, n_events, n_waits;
     bool all_code_fits; /* into the instruction cache: no line ever goes */
     uint64_t random;
     bool recording; /* of events and stalls */
@@ -134,15 +134,33 @@ static inline void stalled(struct wave *w, int64_t cycles, int64_t why)
     }
 }
 
+/* What holds the wave, up to now, as a row of `Played.waits`. */
+static inline void note_wait(struct engine *e, const struct wave *w)
+{
+    if (e->t <= w->held_at || e->n_waits >= e->out->waits_n)
+        return;
+    int64_t *wait = &e->out->waits[6 * e->n_waits++];
+    wait[0] = w->simd, wait[1] = w - e->waves, wait[2] = w->held_at, wait[3] = e->t - w->held_at;
+    wait[4] = w->held_op, wait[5] = w->held_why;
+}
+
 /* While stalls are recorded: what held the wave until now goes to its instruction, and from now on `op` waits. */
 static inline void charge(struct engine *e, struct wave *w, int64_t op, int64_t why)
 {
     if (!e->recording)
         return;
+    note_wait(e, w);
     e->out->stalls[w->held_op * CAUSES + w->held_why] += e->t - w->held_at;
     w->held_op = op;
     w->held_at = e->t;
     w->held_why = why;
+}
+
+/* The wave waits at `op` for `why`, perhaps as it did. */
+static inline void wait_for(struct engine *e, struct wave *w, int64_t op, int64_t why)
+{
+    if (w->held_op != op || w->held_why != why)
+        charge(e, w, op, why);
 }
 
 /* An access that raises `counter` is complete at `finish`, and not before those that were issued before it. */

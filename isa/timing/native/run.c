@@ -137,7 +137,7 @@ static inline void refuse(struct engine *e, struct simd *s, uint64_t positions)
 {
     for (; e->recording && positions; positions &= positions - 1) {
         struct wave *w = &e->waves[s->order[__builtin_ctzll(positions)]];
-        charge(e, w, w->pc, BUSY);
+        wait_for(e, w, w->pc, BUSY);
     }
 }
 
@@ -220,7 +220,7 @@ static int64_t cycle(struct engine *e, int64_t number)
                 sleeps(e, s, at, line_at);
                 nearest = least(nearest, line_at);
                 stalled(w, line_at - t, FETCH);
-                charge(e, w, i, FETCH);
+                wait_for(e, w, i, FETCH);
                 continue;
             }
             w->looked = true;
@@ -231,7 +231,7 @@ static int64_t cycle(struct engine *e, int64_t number)
         }
         if (taken & op->unit) {
             nearest = least(nearest, vector ? most(room, t + 1) : t + 1);
-            charge(e, w, i, vector ? BUSY : ISSUE);
+            wait_for(e, w, i, vector ? BUSY : ISSUE);
             continue;
         }
         struct hold h;
@@ -245,7 +245,7 @@ static int64_t cycle(struct engine *e, int64_t number)
             }
             nearest = least(nearest, h.until);
             stalled(w, h.until - t, h.why);
-            charge(e, w, i, h.why);
+            wait_for(e, w, i, h.why);
             continue;
         }
         taken |= op->unit;
@@ -298,6 +298,9 @@ EXPORT int64_t engine_run(const struct code *code, const struct recorded *rec, c
             break; /* every wave waits at a barrier that cannot be met */
         e.t = most(e.t + 1, soonest);
     }
+    for (int64_t row = 0; row < e.rows; row++) /* what goes on where the budget ends it */
+        if (e.recording && e.waves[row].live)
+            note_wait(&e, &e.waves[row]);
     for (int64_t k = 0; k < m->simds; k++) {
         int64_t total = 0;
         for (int64_t c = 0; c < CAUSES; c++)
