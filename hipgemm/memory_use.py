@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.operations import operations
+from hipgemm.operations import on_matrix_units, operations
 from isa.semantics.describe import width
 
 if TYPE_CHECKING:
@@ -83,13 +83,15 @@ class Conflict:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """See the module's docstring. ridge: operations a byte above which the card's arithmetic is what holds it."""
+    """See the module's docstring. peak: operations/s of the units that do them: the matrix units where v_wmma does any.
+    ridge: operations a byte above which they are what holds it."""
 
     levels: tuple[Level, ...]
     stored: float
     operations: float
     loops: tuple[LoopUse, ...]
     conflicts: tuple[Conflict, ...]
+    peak: float
     ridge: float
 
     @property
@@ -119,13 +121,15 @@ def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -
     )  # fmt: skip
     names = [*map(str, places), *map(_address, ready.cfg.instructions[len(places) :])]
     loops = tuple(_loops(ready, names))
+    peak = on.peak_flops(timing.clock_mhz, matrix=any(map(on_matrix_units, ready.cfg.instructions)))
     return MemoryUse(
         levels,
         sum(loop.stored for loop in loops),
         sum(loop.operations for loop in loops),
         loops,
         tuple(_conflicts(ready, names)),
-        on.peak_flops(timing.clock_mhz) / on.vram_bandwidth,
+        peak,
+        peak / on.vram_bandwidth,
     )
 
 

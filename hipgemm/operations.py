@@ -22,6 +22,10 @@ _MATRIX = 2 * 16 * 16 * 16 // 32
 """Operations of a lane in v_wmma_*_16x16x16."""
 
 
+def on_matrix_units(inst: Instruction) -> bool:
+    return base_name(inst.mnemonic).startswith("v_wmma")
+
+
 def operations(inst: Instruction) -> int:
     """Floating-point operations of a lane."""
     total = 0

@@ -41,8 +41,8 @@ class Prediction(Shown):
 
     @property
     def peak_share(self) -> float | None:
-        """Of the card's dual-issue fp32 peak at this clock."""
-        peak = self.timing.card.peak_flops(self.timing.clock_mhz)
+        """Of the card's peak at this clock: dual-issue fp32, or of the matrix units where they multiply."""
+        peak = self.use.peak if self.use else self.timing.card.peak_flops(self.timing.clock_mhz)
         return None if self.tflops is None else self.tflops * 1e12 / peak
 
 

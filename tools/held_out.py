@@ -11,7 +11,6 @@ out of sample.
 from __future__ import annotations
 
 import json
-import re
 import statistics
 import sys
 from collections.abc import Sequence
@@ -23,8 +22,8 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 from hipgemm.cli.progress import steps
-from isa.errors import IsaError
 from tools.published import Checkouts, Figure, figures
+from tools.shapes import put
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "timing.md"
 IN_SAMPLE = ("study",)
@@ -91,19 +90,11 @@ def main(study: Path | None, rocm_sgemm: Path | None, clang: str, kept: Path | N
     page = PAGE.read_text(encoding="utf-8")
     for name, text in tables.items():
         if write:
-            page = put(page, name, text)
+            page = put(PAGE, page, name, text)
         else:
             click.echo(text + "\n")
     if write:
         PAGE.write_text(page, encoding="utf-8")
-
-
-def put(page: str, name: str, text: str) -> str:
-    """The page with this table in the place of the last one."""
-    marked = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)", re.S)
-    if not marked.search(page):
-        raise IsaError(f"{PAGE} has no place for {name}", expected=f"<!-- {name} --> and <!-- end -->")
-    return marked.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page)
 
 
 def _standing(found: Sequence[Judged]) -> str:

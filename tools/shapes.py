@@ -43,7 +43,7 @@ def main(write: bool, check: bool, jobs: int, names: tuple[str, ...]) -> None:
             found = figures(listed(name), on, baseline=name == "models", step=step, jobs=jobs)
         text = _models(found) if name == "models" else _squares(found)
         if write:
-            page = _put(page, name, text)
+            page = put(PAGE, page, name, text)
         else:
             click.echo(text + "\n")
         if check:
@@ -52,10 +52,11 @@ def main(write: bool, check: bool, jobs: int, names: tuple[str, ...]) -> None:
         PAGE.write_text(page, encoding="utf-8")
 
 
-def _put(page: str, name: str, text: str) -> str:
-    marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.S)
+def put(file: Path, page: str, name: str, text: str) -> str:
+    """The page with this text between its comments of that name."""
+    marked = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)", re.S)
     if not marked.search(page):
-        raise IsaError(f"{PAGE} has no place for {name}", expected=f"<!-- {name} --> and <!-- end -->")
+        raise IsaError(f"{file} has no place for {name}", expected=f"<!-- {name} --> and <!-- end -->")
     return marked.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page)
 
 

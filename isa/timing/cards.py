@@ -73,9 +73,10 @@ class Card:
         bandwidth, of = _L3_OF_MB
         return bandwidth * (self.l3_bytes // _MB) / of
 
-    def peak_flops(self, clock_mhz: float | None = None) -> float:
-        """fp32 FLOP/s with one dual FMA a cycle on each SIMD."""
-        return (clock_mhz or self.clock_mhz) * 1e6 * self.cus * 2 * 128
+    def peak_flops(self, clock_mhz: float | None = None, *, matrix: bool = False) -> float:
+        """fp32 FLOP/s with one dual FMA a cycle on each SIMD. matrix: operations/s of v_wmma on 16 or 8 bits, twice as
+        many (AMD's peak, 122.8 TFLOP/s of a 7900 XTX)."""
+        return (clock_mhz or self.clock_mhz) * 1e6 * self.cus * 2 * 128 * (2 if matrix else 1)
 
 
 CARDS: dict[str, Card] = {
