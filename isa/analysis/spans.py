@@ -18,14 +18,14 @@ from isa.registers import SCC, Reg, s, v
 from isa.semantics.describe import bit_width
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
-from isa.semantics.values import Number, Value
+from isa.semantics.values import DispatchedValue, Number, Value
 
 
 def _integer(type_: str) -> bool:
     return type_[0] in "uib" and type_ != "bf16"
 
 
-class Span(Value):
+class Span(DispatchedValue):
     """Bits of `type` as an unsigned number: low <= number <= high, and number & fixed == bits."""
 
     __slots__ = ("bits_", "fixed", "high", "low", "type")
@@ -51,6 +51,9 @@ class Span(Value):
 
     def __repr__(self) -> str:
         return f"{self.type} {self.low:#x}..{self.high:#x} ({self.bits_:#x} of {self.fixed:#x})"
+
+    def operation(self, name: str, *operands: Any, type_: str = "") -> Span:
+        return anything(type_ or self.type)
 
     # --- helpers
     @property
@@ -228,9 +231,6 @@ class Span(Value):
         low, high = (self.low & mask, self.high & mask) if whole else (0, mask)
         return Span(type_, low, high, self.fixed & mask, self.bits_ & mask)
 
-    def to_int(self, type_: str) -> Span:
-        return anything(type_)
-
     # --- lanes
     def lane(self, index: Number) -> Span:
         return self
@@ -246,16 +246,6 @@ class Span(Value):
 
     def lanes(self) -> Span:
         return Span("b1", self.low == self._full, self.high > 0)
-
-    # --- the rest of what a body may ask
-    def _unknown(self, *_: Any) -> Span:
-        return anything(self.type)
-
-    def primitive(self, name: str, *others: Value, type_: str = "") -> Span:
-        return anything(type_ or self.type)
-
-    popcount = clz = ctz = bitreverse = floor = ceil = trunc = rint = sqrt = _unknown
-    fma = div = call = _unknown  # type: ignore[assignment]
 
 
 def anything(type_: str) -> Span:

@@ -13,14 +13,14 @@ from typing import Any
 from isa.passes.pairs import carry, high, join_halves, pack
 from isa.passes.poly import ZERO, Atom, Poly, opaque, product_mask
 from isa.semantics.describe import bit_width
-from isa.semantics.values import Number, Value
+from isa.semantics.values import DispatchedValue, Number, Value
 
 
 def _signed(type_: str) -> bool:
     return type_[0] == "i"
 
 
-class Term(Value):
+class Term(DispatchedValue):
     """A `Value` whose content is a polynomial."""
 
     def __init__(self, type_: str, poly: Poly) -> None:
@@ -41,6 +41,9 @@ class Term(Value):
         size = bit_width(self.type)
         value %= 1 << size
         return value - (1 << size) if _signed(self.type) and value >> (size - 1) else value
+
+    def operation(self, name: str, *operands: Number, type_: str = "") -> Term:
+        return self._make(name, self.poly, *map(self._other, operands), type_=type_)
 
     def _make(self, kind: str, *operands: Poly, mask: int | None = None, type_: str = "") -> Term:
         """An atom for what polynomials cannot express."""
@@ -69,15 +72,6 @@ class Term(Value):
 
     def __neg__(self) -> Term:
         return Term(self.type, -self.poly)
-
-    def primitive(self, name: str, *others: Value, type_: str = "") -> Term:
-        return self._make(name, self.poly, *(self._other(o) for o in others), type_=type_)
-
-    def fma(self, b: Number, c: Number) -> Term:
-        return self._make("fma", self.poly, self._other(b), self._other(c))
-
-    def div(self, other: Number) -> Term:
-        return self._make("div", self.poly, self._other(other))
 
     def mulhi(self, other: Number) -> Term:
         size = bit_width(self.type)
@@ -173,18 +167,6 @@ class Term(Value):
             return Term(self.type, Poly({m: c >> n for m, c in whole.terms.items()}))
         return self._make("shr", self.poly, Poly.const(n), mask=mask >> n)
 
-    def popcount(self) -> Term:
-        return self._make("popcount", self.poly)
-
-    def clz(self) -> Term:
-        return self._make("clz", self.poly)
-
-    def ctz(self) -> Term:
-        return self._make("ctz", self.poly)
-
-    def bitreverse(self) -> Term:
-        return self._make("bitreverse", self.poly)
-
     # --- comparison
     def __eq__(self, other: Any) -> Term:  # type: ignore[override]
         return self._equal(other)
@@ -251,36 +233,11 @@ class Term(Value):
     def joined(self, high: Value) -> Term:
         return Term("u64", pack(self.poly, self._other(high)))
 
-    def to_int(self, type_: str) -> Term:
-        return self._make("to_int", self.poly, type_=type_)
-
-    # --- floats
-    def floor(self) -> Term:
-        return self._make("floor", self.poly)
-
-    def ceil(self) -> Term:
-        return self._make("ceil", self.poly)
-
-    def trunc(self) -> Term:
-        return self._make("trunc", self.poly)
-
-    def rint(self) -> Term:
-        return self._make("rint", self.poly)
-
-    def sqrt(self) -> Term:
-        return self._make("sqrt", self.poly)
-
-    def call(self, name: str) -> Term:
-        return self._make(name, self.poly)
-
     # --- lanes
     def lane(self, index: Number) -> Term:
         if self.poly.uniform:
             return self
         return Term(self.type, Poly.of(Atom("lane", (self.poly, self._other(index)), uniform=True)))
-
-    def with_lane(self, index: Number, value: Number) -> Term:
-        return self._make("with_lane", self.poly, self._other(index), self._other(value))
 
     def shuffle(self, index: Value) -> Term:
         return self if self.poly.uniform else self._make("shuffle", self.poly, self._other(index))

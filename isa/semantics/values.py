@@ -15,7 +15,7 @@ NaN all but `!=` are false.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 Number: TypeAlias = "Value | int | float"
@@ -200,6 +200,42 @@ class Value(ABC):
 
     def __rxor__(self, other: Number) -> Value:
         return self ^ other
+
+
+def _dispatched(name: str, type_: str = "") -> Callable[..., Any]:
+    def method(self: DispatchedValue, *operands: Number) -> Any:
+        return self.operation(name, *operands, type_=type_)
+
+    return method
+
+
+class DispatchedValue(Value):
+    """A value whose operations come to one method, `operation`, but for those that an engine overrides."""
+
+    @abstractmethod
+    def operation(self, name: str, *operands: Any, type_: str = "") -> Any:
+        """What the method `name` gives, or a primitive or `call` of that name. type_: the result's, self's if ""."""
+
+    __add__, __sub__, __mul__, __neg__ = map(_dispatched, ("__add__", "__sub__", "__mul__", "__neg__"))
+    fma, div, mulhi = map(_dispatched, ("fma", "div", "mulhi"))
+    __and__, __or__, __xor__, __invert__ = map(_dispatched, ("__and__", "__or__", "__xor__", "__invert__"))
+    __lshift__, __rshift__ = map(_dispatched, ("__lshift__", "__rshift__"))
+    popcount, clz, ctz, bitreverse = map(_dispatched, ("popcount", "clz", "ctz", "bitreverse"))
+    __eq__, __ne__ = _dispatched("__eq__", "b1"), _dispatched("__ne__", "b1")
+    __lt__, __le__ = _dispatched("__lt__", "b1"), _dispatched("__le__", "b1")
+    __gt__, __ge__ = _dispatched("__gt__", "b1"), _dispatched("__ge__", "b1")
+    __hash__ = None
+    floor, ceil, trunc, rint, sqrt = map(_dispatched, ("floor", "ceil", "trunc", "rint", "sqrt"))
+    with_lane, shuffle = _dispatched("with_lane"), _dispatched("shuffle")
+
+    def to_int(self, type_: str) -> Any:
+        return self.operation("to_int", type_=type_)
+
+    def call(self, name: str) -> Any:
+        return self.operation(name)
+
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Any:
+        return self.operation(name, *others, type_=type_)
 
 
 def fma(a: Value, b: Number, c: Number) -> Value:

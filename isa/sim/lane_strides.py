@@ -6,20 +6,19 @@ Out: for each vector instruction, patterns of the VGPRs before it: d[0..7] such 
 
 How: the bodies of the instructions are run once more, on values that know only d and how many low bits of U are zero.
 v0 begins as work-item numbers: U + 0..7 with three zero bits. Blocks are taken in the order of their addresses; where
-two ways meet, what they agree on stays; backward branches are not followed.
+two paths meet, what they agree on stays; backward branches are not followed.
 
-A guess may be wrong, and need not be safe: `vector_access.py` checks it at run time before it relies on it.
+A pattern may be wrong, and need not be safe: `vector_access.py` checks it at run time before it relies on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from isa.errors import IsaError
 from isa.semantics.engine import Request, Straight
 from isa.semantics.execute import execute
-from isa.semantics.values import Number, Value
+from isa.semantics.values import DispatchedValue, Number, Value
 from isa.sim.cfg import Block
 
 GRANULE = 8
@@ -34,7 +33,7 @@ def _signed(x: int, size: int) -> int:
     return x - (1 << size) if x >> size - 1 else x
 
 
-class Guess(Value):
+class LanePattern(DispatchedValue):
     """`d` None: nothing is known. `align`: U is a multiple of 2**align; 64 says that U is 0."""
 
     __slots__ = ("align", "d", "type")
@@ -59,37 +58,40 @@ class Guess(Value):
         """Whether d lies in the bits in which U is zero."""
         return self.d is not None and min(self.d) >= 0 and max(self.d) < 1 << self.align
 
-    def _other(self, other: Number) -> Guess:
-        if isinstance(other, Guess):
+    def _other(self, other: Number) -> LanePattern:
+        if isinstance(other, LanePattern):
             return other
         if isinstance(other, int) and self.type[0] in "ui":
-            return Guess(self.type, (other & (1 << self.size) - 1,) * GRANULE, _EXACT)
-        return Guess(self.type, _ZERO)
+            return LanePattern(self.type, (other & (1 << self.size) - 1,) * GRANULE, _EXACT)
+        return LanePattern(self.type, _ZERO)
 
-    def _any(self, *others: Number, type_: str = "") -> Guess:
+    def operation(self, name: str, *operands: Number, type_: str = "") -> LanePattern:
+        return self._any(*operands, type_=type_)
+
+    def _any(self, *others: Number, type_: str = "") -> LanePattern:
         """The same in all lanes if all inputs are, else unknown."""
         same = self.uniform and all(self._other(o).uniform for o in others)
-        return Guess(type_ or self.type, _ZERO if same else None)
+        return LanePattern(type_ or self.type, _ZERO if same else None)
 
-    def _map(self, other: Guess, function: Callable[[int, int], int], align: int) -> Guess:
+    def _map(self, other: LanePattern, function: Callable[[int, int], int], align: int) -> LanePattern:
         if self.d is None or other.d is None:
-            return Guess(self.type, None)
+            return LanePattern(self.type, None)
         wrap = (1 << self.size) - 1
         d = [function(a, b) & wrap for a, b in zip(self.d, other.d, strict=True)]
         # Small negative steps stay small: 2**32 - 4 is -4.
         d = [x - (1 << self.size) if x >> self.size - 1 and align != _EXACT else x for x in d]
-        return Guess(self.type, tuple(d), align)
+        return LanePattern(self.type, tuple(d), align)
 
     # --- arithmetic
-    def __add__(self, other: Number) -> Guess:
+    def __add__(self, other: Number) -> LanePattern:
         o = self._other(other)
         return self._any(o) if self.type[0] == "f" else self._map(o, lambda a, b: a + b, min(self.align, o.align))
 
-    def __sub__(self, other: Number) -> Guess:
+    def __sub__(self, other: Number) -> LanePattern:
         o = self._other(other)
         return self._any(o) if self.type[0] == "f" else self._map(o, lambda a, b: a - b, min(self.align, o.align))
 
-    def __mul__(self, other: Number) -> Guess:
+    def __mul__(self, other: Number) -> LanePattern:
         o = self._other(other)
         for a, b in ((self, o), (o, self)):
             if (c := b.constant) is not None and a.d is not None and self.type[0] != "f":
@@ -97,179 +99,105 @@ class Guess(Value):
                 return a._map(b, lambda x, y: x * y, min(_EXACT, a.align + zeros))
         return self._any(o)
 
-    def __neg__(self) -> Guess:
-        return self._any()
-
-    def primitive(self, name: str, *others: Value, type_: str = "") -> Guess:
-        return self._any(*others, type_=type_)
-
-    def fma(self, b: Number, c: Number) -> Guess:
-        return self._any(b, c)
-
-    def div(self, other: Number) -> Guess:
-        return self._any(other)
-
-    def mulhi(self, other: Number) -> Guess:
-        return self._any(other)
-
     # --- bits
-    def __and__(self, other: Number) -> Guess:
+    def __and__(self, other: Number) -> LanePattern:
         o = self._other(other)
         for a, b in ((self, o), (o, self)):
             if (mask := b.constant) is not None and a._fits and a.d is not None:
                 exact = mask < 1 << a.align
-                return Guess(self.type, tuple(x & mask for x in a.d), _EXACT if exact else a.align)
+                return LanePattern(self.type, tuple(x & mask for x in a.d), _EXACT if exact else a.align)
         return self._any(o)
 
-    def __or__(self, other: Number) -> Guess:
+    def __or__(self, other: Number) -> LanePattern:
         o = self._other(other)
         for a, b in ((self, o), (o, self)):
             if (bits := b.constant) is not None and a._fits and a.d is not None:
                 low = bits & (1 << a.align) - 1
-                return Guess(self.type, tuple(x | low for x in a.d), a.align if low != bits or a.align < 64 else _EXACT)
+                return LanePattern(self.type, tuple(x | low for x in a.d), a.align)
         return self._any(o) if self.uniform and o.uniform else self + o  # as if the bits were disjoint
 
-    def __xor__(self, other: Number) -> Guess:
-        return self._any(other)
-
-    def __invert__(self) -> Guess:
-        return self._any()
-
-    def __lshift__(self, other: Number) -> Guess:
+    def __lshift__(self, other: Number) -> LanePattern:
         n = self._other(other).constant
         if n == 32 and self.size == 64 and self.d is None:
-            return Guess(self.type, _ZERO)  # the high word of a pair: it must not hide the low one
+            return LanePattern(self.type, _ZERO)  # the high word of a pair: it must not hide the low one
         if n is None or self.d is None:
             return self._any(other)
         return self._map(self._other(0), lambda a, _: a << n, min(_EXACT, self.align + n))
 
-    def __rshift__(self, other: Number) -> Guess:
+    def __rshift__(self, other: Number) -> LanePattern:
         n = self._other(other).constant
         if n is None or self.d is None or min(self.d) < 0:
             return self._any(other)
         if self.align >= n:
-            return Guess(
+            return LanePattern(
                 self.type, tuple(x >> n for x in self.d), self.align if self.align == _EXACT else self.align - n
             )
-        return Guess(self.type, _ZERO) if max(self.d) < 1 << n else self._any(other)  # as if no lane crossed over
+        return LanePattern(self.type, _ZERO) if max(self.d) < 1 << n else self._any(other)  # as if no lane crossed over
 
-    def popcount(self) -> Guess:
-        return self._any()
-
-    def clz(self) -> Guess:
-        return self._any()
-
-    def ctz(self) -> Guess:
-        return self._any()
-
-    def bitreverse(self) -> Guess:
-        return self._any()
-
-    # --- comparison
-    def __eq__(self, other: Any) -> Guess:  # type: ignore[override]
-        return self._any(other, type_="b1")
-
-    def __ne__(self, other: Any) -> Guess:  # type: ignore[override]
-        return self._any(other, type_="b1")
-
-    def __lt__(self, other: Number) -> Guess:
-        return self._any(other, type_="b1")
-
-    def __le__(self, other: Number) -> Guess:
-        return self._any(other, type_="b1")
-
-    def __gt__(self, other: Number) -> Guess:
-        return self._any(other, type_="b1")
-
-    def __ge__(self, other: Number) -> Guess:
-        return self._any(other, type_="b1")
-
-    __hash__ = None
-
-    def select(self, yes: Number, no: Number) -> Guess:
-        typed = yes if isinstance(yes, Guess) else no
-        assert isinstance(typed, Guess)
+    def select(self, yes: Number, no: Number) -> LanePattern:
+        typed = yes if isinstance(yes, LanePattern) else no
+        assert isinstance(typed, LanePattern)
         a, b = typed._other(yes), typed._other(no)
         if not self.uniform or a.d is None or b.d is None:
-            return Guess(typed.type, None)
+            return LanePattern(typed.type, None)
         if a.d != b.d:
-            return Guess(typed.type, _ZERO if a.uniform and b.uniform else None)
-        return Guess(typed.type, a.d, min(a.align, b.align))
+            return LanePattern(typed.type, _ZERO if a.uniform and b.uniform else None)
+        return LanePattern(typed.type, a.d, min(a.align, b.align))
 
     # --- conversion
-    def bits(self, type_: str) -> Guess:
-        return Guess(type_, self.d, self.align)
+    def bits(self, type_: str) -> LanePattern:
+        return LanePattern(type_, self.d, self.align)
 
-    def to(self, type_: str) -> Guess:
+    def to(self, type_: str) -> LanePattern:
         if self.type == "b1":
-            return Guess(type_, _ZERO)  # a carry, mostly: the same for neighbours, mostly
+            return LanePattern(type_, _ZERO)  # a carry, mostly: the same for neighbours, mostly
         if type_[0] == "f" or self.type[0] == "f":
             return self._any(type_=type_)
         if self.constant is not None:
-            return Guess(type_, (self.constant & (1 << int(type_[1:])) - 1,) * GRANULE, _EXACT)
+            return LanePattern(type_, (self.constant & (1 << int(type_[1:])) - 1,) * GRANULE, _EXACT)
         if self.d is None:
-            return Guess(type_, None)
+            return LanePattern(type_, None)
         size = int(type_[1:])
-        return Guess(type_, tuple(_signed(x, size) for x in self.d), self.align)
-
-    def to_int(self, type_: str) -> Guess:
-        return self._any(type_=type_)
-
-    def floor(self) -> Guess:
-        return self._any()
-
-    def ceil(self) -> Guess:
-        return self._any()
-
-    def trunc(self) -> Guess:
-        return self._any()
-
-    def rint(self) -> Guess:
-        return self._any()
-
-    def sqrt(self) -> Guess:
-        return self._any()
-
-    def call(self, name: str) -> Guess:
-        return self._any()
+        return LanePattern(type_, tuple(_signed(x, size) for x in self.d), self.align)
 
     # --- lanes
-    def lane(self, index: Number) -> Guess:
-        return Guess(self.type, _ZERO)
+    def lane(self, index: Number) -> LanePattern:
+        return LanePattern(self.type, _ZERO)
 
-    def with_lane(self, index: Number, value: Number) -> Guess:
-        return Guess(self.type, None)
+    def with_lane(self, index: Number, value: Number) -> LanePattern:
+        return LanePattern(self.type, None)
 
-    def shuffle(self, index: Value) -> Guess:
-        return self._any()
+    def mask(self) -> LanePattern:
+        return LanePattern("u32", _ZERO)
 
-    def mask(self) -> Guess:
-        return Guess("u32", _ZERO)
+    def lanes(self) -> LanePattern:
+        return LanePattern("b1", None)
 
-    def lanes(self) -> Guess:
-        return Guess("b1", None)
+
+_Known = tuple[dict[int, LanePattern], dict[int, LanePattern]]
+"""What is known at some point: of VGPRs, of SGPRs."""
 
 
 class _Machine(Straight):
-    """The engine on which guesses are made. `vgprs`, `scalars`: what is known at this point."""
+    """The engine that patterns are worked out on. `vgprs`, `scalars`: what is known at this point."""
 
     def __init__(self) -> None:
-        self.vgprs: dict[int, Guess] = {}
-        self.scalars: dict[int, Guess] = {}
+        self.vgprs: dict[int, LanePattern] = {}
+        self.scalars: dict[int, LanePattern] = {}
 
-    def constant(self, type_: str, number: float) -> Guess:
-        return Guess(type_, _ZERO)._other(int(number)) if type_[0] in "ui" else Guess(type_, _ZERO)
+    def constant(self, type_: str, number: float) -> LanePattern:
+        return LanePattern(type_, _ZERO)._other(int(number)) if type_[0] in "ui" else LanePattern(type_, _ZERO)
 
-    def lane_ids(self) -> Guess:
-        return Guess("u32", tuple(range(GRANULE)), 3)
+    def lane_ids(self) -> LanePattern:
+        return LanePattern("u32", tuple(range(GRANULE)), 3)
 
     def exec_mask(self) -> None:
         return None
 
-    def read_vgpr(self, index: int, relative: Value | None = None) -> Guess:
-        return Guess("u32", None) if relative is not None else self.vgprs.get(index, Guess("u32", None))
+    def read_vgpr(self, index: int, relative: Value | None = None) -> LanePattern:
+        return LanePattern("u32", None) if relative is not None else self.vgprs.get(index, LanePattern("u32", None))
 
-    def write_vgpr(self, index: int, value: Guess, mask: Value | None, relative: Value | None = None) -> None:
+    def write_vgpr(self, index: int, value: LanePattern, mask: Value | None, relative: Value | None = None) -> None:
         if relative is not None:
             self.vgprs.clear()
         elif value.d is None:
@@ -277,10 +205,10 @@ class _Machine(Straight):
         else:
             self.vgprs[index] = value
 
-    def read_sgpr(self, index: int, relative: Value | None = None) -> Guess:
-        return self.scalars.get(index, Guess("u32", _ZERO)) if relative is None else Guess("u32", _ZERO)
+    def read_sgpr(self, index: int, relative: Value | None = None) -> LanePattern:
+        return self.scalars.get(index, LanePattern("u32", _ZERO)) if relative is None else LanePattern("u32", _ZERO)
 
-    def write_sgpr(self, index: int, value: Guess, relative: Value | None = None) -> None:
+    def write_sgpr(self, index: int, value: LanePattern, relative: Value | None = None) -> None:
         if relative is not None:
             self.scalars.clear()
         elif value.constant is None:
@@ -288,32 +216,32 @@ class _Machine(Straight):
         else:
             self.scalars[index] = value
 
-    def read_scc(self) -> Guess:
-        return Guess("b1", _ZERO)
+    def read_scc(self) -> LanePattern:
+        return LanePattern("b1", _ZERO)
 
     def write_scc(self, value: Value) -> None: ...
 
-    def special(self, name: str) -> Guess:
-        return Guess("u64", _ZERO)
+    def special(self, name: str) -> LanePattern:
+        return LanePattern("u64", _ZERO)
 
-    def next_address(self) -> Guess:
-        return Guess("u64", _ZERO)
+    def next_address(self) -> LanePattern:
+        return LanePattern("u64", _ZERO)
 
-    def load(self, at: Request[Guess]) -> tuple[Guess, ...]:
-        return (Guess("u32", _ZERO if at.access.space == "scalar" else None),) * at.words
+    def load(self, at: Request[LanePattern]) -> tuple[LanePattern, ...]:
+        return (LanePattern("u32", _ZERO if at.access.space == "scalar" else None),) * at.words
 
     def store(self, *arguments: object) -> None: ...
 
-    def atomic(self, at: Request[Guess], *rest: object) -> Guess:
-        return Guess({"b32": "u32", "b64": "u64"}.get(at.access.element, at.access.element), None)
+    def atomic(self, at: Request[LanePattern], *rest: object) -> LanePattern:
+        return LanePattern({"b32": "u32", "b64": "u64"}.get(at.access.element, at.access.element), None)
 
 
 def lane_strides(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:
     """Address of a vector instruction -> {VGPR: its pattern before that instruction}."""
     found: dict[int, dict[int, Pattern]] = {}
-    entries: dict[int, tuple[dict[int, Guess], dict[int, Guess]]] = {}
+    entries: dict[int, _Known] = {}
     machine = _Machine()
-    entries[0] = ({0: Guess("u32", tuple(range(GRANULE)), 3)}, {})
+    entries[0] = ({0: LanePattern("u32", tuple(range(GRANULE)), 3)}, {})
     for block in blocks:
         vgprs, scalars = entries.get(block.number, ({}, {}))
         machine.vgprs, machine.scalars = dict(vgprs), dict(scalars)
@@ -325,7 +253,7 @@ def lane_strides(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:
             except IsaError:
                 raise
             except (AssertionError, TypeError, ValueError):
-                for r in inst.writes():  # a body that wants more of its values than guesses have
+                for r in inst.writes():  # a body that wants more of its values than patterns have
                     (machine.vgprs if r.is_vgpr else machine.scalars).pop(r.index, None)
         for number in (block.next, block.target):
             if number > block.number:
@@ -333,7 +261,7 @@ def lane_strides(blocks: Sequence[Block]) -> dict[int, dict[int, Pattern]]:
     return found
 
 
-def _join(entries: dict[int, tuple[dict[int, Guess], dict[int, Guess]]], number: int, machine: _Machine) -> None:
+def _join(entries: dict[int, _Known], number: int, machine: _Machine) -> None:
     if number not in entries:
         entries[number] = (dict(machine.vgprs), dict(machine.scalars))
         return

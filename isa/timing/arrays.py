@@ -8,16 +8,24 @@ far is refused by name.
 
 from __future__ import annotations
 
-from typing import Any
-
 from isa.errors import IsaError
 from isa.semantics.describe import bit_width
-from isa.semantics.values import Number, Value
+from isa.semantics.values import DispatchedValue, Number, Value
 
 _TYPES = {
     "b1": "np.bool_", "u8": "np.uint8", "i8": "np.int8", "u16": "np.uint16", "i16": "np.int16", "u32": "np.uint32",
     "i32": "np.int32", "u64": "np.uint64", "i64": "np.int64", "f16": "np.float16", "f32": "np.float32",
     "f64": "np.float64",
+}  # fmt: skip
+
+
+_FORMS = {
+    "__add__": "{} + {}", "__sub__": "{} - {}", "__mul__": "{} * {}", "__neg__": "np.negative({})",
+    "__and__": "{} & {}", "__or__": "{} | {}", "__xor__": "{} ^ {}", "__invert__": "~{}",
+    "__eq__": "{} == {}", "__ne__": "{} != {}", "__lt__": "{} < {}", "__le__": "{} <= {}", "__gt__": "{} > {}",
+    "__ge__": "{} >= {}", "popcount": "np.bitwise_count({}).astype({own})", "clz": "clz({}, {bits})",
+    "ctz": "ctz({}, {bits})", "floor": "np.floor({})", "ceil": "np.ceil({})", "trunc": "np.trunc({})",
+    "rint": "np.rint({})", "sqrt": "np.sqrt({})", "rcp": "(1 / {}.astype(np.float64)).astype({own})",
 }  # fmt: skip
 
 
@@ -52,7 +60,7 @@ class Statements:
         return ArrayValue(self, type_, f"K[{self.constants.index(key)}]")
 
 
-class ArrayValue(Value):
+class ArrayValue(DispatchedValue):
     """A NumPy expression by name. See the module's docstring."""
 
     def __init__(self, code: Statements, type_: str, text: str) -> None:
@@ -73,23 +81,16 @@ class ArrayValue(Value):
             hint="an address or a branch depends on it: add it to isa/timing/arrays.py",
         )
 
-    def __add__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} + {self._of(other)}")
-
-    def __sub__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} - {self._of(other)}")
+    def operation(self, name: str, *operands: Number, type_: str = "") -> Value:
+        if name not in _FORMS:
+            raise self._refuse(name.strip("_"))
+        text = _FORMS[name].format(
+            self.text, *map(self._of, operands), bits=bit_width(self.type), own=_TYPES[self.type]
+        )
+        return self._emit(text, type_)
 
     def __rsub__(self, other: Number) -> Value:
         return self._emit(f"{self._of(other)} - {self.text}")
-
-    def __mul__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} * {self._of(other)}")
-
-    def __neg__(self) -> Value:
-        return self._emit(f"np.negative({self.text})")
-
-    def primitive(self, name: str, *others: Value, type_: str = "") -> Value:
-        raise self._refuse(name)
 
     def fma(self, b: Number, c: Number) -> Value:
         wide = f"{self.text}.astype(np.float64) * {self._of(b)} + {self._of(c)}"
@@ -104,18 +105,6 @@ class ArrayValue(Value):
         wide = "np.uint64" if self.type == "u32" else "np.int64"
         return self._emit(f"(({self.text}.astype({wide}) * {self._of(other)}) >> 32).astype({_TYPES[self.type]})")
 
-    def __and__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} & {self._of(other)}")
-
-    def __or__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} | {self._of(other)}")
-
-    def __xor__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} ^ {self._of(other)}")
-
-    def __invert__(self) -> Value:
-        return self._emit(f"~{self.text}")
-
     def _amount(self, other: Number) -> str:
         if isinstance(other, ArrayValue) and other.type != self.type:
             return f"{other.text}.astype({_TYPES[self.type]})"
@@ -126,38 +115,6 @@ class ArrayValue(Value):
 
     def __rshift__(self, other: Number) -> Value:
         return self._emit(f"{self.text} >> {self._amount(other)}")
-
-    def popcount(self) -> Value:
-        return self._emit(f"np.bitwise_count({self.text}).astype({_TYPES[self.type]})")
-
-    def clz(self) -> Value:
-        return self._emit(f"clz({self.text}, {bit_width(self.type)})")
-
-    def ctz(self) -> Value:
-        return self._emit(f"ctz({self.text}, {bit_width(self.type)})")
-
-    def bitreverse(self) -> Value:
-        raise self._refuse("a bit reversal")
-
-    def __eq__(self, other: Any) -> Value:  # type: ignore[override]
-        return self._emit(f"{self.text} == {self._of(other)}", "b1")
-
-    def __ne__(self, other: Any) -> Value:  # type: ignore[override]
-        return self._emit(f"{self.text} != {self._of(other)}", "b1")
-
-    def __lt__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} < {self._of(other)}", "b1")
-
-    def __le__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} <= {self._of(other)}", "b1")
-
-    def __gt__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} > {self._of(other)}", "b1")
-
-    def __ge__(self, other: Number) -> Value:
-        return self._emit(f"{self.text} >= {self._of(other)}", "b1")
-
-    __hash__ = None
 
     def select(self, yes: Number, no: Number) -> Value:
         model = yes if isinstance(yes, ArrayValue) else no
@@ -184,26 +141,6 @@ class ArrayValue(Value):
             f"np.clip(np.trunc(np.nan_to_num({self.text}.astype(np.float64))), {low}, {high}).astype({_TYPES[type_]})",
             type_,
         )
-
-    def floor(self) -> Value:
-        return self._emit(f"np.floor({self.text})")
-
-    def ceil(self) -> Value:
-        return self._emit(f"np.ceil({self.text})")
-
-    def trunc(self) -> Value:
-        return self._emit(f"np.trunc({self.text})")
-
-    def rint(self) -> Value:
-        return self._emit(f"np.rint({self.text})")
-
-    def sqrt(self) -> Value:
-        return self._emit(f"np.sqrt({self.text})")
-
-    def call(self, name: str) -> Value:
-        if name != "rcp":
-            raise self._refuse(name)
-        return self._emit(f"(1 / {self.text}.astype(np.float64)).astype({_TYPES[self.type]})")
 
     def lane(self, index: Number) -> Value:
         return self._emit(f"lane({self.text}, {self._of(index, 'u32')})")

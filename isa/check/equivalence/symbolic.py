@@ -17,7 +17,7 @@ from isa.check.equivalence.comparisons import equal, slt, ult
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.semantics.describe import bit_width
-from isa.semantics.values import Number, Value
+from isa.semantics.values import DispatchedValue, Number, Value
 
 _SHORT = ("u8", "i8", "u16", "i16")
 _PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
@@ -35,7 +35,7 @@ def modulus(width: int) -> int:
     return 64 if width in (1, 64) else 32
 
 
-class Symbolic(Value):
+class Symbolic(DispatchedValue):
     """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
 
     __slots__ = ("term", "terms", "type")
@@ -60,6 +60,10 @@ class Symbolic(Value):
         if self.width in (8, 16):  # held as its bits
             return self.terms.const(int(other) & (1 << self.width) - 1, 32)
         return self.terms.const(int(other), modulus(self.width))
+
+    def operation(self, name: str, *operands: Number, type_: str = "") -> Symbolic:
+        """A function that nothing is known of."""
+        return self._opaque(f"{name} {type_}".strip(), self.term, *map(self._other, operands), type_=type_)
 
     def _opaque(self, op: str, *args: Any, type_: str = "") -> Symbolic:
         type_ = type_ or self.type
@@ -127,12 +131,6 @@ class Symbolic(Value):
             return self._make(self.terms.fma(self.type, self.term, x, y, self.width))
         return self * self._make(x) + self._make(y)
 
-    def primitive(self, name: str, *others: Value, type_: str = "") -> Symbolic:
-        return self._opaque(name, self.term, *(self._other(o) for o in others), type_=type_)
-
-    def div(self, other: Number) -> Symbolic:
-        return self._opaque("div", self.term, self._other(other))
-
     def mulhi(self, other: Number) -> Symbolic:
         b, t = self._other(other), self.terms
         extend = t.zext if self.type == "u32" else t.sext
@@ -179,20 +177,11 @@ class Symbolic(Value):
             return self._make(shr(self.terms, self.term, n.const, self.width, signed=self.type[0] == "i"))
         return self._opaque("shift right", self.term, n)
 
-    def popcount(self) -> Symbolic:
-        return self._opaque("popcount", self.term)
-
-    def clz(self) -> Symbolic:
-        return self._opaque("clz", self.term)
-
     def ctz(self) -> Symbolic:
         if self.term.is_const and self.term.const:
             value = self.term.const
             return self._make(self.terms.const((value & -value).bit_length() - 1, modulus(self.width)))
         return self._opaque("ctz", self.term)
-
-    def bitreverse(self) -> Symbolic:
-        return self._opaque("bitreverse", self.term)
 
     # --- comparison
     def _less(self, a: Term, b: Term) -> Symbolic:
@@ -272,28 +261,6 @@ class Symbolic(Value):
 
     def halves(self) -> tuple[Symbolic, Symbolic]:
         return self._make(self.terms.trunc(self.term), "u32"), self._make(self.terms.hi(self.term), "u32")
-
-    def to_int(self, type_: str) -> Symbolic:
-        return self._opaque(f"to int {type_}", self.term, type_=type_)
-
-    # --- float functions
-    def floor(self) -> Symbolic:
-        return self._opaque("floor", self.term)
-
-    def ceil(self) -> Symbolic:
-        return self._opaque("ceil", self.term)
-
-    def trunc(self) -> Symbolic:
-        return self._opaque("trunc", self.term)
-
-    def rint(self) -> Symbolic:
-        return self._opaque("rint", self.term)
-
-    def sqrt(self) -> Symbolic:
-        return self._opaque("sqrt", self.term)
-
-    def call(self, name: str) -> Symbolic:
-        return self._opaque(name, self.term)
 
     # --- lanes: a term is a function of the lane, so these are functions of that function
     def _index(self, index: Number) -> Term:

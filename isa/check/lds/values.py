@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isa.semantics.float_mode import FloatMode
-from isa.semantics.values import Number, Value
+from isa.semantics.values import DispatchedValue, Number, Value
 from isa.sim.exact import DTYPES
 from isa.sim.numpy_values import LANES, NumpyValue
 
@@ -28,7 +28,7 @@ _POWERS = np.uint32(1) << np.arange(LANES, dtype=np.uint32)
 _FAILURES = (AssertionError, TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError, KeyError)
 
 
-class Lanes(Value):
+class Lanes(DispatchedValue):
     """See the module's docstring. v: the numbers, None where none is known. either: of a mask of lanes that are not all
     known, what it is if the unknown ones hold, and if they do not. shared: it is the only one of its content."""
 
@@ -96,6 +96,9 @@ class Lanes(Value):
         whole = _whole(self.type)
         return whole if self.known is True else _nothing(self.type) if self.known is False else self.known
 
+    def operation(self, name: str, *operands: Number, type_: str = "") -> Lanes:
+        return self._strict(type_ or self.type, getattr(NumpyValue, name), *operands)
+
     def _strict(self, type_: str, operation: Callable[..., Value], *others: Number) -> Lanes:
         """An operation whose result is known only where all that goes into it is."""
         operands = (self, *map(self._other, others))
@@ -129,28 +132,6 @@ class Lanes(Value):
             for bits in (self.a, self.known, np.full_like(self.known, _whole(self.type)))
         )
         return self._by_bits(number, mask.view(own) | ~ones.view(own))
-
-    # --- arithmetic
-    def __add__(self, other: Number) -> Lanes:
-        return self._strict(self.type, lambda a, b: a + b, other)
-
-    def __sub__(self, other: Number) -> Lanes:
-        return self._strict(self.type, lambda a, b: a - b, other)
-
-    def __mul__(self, other: Number) -> Lanes:
-        return self._strict(self.type, lambda a, b: a * b, other)
-
-    def __neg__(self) -> Lanes:
-        return self._strict(self.type, lambda a: -a)
-
-    def fma(self, b: Number, c: Number) -> Lanes:
-        return self._strict(self.type, lambda x, y, z: x.fma(y, z), b, c)
-
-    def div(self, other: Number) -> Lanes:
-        return self._strict(self.type, lambda a, b: a.div(b), other)
-
-    def mulhi(self, other: Number) -> Lanes:
-        return self._strict(self.type, lambda a, b: a.mulhi(b), other)
 
     # --- bits
     def __and__(self, other: Number) -> Lanes:
@@ -186,39 +167,6 @@ class Lanes(Value):
     def __rshift__(self, other: Number) -> Lanes:
         return self._shifted(other, lambda a, b: a >> b)
 
-    def popcount(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.popcount())
-
-    def clz(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.clz())
-
-    def ctz(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.ctz())
-
-    def bitreverse(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.bitreverse())
-
-    # --- comparison
-    def __eq__(self, other: Any) -> Lanes:  # type: ignore[override]
-        return self._strict("b1", lambda a, b: a == b, other)
-
-    def __ne__(self, other: Any) -> Lanes:  # type: ignore[override]
-        return self._strict("b1", lambda a, b: a != b, other)
-
-    def __lt__(self, other: Number) -> Lanes:
-        return self._strict("b1", lambda a, b: a < b, other)
-
-    def __le__(self, other: Number) -> Lanes:
-        return self._strict("b1", lambda a, b: a <= b, other)
-
-    def __gt__(self, other: Number) -> Lanes:
-        return self._strict("b1", lambda a, b: a > b, other)
-
-    def __ge__(self, other: Number) -> Lanes:
-        return self._strict("b1", lambda a, b: a >= b, other)
-
-    __hash__ = None
-
     def select(self, yes: Number, no: Number) -> Lanes:
         typed = yes if isinstance(yes, Lanes) else no
         assert isinstance(typed, Lanes), "select between two Python numbers has no type"
@@ -249,31 +197,15 @@ class Lanes(Value):
     def to_int(self, type_: str) -> Lanes:
         return self._strict(type_, lambda a: a.to_int(type_))
 
-    # --- float functions
-    def floor(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.floor())
-
-    def ceil(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.ceil())
-
-    def trunc(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.trunc())
-
-    def rint(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.rint())
-
-    def sqrt(self) -> Lanes:
-        return self._strict(self.type, lambda a: a.sqrt())
+    def primitive(self, name: str, *others: Value, type_: str = "") -> Lanes:
+        operands = [o for o in others if isinstance(o, Lanes)]
+        return self._strict(type_ or self.type, lambda a, *rest: a.primitive(name, *rest, type_=type_), *operands)
 
     def call(self, name: str) -> Lanes:
         return self._strict(self.type, lambda a: a.call(name))
 
     def is_nan(self) -> Lanes:
         return self._strict("b1", lambda a: a.is_nan())
-
-    def primitive(self, name: str, *others: Value, type_: str = "") -> Lanes:
-        operands = [o for o in others if isinstance(o, Lanes)]
-        return self._strict(type_ or self.type, lambda a, *rest: a.primitive(name, *rest, type_=type_), *operands)
 
     # --- lanes
     def lane(self, index: Number) -> Lanes:
