@@ -97,7 +97,7 @@ def run(
 
     Raises IsaError for what cannot be run: an unknown kernel, sizes it does not take, a build or launch that fails.
     """
-    problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
+    problem = Problem.of(n, m, k, alpha, beta, data, seed)
     given = rung(kernel) if isinstance(kernel, str) else kernel
     row = given if isinstance(given, Kernel) else given.kernel
     if not isinstance(row, Gemm):

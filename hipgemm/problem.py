@@ -106,6 +106,14 @@ class Problem:
         if self.seed < 0:
             raise ProblemError("seed must not be negative", got=str(self.seed))
 
+    @staticmethod
+    def of(
+        n: int, m: int | None = None, k: int | None = None, alpha: float = 1.0, beta: float = 0.0,
+        data: str = "random", seed: int = 0,
+    ) -> Problem:  # fmt: skip
+        """As a user says it: m and k are n where they are not said."""
+        return Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
+
     @property
     def flops(self) -> int:
         """2MNK + 3MN, as the published study counts."""

@@ -88,7 +88,7 @@ class RawKernel:
         """A launch as an object. n, m, k: of a GEMM, where no grid is given. BadLaunch where it is none of the
         kernel's."""
         made = self.linked(arch)
-        problem = Problem(n if m is None else m, n, n if k is None else k)
+        problem = Problem.of(n, m, k)
         if grid is None and block is None:
             return launch_of(made, LaunchRequest(), problem, cus)
         if grid is None or block is None:

@@ -10,34 +10,19 @@ import click
 
 from hipgemm.cli.options import kernel_names, measure_options
 from hipgemm.cli.progress import steps
+from hipgemm.problem import Problem
 
 
 @click.command("bench")
 @click.argument("kernels", nargs=-1, shell_complete=kernel_names)
 @measure_options
-@click.option(
-    "--out",
-    default=None,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Append results to this JSON lines file.",
-)
+@click.option("--out", default=None, type=click.Path(dir_okay=False, path_type=Path),
+              help="Append results to this JSON lines file.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines instead of the table.")
 def command(
-    kernels: tuple[str, ...],
-    n: int,
-    m: int | None,
-    k: int | None,
-    alpha: float,
-    beta: float,
-    data: str,
-    seed: int,
-    repeats: int | None,
-    cold: bool,
-    device: str | None,
-    card_name: str | None,
-    out: Path | None,
-    as_json: bool,
-) -> None:
+    kernels: tuple[str, ...], problem: Problem, repeats: int | None, cold: bool, device: str | None,
+    card_name: str | None, out: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Measure KERNELS (default: kernel0, which is rocBLAS, and kernel1 to kernel10) and show them beside the published
     figures.
 
@@ -48,11 +33,9 @@ def command(
     from hipgemm.bench import KERNELS, Refusal, bench
     from hipgemm.blas import NAME
     from hipgemm.device import Device
-    from hipgemm.problem import Problem
     from hipgemm.report import table
     from isa.errors import IsaError
 
-    problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
     entries = []
     try:
         with steps() as step, out.open("a", encoding="utf-8") if out else nullcontext() as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown, source_of
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, size_options
+from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, problem_options
 from hipgemm.launch_request import LaunchRequest
+from hipgemm.problem import Problem
 from isa.errors import Finding
 
 if TYPE_CHECKING:
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 
 @click.command("check", cls=KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE...", shell_complete=kernel_names, nargs=-1, required=True)
-@size_options(256)
-@click.option("--alpha", type=float, default=1.0, show_default=True)
-@click.option("--beta", type=float, default=0.0, show_default=True)
+@problem_options(
+    click.option("--alpha", type=float, default=1.0, show_default=True),
+    click.option("--beta", type=float, default=0.0, show_default=True),
+    n=256,
+)
 @click.option("--schedules", "count", type=click.IntRange(min=1), default=3, show_default=True,
               help="Orders of waves and workgroups.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which orders, and which data.")
@@ -32,9 +36,9 @@ if TYPE_CHECKING:
 @code_options
 @rule_options
 def command(
-    what: tuple[str, ...], n: int, m: int | None, k: int | None, alpha: float, beta: float, count: int, seed: int,
-    budget: int | None, request: LaunchRequest, code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...],
-    listing: Path | None, sarif: bool, as_json: bool,
+    what: tuple[str, ...], problem: Problem, count: int, seed: int, budget: int | None, request: LaunchRequest,
+    code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...], listing: Path | None, sarif: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Launch kernels of the ladder, or of HIP, assembly and code objects, and report what a card would let pass.
 
@@ -49,12 +53,11 @@ def command(
     from hipgemm.checking import Schedules, check
     from hipgemm.cli import inputs
     from hipgemm.launch_request import prepared
-    from hipgemm.problem import Problem
     from isa.check import suppress
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
-    problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, "random", seed)
+    problem = dataclasses.replace(problem, seed=seed)
     found: list[tuple[str, list[Finding]]] = []
     rows: list[dict[str, object]] = []
     for one in what:

@@ -15,28 +15,28 @@ from hipgemm.cli.options import (
     code_options,
     kernel_names,
     launch_options,
-    size_options,
+    problem_options,
 )
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
+from hipgemm.problem import Problem
 
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
     from hipgemm.predict import Prediction
-    from hipgemm.problem import Problem
 
 
 @click.command("diff", cls=KernelCommand)
 @click.argument("old", metavar="OLD", shell_complete=kernel_names)
 @click.argument("new", metavar="NEW", shell_complete=kernel_names)
-@size_options()
+@problem_options()
 @launch_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="What times are predicted for.")
 @click.option("--all", "every", is_flag=True, help="Show every changed instruction.")
 @code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    old: str, new: str, n: int, m: int | None, k: int | None, request: LaunchRequest, card_name: str, every: bool,
+    old: str, new: str, problem: Problem, request: LaunchRequest, card_name: str, every: bool,
     code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Say what changed from OLD to NEW: instructions, registers, occupancy, findings of lint, predicted time where a
@@ -50,12 +50,10 @@ def command(
     from hipgemm.cli import inputs
     from hipgemm.difference import difference
     from hipgemm.launch import BadLaunch
-    from hipgemm.problem import Problem
     from hipgemm.report.difference import HUNKS, text
     from isa.timing import cards
 
     on = cards.card(card_name)
-    problem = Problem(n if m is None else m, n, n if k is None else k)
     unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both
     with steps() as step:
         kernels = [inputs.kernel(what, unnamed) for what in (old, new)]

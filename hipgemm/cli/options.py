@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -14,7 +15,7 @@ from click.shell_completion import CompletionItem
 from hipgemm.cli import Reporting
 from hipgemm.device import CHOICES
 from hipgemm.launch_request import LaunchRequest
-from hipgemm.problem import DATA
+from hipgemm.problem import DATA, Problem
 from isa.sim.jit import LEVELS, NATIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,13 +122,14 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def bundle(into: str, make: type[Any], *options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one argument of the command's function: the dataclass `make`, by the names of its fields."""
+def bundle(into: str, make: Callable[..., Any], *options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one argument of the command's function: what `make` gives, by the names of its parameters."""
+    names = tuple(inspect.signature(make).parameters)
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def bundled(*args: Any, **given: Any) -> Any:
-            taken = {f.name: given.pop(f.name) for f in dataclasses.fields(make) if f.name in given}
+            taken = {name: given.pop(name) for name in names if name in given}
             return function(*args, **given, **{into: make(**taken)})
 
         return together(*options)(cast(F, bundled))
@@ -135,12 +137,15 @@ def bundle(into: str, make: type[Any], *options: Callable[[F], F]) -> Callable[[
     return decorate
 
 
-def size_options(n: int = 4096) -> Callable[[F], F]:
-    """`n`, and `m` and `k`, which are None if not given. n: by default."""
-    return together(
+def problem_options(*more: Callable[[Any], Any], n: int = 4096) -> Callable[[F], F]:
+    """`problem`: a GEMM's sizes, and what else of it. n: by default."""
+    return bundle(
+        "problem",
+        Problem.of,
         click.option("-n", default=n, show_default=True, help="Columns of B and C."),
         click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]"),
         click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
+        *more,
     )
 
 
@@ -226,19 +231,16 @@ launch_options = bundle(
 
 
 measure_options = together(
-    size_options(),
-    click.option("--alpha", default=1.0, show_default=True),
-    click.option("--beta", default=0.0, show_default=True),
-    click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I."),
-    click.option("--seed", default=0, show_default=True),
-    click.option(
-        "--repeats",
-        default=None,
-        type=click.IntRange(1),
-        help="Timed launches.  [default: 16; 1 on the simulated card]",
+    problem_options(
+        click.option("--alpha", default=1.0, show_default=True),
+        click.option("--beta", default=0.0, show_default=True),
+        click.option("--data", default="random", show_default=True, type=click.Choice(DATA), help="identity: B is I."),
+        click.option("--seed", default=0, show_default=True),
     ),
+    click.option("--repeats", default=None, type=click.IntRange(1),
+                 help="Timed launches.  [default: 16; 1 on the simulated card]"),
     click.option("--cold", is_flag=True, help="Each launch finds its matrices in no cache."),
     device_option,
     card_option,
-)
+)  # fmt: skip
 """What a launch is given that is checked and timed: size, scalars, data, how often, where."""

@@ -23,15 +23,9 @@ from hipgemm.cli.progress import steps
 @click.option("--no-predict", is_flag=True, help="Leave the cycle model out.")
 @click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that builds the kernels.")
 def command(
-    file: IO[str] | None,
-    out: Path | None,
-    n: int,
-    card_name: str,
-    clock: float | None,
-    kernels: str | None,
-    no_predict: bool,
-    hipcc: Path | None,
-) -> None:
+    file: IO[str] | None, out: Path | None, n: int, card_name: str, clock: float | None, kernels: str | None,
+    no_predict: bool, hipcc: Path | None,
+) -> None:  # fmt: skip
     """Show the results in FILE (what `hipgemm bench --out` wrote; - for stdin) as tables.
 
     With -o, write a page about the whole ladder instead: what the published study measured, what the cycle model
@@ -65,13 +59,7 @@ def command(
             raise IsaError("--kernels names none", expected="some of " + ",".join(LADDER), got=repr(kernels))
     with steps() as step:
         found = overview(
-            n,
-            cards.card(card_name),
-            clock_mhz=clock,
-            kernels=chosen,
-            records=entries,
-            predict=not no_predict,
-            hipcc=hipcc,
-            step=step,
-        )
+            n, cards.card(card_name), clock_mhz=clock, kernels=chosen, records=entries, predict=not no_predict,
+            hipcc=hipcc, step=step,
+        )  # fmt: skip
     inputs.write(out, ladder.page(found))

@@ -19,6 +19,7 @@ from hipgemm.cli.options import (
 )
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
+from hipgemm.problem import Problem
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
 @code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    what: str, n: int, m: int | None, k: int | None, alpha: float, beta: float, data: str, seed: int,
-    repeats: int | None, cold: bool, device: str | None, card_name: str | None, cpu: str, request: LaunchRequest,
-    outs: tuple[str, ...], code: CodeOptions, as_json: bool,
+    what: str, problem: Problem, repeats: int | None, cold: bool, device: str | None, card_name: str | None, cpu: str,
+    request: LaunchRequest, outs: tuple[str, ...], code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Build a kernel, run it and check its answer.
 
@@ -53,9 +53,7 @@ def command(
     from hipgemm.device import Device
     from hipgemm.launch_request import prepared
     from hipgemm.measure import measure_launch
-    from hipgemm.problem import Problem
 
-    problem = Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
     kernel = inputs.kernel(what, code)
     with steps() as step:
         opened = Device.open(device, cpu=cpu, card=card_name)

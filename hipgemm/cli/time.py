@@ -13,17 +13,18 @@ from hipgemm.cli.options import (
     code_options,
     kernel_names,
     launch_options,
+    problem_options,
     run_option,
-    size_options,
 )
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
+from hipgemm.problem import Problem
 from isa.errors import IsaError, meant
 
 
 @click.command("time", cls=KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
-@size_options()
+@problem_options()
 @launch_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @clock_option
@@ -33,7 +34,7 @@ from isa.errors import IsaError, meant
 @code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    what: str, n: int, m: int | None, k: int | None, request: LaunchRequest, card_name: str, clock: float | None,
+    what: str, problem: Problem, request: LaunchRequest, card_name: str, clock: float | None,
     run: bool, bank_rule: str | None, sensitivity: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
@@ -47,7 +48,6 @@ def command(
     from hipgemm.cli import inputs
     from hipgemm.launch_request import prepared
     from hipgemm.predict import predicted
-    from hipgemm.problem import Problem
     from hipgemm.report import timing as shown
     from isa.timing import bank_rules, cards, ensemble, rdna3, uncertainty
 
@@ -59,7 +59,6 @@ def command(
             hint=meant(rule, bank_rules.RULES),
         )
     on = cards.card(card_name)
-    problem = Problem(n if m is None else m, n, n if k is None else k)
     with steps() as step:
         kernel = inputs.kernel(what, code)
         step(f"building {what}")

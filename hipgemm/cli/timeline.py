@@ -13,18 +13,19 @@ from hipgemm.cli.options import (
     code_options,
     kernel_names,
     launch_options,
+    problem_options,
     run_option,
-    size_options,
 )
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
+from hipgemm.problem import Problem
 from isa.errors import IsaError
 
 
 @click.command("timeline", cls=KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path), help="FILE.html, or FILE.json for Perfetto.")
-@size_options()
+@problem_options()
 @launch_options
 @click.option(
     "--window",
@@ -46,7 +47,7 @@ from isa.errors import IsaError
 @run_option
 @code_options
 def command(
-    what: str, out: Path, n: int, m: int | None, k: int | None, request: LaunchRequest, window: int | None,
+    what: str, out: Path, problem: Problem, request: LaunchRequest, window: int | None,
     begin: int | None, card_name: str, clock: float | None, run: bool, code: CodeOptions,
 ) -> None:  # fmt: skip
     """Show what the waves of a kernel's busiest CU or WGP do, by the cycle model; nothing is launched. What it takes,
@@ -54,7 +55,6 @@ def command(
     from hipgemm.cli import inputs
     from hipgemm.launch_request import prepared
     from hipgemm.predict import timed
-    from hipgemm.problem import Problem
     from hipgemm.report import timeline as shown
     from hipgemm.source_lines import places
     from hipgemm.timeline import timeline
@@ -64,7 +64,6 @@ def command(
         raise IsaError(f"{out}: which format?", expected="a name that ends in .html or .json", got=out.suffix or "none")
     inputs.writable(out)
     on = cards.card(card_name)
-    problem = Problem(n if m is None else m, n, n if k is None else k)
     with steps() as step:
         kernel = inputs.kernel(what, code)
         step(f"building {what}")
@@ -74,7 +73,7 @@ def command(
         step("following its addresses")
         ready = timed(made.code_object, made.name, launch, on, run=run).prepared
         step("playing it")
-        size = "" if launch.problem is None else f", N = {n}"
+        size = "" if launch.problem is None else f", N = {problem.n}"
         found = timeline(
             ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window, begin=begin,
             places=places(made.program, made.name) if made.program else (),

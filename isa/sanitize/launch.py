@@ -46,7 +46,6 @@ from isa.sanitize.state import (
 from isa.sanitize.translate import SanitizedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
 from isa.semantics.branches import branch_address
-from isa.semantics.float_mode import FloatMode
 from isa.sim import arguments, translations
 from isa.sim.cfg import sees_flags
 from isa.sim.compiled import CompiledKernel, Version
@@ -56,7 +55,7 @@ from isa.sim.launch import SimulatedLaunch
 from isa.sim.memory import DeviceMemory
 from isa.sim.runtime import runtime_text
 from isa.sim.state import LANES, Context, Wave
-from isa.sim.translations import Facts, Translated
+from isa.sim.translations import Translated
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
 _MOST_SITES = 0xFFFF
@@ -138,10 +137,7 @@ class SanitizedCode:
             return self._versions[fast]
 
     def _compile(self, fast: bool) -> Version:
-        descriptor = self.kernel.facts.descriptor
-        mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
-        vgprs = max(descriptor.vgprs, self.kernel.facts.vgprs)
-        facts = Facts(vgprs, mode, self.target.strip, not self.late, self.target.native_half, self.target.native_nans)
+        facts = self.kernel.translation_facts(self.target, patterns=not self.late)
         more = frozenset() if fast else self._versions[True].bails
 
         def translate() -> Translated:
@@ -251,7 +247,7 @@ class SanitizedLaunch(SimulatedLaunch):
         for i in range(waves):
             Wave.from_address(c.waves + i * c.wave_bytes).shadow = ctypes.addressof(shadows[i])
             shadows[i].strip = self.target.strip
-            shadows[i].vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
+            shadows[i].vgprs = self.kernel.vgprs
             if code.late:
                 shadows[i].late = ctypes.addressof(kept) + 4 * 3 * RING * KEPT_WORDS * i
         cells = (self.lds_bytes >> code.shift) + 1

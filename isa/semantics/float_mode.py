@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from isa.asm.program import Kernel
+    from isa.object.descriptor import Descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class FloatMode:
         """From the eight bits of FLOAT_MODE in a kernel descriptor or in MODE."""
         rounds, denormals = float_mode & 15, float_mode >> 4 & 15
         return cls(rounds & 3, rounds >> 2, denormals & 3, denormals >> 2, dx10_clamp, ieee)
+
+    @classmethod
+    def of_descriptor(cls, descriptor: Descriptor) -> FloatMode:
+        """At a wave's start."""
+        return cls.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
 
     @classmethod
     def of_kernel(cls, kernel: Kernel) -> FloatMode:

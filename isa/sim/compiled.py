@@ -139,10 +139,7 @@ class CompiledKernel:
         """From the memory of this process, else from the disk, else translated."""
         # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
         more = self._versions[target, True, True].bails if switches and not fast else frozenset()
-        descriptor = self.facts.descriptor
-        mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
-        vgprs = max(descriptor.vgprs, self.facts.vgprs)
-        facts = Facts(vgprs, mode, target.strip, native_half=target.native_half, native_nans=target.native_nans)
+        facts = self.translation_facts(target)
         symbol = "fast" if fast else "plain"
 
         def translate() -> Translated:
@@ -163,6 +160,15 @@ class CompiledKernel:
         while len(_recent) > _RECENT:
             _recent.popitem(last=False)
         return version
+
+    @property
+    def vgprs(self) -> int:
+        """Registers of a wave."""
+        return max(self.facts.descriptor.vgprs, self.facts.vgprs)
+
+    def translation_facts(self, target: HostTarget, *, patterns: bool = True) -> Facts:
+        """What it is compiled for."""
+        return Facts.on(target, self.vgprs, FloatMode.of_descriptor(self.facts.descriptor), patterns=patterns)
 
     def key(self, target: HostTarget, *facts: object) -> str:
         """The name of a translation of this code, under facts, for a target."""

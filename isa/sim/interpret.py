@@ -298,7 +298,7 @@ def launch(
     memory.add(_PACKET, bytearray(packet))
     registers, ids = arguments.scalar_registers(kernel, _ARGUMENTS, _PACKET, scratch)
     v0, execs = arguments.work_items(kernel, block)
-    mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
+    mode = FloatMode.of_descriptor(descriptor)
     executed = 0
     for z, y, x in np.ndindex(grid[2], grid[1], grid[0]):
         sgprs = dict(enumerate(registers))

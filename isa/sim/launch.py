@@ -153,8 +153,7 @@ class SimulatedLaunch:
     def _work(self) -> None:
         try:
             waves = len(self._execs)
-            vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
-            wave_bytes = VGPRS + 4 * LANES * vgprs
+            wave_bytes = VGPRS + 4 * LANES * self.kernel.vgprs
             state = _Buffer(waves * wave_bytes)
             scratch_of_wave = self.scratch_bytes * LANES
             lds, scratch = _Buffer(self.lds_bytes + 2 * LDS_PADDING), _Buffer(max(1, waves * scratch_of_wave))
@@ -211,11 +210,10 @@ class SimulatedLaunch:
         kind = FaultKind(c.fault)
         if kind is FaultKind.REGISTER:
             inst = next(i for b in self.kernel.blocks for i in b.instructions if i.address == c.fault_address)
-            vgprs = max(self.kernel.facts.descriptor.vgprs, self.kernel.facts.vgprs)
             return RegisterFault(
                 f"v{c.fault_bytes} is beyond the wave's registers",
                 Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address,
-                expected=f"v0 to v{vgprs - 1}, as the kernel says", got=f"v{c.fault_bytes}",
+                expected=f"v0 to v{self.kernel.vgprs - 1}, as the kernel says", got=f"v{c.fault_bytes}",
             )  # fmt: skip
         place = Place(self.kernel.name, self.kernel.site(c.fault_site), workgroup, c.fault_wave, c.fault_lane)
         what = f"{c.fault_bytes} bytes"

@@ -248,9 +248,7 @@ class _Versions:
         from isa.sim.runtime import runtime_text
         from isa.sim.translate import Translator
 
-        facts = Facts(
-            REGISTERS, FloatMode(), target.strip, native_half=target.native_half, native_nans=target.native_nans
-        )
+        facts = Facts.on(target, REGISTERS, FloatMode())
         parsed = parse_disassembly(listing(), "<known answers>")
         functions = [[inst for inst in parsed if (inst.address or 0) >> 12 == n] for n in range(len(GROUPS))]
         self.strip = target.strip

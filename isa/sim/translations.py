@@ -14,10 +14,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isa import cache, packages
 from isa.semantics.float_mode import FloatMode
+
+if TYPE_CHECKING:
+    from isa.sim.jit import HostTarget
 
 KIND = "simulator"
 MOST = 400
@@ -37,6 +40,11 @@ class Facts:
     patterns: bool = True
     native_half: bool = True
     native_nans: bool = False
+
+    @staticmethod
+    def on(target: HostTarget, vgprs: int, mode: FloatMode, *, patterns: bool = True) -> Facts:
+        """For a host's processor."""
+        return Facts(vgprs, mode, target.strip, patterns, target.native_half, target.native_nans)
 
 
 @dataclass(frozen=True)

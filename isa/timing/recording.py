@@ -25,7 +25,6 @@ from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.semantics.engine import Request
-from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import Block
 from isa.sim.compiled import CompiledKernel, Version, is_site
 from isa.sim.ir import Region
@@ -127,12 +126,7 @@ def _compiled(kernel: CompiledKernel, target: HostTarget) -> Version:
     """The kernel with notes, compiled once."""
     known = _made.setdefault(kernel, {})
     if target not in known:
-        descriptor = kernel.facts.descriptor
-        mode = FloatMode.of(descriptor.float_mode, descriptor.dx10_clamp, descriptor.ieee)
-        vgprs = max(descriptor.vgprs, kernel.facts.vgprs)
-        facts = Facts(
-            vgprs, mode, target.strip, patterns=False, native_half=target.native_half, native_nans=target.native_nans
-        )
+        facts = kernel.translation_facts(target, patterns=False)
         once = settled(replace(target, hasty=True))
         translator = RecordingTranslator(kernel.blocks, facts)
         made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), once), target)

@@ -69,7 +69,7 @@ class Native:
         self, cases: Sequence[Case], mode: FloatMode, target: HostTarget, memory: CardMemory, base: int
     ) -> None:
         self.memory, self.base, self.target = memory, base, target
-        facts = Facts(REGISTERS, mode, target.strip, native_half=target.native_half, native_nans=target.native_nans)
+        facts = Facts.on(target, REGISTERS, mode)
         functions = [function for case in cases for function in case.functions]
         translator = Translator(blocks_of(functions), facts, fast=True, entries=None)
         self.fast = self._compiled(translator, facts)
