@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from isa.semantics.float_mode import FloatMode
-from isa.semantics.values import Number, Value
+from isa.semantics.values import DispatchedValue, Number, Value
 from isa.sim import dots
 from isa.sim.exact import DTYPES, FUNCTIONS, directed_root, fraction_fma, fraction_operation, odd_sum, round_fraction
 from isa.sim.nans import MADE, settled
@@ -28,9 +28,22 @@ from isa.sim.nans import MADE, settled
 LANES = 32
 _MIN_NORMAL = {"f16": 2.0**-14, "f32": 2.0**-126, "f64": 2.0**-1022}
 _Array = Any
+_BITWISE = {"__and__": np.bitwise_and, "__or__": np.bitwise_or, "__xor__": np.bitwise_xor, "__invert__": np.invert}
+_COMPARISONS = {
+    "__eq__": np.equal, "__ne__": np.not_equal, "__lt__": np.less, "__le__": np.less_equal, "__gt__": np.greater,
+    "__ge__": np.greater_equal,
+}  # fmt: skip
+_COUNTS: dict[str, Callable[[int, int], int]] = {
+    "popcount": lambda x, size: bin(x).count("1"),
+    "clz": lambda x, size: size - x.bit_length(),
+    "ctz": lambda x, size: (x & -x).bit_length() - 1 if x else size,
+    "bitreverse": lambda x, size: int(f"{x:0{size}b}"[::-1], 2),
+}
+"""Of the bits of one element and how many they are."""
+_ROUNDINGS = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint}
 
 
-class NumpyValue(Value):
+class NumpyValue(DispatchedValue):
     """One operand's value: `a` is its array, `mode` the wave's float mode."""
 
     __slots__ = ("a", "mode", "type")
@@ -68,6 +81,13 @@ class NumpyValue(Value):
             return other
         assert isinstance(other, int | float)
         return NumpyValue.scalar(self.type, other, self.mode)
+
+    def operation(self, name: str, *operands: Number, type_: str = "") -> NumpyValue:
+        if name in _BITWISE:
+            return self._new(self.type, _BITWISE[name](self.a, *(self._other(o).a for o in operands)))
+        if name in _COMPARISONS:
+            return self._compare(operands[0], _COMPARISONS[name])
+        return self._each(_COUNTS[name]) if name in _COUNTS else self._unary(_ROUNDINGS[name])
 
     # --- floats: flushing and rounding
     def _flushed(self, bit: int) -> NumpyValue:
@@ -210,19 +230,6 @@ class NumpyValue(Value):
         product = self.a.astype(wide) * self._other(other).a.astype(wide)
         return self._new(self.type, (product >> wide(32)).astype(DTYPES[self.type]))
 
-    # --- bits
-    def __and__(self, other: Number) -> NumpyValue:
-        return self._new(self.type, self.a & self._other(other).a)
-
-    def __or__(self, other: Number) -> NumpyValue:
-        return self._new(self.type, self.a | self._other(other).a)
-
-    def __xor__(self, other: Number) -> NumpyValue:
-        return self._new(self.type, self.a ^ self._other(other).a)
-
-    def __invert__(self) -> NumpyValue:
-        return self._new(self.type, ~self.a)
-
     def _amount(self, other: Number) -> _Array:
         amount = other.to(self.type) if isinstance(other, NumpyValue) else self._other(other)
         assert isinstance(amount, NumpyValue)
@@ -245,42 +252,9 @@ class NumpyValue(Value):
             out[at] = function(int(bits[at]), size)
         return self._new(self.type, out.view(DTYPES[self.type]))
 
-    def popcount(self) -> NumpyValue:
-        return self._each(lambda x, size: bin(x).count("1"))
-
-    def clz(self) -> NumpyValue:
-        return self._each(lambda x, size: size - x.bit_length())
-
-    def ctz(self) -> NumpyValue:
-        return self._each(lambda x, size: (x & -x).bit_length() - 1 if x else size)
-
-    def bitreverse(self) -> NumpyValue:
-        return self._each(lambda x, size: int(f"{x:0{size}b}"[::-1], 2))
-
-    # --- comparison
     def _compare(self, other: Number, function: Callable[[Any, Any], Any]) -> NumpyValue:
         with np.errstate(invalid="ignore"):
             return self._new("b1", function(self._flushed(0).a, self._other(other)._flushed(0).a))
-
-    def __eq__(self, other: Any) -> NumpyValue:  # type: ignore[override]
-        return self._compare(other, np.equal)
-
-    def __ne__(self, other: Any) -> NumpyValue:  # type: ignore[override]
-        return self._compare(other, np.not_equal)
-
-    def __lt__(self, other: Number) -> NumpyValue:
-        return self._compare(other, np.less)
-
-    def __le__(self, other: Number) -> NumpyValue:
-        return self._compare(other, np.less_equal)
-
-    def __gt__(self, other: Number) -> NumpyValue:
-        return self._compare(other, np.greater)
-
-    def __ge__(self, other: Number) -> NumpyValue:
-        return self._compare(other, np.greater_equal)
-
-    __hash__ = None
 
     def select(self, yes: Number, no: Number) -> NumpyValue:
         typed = yes if isinstance(yes, NumpyValue) else no
@@ -335,18 +309,6 @@ class NumpyValue(Value):
         with np.errstate(all="ignore"):
             x = self._flushed(0)
             return settled(self._new(self.type, function(x.a)), x)._flushed(1)
-
-    def floor(self) -> NumpyValue:
-        return self._unary(np.floor)
-
-    def ceil(self) -> NumpyValue:
-        return self._unary(np.ceil)
-
-    def trunc(self) -> NumpyValue:
-        return self._unary(np.trunc)
-
-    def rint(self) -> NumpyValue:
-        return self._unary(np.rint)
 
     def sqrt(self) -> NumpyValue:
         x = self._flushed(0)
