@@ -179,11 +179,14 @@ class Span(DispatchedValue):
     def _truth(self, yes: bool, no: bool) -> Span:
         return Span("b1", int(yes), int(not no))
 
-    def _compare(self, other: Number) -> tuple[Span, bool]:
-        """The other side, and whether the order of the bits is that of the numbers."""
+    def _compare(self, other: Number) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """The ends of both sides as numbers that have the order of the type; None where a sign is not known."""
         b = self._other(other)
-        half = (self._full + 1) // 2
-        return b, self.type[0] == "u" or (self.type[0] == "i" and max(self.high, b.high) < half)
+        half = 0 if self.type[0] == "u" else (self._full + 1) // 2
+        crossing = any(side.low < half <= side.high for side in (self, b))
+        if self.type[0] not in "ui" or crossing:
+            return None
+        return (self.low ^ half, self.high ^ half), (b.low ^ half, b.high ^ half)
 
     def __eq__(self, other: Any) -> Span:  # type: ignore[override]
         b = self._other(other)
@@ -194,12 +197,18 @@ class Span(DispatchedValue):
         return ~(self == other)
 
     def __lt__(self, other: Number) -> Span:
-        b, ordered = self._compare(other)
-        return self._truth(ordered and self.high < b.low, ordered and self.low >= b.high)
+        ends = self._compare(other)
+        if ends is None:
+            return self._truth(False, False)
+        (low, high), (b_low, b_high) = ends
+        return self._truth(high < b_low, low >= b_high)
 
     def __gt__(self, other: Number) -> Span:
-        b, ordered = self._compare(other)
-        return self._truth(ordered and self.low > b.high, ordered and self.high <= b.low)
+        ends = self._compare(other)
+        if ends is None:
+            return self._truth(False, False)
+        (low, high), (b_low, b_high) = ends
+        return self._truth(low > b_high, high <= b_low)
 
     def __le__(self, other: Number) -> Span:
         return ~(self > other)

@@ -67,6 +67,7 @@ k:
 	s_add_u32 s9, s22, s25
 	s_add_u32 s9, s9, s24
 	v_add3_u32 v15, v5, v12, v13
+	v_add_nc_u32_e32 v15, v15, v14
 	v_add3_u32 v16, v6, v7, v2
 	s_add_u32 s20, s9, s10
 	s_add_u32 s20, s20, s11
@@ -187,14 +188,16 @@ k:
     ("old", "new", "needless"),
     [
         ("", "", True),
-        ("global_store_b32 v3, v1", "global_store_b32 v1, v3", False),
+        ("global_store_b32 v3, v1", "global_store_b32 v1, v3", True),
+        ("global_store_b32 v3, v1, s[6:7]", "s_mov_b32 exec_lo, s9\n\tglobal_store_b32 v1, v3, s[6:7]", False),
         ("v_mul_f32_e32 v1, s8, v1", "v_readlane_b32 s8, v1, 3", False),
         (
             "v_mul_f32_e32 v1, s8, v1",
             "v_wmma_f32_16x16x16_f16 v[16:23], v[1:8], v[24:31], v[16:23]\n\tv_mov_b32_e32 v1, v16",
             False,
         ),
-        ("v_mul_f32_e32 v1, s8, v1", "v_cmp_gt_f32_e32 vcc_lo, s8, v1", False),
+        ("v_mul_f32_e32 v1, s8, v1", "v_cmp_gt_f32_e32 vcc_lo, s8, v1", True),
+        ("v_mul_f32_e32 v1, s8, v1", "v_cmp_gt_f32_e32 vcc_lo, s8, v1\n\ts_mov_b32 s5, vcc_lo", False),
         ("s_waitcnt vmcnt(0)", "s_mov_b32 s5, -1", False),
         ("s_and_b32 exec_lo, s4, s5\n\tglobal_store", "s_and_b32 exec_lo, s5, s5\n\tglobal_store", False),
         ("s_and_b32 exec_lo, s4, s5\n\tglobal_store", "s_nop 0\n\tglobal_store", False),

@@ -18,6 +18,7 @@ such a mutant all the same, it counts as found, and the proof as wrong.
     peephole_equivalence    whether a changed instruction does what it did, at all sizes, by
     equivalent_mutant       what reads it,
     unstored, quotients     whether that is ever stored, and what a division leaves
+    one_lane                what follows it, run twice for one lane
     again    mutants that a page lists as missed, judged again
 """
 

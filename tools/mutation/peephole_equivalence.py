@@ -10,16 +10,18 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
   reciprocal leaves is known, too (`quotients`), and that a register is not 0 after a branch that says so;
 - they leave equal terms (`isa.check.equivalence`), for all that their sources can be;
 - each gives one number, and whatever reads it does the same with either (`equivalent_mutant`);
-- nothing depends on what either leaves (see below), and both write the same registers.
+- nothing depends on what either leaves (see below), and both write the same registers;
+- with what follows it, run in each lane, it comes to the same accesses (`one_lane`).
 
 Lane masks that hold in all lanes, by these terms, count as such where the change is not one that they depend on.
 
-An instruction is needless where nothing reads what it writes, its registers hold those numbers already, or no store
-stores anything made of what it leaves (`unstored`).
+An instruction is needless where nothing reads what it writes, its registers hold those numbers already, no store stores
+anything made of what it leaves (`unstored`), or the code without it does the same in each lane.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -43,6 +45,8 @@ from isa.semantics.execute import run
 from isa.semantics.float_mode import FloatMode
 from tools.mutation import quotients, unstored
 from tools.mutation.equivalent_mutant import readers
+from tools.mutation.one_lane import parts
+from tools.mutation.one_lane import same as same_in_a_lane
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""
@@ -50,7 +54,9 @@ Left = list[tuple[Operand, int]]
 """What an instruction leaves in its operands."""
 _LANES, _ALL_ON = 32, 0xFFFFFFFF
 _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
+_CONDITIONS, _BRANCHES = {"s_cbranch_scc0": 0, "s_cbranch_scc1": 1}, 8
 _BY_BLOCKS = 72  # where a stream-K kernel's argument of that name lies, `isa.gemm.work.Work.numbers`
+_NOTHING = "nothing comes of it in any lane, whatever its registers hold"
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
 
@@ -86,7 +92,7 @@ class Local:
 
     @cached_property
     def _chains(self) -> defuse.DefUse:
-        return defuse.analyse(self.flow, self._lanes)
+        return defuse.analyse(self.flow, self.lanes)
 
     @cached_property
     def _code(self) -> control_flow.Cfg:
@@ -95,7 +101,7 @@ class Local:
         return replace(self.flow, instructions=tuple(instructions))
 
     @cached_property
-    def _lanes(self) -> exec_mask.ExecMask:
+    def lanes(self) -> exec_mask.ExecMask:
         return exec_mask.analyse(self._code)
 
     @cached_property
@@ -128,8 +134,8 @@ class Local:
         return seen
 
     @cached_property
-    def _live(self) -> Liveness:
-        return liveness.analyse(self.flow, self._lanes)
+    def live(self) -> Liveness:
+        return liveness.analyse(self.flow, self.lanes)
 
     @cached_property
     def _known(self) -> dict[tuple[int, Reg], Span]:
@@ -151,10 +157,10 @@ class Local:
             return f"leaves {said} before and after the change, whatever the sizes that the kernel takes"
         if self._same_terms(position, original, changed):
             return "leaves the same where it counts, for all that its sources can be"
-        if not before or not after:
-            return None
-        new = ", ".join(str(number) for _, number in after)
-        return self._unseen(position, before, after, f"leaves {new} instead of {said}")
+        new = ", ".join(str(number) for _, number in after or ())
+        if before and after and (why := self._unseen(position, before, after, f"leaves {new} instead of {said}")):
+            return why
+        return _NOTHING if same_in_a_lane(self, position, changed) else None
 
     def needless(self, line: int) -> str | None:
         """Why the kernel does the same without the instruction in this line, None where that is not seen."""
@@ -166,26 +172,27 @@ class Local:
             return None
         if (why := self._unread(position)) is not None:
             return why
-        wanted = inst.writes() & self._live.live_out(position)
+        wanted = inst.writes() & self.live.live_out(position)
         left = {reg: span.number for reg, span in self._leaves(position, inst).items()}
         if any(left.get(unit) is None or self._held(position, unit) != left[unit] for unit in wanted):
-            return None
+            same = self._same_terms(position, inst, None) or same_in_a_lane(self, position, None)
+            return _NOTHING if same else None
         said = ", ".join(f"{left[unit]} in {unit}" for unit in sorted(wanted, key=str))
         return f"leaves {said}, which is there already, whatever the sizes that the kernel takes"
 
     def _unread(self, position: int) -> str | None:
         """Why nothing depends on what the registers hold that an instruction writes; None where that is not seen."""
-        if not self.flow.instructions[position].writes() & self._live.live_out(position):
+        if not self.flow.instructions[position].writes() & self.live.live_out(position):
             return "nothing reads what it writes"
-        if (found := unstored.readers(self.flow, self._lanes, position)) is not None:
+        if (found := unstored.readers(self.flow, self.lanes, position)) is not None:
             texts = ", ".join(f"line {self.flow.lines[i] + 1}" for i in found)
             return f"what it leaves is stored in no lane ({texts})"
         return None
 
-    def _same_terms(self, position: int, original: Instruction, changed: Instruction) -> bool:
+    def _same_terms(self, position: int, original: Instruction, changed: Instruction | None) -> bool:
         """Whether both leave equal terms (`isa.check.equivalence`) in all registers that are read later, whatever their
-        sources hold of what these can be."""
-        if not self._lanes.full[position]:
+        sources hold of what these can be. None: what was there stays."""
+        if not self.lanes.full[position]:
             return False
         terms = Terms(Bounds(Facts()))
         before = [terms.atom("unknown", i, 1, width=32) for i in range(REGISTERS)]
@@ -201,6 +208,9 @@ class Local:
         left = []
         for inst in (original, changed):
             engine.registers = list(before)
+            if inst is None:
+                left.append(engine.registers)
+                continue
             try:
                 step = decode(inst)
                 if step.kind != "alu" or not step.bound:
@@ -209,7 +219,7 @@ class Local:
             except (IsaError, *UNKNOWN):
                 return False
             left.append(engine.registers)
-        wanted = (original.writes() | changed.writes()) & self._live.live_out(position)
+        wanted = (original.writes() | (changed.writes() if changed else set())) & self.live.live_out(position)
         return all(left[0][index(reg)] is left[1][index(reg)] for reg in wanted)
 
     def _held(self, position: int, reg: Reg) -> int | None:
@@ -267,44 +277,60 @@ class Local:
         """What the registers can hold after an instruction there. A changed one reads the same registers."""
         return written(inst, lambda reg: self._register(position, reg))
 
+    def held(self, position: int, reg: Reg) -> Span:
+        """What a register can hold before an instruction."""
+        return self._register(position, reg)
+
     def _register(self, position: int, reg: Reg) -> Span:
         key = position, reg
-        if reg == EXEC_LO and self._lanes.full[position] and self.threads % _LANES == 0:
+        if reg == EXEC_LO and self.lanes.full[position] and self.threads % _LANES == 0:
             return Span("u32", _ALL_ON, _ALL_ON)
         if key not in self._known:
             self._known[key] = anything("u32")  # for who comes back here, in a loop
-            try:
-                sources = sorted(self._chains.defs_of(position, reg))
-            except KeyError:
-                sources = []
-            spans = [self._written(source, reg) for source in sources]
+            spans = [self._written(source, reg) for source in sorted(self._sources(position, reg))]
             if spans:
-                value = spans[0]
-                for span in spans[1:]:
-                    value = join(value, span)
-                known = value.low == 0 and value.high > 0 and self._not_zero(position, reg)
-                self._known[key] = Span(value.type, 1, value.high) if known else value
+                self._known[key] = self._told(position, reg, functools.reduce(join, spans))
         return self._known[key]
 
-    def _not_zero(self, position: int, reg: Reg) -> bool:
-        """Whether the way to there is gone only where the register is not 0, and it is not written since."""
-        block = self.flow.block_of(position)
-        before = [self.flow.blocks[i] for i in block.predecessors]
-        if len(before) != 1 or len(before[0].successors) != 2:
-            return False
-        insts = self.flow.instructions
-        tests = [i for i in before[0].range if SCC in insts[i].desc.writes(insts[i])]
-        branch = insts[before[0].end - 1].mnemonic
-        zero = {"s_cmp_eq_u32": 1, "s_cmp_lg_u32": 0}.get(insts[tests[-1]].mnemonic) if tests else None
-        if zero is None:
-            return False
-        tested, against = insts[tests[-1]].operands
-        if tested != reg or not isinstance(against, Imm) or against.value != 0:
-            return False
-        if branch != f"s_cbranch_scc{1 - zero if block.start != before[0].end else zero}":
-            return False
-        since = *range(tests[-1], before[0].end), *range(block.start, position)
-        return all(reg not in insts[i].desc.writes(insts[i]) for i in since)
+    def _sources(self, position: int, reg: Reg) -> frozenset[int]:
+        """The positions whose write of a register may be there; none where that is not known."""
+        try:
+            return self._chains.defs_of(position, reg)
+        except KeyError:  # the instruction there does not read it
+            pass
+        insts, found, seen = self._code.instructions, set(), set()
+        if self.flow.calls or any(inst.desc.relative for inst in insts):
+            return frozenset()
+        work = [(self.flow.block_of(position), position)]
+        while work:
+            block, end = work.pop()
+            for i in reversed(range(block.start, end)):
+                if reg in insts[i].writes():
+                    found.add(i)
+                    if not insts[i].desc.exec_masked or self.lanes.full[i]:
+                        break
+            else:
+                if block.index == 0:
+                    found.add(defuse.ENTRY)
+                work += [(self.flow.blocks[p], self.flow.blocks[p].end) for p in block.predecessors if p not in seen]
+                seen |= set(block.predecessors)
+        return frozenset(found)
+
+    def _told(self, position: int, reg: Reg, span: Span) -> Span:
+        """What is left of a span by the branches on the only way to there, since the register was written last."""
+        block, end, insts = self.flow.block_of(position), position, self.flow.instructions
+        for _ in range(_BRANCHES):
+            if any(reg in insts[i].writes() for i in range(block.start, end)) or len(block.predecessors) != 1:
+                break
+            before = self.flow.blocks[block.predecessors[0]]
+            wanted, branch = _CONDITIONS.get(insts[before.end - 1].mnemonic), before.end - 1
+            tests = [i for i in before.range if SCC in insts[i].writes()]
+            if wanted is not None and tests and len(before.successors) == 2:
+                since = any(reg in insts[i].writes() for i in range(tests[-1], branch))
+                holds = wanted if block.start != before.end else 1 - wanted
+                span = span if since else _where(insts[tests[-1]], reg, span, holds)
+            block, end = before, before.end
+        return span
 
     def _written(self, source: int, reg: Reg) -> Span:
         """What a register can hold after an instruction that writes it, or as the wave begins."""
@@ -314,7 +340,7 @@ class Local:
         inst = self._code.instructions[source]
         if inst.desc.access is not None:
             return self._argument(source, inst, reg)
-        if inst.desc.exec_masked and not self._lanes.full[source]:
+        if inst.desc.exec_masked and not self.lanes.full[source]:
             return anything("u32")
         if (most := self._piece(source)) is not None and inst.operands[0] == reg:
             return Span("u32", 0, most)
@@ -372,6 +398,17 @@ class Local:
         if not given or not isinstance(offset, Imm) or not isinstance(offset.value, int) or inst.modifiers:
             return None
         return offset.value + 4 * list(target.units()).index(reg)
+
+
+def _where(test: Instruction, reg: Reg, span: Span, holds: int) -> Span:
+    """The part of a register's span with which a comparison with a number comes to this."""
+    if not test.mnemonic.startswith("s_cmp_") or test.operands[0] != reg or not isinstance(test.operands[1], Imm):
+        return span
+    number = test.operands[1].value
+    if not isinstance(number, int):
+        return span
+    kept = [p for p in parts(span, {number}) if written(test, lambda _: p)[SCC].number in (None, holds)]  # noqa: B023
+    return functools.reduce(join, kept) if kept else span
 
 
 def _pure(inst: Instruction) -> bool:
