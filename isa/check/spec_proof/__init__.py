@@ -90,10 +90,7 @@ ASSUMPTIONS = (
     "two different terms have different names of 128 bits",
     "each load is done before its register is used (lint)",
 )
-ORDERS = {
-    "together": "together", "first": "one after another", "last": "one after another, the last first",
-    "aside": "the last before all others",
-}  # fmt: skip
+ORDERS = {"together": "together", "first": "one after another", "last": "one after another, the last first"}
 SEEN = "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)"
 
 

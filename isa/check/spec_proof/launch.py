@@ -17,7 +17,7 @@ from isa.check.spec_proof.names import Names, leaves
 from isa.check.spec_proof.pointers import words
 
 Beta = Literal["0", "-0", "any"]
-Order = Literal["together", "first", "last", "aside"]
+Order = Literal["together", "first", "last"]
 MATRICES = ("A", "B", "C")
 POINTERS = (*MATRICES, "workspace")
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
@@ -91,8 +91,7 @@ class SymbolicLaunch:
     are multiplied.
     workspace: dwords of memory that the kernel may use; the first `zeroed` of them are 0 before and after the launch.
     split:     which sums are taken in pieces; None for none.
-    order:     how workgroups run: together, or one after another, the first or the last first; or the
-               last one, and then all others together (aside).
+    order:     how workgroups run: together, or one after another, the first or the last first.
     part:      of a launch that is too large to follow: what is followed; None: all of it.
     """
 

@@ -188,8 +188,6 @@ def _one_group(ready: NDArray[np.bool_], at: NDArray[np.int64], w: Waves, launch
     """Of a launch whose workgroups run one after another, only those waves stay ready whose workgroup's turn it is."""
     mine = w.launch == launch
     unfinished = w.group[mine & (at >= 0)]
-    if order == "aside" and unfinished.max(initial=-1) != w.group[mine].max():
-        return
     if len(unfinished):
         turn = unfinished.min() if order == "first" else unfinished.max()
         ready &= ~mine | (w.group == turn)

@@ -258,11 +258,12 @@ def _begun_far(p: Tiling, pieces: Pieces, m: int, n: int, line: int) -> Symbolic
 
 
 def _in_slots(p: Tiling, pieces: Pieces, slots: range) -> tuple[SymbolicLaunch, ...]:
-    """Two launches in which one of these slots holds a tile's first piece, and its last one, which is done first. Of
-    each launch only the tile is followed (`Part`). None where there is no such tile."""
+    """Two launches in which one of these slots holds a tile's first piece, and its last one, which is done first: who
+    adds up then has a slot before these. Of each launch only the tile is followed (`Part`). None where there is no such
+    tile."""
     tiles = pieces[0] // (4 * p.threads // 32)
     found = []
-    orders: tuple[tuple[int, Order], ...] = ((0, "together"), (1, "aside"))
+    orders: tuple[tuple[int, Order], ...] = ((0, "together"), (1, "last"))
     for last, order in orders:
         tile, blocks, chunk = _piece_in(slots, tiles, last)
         if tile:

@@ -198,6 +198,9 @@ kernel10 0 every, M in 22 bits
 kernel10 0 every, rows of tiles in 23 bits
     s_mul_i32 s17, s78, 128
     s_and_b32 s78, s78, 0x7fffff; s_mul_i32 s17, s78, 128
+kernel10 0 far, who comes last takes the high half of its own slot for that of the last piece
+    (s_add_u32 s78, s76, s71)\n\ts_mul_hi_u32 s79, .*
+    \1
 """
 """Kernel, which match, the part of the proof that knows, what it does wrong; a pattern; what stands there instead."""
 LINES = UNPLANNED.strip().splitlines()
