@@ -24,6 +24,7 @@ VERBS = {
     "opt": "run passes on assembly, with the proof that it still does the same",
     "bench": "measure the ladder, as a table beside the published one",
     "timeline": "show what the waves of a kernel do over time, by the cycle model",
+    "trace": "show an instruction trace of a card, beside the model's",
     "time": "predict how long a kernel takes on a card, and where its cycles go",
     "report": "show results again, or the whole ladder as a page",
     "list": "show the ladder",

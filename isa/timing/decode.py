@@ -53,12 +53,15 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     delay = np.zeros((n, 4), np.int64)
     dwords = np.zeros(n, np.int64)
     counter, private, value = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    claused = _claused(insts)
     for i, inst in enumerate(insts):
         if kind[i] == engine_abi.VALU:
             value[i] = inst.desc.is_trans
         elif kind[i] == engine_abi.WAIT:
             waits = parse_wait(inst)
             wait[i] = [waits.get(counter, -1) for counter in _COUNTERS]
+        elif kind[i] == engine_abi.SMEM:
+            value[i] = engine_abi.CLAUSED if i in claused else 0
         elif inst.desc.access is not None:
             dwords[i] = _dwords(inst.desc.access)
             counter[i] = _COUNTERS.index(inst.counters[0]) if inst.counters else 0
@@ -155,6 +158,16 @@ def _amount(inst: Instruction, found: Cost) -> int:
     """Cycles beyond its own that s_nop or s_sleep takes; the priority of s_setprio; 0 for the others."""
     first = inst.operands[0] if inst.operands else None
     return found.amount * int(first.value) if found.amount and isinstance(first, Imm) else 0
+
+
+def _claused(insts: Sequence[Instruction]) -> set[int]:
+    """Positions in a clause, behind its first instruction."""
+    found: set[int] = set()
+    for i, inst in enumerate(insts):
+        first = inst.operands[0] if inst.desc.sched == "clause" and inst.operands else None
+        if isinstance(first, Imm):
+            found.update(range(i + 2, i + 2 + (int(first.value) & 63)))
+    return found
 
 
 def _attach(delay: np.ndarray, insts: Sequence[Instruction], at: int) -> None:

@@ -50,8 +50,8 @@ SCC = VGPRS + 128
 REGISTERS = VGPRS + 129
 """Register numbers of `Code.src` and `dst`: VGPRs 0 to 255, then the scalar operand space, then SCC."""
 
-ATOMIC = 1
-"""`Code.value` of a memory access that only L2 serves."""
+ATOMIC = CLAUSED = 1
+"""`Code.value` of a memory access that only L2 serves; of a scalar load in a clause, behind its first one."""
 
 LANES, BANKS, SECTOR = 32, 32, 32
 """Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
@@ -71,7 +71,7 @@ class Code(NamedTuple):
     wait[n, 3]: s_waitcnt limits for vmcnt, lgkmcnt, vscnt, -1 where it does not wait;
     path[n] cycles of the request path; dwords[n] a lane; counter[n] which counter a memory access raises;
     private[n]: 1 for scratch; value[n]: priority of s_setprio, cycles of s_nop and s_sleep, 1 for a transcendental,
-    ATOMIC for an atomic;
+    ATOMIC for an atomic, CLAUSED for a scalar load;
     fetch[n]: 64-byte line of the code.
     """
 
@@ -150,10 +150,13 @@ class Machine(NamedTuple):
     salu_latency: int
     salu_to_valu: int
     smem_latency: int
+    smem_gap: int
     not_taken: int
     taken: int
     barrier: int
     release: int
+    release_at_once: int
+    after_access: int
     stagger: int
     launch: int
     dispatch_gap: int
@@ -243,5 +246,5 @@ STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
 CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
-    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC".split(),
+    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED".split(),
 )

@@ -50,12 +50,12 @@ def cfg_of(code: objects.CodeObject, kernel: objects.DescribedKernel) -> Cfg:
     if isinstance(code, TextCode):
         return control_flow.of_kernel(code.laid_out(kernel.name))
     entry = kernel.descriptor.entry
-    return _cfg(code.read(entry, kernel.code_size), entry, code.arch, kernel.name)
+    return cfg_at(code.read(entry, kernel.code_size), entry, code.arch, kernel.name)
 
 
 @functools.lru_cache(maxsize=8)
-def _cfg(data: bytes, entry: int, arch: str, name: str) -> Cfg:
-    """Kept for who asks for one kernel at several sizes."""
+def cfg_at(data: bytes, entry: int, arch: str, name: str) -> Cfg:
+    """Of a kernel's bytes. Kept for who asks for one kernel at several sizes."""
     return control_flow.of_instructions(parse_disassembly(objects.disassemble(data, entry, arch), name, arch), name)
 
 

@@ -101,10 +101,17 @@ NUMBERS: dict[str, Number] = {
         4, "cycles", "assumed", "SQTT: SALU executes 4 after issue, the VALU 8: a VALU that reads the SGPR waits", 1, 6
     ),
     "smem_latency_ns": _number(15.4, "ns", "H", "C&C: scalar cache hit"),
+    "smem_gap": _number(
+        10, "cycles", "M", "SQTT: a second scalar load outside a clause, 20 of 20; in a clause they issue 1 apart"
+    ),
     "branch_not_taken": _number(3, "cycles", "M", "SQTT: next instruction 3 after"),
     "branch_taken": _number(16, "cycles", "assumed", "not published; 3 to 32 hardly changes any kernel", 6, 32),
     "barrier": _number(14, "cycles", "M", "SQTT: last arrival to next VALU 14 to 16", 12, 16),
     "wait_release": _number(1, "cycles", "H", "SQTT: s_waitcnt release to next VALU 1 to 2"),
+    "wait_at_once": _number(
+        4, "cycles", "M", "SQTT: an s_waitcnt behind an access that need not wait, to the next VALU, 10 of 10"
+    ),
+    "after_access": _number(3, "cycles", "M", "SQTT: an LDS access to an s_waitcnt right behind it, 10 of 10"),
     "wave_stagger": _number(4, "cycles", "M", "SQTT: two waves of a workgroup begin 4 apart"),
     "workgroup_launch": _number(300, "cycles", "assumed", "a freed slot to the first instruction", 100, 600),
     # --- instruction cache
@@ -181,7 +188,14 @@ NUMBERS: dict[str, Number] = {
     ),
     "vram_write_share": _number(0.907, "of the peak", "M", "memtest_vulkan: 797 to 825 GiB/s", 0.88, 0.92),
     "l2_ways": _number(16, "ways", "M", "RDNA"),
-    "store_ack_ns": _number(109, "ns", "M", "SQTT: 326 cycles at 3 GHz from store to s_endpgm, which waits for it"),
+    "store_ack_ns": _number(
+        98,
+        "ns",
+        "M",
+        "SQTT: store to s_endpgm, which waits for it: 252 to 344 cycles at 3 GHz, median 295",
+        84,
+        115,
+    ),
     "memory_load_factor": _number(
         1.3,
         "x",

@@ -26,8 +26,8 @@ from isa.timing.decode import repriced
 from isa.timing.model import Prepared
 
 DRAWS = 12
-ROUNDS = 2
-TRIPS = 64
+ROUNDS = 3
+TRIPS = 43
 _POLICIES = ((engine_abi.OLDEST, 0), (engine_abi.STICKY, 0))
 _SEED = 1
 

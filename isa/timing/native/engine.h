@@ -26,6 +26,7 @@ struct op {
     uint8_t delay[4];
     int8_t wait[COUNTERS];
     uint8_t reads, writes;
+    bool scalar_reads; /* a VALU instruction that reads SGPRs, VCC or EXEC by name */
     bool settled; /* a VALU instruction whose operands are always ready when the VALU is */
 };
 
@@ -42,6 +43,9 @@ struct wave {
     int64_t line;                        /* of code, fetched last */
     int64_t ready[REGISTERS];            /* when a VALU may execute with it */
     int64_t scalar_ready[REGISTERS - VGPRS]; /* when a scalar instruction may issue with it */
+    int64_t scalar_read[REGISTERS - VGPRS]; /* when the last VALU instruction that reads it executes */
+    int64_t smem_next;                   /* when a scalar load outside of a clause may follow the last one */
+    bool accessed;                       /* its last instruction was an access to LDS or memory */
     int64_t written;                     /* execution of the last VALU instruction that writes a VGPR */
     int64_t history[DEPTH], history_n;   /* results of the last VALU instructions */
     int64_t trans[DEPTH], trans_n;       /* and of the transcendental ones among them */

@@ -47,7 +47,7 @@ static void delayed(const struct engine *e, const struct wave *w, const struct o
         else if (delay[d] == 2 && w->trans_n >= back)
             until(h, w->trans[(w->trans_n - back) & (DEPTH - 1)] - lead, DEPENDENCY);
         else if (delay[d] == 3)
-            until(h, w->last_t + 1 + back, DEPENDENCY);
+            until(h, w->last_t + back, DEPENDENCY); /* the s_delay_alu itself is one of the cycles */
     }
 }
 
@@ -96,9 +96,16 @@ static void held(const struct engine *e, const struct cu *cu, const struct wave 
     h->path = false;
     delayed(e, w, op, h);
     switch (op->kind) {
-    case SALU: case BRANCH: case SMEM:
+    case SALU: case BRANCH: case SMEM: {
+        const int16_t *writes = &e->registers[op->registers + op->reads];
         scalars(e, w, op, h);
+        for (int k = 0; op->kind == SALU && k < op->writes; k++)
+            if (writes[k] >= VGPRS)
+                until(h, w->scalar_read[writes[k] - VGPRS], SCALAR);
+        if (op->kind == SMEM && op->value != CLAUSED)
+            until(h, w->smem_next, SCALAR);
         break;
+    }
     case LDS_LOAD: case LDS_STORE: case LOAD: case STORE:
         until(h, w->written + (op->kind < LOAD ? m->to_lds : m->to_vmem) - m->issue_to_execute, DRAIN);
         scalars(e, w, op, h);
@@ -109,6 +116,8 @@ static void held(const struct engine *e, const struct cu *cu, const struct wave 
         }
         break;
     case WAIT: case END:
+        if (w->accessed && op->kind == WAIT)
+            until(h, w->last_t + m->after_access, ISSUE);
         counted(e, w, op, h);
         break;
     }

@@ -69,6 +69,8 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
     struct wave *w = &e->waves[row];
     struct cu *cu = &e->cus[simd / 2];
     int64_t when = e->t + 1, known = e->n_events;
+    const bool at_once = w->accessed && e->t == w->last_t + m->after_access; /* no counter held it */
+    w->accessed = kind >= LDS_LOAD && kind <= STORE;
     note_issue(e, simd, row, w, i);
     switch (kind) {
     case VALU: {
@@ -82,6 +84,7 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
         break;
     case SMEM:
         completes(w, LGKM, e->t + m->smem_latency, 0, true);
+        w->smem_next = e->t + m->smem_gap;
         break;
     case LDS_LOAD: case LDS_STORE:
         lds(e, cu, simd / 2, s, w, i, kind == LDS_LOAD);
@@ -90,7 +93,7 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
         memory(e, cu, w, row, i, kind == LOAD);
         break;
     case WAIT:
-        when = e->t + m->release;
+        when = e->t + (at_once ? m->release_at_once : m->release);
         break;
     case BARRIER: {
         struct slot *slot = &e->slots[row / m->waves];

@@ -70,8 +70,10 @@ static void pack(struct engine *e)
             op->delay[k] = (uint8_t)code->delay[4 * i + k];
         for (int k = 0; k < COUNTERS; k++)
             op->wait[k] = (int8_t)code->wait[COUNTERS * i + k];
-        for (int64_t k = 0; k < op->reads; k++)
+        for (int64_t k = 0; k < op->reads; k++) {
+            op->scalar_reads |= code->kind[i] == VALU && code->src[code->src_at[i] + k] >= VGPRS;
             e->registers[end++] = (int16_t)code->src[code->src_at[i] + k];
+        }
         for (int64_t k = 0; k < op->writes; k++)
             e->registers[end++] = (int16_t)code->dst[code->dst_at[i] + k];
     }

@@ -38,6 +38,9 @@ static inline int64_t valu(struct engine *e, int64_t t, int64_t number, struct w
     int64_t start = execute + bank, result = start + op->passes - 1 + op->latency;
     s->valu_free = start + op->passes;
     s->begun[s->begun_n++ & (BEGUN - 1)] = start;
+    for (int k = 0; op->scalar_reads && k < op->reads; k++)
+        if (reads[k] >= VGPRS)
+            w->scalar_read[reads[k] - VGPRS] = start;
     w->history[w->history_n++ & (DEPTH - 1)] = result;
     if (op->value == 1)
         w->trans[w->trans_n++ & (DEPTH - 1)] = result;
@@ -61,7 +64,7 @@ static void salu(struct engine *e, struct wave *w, const struct op *op)
         int r = writes[k];
         if (r < VGPRS)
             continue;
-        w->scalar_ready[r - VGPRS] = e->t + e->m->salu_latency;
+        w->scalar_ready[r - VGPRS] = e->t + (r == REGISTERS - 1 ? 1 : e->m->salu_latency); /* SCC is there at once */
         w->ready[r] = e->t + e->m->salu_to_valu + e->m->issue_to_execute;
     }
 }

@@ -11,4 +11,4 @@ global_load_b32 v2, v0, s[0:1]           ;= 2
 s_waitcnt vmcnt(0)                       ;= 722..787
 v_add_f32_e32 v1, v1, v2                 ;=@ 0
 global_store_b32 v0, v1, s[4:5]          ;= 17
-s_endpgm                                 ;= 344
+s_endpgm                                 ;= 252..344

@@ -15,4 +15,4 @@ v_mov_b32 v4, -1                         ;= 124 127
 v_cndmask_b32_e32 v5, v4, v3, vcc_lo     ;= 125 128
 v_lshlrev_b32_e32 v6, 2, v0              ;= 126 129
 global_store_b32 v6, v5, s[0:1]          ;= 145 152
-s_endpgm                                 ;= 472 477
+s_endpgm                                 ;= 397..489 404..496
