@@ -86,7 +86,7 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
 
 
 def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
-    """What a generated kernel is proved at, where nobody says it: all its ways are taken."""
+    """What a generated kernel is proved at, where nobody says it: all its paths are taken."""
     p, tiling = _tiling(kernel)
     return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else spec_proof.usual(tiling)
 

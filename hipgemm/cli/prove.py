@@ -43,7 +43,7 @@ def command(
     """Prove that a kernel is right, for all data, or name the first thing that is wrong.
 
     Of kernel6 to kernel8: that it computes what the compiler wrote, at all sizes. Of generated kernels: that each
-    element of C is alpha A B + beta C by definition, at small sizes that take every way through the kernel, at all
+    element of C is alpha A B + beta C by definition, at small sizes that take every path through the kernel, at all
     edges, and for every K, near and in far tiles (of kernel10 and its like where tiles are whole); or at the size that
     -n, -m and -k give, which takes about a minute for each 10^9 multiplications. Of a file whose kernel is called like
     one of these: the same of that. With --against, of any kernel, HIP source or assembly: that it computes what the

@@ -93,7 +93,7 @@ class Bench:
 
 
 class Paths:
-    """The way of workgroup (0, 0) through a GEMM kernel, followed where that goes, else recorded."""
+    """The path of workgroup (0, 0) through a GEMM kernel, followed where that goes, else recorded."""
 
     def __init__(self, built: Build, row: Gemm) -> None:
         from isa.timing import predict

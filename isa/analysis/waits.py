@@ -13,7 +13,7 @@ paths, of later events of its own ordered kind: these must still be in flight if
 event with at least n such successors has completed, whatever else shares the counter; this is also right where LDS and
 SMEM are mixed, since then more events are in flight than those counted. An event that completes out of order has no
 successors it can lean on: only a wait for 0 covers it. At a join an event is in flight if it is on some path, with the
-least count. Around a loop the same holds for the next round's events, each of which renews its count at 0.
+least count. Around a loop the same holds for the next iteration's events, each of which renews its count at 0.
 
 A FLAT load raises vmcnt and lgkmcnt and is done when both are; within each it is in order from GFX10 on (LLVM
 GCNSubtarget.h `hasFlatLgkmVMemCountInOrder`).

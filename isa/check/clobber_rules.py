@@ -6,7 +6,7 @@ Which value a read was meant to see stands nowhere, so only that is reported whi
     half pair    one half of a 64-bit address comes from a value that was made whole (a load, a shift by 64 bits), the
                  other from an instruction that has nothing to do with it; a constant high half extends a 32-bit value,
                  and s_getpc_b64 gives the high half of short addresses
-    sum          what a multiply-add has added up is overwritten before anything reads it; in a loop: round for round,
+    sum          what a multiply-add has added up is overwritten before anything reads it; in a loop: in each iteration,
                  and nothing of the loop reads it
     comparison   a comparison's result is overwritten by the by-product of an instruction that is none (SCC of s_add,
                  VCC of a carry), and that is what is read

@@ -16,7 +16,7 @@ Compilers leave undefined what does not matter, so these reads are none in earne
                            on, as a vector write does
     a free high half       of the 64-bit source of a multiply-add or left shift whose high result nobody computes with
     a copy                 that nobody computes with; to scratch, as one register of several, it is followed no further
-    a choice               the first time round: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some round
+    a choice               in the first iteration: v_cndmask_b32 v2, v2, v3 in a loop, which fills v2 in some iteration
     padding                a store of several registers of which some are written
 """
 

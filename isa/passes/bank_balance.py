@@ -42,7 +42,7 @@ class BankBalance:
     vgprs:         how many VGPRs the kernel may use; up to 240 leaves room for 6 waves a SIMD.
 
     Requires:   an inner loop as `outer_product` describes it, accumulators that start at zero and that nothing else in
-                the loop nest touches, one way out of the nest, and LDS words that were loaded by twos or more.
+                the loop nest touches, one exit of the nest, and LDS words that were loaded by twos or more.
     Guarantees: the loop holds (rows * columns / 2) dual FMAs and no single one, (rows + columns) / 2 ds_load_b64; in
                 each pair the four sources lie in four banks and src0 and src1 of X and Y differ in parity. Each
                 accumulator adds up the same products in the same order.

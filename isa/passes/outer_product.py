@@ -129,7 +129,7 @@ def entering(cfg: Cfg, loop: Loop) -> Block:
     outside = [p for p in cfg.blocks[loop.header].predecessors if p not in loop.blocks]
     if len(outside) != 1 or len(cfg.blocks[outside[0]].successors) != 1:
         raise first_instruction(cfg, loop).error(
-            f"there is more than one way into the loop {flow.name_of(cfg, loop)}, or around it",
+            f"there is more than one entry to the loop {flow.name_of(cfg, loop)}, or around it",
             expected="one block before it that leads only there",
             got=f"{len(outside)} blocks before it",
         )
@@ -143,11 +143,11 @@ def end_line(cfg: Cfg, block: Block) -> int:
 
 
 def leaving_line(cfg: Cfg, loop: Loop) -> int:
-    """The line where only the way out of a loop passes: after its branch, before the label that follows."""
+    """The line where only the exit of a loop passes: after its branch, before the label that follows."""
     if len(loop.exits) != 1 or cfg.blocks[loop.exits[0][0]].end != cfg.blocks[loop.exits[0][1]].start:
         raise first_instruction(cfg, loop).error(
             f"the loop {flow.name_of(cfg, loop)} is left otherwise than by running through at its end",
-            got=f"{len(loop.exits)} ways out",
+            got=f"{len(loop.exits)} exits",
         )
     return cfg.lines[cfg.blocks[loop.exits[0][0]].end - 1] + 1
 

@@ -270,7 +270,7 @@ class SanitizedLaunch(SimulatedLaunch):
             seen=ctypes.addressof(seen), sites=code.sites,
             report=ctypes.cast(self._callback, ctypes.c_void_p).value,
             start_group=native.address("hooked.start_group"), run_wave=native.address("hooked.run_wave"),
-            next_turn=native.address("hooked.next_turn"),
+            next_slice=native.address("hooked.next_slice"),
             given=self._given(), lds_writer_site=at, lds_reader_site=at + 2 * room, lds_writer=at + 4 * room,
             lds_reader=at + 5 * room, cells=cells, shift=code.shift, rows=ctypes.addressof(self.shadow.rows),
             row_count=self.shadow.count, cache=ctypes.addressof(cache),

@@ -122,7 +122,7 @@ class Thread(ctypes.Structure):
         ("report", _U64),  # Python: (context, event, site, wave, lanes, address, other, other's site)
         ("start_group", _U64),  # native code of the kernel's module
         ("run_wave", _U64),
-        ("next_turn", _U64),
+        ("next_slice", _U64),
         ("given", _U64 * WORDS),  # registers that hold something when a wave begins
         ("lds_writer", _U8S),  # u8[cells]
         ("lds_reader", _U8S),
@@ -142,7 +142,7 @@ class Thread(ctypes.Structure):
         ("mine", _U64),  # the workgroup that is running, + 1
         ("muted", _U64),  # serial numbers are spent
         ("random", _U64),
-        ("slice", _U64),  # branches backward in a wave's turn, at most; 0: as many as it likes
+        ("slice", _U64),  # branches backward in a wave's time slice, at most; 0: as many as it likes
         ("shuffles", _U64),  # whether the order of waves changes
         ("stride", _U64),  # workgroup i of the order is (i * stride + offset) % count
         ("offset", _U64),
@@ -218,7 +218,7 @@ class Shadow(ctypes.Structure):
         ("issued", _U64 * 3),  # by streams
         ("done", _U64 * 3),
         ("number", _U64),  # of the last load that was issued
-        ("slice", _U64),  # what is left of its turn
+        ("slice", _U64),  # what is left of its time slice
         ("waiting", _U32),  # at a barrier
         ("barrier", _U32),  # which
         ("lanes", _U32),  # that exist

@@ -61,7 +61,7 @@ _STREAMS = {"vmem": 1, "lds": 2, "smem": 4}
 _RUNTIME = """
 @hooked.start_group = alias void (ptr, i64), ptr @start_group
 @hooked.run_wave = alias i32 (ptr, ptr), ptr @run_wave
-@hooked.next_turn = alias i64 (ptr), ptr @next_turn
+@hooked.next_slice = alias i64 (ptr), ptr @next_slice
 """
 """The kernel's own runtime, for hooks to call."""
 
@@ -352,7 +352,7 @@ class SanitizedTranslator(Translator):
             self._call(self.writer.vector, "end_atomic", "%c.int")
         return old
 
-    # --- turns
+    # --- time slices
 
     def barrier(self) -> None:
         self._close()
@@ -362,14 +362,14 @@ class SanitizedTranslator(Translator):
         super().barrier()
 
     def _check_budget(self, region: Region, number: int, instructions: int) -> None:
-        """Also the end of a wave's turn."""
+        """Also the end of a wave's time slice."""
         super()._check_budget(region, number, instructions)
         f = self.f
         place = f.emit(region, f"getelementptr i8, ptr %shadow, i64 {Shadow.slice.offset}")
         left = f.emit(region, "sub i64 %s, 1", f.emit(region, "load i64, ptr %s", place))
         region.line(f"store i64 {left}, ptr {place}")
         over = f.emit(region, "icmp eq i64 %s, 0", left)
-        name = f.name("turn")
+        name = f.name("slice")
         region.line(f"br i1 {over}, label %{name}, label %{name}.goes.on")
         region.label(name)
         self._leave(region, number, Stop.YIELD)

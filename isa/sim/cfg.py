@@ -19,7 +19,7 @@ from isa.errors import IsaError
 from isa.registers import EXEC_LO
 from isa.semantics.branches import branch_address
 
-ROUNDS = 8
+ITERATIONS = 8
 UNROLLED = 1200
 """Instructions that an unrolled loop may have."""
 
@@ -143,8 +143,8 @@ def _ends_block(inst: Instruction) -> bool:
 
 
 def may_repeat(block: Block) -> bool:
-    """Whether a block is a loop by itself whose rounds differ in registers only: vector memory is read, never written,
-    and nothing else happens."""
+    """Whether a block is a loop by itself whose iterations differ in registers only: vector memory is read, never
+    written, and nothing else happens."""
     middle = block.instructions[:-1]
     return (
         block.target == block.number
@@ -154,9 +154,9 @@ def may_repeat(block: Block) -> bool:
     )
 
 
-def rounds_of(block: Block) -> int:
-    """How many rounds are written as one: eight where that stays of bearable size."""
-    return max(2, min(ROUNDS, UNROLLED // len(block.instructions)))
+def iterations_at_once(block: Block) -> int:
+    """How many iterations are written as one: eight where that stays of bearable size."""
+    return max(2, min(ITERATIONS, UNROLLED // len(block.instructions)))
 
 
 def sees_flags(inst: Instruction) -> bool:

@@ -1,9 +1,9 @@
 """What a loop over strips relies on, and the checks of it in front of the loop.
 
-The fast version of a kernel guesses patterns (`lane_strides.py`) for VGPRs as they are when a loop over strips begins,
-and checks each guess, for all strips, in front of the loop:
+The fast version of a kernel assumes patterns (`lane_strides.py`) of VGPRs as they are when a loop over strips begins,
+and checks each assumption, for all strips, in front of the loop:
 
-    - the VGPR's lanes differ from the first lane of their granule as the guess says;
+    - the VGPR's lanes differ from the first lane of their granule as the pattern says;
     - what all accesses with one base reach lies inside the LDS, or inside one allocation.
 
 If a check fails the wave goes on in the plain version, from the instruction with which the loop begins, before anything

@@ -6,8 +6,8 @@ which the others see at their next backward branch.
 
 A thread runs one workgroup after the other to its end, in the order of their numbers. So a workgroup may wait for what
 one with a smaller number publishes, which has ended or runs on another thread; for one with a greater number it waits
-in vain if all threads do. Within a workgroup waves take turns: at barriers, after so many instructions (`state.TURN`),
-and in each iteration of a loop that looks for what others do.
+in vain if all threads do. Within a workgroup waves take turns: at barriers, after so many instructions
+(`state.TIME_SLICE`), and in each iteration of a loop that looks for what others do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from isa.sim.compiled import CompiledKernel, Version
 from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place, RegisterFault
 from isa.sim.jit import NEED_PLAIN, RUN, HostTarget
 from isa.sim.memory import DeviceMemory
-from isa.sim.state import LANES, LDS_PADDING, TURN, VGPRS, Context, FaultKind, Stop, Wave
+from isa.sim.state import LANES, LDS_PADDING, TIME_SLICE, VGPRS, Context, FaultKind, Stop, Wave
 
 LDS_LIMIT = 64 << 10
 WORK_ITEMS_LIMIT = 1024
@@ -165,7 +165,7 @@ class SimulatedLaunch:
                 execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
                 fast=self.version.wave if self.fast else 0, plain=0 if self.fast else self.version.wave,
                 need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value, code=self.kernel.code,
-                budget=min(TURN, self.budget), reserve=max(0, self.budget - TURN),
+                budget=min(TIME_SLICE, self.budget), reserve=max(0, self.budget - TIME_SLICE),
                 lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves,
                 grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
                 entry=self.kernel.facts.descriptor.entry,
@@ -203,7 +203,7 @@ class SimulatedLaunch:
                 f"kernel {self.kernel.name}: {self.budget} instructions were run on one core and workgroup {workgroup} "
                 f"is not done; it is in the loop at {at.address:#x} `{at.instructions[0]}`",
                 at.instructions[0],
-                hint="is there a way out of that loop? or allow more",
+                hint="does that loop end? or allow more",
             )
         if stop is not Stop.FAULT:
             return None

@@ -252,7 +252,7 @@ class Strips:
                 Result(value.ref, stores, (*self._loaded.get(index, ()), *self.guards.first_lanes.get(index, ())))
             )
         body = self.body
-        ahead = self.wide.next_round({v: self._known[v].form for v in self._dirty})
+        ahead = self.wide.next_iteration({v: self._known[v].form for v in self._dirty})
         values = None if self.stores else values_only(body.lines)
         if values is not None:
             others = [self.registers, *(m.strip.vector(self.lanes).ref for m in self.masks.values())]

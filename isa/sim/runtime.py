@@ -21,7 +21,7 @@ from isa.sim.state import (
     PRIVATE_APERTURE,
     SHARED_APERTURE,
     SINK_BYTES,
-    TURN,
+    TIME_SLICE,
     VGPRS,
     Context,
     FaultKind,
@@ -43,7 +43,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 def runtime_text(strip: int) -> str:
     """The runtime's IR for waves whose VGPRs lie in strips of so many lanes."""
     numbers = {
-        "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip, "TURN": TURN,
+        "SINK": SINK_BYTES, "VGPRS": VGPRS, "STRIPS": LANES // strip, "LANE_BYTES": 4 * strip, "TIME_SLICE": TIME_SLICE,
         "DONE": Wave.done.offset, "IN_PAGE": PAGE_BYTES - 1,
         "SHARED": SHARED_APERTURE, "PRIVATE": PRIVATE_APERTURE,
         **{s.name: int(s) for s in Stop},

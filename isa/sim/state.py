@@ -15,8 +15,8 @@ from isa.registers import Reg
 
 _U32, _U64, _PTR = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64
 LANES = 32
-TURN = 1 << 20
-"""Instructions that a wave runs before others have their turn, if it comes to no barrier: it may wait for them."""
+TIME_SLICE = 1 << 20
+"""Instructions that a wave runs before others have theirs, if it comes to no barrier: it may wait for them."""
 SINK_BYTES = 64
 LDS_PADDING = 128
 """Bytes before and after LDS that may be read (and are not used)."""
@@ -36,8 +36,8 @@ class Stop(IntEnum):
     SWITCH = 2  # goes on in the other version of the code
     FAULT = 3
     ABORT = 4
-    BUDGET = 5  # of the wave's turn; of the launch, where nothing is left in reserve
-    YIELD = 6  # another wave's turn; only under the sanitizer
+    BUDGET = 5  # of the wave's time slice; of the launch, where nothing is left in reserve
+    YIELD = 6  # the time slice is over; only under the sanitizer
 
 
 class FaultKind(IntEnum):
@@ -84,8 +84,8 @@ class Context(ctypes.Structure):
         ("plain", _PTR),
         ("need_plain", _PTR),  # Python: compiles the plain version, gives its address or 0
         ("code", _U64),  # where the code object lies, for s_getpc
-        ("budget", ctypes.c_int64),  # instructions that the wave may still run in its turn
-        ("reserve", ctypes.c_int64),  # those that are left for turns to come
+        ("budget", ctypes.c_int64),  # instructions that the wave may still run in its time slice
+        ("reserve", ctypes.c_int64),  # those that are left for slices to come
         ("shadow", _PTR),  # what hooks of this thread know: isa.sanitize.state.Thread
         ("fault_address", _U64),
         ("group", _U64),

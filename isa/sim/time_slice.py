@@ -1,4 +1,4 @@
-"""What native code does on a backward branch: see whether the launch was stopped, and count the wave's turn."""
+"""What native code does on a backward branch: see whether the launch was stopped, and count the wave's time slice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from isa.sim.state import Stop
 
 
 def check_budget(f: Function, region: Region, address: int, instructions: int) -> None:
-    """Return where the launch was stopped or the turn is over; the wave goes on at the block at `address`."""
+    """Return where the launch was stopped or the time slice is over; the wave goes on at the block at `address`."""
     abort_int = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "abort")))
     abort = f.emit(region, "inttoptr i64 %s to ptr", abort_int)
     flag = f.emit(region, "load atomic i32, ptr %s monotonic, align 4", abort)
@@ -28,8 +28,8 @@ def check_budget(f: Function, region: Region, address: int, instructions: int) -
     region.label(f"{name}.not")
 
 
-def end_turn(f: Function, region: Region) -> None:
-    """A wave that waits for others lets the host's other threads go first, and gives what is left of its turn back to
+def yield_slice(f: Function, region: Region) -> None:
+    """A wave that waits for others lets the host's other threads go first, and gives what is left of its slice back to
     the reserve, so that the workgroup's other waves are next."""
     f.declare("declare i32 @sched_yield()")
     f.emit(region, "call i32 @sched_yield()")

@@ -5,9 +5,9 @@ Scalar instructions are written one after the other. Vector instructions that fo
 strips (`registers.Strips`), with the scalar ones between them in front of it; what needs all lanes at once, or must see
 what the loop does, closes it first.
 
-A loop of one block is written several rounds at once, where all their scalar parts can come in front of one loop over
-strips. Addresses that probably follow a pattern (`lane_strides`) are accessed by wide moves (`vector_access`), after a
-check that they do; all others lane by lane (`scalar_access`).
+A loop of one block is written several iterations at once, where all their scalar parts can come in front of one loop
+over strips. Addresses that probably follow a pattern (`lane_strides`) are accessed by wide moves (`vector_access`),
+after a check that they do; all others lane by lane (`scalar_access`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
 from isa.sim import scalar_access as memory
-from isa.sim.cfg import Block, may_repeat, rounds_of
+from isa.sim.cfg import Block, iterations_at_once, may_repeat
 from isa.sim.lane_strides import Pattern, lane_strides
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
@@ -42,7 +42,7 @@ class Translator(WaveFunction):
     def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None) -> None:
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self._strides = lane_strides(blocks) if fast and facts.patterns else {}
-        self._conditions: list[LlvmValue] | None = None  # of the rounds of a loop that is being unrolled
+        self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled
         self.strips: Strips | None = None
         self._whole: Whole | None = None
 
@@ -73,18 +73,19 @@ class Translator(WaveFunction):
         region.line(f"ret i32 {int(Stop.FAULT)}")
 
     def _write_unrolled(self, block: Block) -> bool:
-        """A block that is a loop by itself, several rounds at once; False, and nothing written, where that cannot be.
+        """A block that is a loop by itself, several iterations at once; False, and nothing written, where that cannot
+        be.
 
-        Whether there are so many rounds left is known before: the scalar part of all rounds comes in front of the one
-        loop over strips that holds their vector part. If there are not, the block is run once, as it is.
+        Whether there are so many iterations left is known before: the scalar part of all of them comes in front of the
+        one loop over strips that holds their vector part. If there are not, the block is run once, as it is.
         """
         if any(self._beyond(inst) is not None for inst in block.instructions):
             return False
-        rounds, regions = rounds_of(block), len(self.f.regions)
+        iterations, regions = iterations_at_once(block), len(self.f.regions)
         self._begin(block, f"b{block.number}")
         self._conditions = []
         try:
-            for _ in range(rounds):
+            for _ in range(iterations):
                 for inst in block.instructions:
                     self.inst = inst
                     self._write(inst)
@@ -98,9 +99,9 @@ class Translator(WaveFunction):
             self._conditions = None
         strips.required = [c.ref for c in conditions[:-1]]
         strips.otherwise = f"b{block.number}.once"
-        self._rounds = rounds
+        self._iterations = iterations
         self.branch(block.last, conditions[-1])
-        self._rounds = 1
+        self._iterations = 1
         return True
 
     def _begin(self, block: Block, label: str) -> None:
@@ -303,7 +304,7 @@ class Translator(WaveFunction):
             if plan is not None:
                 self.strips.note(access)
                 return plan
-        # The address was computed in this very loop: a new one, which begins with it, may rely on a guess.
+        # The address was computed in this very loop: a new one, which begins with it, may rely on a pattern.
         known = self._strides.get(self.inst.address or 0, {})
         registers = [r for o in self.inst.operands for r in self._vgprs(o) if r.index in known]
         if registers and self.strips.first is not self.inst:

@@ -32,7 +32,7 @@ _ELSEWHERE = ("check", "asm/emit.py", "passes", "timing", "toolchain.py")
 @dataclass(frozen=True)
 class Facts:
     """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start;
-    patterns: addresses may be guessed to follow from work-item numbers."""
+    patterns: addresses may be assumed to follow from work-item numbers."""
 
     vgprs: int
     mode: FloatMode

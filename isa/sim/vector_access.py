@@ -5,8 +5,8 @@ lane, a load and a broadcast; addresses close together, a few vector loads and s
 a lane at a constant distance. LDS has room on both sides, so that whole vectors may be read there; nothing else is read
 beyond what was checked.
 
-A loop that moves its address registers on by scalars will read there in its next round, so the host is told to fetch
-that (`next_round`); it is a hint, which reads nothing.
+A loop that moves its address registers on by scalars will read there in its next iteration, so the host is told to
+fetch that (`next_iteration`); it is a hint, which reads nothing.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class VectorAccess:
             results.append(LlvmValue(self.writer, "u32", self.guards.strip, ref))
         return results
 
-    def next_round(self, new: Mapping[int, Form | None]) -> list[str]:
-        """Where the loads of `far` will be in the loop's next round, as far as that is known. new: the form of each
+    def next_iteration(self, new: Mapping[int, Form | None]) -> list[str]:
+        """Where the loads of `far` will be in the loop's next iteration, as far as that is known. new: the form of each
         VGPR that the loop writes, at its end."""
         places = []
         f = self.writer.function

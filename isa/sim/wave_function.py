@@ -1,4 +1,4 @@
-"""The function around a kernel's blocks: how it is entered, the ways between blocks, and how it is left.
+"""The function around a kernel's blocks: how it is entered, the edges between blocks, and how it is left.
 
 The function is entered with a wave (`state.Wave`) and runs from block `wave.pc` until the wave ends, waits at a
 barrier, has to go on in the other version, or must stop. Which of these it was it returns as a `Stop`; the wave's
@@ -31,12 +31,13 @@ from isa.sim.llvm_values import LlvmValue
 from isa.sim.registers import Scalars
 from isa.sim.runtime import field_pointer
 from isa.sim.state import FaultKind, Stop
-from isa.sim.time_slice import check_budget, end_turn
+from isa.sim.time_slice import check_budget, yield_slice
 from isa.sim.translations import Facts
 from isa.sim.writer import Writer
 
 BAILS = 64
-"""How often a wave may fall out of the fast version because a guess was wrong, before it stays with the plain one."""
+"""How often a wave may fall out of the fast version because an assumption failed, before it stays with the plain
+one."""
 
 
 class WaveFunction(ABC):
@@ -44,7 +45,7 @@ class WaveFunction(ABC):
     and, for each instruction, `inst`.
 
     entries: addresses of blocks at which the other version may be entered; None where there is no other.
-    bails: filled with the addresses at which the plain version may be entered when a guess fails.
+    bails: filled with the addresses at which the plain version may be entered when an assumption fails.
     """
 
     block: Block
@@ -62,7 +63,7 @@ class WaveFunction(ABC):
         )
         self._sites = {inst.address: number for number, inst in enumerate(sites)}
         self._modes: dict[int, FloatMode] = {}
-        self._rounds = 1
+        self._iterations = 1
         self._open: bool = False
         self._jump: tuple[str, str] | None = None  # where an indirect jump leaves its target and its site
 
@@ -132,7 +133,7 @@ class WaveFunction(ABC):
     # --- how it is left
 
     def _bail(self, region: Region, first: Instruction) -> None:
-        """A guess was wrong: the plain version goes on, from `first`."""
+        """An assumption failed: the plain version goes on, from `first`."""
         assert first.address is not None
         self.bails.add(first.address)
         place = self._field(region, "W", "bails")
@@ -202,8 +203,8 @@ class WaveFunction(ABC):
         if backward:
             length = (self.block.last.address or 0) - target.address
             if waits_for_others(self.blocks, target.address, self.block.address):
-                end_turn(f, region)
-            self._check_budget(region, number, max(1, length // 8) * self._rounds)
+                yield_slice(f, region)
+            self._check_budget(region, number, max(1, length // 8) * self._iterations)
         if returns:
             self._maybe_fast(region, number)
         region.line(f"br label %b{number}")
@@ -226,13 +227,13 @@ class WaveFunction(ABC):
         region.label(f"{name}.not")
 
     def _set_mode(self, number: int) -> None:
-        """Each block is written for one MODE; two ways into it with different ones are refused."""
+        """Each block is written for one MODE; two edges into it with different ones are rejected."""
         mode = self.writer.mode
         if self._modes.setdefault(number, mode) != mode:
             raise (
                 self.blocks[number]
                 .instructions[0]
-                .error("the MODE register differs by the way control came here", hint="set the mode on each way")
+                .error("the MODE register differs by the path to here", hint="set the mode on each path")
             )
 
     # --- how instructions change it (isa.semantics.engine.Engine)

@@ -1,11 +1,11 @@
 """A thread's work, as IR: workgroups taken from a shared counter, and their waves run between barriers.
 
 run          takes workgroups until there are none left. Its waves run in turn, each until it ends, waits at a barrier
-             or has had its turn; where none of them can go on, those at the barrier are released.
+             or has had its time slice; where none of them can go on, those at the barrier are released.
 start_group  zeroes LDS and registers and sets what the hardware sets: the workgroup's place in the grid (numbers go
              along panels of so many columns), work-item numbers, EXEC.
 run_wave     runs a wave in whichever version it wants, and has the plain one compiled when it is first wanted.
-next_turn    gives a wave what its next turn takes of the launch's budget.
+next_slice   gives a wave what its next time slice takes of the launch's budget.
 """
 
 from __future__ import annotations
@@ -156,13 +156,13 @@ return:
   ret i32 %stop
 }
 
-; A wave's turn is over: give what the next one takes from the reserve. 0 if nothing is left.
-define internal i64 @next_turn(ptr %c) {
+; A wave's time slice is over: give what the next one takes from the reserve. 0 if nothing is left.
+define internal i64 @next_slice(ptr %c) {
   %budget = load i64 {C.budget}
   %reserve = load i64 {C.reserve}
   %some = icmp sgt i64 %reserve, 0
-  %whole = icmp sgt i64 %reserve, {TURN}
-  %given = select i1 %whole, i64 {TURN}, i64 %reserve
+  %whole = icmp sgt i64 %reserve, {TIME_SLICE}
+  %given = select i1 %whole, i64 {TIME_SLICE}, i64 %reserve
   %taken = select i1 %some, i64 %given, i64 0
   %left = sub i64 %reserve, %taken
   store i64 %left, ptr %reserve.ptr
@@ -210,20 +210,20 @@ step:
   %stop = call i32 @run_wave(ptr %w, ptr %c)
   switch i32 %stop, label %failed [ i32 {END}, label %ended
                                     i32 {BARRIER}, label %waits
-                                    i32 {BUDGET}, label %turn ]
+                                    i32 {BUDGET}, label %slice.over ]
 ended:
   store i32 1, ptr %done.ptr
   br label %next
 waits:
   store i32 2, ptr %done.ptr
   br label %next
-turn:
-  %goes.on = call i64 @next_turn(ptr %c)
+slice.over:
+  %goes.on = call i64 @next_slice(ptr %c)
   %may = icmp ne i64 %goes.on, 0
   %more = add i32 %running, 1
   br i1 %may, label %next, label %failed
 next:
-  %running2 = phi i32 [%running, %wave], [%running, %ended], [%running, %waits], [%more, %turn]
+  %running2 = phi i32 [%running, %wave], [%running, %ended], [%running, %waits], [%more, %slice.over]
   %i2 = add i32 %i, 1
   %last = icmp eq i32 %i2, %count
   br i1 %last, label %check, label %wave

@@ -3,7 +3,7 @@
 A vector value is an array (waves, 32), a scalar one (waves, 1): one operation then serves all waves of a recording.
 `Statements` collects the statements of one basic block; `isa.timing.tracer` compiles them once and runs them as often
 as the block is executed. Results are those of `isa.semantics.values`; what no address or branch condition has needed so
-far is refused by name.
+far is rejected with an error that names it.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Card:
     """One card. Clocks in MHz, sizes in bytes.
 
     l3_bytes:   0 where there is no L3.
-    bus_bits:   width of the way to memory.
+    bus_bits:   width of the bus to memory.
     integrated: it is a part of a processor, and has no memory of its own.
     """
 

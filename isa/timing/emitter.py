@@ -61,7 +61,7 @@ class Emitter:
             if i in self.part.accesses:
                 self.position, self.discard = i, i not in self.part.needed
                 execute(self, inst)
-            elif i in self.part.needed or (inst.desc.effect == "branch" and i not in self.part.guessed):
+            elif i in self.part.needed or (inst.desc.effect == "branch" and i not in self.part.polling):
                 self.position, self.discard = i, False
                 execute(self, self.part.needed.get(i, inst))
         lines = self.code.lines

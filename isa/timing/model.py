@@ -74,7 +74,7 @@ class Prepared:
 
     @property
     def differing(self) -> int:
-        """Workgroups of the busiest unit that do not go the way of the first."""
+        """Workgroups of the busiest unit that do not take the path of the first."""
         return int((self.trace.apart.record != 0).sum()) if self.trace.apart else 0
 
     @property

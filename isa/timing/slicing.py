@@ -13,7 +13,7 @@ dword of the frame, so that spilled accumulators stay out and spilled addresses 
 
 A branch whose condition depends on what an atomic returns, or a load with glc, asks how far other workgroups are
 (LLVM AMDGPUUsage, "Memory Model GFX10-GFX11": that is what loads of flags look like). It is taken to fall through: out
-of a loop that waits, and past what stands aside for the rare case. `Slice.guessed` says which these are.
+of a loop that waits, and past what stands aside for the rare case. `Slice.polling` says which these are.
 
 Limits: an address or condition that depends on what another global or LDS load brings is refused with the place: such a
 kernel can be timed from a recording launch only. Calls and indirect jumps are refused too.
@@ -40,13 +40,13 @@ class Slice:
     accesses: positions of vector memory accesses (address only).
     slots: dwords of the scratch frame that a position reads or writes, for accesses at a fixed place.
     full: where EXEC is known to have all lanes on.
-    guessed: branches that ask how far other workgroups are."""
+    polling: branches that ask how far other workgroups are."""
 
     needed: dict[int, Instruction]
     accesses: frozenset[int]
     slots: dict[int, tuple[int, ...]]
     full: tuple[bool, ...]
-    guessed: frozenset[int] = frozenset()
+    polling: frozenset[int] = frozenset()
 
 
 def slice_of(cfg: Cfg) -> Slice:
@@ -59,7 +59,7 @@ def slice_of(cfg: Cfg) -> Slice:
     insts = cfg.instructions
     slots = {i: s for i, inst in enumerate(insts) if (s := _fixed_slots(inst)) is not None}
     roots, uses, defs, masked = [0] * count, list(cfg.uses), list(cfg.defs), [0] * count
-    accesses, asking = set(), guessed(cfg)
+    accesses, asking = set(), polling(cfg)
     for i, inst in enumerate(insts):
         desc = inst.desc
         masked[i] = regset.VGPRS if desc.exec_masked else 0
@@ -126,7 +126,7 @@ def slice_of(cfg: Cfg) -> Slice:
     return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full), asking)
 
 
-def guessed(cfg: Cfg) -> frozenset[int]:
+def polling(cfg: Cfg) -> frozenset[int]:
     """Branches that ask how far other workgroups are. Forward data flow over registers that may hold, or have been
     computed from, what others publish."""
     insts = cfg.instructions

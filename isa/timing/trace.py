@@ -48,7 +48,7 @@ class Trace:
     grid: workgroups in x and y (z folded into y); waves: of a workgroup.
     shift_x, shift_y: int64[n instructions], sectors.
     spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
-    apart: where workgroups go different ways.
+    apart: where workgroups take different paths.
     costliest: the LDS access of each instruction that takes most cycles: byte addresses int64[32], mask.
     """
 

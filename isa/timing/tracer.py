@@ -108,8 +108,8 @@ def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | N
     return run.recorder.finish()
 
 
-def ways(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]:
-    """Of each of these workgroups, something that is equal for those that go the same way."""
+def paths(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]:
+    """Of each of these workgroups, something that is equal for those that take the same path."""
     gx = launch.grid[0]
     run = _Run(cfg, _code_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), 1 << 62)
     run.recorder = Ways(cfg, launch.waves * len(numbers))
@@ -120,8 +120,8 @@ def ways(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]:
 
 
 def shifts(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray, bool]:
-    """How far each instruction's addresses move with x and y, by workgroup 0 and others that go its way: sectors, and
-    whether all agree (`Trace`)."""
+    """How far each instruction's addresses move with x and y, by workgroup 0 and others that take its path: sectors,
+    and whether all agree (`Trace`)."""
     gx = launch.grid[0]
     probes = list(dict.fromkeys((n % gx, n // gx) for n in (0, *numbers)))
     run = _Run(cfg, _code_of(cfg, launch), launch, probes)
@@ -185,7 +185,7 @@ class _Run:
                 if not where.successors:
                     break
                 if condition is None:
-                    block = where.successors[0]  # where a branch is guessed, the one after it
+                    block = where.successors[0]  # of a polling branch, the one after it
                     continue
                 taken = np.broadcast_to(condition, (len(rows), 1))[:, 0]
                 following, target = self._ways(where)

@@ -1,5 +1,5 @@
 """Kernels are built for every target that can be chosen, lint finds no fault in them, and the rewritten and generated
-ones are right; any other target is refused by name.
+ones are right; any other target is rejected with an error that names it.
 
 The simulator's card is a gfx1100; the instructions of the other targets are the same, scalar floats of gfx115x apart,
 which the simulator runs too. What differs is where a launch puts its workgroup's numbers (LLVM:

@@ -223,7 +223,7 @@ class Local:
         return all(left[0][index(reg)] is left[1][index(reg)] for reg in wanted)
 
     def _held(self, position: int, reg: Reg) -> int | None:
-        """The number that a register holds there, where the only way to there says so."""
+        """The number that a register holds there, where the only path to there says so."""
         if reg == EXEC_LO:
             return self._register(position, reg).number
         block = self.flow.block_of(position)

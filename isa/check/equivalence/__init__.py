@@ -264,7 +264,7 @@ class _Session:
             self.seen.update((e.space, id(e.inst), e.address) for e in a.state.events)
             totals["paths"] += 1
             if (a.position is None) != (b.position is None):
-                what = f"one kernel ends where the other goes round a loop {where}"
+                what = f"one kernel ends where the other repeats a loop {where}"
                 raise Differs(Difference("end", what, None, None, False))
             if a.position is None or b.position is None:
                 continue
@@ -272,7 +272,7 @@ class _Session:
             if inside is not None and positions == inside.positions:
                 continue
             if any(p in loop.positions for loop in self.loops for p in positions):
-                raise Beyond(f"a loop is entered in more than one way {where}")
+                raise Beyond(f"a loop has more than one entry {where}")
             machine = self.machines[0]
             label = machine.position_labels.get(a.position, f"instruction {a.position}")
             number = len(self.loops)

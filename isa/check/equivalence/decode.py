@@ -1,8 +1,9 @@
 """Instructions -> steps that change a symbolic state. Each instruction is bound once, however often it runs.
 
 Meaning comes from the one description of each instruction, bound to its operands by `isa.semantics.execute` and run on
-terms (`engine`). What is beyond the prover is refused by name when it is decoded or executed (`Beyond`), never skipped:
-EXEC changed, atomics, scratch, flat and sub-dword access, matrix products, calls, modes, registers that M0 chooses.
+terms (`engine`). What is beyond the prover is rejected with an error that names it when it is decoded or executed
+(`Beyond`), never skipped: EXEC changed, atomics, scratch, flat and sub-dword access, matrix products, calls, modes,
+registers that M0 chooses.
 """
 
 from __future__ import annotations

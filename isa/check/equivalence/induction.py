@@ -31,7 +31,7 @@ from isa.check.equivalence.state import Leaf, State
 from isa.check.equivalence.term import Monomial, Term
 from isa.check.equivalence.terms import Terms
 
-ROUNDS = 40
+ITERATIONS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def solve(loop: Loop, machines: tuple[SymbolicMachine, SymbolicMachine]) -> None
     loop.under_way = [state.under_way() for state in loop.entry]
     faults = [dict(machine.faults) for machine in machines]
     inside = [machines[i].reaches(loop.positions[i]) for i in (0, 1)]
-    for _ in range(ROUNDS):
+    for _ in range(ITERATIONS):
         for side, machine in enumerate(machines):
             start = loop.header(side, terms)
             leaves = machine.ends(start, loop.positions[side], inside[side])
@@ -109,15 +109,15 @@ def solve(loop: Loop, machines: tuple[SymbolicMachine, SymbolicMachine]) -> None
         if not changed:
             _confirm_bound(loop, terms)
             for machine, before in zip(machines, faults, strict=True):
-                machine.faults = before  # what the rounds found may not hold with the final forms; they run once more
+                machine.faults = before  # with the final forms they may not hold; those run once more
             return
-    raise Beyond(f"the loop at {loop.label} did not settle in {ROUNDS} rounds")
+    raise Beyond(f"the loop at {loop.label} did not settle in {ITERATIONS} iterations")
 
 
 def endless(machine: SymbolicMachine, position: int, state: State) -> bool:
     """Whether a loop that was entered with this state is proved never to be left.
 
-    It is cut at its header and solved as a loop of two equal programs; a way out that the forms leave open means that
+    It is cut at its header and solved as a loop of two equal programs; an exit that the forms leave open means that
     nothing is known.
     """
     label = machine.position_labels.get(position, f"instruction {position}")
@@ -150,7 +150,7 @@ def _paired(loop: Loop) -> list[tuple[Leaf, Leaf]]:
     if not pairs:
         pairs = list(zip(loop.backs[0], loop.backs[1], strict=False))
     if not pairs:
-        raise Beyond(f"the loop at {loop.label} never goes round")
+        raise Beyond(f"the loop at {loop.label} never repeats")
     return pairs
 
 
@@ -289,7 +289,8 @@ class _Assume:
 
 
 def _merge_under_way(loop: Loop) -> bool:
-    """What may be under way at the header, whichever way control came: the youngest counts. Whether that changed."""
+    """What may be under way at the header, on whichever path control came: the youngest counts. Whether that
+    changed."""
     changed = False
     for side in (0, 1):
         pending, busy = loop.under_way[side]

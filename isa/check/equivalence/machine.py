@@ -47,14 +47,14 @@ class OverBudget(Exception):
 
 
 class ManyTrips(Exception):
-    """A loop went round very often, each time on a condition that is a constant: does it ever end?"""
+    """A loop was repeated very often, each time on a condition that is a constant: does it ever end?"""
 
     def __init__(self, machine: SymbolicMachine, position: int, state: State) -> None:
         self.machine, self.position, self.state = machine, position, state
 
 
 class NeedCut(Exception):
-    """A loop went round on a condition that is not a constant: its header must be a cut."""
+    """A loop was repeated on a condition that is not a constant: its header must be a cut."""
 
     def __init__(self, machine: SymbolicMachine, position: int) -> None:
         self.machine, self.position = machine, position
@@ -62,7 +62,7 @@ class NeedCut(Exception):
 
 class SymbolicMachine:
     """One kernel, decoded. `faults` collects what was found wrong with waits; `origin` says which instruction first
-    made a term; `executed` counts instructions; `ending` are loops that go round often but were seen not to go round
+    made a term; `executed` counts instructions; `ending` are loops that repeat often but were seen not to repeat
     for ever."""
 
     def __init__(self, kernel: Kernel, terms: Terms, unknowns: dict[str, Term], facts: Facts, tag: str) -> None:
@@ -262,11 +262,11 @@ class SymbolicMachine:
                 taken = self._decide(state, step)
                 if taken is None:
                     literal = self._literal(step, state)
-                    ways = [(self.target(step), True), (position + 1, False)]
-                    ways = [(to, way) for to, way in ways if towards is None or to in towards]
-                    for to, way in ways:
+                    edges = [(self.target(step), True), (position + 1, False)]
+                    edges = [(to, taken) for to, taken in edges if towards is None or to in towards]
+                    for to, taken in edges:
                         other = state.copy()
-                        other.literals = (*state.literals, (literal[0], literal[1] is way))
+                        other.literals = (*state.literals, (literal[0], literal[1] is taken))
                         other.branches = (*state.branches, step.inst)
                         stack.append((other, to, False))
                     return None

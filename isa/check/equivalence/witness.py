@@ -46,7 +46,7 @@ def go_apart(left: Sequence[Outline], right: Sequence[Outline], bounds: Bounds, 
     for trial in range(TRIALS):
         values = Trial(bounds, random.Random(seed * 1000 + trial))
         taken = [
-            [path for path in paths if all(bool(values.of(t)) is way for t, way in path.literals)]
+            [path for path in paths if all(bool(values.of(t)) is held for t, held in path.literals)]
             for paths in (left, right)
         ]
         if len(taken[0]) == len(taken[1]) == 1:

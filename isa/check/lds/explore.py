@@ -62,7 +62,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Block:
-    """start: its number; steps: (number, instruction) of what is run or ends a way; successors: blocks; live: the
+    """start: its number; steps: (number, instruction) of what is run or ends a path; successors: blocks; live: the
     registers that count at its entry (`regset`)."""
 
     start: int

@@ -6,7 +6,7 @@ variables in scratch memory, which unoptimised code keeps all of its numbers in:
 all lanes are followed like registers.
 
 Masks are always known. Where a comparison into a mask, or the condition of a branch, is not known, the machine asks
-`choose` once for all lanes that it does not know, and goes on with the answer: one of the ways that data can take.
+`choose` once for all lanes that it does not know, and goes on with the answer: one of the paths that data can take.
 
 A store through a pointer that is not known is taken to leave the variables in scratch alone. Flat addresses are those
 of LDS or scratch where they lie in the apertures; others, and those not known, reach neither here.

@@ -19,13 +19,13 @@ What is proved, at these sizes, for all contents of the matrices, all alpha and 
 - no LDS race: no two waves of a workgroup touch a dword of LDS between two barriers if one of them stores there. So
   results do not depend on the order in which waves run between barriers, which is one after another, or together;
 - all waves of a workgroup reach the same number of barriers;
-- unless `whole` is False: each instruction ran and each branch went both ways, else nothing is claimed.
+- unless `whole` is False: each instruction ran and both sides of each branch were taken, else nothing is claimed.
 
 Where workgroups speak with each other, by counters and sums in a workspace, they run in the three orders that
 `launch.Order` names, and counters must be 0 in the end.
 
 Which M, N and K (`sizes`):
-- small ones that take all ways;
+- small ones that take all paths;
 - edges: a workgroup at the edges and at the corner of C with each number of rows and each of columns that its tile may
   have, so that each mask that keeps lanes off matters;
 - every K (`induction`), near, and at tiles so far that the 64-bit offsets of A and C have high halves and carries:
@@ -45,12 +45,12 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     waves     registers, LDS, EXEC                  run       blocks, branches, barriers
     operands  how registers are read                expected  the definition
     settings  descriptor, initial registers         show      terms as text
-    sizes     launches that take all ways           induction every K
+    sizes     launches that take all paths          induction every K
     affine    integers that go with K               head      the state at the head of the loop over K
     follow    what instructions do to these         elements  loads whose address goes with K
 
 No code is shared with `isa.gemm`, the simulator or `isa.instructions`: the meanings of the instructions stand here once
-more, and an instruction, modifier or setting that is not known is refused by name.
+more, and an instruction, modifier or setting that is not known is rejected with an error that names it.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def prove(
     """Whether the kernel does in each launch what the definition says. See the module's docstring.
 
     edges, far: more launches, of which the statement says that they are those of `sizes.edges`, and tiles of launches
-    too large to follow. whole: the launches must take each way through the kernel. explain: an element that is wrong is
-    shown with both expressions, which takes as long again. every: where all K are to be shown beside; if they cannot
+    too large to follow. whole: the launches must take each path through the kernel. explain: an element that is wrong
+    is shown with both expressions, which takes as long again. every: where all K are to be shown beside; if they cannot
     be, nothing is proved. Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
@@ -137,7 +137,7 @@ def prove(
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
         way = Difference(
-            "way", "nothing is known of another way", None, Place(inst.span, str(inst), what), False, SIDES
+            "path", "nothing is known of another path", None, Place(inst.span, str(inst), what), False, SIDES
         )
         return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
     if every is not None and (wrong := _every_k(found, code, every)) is not None:

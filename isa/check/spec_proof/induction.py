@@ -17,8 +17,8 @@ The state there is to be (`head.Head`)
     accumulators   S[i,j], which is the definition's sum over all k before that step
     all others     open: not known
 
-Where from:  p and q are read off the first arrivals, r off one round of integers, the elements from what LDS holds at
-             first; which register has which S[i,j], from what one K block makes of zeros. None of that is trusted:
+Where from:  p and q are read off the first arrivals, r off one iteration of integers, the elements from what LDS holds
+             at first; which register has which S[i,j], from what one K block makes of zeros. None of that is trusted:
 first        for each `lacking`, with `left` a symbol (see `affine`), the kernel runs up to the loop: the first arrival
              is what the form says for done = 0, with S = 0, the sum over nothing
 again        from the form, with all three symbols, left >= some D, S[i,j] names of their own and the elements in LDS
@@ -34,9 +34,10 @@ Bound: K up to `EveryK.most`; that no 32-bit offset and no multiple of K wraps u
 tile's first row times K has more than 32 bits in a far tile; its two halves are followed together (`affine.Wide`).
 Left to sizes: other M and N, K = 0, and which of beta's three kinds goes with which M x N. The loop over K may lie in
 others, of which it is reached once: so kernels whose workgroups take several tiles, or pieces of tiles, are followed
-where each has a tile. Arguments that depend on K otherwise are not known (`SymbolicLaunch.numbers`). Refused by name: a
-kernel without a loop, and a loop whose state is not of this form. M and N could be symbols too, beside the workgroup's
-place: what is missing are EXEC masks that depend on a symbol, and products of two of them (a row's number times K).
+where each has a tile. Arguments that depend on K otherwise are not known (`SymbolicLaunch.numbers`). Rejected with an
+error: a kernel without a loop, and a loop whose state is not of this form. M and N could be symbols too, beside the
+workgroup's place: what is missing are EXEC masks that depend on a symbol, and products of two of them (a row's number
+times K).
 """
 
 from __future__ import annotations
@@ -73,13 +74,13 @@ _ONE_POINT = np.zeros((1, 3), np.int64)
 
 
 def prove(kernel: Kernel, code: DecodedKernel, plan: EveryK) -> set[tuple[int, int]]:
-    """The ways that were gone, see run.run. Fault where it could not be shown."""
+    """The paths that were taken, see run.run. Fault where it could not be shown."""
     return _Induction(kernel, code, plan).prove()
 
 
 class _Induction:
-    """depth, most: see EveryK. inside, outside: sections of the loop and all others; header: its first. seen: ways that
-    were gone."""
+    """depth, most: see EveryK. inside, outside: sections of the loop and all others; header: its first. seen: paths
+    that were gone."""
 
     def __init__(self, kernel: Kernel, code: DecodedKernel, plan: EveryK) -> None:
         self.kernel, self.depth, self.most = kernel, plan.depth, plan.most
@@ -101,7 +102,7 @@ class _Induction:
             if self._again(head, period):
                 break
         else:
-            raise Fault("every", f"the state of the loop does not settle in {_ROUNDS} rounds", refused=True)
+            raise Fault("every", f"the state of the loop does not settle in {_ROUNDS} iterations", refused=True)
         for left in range(period):
             self._last(head, left)
         return self.seen
@@ -211,7 +212,7 @@ class _Induction:
         return found
 
     def _period(self, head: Head) -> int:
-        """K blocks from head to head; tells `head` how registers go on. Only integers are followed: a guess."""
+        """K blocks from head to head; tells `head` how registers go on. Only integers are followed: a hypothesis."""
         code = _without_floats(self.code)
         for left in range(1, POINT + 1):
             w, at = self._at(head, left, _ONE_POINT, sums=False)

@@ -1,4 +1,5 @@
-"""Operands and modifiers of an instruction -> how to read and write them; everything unusual is refused by name."""
+"""Operands and modifiers of an instruction -> how to read and write them; everything unusual is rejected with an
+error."""
 
 from __future__ import annotations
 

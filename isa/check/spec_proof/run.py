@@ -88,7 +88,7 @@ class DecodedKernel:
         return max((x.index + x.count for x in registers), default=1)
 
     def unseen(self, seen: set[tuple[int, int]]) -> tuple[Instruction, str] | None:
-        """The first branch that never went one of its ways, or the first instruction that was never reached."""
+        """The first branch of which one side was never taken, or the first instruction that was never reached."""
         ran = {section for section, _ in seen}
         reached = {position for index in self.flow.order for position in self.flow.blocks[index].range}
         for i, section in enumerate(self.sections):
@@ -138,7 +138,7 @@ _alu = lru_cache(1 << 15)(alu.decode)
 def run(
     code: DecodedKernel, w: Waves, at: NDArray[np.int64] | None = None, stops: Collection[int] = ()
 ) -> set[tuple[int, int]]:
-    """Runs all waves to their ends. Returns the ways that were gone: (section, next one), -1 after s_endpgm.
+    """Runs all waves to their ends. Returns the edges that were taken: (section, next one), -1 after s_endpgm.
 
     at:    the section that each wave is to run, the first if not given; it is kept, and is -1 for what has ended.
     stops: sections before which a wave stops when it comes to them.
@@ -185,7 +185,7 @@ def run(
 
 
 def _one_group(ready: NDArray[np.bool_], at: NDArray[np.int64], w: Waves, launch: int, order: str) -> None:
-    """Of a launch whose workgroups run one after another, only those waves stay ready whose workgroup's turn it is."""
+    """Of a launch whose workgroups run one after another, only those waves stay ready of the workgroup that runs."""
     mine = w.launch == launch
     unfinished = w.group[mine & (at >= 0)]
     if len(unfinished):

@@ -1,6 +1,6 @@
 """Which launches the proof follows where nobody names any.
 
-Small ones that take every way through a kernel (`usual`, `stream_k`). The grid is one workgroup or two by two, so that
+Small ones that take every path through a kernel (`usual`, `stream_k`). The grid is one workgroup or two by two, so that
 there are workgroups inside of C, at its right edge, at its lower edge and at its corner; K is 0, 1, and next to the
 multiples of a K block, up to four; beta is 0, -0, and neither. Whether that was enough is not taken on trust: each
 instruction must have run and each branch must have gone both ways (see `isa.check.spec_proof`).
@@ -81,7 +81,7 @@ def usual(p: Tiling) -> tuple[SymbolicLaunch, ...]:
 def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[SymbolicLaunch, ...]:
     """For both: one workgroup, at the corner of C with each number of its rows and each number of its columns, three K
     blocks and a term of C; and at one edge only, with each number of rows or of columns. There K is 0, so that no sums
-    need be followed, and there is no term of C: both ways of the epilogue.
+    need be followed, and there is no term of C: both sides of the epilogue.
 
     At the corner no bit of the number of rows goes with a bit of that of columns."""
     columns = Random(1).sample(range(p.columns), p.columns)
@@ -189,7 +189,7 @@ def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]
     """For kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
 
     Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with
-    the last piece of a tile comes last, or first, or all at once, so that each way to add up is taken.
+    the last piece of a tile comes last, or first, or all at once, so that each order of adding up is taken.
     """
     rows, columns, depth = p.rows, p.columns, p.depth
     sizes: list[tuple[int, int, int, Beta, int, int, Order]] = [

@@ -18,7 +18,7 @@ static bool enough(struct context *c, u64 event, u64 site)
 }
 
 /* A store over what another wave stored: a race, but if the value stays the same. That is seen at the end of the
- * wave's turn (`settle`): the hooks come before the store. */
+ * wave's time slice (`settle`): the hooks come before the store. */
 static void doubt(struct wave *w, struct context *c, u64 event, u64 site, u64 lanes, u64 address, u64 other,
                  u64 other_site, u64 pointer, u64 size)
 {
@@ -42,7 +42,7 @@ static void doubt(struct wave *w, struct context *c, u64 event, u64 site, u64 la
         d->before[i] = d->pointer[i];
 }
 
-/* The wave's turn is over: which doubts are races. */
+/* The wave's time slice is over: which doubts are races. */
 static void settle(struct wave *w, struct context *c)
 {
     struct thread *t = thread_of(c);

@@ -1,6 +1,6 @@
-/* Accesses by strips, barriers, and whose turn it is.
+/* Accesses by strips, barriers, and which wave runs.
  *
- * A wave runs until it waits, ends, or its turn is over. Waves that wait go on when all that have not ended wait. */
+ * A wave runs until it waits, ends, or its time slice is over. Waves that wait go on when all that have not ended wait. */
 
 /* One strip's access. The addresses of its lanes (u64) become the host's pointers, of lanes that are off, and of
  * accesses that are outside, to the thread's sink. lanes: a bit for each that is on.
@@ -112,7 +112,7 @@ static void begin(struct context *c, struct thread *t, u64 group)
     }
 }
 
-/* Its waves in turns, to the end: STOP_END, or why one stopped. */
+/* Its waves by time slices, to the end: STOP_END, or why one stopped. */
 static u32 run_group(struct context *c, struct thread *t)
 {
     u64 count = c->wave_count;
@@ -138,7 +138,7 @@ static u32 run_group(struct context *c, struct thread *t)
                         w->done = 1;
                     else if (stop == STOP_BARRIER)
                         v->waiting = 1;
-                    else if (stop == STOP_YIELD || (stop == STOP_BUDGET && ((giving *)t->next_turn)(c)))
+                    else if (stop == STOP_YIELD || (stop == STOP_BUDGET && ((giving *)t->next_slice)(c)))
                         ready++;
                     else {
                         if (stop == STOP_BUDGET)

@@ -1,5 +1,5 @@
 """The fast and the plain version of a kernel leave the same bits: on programs whose lanes part ways, on addresses that
-no guess foresees, on loops that are run several rounds at once, and on every kind of host processor."""
+no pattern foresees, on loops that are run several iterations at once, and on every kind of host processor."""
 
 import ctypes
 import random
@@ -164,7 +164,7 @@ def test_a_loop_of_any_length(count):
     want = [lanes[i : i + count].sum() for i in range(32)]
     assert np.frombuffer(fast, np.float32).tolist() == want
     assert fast == plain
-    assert not report.plain, "every guess held"
+    assert not report.plain, "every pattern held"
 
 
 def test_a_loop_that_leaves_the_lds_is_a_fault_in_its_round():

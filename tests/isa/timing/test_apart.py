@@ -37,10 +37,10 @@ def prepared(m: int, n: int, k: int, work: Work | None) -> Prepared:
 
 def test_only_branches_on_what_others_publish_are_guessed() -> None:
     stays, plain = (predict.cfg_of(c, c.kernel("gemm")) for c in (code(True), code(False)))
-    assert slicing.guessed(plain) == frozenset()
-    asking = sorted(slicing.guessed(stays))
+    assert slicing.polling(plain) == frozenset()
+    asking = sorted(slicing.polling(stays))
     assert [stays.instructions[i].mnemonic for i in asking] == ["s_cbranch_scc0", "s_cbranch_scc1"]
-    assert slicing.slice_of(stays).guessed == frozenset(asking)
+    assert slicing.slice_of(stays).polling == frozenset(asking)
 
 
 def test_whole_tiles_follow_workgroup_0_and_ranges_are_followed_by_themselves() -> None:
