@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hipgemm.build import Linked
     from hipgemm.memory_use import MemoryUse
     from isa.object.code_object import CodeObject
+    from isa.timing.as_measured import AsMeasured
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
     from isa.timing.predict import TimedLaunch
@@ -26,12 +27,14 @@ _FIRST, _APART = 0x7F00_0000_0000, 0x10_0000_0000
 
 @dataclass(frozen=True, repr=False)
 class Prediction(Shown):
-    """A kernel's launch, and what the cycle model says of it. use: what it moves, where that was asked for."""
+    """A kernel's launch, and what the cycle model says of it. use: what it moves, as_measured: what events would show,
+    where that was asked for."""
 
     kernel: str
     launch: Launch
     timing: Timing
     use: MemoryUse | None = None
+    as_measured: AsMeasured | None = None
 
     @property
     def tflops(self) -> float | None:
@@ -48,30 +51,36 @@ class Prediction(Shown):
 
 def predicted(
     made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
-    run: bool = False,
+    run: bool = False, warm: bool = False, load: str | None = None, overhead_us: float = 0.0,
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
-    """A launch of a kernel whose code is there, and all that is predicted of it. Raises what `timed` does."""
+    """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us: what
+    `isa.timing.as_measured` takes, if events are asked for. Raises what `timed` does."""
     from hipgemm.memory_use import memory_use
     from hipgemm.source_lines import places
+    from isa.timing.as_measured import as_measured
 
-    ready = timed(made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run)
+    ready = timed(made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm)
     timing = ready.timing(clock_mhz)
     named = places(made.program, made.name) if made.program else ()
-    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, named))
+    events = as_measured(timing, load, overhead_us) if load or overhead_us else None
+    return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, named), events)
 
 
 def timed(
-    code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None, run: bool = False
-) -> TimedLaunch:
-    """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went. IsaError where the
-    arguments are not the kernel's, or its addresses depend on data and nothing is run."""
+    code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None, run: bool = False,
+    warm: bool = False,
+) -> TimedLaunch:  # fmt: skip
+    """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went; warm: it has been
+    made before. IsaError where the arguments are not the kernel's, or addresses depend on data and nothing is run."""
     from isa.timing import bank_rules, predict
 
     kernel = code.kernel(name)
     bound = launch.bound(kernel)
     kernarg = bound.kernarg(kernel, [_FIRST + i * _APART for i in range(len(bound.arrays))])
     rule = bank_rule or bank_rules.DEFAULT
-    ready = predict.TimedLaunch(code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule)
+    ready = predict.TimedLaunch(
+        code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule, warm=warm
+    )
     if not run:
         return ready
     from hipgemm.run_path import RunTimedLaunch

@@ -28,6 +28,12 @@ from isa.errors import IsaError, meant
 @launch_options
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @clock_option
+@click.option("--load", default=None, help="What events show: the clock under a light or a heavy load.")
+@click.option(
+    "--overhead", default=0.0, show_default=True, metavar="US", type=click.FloatRange(0),
+    help="What events show: the launch's own microseconds.",
+)  # fmt: skip
+@click.option("--warm", is_flag=True, help="The launch has been made before, and L3 holds what it left.")
 @run_option
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
 @click.option("--sensitivity", is_flag=True, help="How much each uncertain machine number matters.")
@@ -35,7 +41,8 @@ from isa.errors import IsaError, meant
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     what: str, problem: Problem, request: LaunchRequest, card_name: str, clock: float | None,
-    run: bool, bank_rule: str | None, sensitivity: bool, code: CodeOptions, as_json: bool,
+    load: str | None, overhead: float, warm: bool, run: bool, bank_rule: str | None, sensitivity: bool,
+    code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
@@ -49,8 +56,10 @@ def command(
     from hipgemm.launch_request import prepared
     from hipgemm.predict import predicted
     from hipgemm.report import timing as shown
-    from isa.timing import bank_rules, cards, ensemble, rdna3, uncertainty
+    from isa.timing import as_measured, bank_rules, cards, ensemble, rdna3, uncertainty
 
+    if load is not None:
+        as_measured.load(load)
     rule = bank_rule or bank_rules.DEFAULT
     if rule not in bank_rules.RULES:
         raise IsaError(
@@ -66,7 +75,9 @@ def command(
             kernel, request, problem, arch=code.arch or on.arch, hipcc=code.hipcc, cus=on.cus, runs=False
         )
         step("following its addresses and playing it")
-        ready, prediction = predicted(made, launch, on, clock, bank_rule=rule, run=run)
+        ready, prediction = predicted(
+            made, launch, on, clock, bank_rule=rule, run=run, warm=warm, load=load, overhead_us=overhead
+        )
         ends = []
         if sensitivity:
             step("varying the machine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from hipgemm.memory_use import MemoryUse
@@ -14,7 +15,8 @@ from isa.timing.ensemble import Timing
 def rows(p: Prediction) -> list[tuple[str, str]]:
     """(what, value) lines, most wanted first."""
     time, *others = p.timing.rows()
-    return [time, *_speed(p), *(_memory(p.use) if p.use else ()), *others]
+    events = p.as_measured.rows() if p.as_measured else []
+    return [time, *events, *_speed(p), *(_memory(p.use) if p.use else ()), *others]
 
 
 def text(p: Prediction) -> str:
@@ -47,6 +49,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "exact": t.exact,
         "causes": t.causes,
         "memory": p.use.to_dict() if p.use else None,
+        "as_measured": asdict(p.as_measured) if p.as_measured else None,
     }
 
 

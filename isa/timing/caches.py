@@ -7,9 +7,10 @@ that had the line; the engine then draws from these shares. L2 and L3 are writte
 behind a cache only where that cache does not hold it written already, so that what many instructions write of a line
 goes out once, and of a line that is written in part only its sectors do.
 
-Two rounds are played: the first from cold caches, the second with what the first left in L3; it stands for all later
-ones. Workgroup i of the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u
-belongs to shader array u mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
+Two rounds are played: the first from cold caches (or, of a launch that was made before, with what its last round left
+in L3), the second with what the first left in L3; it stands for all later ones. Workgroup i of
+the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u belongs to shader array u
+mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
 
 The set of a line is a hash of its number, here and in the engine: by the plain low bits all rows of a matrix whose
 stride is a power of two would fall into one set (assumed; nobody published the hash).
@@ -46,10 +47,12 @@ def positions(recorded: Recorded, code: Code) -> np.ndarray:
 
 
 def served(
-    trace: Trace, code: Code, card: Card, numbers: Mapping[str, float], *, cu_mode: bool, slots: int
-) -> np.ndarray:
-    """float[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip; of a
-    store, sectors by the level that they reach."""
+    trace: Trace, code: Code, card: Card, numbers: Mapping[str, float], *, cu_mode: bool, slots: int,
+    warm: bool = False,
+) -> np.ndarray:  # fmt: skip
+    """warm: the launch has been made before, and L3 holds what it left. float[n, 5]: how many line loads of each
+    instruction L0, L1, L2, L3 and VRAM serve in a round of the chip; of a store, sectors by the level that they
+    reach."""
     line = numbers["line_bytes"]
     cus_a_unit = 1 if cu_mode else 2
     units = card.cus // cus_a_unit
@@ -84,16 +87,20 @@ def served(
         )  # fmt: skip
         return found, min(1.0, seen / max(1, int(np.diff(r.mem_at).max())))
 
+    def leaves(found: np.ndarray, part: float) -> None:
+        """What a round left in L3 is there for the next one, if the whole of it, not only what was played, fits."""
+        lines = found[:, 4] / np.where(code.kind == engine_abi.STORE, line // engine_abi.SECTOR, 1)
+        if lines.sum() / part * line > card.l3_bytes:
+            l3.tags[:] = -1
+            l3.dirty[:] = 0
+        l3.used[:] -= l3.used.max(initial=0)  # older than all that follows
+
+    if warm and beginnings is None:
+        leaves(*play(trace.workgroups - resident))
     first, part = play(0)
     if rounds == 1 or beginnings is not None:
         return first.astype(float)
-    # A round leaves in L3 what the next one finds again, if the whole round, not only what was played, fits there.
-    lines = first[:, 4] / np.where(code.kind == engine_abi.STORE, line // engine_abi.SECTOR, 1)
-    fits = lines.sum() / part * line <= card.l3_bytes
-    if not fits:
-        l3.tags[:] = -1
-        l3.dirty[:] = 0
-    l3.used[:] -= l3.used.max(initial=0)  # older than all that follows
+    leaves(first, part)
     later, _ = play(resident if trace.workgroups >= 2 * resident else trace.workgroups - resident)
     return (first + (rounds - 1) * later) / rounds
 

@@ -6,6 +6,8 @@ Sources:
     shader arrays    what `rocminfo` prints: shader engines x arrays of an engine
     clock            the boost clock of AMD's product pages; of the 780M, 890M and 8060S the "graphics frequency", which
                      `rocminfo` prints too
+    power            total board power of AMD's product pages; of graphics of a processor the upper end of its
+                     configurable TDP, which the CPU's cores share
     memory           AMD's product pages. Graphics of a processor has the memory of its machine: here DDR5-5600 for the
                      780M and LPDDR5X-7500 for the 890M, as in the machines that C&C measured, and LPDDR5X-8000 for the
                      8060S; half of 64, 96 and 128 GB, which is what Linux lets a GPU have if nothing else is said
@@ -42,6 +44,7 @@ class Card:
 
     l3_bytes:   0 where there is no L3.
     bus_bits:   width of the bus to memory.
+    watts:      power that the board may draw.
     integrated: it is a part of a processor, and has no memory of its own.
     """
 
@@ -55,6 +58,7 @@ class Card:
     vram_bytes: int
     vram_bandwidth: float
     bus_bits: int
+    watts: int
     integrated: bool = False
 
     @property
@@ -73,6 +77,11 @@ class Card:
         bandwidth, of = _L3_OF_MB
         return bandwidth * (self.l3_bytes // _MB) / of
 
+    @property
+    def watts_a_cu_ghz(self) -> float:
+        """Of the board's power, at the boost clock."""
+        return self.watts / (self.cus * self.clock_mhz / 1000)
+
     def peak_flops(self, clock_mhz: float | None = None, *, matrix: bool = False) -> float:
         """fp32 FLOP/s with one dual FMA a cycle on each SIMD. matrix: operations/s of v_wmma on 16 or 8 bits, twice as
         many (AMD's peak, 122.8 TFLOP/s of a 7900 XTX)."""
@@ -83,16 +92,16 @@ CARDS: dict[str, Card] = {
     card.name: card
     for card in (
         #                            SAs  MHz
-        Card("7900 XTX", "gfx1100", 96, 12, 2500, 6 * _MB, 96 * _MB, 24 * _GB, 960e9, 384),
-        Card("7900 XT", "gfx1100", 84, 12, 2400, 6 * _MB, 80 * _MB, 20 * _GB, 800e9, 320),
-        Card("7900 GRE", "gfx1100", 80, 12, 2245, 6 * _MB, 64 * _MB, 16 * _GB, 576e9, 256),
-        Card("W7900", "gfx1100", 96, 12, 2495, 6 * _MB, 96 * _MB, 48 * _GB, 864e9, 384),
-        Card("7800 XT", "gfx1101", 60, 6, 2430, 4 * _MB, 64 * _MB, 16 * _GB, 624e9, 256),
-        Card("7700 XT", "gfx1101", 54, 6, 2544, 4 * _MB, 48 * _MB, 12 * _GB, 432e9, 192),
-        Card("7600", "gfx1102", 32, 4, 2655, 2 * _MB, 32 * _MB, 8 * _GB, 288e9, 128),
-        Card("780M", "gfx1103", 12, 2, 2700, 2 * _MB, 0, 32 * _GB, 89.6e9, 128, integrated=True),
-        Card("890M", "gfx1150", 16, 2, 2900, 2 * _MB, 0, 48 * _GB, 120e9, 128, integrated=True),
-        Card("8060S", "gfx1151", 40, 4, 2900, 2 * _MB, 32 * _MB, 64 * _GB, 256e9, 256, integrated=True),
+        Card("7900 XTX", "gfx1100", 96, 12, 2500, 6 * _MB, 96 * _MB, 24 * _GB, 960e9, 384, 355),
+        Card("7900 XT", "gfx1100", 84, 12, 2400, 6 * _MB, 80 * _MB, 20 * _GB, 800e9, 320, 315),
+        Card("7900 GRE", "gfx1100", 80, 12, 2245, 6 * _MB, 64 * _MB, 16 * _GB, 576e9, 256, 260),
+        Card("W7900", "gfx1100", 96, 12, 2495, 6 * _MB, 96 * _MB, 48 * _GB, 864e9, 384, 295),
+        Card("7800 XT", "gfx1101", 60, 6, 2430, 4 * _MB, 64 * _MB, 16 * _GB, 624e9, 256, 263),
+        Card("7700 XT", "gfx1101", 54, 6, 2544, 4 * _MB, 48 * _MB, 12 * _GB, 432e9, 192, 245),
+        Card("7600", "gfx1102", 32, 4, 2655, 2 * _MB, 32 * _MB, 8 * _GB, 288e9, 128, 165),
+        Card("780M", "gfx1103", 12, 2, 2700, 2 * _MB, 0, 32 * _GB, 89.6e9, 128, 54, integrated=True),
+        Card("890M", "gfx1150", 16, 2, 2900, 2 * _MB, 0, 48 * _GB, 120e9, 128, 54, integrated=True),
+        Card("8060S", "gfx1151", 40, 4, 2900, 2 * _MB, 32 * _MB, 64 * _GB, 256e9, 256, 120, integrated=True),
     )
 }
 

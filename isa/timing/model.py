@@ -128,8 +128,9 @@ def prepare(
     on: Card,
     numbers: Mapping[str, float] | None = None,
     bank_rule: str = bank_rules.DEFAULT,
+    warm: bool = False,
 ) -> Prepared:
-    """Everything for `run` but policy and seed."""
+    """Everything for `run` but policy and seed. warm: the launch has been made before."""
     from isa.timing import caches
 
     numbers = numbers or rdna3.values()
@@ -137,7 +138,7 @@ def prepare(
     fits = occupancy(
         resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch)
     )
-    found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups)
+    found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
     return Prepared(cfg, code, trace, resources, numbers, on, fits, caches.levels(found))
 
 

@@ -41,7 +41,10 @@ backend guide, "Kernarg segment": 16 bytes at least)."""
 _KIND = "predictions"
 _MOST = 1000
 """Predictions that are kept, of some 50 kB."""
-_ELSEWHERE = ("check", "asm/emit.py", "passes", "toolchain.py")
+_ELSEWHERE = (
+    "check", "asm/emit.py", "passes", "toolchain.py",
+    "timing/as_measured.py", "timing/sqtt.py", "timing/trace_files.py", "timing/att.py",
+)  # fmt: skip
 """What of isa has no say in a prediction."""
 
 
@@ -81,8 +84,8 @@ def launch_of(
 @dataclass(frozen=True)
 class TimedLaunch:
     """A launch whose time on a card is asked for. kernarg: the explicit arguments; numbers: of the machine, those of
-    `isa.timing.rdna3` if None. Asking raises IsaError where it cannot be timed without running it, or where the code is
-    for another target than the card."""
+    `isa.timing.rdna3` if None; warm: it has been made before, and L3 holds what it left. Asking raises IsaError where
+    it cannot be timed without running it, or where the code is for another target than the card."""
 
     code: objects.CodeObject
     name: str
@@ -93,6 +96,7 @@ class TimedLaunch:
     dynamic_lds: int = 0
     numbers: Mapping[str, float] | None = None
     bank_rule: str = bank_rules.DEFAULT
+    warm: bool = False
 
     def __post_init__(self) -> None:
         if self.code.arch != self.on.arch:
@@ -113,7 +117,7 @@ class TimedLaunch:
             resources.vgprs, resources.lds, 32 * launch.waves, cu_mode=resources.cu_mode, target=target(self.on.arch)
         )
         found = apart(cfg, launch, trace(cfg, launch), units, fits.workgroups)
-        return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule)
+        return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm)
 
     def timing(self, clock_mhz: float | None = None) -> Timing:
         """The prediction at this clock (the card's if None), from the disk or made."""
@@ -131,7 +135,7 @@ class TimedLaunch:
     def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:
         launch = (self.grid, self.block, self.kernarg, self.dynamic_lds)
         kernel = self.code.kernel(self.name)
-        facts = (what, self.code.arch, kernel, launch, self.on, clock_mhz, self.numbers, self.bank_rule)
+        facts = (what, self.code.arch, kernel, launch, self.on, clock_mhz, self.numbers, self.bank_rule, self.warm)
         key = cache.key(_model(), repr(facts), self.code.code(self.name))
         return cache.find_or_make(_KIND, key, _MOST, make, _write, _read)
 

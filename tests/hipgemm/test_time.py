@@ -49,6 +49,22 @@ def test_a_slower_clock_and_a_smaller_card_take_longer() -> None:
     assert smaller > 1.5 * base
 
 
+def test_a_launch_that_was_made_before_finds_its_data_in_l3() -> None:
+    first, again = (json.loads(invoke("kernel1", "-n", "256", "--json", *w)) for w in ([], ["--warm"]))
+    assert again["time_ms"] < first["time_ms"]
+    assert [level["bytes"] > 0 for level in (first["memory"]["levels"][-1], again["memory"]["levels"][-1])] == [
+        True,
+        False,
+    ]
+
+
+def test_events_are_a_line_of_their_own() -> None:
+    found = json.loads(invoke("kernel1", "-n", "256", "--json", "--load", "heavy", "--overhead", "10"))
+    assert found["as_measured"]["time_s"] == pytest.approx(1e-3 * found["time_ms"] + 10e-6)
+    assert found["as_measured"]["clock_mhz"] == found["clock_mhz"]  # a light kernel
+    assert json.loads(invoke("kernel1", "-n", "256", "--json"))["as_measured"] is None
+
+
 def test_text_names_what_it_is() -> None:
     text = invoke("kernel1", "-n", "128")
     assert "ms predicted" in text

@@ -1,0 +1,113 @@
+"""What events around a launch show, of a prediction of the GPU alone: the clock under load, and the launch's overhead.
+
+`isa.timing.ensemble` says how many cycles a kernel takes, and its time at the clock it was given, the card's boost. A
+card keeps that clock while its power limit allows. Here the power of the cores is taken as P = k u f V^2 with V
+proportional to f, u the part of all SIMD cycles in which the VALU executes: above a utilisation u0 the clock falls as
+
+    f = boost (u0 / u)^(1/3)
+
+u0 depends on what the VALU toggles (`LOADS`): "light" is B the identity, whose products are mostly zeros, "heavy" is
+random data. u0 was fitted for the 7900 GRE; for another card it goes with the board's power a CU and GHz of its boost
+clock, at which cards are taken to have one voltage (assumed, and not compared with any). The time is the cycles at
+that clock: what waits for memory does not wait longer for it, so kernels that memory holds up are told a little slow.
+
+An event's time begins before the kernel does and ends after it. How much that is follows from the machine and not from
+the card: `Number` WSL2 below is one that was fitted, for a user's own there is `hipgemm time --overhead`.
+
+Fitted on rocm_sgemm's averages of random data on a 7900 GRE under WSL2: on every other of 32, as the fields of a chess
+board (size, layout); judged on the other half (docs/timing.md). "light" was fitted to one figure, rocm_sgemm's minimum
+at 4096, and judged on the study's kernels. The ends of u0 are what 80 % of the half it was fitted on need.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isa.errors import IsaError, meant
+from isa.timing.cards import Card, card
+
+if TYPE_CHECKING:
+    from isa.timing.ensemble import Timing
+
+_FITTED_ON = "7900 GRE"
+_EXPONENT = 1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Utilisation of the VALU above which the clock of a 7900 GRE falls, and its range."""
+
+    what: str
+    u0: float
+    low: float
+    high: float
+    source: str
+
+
+LOADS = {
+    "light": Load("B the identity", 0.64, 0.55, 0.85, "rocm_sgemm's minimum of 16 at 4096, 4.36 ms"),
+    "heavy": Load("random data", 0.45, 0.36, 0.57, "16 of rocm_sgemm's averages"),
+}
+WSL2_OVERHEAD_US = 72.0
+"""Fitted with "heavy": under WSL2, with events around each launch. On Linux it is a few us (assumed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsMeasured:
+    """What events would show. clock_mhz: under the load, with its range; overhead_s: a launch's."""
+
+    time_s: float
+    low_s: float
+    high_s: float
+    clock_mhz: float
+    clock_low_mhz: float
+    clock_high_mhz: float
+    overhead_s: float
+    load: str | None
+
+    def rows(self) -> list[tuple[str, str]]:
+        """For a reader, beside those of the GPU alone."""
+        time, low, high = (1e3 * s for s in (self.time_s, self.low_s, self.high_s))
+        with_what = [f"{1e6 * self.overhead_s:g} us of launch"] if self.overhead_s else []
+        if self.load is not None:
+            clock = f"{self.clock_mhz:.0f} MHz"
+            if self.clock_low_mhz != self.clock_high_mhz:
+                clock += f" ({self.clock_low_mhz:.0f} to {self.clock_high_mhz:.0f})"
+            with_what.insert(0, f"{clock} under a {self.load} load ({LOADS[self.load].what})")
+        return [("by events", f"{time:.4f} ms predicted, {low:.4f} to {high:.4f}: {', '.join(with_what)}")]
+
+
+def load(name: str) -> Load:
+    """IsaError that lists them where there is no such load."""
+    if name not in LOADS:
+        raise IsaError(f"no load {name!r}", expected="one of " + ", ".join(LOADS), got=name, hint=meant(name, LOADS))
+    return LOADS[name]
+
+
+def clock_share(on: Card, u: float, u0: float) -> float:
+    """Of the boost clock, at utilisation u of the VALU. u0: of the 7900 GRE."""
+    reference = card(_FITTED_ON)
+    u0 *= on.watts_a_cu_ghz / reference.watts_a_cu_ghz
+    return min(1.0, (u0 / max(u, 1e-9)) ** _EXPONENT)
+
+
+def as_measured(timing: Timing, load_name: str | None = None, overhead_us: float = 0.0) -> AsMeasured:
+    """load_name: of LOADS, None for the clock that was asked for. The band joins the timing's own with the clock's."""
+    if load_name is None:
+        shares = (1.0, 1.0, 1.0)
+    else:
+        of = load(load_name)
+        shares = tuple(  # type: ignore[assignment]
+            clock_share(timing.card, timing.valu_utilisation, u0) for u0 in (of.u0, of.low, of.high)
+        )
+    share, least, most = shares
+    overhead = 1e-6 * overhead_us
+    busy = timing.time_s / share
+    below = math.hypot(1 - timing.low_s / timing.time_s, 1 - share / most)
+    above = math.hypot(timing.high_s / timing.time_s - 1, share / least - 1)
+    return AsMeasured(
+        overhead + busy, overhead + busy * (1 - below), overhead + busy * (1 + above), share * timing.clock_mhz,
+        least * timing.clock_mhz, most * timing.clock_mhz, overhead, load_name,
+    )  # fmt: skip
