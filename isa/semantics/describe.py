@@ -92,6 +92,7 @@ IMPLICIT: dict[str, Reg] = {"scc": SCC, "vcc": VCC_LO, "vcc64": VCC, "exec": EXE
 _BITS = {"f16h": 16, "f16x8": 256, "bf16x8": 256, "mask": 32, "mix": 32}
 _HALVES = frozenset({"f16", "u16", "i16", "b16", "bf16", "f16h", "f16x8", "bf16x8"})
 _MERGING = frozenset({"quad_perm", "dpp8", "row_mask", "bank_mask"})
+_PERMLANES = frozenset({"v_permlane16_b32", "v_permlanex16_b32"})
 _LIMITS = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
 _SUFFIX = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp|e32_dpp)$")
 
@@ -309,7 +310,7 @@ class Description:
                 if number in desc.relative and (access == "r" or role.written):  # of many written all but one are kept
                     found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS.get(reg.file, 0)))
                     found.update(reg.units())
-                elif keeps or access in role.access:
+                elif keeps or (access in role.access and not (access == "r" and role.written and _replaces(half))):
                     found.update(reg.units())
         for name in implicit:
             if name in IMPLICIT:
@@ -321,6 +322,12 @@ class Description:
 
 def _merges(half: Instruction) -> bool:
     return any(name in _MERGING for name, _ in half.modifiers)
+
+
+def _replaces(half: Instruction) -> bool:
+    """v_permlane*16_b32 writes each of its lanes where it fetches inactive lanes or takes 0 for them."""
+    op_sel = half.modifier("op_sel")
+    return half.mnemonic in _PERMLANES and isinstance(op_sel, tuple) and any(op_sel[:2])
 
 
 TABLE: dict[str, Description] = {}

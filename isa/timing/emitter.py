@@ -71,7 +71,7 @@ class Emitter:
         source = "def block(V, S, F, C, K, load, A, M):\n    " + "\n    ".join(lines)
         scope: dict[str, Any] = {
             "np": np, "LANES": _LANES, "ONE": np.ones((1, 1), np.uint32), "mask": mask_of, "lane": _lane, "clz": _clz,
-            "ctz": _ctz,
+            "ctz": _ctz, "bitreverse": _bitreverse,
         }  # fmt: skip
         exec(compile(source, f"<block {block.index}>", "exec"), scope)
         constants = [
@@ -210,6 +210,15 @@ def _lane(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def _clz(values: np.ndarray, bits: int) -> np.ndarray:
     lengths = np.where(values == 0, 0, np.floor(np.log2(np.maximum(values, 1).astype(np.float64))).astype(np.int64) + 1)
     return (bits - lengths).astype(values.dtype)
+
+
+def _bitreverse(values: np.ndarray, bits: int) -> np.ndarray:
+    words = values.view(f"u{values.itemsize}")
+    one = words.dtype.type(1)
+    turned = sum(
+        ((words >> words.dtype.type(i) & one) << words.dtype.type(bits - 1 - i) for i in range(bits)), 0 * words
+    )
+    return turned.view(values.dtype)
 
 
 def _ctz(values: np.ndarray, bits: int) -> np.ndarray:

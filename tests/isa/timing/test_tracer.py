@@ -48,6 +48,14 @@ def test_a_loop_is_followed_with_its_addresses() -> None:
     assert np.diff(found.sector_at).tolist() == [16] * 4  # 32 lanes, 16 bytes apart
 
 
+def test_a_bit_reversal_makes_addresses() -> None:
+    text = "v_bfrev_b32_e32 v1, v0\nv_lshrrev_b32_e32 v1, 20, v1\nglobal_load_b32 v2, v1, s[0:1]\ns_endpgm"
+    found = trace(cfg_of(text), TracedLaunch((1, 1, 1), (32, 1, 1))).recorded
+    assert sorted(found.sectors * 32) == [
+        int(f"{lane:05b}"[::-1], 2) * 128 for lane in sorted(range(32), key=lambda n: f"{n:05b}"[::-1])
+    ]
+
+
 def test_a_path_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "LONGEST", 5)
     trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1)))  # 5 blocks

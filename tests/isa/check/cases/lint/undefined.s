@@ -22,6 +22,9 @@ next_round:
 	v_cndmask_b32_e64 v21, v20, v10, s17
 	v_cndmask_b32_e64 v22, v20, v10, s19
 	v_mov_b32_e32 v12, v2
+	v_permlanex16_b32 v40, v2, s2, s2 op_sel:[1,0]  ; lanes that are off are fetched,
+	v_permlane16_b32 v41, v2, s2, s2 op_sel:[0,1]   ; or give 0: nothing of v40 and v41 is left
+	v_dual_add_f32 v12, v40, v12 :: v_dual_mov_b32 v22, v41
 	global_store_b64 v0, v[12:13], s[4:5]           ; a structure with four bytes of padding
 	global_store_b128 v0, v[20:23], s[4:5] offset:64
 	s_endpgm
@@ -52,6 +55,8 @@ wrong_round:
 	global_store_b128 v0, v[20:23], s[4:5] offset:64
 	global_store_b64 v0, v[10:11], s[4:5]
 	global_store_b32 v0, v18, s[4:5]
+	v_permlanex16_b32 v40, v2, s2, s2
+	global_store_b32 v0, v40, s[4:5]
 	s_endpgm
 .Lfunc_end1:
 	.section	.rodata
@@ -73,51 +78,64 @@ note: case.s:15:2: v_cndmask_b32_e32 reads v20, which nothing has written on som
     	v_cndmask_b32_e32 v20, v20, v2, vcc_lo          ; one of many rounds chooses v2
     	^
   help: nothing to do where that path is never taken
-case.s:61:3: the code uses 32 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+note: case.s:23:2: nobody reads v22 [VAL003 value that nobody reads; data flow]
+    	v_cndmask_b32_e64 v22, v20, v10, s19
+    	^
+  help: leave it out, or see who was meant to read it
+case.s:27:2: the destinations of X and Y must be one even, one odd [VOPD004 VOPD destinations; RDNA3 ISA guide 7.6]
+    	v_dual_add_f32 v12, v40, v12 :: v_dual_mov_b32 v22, v41
+    	^
+  found: v12 and v22
+  help: rename a register
+case.s:66:3: the code uses 42 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
-  expected: .amdhsa_next_free_vgpr 32 or more
+  expected: .amdhsa_next_free_vgpr 42 or more
   found: 24
   help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
-case.s:31:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:34:2: v_mad_u64_u32 reads v1, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[2:3], null, s2, 3, v[0:1]
     	^
   help: set it first
-case.s:34:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:37:2: v_mad_u64_u32 reads v31, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_mad_u64_u32 v[26:27], null, s2, 5, v[30:31]
     	^
   help: set it first
-case.s:41:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:44:2: v_cndmask_b32_e32 reads v19, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_cndmask_b32_e32 v20, v19, v2, vcc_lo          ; in no round anybody writes v19
     	^
   help: set it first
-case.s:42:2: v_add_f32_e32 reads v18, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:45:2: v_add_f32_e32 reads v18, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	v_add_f32_e32 v18, v18, v2                      ; a sum that nobody cleared
     	^
   help: set it first
-case.s:43:2: s_or_b32 reads s17, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:46:2: s_or_b32 reads s17, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: set it first
-case.s:43:2: s_or_b32 reads s21, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:46:2: s_or_b32 reads s21, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_or_b32 s17, s17, s21
     	^
   help: set it first
-case.s:44:2: s_and_not1_b32 reads s19, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:47:2: s_and_not1_b32 reads s19, which nothing has written the first time round [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	s_and_not1_b32 s18, s19, s17
     	^
   help: set it first
-case.s:51:2: global_store_b64 reads v12, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:54:2: global_store_b64 reads v12, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: set it first
-case.s:51:2: global_store_b64 reads v13, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+case.s:54:2: global_store_b64 reads v13, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
     	global_store_b64 v0, v[12:13], s[4:5]           ; neither half
     	^
   help: set it first
-case.s:67:3: the code uses 32 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
+case.s:58:2: v_permlanex16_b32 reads v40, which nothing has written [VAL001 read of a register that nobody wrote; LLVM AMDGPUUsage, Initial Kernel Execution State]
+    	v_permlanex16_b32 v40, v2, s2, s2
+    	^
+  help: set it first
+case.s:72:3: the code uses 41 VGPRs, the descriptor gives 24 [CNT001 counts; LLVM AMDGPUUsage, Code Object Kernel Descriptor]
     		.amdhsa_next_free_vgpr 24
     		^
-  expected: .amdhsa_next_free_vgpr 32 or more
+  expected: .amdhsa_next_free_vgpr 41 or more
   found: 24
   help: set directive and metadata together; passes do it with isa.asm.emit.set_directives
