@@ -3,6 +3,7 @@
 # make test-slow  the same and the slow ones: an hour and a half of one core, most of it the instruction vectors
 # make lint   ruff and mypy alone
 # make tune   the shipped table and the figures of docs/tuning.md anew: hours, and it goes on where it was stopped
+# make clients  programs of others on the simulated card: installs them, and runs for half an hour (docs/clients.md)
 # make fuzz   150,000 damaged inputs for the readers of assembly, code objects, bundles and metadata: some minutes
 #
 # Everything is installed into .venv by pip, nothing needs root. A second run installs nothing. `make run` installs a
@@ -16,7 +17,7 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of processes, which should not compile it anew
 
-.PHONY: run test test-slow lint fuzz tune clean
+.PHONY: run test test-slow lint fuzz tune clients clean
 
 run: $(RUN)
 	$(BIN)/python tools/build_isa.py kernel8
@@ -34,6 +35,9 @@ tune: $(RUN)
 
 fuzz: $(DEV)
 	$(BIN)/python tools/fuzz.py
+
+clients: $(DEV)
+	$(BIN)/python tools/clients.py --update
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -270,6 +270,65 @@ class DeviceProp(ctypes.Structure):
     )
 
 
+class DevicePropBefore6(ctypes.Structure):
+    """hipDeviceProp_tR0000: hipDeviceProp_t as it was before ROCm 6; the names of the same things are the same."""
+
+    _fields_ = (
+        ("name", ctypes.c_char * 256),
+        ("totalGlobalMem", _Z),
+        ("sharedMemPerBlock", _Z),
+        ("regsPerBlock", _I),
+        ("warpSize", _I),
+        ("maxThreadsPerBlock", _I),
+        ("maxThreadsDim", _I * 3),
+        ("maxGridSize", _I * 3),
+        ("clockRate", _I),
+        ("memoryClockRate", _I),
+        ("memoryBusWidth", _I),
+        ("totalConstMem", _Z),
+        ("major", _I),
+        ("minor", _I),
+        ("multiProcessorCount", _I),
+        ("l2CacheSize", _I),
+        ("maxThreadsPerMultiProcessor", _I),
+        ("computeMode", _I),
+        ("clockInstructionRate", _I),
+        ("arch", _U),
+        ("concurrentKernels", _I),
+        ("pciDomainID", _I),
+        ("pciBusID", _I),
+        ("pciDeviceID", _I),
+        ("maxSharedMemoryPerMultiProcessor", _Z),
+        ("isMultiGpuBoard", _I),
+        ("canMapHostMemory", _I),
+        ("gcnArch", _I),
+        ("gcnArchName", ctypes.c_char * 256),
+        ("integrated", _I),
+        ("cooperativeLaunch", _I),
+        ("cooperativeMultiDeviceLaunch", _I),
+        ("textureLimits", _I * 7),  # images are not simulated
+        ("hdpMemFlushCntl", ctypes.c_void_p),
+        ("hdpRegFlushCntl", ctypes.c_void_p),
+        ("memPitch", _Z),
+        ("textureAlignment", _Z),
+        ("texturePitchAlignment", _Z),
+        ("kernelExecTimeoutEnabled", _I),
+        ("ECCEnabled", _I),
+        ("tccDriver", _I),
+        ("cooperativeMultiDeviceUnmatchedFunc", _I),
+        ("cooperativeMultiDeviceUnmatchedGridDim", _I),
+        ("cooperativeMultiDeviceUnmatchedBlockDim", _I),
+        ("cooperativeMultiDeviceUnmatchedSharedMem", _I),
+        ("isLargeBar", _I),
+        ("asicRevision", _I),
+        ("managedMemory", _I),
+        ("directManagedMemAccessFromHost", _I),
+        ("concurrentManagedAccess", _I),
+        ("pageableMemoryAccess", _I),
+        ("pageableMemoryAccessUsesHostPageTables", _I),
+    )
+
+
 class PointerAttributes(ctypes.Structure):
     """hipPointerAttribute_t."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hipgemm.simulated_hip import rocm_path
+from hipgemm.simulated_hip.abi import DevicePropBefore6
 from hipgemm.simulated_hip.host import read_text
 from isa import toolchain
 from isa.errors import IsaError
@@ -283,3 +284,25 @@ def test_c_texts_are_quoted() -> None:
     assert inside.isascii()
     assert inside.encode().decode("unicode_escape").encode("latin1") == text.encode()
     assert read_text(ctypes.addressof(ctypes.create_string_buffer(b"x"))) == b"x"
+
+
+OLD_HEADER = Path("/usr/include/hip/hip_version.h")
+BEFORE_6 = OLD_HEADER.is_file() and "HIP_VERSION_MAJOR 5" in OLD_HEADER.read_text()
+
+
+@embeds
+@pytest.mark.skipif(not BEFORE_6, reason="needs HIP's headers of before ROCm 6, as Debian has them")
+def test_device_properties_as_before_rocm_6(tmp_path: Path) -> None:
+    """By the old name, laid out as the old header says."""
+    fields = [name for name, _ in DevicePropBefore6._fields_ if name != "textureLimits"]
+    offsets = " ".join(f'printf("%zu ", offsetof(hipDeviceProp_t, {name}));' for name in fields)
+    source = (
+        "#include <hip/hip_runtime_api.h>\n#include <stddef.h>\n#include <stdio.h>\n"
+        f"int main(void) {{ hipDeviceProp_t p; {offsets}\n"
+        'printf("| %d", hipGetDeviceProperties(&p, 0));\n'
+        'printf(" %s %d %zu", p.gcnArchName, p.warpSize, sizeof p); return 0; }'
+    )
+    flags = ("-D__HIP_PLATFORM_AMD__", "-w", f"-L{rocm_path() / 'lib'}", "-lamdhip64")
+    told, answer = simulate("--", program(source, tmp_path, *flags)).stdout.split("|")
+    assert [int(n) for n in told.split()] == [getattr(DevicePropBefore6, name).offset for name in fields]
+    assert answer.split() == ["0", "gfx1100", "32", str(ctypes.sizeof(DevicePropBefore6))]

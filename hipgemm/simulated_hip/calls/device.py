@@ -12,6 +12,7 @@ from typing import Any
 from hipgemm.simulated_hip.abi import (
     VERSION,
     DeviceProp,
+    DevicePropBefore6,
     ErrorCode,
     HipError,
     Int,
@@ -274,6 +275,17 @@ def hipGetDevicePropertiesR0600(rt: Runtime, out: Pointer, device: Int) -> None:
 
 
 @call
+def hipGetDeviceProperties(rt: Runtime, out: Pointer, device: Int) -> None:
+    """What was built before ROCm 6 means by that name. Such programs know no newer properties."""
+    one(device)
+    if not out:
+        raise HipError(ErrorCode.InvalidValue)
+    known = {name for name, _ in DevicePropBefore6._fields_}
+    properties = DevicePropBefore6(**{name: v for name, v in _properties(rt).items() if name in known})
+    ctypes.memmove(out, ctypes.addressof(properties), ctypes.sizeof(properties))
+
+
+@call(alias=("hipChooseDevice",))
 def hipChooseDeviceR0600(rt: Runtime, out: Pointer, wanted: Pointer) -> None:
     store(out, ctypes.c_int, 0)
 
