@@ -5,6 +5,7 @@ NumPy has no bf16: its words are held as u16, the upper halves of f32.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -91,4 +92,31 @@ class Types:
         return self.factor if self.factor == self.result else f"{self.factor} to {self.result}"
 
 
-FP32 = Types()
+@dataclass(frozen=True, slots=True)
+class Epilogue:
+    """What happens to C besides alpha and beta, as `isa.gemm.matrix.element` says. scales: of rows and columns."""
+
+    scales: bool = False
+    bias: bool = False
+    activation: str = ""
+
+    def lengths(self, m: int, n: int) -> dict[str, int]:
+        """Of the vectors of f32 that it takes, in the order of the arguments."""
+        found = {"bias": n} if self.bias else {}
+        return found | ({"row_scale": m, "column_scale": n} if self.scales else {})
+
+    def activated(self, x: np.ndarray) -> np.ndarray:
+        """Of float64."""
+        import numpy as np
+
+        if self.activation == "relu":
+            return np.where(x < 0, 0, x)
+        if not self.activation:
+            return x
+        u = x if self.activation == "silu" else 2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+        with np.errstate(over="ignore"):
+            found: np.ndarray = x / (1 + np.exp(-u))
+        return found
+
+
+FP32, PLAIN = Types(), Epilogue()

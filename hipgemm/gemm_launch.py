@@ -104,7 +104,7 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     """The launch of a GEMM kernel on a problem, on a card with so many CUs. SizeError where the problem is none of the
     kernel's."""
     made = launch_of(row, problem.m, problem.n, problem.k, cus)
-    problem = dataclasses.replace(problem, types=row.types)
+    problem = dataclasses.replace(problem, types=row.types, epilogue=row.epilogue)
     arrays, reference = matrices(problem, row.transposed)
     sizes = [Scalar("i32", size, letter) for size, letter in zip(made.sizes, "MNK", strict=True)]
     scales = {"alpha": problem.alpha, "beta": problem.beta}
@@ -113,6 +113,8 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     else:
         scalars = [Scalar("f32", value, name) for name, value in scales.items()]
     arguments: list[Argument] = [*arrays, *sizes, *scalars]
+    for name, length in row.epilogue.lengths(problem.m, problem.n).items():
+        arguments.append(Array("<f4", (length,), lambda name=name: problem.vectors()[name], name))  # type: ignore[misc]
     if made.work:
         made.work.check_size(*made.sizes)
         arguments.append(Array("|u1", (made.workspace_bytes,), _counters, "workspace", scratch=True))
@@ -135,12 +137,15 @@ def start(
     alpha: float,
     beta: float,
     *,
+    vectors: Sequence[int] = (),
     stream: Any = None,
 ) -> None:
-    """Put a GEMM on a stream, None for the default one. matrices: addresses of A, B and C. SizeError, DeviceError."""
+    """Put a GEMM on a stream, None for the default one. matrices: addresses of A, B and C; vectors: of what an epilogue
+    takes. SizeError, DeviceError."""
     launch = launch_of(row, *sizes, device.cus)
     space = _workspace(device, stream, launch.workspace_bytes) if launch.work else None
     arguments = [*gemm_arguments(matrices, sizes, alpha, beta, integer=row.types.integer_scales)]
+    arguments += map(ctypes.c_void_p, vectors)
     if launch.work and space:
         arguments += [ctypes.c_void_p(space.address), *map(ctypes.c_uint, launch.work.numbers.values())]
     try:

@@ -23,7 +23,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hipgemm.elements import FP32, Types
+from hipgemm.elements import FP32, Epilogue, Types
 from hipgemm.kernel_object import Kernel
 from isa.errors import IsaError, meant
 from isa.gemm import names
@@ -87,6 +87,12 @@ class Gemm(Kernel):
         """Of its matrices."""
         p = self.parameters
         return Types(p.factor, p.result) if isinstance(p, MatrixParameters) else FP32
+
+    @property
+    def epilogue(self) -> Epilogue:
+        """What it does to C besides alpha and beta."""
+        p = self.parameters
+        return Epilogue(p.scales, p.bias, p.activation) if isinstance(p, MatrixParameters) else Epilogue()
 
     @property
     def trans(self) -> str:

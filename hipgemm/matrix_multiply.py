@@ -11,6 +11,8 @@ predictions (docs/matrix.md), not off a card.
 **Layout.** Matrices that lie dense in either order are read as they lie, by a kernel made for it; others are gathered
 by NumPy first.
 
+**Epilogue**: C = activation(alpha A B [* scales of rows and columns] + beta C [+ bias]), in one kernel.
+
 **As BLAS has it**: with beta = 0, C is not read; with alpha = 0, A and B are not. Arrays lie on the host; those on a
 device are refused.
 """
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from contextlib import ExitStack
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -26,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 from hipgemm import gemm_launch
 from hipgemm.arrays import ArrayTypeError, ArrayValueError
 from hipgemm.device import Device
-from hipgemm.elements import ELEMENTS
-from hipgemm.kernels import rung
+from hipgemm.elements import ELEMENTS, PLAIN, Epilogue, Types
+from hipgemm.kernels import Gemm, rung
 from hipgemm.multiply import check_shapes, function, open_device, scalar, sgemm
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
@@ -58,6 +61,9 @@ def gemm(
     *,
     alpha: float = 1.0,
     beta: float = 0.0,
+    bias: np.ndarray | None = None,
+    scales: tuple[np.ndarray, np.ndarray] | None = None,
+    activation: str = "",
     out_dtype: Any = None,
     kernel: str | None = None,
     device: Device | str | None = None,
@@ -66,6 +72,9 @@ def gemm(
 
     a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes) or int8: NumPy arrays; float32 as for sgemm.
     c:     M x N, overwritten and returned; without it a new array is.
+    bias:  N float32, added to each row.
+    scales: M float32 and N float32 that the product's rows and columns are multiplied by.
+    activation: "relu", "silu" or "gelu" (the tanh form).
     alpha, beta: integers where C is int32, else float32.
     out_dtype: of a new C: float32, float16, bfloat16, and of int8 int32; float32 or int32 is the default.
     kernel: which computes, by name; None for one that fits the sizes.
@@ -78,6 +87,10 @@ def gemm(
     if not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
         if out_dtype is not None and np.dtype(out_dtype) != np.float32:
             raise ArrayTypeError("C of float32 matrices is float32", got=f"out_dtype {np.dtype(out_dtype)}")
+        if bias is not None or scales is not None or activation:
+            raise ArrayTypeError(
+                "float32 matrices take no bias, scales or activation", expected="float16, bfloat16 or int8"
+            )
         return sgemm(a, b, c, alpha, beta, kernel, device=device)
     factor = _FACTORS.get(_matrix("a", a).dtype.name, "")
     if not factor or _matrix("b", b).dtype != a.dtype:
@@ -92,56 +105,82 @@ def gemm(
     given = [(name, x.shape, not x.flags.writeable) for name, x in (("a", a), ("b", b), ("c", c)) if x is not None]
     check_shapes(given, beta)
     answer = np.empty((a.shape[0], b.shape[1]), wanted) if c is None else c
-    scales = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
+    multipliers = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
+    epilogue = Epilogue(scales is not None, bias is not None, activation)
+    vectors = _vectors(epilogue, answer.shape, bias, scales)
     opened = device if isinstance(device, Device) else open_device(device)
-    if not scales[0] or not a.shape[1]:
-        answer[...] = answer * wanted.type(scales[1]) if scales[1] else 0
-    elif answer.size:
+    if answer.size:
+        if not multipliers[0] or not a.shape[1]:  # no product: one of zeros
+            a, b = (np.zeros(shape, a.dtype) for shape in ((a.shape[0], 1), (1, b.shape[1])))
         flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
-        types = factor, _RESULTS[wanted.name]
-        name = kernel or choose(answer.shape[0], answer.shape[1], opened.cus, types, flips)
-        _compute(opened, name, [a, b, answer], types, scales)
+        types = Types(factor, _RESULTS[wanted.name])
+        name = kernel or choose(answer.shape[0], answer.shape[1], opened.cus, types, flips, epilogue)
+        row = rung(name)
+        if (row.types, row.epilogue) != (types, epilogue):
+            raise ArrayTypeError(
+                f"{name} does not take these matrices",
+                expected=f"{row.types} {row.epilogue}",
+                got=f"{types} {epilogue}",
+            )
+        _compute(opened, row, [a, b, answer], vectors, multipliers)
     return answer
 
 
-def choose(m: int, n: int, cus: int, types: tuple[str, str], flips: tuple[bool, ...] = (False, False)) -> str:
-    """The kernel for C of m x n on a card with so many CUs. types: of A and B, and of C; flips: which of A and B lie
-    transposed."""
-    factor, result = types
-    for tile in BYTE_TILES if factor == "i8" else TILES:
+def choose(
+    m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN
+) -> str:
+    """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed."""
+    for tile in BYTE_TILES if types.factor == "i8" else TILES:
         if -(-m // tile.rows) * -(-n // tile.columns) >= FILL * cus:
             break
-    return name_of(dataclasses.replace(tile, factor=factor, result=result, trans_a=flips[0], trans_b=flips[1]))
+    fields = dataclasses.asdict(types) | dataclasses.asdict(epilogue)
+    return name_of(dataclasses.replace(tile, **fields, trans_a=flips[0], trans_b=flips[1]))
 
 
 def _compute(
-    device: Device, kernel: str, arrays: list[np.ndarray], types: tuple[str, str], scales: tuple[float, float]
+    device: Device, row: Gemm, arrays: list[np.ndarray], vectors: list[np.ndarray], scales: tuple[float, float]
 ) -> None:
-    """arrays: A, B and C, which changes; on the host."""
+    """arrays: A, B and C, which changes; vectors: of the epilogue; on the host. scales: alpha and beta."""
     import numpy as np
 
-    row = rung(kernel)
-    if (row.types.factor, row.types.result) != types:
-        raise ArrayTypeError(f"{kernel} does not take these matrices", expected=str(row.types), got=" to ".join(types))
     a, b, c = arrays
     m, n, k = c.shape[0], c.shape[1], a.shape[1]
     with ExitStack() as stack:
 
-        def up(array: np.ndarray, read: bool) -> Any:
+        def up(array: np.ndarray, read: bool = True) -> Any:
             buffer = stack.enter_context(device.buffer(max(array.nbytes, ELEMENTS["f32"].bytes)))
-            if read:
+            if read and array.nbytes:
                 buffer.upload(array)
             return buffer
 
         dense = [np.ascontiguousarray(x.T if flip else x) for x, flip in zip((a, b), row.transposed, strict=True)]
         answer = np.ascontiguousarray(c)
-        buffers = [*(up(x, read=True) for x in dense), up(answer, read=scales[1] != 0)]
+        buffers = [*map(up, dense), up(answer, read=scales[1] != 0)]
+        extra = [up(vector).address for vector in vectors]
         addresses = [x.address for x in buffers]
-        gemm_launch.start(device, function(device, row), row, addresses, (m, n, k), *scales)
+        gemm_launch.start(device, function(device, row), row, addresses, (m, n, k), *scales, vectors=extra)
         device.synchronize()
         buffers[2].download(answer)
     if answer is not c:
         c[...] = answer
+
+
+def _vectors(epilogue: Epilogue, shape: tuple[int, ...], bias: Any, scales: Any) -> list[np.ndarray]:
+    """In the order of the arguments."""
+    import numpy as np
+
+    if scales is not None and not (isinstance(scales, Sequence) and len(scales) == 2):
+        raise ArrayTypeError("scales are no pair", expected="a vector for the rows, and one for the columns")
+    given = {"bias": bias} | (dict(zip(("row_scale", "column_scale"), scales, strict=True)) if scales else {})
+    found = []
+    for name, length in epilogue.lengths(shape[0], shape[1]).items():
+        vector = given[name]
+        if not isinstance(vector, np.ndarray) or vector.dtype != np.float32:
+            raise ArrayTypeError(f"{name} is no float32 NumPy array", got=str(getattr(vector, "dtype", type(vector))))
+        if vector.shape != (length,):
+            raise ArrayValueError(f"{name} does not fit C", expected=f"shape ({length},)", got=f"shape {vector.shape}")
+        found.append(np.ascontiguousarray(vector))
+    return found
 
 
 def _scale(name: str, value: Any, of: np.dtype[Any]) -> float:

@@ -31,6 +31,9 @@ and Cauchy and Schwarz in between. Rounding C to its type comes on top.
 **Integers** are added exactly, modulo 2^32: an i32 C is held to each bit. One of floats has the error of converting the
 sum, and those of alpha and beta.
 
+**Epilogues** go on from there: a product of two scales errs by 2 u, bias by u of its sum. An activation is steeper than
+1.13 nowhere; e^-t, t up to 128 ln 2, has a relative error of 4 u t below 2^-15, and so has x / (1 + e^-t) at most.
+
 **Data.** "random": uniform in [-1, 1), integers in [-128, 128). "identity": A as before, B the identity matrix, as the
 published study ran (a weak test: a wrong order along K goes unseen). C starts random, or as NaN (of integers the
 smallest) where beta is 0, so that reading it shows.
@@ -42,7 +45,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hipgemm.elements import FP32, Element, Types
+from hipgemm.elements import FP32, PLAIN, Element, Epilogue, Types
 from hipgemm.result import flops
 from isa.errors import IsaError
 
@@ -55,6 +58,7 @@ CHANCE = 1e-9
 """How often a right answer may be called wrong."""
 _INFINITE = 2.0**128 - 2.0**103
 """From here on a double is infinite as a float32."""
+_STEEPEST, _ACTIVATION = 1.13, 2.0**-15  # of activations: slope, relative error
 _LEAST = 1e-300  # where a bound is 0
 _STRETCH = 256  # products between two looks at a sum
 _PANEL = 512  # rows of C that are compared at a time: bounds the float64 memory
@@ -91,6 +95,7 @@ class Problem:
     data: str = "random"
     seed: int = 0
     types: Types = FP32
+    epilogue: Epilogue = PLAIN
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "k"):  # n first, which gives the others where they are not said
@@ -147,6 +152,16 @@ class Problem:
         c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), unread, np.float32)
         return a, held(factor, b), held(result, c)
 
+    def vectors(self) -> dict[str, np.ndarray]:
+        """What the epilogue takes: the bias in [-1, 1), scales in [0, 1)."""
+        import numpy as np
+
+        found = {}
+        for stream, (name, length) in enumerate(self.epilogue.lengths(self.m, self.n).items(), 3):
+            values = np.random.Generator(np.random.SFC64([self.seed, stream])).random(length, dtype=np.float32)
+            found[name] = 2 * values - 1 if name == "bias" else values
+        return found
+
     def stored(
         self, matrices: tuple[np.ndarray, np.ndarray, np.ndarray], transposed: tuple[bool, bool]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -174,6 +189,7 @@ class Problem:
         import numpy as np
 
         of_product, of_c = self.unit_bounds()
+        vectors = self.vectors()
         result = self.types.of_result
         b64 = b.astype(np.float64)
         columns = np.sqrt(np.einsum("kn,kn->n", b64, b64))
@@ -201,8 +217,18 @@ class Problem:
                 expected, bound = whole.astype(np.int32).astype(np.float64), np.zeros_like(bound)
             else:
                 expected *= alpha
+                if self.epilogue.scales:
+                    scales = np.outer(vectors["row_scale"][top : top + _PANEL], vectors["column_scale"].astype(float))
+                    expected *= scales
+                    bound = bound * scales + 2 * U * np.abs(expected)
                 expected += beta * c64
                 bound += abs(beta) * of_c * np.abs(c64)
+                if self.epilogue.bias:
+                    expected += vectors["bias"]
+                    bound += U * (np.abs(expected) + bound)
+                if self.epilogue.activation:
+                    expected = self.epilogue.activated(expected)
+                    bound = _STEEPEST * bound + _ACTIVATION * np.abs(expected)
                 bound += result.smallest  # below it there is no rounding to speak of
             if self.types.result not in ("f32", "i32"):
                 bound += result.roundoff * (np.abs(expected) + bound)

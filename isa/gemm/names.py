@@ -11,7 +11,8 @@
 Every other field of Parameters stands before the last word where it is not the default, as a label and a number, or
 as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. A kernel on the matrix
 units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
-gemm_f16_f32_128x128x32_64x64_s1_nn. No two kernels ever share a name.
+gemm_f16_f32_128x128x32_64x64_s1_nn; what it does to C besides alpha and beta stands before the last word,
+_scales_bias_gelu. No two kernels ever share a name.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _TRANS = ("trans_a", "trans_b")
 _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAGES_nn"
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
-_MATRIX_TEXT = re.compile(r"gemm_(b?f16|i8)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)_([nt])([nt])")
+_MATRIX_TEXT = re.compile(
+    r"gemm_(b?f16|i8)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
+)
 _MATRIX_FORM = "gemm_FACTOR_RESULT_ROWSxCOLUMNSxDEPTH_WAVEROWSxWAVECOLUMNS_sSTAGES_nn"
 
 
@@ -43,7 +46,8 @@ def name_of(p: Parameters | MatrixParameters) -> str:
     """Its name."""
     if isinstance(p, MatrixParameters):
         tile = f"{p.rows}x{p.columns}x{p.depth}_{p.wave_rows}x{p.wave_columns}"
-        return f"gemm_{p.factor}_{p.result}_{tile}_s{p.stages}_{trans_of(p)}"
+        words = filter(None, (p.factor, p.result, tile, f"s{p.stages}", p.epilogue_text, trans_of(p)))
+        return f"gemm_{'_'.join(words)}"
     text = f"gemm_{p.rows}x{p.columns}x{p.depth}_{p.thread_rows}x{p.thread_columns}"
     for label, field in _labelled().items():
         value = getattr(p, field.name)
@@ -65,11 +69,12 @@ def is_name(text: str) -> bool:
 def parameters_of(name: str) -> Parameters | MatrixParameters:
     """The parameters that it names. ParameterError where it names none."""
     if matrix := _MATRIX_TEXT.fullmatch(name):
-        factor, result, *numbers, a, b = matrix.groups()
+        factor, result, *numbers, scales, bias, activation, a, b = matrix.groups()
         rows, columns, depth, wave_rows, wave_columns, stages = map(int, numbers)
         return MatrixParameters(
-            rows, columns, depth, wave_rows, wave_columns, stages, factor, result, a == "t", b == "t"
-        )
+            rows, columns, depth, wave_rows, wave_columns, stages, factor, result, a == "t", b == "t",
+            bias=bool(bias), scales=bool(scales), activation=activation or "",
+        )  # fmt: skip
     labelled = _labelled()
     tile = _TILE_TEXT.match(name)
     pairs = _LABEL_TEXT.findall(name, tile.end(), len(name) - len("_nn")) if tile else []

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import hipgemm
 from hipgemm.arrays import ArrayTypeError, ArrayValueError
 from hipgemm.cli import main
-from hipgemm.elements import ELEMENTS, Types
+from hipgemm.elements import ELEMENTS, Epilogue, Types
 from hipgemm.kernels import MATRIX, rung
 from hipgemm.matrix_multiply import choose
 from hipgemm.problem import Problem
@@ -132,9 +132,10 @@ def test_the_judge_holds_integers_to_each_bit() -> None:
 
 def test_gemm_without_products_scales_c() -> None:
     c = np.ones((3, 4), np.float32)
-    hipgemm.gemm(_halves(3, 0), _halves(0, 4), c, beta=3.0)
+    hipgemm.gemm(_halves(3, 0), _halves(0, 4), c, beta=3.0, device="simulated")
     assert (c == 3).all()
-    assert (hipgemm.gemm(np.full((3, 2), np.nan, np.float16), _halves(2, 4), alpha=0.0) == 0).all()
+    nothing = hipgemm.gemm(np.full((3, 2), np.nan, np.float16), _halves(2, 4), alpha=0.0, device="simulated")
+    assert (nothing == 0).all()
 
 
 def test_gemm_of_float32_is_sgemm() -> None:
@@ -153,6 +154,9 @@ def test_gemm_of_float32_is_sgemm() -> None:
          "alpha of an int32 C is no int32"),
         ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"out_dtype": "int16"}, ArrayTypeError,
          "cannot be int16"),
+        ((_halves(2, 3), _halves(3, 2)), {"bias": np.zeros(3, np.float32)}, ArrayValueError, "bias does not fit C"),
+        ((_halves(2, 3), _halves(3, 2)), {"bias": [1.0, 2.0]}, ArrayTypeError, "bias is no float32 NumPy array"),
+        ((_halves(2, 3), _halves(3, 2)), {"activation": "tanh"}, ParameterError, "relu, silu, gelu"),
         ((_halves(2, 3), [[1.0]]), {}, ArrayTypeError, "no NumPy array"),
         ((_halves(2), _halves(3, 2)), {}, ArrayValueError, "two dimensions"),
         ((_halves(2, 3).astype(np.float32), _halves(3, 2).astype(np.float32)), {"out_dtype": "float16"},
@@ -167,11 +171,36 @@ def test_what_gemm_does_not_take_is_named(
     assert said in str(refused.value)
 
 
+def test_gemm_with_an_epilogue() -> None:
+    a, b = _halves(40, 33), _halves(50, 33, seed=2)
+    rng = np.random.default_rng(3)
+    bias, rows, columns = (rng.uniform(0, 1, n).astype(np.float32) for n in (50, 40, 50))
+    kernel = "gemm_f16_f32_64x64x32_32x32_s1_scales_bias_silu_nt"
+    got = hipgemm.gemm(a, b.T, bias=bias, scales=(rows, columns), activation="silu", kernel=kernel, device="simulated")
+    x = a.astype(np.float64) @ b.T * rows[:, None] * columns + bias
+    np.testing.assert_allclose(got, x / (1 + np.exp(-x)), rtol=2e-5, atol=1e-5)
+    none = hipgemm.gemm(a, b.T, alpha=0.0, bias=bias, scales=(rows, columns), activation="silu", kernel=kernel,
+                        device="simulated")  # fmt: skip
+    np.testing.assert_allclose(none, np.broadcast_to(bias / (1 + np.exp(-bias.astype(float))), (40, 50)), rtol=2e-5)
+
+
+def test_a_run_with_an_epilogue_is_judged() -> None:
+    result = hipgemm.run("gemm_f16_f32_64x64x32_32x32_s1_scales_bias_silu_nt", n=70, k=40, beta=0.5, device="simulated")
+    assert result.correct
+    problem = Problem(40, 48, 96, types=Types("f16", "f32"), epilogue=Epilogue(bias=True, activation="gelu"))
+    a, b, c = problem.matrices()
+    x = a.astype(np.float64) @ b + problem.vectors()["bias"]
+    right = problem.epilogue.activated(x).astype(np.float32)
+    assert problem.judge(a, b, c, right).correct
+    assert not problem.judge(a, b, c, x.astype(np.float32)).correct  # none
+    assert not problem.judge(a, b, c, (x / (1 + np.exp(-1.702 * x))).astype(np.float32)).correct  # another gelu
+
+
 def test_small_problems_get_small_tiles() -> None:
-    sizes = [choose(n, n, 96, ("f16", "f32")).split("_")[3] for n in (256, 1024, 2048, 8192)]
+    sizes = [choose(n, n, 96, Types("f16", "f32")).split("_")[3] for n in (256, 1024, 2048, 8192)]
     assert sizes == ["64x64x32", "64x64x32", "64x64x32", "128x128x32"]
-    assert choose(256, 256, 96, ("i8", "f32"), (True, False)) == "gemm_i8_f32_64x64x32_64x64_s1_tn"
-    assert choose(8192, 8192, 96, ("i8", "i32")) == name_of(MATRIX["kernel13"].parameters)  # type: ignore[arg-type]
+    assert choose(256, 256, 96, Types("i8", "f32"), (True, False)) == "gemm_i8_f32_64x64x32_64x64_s1_tn"
+    assert choose(8192, 8192, 96, Types("i8", "i32")) == name_of(MATRIX["kernel13"].parameters)  # type: ignore[arg-type]
 
 
 def test_time_holds_them_against_the_matrix_units() -> None:

@@ -1,4 +1,4 @@
-"""C = alpha * sums + beta * C.
+"""C = alpha * sums + beta * C, row after row; `element` says what becomes of a row's elements.
 
 VGPR v of a fragment's sums is its row 2 v + (lane / 16), in column lane % 16: rows of A and columns of B by slot
 (`isa.gemm.matrix.sides`). So a lane has neighbouring columns of C in the fragments of a wave that lie side by side, and
@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from isa.gemm.matrix import element
+from isa.gemm.matrix.element import Spare
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT
@@ -19,6 +21,8 @@ from isa.registers import Reg
 
 _MOST_WORDS = 4
 """Of one access."""
+_LAST_ROW, _LAST_COLUMN = SCALARS.fetches, SCALARS.line_a
+"""Of C, from the tile's first on; these are free by now."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +41,25 @@ def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[st
     """All of it, to the end of the kernel. label: how labels begin."""
     s, t = SCALARS, SCALARS.t
     at = _Places(s.a, r.a.write, r.a.read[0], r.b.read[0], r.b.write)
+    spare = Spare.of(p, r)
     yield from _places(p, at)
     # What is left of C from here on, rows and columns; and whether it is read.
     yield f"s_sub_i32 {t.sub(0)}, {s.m}, {s.top}"
     yield f"s_sub_i32 {t.sub(1)}, {s.n}, {s.left}"
     yield f"s_and_b32 {s.u}, {s.beta}, {'-1' if p.result == 'i32' else '0x7fffffff'}"
+    yield from element.constants(p)
+    yield from _vectors(p, at, spare)
     yield f"s_cmp_lt_i32 {t.sub(0)}, {p.rows}"
     yield f"s_cbranch_scc1 {label}_edge"
     yield f"s_cmp_lt_i32 {t.sub(1)}, {p.columns}"
     yield f"s_cbranch_scc1 {label}_edge"
     yield f"s_cmp_lg_u32 {s.u}, 0"
     yield f"s_cbranch_scc1 {label}_add"
-    yield from _whole(p, r, at, adds=False)
+    yield from _whole(p, r, at, spare, adds=False)
     yield f"{label}_add:"
-    yield from _whole(p, r, at, adds=True)
+    yield from _whole(p, r, at, spare, adds=True)
     yield f"{label}_edge:"
-    yield from _edge(p, r, at, label)
+    yield from _edge(p, r, at, spare, label)
 
 
 def _places(p: MatrixParameters, at: _Places) -> Iterator[str]:
@@ -79,6 +86,56 @@ def _places(p: MatrixParameters, at: _Places) -> Iterator[str]:
     yield f"s_addc_u32 {at.base.sub(1)}, {s.c.sub(1)}, {t.sub(1)}"
 
 
+def _vectors(p: MatrixParameters, at: _Places, spare: Spare) -> Iterator[str]:
+    """Bias and column scales of the lane; `b` is the address of the tile's first row scale. Behind the last column or
+    row is the last one."""
+    if not p.vectors:
+        return
+    s = SCALARS
+    if p.scales:
+        yield f"s_sub_i32 {_LAST_ROW}, {s.t.sub(0)}, 1"
+    yield f"s_sub_i32 {_LAST_COLUMN}, {s.t.sub(1)}, 1"
+    low, high = s.step_a.units()
+    for name, offset in p.vectors.items():
+        base, first = (s.b, s.top) if name == "row_scale" else (s.step_b, s.left)
+        yield f"s_load_b64 {base}, {s.kernarg}, {offset:#x}"
+        yield f"s_lshl_b32 {low}, {first}, 2"
+        yield f"s_lshr_b32 {high}, {first}, 30"
+        yield "s_waitcnt lgkmcnt(0)"
+        yield f"s_add_u32 {base.sub(0)}, {base.sub(0)}, {low}"
+        yield f"s_addc_u32 {base.sub(1)}, {base.sub(1)}, {high}"
+        registers = {"bias": spare.bias, "column_scale": spare.column_scale}.get(name, ())
+        for j, register in enumerate(registers):
+            yield from _of_vector(at, register, base, j, at.column, _LAST_COLUMN)
+    if not p.scales:  # else the first wait for row scales does
+        yield "s_waitcnt vmcnt(0)"
+
+
+def _of_vector(at: _Places, register: Reg, base: Reg, number: int, first: Reg, last: Reg) -> Iterator[str]:
+    yield f"v_add_nc_u32_e32 {at.scratch}, {number}, {first}"
+    yield f"v_min_u32_e32 {at.scratch}, {last}, {at.scratch}"
+    yield f"v_lshlrev_b32_e32 {at.scratch}, 2, {at.scratch}"
+    yield f"global_load_b32 {register}, {at.scratch}, {base}"
+
+
+def _next_scales(p: MatrixParameters, at: _Places, spare: Spare, v: int, i: int) -> Iterator[str]:
+    """The row scales of a fragment's VGPR v + 1 are on their way while those of v are used."""
+    if not p.scales or i:
+        return
+    for group in (0, 1) if v == 0 else (v + 1,) if v < 7 else ():
+        for n, register in enumerate(spare.row_scale[group % 2]):
+            yield from _of_vector(at, register, SCALARS.b, 2 * group * p.a.near + n, at.row, _LAST_ROW)
+
+
+def _scales_there(p: MatrixParameters, v: int, i: int) -> Iterator[str]:
+    if p.scales and not i:
+        yield f"s_waitcnt vmcnt({p.a.near if v < 7 else 0})"
+
+
+def _scale(spare: Spare, v: int, i: int) -> Reg | None:
+    return spare.row_scale[v % 2][i] if spare.row_scale else None
+
+
 def _rows(p: MatrixParameters) -> Iterator[tuple[int, int, int]]:
     """(VGPR of a fragment, fragment, rows of C after the lane's first), in ascending order of rows."""
     for v in range(8):
@@ -98,7 +155,7 @@ def _go_on(base: Reg, rows: int) -> Iterator[str]:
         yield f"s_addc_u32 {base.sub(1)}, {base.sub(1)}, {high}"
 
 
-def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, *, adds: bool) -> Iterator[str]:
+def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *, adds: bool) -> Iterator[str]:
     words = p.b.near * p.result_bytes // 4
     targets = [
         Reg("v", r.a.fragments[0].index + i, words)
@@ -106,6 +163,7 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, *, adds: bool) 
     ]
     here = 0
     for number, (v, i, row) in enumerate(_rows(p)):
+        yield from _next_scales(p, at, spare, v, i)
         yield from _go_on(at.base, row - here)
         here = row
         target = targets[number % len(targets)]
@@ -115,62 +173,16 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, *, adds: bool) 
             for offset, part in parts:
                 yield f"global_load_b{32 * part.count} {part}, {at.offset}, {at.base}{offset}"
             yield "s_waitcnt vmcnt(0)"
-        for j in range(p.b.near):
-            yield from _element(p, r, target, j, r.sums[i, j].sub(v), adds)
+        else:
+            yield from _scales_there(p, v, i)
+        sums = [r.sums[i, j].sub(v) for j in range(p.b.near)]
+        yield from element.row(p, spare, target, sums, _scale(spare, v, i), adds)
         for offset, part in parts:
             yield f"global_store_b{32 * part.count} {at.offset}, {part}, {at.base}{offset}"
     yield "s_endpgm"
 
 
-def _element(p: MatrixParameters, r: MatrixRegisters, target: Reg, j: int, total: Reg, adds: bool) -> Iterator[str]:
-    """A lane's column j of a row: alpha * total, and beta * what `target` holds, where it adds. `total` is spent."""
-    s = SCALARS
-    if p.result == "i32":
-        into = target.sub(j)
-        yield f"v_mul_lo_u32 {total if adds else into}, {s.alpha}, {total}"
-        if adds:
-            yield f"v_mul_lo_u32 {into}, {s.beta}, {into}"
-            yield f"v_add_nc_u32_e32 {into}, {total}, {into}"
-        return
-    if p.factor == "i8":
-        yield f"v_cvt_f32_i32_e32 {total}, {total}"
-    if p.result == "bf16":
-        yield from _brain(r, target.sub(j // 2), j % 2, total, adds)
-        return
-    if p.result == "f32":
-        into = target.sub(j)
-        if adds:
-            yield f"v_mul_f32_e32 {into}, {s.beta}, {into}"
-            yield f"v_fmac_f32_e32 {into}, {s.alpha}, {total}"
-        else:
-            yield f"v_mul_f32_e32 {into}, {s.alpha}, {total}"
-        return
-    into, mix = target.sub(j // 2), f"v_fma_mix{'hi' if j % 2 else 'lo'}_f16"
-    if adds:
-        yield f"v_mul_f32_e32 {total}, {s.alpha}, {total}"
-        yield f"{mix} {into}, {into}, {s.beta}, {total} op_sel:[{j % 2},0,0] op_sel_hi:[1,0,0]"
-    else:
-        yield f"{mix} {into}, {s.alpha}, {total}, 0"
-
-
-def _brain(r: MatrixRegisters, into: Reg, high: int, total: Reg, adds: bool) -> Iterator[str]:
-    """The same of a bf16, the upper half of an f32: rounded to nearest even by an addition, which a NaN, made quiet,
-    does without. The low element waits in `low` for the high one, and beta's share for its turn."""
-    s, low, other = SCALARS, r.b.fragments[0].sub(0), r.b.fragments[0].sub(1)
-    yield f"v_mul_f32_e32 {total}, {s.alpha}, {total}"
-    if adds:
-        yield f"v_and_b32_e32 {other}, 0xffff0000, {into}" if high else f"v_lshlrev_b32_e32 {other}, 16, {into}"
-        yield f"v_fmac_f32_e32 {total}, {s.beta}, {other}"
-    yield f"v_cmp_u_f32_e32 vcc_lo, {total}, {total}"
-    yield f"v_bfe_u32 {other}, {total}, 16, 1"
-    yield f"v_add3_u32 {other}, {total}, {other}, 0x7fff"
-    yield f"v_or_b32_e32 {total}, 0x400000, {total}"
-    yield f"v_cndmask_b32_e32 {total if high else low}, {other}, {total}, vcc_lo"
-    if high:
-        yield f"v_perm_b32 {into}, {total}, {low}, {SCALARS.high}"
-
-
-def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, label: str) -> Iterator[str]:
+def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, label: str) -> Iterator[str]:
     t, inside = SCALARS.t, SCALARS.empty
     columns = [Reg("s", SCALARS.masks + j) for j in range(p.b.near)]
     for j, lanes in enumerate(columns):
@@ -182,6 +194,7 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, label: str) -> I
     offsets = [f" offset:{j * p.result_bytes}" if j else "" for j in range(p.b.near)]
     here = 0
     for v, i, row in _rows(p):
+        yield from _next_scales(p, at, spare, v, i)
         yield from _go_on(at.base, row - here)
         here = row
         yield f"v_add_nc_u32_e32 {at.scratch}, {row}, {at.row}"
@@ -195,10 +208,13 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, label: str) -> I
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"
             yield f"global_load_{name} {values[j]}, {at.offset}, {at.base}{offsets[j]}"
         yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
-        yield "s_waitcnt vmcnt(0)"
+        scales = list(_scales_there(p, v, i))
+        if "s_waitcnt vmcnt(0)" not in scales:
+            yield "s_waitcnt vmcnt(0)"
         yield f"{label}_row_{row}:"
-        for j in range(p.b.near):
-            yield from _element(p, r, target, j, r.sums[i, j].sub(v), adds=True)
+        yield from scales
+        sums = [r.sums[i, j].sub(v) for j in range(p.b.near)]
+        yield from element.row(p, spare, target, sums, _scale(spare, v, i), adds=True)
         for j, lanes in enumerate(columns):
             name = ("d16_hi_b16" if j % 2 else "b16") if half else "b32"
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"

@@ -8,6 +8,9 @@ and C is not read when beta is 0. T is f16 or bf16, R f32 or one of these; sums 
 beta, or a float that the sum is converted to before. M, N and K may be any numbers from 1 up (and K may be 0): no lane
 reads or writes outside of the matrices.
 
+Epilogues (`isa.gemm.matrix.element`) take addresses of vectors of float behind beta: the bias, of N; the row scales, of
+M, and the column scales, of N.
+
 Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
 """
 
@@ -24,16 +27,13 @@ from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.passes.edit import render_text
 
-ARGUMENTS = 44
-"""Bytes of the arguments."""
-
 
 def generate(p: MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
     r = MatrixRegisters.of(p)
     text = render_text(
         "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=r, s=SCALARS, lines=list(_lines(p, r, f".L{name}")),
-        kernarg=ARGUMENTS, sgprs=r.sgprs,
+        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), sgprs=r.sgprs,
     )  # fmt: skip
     return parse(text, file or f"{name}.s")
 

@@ -22,6 +22,9 @@ RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
 """Types of C, and their bytes. Sums are f32, of i8 i32; i32 is for these alone."""
 
 
+ACTIVATIONS = "", "relu", "silu", "gelu"
+
+
 @dataclass(frozen=True)
 class MatrixParameters:
     """One GEMM kernel.
@@ -30,6 +33,8 @@ class MatrixParameters:
     wave_rows, wave_columns: what one wave computes.
     stages:  LDS buffers: with two, the next K block is stored beside the present one, and one barrier is left.
     factor:  type of A and B, one of FACTORS; result: of C, one of RESULTS.
+    bias:    a vector of N f32 is added to each row of C; scales: of M and of N f32, sums are multiplied by both.
+    activation: of C, one of ACTIVATIONS.
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
 
     Raises ParameterError, which names the parameter and what it may be.
@@ -45,6 +50,9 @@ class MatrixParameters:
     result: str = "f32"
     trans_a: bool = False
     trans_b: bool = False
+    bias: bool = False
+    scales: bool = False
+    activation: str = ""
 
     stream_k = False
 
@@ -60,6 +68,8 @@ class MatrixParameters:
         must(self.factor in FACTORS, "factor", ", ".join(FACTORS), self.factor)
         results = [name for name in RESULTS if name != "i32" or self.factor == "i8"]
         must(self.result in results, "result", ", ".join(results), self.result)
+        must(self.activation in ACTIVATIONS, "activation", ", ".join(ACTIVATIONS[1:]), self.activation)
+        must(self.result != "i32" or not self.epilogue_text, "epilogue", "none where C is i32", self.epilogue_text)
         least = 64 // self.result_bytes  # one word of C for each lane
         must(
             self.wave_columns >= least,
@@ -115,6 +125,22 @@ class MatrixParameters:
     @property
     def lds_bytes(self) -> int:
         return self.stages * self.stage_bytes
+
+    @property
+    def epilogue_text(self) -> str:
+        """What happens to C besides alpha and beta, as names have it."""
+        parts = "scales" if self.scales else "", "bias" if self.bias else "", self.activation
+        return "_".join(filter(None, parts))
+
+    @property
+    def vectors(self) -> dict[str, int]:
+        """The arguments that epilogues have more, addresses of vectors of f32: name -> offset."""
+        names = (("bias",) if self.bias else ()) + (("row_scale", "column_scale") if self.scales else ())
+        return {name: 48 + 8 * i for i, name in enumerate(names)}
+
+    @property
+    def kernarg_bytes(self) -> int:
+        return 48 + 8 * len(self.vectors) if self.vectors else 44
 
     @property
     def factor_bytes(self) -> int:

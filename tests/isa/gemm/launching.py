@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -57,18 +58,21 @@ def launch(
     alpha: float,
     beta: float,
     *,
+    vectors: Sequence[np.ndarray] = (),
     check: bool = False,
 ) -> np.ndarray:
-    """C after the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. check:
-    under the sanitizer, in several schedules, who must find nothing."""
+    """C after the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. vectors:
+    what an epilogue takes more. check: under the sanitizer, in several schedules, who must find nothing."""
     (m, k), n = a.shape, b.shape[1]
     card = Card(hasty=True)
-    stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c
+    stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c, *vectors
     addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]
     for address, x in zip(addresses, map(np.ascontiguousarray, stored), strict=True):
         ctypes.memmove(address, x.ctypes.data, x.nbytes)
     scales = "ii" if c.dtype == np.int32 else "ff"
-    kernarg = struct.pack(f"<QQQiii{scales}", *addresses, m, n, k, alpha, beta)
+    kernarg = struct.pack(f"<QQQiii{scales}", *addresses[:3], m, n, k, alpha, beta)
+    if vectors:
+        kernarg += struct.pack(f"<4x{len(vectors)}Q", *addresses[3:])
     grid = -(-n // p.columns), -(-m // p.rows), 1
     given = card.load(image(p)).kernels[NAME], grid, (p.threads, 1, 1), kernarg
     if check:

@@ -149,6 +149,48 @@ def test_the_sanitizer_finds_nothing(name: str) -> None:
     launch(p, a, b, c, 1.5, -0.5, check=True)
 
 
+EPILOGUES = {
+    "bias and gelu": dataclasses.replace(SMALL, trans_b=True, bias=True, activation="gelu"),
+    "scales, bias and silu, bf16 C": MatrixParameters(64, 64, 32, 32, 32, factor="i8", result="bf16", trans_b=True,
+                                                      scales=True, bias=True, activation="silu"),
+    "relu, f16 C": dataclasses.replace(SMALL, trans_b=True, result="f16", activation="relu"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EPILOGUES)
+def test_epilogues(name: str) -> None:
+    """Against float64; the steps before are exact enough in f32 that the type of C is what counts."""
+    p = EPILOGUES[name]
+    for m, n, k, beta in ((70, 61, 40, 0.0), (70, 61, 40, -0.5), (128, 64, 32, 0.0), (128, 64, 32, 0.5)):
+        a, b, c = draw(p, m, n, k)
+        rng = np.random.default_rng(n)
+        extra = {"bias": rng.normal(size=n), "row_scale": rng.uniform(0.5, 1, m), "column_scale": rng.uniform(0, 1, n)}
+        extra = {key: extra[key].astype(np.float32) for key in p.vectors}
+        alpha = 2.0**-14 if p.factor == "i8" else 1.0
+        got = numbers(p.result, launch(p, a, b, c, alpha, beta, vectors=list(extra.values())))
+        x = alpha * (numbers(p.factor, a) @ numbers(p.factor, b))
+        if p.scales:
+            x = x * extra["row_scale"][:, None] * extra["column_scale"]
+        x = x + beta * numbers(p.result, c) + extra.get("bias", 0)
+        u = np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)
+        right = {"relu": np.maximum(x, 0), "silu": x / (1 + np.exp(-x)), "gelu": 0.5 * x * (1 + np.tanh(u))}
+        unit = {"f32": 2.0**-19, "f16": 2.0**-11, "bf16": 2.0**-8}[p.result]
+        np.testing.assert_allclose(got, right[p.activation], rtol=unit, atol=2.0**-17, err_msg=f"{name}, {m}, {beta}")
+
+
+@pytest.mark.parametrize("name", EPILOGUES)
+def test_lint_finds_nothing_in_epilogues(name: str) -> None:
+    assert lint.lint_program(program(EPILOGUES[name])) == []
+
+
+def test_relu_lets_a_nan_through() -> None:
+    p = EPILOGUES["relu, f16 C"]
+    a, b, c = draw(p, 70, 61, 40)
+    a[3, 7] = 0x7E00
+    got = numbers("f16", launch(p, a, b, c, 1.0, 0.0))
+    assert np.flatnonzero(np.isnan(got).any(axis=1)).tolist() == [3]
+
+
 def test_a_nan_stays_one_in_a_bf16_c() -> None:
     p = VARIANTS["bf16 C"]
     a, b, c = draw(p, 70, 66, 40)
@@ -178,6 +220,8 @@ def test_special_values_go_where_they_belong() -> None:
         ({"factor": "f32"}, "f16, bf16, i8"),
         ({"result": "f64"}, "f32, f16, bf16"),
         ({"result": "i32"}, "f32, f16, bf16"),
+        ({"activation": "tanh"}, "relu, silu, gelu"),
+        ({"factor": "i8", "result": "i32", "bias": True}, "none where C is i32"),
         ({"result": "f16", "wave_columns": 16}, "at least 32"),
         ({"rows": 256, "columns": 256, "depth": 64, "stages": 2, "trans_b": True}, "65536 bytes"),
     ],
