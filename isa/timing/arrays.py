@@ -23,9 +23,10 @@ _FORMS = {
     "__add__": "{} + {}", "__sub__": "{} - {}", "__mul__": "{} * {}", "__neg__": "np.negative({})",
     "__and__": "{} & {}", "__or__": "{} | {}", "__xor__": "{} ^ {}", "__invert__": "~{}",
     "__eq__": "{} == {}", "__ne__": "{} != {}", "__lt__": "{} < {}", "__le__": "{} <= {}", "__gt__": "{} > {}",
-    "__ge__": "{} >= {}", "popcount": "np.bitwise_count({}).astype({own})", "clz": "clz({}, {bits})", "bitreverse": "bitreverse({}, {bits})",
-    "ctz": "ctz({}, {bits})", "floor": "np.floor({})", "ceil": "np.ceil({})", "trunc": "np.trunc({})",
-    "rint": "np.rint({})", "sqrt": "np.sqrt({})", "rcp": "(1 / {}.astype(np.float64)).astype({own})",
+    "__ge__": "{} >= {}", "popcount": "np.bitwise_count({}).astype({own})", "clz": "clz({}, {bits})",
+    "ctz": "ctz({}, {bits})", "bitreverse": "bitreverse({}, {bits})", "floor": "np.floor({})",
+    "ceil": "np.ceil({})", "trunc": "np.trunc({})", "rint": "np.rint({})",
+    "sqrt": "np.sqrt({})", "rcp": "(1 / {}.astype(np.float64)).astype({own})",
 }  # fmt: skip
 
 
