@@ -1,9 +1,10 @@
 """A library's kernels, all of them: what each takes, whether each instruction is described, what lint finds.
 
 In:  files and folders; what holds no code object for gfx11 in a folder is passed over.
-Out: an `Audit` of one `Row` a kernel. Rows are made by jobs (`look`) of some 100 KB of code each, which carry the code
-     object with them, so that they run in any process or on any host (`hipgemm.pool`); each row is a line of the state
-     file the moment it is known (`State`), and a later audit of the same code by the same lint takes it from there.
+Out: an `Audit` of one `AuditRow` a kernel. Rows are made by jobs (`look`) of some 100 KB of code each, which carry the
+     code object with them, so that they run in any process or on any host (`hipgemm.pool`); each row is a line of the
+     state file the moment it is known (`State`), and a later audit of the same code by the same lint takes it from
+     there.
 
 A kernel counts once for each code object that holds it, a code object once. Counted are the instructions of kernels,
 not of the functions that they call; lint looks into these.
@@ -62,7 +63,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Row:
+class AuditRow:
     """One kernel. code: the hash of its code object. undescribed: mnemonic -> how many; bytes that are no instruction
     under NOT_DECODED. notes: how many by rule."""
 
@@ -75,10 +76,10 @@ class Row:
     notes: Mapping[str, int]
 
     @staticmethod
-    def from_json(given: dict[str, Any]) -> Row:
+    def from_json(given: dict[str, Any]) -> AuditRow:
         """What `asdict` made. TypeError, KeyError for anything else."""
         faults = tuple(Said(**one) for one in given.pop("faults"))
-        return Row(held=Held(**given.pop("held")), faults=faults, **given)
+        return AuditRow(held=Held(**given.pop("held")), faults=faults, **given)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Audit:
     """rows: worst first."""
 
     libraries: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[AuditRow, ...]
 
     @property
     def instructions(self) -> int:
@@ -151,13 +152,13 @@ class State:
         self.path = path
         made_by = cache.sources("sim", "sanitize", "timing", "gemm", "passes", *(() if lint else ("check",)))
         self.by = cache.key(*(p.read_bytes() for p in made_by))
-        self.rows: dict[tuple[str, str], Row] = {}
+        self.rows: dict[tuple[str, str], AuditRow] = {}
         self._lines = Lines(path, "audit", "wait for it, or give another page (-o)")
         others = 0
         for number, line in enumerate(self._lines.found, start=1):
             try:
                 fields = json.loads(line)
-                by, row = fields["by"], Row.from_json(fields["row"])
+                by, row = fields["by"], AuditRow.from_json(fields["row"])
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise IsaError(
                     "this is no row of an audit", span=Span(str(path), number, 1, line[:160]),
@@ -170,7 +171,7 @@ class State:
         if others:
             tell(f"{path}: {others} rows of another version of lint are made anew")
 
-    def add(self, row: Row) -> None:
+    def add(self, row: AuditRow) -> None:
         """Written and flushed."""
         self.rows[row.code, row.held.kernel] = row
         self._lines.add({"by": self.by, "row": asdict(row)})
@@ -255,21 +256,21 @@ def _parts(code: CodeObject, names: Sequence[str]) -> Iterator[tuple[int, tuple[
         yield size, tuple(part)
 
 
-def look(job: Job) -> list[Row]:
+def look(job: Job) -> list[AuditRow]:
     """The rows of a job: what a worker does."""
     code = code_object.load(job.image, runs=False)
     held = {row.kernel: row for row in contents(code)}
     return [_row(job, code, held[name]) for name in job.kernels]
 
 
-def _row(job: Job, code: CodeObject, held: Held) -> Row:
+def _row(job: Job, code: CodeObject, held: Held) -> AuditRow:
     entry = code.kernel(held.kernel).descriptor.entry
     rows = code_object.disassemble(code.code(held.kernel), entry, code.arch)
     missing = Counter(filter(None, (_undescribed(text, code.arch) for _, _, text in rows)))
     said = lint_code_object(code, job.library, held.kernel) if job.lint else []
     faults = tuple(Said.of(f) for f in said if f.severity == "fault")
     notes = Counter(f.id for f in said if f.severity != "fault")
-    return Row(job.library, job.code, held, len(rows), dict(missing), faults, dict(notes))
+    return AuditRow(job.library, job.code, held, len(rows), dict(missing), faults, dict(notes))
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -289,7 +290,7 @@ def run(work: Sequence[Job], pool: Pool, state: State, tell: Callable[[int], Non
     """Does the jobs; tell: told of so many more kernels. Two jobs a worker are under way, no more, since they carry
     their code object."""
     waiting = iter(work)
-    under_way: set[Future[list[Row]]] = set()
+    under_way: set[Future[list[AuditRow]]] = set()
     while True:
         for job in waiting:
             under_way.add(pool.executor.submit(look, job))
@@ -305,13 +306,13 @@ def run(work: Sequence[Job], pool: Pool, state: State, tell: Callable[[int], Non
             tell(len(rows))
 
 
-def audit(held: Sequence[Source], rows: Iterable[Row]) -> Audit:
+def audit(held: Sequence[Source], rows: Iterable[AuditRow]) -> Audit:
     """The rows with the worst first: many kinds of faults, then many faults, then spills and scratch."""
     order = sorted(rows, key=_badness, reverse=True)
     return Audit(tuple(dict.fromkeys(source.library for source in held)), tuple(order))
 
 
-def _badness(row: Row) -> tuple[object, ...]:
+def _badness(row: AuditRow) -> tuple[object, ...]:
     kinds = Counter(f.id for f in row.faults)
     rare = len(kinds.keys() - {"VOPD006"})
     return rare, len(row.faults), row.held.vgpr_spills + row.held.sgpr_spills, row.held.scratch, row.held.kernel

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Line:
+class TraceLine:
     """An instruction that issued. gaps: cycles after its wave's last one, ascending; model: the median of the model's,
     None where it did not play it; memory: it waits for loads or stores."""
 
@@ -42,11 +42,11 @@ class Line:
         return self.model - min(max(self.model, self.gaps[0]), self.gaps[-1])
 
 
-def compared(cfg: Cfg, card: Sequence[Issued], model: Sequence[Issued] = ()) -> list[Line]:
+def compared(cfg: Cfg, card: Sequence[Issued], model: Sequence[Issued] = ()) -> list[TraceLine]:
     """A line for each instruction that the card issued behind another one of its wave."""
     seen, played = _gaps(card), _gaps(model)
     return [
-        Line(
+        TraceLine(
             position, str(cfg.instructions[position]), tuple(sorted(gaps)),
             statistics.median(played[position]) if position in played else None, _waits_for_memory(cfg, position),
         )
@@ -97,7 +97,7 @@ def predicted(ready: Prepared, clock_mhz: float, instructions: int = 100_000) ->
     return out
 
 
-def text(title: str, lines: Sequence[Line]) -> str:
+def text(title: str, lines: Sequence[TraceLine]) -> str:
     """A table."""
     out = [title, f"{'at':>5} {'issues':>6} {'card':>7} {'range':>12} {'model':>7} {'apart':>6}  instruction"]
     for line in lines:
@@ -120,15 +120,15 @@ def text(title: str, lines: Sequence[Line]) -> str:
     return "\n".join(out)
 
 
-def _model(line: Line) -> float:
+def _model(line: TraceLine) -> float:
     return line.model or 0.0
 
 
-def _mean(line: Line) -> float:
+def _mean(line: TraceLine) -> float:
     return statistics.mean(line.gaps)
 
 
-def as_json(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def as_json(lines: Sequence[TraceLine]) -> list[dict[str, Any]]:
     return [
         {"position": line.position, "text": line.text, "gaps": list(line.gaps), "model": line.model,
          "apart": line.apart, "waits_for_memory": line.memory}

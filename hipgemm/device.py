@@ -27,7 +27,7 @@ from isa.toolchain import ARCHS
 if TYPE_CHECKING:
     import numpy as np
 
-    from hipgemm.simulated_hip.card import Card
+    from hipgemm.simulated_hip.card import HipCard
     from hipgemm.simulated_hip.runtime import Runtime
 
 KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
@@ -164,7 +164,7 @@ class Device:
         *,
         cpu: str = NATIVE,
         card: str | None = None,
-        make_card: Callable[[], Card] | None = None,
+        make_card: Callable[[], HipCard] | None = None,
     ) -> Device:
         """Open a device.
 

@@ -32,7 +32,7 @@ PUBLISHED_SIZE = 4096
 
 
 @dataclass(frozen=True)
-class Entry:
+class RungOverview:
     """One kernel. published: None at sizes that nobody published. why: what kept it from being built or predicted."""
 
     name: str
@@ -54,7 +54,7 @@ class Overview:
     clock_mhz: float
     toolchain: str
     device: str
-    entries: tuple[Entry, ...]
+    entries: tuple[RungOverview, ...]
     notes: tuple[str, ...]
 
     @property
@@ -100,7 +100,7 @@ def overview(
     finally:
         pool.shutdown(cancel_futures=True)
     entries = [
-        Entry(
+        RungOverview(
             each.name,
             rung(each.name).title,
             rung(each.name).published if n == PUBLISHED_SIZE else None,
@@ -115,7 +115,7 @@ def overview(
     rocblas = measured.get(blas.NAME)
     if rocblas or n == PUBLISHED_SIZE:
         published = PUBLISHED_ROCBLAS if n == PUBLISHED_SIZE else None
-        entries.insert(0, Entry(blas.NAME, "rocBLAS", published, None, None, rocblas))
+        entries.insert(0, RungOverview(blas.NAME, "rocBLAS", published, None, None, rocblas))
     clock = clock_mhz or on.clock_mhz
     return Overview(n, on, clock, toolchain, devices[0] if devices else "", tuple(entries), tuple(notes))
 

@@ -108,7 +108,7 @@ class Lds(Experiment):
 
     def plots(self, rows: Sequence[Row]) -> list[Plot]:
         series = [
-            svg.Line(f"b{32 * d}", [(row["stride"], row[f"b{32 * d}"]) for row in rows if row[f"b{32 * d}"]])
+            svg.Series(f"b{32 * d}", [(row["stride"], row[f"b{32 * d}"]) for row in rows if row[f"b{32 * d}"]])
             for d in self.dwords
         ]
         return [

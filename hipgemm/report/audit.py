@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.audit import NOT_DECODED, Audit, Row
+from hipgemm.audit import NOT_DECODED, Audit, AuditRow
 from hipgemm.report.pages import percent, render
 from isa.check.registry import RULES
 
@@ -89,12 +89,12 @@ def _spread(rows: Sequence[tuple[int, int]]) -> list[tuple[int, int, float]]:
     return [(value, n, n / most) for value, n in rows]
 
 
-def _most_spilled(rows: Iterable[Row]) -> list[Row]:
+def _most_spilled(rows: Iterable[AuditRow]) -> list[AuditRow]:
     spills = [row for row in rows if row.held.vgpr_spills + row.held.sgpr_spills]
     return sorted(spills, key=lambda row: -row.held.vgpr_spills - row.held.sgpr_spills)[: WORST // 4]
 
 
-def _kernel(row: Row) -> dict[str, Any]:
+def _kernel(row: AuditRow) -> dict[str, Any]:
     by_rule = Counter(f.id for f in row.faults)
     return {
         "name": demangled(row.held.kernel),
@@ -107,14 +107,14 @@ def _kernel(row: Row) -> dict[str, Any]:
     }
 
 
-def _by_library(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
-    found: dict[str, list[Row]] = {}
+def _by_library(rows: Iterable[AuditRow]) -> list[tuple[str, list[AuditRow]]]:
+    found: dict[str, list[AuditRow]] = {}
     for row in rows:
         found.setdefault(row.library, []).append(row)
     return sorted(found.items())
 
 
-def _library(name: str, rows: Sequence[Row]) -> dict[str, Any]:
+def _library(name: str, rows: Sequence[AuditRow]) -> dict[str, Any]:
     return {
         "name": Path(name).name,
         "codes": len({row.code for row in rows}),

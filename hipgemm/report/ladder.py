@@ -5,7 +5,7 @@ Published, predicted and measured figures have columns, colours and shapes of th
 
 from __future__ import annotations
 
-from hipgemm.overview import Entry, Overview
+from hipgemm.overview import Overview, RungOverview
 from hipgemm.report import inspection, svg, timing
 from hipgemm.report.pages import percent, render
 
@@ -32,7 +32,7 @@ def page(o: Overview) -> str:
     )
 
 
-def _bars(o: Overview, e: Entry) -> list[svg.Bar]:
+def _bars(o: Overview, e: RungOverview) -> list[svg.Bar]:
     def rate(ms: float) -> float:
         return o.flops / ms / 1e6
 
@@ -49,7 +49,7 @@ def _bars(o: Overview, e: Entry) -> list[svg.Bar]:
     return found
 
 
-def _row(o: Overview, e: Entry) -> dict[str, str]:
+def _row(o: Overview, e: RungOverview) -> dict[str, str]:
     unknown = "not known"
     row = dict.fromkeys(
         "published published_rate published_valu predicted band predicted_rate difference valu measured spread "
@@ -85,7 +85,7 @@ def _row(o: Overview, e: Entry) -> dict[str, str]:
     return row
 
 
-def intensity(e: Entry, level: int) -> float | None:
+def intensity(e: RungOverview, level: int) -> float | None:
     """Operations for each byte that the cycle model's busiest unit asked a level for, by lines of 128 bytes. level: 2
     is L2, 3 L3, 4 VRAM. None where there is no prediction or no such line."""
     if e.prediction is None or (size := e.prediction.launch.problem) is None:
@@ -111,7 +111,7 @@ def _roofline(o: Overview, points: list[svg.Point]) -> str:
     return svg.roofline(points, [("L2", o.card.l2_bandwidth)], roofs, f"Roofline of the {o.card.name}")
 
 
-def _section(e: Entry) -> dict[str, object]:
+def _section(e: RungOverview) -> dict[str, object]:
     predicted = [row for row in timing.rows(e.prediction) if row[0] not in ("", "occupancy")] if e.prediction else []
     asked = [(name, intensity(e, level)) for name, level in (("L2", 2), ("L3", 3), ("VRAM", 4))]
     if traffic := ", ".join(f"{x:.3g} a byte of {name}" for name, x in asked if x):

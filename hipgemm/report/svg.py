@@ -42,14 +42,14 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Series:
     """One line of a chart: (x, y) by rising x."""
 
     name: str
     points: Sequence[tuple[float, float]]
 
 
-def lines(series: Sequence[Line], across: str, up: str, title: str, *, doubling: bool = False) -> str:
+def lines(series: Sequence[Series], across: str, up: str, title: str, *, doubling: bool = False) -> str:
     """Lines over one linear x axis, each point a mark; colours --s0, --s1, ... in turn. The y axis is linear from 0, or
     with `doubling` logarithmic from 1."""
     left, right, top, bottom, width, height = 60, 110, 24, 44, 1152, 400

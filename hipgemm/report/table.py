@@ -20,7 +20,7 @@ SOURCE = 'published: seb-v, "Deep Dive into Matrix Optimization on AMD GPUs", 20
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One line: texts of the columns, "" where there is nothing to say."""
 
     kernel: str
@@ -39,7 +39,7 @@ class BenchTable:
     """`title` says device and problem; `notes` what else a reader must know."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
 
 
@@ -75,7 +75,7 @@ def text(table: BenchTable, width: int | None = None) -> str:
     for name in ("ms", "mean ± dev., or band", "GFLOP/s", "rel. rocBLAS", "published ms", "GFLOP/s", "rel."):
         grid.add_column(name, justify="right")
     for row in table.rows:
-        grid.add_row(*(getattr(row, name) for name in Row.__dataclass_fields__))
+        grid.add_row(*(getattr(row, name) for name in TableRow.__dataclass_fields__))
     out = StringIO()
     Console(file=out, width=width or 132).print(grid)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "".join(f"\n {n}" for n in table.notes)
@@ -109,21 +109,23 @@ def _table(group: Sequence[Result | Refusal]) -> BenchTable:
     return BenchTable(title, rows, _notes(shown, mark))
 
 
-def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> Row:
+def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> TableRow:
     published = _published(entry.kernel)
     theirs = ("", "", "")
     if published:
         times = 100 * PUBLISHED_ROCBLAS.time_ms / published.time_ms
         theirs = (f"{published.time_ms:.4f}", f"{published.gflops:.1f}", f"{times:.1f} %")
     if isinstance(entry, Refusal):
-        return Row(entry.kernel, _what(entry), "none", "", "", "", *theirs)
+        return TableRow(entry.kernel, _what(entry), "none", "", "", "", *theirs)
     if entry.time_ms is None:
-        return Row(entry.kernel, _what(entry), "not known", "", "", "", *theirs)
+        return TableRow(entry.kernel, _what(entry), "not known", "", "", "", *theirs)
     time = f"{entry.time_ms:.4f}" + (" predicted" if entry.time_kind == "predicted" else "")
     spread = "" if entry.deviation_ms is None else f"{entry.mean_ms:.4f} ± {entry.deviation_ms:.4f}"
     spread = spread if entry.band_ms is None else "{:.4f} to {:.4f}".format(*entry.band_ms)
     relative = "" if reference is None else f"{100 * reference / entry.time_ms:.1f} %" + (" *" if mark else "")
-    return Row(entry.kernel, _what(entry), time, spread, f"{entry.flops / entry.time_ms / 1e6:.1f}", relative, *theirs)
+    return TableRow(
+        entry.kernel, _what(entry), time, spread, f"{entry.flops / entry.time_ms / 1e6:.1f}", relative, *theirs
+    )
 
 
 def _what(entry: Result | Refusal) -> str:

@@ -1,6 +1,6 @@
 """A HIP runtime whose card is the simulator, under the name that hip-python opens.
 
-    hip-python -> libamdhip64.so (C, made by library.py) -> Runtime.dispatch -> calls/*.py -> Card
+    hip-python -> libamdhip64.so (C, made by library.py) -> Runtime.dispatch -> calls/*.py -> HipCard
 
 `install()` puts it in place. hip-python looks its library up at its first call and cannot change it afterwards, so
 `install` must come before that first call; it then makes one call and sees whether it arrives here. Any hip-python
@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hipgemm.simulated_hip.card import Card
+from hipgemm.simulated_hip.card import HipCard
 from hipgemm.simulated_hip.runtime import Runtime
 from isa import packages
 from isa.errors import IsaError
@@ -55,7 +55,7 @@ def runtime() -> Runtime:
 
 
 def install(
-    make_card: Callable[[], Card] | None = None,
+    make_card: Callable[[], HipCard] | None = None,
     *,
     stands_for: str | None = None,
     say: Callable[[str], None] | None = None,
@@ -111,7 +111,7 @@ def rocm_path() -> Path:
 
 
 def fresh_runtime(
-    make_card: Callable[[], Card] | None, stands_for: str | None, say: Callable[[str], None] | None
+    make_card: Callable[[], HipCard] | None, stands_for: str | None, say: Callable[[str], None] | None
 ) -> Runtime:
     """A runtime that nothing calls yet; arguments as for `install`."""
     on = cards.card(stands_for or CARD)
@@ -139,20 +139,20 @@ def connect(fresh: Runtime, entries: int) -> None:
     fresh.registered_at, fresh.take = library.newest or 0, library.take
 
 
-def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> Card:
+def simulator(cpu: str = NATIVE, stands_for: str = CARD) -> HipCard:
     """The simulator of `isa.sim`. cpu: the host processor that it compiles kernels for; stands_for: the card that its
     launches are timed for."""
     clock = importlib.import_module("hipgemm.simulated_hip.clock")
-    card: Card = clock.TimedCard(cards.card(stands_for), cpu=cpu)
+    card: HipCard = clock.TimedCard(cards.card(stands_for), cpu=cpu)
     return card
 
 
-def recorder(folder: Path, stands_for: str | None) -> Callable[[], Card]:
+def recorder(folder: Path, stands_for: str | None) -> Callable[[], HipCard]:
     """Makes the simulator that keeps its launches in a folder."""
 
-    def make() -> Card:
+    def make() -> HipCard:
         recorded = importlib.import_module("hipgemm.simulated_hip.recorded")
-        card: Card = recorded.RecordingCard(cards.card(stands_for or CARD), folder)
+        card: HipCard = recorded.RecordingCard(cards.card(stands_for or CARD), folder)
         return card
 
     return make

@@ -16,7 +16,7 @@ from typing import Any
 
 from hipgemm import simulated_hip
 from hipgemm.simulated_hip import calls, library
-from hipgemm.simulated_hip.card import Card
+from hipgemm.simulated_hip.card import HipCard
 
 CARD = "HIPGEMM_CARD"
 """Names the card that the simulated one stands for."""
@@ -72,7 +72,7 @@ def attach(contract: str, entries: int, started: int) -> None:
         simulated_hip.connect(simulated_hip._runtime, entries)
 
 
-def _card() -> Callable[[], Card] | None:
+def _card() -> Callable[[], HipCard] | None:
     """Makes a card that checks or records, if the environment asks for one."""
     file = os.environ.get(CHECK)
     if not file:

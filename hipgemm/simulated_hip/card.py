@@ -86,7 +86,7 @@ class LaunchReport(Protocol):
     def time_s(self) -> float | None: ...
 
 
-class Card(Protocol):
+class HipCard(Protocol):
     """A card: memory, code objects, launches."""
 
     @property

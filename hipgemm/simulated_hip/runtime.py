@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from hipgemm.simulated_hip.abi import CALLS, Answer, Call, ErrorCode, HipError
-from hipgemm.simulated_hip.card import Card, CardKernel, LaunchReport, Module
+from hipgemm.simulated_hip.card import CardKernel, HipCard, LaunchReport, Module
 from isa.object.code_object import CodeObject
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.timing.cards import Card as CardFacts
@@ -58,7 +58,7 @@ class Stream:
 
 
 @dataclass
-class Event:
+class HipEvent:
     """`at`: how many launches there were when it was recorded, None before."""
 
     flags: int = 0
@@ -110,10 +110,12 @@ class Runtime:
     say: where a report goes as it happens; None keeps it for `take_report` alone.
     """
 
-    def __init__(self, make_card: Callable[[], Card], stands_for: CardFacts, say: Callable[[str], None] | None) -> None:
+    def __init__(
+        self, make_card: Callable[[], HipCard], stands_for: CardFacts, say: Callable[[str], None] | None
+    ) -> None:
         self.stands_for, self.arch, self.say = stands_for, stands_for.arch, say
         self._make_card = make_card
-        self._card: Card | None = None
+        self._card: HipCard | None = None
         self._calls: list[Call] = list(CALLS.values())
         self._lock = threading.RLock()
         self._handles = itertools.count(0x1000, 0x10)
@@ -127,7 +129,7 @@ class Runtime:
         self.allocations: dict[int, Allocation] = {}
         self.registered: dict[int, int] = {}
         self.streams: dict[int, Stream] = {}
-        self.events: dict[int, Event] = {}
+        self.events: dict[int, HipEvent] = {}
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, KernelHandle] = {}
         self.pools: dict[int, Pool] = {}
@@ -142,7 +144,7 @@ class Runtime:
         self.callback = DISPATCHER(self.dispatch)  # C keeps its address: it must live as long as the library
 
     @property
-    def card(self) -> Card:
+    def card(self) -> HipCard:
         """The card, made at the first call that needs it."""
         if self._card is None:
             self._card = self._make_card()

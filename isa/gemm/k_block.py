@@ -42,14 +42,14 @@ class Read(Protocol):
 
 
 @dataclass(frozen=True)
-class Block:
+class KBlock:
     """Lines. aside: what ragged workgroups run instead of some of them; it may stand anywhere, and comes back."""
 
     lines: list[str]
     aside: list[str]
 
 
-def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> Block:
+def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> KBlock:
     """buffer: where the K block lies; label: how labels begin, `<label>_store` stands after the main loop."""
     after = (buffer + 1) % p.stages
     last = p.depth // p.group - 1
@@ -68,7 +68,7 @@ def k_block(p: Parameters, r: Registers, buffer: int, label: str) -> Block:
     # SCC: there was none left.
     found += [f"s_sub_u32 {SCALARS.fetches}, {SCALARS.fetches}, 1", f"s_cbranch_scc1 {label}_store"]
     found += text.turn(stores(p, r, after)) if p.stages == 1 else ["s_barrier"]
-    return Block(found, aside)
+    return KBlock(found, aside)
 
 
 def _if_more(label: str, instructions: list[str]) -> list[str]:

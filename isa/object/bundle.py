@@ -75,7 +75,7 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BundleEntry:
     """A row of a plain bundle's table. target: `hipv4-amdgcn-amd-amdhsa--gfx1100`, for the host `host-...`."""
 
     target: str
@@ -127,7 +127,7 @@ def size_in_memory(peek: Callable[[int, int], bytes]) -> int:
     raise CodeObjectError("neither an ELF nor an offload bundle", got=repr(image.take(0, 4, "the magic")))
 
 
-def _entries(image: Image) -> Iterator[Entry]:
+def _entries(image: Image) -> Iterator[BundleEntry]:
     (count,) = image.unpack("Q", len(MAGIC), "the bundle's header")
     at = len(MAGIC) + 8
     if count > 1024:
@@ -135,11 +135,11 @@ def _entries(image: Image) -> Iterator[Entry]:
     for _ in range(count):
         offset, size, length = image.unpack("QQQ", at, "the bundle's table")
         target = image.take(at + 24, length if length <= LONGEST_NAME else -1, "a name in the bundle's table")
-        yield Entry(target.decode("ascii", "replace"), offset, size)
+        yield BundleEntry(target.decode("ascii", "replace"), offset, size)
         at += 24 + length
 
 
-def _end(entries: Sequence[Entry]) -> int:
+def _end(entries: Sequence[BundleEntry]) -> int:
     return max((e.offset + e.size for e in entries), default=len(MAGIC) + 8)
 
 

@@ -48,7 +48,7 @@ _NO_LIMIT = 1 << 62
 
 
 @dataclass(frozen=True)
-class Place:
+class BufferPlace:
     """Where an access goes. at: how many bytes after its first one -> address, u64. whole: b1 scalar, whether these lie
     side by side. offset: what the range check sees, u64; limit: what it must not exceed with the payload; sound: b1,
     whether the rest of the rule holds."""
@@ -64,7 +64,7 @@ class Place:
         return (self.offset + (first + size) <= self.limit) & self.sound
 
 
-def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], Place]:
+def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], BufferPlace]:
     """Of a vector access. rows: its operands that are only read, with their numbers."""
     if inst.has("tfe"):
         raise inst.error("tfe is not simulated: it would say which lanes met unmapped pages")
@@ -84,7 +84,7 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
     scalar_offset = sources.raw(scalar_number, scalar, "u32")
     constant = inst.offset
 
-    def at(engine: Engine) -> Place:
+    def at(engine: Engine) -> BufferPlace:
         low, high, records, rule_word = (engine.read_sgpr(w).to("u64") for w in words)
         zero = engine.constant("u64", 0)
         stride, swizzle, rule = high >> 16 & 0x3FFF, high >> 30 & 3, rule_word >> 28 & 3
@@ -105,12 +105,12 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
         limit = select(structured, stride, select(rule == 3, records, zero + _NO_LIMIT))
         below = select(structured | (rule == 1), records, zero + _NO_LIMIT)
         sound = (index < below) & (engine.lane_ids() >= 0) & ((rule != 2) | (records != 0))
-        return Place(address, swizzle == 0, select(structured, offset, linear), limit, sound)
+        return BufferPlace(address, swizzle == 0, select(structured, offset, linear), limit, sound)
 
     return at
 
 
-def scalar_place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], Place]:
+def scalar_place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine], BufferPlace]:
     """Of s_buffer_load."""
     words = _descriptor(inst, rows)
     number, _, operand = rows[-1]
@@ -124,13 +124,13 @@ def scalar_place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[E
         raw = sources.raw(number, operand, "u32")
         given = lambda e: raw(e, None).to("u64")  # noqa: E731
 
-    def at(engine: Engine) -> Place:
+    def at(engine: Engine) -> BufferPlace:
         low, high, records = (engine.read_sgpr(w).to("u64") for w in words[:3])
         stride = high >> 16 & 0x3FFF
         offset = (given(engine) + extra) & ~3
         limit = records * select(stride == 0, 1, stride) + 3  # a dword that begins below is whole
         base = (low | (high & 0xFFFF) << 32) + offset
-        return Place(lambda first: base + first, stride >= 0, offset, limit, offset >= 0)
+        return BufferPlace(lambda first: base + first, stride >= 0, offset, limit, offset >= 0)
 
     return at
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from isa.asm.program import Imm, Instruction, Operand, Special
 from isa.registers import M0, Reg
 from isa.semantics import buffers
-from isa.semantics.buffers import Place
+from isa.semantics.buffers import BufferPlace
 from isa.semantics.describe import Access, Description, Role, bit_width, width
 from isa.semantics.engine import Engine, Request
 from isa.semantics.operands import Put, Sources, value_type, words_of, writer
@@ -105,7 +105,7 @@ def _through_buffer(
     place = (buffers.scalar_place if scalar else buffers.place)(inst, sources, rows)
     count, dword = bit_width(access.element) // 32, replace(access, element="b32")
 
-    def parts(engine: Engine, at: Place, mask: Value | None) -> list[tuple[int, Request[Value], Value]]:
+    def parts(engine: Engine, at: BufferPlace, mask: Value | None) -> list[tuple[int, Request[Value], Value]]:
         """(first dword, request, lanes): the whole where it is in range, the dwords that are where it is not."""
 
         def part(first: int, access: Access, where: Value, rest: bool = False) -> tuple[int, Request[Value], Value]:

@@ -147,7 +147,7 @@ def entry(kernel: str, **changes: Any) -> Result:
     return dataclasses.replace(RESULT, kernel=kernel, **changes)
 
 
-def shown(*entries: Result | Refusal) -> dict[str, table.Row]:
+def shown(*entries: Result | Refusal) -> dict[str, table.TableRow]:
     (made,) = table.tables(entries)
     return {row.kernel: row for row in made.rows}
 

@@ -1,7 +1,7 @@
 """The main loops of kernels 6 to 8, written by the generator.
 
-In: a kernel that the passes made of a compiler's, and what it is an instance of: `Parameters` and a `Shape`. Out: its
-main loop once more, from the functions that write the K blocks of generated kernels.
+In: a kernel that the passes made of a compiler's, and what it is an instance of: `Parameters` and a `CompiledShape`.
+Out: its main loop once more, from the functions that write the K blocks of generated kernels.
 
     kernel 6    one step in a loop; LDS addresses go on beside the loads
     kernel 7    all steps, one a group
@@ -32,7 +32,7 @@ from isa.registers import Reg
 
 
 @dataclass(frozen=True)
-class Shape:
+class CompiledShape:
     """How a compiled kernel's main loop differs from a generated one's.
 
     rolled:       a loop over the steps of a K block, instead of all of them.
@@ -47,7 +47,7 @@ PARAMETERS = Parameters(
     rows=128, columns=128, depth=8, thread_rows=8, thread_columns=16, lane_rows=4, group=1, stages=1
 )
 """Of kernels 6 to 8."""
-SHAPES = {"kernel6": Shape(rolled=True), "kernel7": Shape(), "kernel8": Shape(loads_beside=2)}
+SHAPES = {"kernel6": CompiledShape(rolled=True), "kernel7": CompiledShape(), "kernel8": CompiledShape(loads_beside=2)}
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class _Operand:
     start: int
 
 
-def main_loop(kernel: Kernel, shape: Shape, p: Parameters = PARAMETERS) -> MainLoop:
+def main_loop(kernel: Kernel, shape: CompiledShape, p: Parameters = PARAMETERS) -> MainLoop:
     """The main loop of `kernel`, generated. IsaError where it holds something that has no place there."""
     cfg = control_flow.of_kernel(kernel)
     loop = inner.main_loop(cfg)

@@ -14,7 +14,7 @@ from typing import Any
 
 from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UInt, call, store
 from hipgemm.simulated_hip.host import is_mapped
-from hipgemm.simulated_hip.runtime import Event, Runtime, Stream
+from hipgemm.simulated_hip.runtime import HipEvent, Runtime, Stream
 from isa.errors import IsaError
 
 DISABLE_TIMING = 2  # hipEventDisableTiming
@@ -164,12 +164,12 @@ def _wait(cell: Any, value: int, flags: int, mask: int, bits: int) -> None:
 
 @call
 def hipEventCreate(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, rt.handle(rt.events, Event()))
+    store(out, ctypes.c_uint64, rt.handle(rt.events, HipEvent()))
 
 
 @call
 def hipEventCreateWithFlags(rt: Runtime, out: Pointer, flags: UInt) -> None:
-    store(out, ctypes.c_uint64, rt.handle(rt.events, Event(flags)))
+    store(out, ctypes.c_uint64, rt.handle(rt.events, HipEvent(flags)))
 
 
 @call

@@ -37,7 +37,7 @@ from typing import Literal
 from isa.asm.program import Kernel, Program
 from isa.check.equivalence import settings
 from isa.check.equivalence.bounds import Argument, Bounds, Facts, unknowns
-from isa.check.equivalence.compare import Comparison, Difference, Differs, Place, products
+from isa.check.equivalence.compare import Comparison, Difference, Differs, ProofPlace, products
 from isa.check.equivalence.decode import Beyond
 from isa.check.equivalence.induction import Loop, endless, solve
 from isa.check.equivalence.machine import STEP_LIMIT, ManyTrips, NeedCut, OverBudget, SymbolicMachine
@@ -177,11 +177,11 @@ def _never_ends(machine: SymbolicMachine, position: int) -> None:
     what = f"the loop at {machine.position_labels.get(position, inst)} never ends"
     if machine.tag == "original":
         raise Beyond(f"the original itself is wrong: {what}", span=inst.span)
-    raise Differs(Difference("end", what, None, Place(inst.span, str(inst), "is reached again and again")))
+    raise Differs(Difference("end", what, None, ProofPlace(inst.span, str(inst), "is reached again and again")))
 
 
 def _over_budget(over: OverBudget) -> Difference:
-    place = Place(over.inst.span, str(over.inst), "is where it stopped")
+    place = ProofPlace(over.inst.span, str(over.inst), "is where it stopped")
     original, rewritten = (place, None) if over.machine.tag == "original" else (None, place)
     what = f"the {over.machine.tag} runs more than {STEP_LIMIT} instructions"
     return Difference("budget", what, original, rewritten, certain=False)
@@ -300,8 +300,8 @@ class _Session:
             raise Beyond(f"the original itself is wrong: {fault.message}", span=fault.span)
         if right.faults:
             fault = next(iter(right.faults.values()))
-            place = Place(fault.span, fault.message.partition(":")[0], fault.hint or "")
+            place = ProofPlace(fault.span, fault.message.partition(":")[0], fault.hint or "")
             raise Differs(Difference("wait", f"a wait is missing or too weak: {fault.message}", None, place))
 
 
-__all__ = ["Argument", "Beyond", "Difference", "Facts", "Original", "Place", "Proof", "prove"]
+__all__ = ["Argument", "Beyond", "Difference", "Facts", "Original", "Proof", "ProofPlace", "prove"]

@@ -10,7 +10,7 @@ from isa.asm.program import Instruction
 from isa.check.equivalence.decode import name
 from isa.check.equivalence.induction import Loop
 from isa.check.equivalence.machine import SymbolicMachine
-from isa.check.equivalence.state import Event, Leaf
+from isa.check.equivalence.state import Leaf, MemoryEvent
 from isa.check.equivalence.symbolic import is_uniform
 from isa.check.equivalence.term import Monomial, Term, show
 from isa.check.equivalence.witness import Outline, go_apart, told_apart
@@ -18,7 +18,7 @@ from isa.errors import Span
 
 
 @dataclass(frozen=True)
-class Place:
+class ProofPlace:
     """One side of a difference: the instruction, where it stands, and what it computes."""
 
     span: Span | None
@@ -43,8 +43,8 @@ class Difference:
 
     kind: str
     what: str
-    original: Place | None
-    rewritten: Place | None
+    original: ProofPlace | None
+    rewritten: ProofPlace | None
     certain: bool = True
     sides: tuple[str, str] = ("original", "rewritten")
 
@@ -81,12 +81,12 @@ class Comparison:
         places = []
         for leaf, other in ((a, b), (b, a)):
             shared = set(other.state.literals) if other else set()
-            place = Place(None, "", "no branch that depends on anything")
+            place = ProofPlace(None, "", "no branch that depends on anything")
             if leaf is not None:
                 for literal, inst in zip(leaf.state.literals, leaf.state.branches, strict=True):
                     if literal not in shared:
                         term, holds = literal
-                        place = Place(inst.span, str(inst), f"{'' if holds else 'not '}{show(term)}")
+                        place = ProofPlace(inst.span, str(inst), f"{'' if holds else 'not '}{show(term)}")
                         break
             places.append(place)
         certain = go_apart(_outlines(left), _outlines(right), self.machines[0].terms.bounds)
@@ -100,7 +100,7 @@ class Comparison:
             shorter = 0 if len(epochs[0]) < len(epochs[1]) else 1
             barriers = [e for e in (left, right)[1 - shorter].state.events if e.space == "barrier"]
             extra = barriers[min(len(epochs[shorter]) - 1, len(barriers) - 1)]
-            place = Place(extra.inst.span, str(extra.inst), "")
+            place = ProofPlace(extra.inst.span, str(extra.inst), "")
             what = f"{len(epochs[0]) - 1} barriers {where} in the original, {len(epochs[1]) - 1} in the rewritten"
             raise Differs(Difference("barrier", what, *((None, place) if shorter == 0 else (place, None))))
         for number, (a, b) in enumerate(zip(*epochs, strict=True)):
@@ -112,17 +112,17 @@ class Comparison:
         """A load too many may read outside of its buffer, whatever becomes of its value; nobody claims that it does."""
         for load, inst in right.state.loads.items():
             if load not in left.state.loads:
-                place = Place(inst.span, str(inst), show(load))
+                place = ProofPlace(inst.span, str(inst), show(load))
                 what = f"a load that the original does not make {where}"
                 raise Differs(Difference("load", what, None, place, False))
 
-    def _stores(self, where: str, left: list[Event], right: list[Event]) -> None:
+    def _stores(self, where: str, left: list[MemoryEvent], right: list[MemoryEvent]) -> None:
         """The same dwords stored, in an order that leaves the same behind."""
         if [(e.space, e.address, e.value) for e in left] == [(e.space, e.address, e.value) for e in right]:
             return
-        maps: list[dict[tuple[str, Term | None], Event]] = []
+        maps: list[dict[tuple[str, Term | None], MemoryEvent]] = []
         for events in (left, right):
-            final: dict[tuple[str, Term | None], Event] = {}
+            final: dict[tuple[str, Term | None], MemoryEvent] = {}
             for event in events:
                 final[event.space, event.address] = event
             maps.append(final)
@@ -137,7 +137,7 @@ class Comparison:
                 self._other_value(where, a, b)
         self._same_order(where, left, right, maps[1])
 
-    def _other_addresses(self, where: str, left: list[Event], right: list[Event]) -> None:
+    def _other_addresses(self, where: str, left: list[MemoryEvent], right: list[MemoryEvent]) -> None:
         a, b = (left[0] if left else None), (right[0] if right else None)
         if a is not None and b is not None:
             certain = told_apart(_address(a), _address(b), self.machines[0].terms.bounds)
@@ -145,12 +145,17 @@ class Comparison:
         else:
             certain, what = True, f"a store that only the {'original' if a else 'rewritten'} makes {where}"
         places = [
-            Place(e.inst.span, str(e.inst), f"{e.space} address {show(_address(e))}") if e else None for e in (a, b)
+            ProofPlace(e.inst.span, str(e.inst), f"{e.space} address {show(_address(e))}") if e else None
+            for e in (a, b)
         ]
         raise Differs(Difference("address", what, places[0], places[1], certain))
 
     def _same_order(
-        self, where: str, left: list[Event], right: list[Event], others: dict[tuple[str, Term | None], Event]
+        self,
+        where: str,
+        left: list[MemoryEvent],
+        right: list[MemoryEvent],
+        others: dict[tuple[str, Term | None], MemoryEvent],
     ) -> None:
         """Stores that changed places must not overlap, whichever work-items make them: lanes of a wave store together,
         instruction after instruction."""
@@ -165,7 +170,7 @@ class Comparison:
                 if order[j] > order[i] or a.space != b.space:
                     continue
                 if not self._apart(_address(a), _address(b), a.space):
-                    places = [Place(e.inst.span, str(e.inst), f"address {show(_address(e))}") for e in (a, b)]
+                    places = [ProofPlace(e.inst.span, str(e.inst), f"address {show(_address(e))}") for e in (a, b)]
                     what = f"two stores that may overlap changed places {where}"
                     raise Differs(Difference("order", what, places[0], places[1], False))
 
@@ -184,7 +189,7 @@ class Comparison:
         return (low is not None and low >= 4) or (high is not None and high <= -4)
 
     # --- explaining
-    def _other_value(self, where: str, a: Event, b: Event) -> None:
+    def _other_value(self, where: str, a: MemoryEvent, b: MemoryEvent) -> None:
         assert a.value is not None
         assert b.value is not None
         notes: list[str] = []
@@ -195,9 +200,9 @@ class Comparison:
         places = [self._place(side, term, event.inst) for side, term, event in ((0, x, a), (1, y, b))]
         raise Differs(Difference("value", what, places[0], places[1], certain))
 
-    def _place(self, side: int, term: Term, store: Instruction) -> Place:
+    def _place(self, side: int, term: Term, store: Instruction) -> ProofPlace:
         inst = self.machines[side].origin.get(term, store)
-        return Place(inst.span, str(inst), show(term))
+        return ProofPlace(inst.span, str(inst), show(term))
 
     def _descend(self, a: Term, b: Term, notes: list[str]) -> tuple[Term, Term, bool]:
         """The first parts of two unequal terms that differ; True where one has more products than the other."""
@@ -289,8 +294,8 @@ def products(t: Term) -> tuple[Term, int]:
     return base, len(chain)
 
 
-def _epochs(events: Sequence[Event]) -> list[list[Event]]:
-    epochs: list[list[Event]] = [[]]
+def _epochs(events: Sequence[MemoryEvent]) -> list[list[MemoryEvent]]:
+    epochs: list[list[MemoryEvent]] = [[]]
     for event in events:
         if event.space == "barrier":
             epochs.append([])
@@ -299,6 +304,6 @@ def _epochs(events: Sequence[Event]) -> list[list[Event]]:
     return epochs
 
 
-def _address(event: Event) -> Term:
+def _address(event: MemoryEvent) -> Term:
     assert event.address is not None
     return event.address

@@ -25,7 +25,7 @@ from isa.asm.program import Instruction, Kernel, Label
 from isa.check.equivalence.bounds import Facts
 from isa.check.equivalence.decode import REGISTERS, SCC_INDEX, SGPR0, Beyond, Step, beyond, decode, index, name
 from isa.check.equivalence.engine import Engine
-from isa.check.equivalence.state import Event, Leaf, State
+from isa.check.equivalence.state import Leaf, MemoryEvent, State
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import Finding
@@ -334,7 +334,7 @@ class SymbolicMachine:
         own = set()
 
         def stored(where: Term, value: Term) -> None:
-            state.events.append(Event(step.space, step.inst, where, value))
+            state.events.append(MemoryEvent(step.space, step.inst, where, value))
             own.add((where, value))
 
         self._engine.stored = stored
@@ -354,7 +354,7 @@ class SymbolicMachine:
                 "an LDS access may still be under way at this barrier",
                 "s_waitcnt lgkmcnt(0) must come before it",
             )
-        state.events.append(Event("barrier", step.inst))
+        state.events.append(MemoryEvent("barrier", step.inst))
         state.barriers += 1
         label, number = state.epoch.args
         state.epoch = self.terms.atom("epoch", label, number + 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from isa.asm.program import Kernel
-from isa.check.equivalence.compare import Difference, Place
+from isa.check.equivalence.compare import Difference, ProofPlace
 
 MAY_CHANGE = frozenset(
     "next_free_vgpr next_free_sgpr reserve_vcc shared_vgpr_count inst_pref_size "
@@ -27,23 +27,23 @@ def difference(a: Kernel, b: Kernel) -> Difference | None:
     return None
 
 
-def _compare(key: str, a: Kernel, b: Kernel, get: Callable[[Kernel, str], Place | None]) -> Difference | None:
+def _compare(key: str, a: Kernel, b: Kernel, get: Callable[[Kernel, str], ProofPlace | None]) -> Difference | None:
     x, y = get(a, key), get(b, key)
     if (x.expression if x else None) == (y.expression if y else None):
         return None
     return Difference("setting", f"the kernels are started with another {key}", x, y)
 
 
-def _directive(kernel: Kernel, key: str) -> Place | None:
+def _directive(kernel: Kernel, key: str) -> ProofPlace | None:
     return _place(kernel, kernel.descriptor.get(key), " ")
 
 
-def _metadata(kernel: Kernel, key: str) -> Place | None:
+def _metadata(kernel: Kernel, key: str) -> ProofPlace | None:
     return _place(kernel, kernel.metadata.get(key), ":")
 
 
-def _place(kernel: Kernel, number: int | None, separator: str) -> Place | None:
+def _place(kernel: Kernel, number: int | None, separator: str) -> ProofPlace | None:
     if number is None:
         return None
     text = kernel.program.lines[number].text.strip()
-    return Place(kernel.program.span(number), text, text.partition(separator)[2].strip())
+    return ProofPlace(kernel.program.span(number), text, text.partition(separator)[2].strip())

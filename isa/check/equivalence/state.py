@@ -15,7 +15,7 @@ from isa.check.equivalence.term import Term
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class MemoryEvent:
     """A store of one dword, or (space "barrier") a barrier."""
 
     space: str
@@ -41,7 +41,7 @@ class State:
     own_global: frozenset[tuple[Term, Term]] = frozenset()
     literals: tuple[tuple[Term, bool], ...] = ()
     branches: tuple[Instruction, ...] = ()
-    events: list[Event] = field(default_factory=list)
+    events: list[MemoryEvent] = field(default_factory=list)
     loads: dict[Term, Instruction] = field(default_factory=dict)
     pending: dict[int, tuple[str, int]] = field(default_factory=dict)
     issued: dict[str, int] = field(default_factory=lambda: {"vm": 0, "lds": 0, "smem": 0})

@@ -61,7 +61,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Block:
+class ExploredBlock:
     """start: its number; steps: (number, instruction) of what is run or ends a path; successors: blocks; live: the
     registers that count at its entry (`regset`)."""
 
@@ -77,7 +77,7 @@ class Question:
     that what lies between does not count. run, blind: as in `Needed`; asked: the LDS accesses that are noted; orders:
     those of them, and calls, that may order what is before them with what is after."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ExploredBlock, ...]
     run: frozenset[int]
     blind: frozenset[int]
     calls: frozenset[int]
@@ -99,7 +99,7 @@ class Question:
             first = len(positions)
             positions += [b.start, *steps]
             numbered = tuple((first + 1 + n, insts[i]) for n, i in enumerate(steps))
-            blocks.append(Block(first, numbered, tuple(b.successors), needed.live[b.index]))
+            blocks.append(ExploredBlock(first, numbered, tuple(b.successors), needed.live[b.index]))
         number = {positions[n]: n for block in blocks for n, _ in block.steps}
 
         def numbers(those: Iterable[int]) -> frozenset[int]:

@@ -61,7 +61,7 @@ from dataclasses import replace
 import numpy as np
 
 from isa.asm.program import Kernel, Program
-from isa.check.equivalence import Difference, Place, Proof
+from isa.check.equivalence import Difference, Proof, ProofPlace
 from isa.check.spec_proof import induction, settings, show
 from isa.check.spec_proof.expected import matrix
 from isa.check.spec_proof.launch import Beta, SymbolicLaunch, SymbolicMemory
@@ -137,7 +137,7 @@ def prove(
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
         way = Difference(
-            "path", "nothing is known of another path", None, Place(inst.span, str(inst), what), False, SIDES
+            "path", "nothing is known of another path", None, ProofPlace(inst.span, str(inst), what), False, SIDES
         )
         return Proof("unproven", f"unproven: {found.name}: at {_sizes(launches)} {inst} {what}", (), way)
     if every is not None and (wrong := _every_k(found, code, every)) is not None:
@@ -207,7 +207,7 @@ def _every_k(kernel: Kernel, code: DecodedKernel, every: EveryK) -> Proof | None
     except Fault as fault:
         at = f", at {fault.inst} ({fault.inst.span})" if fault.inst else ""
         if not fault.refused and fault.kind in _REAL:
-            place = Place(fault.inst.span, str(fault.inst), fault.whose) if fault.inst else None
+            place = ProofPlace(fault.inst.span, str(fault.inst), fault.whose) if fault.inst else None
             return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
         why = f"{fault.what}{at}"
     else:
@@ -296,7 +296,7 @@ def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
     if fault.refused:
         at = f": {fault.inst} ({fault.inst.span})" if fault.inst else ""
         return Proof("unproven", f"unproven: {kernel.name}: {fault.what}{where}{at}")
-    place = Place(fault.inst.span, str(fault.inst), where.removeprefix(", ")) if fault.inst else None
+    place = ProofPlace(fault.inst.span, str(fault.inst), where.removeprefix(", ")) if fault.inst else None
     return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
 
 
@@ -315,14 +315,16 @@ def _compare(
         return Difference("value", what, None, None, sides=SIDES)
     definition = show.expected(launch, row, column)
     if not stored[row, column]:
-        shown = Place(None, "", show.both(definition, definition)[0])
+        shown = ProofPlace(None, "", show.both(definition, definition)[0])
         return Difference("store", f"{what}; this one is never stored", shown, None, sides=SIDES)
     inst = code.place(int(stored[row, column]) - 1)
     before = sum(other.groups * other.block for other in memory.launches[:number])
     lane = (int(by[row, column]) - before) % launch.block
     trace = _trace(kernel, code, launch, lane)
     texts = show.both(definition, show.traced(trace, launch, got[:, row, column]))
-    return Difference("value", what, Place(None, "", texts[0]), Place(inst.span, str(inst), texts[1]), sides=SIDES)
+    return Difference(
+        "value", what, ProofPlace(None, "", texts[0]), ProofPlace(inst.span, str(inst), texts[1]), sides=SIDES
+    )
 
 
 def _trace(kernel: Kernel, code: DecodedKernel, launch: SymbolicLaunch, lane: int) -> Trace:

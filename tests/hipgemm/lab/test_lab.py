@@ -192,7 +192,7 @@ def test_the_verb_prints_a_table_and_writes_its_plot(run_program: Run, tmp_path:
 
 def test_a_wrong_answer_is_said() -> None:
     rows = ({"x": 1.25, "correct": False, "time_kind": "predicted"}, {"x": None, "correct": True, "time_kind": "none"})
-    drawing = svg.lines([svg.Line("a", [(1, 2.0), (3, 4.0)])], "x", "y", "t")
+    drawing = svg.lines([svg.Series("a", [(1, 2.0), (3, 4.0)])], "x", "y", "t")
     found = Study("s", "A study", "Why.", (Column("x", "x", "ms", 1),), rows, (), (Plot("p", drawing),))
     assert not found.correct
     assert "WRONG in 1 of 2 rows" in lab.text(found)
