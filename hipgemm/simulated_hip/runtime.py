@@ -85,7 +85,8 @@ class KernelHandle:
 
 @dataclass
 class RtcProgram:
-    """A hiprtc program. `headers`: name -> text. Once compiled it has `code`, its code object, or `bitcode`."""
+    """A hiprtc program. `headers`: name -> text; names: expressions, and once compiled the symbols that they lower to.
+    Once compiled it has `code`, its code object, or `bitcode`."""
 
     source: bytes
     name: str
@@ -93,6 +94,7 @@ class RtcProgram:
     code: bytes | None = None
     bitcode: bytes | None = None
     log: str = ""
+    names: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass

@@ -116,14 +116,14 @@ handle = ctypes.c_void_p(int(program))
 check(hiprtc.hiprtcDestroyProgram(ctypes.addressof(handle)))
 assert hiprtc.hiprtcGetCodeSize(program)[0] == R.HIPRTC_ERROR_INVALID_PROGRAM
 assert "HIPRTC_ERROR_COMPILATION" in str(hiprtc.hiprtcGetErrorString(R.HIPRTC_ERROR_COMPILATION))
-assert hiprtc.hiprtcGetLoweredName(program, b"k")[0] == R.HIPRTC_ERROR_INTERNAL_ERROR
+assert hiprtc.hiprtcGetLoweredName(program, b"k")[0] == R.HIPRTC_ERROR_INVALID_PROGRAM
 # A program of another target of the family compiles, and is not for this card.
 program, code, log = build(b'extern "C" __global__ void k() {}', b"--offload-arch=gfx1101")
 assert code == R.HIPRTC_SUCCESS
 assert hip.hipModuleLoadData(image(program))[0] == hip.hipError_t.hipErrorNoBinaryForGpu
 """,
     )
-    assert "the simulated card does not have hiprtcGetLoweredName" in done.stderr
+    assert "a code object for another GPU" in done.stderr
 
 
 PRINTING = r"""
@@ -296,3 +296,45 @@ print(launch(1_000_000).name, launch(0).name, launch(1, 0).name)
     assert "the card does not hold this grid at once" in done.stderr
     checked = run_program(COMMAND, "simulate", "--check", str(tmp_path / "script.py"))
     assert "a cooperative launch cannot be checked" in checked.stderr
+
+
+def test_names_of_templates_and_variables(run_program: Run, tmp_path: Path) -> None:
+    """What a name expression stands for: instantiated, and loaded and launched by its lowered name."""
+    done = run(
+        run_program,
+        tmp_path,
+        """
+GENERIC = b'''
+namespace n { __device__ int offset = 4; }
+template <typename T, int K> __global__ void fill(T *out) { out[threadIdx.x] = K * threadIdx.x + n::offset; }
+'''
+NAMES = (b"fill<int, 3>", b"&fill<double, 5>", b"&n::offset")
+program = check(hiprtc.hiprtcCreateProgram(GENERIC, b"generic", 0, [], []))
+codes = [hiprtc.hiprtcGetLoweredName(program, NAMES[0]), hiprtc.hiprtcAddNameExpression(program, NAMES[0])]
+for name in NAMES:
+    check(hiprtc.hiprtcAddNameExpression(program, name))
+check(hiprtc.hiprtcCompileProgram(program, 0, []))
+lowered = [check(hiprtc.hiprtcGetLoweredName(program, name)) for name in NAMES]
+lowered = [name.encode() if isinstance(name, str) else name for name in lowered]
+print(*(name.decode() for name in lowered))
+codes += [hiprtc.hiprtcGetLoweredName(program, b"other"), hiprtc.hiprtcAddNameExpression(program, b"other")]
+print(*(int(code) for code, *_ in codes))
+module = check(hip.hipModuleLoadData(image(program)))
+out = np.zeros(4, np.float64)
+d = check(hip.hipMalloc(out.nbytes))
+check(hip.hipModuleGetGlobal(module, lowered[2]))
+kernel = check(hip.hipModuleGetFunction(module, lowered[1]))
+check(hip.hipModuleLaunchKernel(kernel, 1, 1, 1, 4, 1, 1, sharedMemBytes=0, stream=None, kernelParams=None, extra=(d,)))
+check(hip.hipMemcpy(out, d, out.nbytes, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+print(*out)
+bad = check(hiprtc.hiprtcCreateProgram(GENERIC, b"generic", 0, [], []))
+check(hiprtc.hiprtcAddNameExpression(bad, b"fill<int>"))
+print(int(hiprtc.hiprtcCompileProgram(bad, 0, [])[0]))
+""",
+    )
+    assert done.stdout.splitlines() == [
+        "_Z4fillIiLi3EEvPT_ _Z4fillIdLi5EEvPT_ _ZN1n6offsetE",
+        "9 0 10 8",
+        "4.0 9.0 14.0 19.0",
+        "6",
+    ]

@@ -6,14 +6,19 @@ is compiled as hiprtc does it: the HIP header and AMD's macros are there without
 `--offload-arch` (the card's own if not given). With -fgpu-rdc it becomes bitcode instead, for `rtc_link`.
 What the compiler says is the program's log.
 
-Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Not simulated: name expressions (templates); of the
-device libraries only printf is there, with no libm beyond the compiler's builtins.
+A name expression (`f<int>`, `&variable`) becomes a pointer behind the source, so that it is instantiated as C++ has it
+and found under its symbol's name in the assembly.
+
+Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Of the device libraries only printf is there, with
+no libm beyond the compiler's builtins.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import re
+from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
 
@@ -29,6 +34,8 @@ PRINTF = Path(__file__).parents[1] / "hiprtc_printf.h"
 MACROS = ("-D__HIPCC_RTC__", *map("-DHIP_VERSION_{}={}".format, ("MAJOR", "MINOR", "PATCH"), VERSION))
 FLAGS = ("-O3", *MACROS, "-include", "hip/hip_runtime.h", "-include", str(PRINTF), "-mprintf-kind=buffered")
 RELOCATABLE = "-fgpu-rdc"
+POINTER = "__hipgemm_name_"
+LOWERED = re.compile(rf"^{POINTER}(\d+):\n\s*\.quad\s+(\S+)", re.M)
 ARCH_OPTIONS = ("--offload-arch=", "--gpu-architecture=")
 
 
@@ -133,7 +140,7 @@ def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Poi
     relocatable = RELOCATABLE in compiled
     given.code = given.bitcode = None
     try:
-        made, given.log = _compile(given, archs[-1] if archs else rt.arch, flags, relocatable)
+        made, given.log, lowered = _compile(given, archs[-1] if archs else rt.arch, flags, relocatable)
     except toolchain.UnsupportedArch as error:
         given.log = str(error)
         raise RtcError(Rtc.ERROR_INVALID_OPTION) from error
@@ -141,17 +148,46 @@ def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Poi
         given.log = str(error)
         raise RtcError(Rtc.ERROR_COMPILATION) from error
     given.code, given.bitcode = (None, made) if relocatable else (made, None)
+    given.names = dict(zip(given.names, lowered, strict=True))
 
 
-def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable: bool) -> tuple[bytes, str]:
-    """The code object, or the bitcode if it is to be linked later, and what the compiler said; found in the cache if
-    all of it was compiled before."""
+@call
+def hiprtcAddNameExpression(rt: Runtime, program: Pointer, expression: Pointer) -> None:
+    given = _program(rt, program)
+    if given.code or given.bitcode:
+        raise RtcError(Rtc.ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION)
+    given.names.setdefault(os.fsdecode(_text(expression)), "")
+
+
+@call
+def hiprtcGetLoweredName(rt: Runtime, program: Pointer, expression: Pointer, out: Pointer) -> None:
+    given, name = _program(rt, program), os.fsdecode(_text(expression))
+    if not given.code and not given.bitcode:
+        raise RtcError(Rtc.ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION)
+    if name not in given.names:
+        raise RtcError(Rtc.ERROR_NAME_EXPRESSION_NOT_VALID)
+    store(out, ctypes.c_uint64, rt.text_address(given.names[name]))
+
+
+def _pointers(names: Iterable[str]) -> str:
+    """C++ that points at what each expression names."""
+    texts = (name if name.lstrip().startswith(("&", "(")) else f"&{name}" for name in names)
+    return "".join(
+        f'\nextern "C" {{ __attribute__((used)) __device__ const void *{POINTER}{i} = (const void *)({text}); }}'
+        for i, text in enumerate(texts)
+    )
+
+
+def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable: bool) -> tuple[bytes, str, list[str]]:
+    """The code object, or the bitcode if it is to be linked later, what the compiler said, and the symbols of the name
+    expressions; found in the cache if all of it was compiled before."""
     tools = toolchain.find()
     toolchain.check_arch(arch)
     headers = (part for item in sorted(program.headers.items()) for part in item)
     own = [f.read_bytes() for f in (*sorted(INCLUDE.rglob("*.h")), PRINTF)]
     mode = RELOCATABLE if relocatable else "|"
-    key = cache.key(program.source, program.name, *headers, mode, arch, *flags, tools.identity, *own)
+    pointers = _pointers(program.names)
+    key = cache.key(program.source, pointers, program.name, *headers, mode, arch, *flags, tools.identity, *own)
 
     def fill(folder: Path) -> None:
         for name, text in program.headers.items():
@@ -159,20 +195,26 @@ def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable
                 at.parent.mkdir(parents=True, exist_ok=True)
                 at.write_text(text)
         source, assembly, made = (folder / f"{program.name}{end}" for end in (".hip", ".s", ".o"))
-        source.write_bytes(program.source)
+        source.write_bytes(program.source + pointers.encode())
         options = [f"-I{folder}", *flags]
+        said = []
+        if not relocatable or program.names:
+            said.append(tools.compile(source, assembly, arch=arch, cu_mode=False, include=INCLUDE, flags=options))
+            found = {int(i): symbol for i, symbol in LOWERED.findall(assembly.read_text())}
+            (folder / "names").write_text("\n".join(found[i] for i in range(len(program.names))))
         if relocatable:
+            source.write_bytes(program.source)
             # Each unit defines a symbol that is called after this id: units that are linked need different ones.
             options.append(f"-cuid={key[:16]}")
-            said = [tools.bitcode(source, folder / "code", arch=arch, include=INCLUDE, flags=options)]
+            said.append(tools.bitcode(source, folder / "code", arch=arch, include=INCLUDE, flags=options))
         else:
-            said = [tools.compile(source, assembly, arch=arch, cu_mode=False, include=INCLUDE, flags=options)]
             said.append(tools.assemble(assembly, made, arch=arch))
             said.append(tools.link([made], folder / "code"))
         (folder / "log").write_text("\n".join(filter(None, said)))
 
     folder = cache.make("hiprtc", key, fill)
-    return (folder / "code").read_bytes(), (folder / "log").read_text()
+    lowered = (folder / "names").read_text().split("\n") if program.names else []
+    return (folder / "code").read_bytes(), (folder / "log").read_text(), lowered
 
 
 @call
