@@ -14,6 +14,7 @@ from isa.display import Shown
 
 if TYPE_CHECKING:
     from hipgemm.build import Linked
+    from hipgemm.calibration import CardFile
     from hipgemm.memory_use import MemoryUse
     from isa.object.code_object import CodeObject
     from isa.timing.as_measured import AsMeasured
@@ -51,7 +52,8 @@ class Prediction(Shown):
 
 def predicted(
     made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
-    run: bool = False, warm: bool = False, load: str | None = None, overhead_us: float = 0.0,
+    run: bool = False, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
+    overhead_us: float = 0.0,
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
     """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us: what
     `isa.timing.as_measured` takes, if events are asked for. Raises what `timed` does."""
@@ -59,7 +61,9 @@ def predicted(
     from hipgemm.source_lines import places
     from isa.timing.as_measured import as_measured
 
-    ready = timed(made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm)
+    ready = timed(
+        made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated
+    )
     timing = ready.timing(clock_mhz)
     named = places(made.program, made.name) if made.program else ()
     events = as_measured(timing, load, overhead_us) if load or overhead_us else None
@@ -68,10 +72,11 @@ def predicted(
 
 def timed(
     code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None, run: bool = False,
-    warm: bool = False,
+    warm: bool = False, calibrated: CardFile | None = None,
 ) -> TimedLaunch:  # fmt: skip
     """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went; warm: it has been
-    made before. IsaError where the arguments are not the kernel's, or addresses depend on data and nothing is run."""
+    made before; calibrated: machine numbers of the card. IsaError where the arguments are not the kernel's, or addresses
+    depend on data and nothing is run."""
     from isa.timing import bank_rules, predict
 
     kernel = code.kernel(name)
@@ -79,8 +84,9 @@ def timed(
     kernarg = bound.kernarg(kernel, [_FIRST + i * _APART for i in range(len(bound.arrays))])
     rule = bank_rule or bank_rules.DEFAULT
     ready = predict.TimedLaunch(
-        code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule, warm=warm
-    )
+        code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule, warm=warm,
+        numbers=calibrated.values if calibrated else None, ranges=calibrated.ranges if calibrated else None,
+    )  # fmt: skip
     if not run:
         return ready
     from hipgemm.run_path import RunTimedLaunch

@@ -45,7 +45,7 @@ class RunTimedLaunch(predict.TimedLaunch):
             cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds
         )
         resources = predict.resources_of(kernel.facts, self.dynamic_lds)
-        return model.prepare(cfg, trace, resources, self.on, self.numbers, self.bank_rule, self.warm)
+        return model.prepare(cfg, trace, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)
 
     def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:
         return make()  # the disk knows launches by their arguments, not by what arrays hold

@@ -37,6 +37,7 @@ VERBS = {
     "check": "run a kernel under the sanitizer: registers in flight, races, accesses outside, schedules",
     "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
     "explain": "say which kernel sgemm takes for a shape, and why",
+    "calibrate": "find the cycle model's numbers on a card, by small kernels",
     "lab": "run a small experiment: a table of what decides how fast a kernel is",
     "cache": "show what is kept between runs, clear it or limit its size",
     "doctor": "show what was found on this machine, and what is missing",

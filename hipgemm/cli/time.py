@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -33,6 +34,10 @@ from isa.errors import IsaError, meant
     "--overhead", default=0.0, show_default=True, metavar="US", type=click.FloatRange(0),
     help="What events show: the launch's own microseconds.",
 )  # fmt: skip
+@click.option(
+    "--card-file", default=None, type=click.Path(path_type=Path),
+    help="Machine numbers of a card, as hipgemm calibrate found them.",
+)  # fmt: skip
 @click.option("--warm", is_flag=True, help="The launch has been made before, and L3 holds what it left.")
 @run_option
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
@@ -41,8 +46,8 @@ from isa.errors import IsaError, meant
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     what: str, problem: Problem, request: LaunchRequest, card_name: str, clock: float | None,
-    load: str | None, overhead: float, warm: bool, run: bool, bank_rule: str | None, sensitivity: bool,
-    code: CodeOptions, as_json: bool,
+    card_file: Path | None, load: str | None, overhead: float, warm: bool, run: bool, bank_rule: str | None,
+    sensitivity: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
@@ -52,6 +57,7 @@ def command(
 
     The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.
     """
+    from hipgemm import calibration
     from hipgemm.cli import inputs
     from hipgemm.launch_request import prepared
     from hipgemm.predict import predicted
@@ -68,6 +74,9 @@ def command(
             hint=meant(rule, bank_rules.RULES),
         )
     on = cards.card(card_name)
+    found = calibration.read(card_file) if card_file else None
+    if found and not cards.same(found.card, on.name):
+        raise IsaError(f"{card_file} is of another card", expected=on.name, got=found.card, hint="name it with --card")
     with steps() as step:
         kernel = inputs.kernel(what, code)
         step(f"building {what}")
@@ -76,17 +85,26 @@ def command(
         )
         step("following its addresses and playing it")
         ready, prediction = predicted(
-            made, launch, on, clock, bank_rule=rule, run=run, warm=warm, load=load, overhead_us=overhead
+            made,
+            launch,
+            on,
+            clock,
+            bank_rule=rule,
+            run=run,
+            warm=warm,
+            calibrated=found,
+            load=load,
+            overhead_us=overhead,
         )
         ends = []
         if sensitivity:
             step("varying the machine")
             ends = uncertainty.sensitivity(ready.prepared, prediction.timing.clock_mhz, ensemble.BUDGET)
     if as_json:
-        found = shown.as_json(prediction)
+        told = shown.as_json(prediction)
         if sensitivity:
-            found["sensitivity"] = [{"number": name, "low": low, "high": high} for name, low, high in ends]
-        click.echo(json.dumps(found))
+            told["sensitivity"] = [{"number": name, "low": low, "high": high} for name, low, high in ends]
+        click.echo(json.dumps(told))
         return
     click.echo(shown.text(prediction))
     if sensitivity:

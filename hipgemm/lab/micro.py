@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hipgemm.lab.bench import Bench
     from isa.timing.cards import Card as CardFacts
+    from isa.timing.predict import TimedLaunch
 
 ROUNDS = (50, 250)
 REPEATS = 16  # on a card; the shortest counts
@@ -78,19 +79,25 @@ class Rounds:
 def predicted_cycles(micro: Micro, step: int, on: CardFacts, numbers: Mapping[str, float] | None = None) -> float:
     """Cycles of a round by the cycle model's estimate; nothing is run. numbers: of the machine, see
     `isa.timing.predict`."""
+    times = [launch.estimate().time_s for launch in timed(micro, step, on, numbers)]
+    return of_a_round(times, micro.rounds) * on.clock_mhz * 1e6
+
+
+def timed(
+    micro: Micro, step: int, on: CardFacts, numbers: Mapping[str, float] | None = None
+) -> Iterator[TimedLaunch]:  # fmt: skip
+    """Its launches, with few rounds and with many, to be timed."""
     from isa.object import code_object
     from isa.timing.predict import TimedLaunch
 
     code = code_object.load(micro.image(on.arch, toolchain.find()))
-    times = []
     for rounds in micro.rounds:
         kernarg = struct.pack("<QiiQQ", _ANYWHERE, rounds, step, 2 * _ANYWHERE, 3 * _ANYWHERE)
         shape = (*micro.grid, 1), (micro.block, 1, 1)
-        times.append(TimedLaunch(code, micro.name, *shape, kernarg, on, numbers=numbers).estimate().time_s)
-    return _of_a_round(times, micro.rounds) * on.clock_mhz * 1e6
+        yield TimedLaunch(code, micro.name, *shape, kernarg, on, numbers=numbers)
 
 
-def _of_a_round(times: Sequence[float], rounds: Sequence[int]) -> float:
+def of_a_round(times: Sequence[float], rounds: Sequence[int]) -> float:
     """The difference of two launches, or the whole of one."""
     if len(times) == 1:
         return times[0] / rounds[0]
@@ -142,5 +149,5 @@ def run(bench: Bench, micro: Micro, step: int, expected: Words, written: Words |
     known_times = [t for t in best if t is not None]
     if len(known_times) < len(best):
         return Rounds(None, "none", correct)
-    cycles = _of_a_round(known_times, micro.rounds) * device.clock_mhz * 1e6
+    cycles = of_a_round(known_times, micro.rounds) * device.clock_mhz * 1e6
     return Rounds(cycles, "predicted" if device.simulated else "measured", correct)

@@ -11,7 +11,7 @@ or up to a budget of instructions. `isa.timing.estimate` tells the time of the w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Prepared:
     card: Card
     occupancy: Occupancy
     level: np.ndarray
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Of numbers that a card's calibration gave others than the table's."""
     first: int | None = None
     """How many of the busiest unit's workgroups are played; all if None. Those that differ from the first are all among
     them, unless they alone are more."""
@@ -129,8 +131,9 @@ def prepare(
     numbers: Mapping[str, float] | None = None,
     bank_rule: str = bank_rules.DEFAULT,
     warm: bool = False,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> Prepared:
-    """Everything for `run` but policy and seed. warm: the launch has been made before."""
+    """Everything for `run` but policy and seed. warm: the launch has been made before; ranges: as of `Prepared`."""
     from isa.timing import caches
 
     numbers = numbers or rdna3.values()
@@ -139,7 +142,7 @@ def prepare(
         resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch)
     )
     found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
-    return Prepared(cfg, code, trace, resources, numbers, on, fits, caches.levels(found))
+    return Prepared(cfg, code, trace, resources, numbers, on, fits, caches.levels(found), ranges or {})
 
 
 def run(

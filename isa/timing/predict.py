@@ -97,6 +97,7 @@ class TimedLaunch:
     numbers: Mapping[str, float] | None = None
     bank_rule: str = bank_rules.DEFAULT
     warm: bool = False
+    ranges: Mapping[str, tuple[float, float]] | None = None
 
     def __post_init__(self) -> None:
         if self.code.arch != self.on.arch:
@@ -117,7 +118,7 @@ class TimedLaunch:
             resources.vgprs, resources.lds, 32 * launch.waves, cu_mode=resources.cu_mode, target=target(self.on.arch)
         )
         found = apart(cfg, launch, trace(cfg, launch), units, fits.workgroups)
-        return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm)
+        return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)
 
     def timing(self, clock_mhz: float | None = None) -> Timing:
         """The prediction at this clock (the card's if None), from the disk or made."""
@@ -135,7 +136,8 @@ class TimedLaunch:
     def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:
         launch = (self.grid, self.block, self.kernarg, self.dynamic_lds)
         kernel = self.code.kernel(self.name)
-        facts = (what, self.code.arch, kernel, launch, self.on, clock_mhz, self.numbers, self.bank_rule, self.warm)
+        told = (self.numbers, self.ranges, self.bank_rule, self.warm)
+        facts = (what, self.code.arch, kernel, launch, self.on, clock_mhz, *told)
         key = cache.key(_model(), repr(facts), self.code.code(self.name))
         return cache.find_or_make(_KIND, key, _MOST, make, _write, _read)
 

@@ -41,22 +41,24 @@ def ratios(ready: Prepared, clock_mhz: float, draws: int = DRAWS) -> tuple[float
 
     members = [_POLICIES[i % len(_POLICIES)] for i in range(draws)]
     jobs = [(part, policy) for policy in _POLICIES]
-    jobs += [(changed(part, drawn), member) for drawn, member in zip(drawn_numbers(draws), members, strict=True)]
+    jobs += [(changed(part, drawn), member) for drawn, member in zip(drawn_numbers(draws, ready), members, strict=True)]
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(cycles, jobs))
     base = dict(zip(_POLICIES, found, strict=False))
     return tuple(sorted(c / base[member] for c, member in zip(found[len(_POLICIES) :], members, strict=True)))
 
 
-def drawn_numbers(draws: int, seed: int = _SEED) -> list[dict[str, float]]:
-    """Machine numbers with a range, drawn `draws` times. See the module's docstring."""
+def drawn_numbers(draws: int, ready: Prepared | None = None, seed: int = _SEED) -> list[dict[str, float]]:
+    """Machine numbers with a range, drawn `draws` times, around those of `ready`. See the module's docstring."""
     random = np.random.default_rng(seed)
     drawn: list[dict[str, float]] = [{} for _ in range(draws)]
     for name, number in rdna3.NUMBERS.items():
-        if number.low == number.high:
+        low, high = ready.ranges.get(name, (number.low, number.high)) if ready else (number.low, number.high)
+        middle = ready.numbers[name] if ready else number.value
+        if low == high:
             continue
         at = (random.permutation(draws) + random.random(draws)) / draws
-        values = np.interp(at, [0, 0.5, 1], [number.low, number.value, number.high])
+        values = np.interp(at, [0, 0.5, 1], [low, middle, high])
         for each, value in zip(drawn, values, strict=True):
             each[name] = float(value)
     return drawn

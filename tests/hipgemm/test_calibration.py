@@ -1,0 +1,97 @@
+"""Machine numbers found by small kernels: on a card that is the model with other numbers, which the estimators are not
+told, and through the command on the simulated one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hipgemm import calibration
+from hipgemm.calibration import PROBES, Hidden, Model
+from hipgemm.cli import main
+from isa import toolchain
+from isa.errors import IsaError
+from isa.timing import rdna3
+from isa.timing.cards import card
+
+pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
+
+QUICK = {
+    "trans_latency": 12, "salu_latency": 3, "branch_taken": 9, "lds_latency": 33, "valu_to_lds": 21, "l0_latency": 77,
+    "l1_latency": 201, "store_ack_ns": 120, "lds_wgp_share": 1.02,
+}  # fmt: skip
+"""Numbers of the hidden card, some outside of their range in the table."""
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return Model(card("7900 XTX"))
+
+
+def probes(*names: str) -> list[calibration.Probe]:
+    return [p for p in PROBES if p.number in names]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.005])
+def test_hidden_numbers_are_found_again(model: Model, noise: float) -> None:
+    hidden = Hidden(model, rdna3.values(**QUICK), noise)
+    found = calibration.calibrate(model.on, hidden, probes(*QUICK), model=model)
+    assert {e.number for e in found} == set(QUICK)
+    for e in found:
+        assert not e.at_end
+        step = 1 if rdna3.NUMBERS[e.number].unit.startswith("cycles") else 0.004 * QUICK[e.number]
+        assert e.low - step <= QUICK[e.number] <= e.high + step, e
+        assert e.value == pytest.approx(QUICK[e.number], rel=0.02 + 4 * noise, abs=step)
+
+
+def test_a_kernel_that_is_slow_for_another_reason_is_said_to_be_an_end(model: Model) -> None:
+    """LDS is slower than any value of the range: nothing of it may be taken for a number."""
+    (probe,) = probes("lds_latency")
+    hidden = Hidden(model, rdna3.values(lds_latency=90))
+    (found,) = calibration.calibrate(model.on, hidden, [probe], model=model)
+    assert found.at_end
+    assert "an end" in calibration.text([found])
+
+
+def test_a_kernel_without_a_slope_is_refused() -> None:
+    with pytest.raises(IsaError, match="does not depend on it"):
+        calibration.estimate(probes("barrier")[0], [100.0], lambda value: 100.0)
+
+
+def test_every_number_has_a_range_and_no_two_kernels_one_name() -> None:
+    numbers = [p.number for p in PROBES]
+    assert len(set(numbers)) == len(numbers)
+    assert all(rdna3.NUMBERS[n].low < rdna3.NUMBERS[n].high for n in numbers)
+    assert len({p.case(96).micro.name for p in PROBES}) == len(PROBES)
+
+
+def test_a_card_file_is_what_time_reads(tmp_path: Path) -> None:
+    """On the simulated card the model finds itself; a file with other numbers gives another time."""
+    file = tmp_path / "card.json"
+    page = tmp_path / "card.html"
+    result = CliRunner().invoke(
+        main, ["calibrate", "--device", "simulated", "--number", "lds_latency", "-o", str(file), "--page", str(page)]
+    )
+    assert result.exit_code == 0, result.output
+    held = json.loads(file.read_text())
+    assert held["numbers"]["lds_latency"]["value"] == pytest.approx(rdna3.NUMBERS["lds_latency"].value, abs=1)
+    assert "lds_latency" in page.read_text()
+    held["numbers"]["lds_latency"].update(value=60.0, low=58.0, high=62.0)
+    file.write_text(json.dumps(held))
+    plain, other = (
+        json.loads(CliRunner().invoke(main, ["time", "kernel5", "-n", "128", "--json", *w]).stdout)["time_ms"]
+        for w in ([], ["--card-file", str(file)])
+    )
+    assert other > plain
+    refused = CliRunner().invoke(main, ["time", "kernel5", "--card", "7600", "--card-file", str(file)])
+    assert "is of another card" in refused.output
+
+
+@pytest.mark.parametrize("held", ["", "[]", '{"card": "7900 XTX", "numbers": {"none": {}}}'])
+def test_what_is_no_card_file_is_refused(held: str, tmp_path: Path) -> None:
+    (tmp_path / "card.json").write_text(held)
+    with pytest.raises(IsaError, match="no card file"):
+        calibration.read(tmp_path / "card.json")
