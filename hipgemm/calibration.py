@@ -53,7 +53,7 @@ class Probe:
     least: float = 0.0
 
     def span(self) -> tuple[float, float]:
-        """Where it is looked for: half of its range beyond either end, a quarter of the number at least, and above 0."""
+        """Where it is looked for: its range and half of it (a quarter of the number at least) on either side."""
         n = rdna3.NUMBERS[self.number]
         more = max((n.high - n.low) / 2, n.value / 4)
         return max(n.low - more, n.low / 4, self.least), n.high + more

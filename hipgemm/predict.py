@@ -75,8 +75,8 @@ def timed(
     warm: bool = False, calibrated: CardFile | None = None,
 ) -> TimedLaunch:  # fmt: skip
     """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went; warm: it has been
-    made before; calibrated: machine numbers of the card. IsaError where the arguments are not the kernel's, or addresses
-    depend on data and nothing is run."""
+    made before; calibrated: machine numbers of the card. IsaError where the arguments are not the kernel's, or where
+    addresses depend on data and nothing is run."""
     from isa.timing import bank_rules, predict
 
     kernel = code.kernel(name)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from isa.errors import IsaError
+from isa.timing.as_measured import LOADS, WSL2_OVERHEAD_US, clock_share
+from isa.timing.cards import card
 from tools import held_out
 from tools.held_out import Judged
+from tools.published import HEAVY, LAYOUTS
 
 
 def of(name: str, measured: float, predicted: float, low: float, high: float) -> Judged:
@@ -25,8 +31,38 @@ def test_rank_correlation_is_of_the_order() -> None:
     assert [held_out.rank_correlation(r) for r in (rising, falling)] == [pytest.approx(1), pytest.approx(-1)]
 
 
+def averages(seconds: float = 0.0, u0: float = 0.0) -> list[Judged]:
+    """As many as were published; measured as a card of this u0 and overhead would."""
+    on = card("7900 GRE")
+    found = []
+    for size, ms in zip(held_out.SIZES, (0.1, 0.7, 4.0, 33.0), strict=True):
+        for k, layout in enumerate(LAYOUTS):
+            predicted, valu = ms * (1 + k / 50), 0.5 + k / 20
+            told = 1e3 * seconds + predicted / clock_share(on, valu, u0)
+            row = (held_out.AVERAGES, f"{size} {layout}", on.name, HEAVY, size, told, predicted, predicted, predicted)
+            found.append(Judged(*row, valu))
+    return found
+
+
+def test_the_fit_finds_clock_and_overhead_from_half_of_the_figures() -> None:
+    found = averages(40e-6, 0.5)
+    assert sum(map(held_out.fitted_on, found)) == len(found) / 2
+    assert held_out.fit(found) == (pytest.approx(0.5), pytest.approx(0.04))
+    others = [replace(j, measured=2 * j.measured) if not held_out.fitted_on(j) else j for j in found]
+    assert held_out.fit(others) == held_out.fit(found)  # the half that is judged has no say
+
+
+def test_the_band_is_as_wide_as_figures_want_and_no_wider() -> None:
+    exact = averages(WSL2_OVERHEAD_US * 1e-6, LOADS["heavy"].u0)
+    assert held_out.unexplained(exact) == 0
+    far = [replace(j, measured=1.3 * j.measured) if k % 5 == 0 else j for k, j in enumerate(exact)]
+    assert held_out.unexplained(far, 0.75) == 0
+    assert 0.1 < held_out.unexplained(far, 0.9) < 0.4
+    assert "fitted" in held_out._events(exact)
+
+
 def test_a_table_takes_the_last_ones_place() -> None:
-    page = "before\n<!-- it -->\nold\n<!-- end -->\nafter\n"
-    assert held_out.put(page, "it", "new") == "before\n<!-- it -->\nnew\n<!-- end -->\nafter\n"
+    page, file = "before\n<!-- it -->\nold\n<!-- end -->\nafter\n", Path("page.md")
+    assert held_out.put(file, page, "it", "new") == "before\n<!-- it -->\nnew\n<!-- end -->\nafter\n"
     with pytest.raises(IsaError, match="no place for"):
-        held_out.put(page, "another", "new")
+        held_out.put(file, page, "another", "new")
