@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,17 +25,18 @@ if TYPE_CHECKING:
 @problem_options(
     click.option("--alpha", type=float, default=1.0, show_default=True),
     click.option("--beta", type=float, default=0.0, show_default=True),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                 help="Which orders, and which data."),
     n=256,
-)
+)  # fmt: skip
 @click.option("--schedules", "count", type=click.IntRange(min=1), default=3, show_default=True,
               help="Orders of waves and workgroups.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which orders, and which data.")
 @click.option("--budget", type=click.IntRange(min=1), default=None, help="Instructions after which it is stopped.")
 @launch_options
 @code_options
 @rule_options
 def command(
-    what: tuple[str, ...], problem: Problem, count: int, seed: int, budget: int | None, request: LaunchRequest,
+    what: tuple[str, ...], problem: Problem, count: int, budget: int | None, request: LaunchRequest,
     code: CodeOptions, select: tuple[str, ...], ignore: tuple[str, ...], listing: Path | None, sarif: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
@@ -57,14 +57,14 @@ def command(
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
-    problem = dataclasses.replace(problem, seed=seed)
     found: list[tuple[str, list[Finding]]] = []
     rows: list[dict[str, object]] = []
     for one in what:
         kernel = inputs.kernel(one, code)
         made, launch = prepared(kernel, request, problem, arch=code.arch or "gfx1100", hipcc=code.hipcc)
         program, name = made.program, made.name
-        seen = check(made.code_object, name, launch, program=program, schedules=Schedules(count, seed, None, budget))
+        schedules = Schedules(count, problem.seed, None, budget)
+        seen = check(made.code_object, name, launch, program=program, schedules=schedules)
         if program is not None:
             seen = suppress.apply(seen, program, "check", suppress.lines_of(program, name))
         seen = listed(of_rules(seen, ids), program or made.code_object, [name], listing)
@@ -79,7 +79,7 @@ def command(
 
         click.echo(json.dumps(log("check", ((one, f) for one, findings in found for f in findings))))
     elif as_json:
-        click.echo(json.dumps({"faults": faults, "schedules": count, "seed": seed, "checked": rows}))
+        click.echo(json.dumps({"faults": faults, "schedules": count, "seed": problem.seed, "checked": rows}))
     sys.exit(1 if faults else 0)
 
 

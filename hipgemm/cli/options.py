@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -123,16 +122,20 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def bundle(into: str, make: Callable[..., Any], *options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one argument of the command's function: what `make` gives, by the names of its parameters."""
-    names = tuple(inspect.signature(make).parameters)
+    """Several options as one argument of the command's function: what `make` gives of their values."""
 
     def decorate(function: F) -> F:
+        names: list[str] = []
+
         @functools.wraps(function)
         def bundled(*args: Any, **given: Any) -> Any:
-            taken = {name: given.pop(name) for name in names if name in given}
-            return function(*args, **given, **{into: make(**taken)})
+            one = make(**{name: given.pop(name) for name in names})
+            return function(*args, **given, **{into: one})
 
-        return together(*options)(cast(F, bundled))
+        others = len(getattr(function, "__click_params__", ()))
+        made: Any = together(*options)(cast(Any, bundled))
+        names += [option.name for option in made.__click_params__[others:]]
+        return cast(F, made)
 
     return decorate
 
