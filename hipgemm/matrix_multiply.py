@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 _FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8"}
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
-FILL = 4
-"""Tiles for each CU."""
+FILL = {"f16": 12, "bf16": 12, "i8": 4}
+"""Tiles for each CU, by the type of A and B."""
 TILES = (
     MatrixParameters(),
     MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32),
@@ -131,7 +131,7 @@ def choose(
 ) -> str:
     """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed."""
     for tile in BYTE_TILES if types.factor == "i8" else TILES:
-        if -(-m // tile.rows) * -(-n // tile.columns) >= FILL * cus:
+        if -(-m // tile.rows) * -(-n // tile.columns) >= FILL[types.factor] * cus:
             break
     fields = dataclasses.asdict(types) | dataclasses.asdict(epilogue)
     return name_of(dataclasses.replace(tile, **fields, trans_a=flips[0], trans_b=flips[1]))
