@@ -31,7 +31,9 @@ _SMEM = frozenset({"s_dcache_inv", "s_gl1_inv"})
 _DPP = ("quad_perm", "row_", "dpp8", "bank_mask", "bound_ctrl", "fi")
 
 # Where FMAMK and FMAAK have their literal among their sources, whatever its value (RDNA3 ISA guide 7.2).
-LITERAL_AT = {"v_fmamk_f32": 1, "v_fmaak_f32": 2, "v_fmamk_f16": 1, "v_fmaak_f16": 2}
+LITERAL_AT = {
+    "v_fmamk_f32": 1, "v_fmaak_f32": 2, "v_fmamk_f16": 1, "v_fmaak_f16": 2, "s_fmamk_f32": 1, "s_fmaak_f32": 2,
+}  # fmt: skip
 
 # +-0.5, +-1, +-2, +-4 and 1/(2 pi), for operands of so many bits.
 _INLINE_BITS = {

@@ -21,6 +21,7 @@ from isa.instructions import (
     valu_packed,
     vmem,
 )
+from isa.instructions.left_out import why
 from isa.semantics.describe import TABLE, Description, base_name
 from isa.targets import elsewhere, who_has
 
@@ -63,7 +64,7 @@ def lookup(inst: Instruction) -> Description:
         where = next((f for prefix, f in _FILES if name.startswith(prefix)), "vmem")
         raise inst.error(
             f"instruction {name} is not described",
-            hint=f"describe it in isa/instructions/, file {where}",
+            hint=why(name) or f"describe it in isa/instructions/, file {where}",
         )
     if inst.target is not None and not entry.exists_on(inst.target):
         who = f"{entry.since} and later" if entry.since else f"targets before {entry.until}"

@@ -14,6 +14,7 @@ inst("s_swappc_b64 =s.u64, s.u64", lambda a, here: (here, a), sched="branch", wr
 inst("s_call_b64 =s.u64, l", lambda here: here, sched="branch", effect="branch", fields="next")
 inst("s_endpgm", sched="end", effect="end", terminator=True)
 inst("s_endpgm_saved", sched="end", effect="end", terminator=True)
+inst("s_trap i.u16", sched="trap", effect="trap")
 inst("s_barrier", sched="barrier", effect="barrier")
 
 # --- waits and hints: no effect on what is computed, since a simulated access is done when it is issued
@@ -39,7 +40,7 @@ for name in (
     inst(f"{name} i.u16", sched="hint")
 for name in ("s_sethalt", "s_setkill"):
     inst(f"{name} i.u16", sched="halt")
-for name in ("s_code_end", "s_ttracedata"):
+for name in ("s_code_end", "s_ttracedata", "s_wakeup"):
     inst(name, sched="hint")
 for name in ("s_icache_inv", "s_dcache_inv", "s_gl1_inv"):
     inst(name, sched="scalar_cache")

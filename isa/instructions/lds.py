@@ -71,6 +71,35 @@ for bits in (32, 64):
     _atomic(f"max_f{bits}", f"f{bits}", f"v.f{bits}", _float_max)
 _atomic("add_f32", "f32", "v.f32", lambda old, data: old + data)
 
+_access(
+    "ds_wrap_rtn_b32 =v.u32, v.u32, v.u32, v.u32",
+    "atomic", "u32", returns=True,
+    body=lambda old, limit, more: select(old >= limit, old - limit, old + more),
+)  # fmt: skip
+
+
+def _condxchg32(old: Value, data: Value) -> Value:
+    """Of each half the low 31 bits are stored where its highest bit is set."""
+    new = data & 0
+    for low in (0, 32):
+        half = 0xFFFFFFFF << low
+        new = new | select((data >> (low + 31)) & 1 == 1, data & (0x7FFFFFFF << low), old & half)
+    return new
+
+
+_access("ds_condxchg32_rtn_b64 =v.b64, v.u32, v.b64", "atomic", "b64", returns=True, aligned=True, body=_condxchg32)
+# One access a wave, at M0 (LLVM AMDGPUISelDAGToDAG.cpp, SelectDSAppendConsume): the number of its lanes that are on is
+# added or taken away, and each lane gets what was there.
+for name, sign in (("append", 1), ("consume", -1)):
+    inst(
+        f"ds_{name} =v.u32",
+        lambda old, count, sign=sign: old + count if sign > 0 else old - count,
+        sched="lds_atomic",
+        crosses_lanes=True,
+        reads="m0 exec",
+        access=Access("lds", "atomic", "u32", returns=True, by_wave=True),
+    )
+
 # --- lanes of one wave exchange values through the LDS crossbar; no memory is touched
 
 

@@ -21,6 +21,7 @@ for size in (32, 64):
     )
     inst(f"s_movrels_b{size} =s.b{size}, s.b{size}", lambda a: a, sched="salu", reads="m0", relative=(1,))
     inst(f"s_movreld_b{size} =s.b{size}, s.b{size}", lambda a: a, sched="salu", reads="m0", relative=(0,))
+inst("s_movrelsd_2_b32 =s.b32, s.b32", lambda a: a, sched="salu", reads="m0", relative=(0, 1), two_offsets=True)
 inst("s_movk_i32 =s.i32, i.i16", lambda k: k, sched="salu")
 inst("s_cmovk_i32 +s.i32, i.i16", lambda d, k, scc: select(scc, k, d), sched="salu", reads="scc")
 inst("s_getpc_b64 =s.u64", lambda pc: pc, sched="salu", fields="next")

@@ -96,7 +96,7 @@ def _saturate(a: Value, type_: str) -> Value:
     return maximum(minimum(a, 0x7FFF), -0x8000).to("i16")
 
 
-def _toward_zero(a: Value) -> Value:
+def toward_zero(a: Value) -> Value:
     """f32 -> f16, rounded towards zero in any mode."""
     near = a.to("f16")
     back, u = near.to("f32").bits("u32") & 0x7FFFFFFF, a.bits("u32") & 0x7FFFFFFF
@@ -104,11 +104,14 @@ def _toward_zero(a: Value) -> Value:
 
 
 inst("v_pack_b32_f16 =v.b32, a.f16, a.f16", pack, sched="valu")
-inst(
-    "v_cvt_pk_rtz_f16_f32 =v.b32, a.f32, a.f32",
-    lambda a, b: pack(_toward_zero(a), _toward_zero(b)),
-    sched="valu",
-)
+
+
+def pack_toward_zero(a: Value, b: Value) -> Value:
+    """V_CVT_PK_RTZ_F16_F32."""
+    return pack(toward_zero(a), toward_zero(b))
+
+
+inst("v_cvt_pk_rtz_f16_f32 =v.b32, a.f32, a.f32", pack_toward_zero, sched="valu")
 
 
 def _cvt_pk_u8(a: Value, n: Value, c: Value) -> Value:

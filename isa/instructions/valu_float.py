@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from isa.instructions.words import FORMATS, float_bits, is_nan, maximum, minimum
 from isa.semantics.describe import inst
-from isa.semantics.values import Value, fma, select
+from isa.semantics.values import Number, Value, fma, select
 
 _CLASS = {"f16": "valu", "f32": "valu", "f64": "f64"}
 
@@ -62,6 +62,45 @@ def _mullit(a: Value, b: Value, c: Value) -> Value:
 
 
 inst("v_mullit_f32 =v.f32, a.f32, a.f32, a.f32", _mullit, sched="valu")
+
+# --- cube maps: which face a direction meets, where, and twice its largest coordinate: z before y before x
+
+
+def _absolute(a: Value) -> Value:
+    return (a.bits("u32") & 0x7FFFFFFF).bits("f32")
+
+
+def _negative(a: Value) -> Value:
+    return (a.bits("u32") ^ 0x80000000).bits("f32")
+
+
+def _by_face(x: Value, y: Value, z: Value, of_x: Number, of_y: Number, of_z: Number) -> Value:
+    """One of three, by the coordinate of the face."""
+    z_face = (_absolute(z) >= _absolute(x)) & (_absolute(z) >= _absolute(y))
+    return select(z_face, of_z, select(_absolute(y) >= _absolute(x), of_y, of_x))
+
+
+def _cube_id(x: Value, y: Value, z: Value) -> Value:
+    zero = (x.bits("u32") & 0).bits("f32")
+    return _by_face(x, y, z, *(select(a < 0.0, zero + (n + 1.0), zero + n) for n, a in ((0.0, x), (2.0, y), (4.0, z))))
+
+
+def _cube_s(x: Value, y: Value, z: Value) -> Value:
+    return _by_face(x, y, z, select(x < 0.0, z, _negative(z)), x, select(z < 0.0, _negative(x), x))
+
+
+def _cube_t(x: Value, y: Value, z: Value) -> Value:
+    return _by_face(x, y, z, _negative(y), select(y < 0.0, _negative(z), z), _negative(y))
+
+
+_CUBE: dict[str, Callable[[Value, Value, Value], Value]] = {
+    "id": _cube_id,
+    "sc": _cube_s,
+    "tc": _cube_t,
+    "ma": lambda x, y, z: _by_face(x, y, z, x * 2.0, y * 2.0, z * 2.0),
+}
+for op, cube in _CUBE.items():
+    inst(f"v_cube{op}_f32 =v.f32, a.f32, a.f32, a.f32", cube, sched="valu")
 
 # --- minimum and maximum (-0 < +0; a NaN loses against a number)
 

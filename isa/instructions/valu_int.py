@@ -19,6 +19,8 @@ inst("v_swap_b16 +v.b16, +v.b16", lambda a, b: (b, a), sched="valu")
 inst("v_movrels_b32 =v.b32, v.b32", lambda a: a, sched="valu", reads="m0", relative=(1,))
 inst("v_movreld_b32 =v.b32, a.b32", lambda a: a, sched="valu", reads="m0", relative=(0,))
 inst("v_movrelsd_b32 =v.b32, v.b32", lambda a: a, sched="valu", reads="m0", relative=(0, 1))
+inst("v_movrelsd_2_b32 =v.b32, v.b32", lambda a: a, sched="valu", reads="m0", relative=(0, 1), two_offsets=True)
+inst("v_swaprel_b32 +v.b32, +v.b32", lambda a, b: (b, a), sched="valu", reads="m0", relative=(0, 1), two_offsets=True)
 inst("v_nop", sched="valu")
 inst("v_pipeflush", sched="pipeflush")
 
@@ -290,6 +292,32 @@ for name, sad in (
         sched="valu",
         fields="clamp",
     )
+
+
+def _wide_sad(a: Value, b: Value, skip: bool) -> list[Value]:
+    """Four sums, of b's four bytes against those of a from byte 0, 1, 2 and 3 on."""
+    return [_sad((a >> (8 * i)).to("u32"), b, 4, skip) for i in range(4)]
+
+
+def _packed_sads(a: Value, b: Value, c: Value, skip: bool) -> Value:
+    """Each sum with its 16 bits of c added, which wrap."""
+    total = c & 0
+    for i, sad in enumerate(_wide_sad(a, b, skip)):
+        total = total | (((sad.to("u64") + (c >> (16 * i))) & 0xFFFF) << (16 * i))
+    return total
+
+
+for name, skip in (("qsad", False), ("mqsad", True)):
+    inst(
+        f"v_{name}_pk_u16_u8 =v.b64, a.b64, a.b32, a.b64",
+        lambda a, b, c, skip=skip: _packed_sads(a, b, c, skip),
+        sched="sad_wide",
+    )
+inst(
+    "v_mqsad_u32_u8 =v.b128, a.b64, a.b32, v.b128",
+    lambda a, b, c: tuple(sad + part for sad, part in zip(_wide_sad(a, b, True), c, strict=True)),
+    sched="sad_wide",
+)
 inst(
     "v_lerp_u8 =v.u32, a.u32, a.u32, a.u32",
     lambda a, b, c: _lerp(a, b, c),

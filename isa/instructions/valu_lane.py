@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from isa.instructions.valu_cvt import toward_zero
 from isa.semantics.describe import inst
-from isa.semantics.values import Value, select
+from isa.semantics.values import Value, fma, select
 
 
 def _first_lane(a: Value, exec_: Value) -> Value:
@@ -72,5 +73,30 @@ for name, other in (("permlane16", 0), ("permlanex16", 16)):
         fields="op_sel lane",
         crosses_lanes=True,
     )
+# --- interpolation: in each four lanes, the values at three corners that a graphics driver put there (lds_param_load),
+# and a lane's own place between them. Sources of other lanes count whether they are on or not (RDNA3 ISA guide 16.13).
+
+
+def _corner(a: Value, lane: Value, which: int) -> Value:
+    return a.shuffle((lane & ~3) + which)
+
+
+def _p10(a: Value, place: Value, c: Value, lane: Value) -> Value:
+    return fma(_corner(a, lane, 1).to("f32"), place, _corner(c, lane, 0).to("f32"))
+
+
+def _p2(a: Value, place: Value, c: Value, lane: Value) -> Value:
+    return fma(_corner(a, lane, 2).to("f32"), place, c)
+
+
+for pattern, body in (
+    ("p10_f32 =v.f32, a.f32, a.f32, a.f32", _p10),
+    ("p2_f32 =v.f32, a.f32, a.f32, a.f32", _p2),
+    ("p10_f16_f32 =v.f32, a.f16, a.f32, a.f16", _p10),
+    ("p2_f16_f32 =v.f16, a.f16, a.f32, a.f32", lambda *values: _p2(*values).to("f16")),
+    ("p10_rtz_f16_f32 =v.f32, a.f16, a.f32, a.f16", _p10),
+    ("p2_rtz_f16_f32 =v.f16, a.f16, a.f32, a.f32", lambda *values: toward_zero(_p2(*values))),
+):
+    inst(f"v_interp_{pattern}", body, sched="interpolate", crosses_lanes=True, fields="lane")
 # It swaps the halves of a wave of 64 lanes; a wave of 32 keeps its destination (16.8, V_PERMLANE64_B32: a scalar NOP).
 inst("v_permlane64_b32 +v.b32, v.b32", lambda old, a: old, sched="permlane")

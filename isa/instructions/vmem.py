@@ -22,6 +22,8 @@ _SPACES = (
     ("scratch", "va", ", sa"),
 )
 
+inst("global_load_addtid_b32 =v.b32, sa", sched="global_load", access=Access("global", "load", "b32", by_lane=True))
+inst("global_store_addtid_b32 v.b32, sa", sched="global_store", access=Access("global", "store", "b32", by_lane=True))
 for space, address, scalar in _SPACES:
     for name, element, data, half in LOADS:
         inst(

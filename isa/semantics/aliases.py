@@ -19,7 +19,7 @@ _ATOMICS = {
     "or": "or_b", "xor": "xor_b", "inc": "inc_u", "dec": "dec_u", "swap": "swap_b", "cmpswap": "cmpswap_b",
 }  # fmt: skip
 _LDS = "b32 b64 b96 b128 u8 i8 u16 i16 u8_d16 u8_d16_hi i8_d16 i8_d16_hi u16_d16 u16_d16_hi addtid_b32".split()
-_LDS_STORES = "b32 b64 b96 b128 b8 b16 b8_d16_hi b16_d16_hi".split()
+_LDS_STORES = "b32 b64 b96 b128 b8 b16 b8_d16_hi b16_d16_hi addtid_b32".split()
 
 
 def _memory() -> dict[str, str]:
@@ -31,13 +31,16 @@ def _memory() -> dict[str, str]:
         for old, new in _ATOMICS.items():
             names[f"{space}_atomic_{old}"] = f"{space}_atomic_{new}32"
             names[f"{space}_atomic_{old}_x2"] = f"{space}_atomic_{new}64"
-        names.update({f"{space}_atomic_f{each}": f"{space}_atomic_{each}_f32" for each in ("min", "max")})
+        names.update({f"{space}_atomic_f{each}": f"{space}_atomic_{each}_f32" for each in ("min", "max", "cmpswap")})
+    names.update({f"global_{each}_dword_addtid": f"global_{each}_addtid_b32" for each in ("load", "store")})
     for space in ("global", "buffer"):
         names[f"{space}_atomic_csub"] = f"{space}_atomic_csub_u32"
     names.update({f"ds_read_{each}": f"ds_load_{each}" for each in _LDS})
     names.update({f"ds_write_{each}": f"ds_store_{each}" for each in _LDS_STORES})
     for each in ("b32", "b64"):
         names[f"ds_wrxchg_rtn_{each}"] = f"ds_storexchg_rtn_{each}"
+        names[f"ds_wrxchg2_rtn_{each}"] = f"ds_storexchg_2addr_rtn_{each}"
+        names[f"ds_wrxchg2st64_rtn_{each}"] = f"ds_storexchg_2addr_stride64_rtn_{each}"
         for old, new in (("read", "load"), ("write", "store")):
             names[f"ds_{old}2_{each}"] = f"ds_{new}_2addr_{each}"
             names[f"ds_{old}2st64_{each}"] = f"ds_{new}_2addr_stride64_{each}"

@@ -49,11 +49,13 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
 
     branch       goes to its target; where it has a body, only if that returns true
     end          ends the wave
+    trap         calls the trap handler: the kernel gives up (`__builtin_trap`)
     barrier      waits for all waves of the workgroup
     wait         waits for counters; nothing else
     mode round, mode denorm, setreg, getreg     the MODE register and its like
 
-`relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32). `form=` is a variant
+`relative=` names the operands (by number) whose register number M0 is added to (v_movrels_b32); with `two_offsets` bits
+25 to 16 of it to that of operand 0, bits 9 to 0 to that of the source. `form=` is a variant
 that has an entry of its own: `glc`, where an atomic gives back the old value and so has one operand more (the name is
 that of the modifier of gfx11; `Instruction.coherent` asks the target).
 
@@ -133,7 +135,10 @@ class Access:
     half: "lo" or "hi" where 16 bits of the register are meant and the other 16 kept (the d16 forms).
     pair: for ds_*_2addr the unit of the two offsets in elements (1 or 64), else 0.
     returns: an atomic that gives back the old value.
-    by_lane: no address: each lane has a place of its own, M0 plus four times its number (ds_*_addtid_b32).
+    by_lane: no address: each lane has a place of its own, M0, or the scalar address, plus four times its number
+        (ds_*_addtid_b32, global_*_addtid_b32).
+    by_wave: one access, at M0, for all lanes together (ds_append).
+    aligned: the low bits of an address that is no multiple of the element do not count (ds_condxchg32_rtn_b64).
     buffer: the address comes from a buffer descriptor, which says what is out of range (`isa.semantics.buffers`).
     """
 
@@ -144,6 +149,8 @@ class Access:
     pair: int = 0
     returns: bool = False
     by_lane: bool = False
+    by_wave: bool = False
+    aligned: bool = False
     buffer: bool = False
 
 
@@ -172,6 +179,7 @@ class Description:
     fields: tuple[str, ...] = ()
     effect: str = ""
     relative: tuple[int, ...] = ()
+    two_offsets: bool = False
     since: str = ""
     until: str = ""
 
@@ -349,6 +357,7 @@ def inst(
     fields: str = "",
     effect: str = "",
     relative: tuple[int, ...] = (),
+    two_offsets: bool = False,
     form: str = "",
     since: str = "",
     until: str = "",
@@ -381,6 +390,7 @@ def inst(
         tuple(fields.split()),
         effect,
         relative,
+        two_offsets,
         since,
         until,
     )

@@ -168,6 +168,8 @@ def _branch(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence
 def _effect(engine: Engine, inst: Instruction, desc: Description) -> Sequence[Put]:
     if desc.effect == "end":
         engine.end()
+    elif desc.effect == "trap":
+        engine.trap()
     elif desc.effect == "barrier":
         engine.barrier()
     elif desc.effect in ("mode round", "mode denorm"):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from isa.asm.program import Imm, Instruction, Operand, Special
-from isa.registers import M0, Reg
+from isa.registers import EXEC_LO, M0, Reg
 from isa.semantics import buffers
 from isa.semantics.buffers import BufferPlace
 from isa.semantics.describe import Access, Description, Role, bit_width, width
@@ -38,6 +38,8 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
     data = [(role, operand) for role, operand in sources.pairs if role.read and role.kind not in ("va", "sa")]
     if access.buffer:
         return _through_buffer(inst, desc, access, sources, [(r, o) for r, o in data if r.kind == "v"])
+    if access.by_wave:
+        return _once(inst, desc, access, results[0])
     addresses = _addresses(inst, access, sources, reads)
     data = [(role, operand) for role, operand in data if not role.written]
     if access.space in ("lds", "flat") and not access.by_lane:
@@ -73,6 +75,25 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
             return [_put_words(engine, results[0][2], [word for old in olds for word in words_of(old)], places[0].mask)]
         old = engine.atomic(places[0], body, values)
         return () if write is None else [write(engine, old, places[0].mask)]
+
+    return atomic
+
+
+def _once(
+    inst: Instruction, desc: Description, access: Access, result: tuple[int, Role, Operand]
+) -> Callable[[Engine], Sequence[Put]]:
+    """An atomic of the wave: its first lane does it, with how many are on, and all that are on get the old value."""
+    body, write, offset = desc.body, writer(inst, desc, *result), inst.offset
+    assert body is not None
+
+    def atomic(engine: Engine) -> Sequence[Put]:
+        on = engine.read_sgpr(EXEC_LO.index)
+        first = select(on == 0, 0, on.ctz())
+        lanes, mask = engine.lane_ids(), engine.exec_mask()
+        alone = lanes == first if mask is None else mask & (lanes == first)
+        at = lanes * 0 + ((engine.read_sgpr(M0.index) & 0xFFFF) + offset)
+        old = engine.atomic(Request(inst, access, at, alone), body, (lanes * 0 + on.popcount(),))
+        return [write(engine, old.lane(first) + lanes * 0, mask)]
 
     return atomic
 
@@ -166,11 +187,19 @@ def _addresses(
 ) -> Addresses:
     number, _, first = reads[0] if reads else (0, None, None)
     offset = inst.offset
+    if access.by_lane and access.space == "global":
+        scalar_number, _, scalar = next(row for row in reads if row[1].kind == "sa")
+        if isinstance(scalar, Special):
+            raise inst.error(f"{inst.mnemonic} without a scalar address", expected="a pair of SGPRs", got=str(scalar))
+        start = sources.raw(scalar_number, scalar, "u64")
+        return lambda e: [_plus(start(e, None) + (e.lane_ids() * 4).to("u64"), offset)]
     if access.by_lane:
         return lambda e: [e.lane_ids() * 4 + (e.read_sgpr(M0.index) & 0xFFFF) + offset]
     assert first is not None
     if access.space == "lds":
         base = sources.raw(number, first, "u32")
+        if access.aligned:
+            return lambda e: [(base(e, None) + offset) & (1 << 16) - bit_width(access.element) // 8]
         if not access.pair:
             return lambda e: [base(e, None) + offset]
         unit = bit_width(access.element) // 8 * access.pair

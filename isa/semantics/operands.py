@@ -251,8 +251,13 @@ def _typed(raw: Reader, modified: Modified | None, type_: str) -> Reader:
 
 
 def relative_to(desc: Description, number: int) -> Callable[[Engine], Value] | None:
-    """How to read M0, where the number of this operand's register is relative to it."""
-    return (lambda engine: engine.read_sgpr(M0.index)) if number in desc.relative else None
+    """How to read what M0 adds to the number of this operand's register, if it does."""
+    if number not in desc.relative:
+        return None
+    if desc.two_offsets:
+        shift = 0 if number else 16
+        return lambda engine: (engine.read_sgpr(M0.index) >> shift) & 0x3FF
+    return lambda engine: engine.read_sgpr(M0.index)
 
 
 def pack(low: Value, high: Value) -> Value:

@@ -14,6 +14,7 @@ stands in `isa.timing.scheduling_classes`, each number with its source; which cl
     f64               double precision, conversions to and from it among it
     trans, trans_f64  transcendental functions
     wmma_*            matrix products of a wave, by the type of the factors
+    sad_wide          sums of absolute differences, four at once; interpolate: v_interp_*
     pipeflush         v_pipeflush
     salu, salu_float  scalar arithmetic; of floats (RDNA3.5)
     hwreg             hardware registers: s_getreg_b32, s_setreg_b32
@@ -24,7 +25,7 @@ stands in `isa.timing.scheduling_classes`, each number with its source; which cl
     branch, barrier, end
     wait              for counters; wait_alu: for results (s_waitcnt_depctr); wait_event
     delay, clause     s_delay_alu and s_clause, which speak of the instructions after them
-    nop, sleep, priority, mode, hint, halt, message    what needs no unit
+    nop, sleep, priority, mode, hint, halt, trap, message    what needs no unit
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ Unit = Literal["valu", "salu", "smem", "lds", "vmem", "branch", "barrier", "wait
 
 _UNITS: dict[Unit, str] = {
     "valu": "valu valu_dpp vopd valu_lane permlane valu_64 int_quarter_rate packed dot f64 trans trans_f64 wmma_16bit "
-    "wmma_iu8 wmma_iu4 pipeflush",
+    "wmma_iu8 wmma_iu4 sad_wide interpolate pipeflush",
     "salu": "salu salu_float hwreg",
     "smem": "smem_load message_return",
     "lds": "lds_load lds_store lds_atomic lds_exchange lds_nop",
@@ -48,7 +49,7 @@ _UNITS: dict[Unit, str] = {
     "branch": "branch",
     "barrier": "barrier",
     "wait": "wait wait_alu wait_event",
-    "internal": "end delay clause nop sleep priority mode hint halt message scalar_cache",
+    "internal": "end delay clause nop sleep priority mode hint halt trap message scalar_cache",
 }
 CLASSES: dict[str, Unit] = {name: unit for unit, names in _UNITS.items() for name in names.split()}
 

@@ -139,7 +139,8 @@ def _reached(
 
 
 def _ends_block(inst: Instruction) -> bool:
-    return inst.desc.terminator or inst.desc.effect in ("barrier", "end") or jumps_indirectly(inst) or writes_exec(inst)
+    leaves = inst.desc.terminator or inst.desc.effect in ("barrier", "end", "trap")
+    return leaves or jumps_indirectly(inst) or writes_exec(inst)
 
 
 def may_repeat(block: Block) -> bool:

@@ -168,6 +168,9 @@ class Wave:
     def end(self) -> None:
         self.done = True
 
+    def trap(self) -> None:
+        raise IsaError(f"the kernel traps at {self.pc:#x}")
+
     def barrier(self) -> None:
         self.waiting = True
 

@@ -208,8 +208,14 @@ class SimulatedLaunch:
         if stop is not Stop.FAULT:
             return None
         kind = FaultKind(c.fault)
-        if kind is FaultKind.REGISTER:
+        if kind in (FaultKind.REGISTER, FaultKind.TRAP):
             inst = next(i for b in self.kernel.blocks for i in b.instructions if i.address == c.fault_address)
+            if kind is FaultKind.TRAP:
+                return KernelFault(
+                    "the kernel traps: an assertion, an abort() or __builtin_trap()",
+                    Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address, expected="no s_trap",
+                    got=str(inst),
+                )  # fmt: skip
             return RegisterFault(
                 f"v{c.fault_bytes} is beyond the wave's registers",
                 Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address,

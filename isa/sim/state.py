@@ -45,6 +45,7 @@ class FaultKind(IntEnum):
     LDS = 2
     SCRATCH = 3
     JUMP = 4
+    TRAP = 6  # fault_address: of the instruction
     REGISTER = 5  # fault_address: of the instruction; fault_bytes: the VGPR's number
 
 

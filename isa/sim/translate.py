@@ -26,7 +26,7 @@ from isa.sim.cfg import Block, iterations_at_once, may_repeat
 from isa.sim.lane_strides import Pattern, lane_strides
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
-from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind, Stop
+from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
 from isa.sim.wave_function import WaveFunction
@@ -54,7 +54,7 @@ class Translator(WaveFunction):
         for inst in block.instructions:
             self.inst = inst
             if (beyond := self._beyond(inst)) is not None:
-                self._stop_beyond(beyond)
+                self._stop(FaultKind.REGISTER, beyond)
                 return
             self._write(inst)
         if self._open:
@@ -65,12 +65,6 @@ class Translator(WaveFunction):
         named = (getattr(operand, "operand", operand) for half in inst.halves for operand in half.operands)
         last = max((r.index + r.count - 1 for r in named if isinstance(r, Reg) and r.is_vgpr), default=0)
         return last if last >= self.facts.vgprs else None
-
-    def _stop_beyond(self, register: int) -> None:
-        region = self._finish()
-        what = f"i32 {int(FaultKind.REGISTER)}, i64 {self.inst.address or 0}, i32 {register}, i32 0, i32 -1"
-        self.f.emit(region, f"call ptr @fault(ptr %s, ptr %s, {what})", "%w", "%c")
-        region.line(f"ret i32 {int(Stop.FAULT)}")
 
     def _write_unrolled(self, block: Block) -> bool:
         """A block that is a loop by itself, several iterations at once; False, and nothing written, where that cannot

@@ -284,6 +284,16 @@ class WaveFunction(ABC):
     def end(self) -> None:
         self._finish().line(f"ret i32 {int(Stop.END)}")
 
+    def trap(self) -> None:
+        self._stop(FaultKind.TRAP, 0)
+
+    def _stop(self, kind: FaultKind, register: int) -> None:
+        """The wave stops at this instruction."""
+        region = self._finish()
+        what = f"i32 {int(kind)}, i64 {self.inst.address or 0}, i32 {register}, i32 0, i32 -1"
+        self.f.emit(region, f"call ptr @fault(ptr %s, ptr %s, {what})", "%w", "%c")
+        region.line(f"ret i32 {int(Stop.FAULT)}")
+
     def barrier(self) -> None:
         self._set_mode(self.block.next)
         self._leave(self._finish(), self.block.next, Stop.BARRIER)

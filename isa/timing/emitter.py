@@ -193,6 +193,9 @@ class Emitter:
     def jump(self, target: Value) -> None:
         raise IsaError("the tracer does not follow jumps through a register")
 
+    def trap(self) -> None:
+        raise IsaError("the tracer does not follow traps")
+
     def end(self) -> None: ...
     def barrier(self) -> None: ...
 

@@ -9,8 +9,9 @@ says so by the instruction's name. What memory accesses cost beyond their issue 
 Sources as in rdna3.py. "ACO" is what Mesa's compiler takes for gfx10 and later (src/amd/compiler: aco_opcodes.py gives
 the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's labels name cycles: VALUB_4 takes 4.
 
-Not timed: v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, invalidations of scalar caches; and
-values that lanes exchange through LDS, whose bank cycles no trace of a launch holds.
+Not timed: v_qsad and v_mqsad, v_interp, v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, s_trap,
+invalidations of scalar caches; and values that lanes exchange through LDS, whose bank cycles no trace of a launch
+holds.
 
 Transcendentals take the vector ALU for one cycle, as every other instruction, and a unit beside it for four (ACO has
 them on a resource of their own; not measured), so that three other instructions fit beside each.
@@ -62,6 +63,8 @@ COSTS: dict[str, Cost | None] = {
     "wmma_16bit": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
     "wmma_iu8": _valu(_MATRIX, "wmma_passes", "wmma_passes"),
     "wmma_iu4": _valu(_MATRIX, "wmma_iu4_passes", "wmma_iu4_passes"),
+    "sad_wide": None,
+    "interpolate": None,
     "pipeflush": None,
     # --- scalar
     "salu": Cost(engine_abi.SALU, "LLVM: 2 of latency"),
@@ -88,6 +91,7 @@ COSTS: dict[str, Cost | None] = {
     "buffer_atomic": Cost(engine_abi.STORE, "assumed: as global_atomic"),
     "cache_control": Cost(engine_abi.INTERNAL, _ISSUE),
     "scalar_cache": None,
+    "trap": None,
     # --- control
     "branch": Cost(engine_abi.BRANCH, "SQTT: not taken 3; taken is not published"),
     "barrier": Cost(engine_abi.BARRIER, "SQTT: last arrival to next VALU 14 to 16"),

@@ -115,5 +115,5 @@ def test_bodies_that_ask_other_lanes_say_so(monkeypatch):
         else:
             assert not entry.crosses_lanes, entry.name
             called["alone"] += 1
-    assert called["across"] == 13
+    assert called["across"] == 19
     assert called["alone"] > 400

@@ -20,6 +20,8 @@ from isa.targets import TARGETS, target
 SPECIAL = {
     "v_fmaak_f32": "v0, v8, v16, 0x12345",
     "v_fmamk_f32": "v0, v8, 0x12345, v16",
+    "s_fmaak_f32": "s0, s8, s16, 0x12345",
+    "s_fmamk_f32": "s0, s8, 0x12345, s16",
     "v_fmaak_f16": "v0.l, v8.l, v16.l, 0x1234",
     "v_fmamk_f16": "v0.l, v8.l, 0x1234, v16.l",
     "v_mov_b16": "v0.l, v8.l",
@@ -43,6 +45,8 @@ def _operand(number, role, name):
     if role.kind in ("v", "a", "s"):
         file = "s" if role.kind == "s" else "v"
         return f"{file}{first}" if count == 1 else f"{file}[{first}:{first + count - 1}]"
+    if role.kind == "sa" and "addtid" in name:
+        return f"s[{first}:{first + 1}]"
     if role.kind == "rs":
         return f"s[{first}:{first + count - 1}]"
     return {

@@ -70,6 +70,8 @@ def decode(inst: Instruction) -> Step:
         raise beyond(inst, "changes EXEC")
     if desc.effect == "end":
         return Step(inst, "end")
+    if desc.effect == "trap":
+        raise beyond(inst, "traps")
     if desc.effect == "barrier":
         return Step(inst, "barrier")
     if desc.effect == "wait":

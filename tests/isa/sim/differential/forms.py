@@ -25,6 +25,8 @@ HALVES = {"f16", "u16", "i16", "b16", "f16h"}
 SPECIAL: dict[str, tuple[str, ...]] = {
     "v_fmaak_f32": ("v0, v16, v32, 0x3fc00000", "v0, s16, v32, 0x7fc12345", "v0, 0xff812345, v32, 0xff812345"),
     "v_fmamk_f32": ("v0, v16, 0x3fc00000, v32", "v0, s16, 0x80000001, v32"),
+    "s_fmaak_f32": ("s0, s16, s32, 0x3fc00000", "s0, s16, 1, 0x7fc12345"),
+    "s_fmamk_f32": ("s0, s16, 0x3fc00000, s32", "s0, s16, 0x80000001, s32"),
     "v_fmaak_f16": ("v0.l, v16.l, v32.l, 0x3e00", "v0, v16, v32, 0x3e00"),
     "v_fmamk_f16": ("v0.l, v16.l, 0x3e00, v32.l", "v0, v16, 0x3e00, v32"),
     "s_waitcnt_depctr": ("depctr_va_vdst(0)",),
@@ -127,6 +129,8 @@ def _operand(number: int, role: Role, name: str, first: int | None = None) -> st
     first = 16 * number if first is None else first
     if role.kind in ("v", "a", "s"):
         return _run("s" if role.kind == "s" else "v", first, count)
+    if role.kind == "sa" and "addtid" in name:
+        return _run("s", first, 2)
     if role.kind == "va":
         return f"v{first}" if "scratch" in name else f"v[{first}:{first + 1}]"
     if role.kind == "rs":
@@ -289,6 +293,9 @@ def _dpp(desc: Description, plain: list[str]) -> Iterator[tuple[list[str], str, 
 def _memory(desc: Description, plain: list[str]) -> Iterator[tuple[list[str], str]]:
     access = desc.access
     assert access is not None
+    if access.by_lane or access.by_wave:
+        yield plain, f"offset:{LDS_OFFSET}"
+        return
     if access.space == "lds":
         if access.pair:
             yield plain, "offset0:3 offset1:1"

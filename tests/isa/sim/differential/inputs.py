@@ -94,8 +94,11 @@ class _Drawing:
     def inputs(self, exec_of: Callable[[random.Random], int], outside: bool) -> Inputs:
         memory, lds, scratch = (self.bits.bytes(n) for n in (GLOBAL_BYTES, LDS_BYTES, SCRATCH_BYTES * LANES))
         desc = self.case.instructions[0].desc
-        if desc.relative or "addtid" in desc.name:
-            self.sgprs[125] = self.random.choice((0, 1, 3, 17)) if desc.relative else 4 * self.random.randrange(100)
+        if desc.relative:
+            low, high = (self.random.choice((0, 1, 3, 17)) for _ in range(2))
+            self.sgprs[125] = low | high << 16 if desc.two_offsets else low
+        elif "m0" in desc.implicit_reads:
+            self.sgprs[125] = 4 * self.random.randrange(100)
         for inst in self.case.instructions[:-1]:
             for half in inst.halves:
                 self._fill(half)
@@ -107,7 +110,7 @@ class _Drawing:
         if desc.access is not None:
             memory, lds = (self._elements(desc.access.element, m) for m in (memory, lds))
             outside = self._addresses(self.case.instructions[0], outside, exec_)
-            if desc.access.kind == "atomic":
+            if desc.access.kind == "atomic" and not desc.access.by_wave:
                 memories = {"memory": memory, "lds": lds, "scratch": scratch}
                 self._meet(self.case.instructions[0], memories)
         if "pc" in desc.implicit_writes:
@@ -219,7 +222,9 @@ class _Drawing:
             if outside:
                 self._put_scalar(roles[0][1], self.base + GLOBAL_BYTES + 64)
             return outside
-        if "addtid" in inst.desc.name:
+        if access.by_lane or access.by_wave:
+            if access.space == "global":
+                self._put_scalar(roles[-1][1], self.base + 64)
             return False
         limit = {"lds": LDS_BYTES - 1536, "scratch": SCRATCH_BYTES - 100}.get(access.space, GLOBAL_BYTES - 300)
         offsets = self.bits.integers(0, (limit - size) // grain, LANES, np.int64) * grain

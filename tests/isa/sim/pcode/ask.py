@@ -136,6 +136,12 @@ def _settle(want: State, got: State, file: str, number: int, lane: int, bit: int
                 part = mask >> 32 * i & 0xFFFFFFFF
                 want.vgprs[n, lane] = int(want.vgprs[n, lane]) & ~part | int(got.vgprs[n, lane]) & part
         return
+    if file == "s":
+        value = int(got.sgprs[number]) >> bit
+        if form.leaves_open(value & (1 << form.width) - 1):
+            mask = ((1 << form.width) - 1) << bit
+            want.sgprs[number] = int(want.sgprs[number]) & ~mask | int(got.sgprs[number]) & mask
+        return
     a, b = (getattr(s, file)[lane] if file == "scratch" else getattr(s, file) for s in (want, got))
     place = slice(number + bit // 8, number + bit // 8 + form.width // 8)
     if form.leaves_open(int.from_bytes(b[place], "little")):

@@ -87,10 +87,57 @@ _MATRICES = (
     ("i32_16x16x16_iu4", ".i32", 2, _integer_step(4)),
 )
 
+
+def _interpolation(name: str, value: str) -> Excuse:
+    """value: of a lane, from its own operands a, b, c; from those of lane n of its four with a number; h: as f16."""
+    rows = {"a": ("lane", 0), "b": ("lane", 1), "c": ("lane", 2), "a1": ("(lane & 28) + 1", 0)}
+    rows |= {"a2": ("(lane & 28) + 2", 0), "c0": ("lane & 28", 2)}
+    places = {key: f"VGPR[{lane}][SRC{n}]" for key, (lane, n) in rows.items()}
+    halves = {
+        f"{key}h": f"(OPSEL[{n}].u1 ? {places[key]}[31 : 16].f16 : {places[key]}[15 : 0].f16)"
+        for key, (_, n) in rows.items()
+    }
+    value = value.format(**places, **halves)
+    put = "result.f32 = sum"
+    if name.startswith("p2") and "f16" in name:
+        half = "f32_to_f16(sum)"
+        put = f"if OPSEL[3].u1 then result[31 : 16].f16 = {half} else result[15 : 0].f16 = {half} endif"
+    if name == "p2_rtz_f16_f32":
+        put = f"mode = ROUND_MODE; ROUND_MODE = ROUND_TOWARD_ZERO; {put}; ROUND_MODE = mode"
+    return Excuse(
+        f"v_interp_{name}",
+        ALWAYS,
+        f"""
+        for lane in 0 : 31 do if EXEC[lane].u1 then
+        result = VGPR[lane][VDST];
+        sum = {value};
+        {put};
+        VGPR[lane][VDST] = result
+        endif endfor
+        """,
+        "the same, with halves as op_sel picks them (ISA guide 12.5); of p2_rtz the text says f32, its name f16",
+    )
+
+
+def _of_wave(name: str, sign: str) -> Excuse:
+    return Excuse(
+        f"ds_{name}",
+        ALWAYS,
+        f"""
+        at = 32'U(M0[15 : 0]) + 32'U(OFFSET);
+        old = MEM[at].u32;
+        count = 0U;
+        for lane in 0 : 31 do if EXEC[lane].u1 then count += 1U; VGPR[lane][VDST] = old endif endfor;
+        MEM[at].u32 = old {sign} count
+        """,
+        "the text is prose; LLVM puts the address into M0 as it is (AMDGPUISelDAGToDAG.cpp, SelectDSAppendConsume)",
+    )
+
+
 EXCUSES: tuple[Excuse, ...] = (
     # --- rounding
     Excuse(
-        "v_rndne_*",
+        "v_rndne_* s_rndne_*",
         ALWAYS,
         "D0.{f} = rndne(S0.{f})",
         "the text adds 0.5 and rounds that sum, which is wrong next to 0.5 and above 2**23 and loses the sign of "
@@ -104,6 +151,35 @@ EXCUSES: tuple[Excuse, ...] = (
         "for a small negative number the sum rounds to 1, which is no fraction: the card gives the greatest number "
         "below "
         "(LLVM AMDGPUCodeGenPrepare, matchFractPat; its constant folder says the same)",
+    ),
+    # --- scalar floats
+    Excuse(
+        "s_add_f16 s_sub_f16 s_mul_f16 s_min_f16 s_max_f16 s_fmac_f16 s_ceil_f16 s_floor_f16 s_trunc_f16 s_rndne_f16 "
+        "s_cvt_f16_f32",
+        ALWAYS,
+        "{text};\nD0[31 : 16].u16 = 16'0U",
+        "the text names 16 bits and says nothing of the other half of the SGPR, which no compiler reads: zeros here",
+    ),
+    # --- lanes of other corners, and one access of a whole wave
+    _interpolation("p10_f32", "fma({a1}.f32, {b}.f32, {c0}.f32)"),
+    _interpolation("p2_f32", "fma({a2}.f32, {b}.f32, {c}.f32)"),
+    _interpolation("p10_f16_f32", "fma(32'F({a1h}), {b}.f32, 32'F({c0h}))"),
+    _interpolation("p10_rtz_f16_f32", "fma(32'F({a1h}), {b}.f32, 32'F({c0h}))"),
+    _interpolation("p2_f16_f32", "fma(32'F({a2h}), {b}.f32, {c}.f32)"),
+    _interpolation("p2_rtz_f16_f32", "fma(32'F({a2h}), {b}.f32, {c}.f32)"),
+    _of_wave("append", "+"),
+    _of_wave("consume", "-"),
+    Excuse(
+        "ds_condxchg32_rtn_b64",
+        ALWAYS,
+        """
+        at = ADDR.u32 & 0xfff8U;
+        RETURN_DATA[31 : 0] = MEM[at].b32;
+        RETURN_DATA[63 : 32] = MEM[at + 4U].b32;
+        if DATA[31].u1 then MEM[at].b32 = { 1'0U, DATA[30 : 0] } endif;
+        if DATA[63].u1 then MEM[at + 4U].b32 = { 1'0U, DATA[62 : 32] } endif
+        """,
+        "the same, in the names that other DS texts have for address, data and memory",
     ),
     # --- exponents
     Excuse(

@@ -132,6 +132,8 @@ class Machine:
                 continue
             if not reg.is_vgpr:
                 self._put_scalar(reg.index, reg.count, value)
+                for at, form in value.loose:
+                    self.after.loose["s", reg.index + at // 32, 0, at % 32] = form
                 continue
             shift = 16 if reg.half == "h" else 0
             for i in range(reg.count):

@@ -50,7 +50,7 @@ def bound(machine: Machine) -> dict[str, Callable[[int], object]]:
     registers: dict[str, object] = {}
     sources = 0
     numbers: dict[str, object] = {}
-    constant = {"v_fmaak": 3, "v_fmamk": 2}.get(name[:7])
+    constant = {"_fmaak": 3, "_fmamk": 2}.get(name[1:7])
     for number, ((role, _), operand) in enumerate(zip(machine.roles, plain, strict=True)):
         if role.kind == "m":
             if role.read:
@@ -94,7 +94,7 @@ def _mask(values: object) -> Value:
 def immediates(machine: Machine) -> Env:
     inst, name = machine.inst, machine.inst.desc.name
     env: Env = {"OTHER_ROW": integer("U", 32, 16 if name == "v_permlanex16_b32" else 0)}
-    operands = [inst.operands[2]] if name.startswith("v_fmamk") else inst.operands
+    operands = [inst.operands[2]] if name[1:].startswith("_fmamk") else inst.operands
     for operand in operands:
         if isinstance(operand, Imm):
             assert isinstance(operand.value, int)
@@ -108,6 +108,10 @@ def immediates(machine: Machine) -> Env:
     env["OPSEL"] = _mask(inst.modifier("op_sel"))
     env["OPSEL_HI"] = _mask(inst.modifier("op_sel_hi"))
     env["NEG"] = _mask(inst.modifier("neg_lo"))
+    if "addtid" in name and name.startswith("global"):
+        offset = inst.modifier("offset", 0)
+        assert isinstance(offset, int)
+        env["INST_OFFSET"] = Value("B", 12, offset)
     if name.startswith("ds_"):
         offset = inst.modifier("offset", 0)
         assert isinstance(offset, int)
@@ -136,8 +140,14 @@ def _memory_operands(machine: Machine, plain: list[object]) -> dict[str, Callabl
         address, data = rest
         numbers = {"ADDR": address, "DATA0": data, "VDST": registers["VDATA"]}
         return {key: _constant(Value("U", 32, reg.index)) for key, reg in numbers.items()}
+    if inst.desc.access is not None and inst.desc.access.by_wave:
+        result = registers["VDATA"]
+        assert isinstance(result, Reg)
+        return {"VDST": _constant(Value("U", 32, result.index))}
     if "addtid" in name:
-        return found | ({"DATA0": _reader(machine, rest[0])} if rest else {})
+        if name.startswith("global"):
+            found["SGPR_ADDR"] = _reader(machine, rest.pop())
+        return found | ({key: _reader(machine, rest[0]) for key in ("DATA", "DATA0")} if rest else {})
     if name.startswith("ds_"):
         address, *data = rest
         readers = [_reader(machine, operand) for operand in data]

@@ -1,0 +1,25 @@
+"""Instructions of gfx11 that nobody described, and why: for errors, and for the test that lists all of LLVM's."""
+
+from __future__ import annotations
+
+import re
+
+LEFT_OUT = (
+    (r"image_\w+|ds_bvh_stack_rtn_b32", "images, samplers and ray tracing are not simulated"),
+    (r"exp|lds_param_load|s_endpgm_ordered_ps_done", "exports and parameters belong to graphics pipelines"),
+    (r"ds_gws_\w+|ds_ordered_count|ds_(add|sub)_gs_reg_rtn",
+     "GWS, ordered counts and GS registers are shared by the whole card and set up by a graphics driver"),
+    (r"s_rfe_b64|s_cbranch_cdbg\w+|s_sendmsghalt", "it is for trap handlers and debuggers"),
+    (r"s_subvector_loop_(begin|end)", "it is for waves of 64"),
+    (r"s_atc_probe(_buffer)?", "it asks for the translation of an address, which is not simulated"),
+    (r"t?buffer_(load|store)_(d16_)?(hi_)?format_(d16_)?(hi_)?\w+", "typed buffers are not simulated"),
+    (r"lds_direct_load", "it is for graphics pipelines"),
+    (r"v_dot4_i32_i8|v_dot8_i32_i4", "gfx11 has v_dot4_i32_iu8 and v_dot8_i32_iu4, signed by neg_lo:[1,1,0]"),
+    (r"v_illegal", "it is illegal on purpose"),
+)  # fmt: skip
+"""(pattern of a whole mnemonic, why)."""
+
+
+def why(name: str) -> str:
+    """Why an instruction is left out; "" where it is not."""
+    return next((reason for pattern, reason in LEFT_OUT if re.fullmatch(pattern, name)), "")
