@@ -95,7 +95,6 @@ for name, sign in (("append", 1), ("consume", -1)):
         f"ds_{name} =v.u32",
         lambda old, count, sign=sign: old + count if sign > 0 else old - count,
         sched="lds_atomic",
-        crosses_lanes=True,
         reads="m0 exec",
         access=Access("lds", "atomic", "u32", returns=True, by_wave=True),
     )

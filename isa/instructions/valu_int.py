@@ -129,7 +129,12 @@ def _wide(f: Callable[[Value], Value], a: Value) -> Value:
 for kind, cut in (("u32", _u24), ("i32", _i24)):
     three = f"=v.{kind}, a.{kind}, a.{kind}"
     name = f"{kind}_{kind[0]}24"
-    inst(f"v_mul_{name} {three}", lambda a, b, cut=cut: cut(a) * cut(b), sched="valu")
+    inst(
+        f"v_mul_{name} {three}",
+        lambda a, b, clamp, cut=cut: clamped(lambda x, y: x * y)(cut(a), cut(b), clamp),
+        sched="valu",
+        fields="clamp",
+    )
     inst(
         f"v_mul_hi_{name} {three}",
         lambda a, b, cut=cut: ((_wide(cut, a) * _wide(cut, b)) >> 32).to(a.type),
@@ -162,9 +167,10 @@ for kind in ("i32", "u32", "i16", "u16"):
     three, four = f"=v.{kind}, a.{kind}, a.{kind}", f"=v.{kind}, a.{kind}, a.{kind}, a.{kind}"
     inst(f"v_min_{kind} {three}", minimum, sched="valu")
     inst(f"v_max_{kind} {three}", maximum, sched="valu")
-    inst(f"v_min3_{kind} {four}", lambda a, b, c: minimum(minimum(a, b), c), sched="valu")
-    inst(f"v_max3_{kind} {four}", lambda a, b, c: maximum(maximum(a, b), c), sched="valu")
-    inst(f"v_med3_{kind} {four}", _med3, sched="valu")
+    # What clamp asks of these is so already: they give one of their operands.
+    inst(f"v_min3_{kind} {four}", lambda a, b, c, _: minimum(minimum(a, b), c), sched="valu", fields="clamp")
+    inst(f"v_max3_{kind} {four}", lambda a, b, c, _: maximum(maximum(a, b), c), sched="valu", fields="clamp")
+    inst(f"v_med3_{kind} {four}", lambda a, b, c, _: _med3(a, b, c), sched="valu", fields="clamp")
     if kind.endswith("32"):
         inst(f"v_maxmin_{kind} {four}", lambda a, b, c: minimum(maximum(a, b), c), sched="valu")
         inst(f"v_minmax_{kind} {four}", lambda a, b, c: maximum(minimum(a, b), c), sched="valu")

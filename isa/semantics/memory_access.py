@@ -82,18 +82,15 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
 def _once(
     inst: Instruction, desc: Description, access: Access, result: tuple[int, Role, Operand]
 ) -> Callable[[Engine], Sequence[Put]]:
-    """An atomic of the wave: its first lane does it, with how many are on, and all that are on get the old value."""
+    """An atomic of the wave, lane by lane: the last that is on counts for all, so that each finds the same."""
     body, write, offset = desc.body, writer(inst, desc, *result), inst.offset
     assert body is not None
 
     def atomic(engine: Engine) -> Sequence[Put]:
-        on = engine.read_sgpr(EXEC_LO.index)
-        first = select(on == 0, 0, on.ctz())
-        lanes, mask = engine.lane_ids(), engine.exec_mask()
-        alone = lanes == first if mask is None else mask & (lanes == first)
+        on, lanes, mask = engine.read_sgpr(EXEC_LO.index), engine.lane_ids(), engine.exec_mask()
+        count = select(lanes == 31 - on.clz(), on.popcount(), 0)
         at = lanes * 0 + ((engine.read_sgpr(M0.index) & 0xFFFF) + offset)
-        old = engine.atomic(Request(inst, access, at, alone), body, (lanes * 0 + on.popcount(),))
-        return [write(engine, old.lane(first) + lanes * 0, mask)]
+        return [write(engine, engine.atomic(Request(inst, access, at, mask), body, (count,)), mask)]
 
     return atomic
 

@@ -169,7 +169,7 @@ class Wave:
         self.done = True
 
     def trap(self) -> None:
-        raise IsaError(f"the kernel traps at {self.pc:#x}")
+        raise IsaError("the kernel traps", got=f"s_trap at {self.pc:#x}")
 
     def barrier(self) -> None:
         self.waiting = True

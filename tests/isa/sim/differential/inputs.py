@@ -231,7 +231,7 @@ class _Drawing:
         if access.kind == "atomic" and self.random.random() < 0.5:
             offsets = offsets % (4 * size) // size * size  # several lanes at one address
         on = [lane for lane in range(LANES) if exec_ >> lane & 1]
-        outside = outside and bool(on)
+        outside = outside and bool(on) and not access.aligned  # of such an address 16 bits count
         if outside:
             offsets[self.random.choice(on)] += 1 << 20
         scalar = next((o for r, o in roles if r.kind == "sa"), None)
