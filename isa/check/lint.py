@@ -117,6 +117,8 @@ def _binary_kernel(
     code: CodeObject, name: str, file: str, notes: bool, seen: set[str]
 ) -> Iterator[tuple[str, Finding]]:
     kernel = code.kernel(name)
+    if not kernel.code_size:  # compiled from what cannot be reached; at its entry another function may begin
+        return
     try:
         flow = _disassembled(code, kernel.descriptor.entry, file)
         for inst in flow.instructions:

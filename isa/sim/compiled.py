@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from isa.errors import IsaError
 from isa.object.code_object import CodeObject, disassemble
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.semantics.float_mode import FloatMode
@@ -97,6 +98,8 @@ class CompiledKernel:
 
         entries = {kernel.descriptor.entry for kernel in self.code_object.kernels.values()}
         entry = self._instructions(self.facts.descriptor.entry, self.facts.code_size)
+        if not entry:
+            raise IsaError(f"kernel {self.name} has no instructions", expected="at least s_endpgm")
         if not calls(entry):
             return [entry]
         functions = {

@@ -216,3 +216,16 @@ def test_a_table_of_functions_hides_nothing_else(compile_hip: Callable[..., tupl
     assert {
         f.id for f in faults(lint_program(parse("\n".join(line.text for i, line in enumerate(lines) if i != after))))
     }
+
+
+def test_a_kernel_without_code_is_not_the_one_after_it(compile_hip: Callable[..., tuple[str, bytes]]) -> None:
+    """Libraries hold kernels for other targets' settings, of which nothing is left: their entry is the next one's."""
+    source = """
+    #include <hip/hip_runtime.h>
+    extern "C" __global__ void none() { __builtin_unreachable(); }
+    extern "C" __global__ void busy(float *p) { p[threadIdx.x + 64 * blockIdx.x] *= 2.0f; }
+    """
+    code = code_object.load(compile_hip(source)[1])
+    assert code.kernel("none").code_size == 0
+    assert code.kernel("none").descriptor.entry == code.kernel("busy").descriptor.entry
+    assert [f for f in lint_code_object(code, "k.hsaco") if f.severity == "fault"] == []

@@ -244,6 +244,20 @@ def test_an_unknown_jump_is_a_fault(card):
         launch(card, programs.assembled("s_mov_b64 s[4:5], 0\ns_setpc_b64 s[4:5]\ns_endpgm"), 0)
 
 
+def test_a_trap_is_a_fault(card):
+    """Where a wave comes to it, and only there."""
+    image = programs.assembled("s_cmp_eq_u32 s2, 1\ns_cbranch_scc0 .Lend\ns_trap 2\n.Lend:\ns_endpgm")
+    launch(card, image, 0)
+    with pytest.raises(KernelFault, match=r"`s_trap 2`, workgroup \(1, 0, 0\), wave 0: the kernel traps"):
+        launch(card, image, 0, grid=(2, 1, 1))
+
+
+def test_bytes_that_are_no_instruction_are_named(card):
+    with pytest.raises(IsaError, match=r"at 0x\w+ is no instruction(.|\n)*bytes ff ff ff 7f"):
+        launch(card, programs.assembled("s_nop 0\n.long 0x7fffffff\ns_endpgm"), 0)
+    launch(card, programs.assembled("s_endpgm\n.long 0x7fffffff"), 0)
+
+
 def test_an_instruction_nobody_described_is_named(card):
     with pytest.raises(IsaError, match="image_load"):
         launch(card, programs.assembled("image_load v[0:3], v[4:5], s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D\ns_endpgm"), 0)
