@@ -152,7 +152,7 @@ def test_not_seen(before: str, after: str) -> None:
         ("s_mov_b32 s15, 5", "leaves 5 in s15, which is there already, whatever the sizes that the kernel takes"),
         ("ds_store_b32 v1, v3", None),
         ("buffer_gl0_inv", None),
-        ("s_cmp_lt_u32 s12, s4", None),
+        ("s_cmp_lt_u32 s12, s4", "line 20 left the same there"),  # with which the loop ends
     ],
 )
 def test_what_is_needless(line: str, why: str | None) -> None:
@@ -162,6 +162,54 @@ def test_what_is_needless(line: str, why: str | None) -> None:
     program = parse(text, "k.s")
     last = max(n for n, x in enumerate(program.lines) if x.text.strip() == line)
     assert Local(program.kernel(), {28: (1, 1000)}, 128).needless(last) == why
+
+
+AGAIN = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x18
+	s_waitcnt lgkmcnt(0)
+.LBB0_1:
+	s_add_u32 s6, s4, s5
+	s_mul_hi_u32 s7, s6, s5
+	s_mul_i32 s6, s6, s5
+	s_cmp_eq_u32 s6, 3
+	s_cbranch_scc1 .LBB0_2
+	s_nop 0
+.LBB0_2:
+	s_add_u32 s6, s4, s5
+	s_mul_hi_u32 s7, s6, s5 ; again
+	v_mov_b32_e32 v1, s6
+	v_mov_b32_e32 v2, s7
+	ds_store_b64 v0, v[1:2]
+	s_sub_u32 s4, s4, 1
+	s_cmp_lg_u32 s4, 0
+	s_cbranch_scc1 .LBB0_1
+	s_endpgm
+.amdhsa_kernel k
+	.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.end_amdhsa_kernel
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "needless"),
+    [
+        ("", "", True),
+        ("s_nop 0", "s_mov_b32 s4, 1", False),
+        ("s_nop 0", "s_mov_b32 s7, 1", False),
+        ("s_nop 0", "s_endpgm", True),
+        ("s_cbranch_scc1 .LBB0_1", "s_cbranch_scc1 .LBB0_2", False),  # s4 is another one then
+        (
+            "s_add_u32 s6, s4, s5\n\ts_mul_hi_u32 s7, s6, s5 ;",
+            "s_add_u32 s6, s5, 1\n\ts_mul_hi_u32 s7, s6, s5 ;",
+            False,
+        ),
+    ],
+)
+def test_what_an_instruction_before_left(old: str, new: str, needless: bool) -> None:
+    program = parse(AGAIN.replace(old, new), "k.s")
+    line = next(n for n, x in enumerate(program.lines) if x.text.endswith("; again"))
+    assert (Local(program.kernel(), {}, 128).needless(line) is not None) == needless
 
 
 MASKED = """

@@ -81,17 +81,21 @@ def _counted(body: str, o: Outcome) -> str:
         if row is None:
             continue
         count, lint, proof, check, found, same, gone = (cell.strip() for cell in row[1].split("|"))
-        launched, _, of = check.partition(" of ")
-        launches = int(of or count) + (o.check is not None and bool(of))
-        hits = int(launched) + bool(o.check)
+        asked = int(check.partition(" of ")[2] or count) + (o.check is not None and " of " in check)
         cells = (
-            count, int(lint) + bool(o.lint), int(proof) + bool(o.proof),
-            f"{hits} of {launches}" if launches < int(count) else hits,
+            count, _more(lint, o.lint), _more(proof, o.proof),
+            _more(check.partition(" of ")[0] + (f" of {asked}" if asked < int(count) else ""), o.check),
             int(found) + (o.verdict == "found"), int(same) + (o.verdict == "equivalent"),
             int(gone) - (o.verdict != "missed"),
         )  # fmt: skip
         body = body.replace(row[0], f"| {first} | {' | '.join(map(str, cells))} |")
     return body
+
+
+def _more(cell: str, found: str | None) -> str:
+    """A cell that counts what a judge found, perhaps `of` those that it was asked about; a missed one was."""
+    hits, of, asked = cell.partition(" of ")
+    return f"{int(hits) + bool(found)}{of}{asked}"
 
 
 def _parts(text: str) -> dict[str, list[str]]:

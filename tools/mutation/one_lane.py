@@ -14,8 +14,9 @@ where
 
 - they come to one place with all registers that are read later equal (masks: this lane's bit, since each lane may be
   this one), after the same accesses, or
-- they go different ways, and at the end have stored the same values at the same addresses. Terms of two addresses that
-  differ are taken for two addresses: rows of C do not overlap.
+- they go different ways, and at the end, or where these meet for good, have stored the same values at the same
+  addresses and left the same to what follows. Terms of two addresses that differ are taken for two addresses: rows of C
+  do not overlap.
 
 Atomics, values of other lanes, calls and all else that `isa.check.equivalence` refuses end it with no answer, as do
 barriers and LDS on ways that differ. Waits are the linter's business.
@@ -26,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, product
+from math import prod
 from typing import TYPE_CHECKING
 
 from isa.analysis.spans import Span, written
@@ -45,8 +47,8 @@ from isa.semantics.float_mode import FloatMode
 if TYPE_CHECKING:
     from tools.mutation.peephole_equivalence import Local
 
-_FEW, _CASES, _STEPS, _STARTS = 16, 64, 10_000, 4
-_EXEC = index(EXEC_LO)
+_FEW, _CASES, _STEPS, _STARTS = 16, 64, 4_500, 4
+_EXEC, _SCC = index(EXEC_LO), index(SCC)
 _END = -1
 Spans = Mapping[Reg, Span]
 
@@ -68,9 +70,9 @@ def same(local: Local, position: int, changed: Instruction | None) -> bool:
         return False
     block = local.flow.block_of(position)
     full = [i for i in range(block.start, position + 1) if local.lanes.full[i]]
-    budget = iter(range(_STEPS))
-    starts = dict.fromkeys((*full[::-1][:_STARTS], *full[:1]))
-    return any(_from(local, start, position, changed, budget) for start in starts)
+    divided = [i + 1 for i in range(max(block.start, position - _STARTS * 3), position) if local.division(i)]
+    starts = dict.fromkeys((*divided[-1:], *full[-1:], *full[:1], *full[::-1][:_STARTS]))
+    return any(_from(local, start, position, changed, most) for start in starts for most in (1, _CASES))
 
 
 def _plain(inst: Instruction) -> bool:
@@ -78,32 +80,32 @@ def _plain(inst: Instruction) -> bool:
     return not any(half.desc.access or half.desc.effect not in ("", "branch") for half in inst.halves)
 
 
-def _from(local: Local, start: int, position: int, changed: Instruction | None, budget: Iterator[int]) -> bool:
+def _from(local: Local, start: int, position: int, changed: Instruction | None, most: int) -> bool:
     try:
-        cases = _cases(local, start, position, changed)
+        budget = iter(range(_STEPS))
+        cases = _cases(local, start, position, changed, most)
         return all(_case(local, start, position, changed, spans, budget) for spans in cases)
     except _Unclear:
         return False
 
 
-def _cases(local: Local, start: int, position: int, changed: Instruction | None) -> Iterator[Spans]:
-    """What registers can hold at the start, case by case."""
+def _cases(local: Local, start: int, position: int, changed: Instruction | None, most: int) -> Iterator[Spans]:
+    """What registers can hold at the start, case by case. most: how many cases may come of scalars of a few values."""
     original = local.flow.instructions[position]
     read = local.live.live_in(start) | (changed.reads() if changed is not None else set())
     held = {reg: local.held(start, reg) for reg in read if reg.file in "sv" and reg != EXEC_LO}
     choices: list[list[tuple[Reg, Span]]] = []
+    compared: list[tuple[Reg, Span]] = []
     split = _compared(original, changed) if start == position else None
     for reg, span in held.items():
         if split is not None and reg == split[0]:
-            choices.append([(reg, part) for part in parts(span, split[1]) if not _agree(original, changed, part)])
+            compared = [(reg, part) for part in parts(span, split[1]) if not _agree(original, changed, part)]
         elif reg.file == "s" and 0 < span.high - span.low < _FEW:
             choices.append([(reg, Span("u32", n, n)) for n in range(span.low, span.high + 1)])
-    many = 1
-    for rows in choices:
-        many *= len(rows)
-    if many > _CASES:
-        raise _Unclear
-    for chosen in product(*choices):
+    choices.sort(key=len)
+    while prod(map(len, choices)) > most:
+        choices.pop()
+    for chosen in product(*([compared] if split is not None else []), *choices):
         yield {**held, **dict(chosen)}
 
 
@@ -140,8 +142,35 @@ def _case(
     local: Local, start: int, position: int, changed: Instruction | None, spans: Spans, budget: Iterator[int]
 ) -> bool:
     """All assumptions that are met, each from the start."""
-    terms = Terms(Bounds(Facts()))
-    registers = _registers(terms, spans)
+    return all(_assumptions(local, start, position, changed, budget, *world) for world in _worlds(local, start, spans))
+
+
+def _worlds(local: Local, start: int, spans: Spans) -> Iterator[tuple[Terms, list[Term]]]:
+    """The registers at the start; after a division both that its quotient is right and that it is one too small."""
+    divided = local.division(start - 1) if start else None
+    for short in (0, 1) if divided else (0,):
+        terms = Terms(Bounds(Facts()))
+        registers = _registers(terms, spans)
+        scc = local.scc(start)
+        if scc is not None:
+            registers[_SCC] = terms.const(scc, 64)
+        if divided is not None:
+            d = registers[index(divided["d"])]
+            quotient, rest = (terms.atom("unknown", name, 1) for name in ("quotient", "rest"))
+            terms.bounds.lower[quotient], terms.bounds.lower[rest] = short, 0
+            most = spans[divided["d"]].low if divided["d"] in spans else 1
+            terms.bounds.learn(quotient, ((1 << 32) // most - 1 if most > 1 else (1 << 32) - 2, {}))
+            terms.bounds.upper = {rest: (d.const - 1, d.monomials), **terms.bounds.upper}  # asked before what d can be
+            registers[index(divided["q"])] = terms.sub(quotient, terms.const(short, 32), 32)
+            registers[index(divided["r"])] = terms.add(rest, terms.scale(d, short, 32), 32)
+            registers[_SCC] = terms.false  # the product is the lesser one
+        yield terms, registers
+
+
+def _assumptions(
+    local: Local, start: int, position: int, changed: Instruction | None, budget: Iterator[int],
+    terms: Terms, registers: list[Term],
+) -> bool:  # fmt: skip
     work: list[dict[Term, bool]] = [{}]
     while work:
         assumed = work.pop()
@@ -163,7 +192,7 @@ def _registers(terms: Terms, spans: Spans) -> list[Term]:
         terms.bounds.learn(atom, (span.high, {}))
         found[index(reg)] = atom
     found[_EXEC] = terms.const(-1, 32)
-    found[index(SCC)] = terms.atom("unknown", "scc", 1, width=1)
+    found[_SCC] = terms.atom("unknown", "scc", 1, width=1)
     return found
 
 
@@ -199,6 +228,7 @@ class _Pair:
             passed = passed or one.position == self.position
             one.step()
             two.step()
+            self._decide()
             if one.accesses != two.accesses or (one.position == _END) != (two.position == _END):
                 raise _Unclear
             if one.position != two.position:
@@ -207,9 +237,19 @@ class _Pair:
                 return
         else:
             raise _Unclear
-        ends = [side.alone(self.budget) for side in self.sides]
-        if ends[0] != ends[1]:
+        stops = _joins(self.local, self.position)
+        ends = [side.alone(self.budget, stops) for side in self.sides]
+        if ends[0] != ends[1] or one.position != two.position:
             raise _Unclear
+        if one.position != _END and not self._alike(one.position):
+            raise _Unclear
+
+    def _decide(self) -> None:
+        """SCC is a number where it is another one in each: what is computed with it depends on it."""
+        one, two = (side.registers[_SCC] for side in self.sides)
+        if one is not two and not (_of_lanes(one) or _of_lanes(two)):
+            for side in self.sides:
+                side.registers[_SCC] = self.terms.truth(self.known(side.registers[_SCC]))
 
     def _alike(self, position: int) -> bool:
         one, two = (side.registers for side in self.sides)
@@ -223,6 +263,24 @@ class _Pair:
 
 def _mask(term: Term) -> bool:
     return term.op == "ballot" or (term.is_const and term.const in (0, -1))
+
+
+def _joins(local: Local, position: int) -> frozenset[int]:
+    """Where blocks begin that all ways from there pass."""
+    flow = local.flow
+    here = flow.block_of(position).index
+    found = set()
+    for block in flow.blocks:
+        if block.index in (here, 0):
+            continue
+        work, seen = [here], {here}
+        while work:
+            new = set(flow.blocks[work.pop()].successors) - seen - {block.index}
+            seen |= new
+            work += new
+        if all(flow.blocks[i].successors for i in seen):
+            found.add(block.start)
+    return frozenset(found)
 
 
 class _Side:
@@ -242,11 +300,11 @@ class _Side:
         self.engine.loaded, self.engine.stored = self._loaded, self._stored
         self.space = ""
 
-    def alone(self, budget: Iterator[int]) -> dict[Term, Term]:
-        """To the end: what it stores on the way."""
+    def alone(self, budget: Iterator[int], stops: frozenset[int]) -> dict[Term, Term]:
+        """To the end, or to the first of these positions: what it stores on the way."""
         self.stored = {}
         for _ in budget:
-            if self.position == _END:
+            if self.position == _END or self.position in stops:
                 return self.stored
             self.step()
         raise _Unclear
@@ -332,7 +390,7 @@ class _Side:
         else:
             self.registers[index(target)] = result
         if name != "s_mov":
-            self.registers[index(SCC)] = self.terms.atom("ballot", "not zero", result, width=1)
+            self.registers[_SCC] = self.terms.atom("ballot", "not zero", result, width=1)
         return True
 
     def _operand(self, operand: object) -> Term | None:

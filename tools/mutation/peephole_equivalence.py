@@ -22,7 +22,7 @@ anything made of what it leaves (`unstored`), or the code without it does the sa
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -36,8 +36,11 @@ from isa.check.equivalence import Facts
 from isa.check.equivalence.bounds import Bounds
 from isa.check.equivalence.decode import REGISTERS, decode, index
 from isa.check.equivalence.engine import Engine
+from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import IsaError
+from isa.gemm.parameters import Parameters
+from isa.gemm.work import most_streamed
 from isa.instructions import lookup
 from isa.registers import EXEC_LO, SCC, Reg, s, v
 from isa.semantics.engine import UNKNOWN
@@ -55,7 +58,8 @@ Left = list[tuple[Operand, int]]
 _LANES, _ALL_ON = 32, 0xFFFFFFFF
 _POINTER = (s(0), s(1))  # to the arguments, as the waves begin
 _CONDITIONS, _BRANCHES = {"s_cbranch_scc0": 0, "s_cbranch_scc1": 1}, 8
-_BY_BLOCKS = 72  # where a stream-K kernel's argument of that name lies, `isa.gemm.work.Work.numbers`
+_DEALT, _STREAMED, _CHUNK, _BY_ACROSS, _BY_BLOCKS, _BY_CHUNK = range(56, 80, 4)
+"""Where a stream-K kernel's arguments of these names lie (`isa.gemm.work.Work.numbers`)."""
 _NOTHING = "nothing comes of it in any lane, whatever its registers hold"
 _FACTORS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_dual_fmac_f32", "v_dual_mul_f32")
 
@@ -80,8 +84,10 @@ class Local:
         """The text of a rung of the ladder, launched in any way that the rung admits."""
         sizes = {24 + 4 * i: (1, most) for i, most in enumerate(rung.largest)}
         p = rung.parameters
-        if p and p.stream_k:
-            return Local(kernel, sizes, rung.block[0], {_BY_BLOCKS: (32, p.depth)})
+        if isinstance(p, Parameters) and p.stream_k:
+            sizes |= {_DEALT: (0, (1 << 30) - 1), _STREAMED: (0, most_streamed(p, 1)), _CHUNK: (1, (1 << 31) - 1)}
+            by = {_BY_ACROSS: (28, p.columns), _BY_BLOCKS: (32, p.depth), _BY_CHUNK: (_CHUNK, 1)}
+            return Local(kernel, sizes, rung.block[0], by)
         (m, n, _), (rows, columns) = rung.largest, rung.block_tile
         grid = -(-n // columns), min(LARGEST_GRID_Y, -(-m // rows))
         return Local(kernel, sizes, rung.block[0], groups=grid)
@@ -174,7 +180,9 @@ class Local:
             return why
         wanted = inst.writes() & self.live.live_out(position)
         left = {reg: span.number for reg, span in self._leaves(position, inst).items()}
-        if any(left.get(unit) is None or self._held(position, unit) != left[unit] for unit in wanted):
+        if any(left.get(unit) is None or left[unit] not in self._there(position, unit) for unit in wanted):
+            if (before := self._repeated(position)) is not None:
+                return f"line {self.flow.lines[before] + 1} left the same there"
             same = self._same_terms(position, inst, None) or same_in_a_lane(self, position, None)
             return _NOTHING if same else None
         said = ", ".join(f"{left[unit]} in {unit}" for unit in sorted(wanted, key=str))
@@ -192,35 +200,102 @@ class Local:
     def _same_terms(self, position: int, original: Instruction, changed: Instruction | None) -> bool:
         """Whether both leave equal terms (`isa.check.equivalence`) in all registers that are read later, whatever their
         sources hold of what these can be. None: what was there stays."""
-        if not self.lanes.full[position]:
-            return False
         terms = Terms(Bounds(Facts()))
-        before = [terms.atom("unknown", i, 1, width=32) for i in range(REGISTERS)]
-        before[index(SCC)] = terms.atom("unknown", "scc", 1, width=1)
-        for reg in original.reads():
-            span, atom = self._register(position, reg), before[index(reg)]
-            if span.number is not None:
-                before[index(reg)] = terms.const(span.number, 64 if reg == SCC else 32)
-            elif reg != SCC:
-                terms.bounds.lower[atom] = span.low
-                terms.bounds.learn(atom, (span.high, {}))
-        engine = Engine(terms, terms.atom("unknown", "work-item", 1, width=32), FloatMode.of_kernel(self.kernel))
-        left = []
-        for inst in (original, changed):
-            engine.registers = list(before)
-            if inst is None:
-                left.append(engine.registers)
-                continue
-            try:
-                step = decode(inst)
-                if step.kind != "alu" or not step.bound:
-                    return False
-                run(engine, step.bound)
-            except (IsaError, *UNKNOWN):
-                return False
-            left.append(engine.registers)
+        reads = original.reads() | (changed.reads() if changed is not None else set())
+        before = self._before(position, terms, reads)
+        left = [
+            self._run(position, terms, before, inst) if inst is not None else before for inst in (original, changed)
+        ]
+        if left[0] is None or left[1] is None:
+            return False
         wanted = (original.writes() | (changed.writes() if changed else set())) & self.live.live_out(position)
         return all(left[0][index(reg)] is left[1][index(reg)] for reg in wanted)
+
+    def _terms_after(self, position: int, inst: Instruction) -> list[Term] | None:
+        terms = Terms(Bounds(Facts()))
+        return self._run(position, terms, self._before(position, terms, inst.reads()), inst)
+
+    def _before(self, position: int, terms: Terms, reads: Collection[Reg]) -> list[Term]:
+        """Terms for all registers, with what is known of those that are read."""
+        before = [terms.atom("unknown", i, 1, width=32) for i in range(REGISTERS)]
+        before[index(SCC)] = terms.atom("unknown", "scc", 1, width=1)
+        for reg in reads:
+            if reg == SCC:
+                known = self.scc(position)
+                before[index(SCC)] = before[index(SCC)] if known is None else terms.const(known, 64)
+                continue
+            span, atom = self._register(position, reg), before[index(reg)]
+            if span.number is not None:
+                before[index(reg)] = terms.const(span.number, 32)
+            else:
+                terms.bounds.lower[atom] = span.low
+                terms.bounds.learn(atom, (span.high, {}))
+        return before
+
+    def _run(self, position: int, terms: Terms, before: list[Term], inst: Instruction) -> list[Term] | None:
+        """The registers after an instruction there; None where it does more than write them."""
+        if not self.lanes.full[position]:
+            return None
+        engine = Engine(terms, terms.atom("unknown", "work-item", 1, width=32), FloatMode.of_kernel(self.kernel))
+        engine.registers = list(before)
+        try:
+            step = decode(inst)
+            if step.kind != "alu" or not step.bound:
+                return None
+            run(engine, step.bound)
+        except (IsaError, *UNKNOWN):
+            return None
+        return engine.registers
+
+    def _repeated(self, position: int) -> int | None:
+        """The instruction on all ways to there that left what this one leaves: the same one, of the same values."""
+        inst = self.flow.instructions[position]
+        sites = {site for reg in inst.writes() & self.live.live_out(position) for site in self._sources(position, reg)}
+        if len(sites) != 1 or inst.desc.exec_masked:
+            return None
+        (before,) = sites
+        return before if before not in (defuse.ENTRY, position) and self._alike(before, position, before) else None
+
+    def _alike(self, one: int, other: int, between: int) -> bool:
+        """Whether two instructions are the same and read the same: what was there before `between`, or what other
+        instructions of their own blocks leave that are alike."""
+        insts = self.flow.instructions
+        if str(insts[one]) != str(insts[other]):
+            return False
+        for reg in insts[one].reads():
+            here, there = self._chains.defs_of(one, reg), self._chains.defs_of(other, reg)
+            if here == there:
+                if any(self._reaches(site, other, between) for site in here):
+                    return False
+                continue
+            if len(here) != 1 or len(there) != 1:
+                return False
+            (first,), (second,) = here, there
+            blocks = [self.flow.block_of(i) for i in (first, one, second, other) if i >= 0]
+            if len(blocks) < 4 or blocks[0] != blocks[1] or blocks[2] != blocks[3]:
+                return False
+            if not self._alike(first, second, between):
+                return False
+        return True
+
+    def _reaches(self, start: int, goal: int, avoiding: int) -> bool:
+        """Whether there is a way from behind one position to another that does not pass a third."""
+        work, seen = [start + 1], set[int]()
+        while work:
+            at = work.pop()
+            block = self.flow.block_of(at)
+            stop = next((i for i in range(at, block.end) if i in (goal, avoiding)), None)
+            if stop == goal:
+                return True
+            if stop is None:
+                new = [self.flow.blocks[s].start for s in block.successors]
+                work += [s for s in new if s not in seen]
+                seen |= set(new)
+        return False
+
+    def _there(self, position: int, reg: Reg) -> tuple[int | None, ...]:
+        """The number that a register holds there, by the only way to there or by all ways."""
+        return self._held(position, reg), None if reg == SCC else self._register(position, reg).number
 
     def _held(self, position: int, reg: Reg) -> int | None:
         """The number that a register holds there, where the only path to there says so."""
@@ -323,14 +398,75 @@ class Local:
             if any(reg in insts[i].writes() for i in range(block.start, end)) or len(block.predecessors) != 1:
                 break
             before = self.flow.blocks[block.predecessors[0]]
-            wanted, branch = _CONDITIONS.get(insts[before.end - 1].mnemonic), before.end - 1
             tests = [i for i in before.range if SCC in insts[i].writes()]
-            if wanted is not None and tests and len(before.successors) == 2:
-                since = any(reg in insts[i].writes() for i in range(tests[-1], branch))
-                holds = wanted if block.start != before.end else 1 - wanted
-                span = span if since else _where(insts[tests[-1]], reg, span, holds)
+            holds = self._went(before, block)
+            if holds is not None and tests:
+                since = any(reg in insts[i].writes() for i in range(tests[-1], before.end))
+                span = span if since else self._where(tests[-1], reg, span, holds)
             block, end = before, before.end
         return span
+
+    def _went(self, before: control_flow.Block, block: control_flow.Block) -> int | None:
+        """SCC on the way from one block to another, where a branch says so."""
+        wanted = _CONDITIONS.get(self.flow.instructions[before.end - 1].mnemonic)
+        if wanted is None or len(before.successors) != 2:
+            return None
+        return wanted if block.start != before.end else 1 - wanted
+
+    def _where(self, at: int, reg: Reg, span: Span, holds: int) -> Span:
+        """The part of a register's span with which a comparison comes to this."""
+        test = self.flow.instructions[at]
+        if not test.mnemonic.startswith("s_cmp_") or reg not in test.operands:
+            return span
+        other = next((o for o in test.operands if o != reg), None)
+        number = other.value if isinstance(other, Imm) else None
+        held = self._register(at, other) if isinstance(other, Reg) and other.count == 1 else None
+        ends = {number} if isinstance(number, int) else {held.low, held.high} if held else set()
+
+        def read(which: Reg, part: Span) -> Span:
+            return part if which == reg else held or anything("u32")
+
+        if quotients.in_pieces(self.flow, at + 2) and test.operands[1] == reg and not holds:
+            span = Span("u32", max(span.low, 2), span.high)
+        kept = [
+            p for p in parts(span, ends)
+            if written(test, lambda which: read(which, p))[SCC].number in (None, holds)  # noqa: B023
+        ]  # fmt: skip
+        return functools.reduce(join, kept) if kept else span
+
+    def scc(self, position: int) -> int | None:
+        """SCC before an instruction, where it is one number."""
+        return self._scc(self.flow.block_of(position), position, frozenset())
+
+    def _scc(self, block: control_flow.Block, end: int, seen: frozenset[int]) -> int | None:
+        source = next((i for i in reversed(range(block.start, end)) if SCC in self.flow.instructions[i].writes()), None)
+        if source is not None:
+            return self._scc_after(source)
+        if block.index == 0 or block.index in seen:
+            return None
+        found = set()
+        for before in (self.flow.blocks[number] for number in block.predecessors):
+            went = self._went(before, block)
+            found.add(self._scc(before, before.end, seen | {block.index}) if went is None else went)
+        return found.pop() if len(found) == 1 else None
+
+    def _scc_after(self, source: int) -> int | None:
+        inst, before = self.flow.instructions[source], self.flow.instructions[source - 1]
+        if (inst.mnemonic, before.mnemonic) == ("s_sub_u32", "s_max_u32"):
+            (most, *some), (_, more, less) = before.operands, inst.operands
+            if more == most != less and less in some:
+                return 0  # the lesser one is taken away
+        if inst.mnemonic == "s_add_u32" and self._counted(source) is not None:
+            return 0
+        if (
+            inst.mnemonic == "s_sub_u32"
+            and quotients.piece(self.flow, source - 1)
+            and inst.operands[2] == before.operands[1]
+        ):
+            return 0  # the piece ends after it begins
+        step = self._terms_after(source, inst)
+        scc = step[index(SCC)] if step else None
+        return scc.const if scc is not None and scc.is_const else None
 
     def _written(self, source: int, reg: Reg) -> Span:
         """What a register can hold after an instruction that writes it, or as the wave begins."""
@@ -344,6 +480,8 @@ class Local:
             return anything("u32")
         if (most := self._piece(source)) is not None and inst.operands[0] == reg:
             return Span("u32", 0, most)
+        if (known := self._counted(source)) is not None and inst.operands[0] == reg:
+            return known
         return self._leaves(source, inst).get(reg, anything("u32"))
 
     @cached_property
@@ -357,24 +495,67 @@ class Local:
                     found[s(at + len(found))] = most
         return found
 
+    def _counted(self, position: int) -> Span | None:
+        """What an instruction of a stream-K kernel leaves that counts tiles, K blocks or workgroups, as `isa.gemm.work`
+        keeps them: below 2^30, 2^31 and 2^31."""
+        inst, before = self.flow.instructions[position], self.flow.instructions[position - 1]
+        if not self.reciprocals or inst.mnemonic not in ("s_mul_i32", "s_add_u32"):
+            return None
+        if inst.mnemonic == "s_add_u32":  # the workgroup's number, y across + x
+            target, x, y = inst.operands
+            if before.mnemonic != "s_mul_i32" or not before.operands[0] == before.operands[1] == y or target != x:
+                return None
+            return Span("u32", 0, (1 << 31) - 1) if self._given(position, x) and self._given(position - 1, y) else None
+        if (found := quotients.in_pieces(self.flow, position)) is not None:
+            return Span("u32", 0, (1 << 31) - 1 - self._register(position, found["d"]).low)
+        if all(self._rounded(position, o) for o in inst.operands[1:]):
+            return Span("u32", 1, (1 << 30) - 1)
+        return None
+
+    def _given(self, position: int, operand: Operand) -> bool:
+        """Whether a register holds there what the wave begins with in it or, by a move, in another one."""
+        if not isinstance(operand, Reg):
+            return False
+        (source, *others) = self._chains.defs_of(position, operand)
+        if others or source == defuse.ENTRY:
+            return not others
+        inst = self.flow.instructions[source]
+        return inst.mnemonic == "s_mov_b32" and self._given(source, inst.operands[1])
+
+    def _rounded(self, position: int, operand: Operand) -> bool:
+        """Whether it is a size in tiles, there."""
+        if not isinstance(operand, Reg):
+            return False
+        (source, *others) = self._chains.defs_of(position, operand)
+        return not others and source >= 0 and quotients.blocks(self.flow, source) is not None
+
     def _piece(self, position: int) -> int | None:
-        """The largest number that this instruction leaves, where it finds the first K block of a piece (`quotients`)
-        with the host's reciprocal."""
-        found = quotients.piece(self.flow, position)
+        """The largest number that this instruction leaves, where it finds the first K block of a piece, or what is left
+        over of a division by the host's reciprocal (`quotients`)."""
+        found, first = quotients.piece(self.flow, position), position - 11
         if found is None:
-            return None
-        given = self._offset_of(position - 11, found["by"])
-        (source, *others) = self._chains.defs_of(position - 10, found["d"])
-        known = None if others or source < 0 else quotients.blocks(self.flow, source)
-        if known is None or given is None:
-            return None
-        size, step = known
-        at = self._offset_of(source - 2, size)
-        if at is None or self.reciprocals.get(given) != (at, step):
-            return None
-        if self.sizes.get(at, (0, 1 << 32))[1] + step > 1 << 32:  # rounded up, it might wrap
-            return None
-        return self._register(position - 10, found["d"]).high - 1
+            found, first = quotients.remainder(self.flow, position), position - 10
+        return self._register(first + 1, found["d"]).high - 1 if found and self._divides(found, first) else None
+
+    def division(self, position: int) -> dict[str, Reg] | None:
+        """The registers of a division by the host's reciprocal, where its first remainder is left there."""
+        found = quotients.quotient(self.flow, position)
+        return found if found is not None and self._divides(found, position - 2) else None
+
+    def _divides(self, found: Mapping[str, Reg], first: int) -> bool:
+        """Whether the product there is one by the reciprocal of what the instruction after it takes for the divisor."""
+        given = self._offset_of(first, found["by"])
+        (source, *others) = self._chains.defs_of(first + 1, found["d"])
+        if others or source < 0 or given is None or given not in self.reciprocals:
+            return False
+        if (known := quotients.blocks(self.flow, source)) is not None:
+            begin, size, step = known
+            at = self._offset_of(begin, size)
+        else:  # an argument itself
+            at, step = self._offset(source, self.flow.instructions[source], found["d"]), 1
+        if at is None or self.reciprocals[given] != (at, step):
+            return False
+        return self.sizes.get(at, (0, 1 << 32))[1] + step <= 1 << 32  # rounded up, it might wrap
 
     def _offset_of(self, position: int, reg: Reg) -> int | None:
         """The offset of the argument that is read there."""
@@ -398,17 +579,6 @@ class Local:
         if not given or not isinstance(offset, Imm) or not isinstance(offset.value, int) or inst.modifiers:
             return None
         return offset.value + 4 * list(target.units()).index(reg)
-
-
-def _where(test: Instruction, reg: Reg, span: Span, holds: int) -> Span:
-    """The part of a register's span with which a comparison with a number comes to this."""
-    if not test.mnemonic.startswith("s_cmp_") or test.operands[0] != reg or not isinstance(test.operands[1], Imm):
-        return span
-    number = test.operands[1].value
-    if not isinstance(number, int):
-        return span
-    kept = [p for p in parts(span, {number}) if written(test, lambda _: p)[SCC].number in (None, holds)]  # noqa: B023
-    return functools.reduce(join, kept) if kept else span
 
 
 def _pure(inst: Instruction) -> bool:

@@ -221,9 +221,11 @@ def streamed(
 
 def far(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:
     """For the same, at the far end of a large workspace: the last slot below 8 GiB. There a slot's offset has a high
-    half, and a low half that is about to carry."""
+    half, and a low half that is about to carry. And a tile in two halves, the last one first, where numbers meet by
+    chance: its last range is the number of tiles in a row, its last K block but chunks the number of pieces before."""
     slot = (1 << 33) // (4 * p.rows * p.columns) - 1
-    return _in_slots(p, (counters, host), range(slot, slot + 1))
+    halves = streamed(p, counters, host, p.rows, p.columns, 4 * p.depth, "0", 2, 1, "last")
+    return (*_in_slots(p, (counters, host), range(slot, slot + 1)), halves)
 
 
 def far_pieces(p: Tiling, pieces: Pieces, largest: tuple[int, int, int]) -> tuple[SymbolicLaunch, ...]:

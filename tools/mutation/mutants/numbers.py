@@ -28,7 +28,7 @@ def immediates(kernel: Kernel) -> Iterator[Mutant]:
             offset = inst.modifier("offset", 0)
             if access.space == "global" and isinstance(offset, int):
                 others = tuple((n, v) for n, v in inst.modifiers if n != "offset")
-                moved = dataclasses.replace(inst, modifiers=(*others, ("offset", offset + 4)))
+                moved = dataclasses.replace(inst, modifiers=(("offset", offset + 4), *others))
                 yield written(kernel, "wrong immediate", number, moved)
             continue
         for half in inst.halves:
