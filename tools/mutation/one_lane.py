@@ -1,8 +1,9 @@
 """Whether a changed instruction makes no difference, by running what follows it twice, with one lane's terms.
 
-In: a kernel (`peephole_equivalence.Local`), an instruction, and the one in its place or None where it is removed. Out:
-whether both ways store the same, for all that registers can hold there. This looks further than the instruction: a
-number may be another one, a mask wider, a branch may go the other way, as long as nothing comes of it.
+In: a kernel and what is known of it (`peephole_equivalence.Local`), an instruction, and the one in its place or None
+where it is removed. Out: whether both ways store the same, for all that registers can hold there. This looks further
+than the instruction: a number may be another one, a mask wider, a branch may go the other way, as long as nothing comes
+of it.
 
 Registers are terms (`isa.check.equivalence`) that hold whatever their spans allow; a scalar of a few values takes each
 of them in turn, and where a comparison with a constant is changed its register takes the ranges between which the
@@ -28,10 +29,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from isa.analysis.cfg import Cfg
+from isa.analysis.exec_mask import ExecMask
+from isa.analysis.liveness import Liveness
 from isa.analysis.spans import Span, written
-from isa.asm.program import Imm, Instruction
+from isa.asm.program import Imm, Instruction, Kernel
 from isa.check.equivalence import Facts
 from isa.check.equivalence.bounds import Bounds
 from isa.check.equivalence.decode import REGISTERS, Step, decode, index
@@ -44,13 +48,32 @@ from isa.semantics.engine import UNKNOWN
 from isa.semantics.execute import run
 from isa.semantics.float_mode import FloatMode
 
-if TYPE_CHECKING:
-    from tools.mutation.peephole_equivalence import Local
-
 _FEW, _CASES, _STEPS, _STARTS = 16, 64, 4_500, 4
 _EXEC, _SCC = index(EXEC_LO), index(SCC)
 _END = -1
 Spans = Mapping[Reg, Span]
+
+
+class Known(Protocol):
+    """A kernel, and what is known of its registers."""
+
+    kernel: Kernel
+
+    @property
+    def flow(self) -> Cfg: ...
+    @property
+    def lanes(self) -> ExecMask: ...
+    @property
+    def live(self) -> Liveness: ...
+
+    def held(self, position: int, reg: Reg) -> Span:
+        """What a register can hold before an instruction."""
+
+    def scc(self, position: int) -> int | None:
+        """SCC there, where it is one number."""
+
+    def division(self, position: int) -> Mapping[str, Reg] | None:
+        """The registers of a division (`quotients`), where its first remainder is left there."""
 
 
 class _Unclear(Exception):
@@ -64,7 +87,7 @@ class _Fork(Exception):
         self.atom = atom
 
 
-def same(local: Local, position: int, changed: Instruction | None) -> bool:
+def same(local: Known, position: int, changed: Instruction | None) -> bool:
     """See the module's docstring. changed: None where the instruction is removed."""
     if not all(_plain(inst) for inst in (local.flow.instructions[position], changed) if inst is not None):
         return False
@@ -80,7 +103,7 @@ def _plain(inst: Instruction) -> bool:
     return not any(half.desc.access or half.desc.effect not in ("", "branch") for half in inst.halves)
 
 
-def _from(local: Local, start: int, position: int, changed: Instruction | None, most: int) -> bool:
+def _from(local: Known, start: int, position: int, changed: Instruction | None, most: int) -> bool:
     try:
         budget = iter(range(_STEPS))
         cases = _cases(local, start, position, changed, most)
@@ -89,7 +112,7 @@ def _from(local: Local, start: int, position: int, changed: Instruction | None, 
         return False
 
 
-def _cases(local: Local, start: int, position: int, changed: Instruction | None, most: int) -> Iterator[Spans]:
+def _cases(local: Known, start: int, position: int, changed: Instruction | None, most: int) -> Iterator[Spans]:
     """What registers can hold at the start, case by case. most: how many cases may come of scalars of a few values."""
     original = local.flow.instructions[position]
     read = local.live.live_in(start) | (changed.reads() if changed is not None else set())
@@ -139,13 +162,13 @@ def parts(span: Span, numbers: set[int]) -> Iterator[Span]:
 
 
 def _case(
-    local: Local, start: int, position: int, changed: Instruction | None, spans: Spans, budget: Iterator[int]
+    local: Known, start: int, position: int, changed: Instruction | None, spans: Spans, budget: Iterator[int]
 ) -> bool:
     """All assumptions that are met, each from the start."""
     return all(_assumptions(local, start, position, changed, budget, *world) for world in _worlds(local, start, spans))
 
 
-def _worlds(local: Local, start: int, spans: Spans) -> Iterator[tuple[Terms, list[Term]]]:
+def _worlds(local: Known, start: int, spans: Spans) -> Iterator[tuple[Terms, list[Term]]]:
     """The registers at the start; after a division both that its quotient is right and that it is one too small."""
     divided = local.division(start - 1) if start else None
     for short in (0, 1) if divided else (0,):
@@ -168,7 +191,7 @@ def _worlds(local: Local, start: int, spans: Spans) -> Iterator[tuple[Terms, lis
 
 
 def _assumptions(
-    local: Local, start: int, position: int, changed: Instruction | None, budget: Iterator[int],
+    local: Known, start: int, position: int, changed: Instruction | None, budget: Iterator[int],
     terms: Terms, registers: list[Term],
 ) -> bool:  # fmt: skip
     work: list[dict[Term, bool]] = [{}]
@@ -200,7 +223,7 @@ class _Pair:
     """The original and the changed code, under one set of assumptions."""
 
     def __init__(
-        self, local: Local, terms: Terms, registers: list[Term], start: int, position: int,
+        self, local: Known, terms: Terms, registers: list[Term], start: int, position: int,
         changed: Instruction | None, assumed: Mapping[Term, bool], budget: Iterator[int],
     ) -> None:  # fmt: skip
         self.local, self.terms, self.position, self.assumed, self.budget = local, terms, position, assumed, budget
@@ -265,7 +288,7 @@ def _mask(term: Term) -> bool:
     return term.op == "ballot" or (term.is_const and term.const in (0, -1))
 
 
-def _joins(local: Local, position: int) -> frozenset[int]:
+def _joins(local: Known, position: int) -> frozenset[int]:
     """Where blocks begin that all ways from there pass."""
     flow = local.flow
     here = flow.block_of(position).index
@@ -288,7 +311,7 @@ class _Side:
     address."""
 
     def __init__(
-        self, local: Local, terms: Terms, registers: list[Term], position: int, known: Callable[[Term], bool],
+        self, local: Known, terms: Terms, registers: list[Term], position: int, known: Callable[[Term], bool],
         change: tuple[int, Instruction | None] | None = None,
     ) -> None:  # fmt: skip
         self.local, self.terms, self.registers, self.position = local, terms, registers, position
