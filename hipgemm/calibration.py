@@ -2,8 +2,9 @@
 
 A `Probe` is a kernel whose time depends on one number more than on any other. A number's estimator turns the model
 round: it predicts the kernel with the number at several places of twice its range, and takes the place where prediction
-and measurement meet, by straight lines between them. Other numbers have a say in a kernel, too (an LDS access has to be
-addressed before it is waited for), so all are estimated again, `SWEEPS` times, each with what the others have become.
+and measurement meet, by straight lines between them; on a stretch that changes nothing, the place nearest to the
+table's. Other numbers have a say in a kernel, too (an LDS access has to be addressed before it is waited for), so all
+are estimated again, `SWEEPS` times, each with what the others have become.
 
 A number's uncertainty has two parts: how far the repeats of a measurement lie apart, through the slope of prediction
 over number; and the model's own steps, since numbers in cycles are rounded. Where the measurement lies outside of all
@@ -42,6 +43,8 @@ SWEEPS = 2
 _PLACES = 9
 _SLACK = 0.002
 """Of a measurement that is repeated exactly: what rounding may hide."""
+_ROUNDED = 0.5
+"""Of a number in cycles or ns: the model rounds it to whole cycles."""
 
 
 @dataclass(frozen=True)
@@ -230,22 +233,32 @@ def estimate(probe: Probe, measured: Sequence[float], predict: Callable[[float],
     import numpy as np
 
     low, high = probe.span()
+    number = rdna3.NUMBERS[probe.number]
     places = np.linspace(low, high, _PLACES)
-    if rdna3.NUMBERS[probe.number].unit.startswith("cycles") and high - low < 4 * _PLACES:
+    if number.unit.startswith("cycles") and high - low < 4 * _PLACES:
         places = np.arange(round(low), round(high) + 1, dtype=float)
-    told = np.array([predict(float(place)) for place in places])
+    middle = statistics.median(measured)
+    told = [predict(float(place)) for place in places]
+    if max(told) - min(told) <= _SLACK * min(told):
+        raise IsaError(f"the kernel of {probe.number} does not depend on it", expected="a slope over its range")
+    at = int(np.argmin(np.abs(np.array(told) - middle)))  # more places around the nearest
+    near = np.linspace(places[max(0, at - 1)], places[min(len(places) - 1, at + 1)], _PLACES)
+    known = dict(zip(places.tolist(), told, strict=True)) | {float(p): predict(float(p)) for p in near}
+    places = np.array(sorted(known))
+    told = np.array([known[p] for p in places.tolist()])
     if told[0] > told[-1]:
         places, told = places[::-1], told[::-1]
     told = np.maximum.accumulate(told)
-    if told[-1] - told[0] <= _SLACK * told[0]:
-        raise IsaError(f"the kernel of {probe.number} does not depend on it", expected="a slope over its range")
-    middle = statistics.median(measured)
     spread = max((max(measured) - min(measured)) / 2, _SLACK * middle)
     # The part of the numbers whose prediction is what was measured, give or take: both ends of a step of the model.
     left, right = (_meet(places, told, middle + sign * spread, side) for sign, side in ((-1, "left"), (1, "right")))
-    least, most = sorted(_meet(places, told, middle, side) for side in ("left", "right"))
-    value = min(max(rdna3.NUMBERS[probe.number].value, least), most)
+    level = told[:-1][(np.diff(told) == 0) & (np.abs(told[:-1] - middle) <= spread)]
+    wanted = float(level[np.argmin(np.abs(level - middle))]) if len(level) else middle
+    least, most = sorted(_meet(places, told, wanted, side) for side in ("left", "right"))
+    value = min(max(number.value, least), most)
     ends = sorted((left, right))
+    rounded = _ROUNDED if number.unit in ("cycles", "ns") else 0.0
+    ends = [max(0.0, ends[0] - rounded), ends[1] + rounded]
     return Estimate(
         probe.number, float(value), float(min(ends[0], value)), float(max(ends[1], value)), middle,
         float(predict(float(value))), bool(not told[0] - spread <= middle <= told[-1] + spread),
