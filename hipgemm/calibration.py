@@ -238,12 +238,12 @@ def estimate(probe: Probe, measured: Sequence[float], predict: Callable[[float],
     if number.unit.startswith("cycles") and high - low < 4 * _PLACES:
         places = np.arange(round(low), round(high) + 1, dtype=float)
     middle = statistics.median(measured)
-    told = [predict(float(place)) for place in places]
-    if max(told) - min(told) <= _SLACK * min(told):
+    first = [predict(float(place)) for place in places]
+    if max(first) - min(first) <= _SLACK * min(first):
         raise IsaError(f"the kernel of {probe.number} does not depend on it", expected="a slope over its range")
-    at = int(np.argmin(np.abs(np.array(told) - middle)))  # more places around the nearest
+    at = int(np.argmin(np.abs(np.array(first) - middle)))  # more places around the nearest
     near = np.linspace(places[max(0, at - 1)], places[min(len(places) - 1, at + 1)], _PLACES)
-    known = dict(zip(places.tolist(), told, strict=True)) | {float(p): predict(float(p)) for p in near}
+    known = dict(zip(places.tolist(), first, strict=True)) | {float(p): predict(float(p)) for p in near}
     places = np.array(sorted(known))
     told = np.array([known[p] for p in places.tolist()])
     if told[0] > told[-1]:
