@@ -1,10 +1,14 @@
 """Programs of others on the simulated card, from where they are published: `make clients`.
 
-    python tools/clients.py [NAME ...] [--folder DIR] [--update]
+    python tools/clients.py [NAME ...] [--folder DIR] [--examples DIR] [--update]
 
-Each client gets a virtual environment of its own, with the packages that are named here, and a fresh cache; what it
-does and how it is judged is in tests/clients. The result is a table, which --update writes into docs/clients.md. Exit
-status 1 where a client gives a wrong answer, 2 where it could not be made to run.
+triton         gets a virtual environment of its own, with the packages that are named here, and a fresh cache; what it
+               does and how it is judged is in tests/clients
+rocm-examples  AMD's, from a checkout that --examples names (https://github.com/ROCm/rocm-examples), left out without
+               one; built with Debian's clang, HIP headers and device libraries (hipcc, clang-19)
+
+The result is a table, which --update writes into docs/clients.md. Exit status 1 where a client gives a wrong answer, 2
+where it could not be made to run.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -80,7 +85,85 @@ def triton_table(run: dict[str, Any], checked: dict[str, Any]) -> str:
     return "\n".join(head) + "\n"
 
 
-CLIENTS = {"triton": triton}
+VALIDATED = "Validation passed"
+SAXPY = r"results: \[ 3, 5, 7, 9, 11, 13, 15, 17, 19, 21 \]"
+# What each prints where it is right, as far as it says more than its exit status.
+EXAMPLES = {
+    **dict.fromkeys(
+        (
+            *(f"Applications/{n}" for n in ("bitonic_sort", "floyd_warshall", "histogram", "prefix_sum")),
+            *(f"HIP-Basic/{n}" for n in (
+                "bit_extract", "cooperative_groups", "device_globals", "dynamic_shared", "events", "gpu_arch",
+                "inline_assembly", "matrix_multiplication", "module_api", "moving_average", "shared_memory",
+                "static_device_library", "static_host_library", "warp_shuffle",
+            )),
+        ),
+        VALIDATED,
+    ),
+    "Applications/convolution": r"the gpu result is 0\.000\d+",
+    "HIP-Basic/bandwidth": r"Device to Device",
+    "HIP-Basic/device_query": r"gcnArchName: +gfx1100",
+    "HIP-Basic/hello_world": r"Hello world from device kernel block 1 thread 1!",
+    "HIP-Basic/hello_world_cuda": r"Hello, World!",
+    "HIP-Basic/multi_gpu_data_transfer": r"requires at least 2 GPU devices",
+    "HIP-Basic/occupancy": r"Theoretical Occupancy is 100%",
+    "HIP-Basic/runtime_compilation": r"results: \[ 7.1, 14.2, 21.3, 28.4, 35.5, 42.6, 49.7, 56.8, 63.9, 71 \]",
+    "HIP-Basic/saxpy": SAXPY,
+    "HIP-Basic/streams": r"streams completed!",
+    "HIP-Basic/texture_management": VALIDATED,
+}  # fmt: skip
+DEVICE_LIBRARIES = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
+
+
+def hip_compiler(folder: Path, libraries: Path) -> tuple[list[str], dict[str, str]]:
+    """Clang for HIP with what Debian has, and its environment. Debian's device libraries are of before gfx11: only the
+    number that stands for the target is missing."""
+    bitcode = folder / "bitcode"
+    if not bitcode.exists():
+        shutil.copytree(DEVICE_LIBRARIES, bitcode)
+        number = bitcode / "oclc_isa_version_1100.ll"
+        number.write_text(
+            'target triple = "amdgcn-amd-amdhsa"\n'
+            "@__oclc_ISA_version = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i32 11000, align 4\n"
+        )
+        flags = ["-target", "amdgcn-amd-amdhsa", "-nogpulib", "-x", "ir", "-c", "-emit-llvm"]
+        subprocess.run(["clang-19", *flags, number, "-o", number.with_suffix(".bc")], check=True)
+    tools = sorted(Path("/usr/lib").glob("llvm-*/bin"))  # one of them has clang-offload-bundler
+    path = os.pathsep.join([os.environ["PATH"], *map(str, tools)])
+    flags = ["-x", "hip", "--offload-arch=gfx1100", "--hip-path=/usr", "--rocm-path=/usr", "-std=c++17", "-O2", "-w"]
+    return ["clang++-19", *flags, f"--rocm-device-lib-path={bitcode}", f"-L{libraries}"], {**os.environ, "PATH": path}
+
+
+def rocm_examples(folder: Path, checkout: Path) -> tuple[str, bool]:
+    """AMD's examples that need no other library and no graphics: built, run, and their own words for it."""
+    from hipgemm.simulated_hip import rocm_path
+
+    compiler, environ = hip_compiler(folder, rocm_path() / "lib")
+    rows, wrong = [], 0
+    for name, expected in sorted(EXAMPLES.items()):
+        source, program = checkout / name, folder / Path(name).name
+        files = [str(f) for f in (*source.glob("main.*p"), *source.glob("library/*.hip"))]
+        flags = [f"-I{checkout / 'Common'}", f"-I{source / 'library'}"]
+        flags += ["-fgpu-rdc"] if name.endswith("static_device_library") else []
+        subprocess.run([*compiler, *flags, *files, "-o", program, "-lamdhip64", "-lhiprtc"], env=environ, check=True)
+        if (module := source / "module.hip").exists():
+            device = ["--cuda-device-only", "--no-gpu-bundle-output"]
+            subprocess.run([*compiler, *device, module, "-o", folder / "module.co"], env=environ, check=True)
+        command = [sys.executable, "-m", "hipgemm", "simulate", "--", str(program)]
+        there = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=folder, env=there, capture_output=True, text=True, check=False)
+        right = done.returncode == 0 and re.search(expected, done.stdout) is not None
+        said = (
+            "right" if right else f"status {done.returncode}: {(done.stderr or done.stdout).strip().splitlines()[-1]}"
+        )
+        wrong += not right
+        rows.append(f"| {name} | {said} |")
+        print(rows[-1], flush=True)
+    head = [f"{len(rows)} programs, {len(rows) - wrong} right.", "", "| program | |", "|---|---|"]
+    return "\n".join([*head, *rows]) + "\n", not wrong
+
+
+CLIENTS: dict[str, Any] = {"triton": triton, "rocm-examples": rocm_examples}
 
 
 def write(name: str, table: str) -> None:
@@ -94,12 +177,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*CLIENTS, []], help="all, if none is named")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "clients")
+    parser.add_argument("--examples", type=Path, help="a checkout of AMD's examples")
     parser.add_argument("--update", action="store_true", help="write the tables into docs/clients.md")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     wrong = False
     for name in asked.names or CLIENTS:
-        table, right = CLIENTS[name](asked.folder)
+        more = [asked.examples.resolve()] if name == "rocm-examples" and asked.examples else []
+        if name == "rocm-examples" and not more:
+            print("rocm-examples: left out, --examples names no checkout", file=sys.stderr)
+            continue
+        table, right = CLIENTS[name](asked.folder.resolve(), *more)
         print(table)
         wrong |= not right
         if asked.update:

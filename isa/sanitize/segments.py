@@ -41,7 +41,7 @@ from isa.sanitize.state import (
     UNIT_MASK,
     WRITES,
 )
-from isa.semantics.describe import IMPLICIT, Description, Role
+from isa.semantics.describe import IMPLICIT, Description, Role, replaces
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
 from isa.sim.cfg import Block
@@ -203,7 +203,7 @@ def _entries(inst: Instruction) -> Iterator[int]:
                 bit = regset.bit(unit)
                 if bit in _EXEC:
                     continue
-                if role.read and not (role.written and entry.keeps_rest):
+                if role.read and not (role.written and (entry.keeps_rest or replaces(half))):
                     empty = MAY_BE_EMPTY if bit == source else may_be_empty
                     empty |= saves if role.kind == "v" else 0
                     yield bit | (0 if lane else across) | empty | one_lane

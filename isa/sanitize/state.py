@@ -106,7 +106,7 @@ def signed(number: int, bits: int) -> int:
     return number - (1 << bits) if number >> bits - 1 else number
 
 
-DOUBTS, APART = 64, 256
+DOUBTS, APART = 4096, 256
 DOUBT_BYTES = 16
 """The widest store of a lane."""
 REPORTS = 64

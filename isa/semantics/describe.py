@@ -318,7 +318,7 @@ class Description:
                 if number in desc.relative and (access == "r" or role.written):  # of many written all but one are kept
                     found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS.get(reg.file, 0)))
                     found.update(reg.units())
-                elif keeps or (access in role.access and not (access == "r" and role.written and _replaces(half))):
+                elif keeps or (access in role.access and not (access == "r" and role.written and replaces(half))):
                     found.update(reg.units())
         for name in implicit:
             if name in IMPLICIT:
@@ -332,7 +332,7 @@ def _merges(half: Instruction) -> bool:
     return any(name in _MERGING for name, _ in half.modifiers)
 
 
-def _replaces(half: Instruction) -> bool:
+def replaces(half: Instruction) -> bool:
     """v_permlane*16_b32 writes each of its lanes where it fetches inactive lanes or takes 0 for them."""
     op_sel = half.modifier("op_sel")
     return half.mnemonic in _PERMLANES and isinstance(op_sel, tuple) and any(op_sel[:2])
