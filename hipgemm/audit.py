@@ -265,7 +265,7 @@ def look(job: Job) -> list[AuditRow]:
 
 def _row(job: Job, code: CodeObject, held: Held) -> AuditRow:
     entry = code.kernel(held.kernel).descriptor.entry
-    rows = code_object.disassemble(code.code(held.kernel), entry, code.arch)
+    rows = code_object.disassemble(code.code(held.kernel), entry, code.arch, wave64=held.wave == 64)
     missing = Counter(filter(None, (_undescribed(text, code.arch) for _, _, text in rows)))
     said = lint_code_object(code, job.library, held.kernel) if job.lint else []
     faults = tuple(Said.of(f) for f in said if f.severity == "fault")

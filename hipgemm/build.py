@@ -311,6 +311,12 @@ def _compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str],
     program = parse(file.read_text(), file.name)
     if not program.kernels:
         raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")
+    for found in program.kernels.values():
+        if found.number("wavefront_size32") == 0:
+            raise IsaError(
+                f"{kernel.title}: kernel {found.name} is compiled for waves of 64", expected="wave32",
+                hint="leave -mwavefrontsize64 out; lint reads assembly and code objects of such kernels",
+            )  # fmt: skip
     return said, program
 
 

@@ -39,7 +39,7 @@ def _loaded() -> ctypes.CDLL:
     llvm.LLVMInitializeAMDGPUTargetInfo()
     llvm.LLVMInitializeAMDGPUTargetMC()
     llvm.LLVMInitializeAMDGPUDisassembler()
-    llvm.LLVMCreateDisasmCPU.restype = ctypes.c_void_p
+    llvm.LLVMCreateDisasmCPUFeatures.restype = ctypes.c_void_p
     llvm.LLVMDisasmDispose.argtypes = [ctypes.c_void_p]
     llvm.LLVMDisasmInstruction.restype = ctypes.c_size_t
     llvm.LLVMDisasmInstruction.argtypes = [
@@ -53,8 +53,11 @@ def _loaded() -> ctypes.CDLL:
     return llvm
 
 
-def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tuple[int, int, str]]:
-    """(address, size in bytes, text) of each instruction in `code`, whose first byte is at `address`.
+def disassemble(
+    code: bytes, address: int = 0, arch: str = "gfx1100", *, wave64: bool = False
+) -> list[tuple[int, int, str]]:
+    """(address, size in bytes, text) of each instruction in `code`, whose first byte is at `address`. wave64: its waves
+    have 64 lanes, so that lane masks are pairs.
 
     The text is LLVM's, as `llvm-objdump -d` prints it, without its comment. Four bytes that are no instruction come
     back as `.long 0x...`; a rest of under four bytes as `.byte`.
@@ -62,7 +65,8 @@ def disassemble(code: bytes, address: int = 0, arch: str = "gfx1100") -> list[tu
     if arch not in MACHINES.values():
         raise IsaError(f"cannot disassemble for {arch!r}", expected=", ".join(MACHINES.values()))
     llvm = _llvm()
-    context = llvm.LLVMCreateDisasmCPU(b"amdgcn-amd-amdhsa", arch.encode(), None, 0, None, None)
+    features = b"+wavefrontsize64,-wavefrontsize32" if wave64 else b""
+    context = llvm.LLVMCreateDisasmCPUFeatures(b"amdgcn-amd-amdhsa", arch.encode(), features, None, 0, None, None)
     # LLVM's disassembler crashes on an instruction whose literal is cut off, so it is shown zeros after the end,
     # and what it then reads beyond the end is no instruction.
     buffer = ctypes.create_string_buffer(code, len(code) + PADDING)

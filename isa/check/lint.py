@@ -117,33 +117,34 @@ def _binary_kernel(
     code: CodeObject, name: str, file: str, notes: bool, seen: set[str]
 ) -> Iterator[tuple[str, Finding]]:
     kernel = code.kernel(name)
+    wave64 = not kernel.descriptor.wave32
     if not kernel.code_size:  # compiled from what cannot be reached; at its entry another function may begin
         return
     try:
-        flow = _disassembled(code, kernel.descriptor.entry, file)
+        flow = _disassembled(code, kernel.descriptor.entry, file, wave64)
         for inst in flow.instructions:
-            yield from ((name, finding) for finding in verify.instruction(inst, not kernel.descriptor.wave32))
+            yield from ((name, finding) for finding in verify.instruction(inst, wave64))
     except PackageMissing:
         raise  # nothing could be analysed
     except IsaError as error:
         yield name, _unanalysed(error)
         return
     dimensions, target = kernel.descriptor.workitem_id + 1, TARGETS.get(code.arch)
-    wave64, given = not kernel.descriptor.wave32, sizes.of(kernel.descriptor.user, kernel.args)
+    given = sizes.of(kernel.descriptor.user, kernel.args)
     start = Start(_given(kernel.descriptor.sgprs), kernel.max_workgroup or None, dimensions, wave64, target, given)
-    reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file))
+    reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file, wave64))
     flows = [f.flow for f in reached]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
     yield from ((name, finding) for finding in argument_rules.of_code_object(kernel))
     yield from _reached(reached, notes, seen)
 
 
-def _disassembled(code: CodeObject, target: Target, file: str) -> Cfg:
+def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = False) -> Cfg:
     """The function at an address. IsaError where none is known there."""
     symbol = next((s for s in code.symbols.values() if s.address == target and s.kind == "func" and s.size), None)
     if symbol is None:
         raise IsaError(f"no function is known at {target:#x}" if isinstance(target, int) else f"where is {target}?")
-    rows = disassemble(code.read(symbol.address, symbol.size), symbol.address, code.arch)
+    rows = disassemble(code.read(symbol.address, symbol.size), symbol.address, code.arch, wave64=wave64)
     return control_flow.of_instructions(parse_disassembly(rows, file, code.arch), symbol.name)
 
 

@@ -49,7 +49,12 @@ _ELSEWHERE = (
 
 
 def cfg_of(code: objects.CodeObject, kernel: objects.DescribedKernel) -> Cfg:
-    """The control flow of a kernel as it lies in its code object, or would lie there."""
+    """The control flow of a kernel as it lies in its code object, or would lie there. IsaError for wave64."""
+    if not kernel.descriptor.wave32:
+        raise IsaError(
+            f"kernel {kernel.name} was built for waves of 64 lanes", expected="wave32",
+            hint="compile with -mno-wavefrontsize64",
+        )  # fmt: skip
     if isinstance(code, TextCode):
         return control_flow.of_kernel(code.laid_out(kernel.name))
     entry = kernel.descriptor.entry
