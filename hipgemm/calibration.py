@@ -257,7 +257,7 @@ def estimate(probe: Probe, measured: Sequence[float], predict: Callable[[float],
     least, most = sorted(_meet(places, told, wanted, side) for side in ("left", "right"))
     value = min(max(number.value, least), most)
     ends = sorted((left, right))
-    rounded = _ROUNDED if number.unit in ("cycles", "ns") else 0.0
+    rounded = _ROUNDED if number.unit == "cycles" or number.unit == "ns" else 0.0
     ends = [max(0.0, ends[0] - rounded), ends[1] + rounded]
     return Estimate(
         probe.number, float(value), float(min(ends[0], value)), float(max(ends[1], value)), middle,
