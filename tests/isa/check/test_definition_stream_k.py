@@ -91,7 +91,7 @@ def test_pieces_are_those_of_the_host() -> None:
             assert [-(-(end - first) // P.depth) or 1 for first, end in pieces] == blocks
 
 
-FAR = launches(P, far)
+*FAR, HALVES = launches(P, far)
 
 
 def test_the_last_slot_below_8_gib_is_a_tile_s_first_and_another_s_last() -> None:
@@ -112,6 +112,20 @@ def test_a_tile_of_a_large_launch_is_proved(launch: SymbolicLaunch) -> None:
     proof = prove(parse(TEXT, "gemm.s"), "gemm", [launch], whole=False)
     assert proof.proved, str(proof)
     assert proof.counts["elements"] == P.rows * P.columns
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("s_cmp_eq_u32 s64, s76", "s_cmp_eq_u32 s65, s76"),  # is it the last range of the tile?
+        ("s_cmp_eq_u32 s78, s77", "s_cmp_eq_u32 s79, s77"),  # are all others there?
+    ],
+)
+def test_numbers_that_meet_by_chance_in_halves(old: str, new: str) -> None:
+    assert prove(parse(TEXT, "gemm.s"), "gemm", [HALVES], whole=False).proved
+    assert old in TEXT
+    proof = prove(parse(TEXT.replace(old, new, 1), "gemm.s"), "gemm", [HALVES], whole=False, explain=False)
+    assert proof.verdict == "different"
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
