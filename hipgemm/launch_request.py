@@ -16,6 +16,7 @@ for a kernel that is called like one; a GEMM's, too, for a kernel with the ladde
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from hipgemm.build import Linked
     from hipgemm.kernel_object import Kernel
 
+_LARGEST = 1024
+"""Work-items of a workgroup: what code is built for that says nothing."""
 _SIGNATURE = ("p", "p", "p", 4, 4, 4, 4, 4)
 
 
@@ -113,12 +116,12 @@ def launch_of(made: Linked, request: LaunchRequest, problem: Problem, cus: int =
 
 
 def gemm_of(made: Linked, request: LaunchRequest = LaunchRequest()) -> Gemm | None:
-    """What is known of a kernel that is a GEMM: a rung, one that is called like a rung, one with the ladder's signature
-    whose tile was said."""
+    """What is known of a kernel that is a GEMM: a rung, one that is called like a rung and is built for as many
+    work-items, one with the ladder's signature whose tile was said."""
     if isinstance(made.kernel, Gemm):
         return made.kernel
     facts = made.facts
-    if known(facts.name):
+    if known(facts.name) and (facts.max_workgroup or _LARGEST) in (math.prod(rung(facts.name).block), _LARGEST):
         return rung(facts.name)
     if tuple("p" if a.kind == "global_buffer" else a.size for a in explicit(facts)) != _SIGNATURE:
         return None

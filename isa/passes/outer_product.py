@@ -84,7 +84,8 @@ def find(kernel: Kernel, tile: tuple[int, int]) -> OuterProduct:
             f"the inner loop {flow.name_of(cfg, loop)} is not that of a thread tile of {tile[0]} x {tile[1]}",
             expected=f"{tile[0] * tile[1]} fp32 FMAs: a column of {tile[0]} times a row of {tile[1]}",
             got=f"{count} FMAs",
-            hint="was it compiled with -O3, from a source with this tile and its inner loops unrolled?",
+            hint="{rows=R columns=C} after the pass says another tile; else: was it compiled with -O3, from a source "
+            "with its inner loops unrolled?",
         )
     one_block(cfg, loop)
     return _Reader(cfg, loop, nest, flow.entry(kernel), tile).read()
