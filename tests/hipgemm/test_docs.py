@@ -154,7 +154,8 @@ def test_the_hook_lints_every_file_that_it_is_given(tmp_path: Path) -> None:
     shim.write_text(f'#!/bin/sh\nexec {sys.executable} -m hipgemm "$@"\n')
     shim.chmod(0o755)
     head = "\t.text\n\t.globl k\n\t.type k,@function\nk:\n"
-    tail = "\ts_endpgm\n\t.amdhsa_kernel k\n\t.amdhsa_next_free_vgpr 8\n\t.amdhsa_next_free_sgpr 8\n\t.amdhsa_user_sgpr_kernarg_segment_ptr 1\n\t.end_amdhsa_kernel\n"
+    tail = "\ts_endpgm\n\t.amdhsa_kernel k\n\t.amdhsa_next_free_vgpr 8\n\t.amdhsa_next_free_sgpr 8\n"
+    tail += "\t.amdhsa_user_sgpr_kernarg_segment_ptr 1\n\t.end_amdhsa_kernel\n"
     load = "\ts_load_b64 s[0:1], s[0:1], 0x0\n"
     for name, body in (("bad", load + "\ts_mov_b32 s3, s0\n"), ("good", load + "\ts_waitcnt lgkmcnt(0)\n")):
         (tmp_path / f"{name}.s").write_text(head + body + tail)
