@@ -98,14 +98,17 @@ def test_facts_say_what_the_ladder_takes() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 8, 9, 4097, 2**23 - 1])
-def test_where_the_reciprocal_of_a_tile_s_k_blocks_lies(k: int) -> None:
+def test_where_the_reciprocals_of_divisors_lie(k: int) -> None:
     rung = LADDER["kernel10"]
     assert rung.parameters is not None
     kernel = generate(rung.parameters, "kernel10").kernel()
-    ((at, (size_at, step)),) = Local.of_rung(kernel, rung).reciprocals.items()
-    arguments = launch_of(rung, 128, 128, k).kernarg((1, 2, 3), 1.0, 0.0, 4)
-    assert struct.unpack_from("<I", arguments, size_at) == (k,)
-    assert struct.unpack_from("<I", arguments, at) == ((2**32 - 1) // -(-k // step),)
+    arguments = launch_of(rung, 128, 1000, k).kernarg((1, 2, 3), 1.0, 0.0, 4)
+    sizes = []
+    for at, (size_at, step) in Local.of_rung(kernel, rung).reciprocals.items():
+        (size,), (by,) = (struct.unpack_from("<I", arguments, place) for place in (size_at, at))
+        assert by == (2**32 - 1) // -(-size // step)
+        sizes.append(size)
+    assert sizes[:2] == [1000, k]  # the third is the K blocks of a range
 
 
 def test_a_piece_s_first_step_is_below_the_largest_k() -> None:
