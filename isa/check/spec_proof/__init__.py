@@ -91,7 +91,9 @@ ASSUMPTIONS = (
     "each load is done before its register is used (lint)",
 )
 ORDERS = {"together": "together", "first": "one after another", "last": "one after another, the last first"}
-SEEN = "what a workgroup stored before it counted itself is seen by one that found it counted (release and acquire)"
+SEEN = (
+    "what a workgroup stored before it counted itself is seen by one that found it counted and invalidated its caches"
+)
 
 
 def prove(

@@ -3,6 +3,10 @@
 What a store may do is decided here: into C or the workspace only, each dword of C once. A load reads A, B, the
 arguments, the workspace, and C where beta is not 0, never after C was stored. LDS: two waves that touch one dword
 between two barriers, one of them storing, are a race, so the order in which waves run between barriers does not matter.
+
+What another workgroup stored into the workspace is loaded after L0 and L1 were invalidated, or past them (glc, dlc),
+after the wave's last atomic, by which it learnt of the store: caches of a CU and of a shader array do not see what
+others store (LLVM's AMDGPU memory model, gfx10 and gfx11: an acquire at agent scope).
 """
 
 from __future__ import annotations
@@ -28,12 +32,16 @@ _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
 _STORED = ("C", "workspace")
 _CACHES = ("glc", "slc", "dlc")
+_INVALIDATES = {"buffer_gl0_inv": 1, "buffer_gl1_inv": 2}
 
 
 def decode(inst: Instruction, number: int) -> Step | None:
     """None for what does not access memory; `number` is the instruction's position. Raises Beyond."""
     if inst.mnemonic == "global_atomic_add_u32":
         return _atomic_add(inst)
+    if level := _INVALIDATES.get(inst.mnemonic):
+        plain(inst)
+        return lambda w: w.invalidated(level)
     if m := _SCALAR.match(inst.mnemonic):
         return _scalar_load(inst, int(m[1]) // 32)
     if m := _ACCESS.match(inst.mnemonic):
@@ -65,11 +73,15 @@ def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
     count, load = int(m[5]) // 32, m[2] == "load"
     data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
     register, where = vgpr(inst, data), address_of(inst, address, base)
+    past = inst.has("glc") | inst.has("dlc") << 1
 
     def load_step(w: Waves) -> None:
         active = w.active((len(w.numbers), LANES))
         if active.any():
-            at = _find(w, *where(w), active, count, "loads")
+            kind, offset = where(w)
+            at = _find(w, kind, offset, active, count, "loads")
+            if kind == "workspace":
+                _visible(w, at + _upto(count), active, past)
             values = w.memory.names.take(at + _upto(count), axis=1)
             for i in range(count):
                 w.put(register + i, values[:, i])
@@ -83,6 +95,18 @@ def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
                 _store(w, kind, at + i, w.v[register + i][:, w.at], active, number)
 
     return load_step if load else store_step
+
+
+def _visible(w: Waves, at: Indices, active: NDArray[np.bool_], past: int) -> None:
+    """at: (dwords of a lane, waves, lanes). past: the caches that the load does not look into."""
+    memory, group = w.memory, w.group[w.at][:, None]
+    foreign = (memory.stored[at] != 0) & (w.group[memory.by[at] // LANES] != group) & active
+    stale = foreign & (w.fresh[w.at][:, None] | past != 3)
+    if stale.any():
+        bad = tuple(int(i[0]) for i in np.nonzero(stale))[1:]
+        missing = ~(int(w.fresh[w.at][bad[0]]) | past)
+        names = " and ".join(name for name, level in _INVALIDATES.items() if missing & level)
+        raise Fault("race", f"loads what another workgroup stored, with no {names} after the atomic", _lane(w, bad))
 
 
 def address_of(inst: Instruction, address: Operand, base: Operand) -> Callable[[Waves], tuple[str, Ints]]:
@@ -213,6 +237,7 @@ def _atomic_add(inst: Instruction) -> Step:
             return
         kind, offset = where(w)
         at = _find(w, kind, offset, active, 1, "stores")
+        w.fresh[w.at] = 0
         if kind != "workspace":
             raise Fault("store", f"adds to {kind} in memory")
         more = np.broadcast_to(value(w), active.shape)

@@ -28,7 +28,7 @@ from isa.registers import Reg
 
 HINTS = frozenset(
     "s_waitcnt s_waitcnt_vscnt s_waitcnt_depctr s_delay_alu s_nop s_clause s_setprio s_code_end s_sleep "
-    "s_wait_idle s_icache_inv s_set_inst_prefetch_distance buffer_gl0_inv buffer_gl1_inv v_nop v_pipeflush".split()
+    "s_wait_idle s_icache_inv s_set_inst_prefetch_distance v_nop v_pipeflush".split()
 )
 CONDITIONS = {
     "s_cbranch_scc0": (SCC, 0), "s_cbranch_scc1": (SCC, 1), "s_cbranch_vccz": (alu.VCC, 0),

@@ -44,6 +44,7 @@ class Waves:
     launch, group, place: of each wave: the number of its launch, of its workgroup among all, and its own in that.
     ids:    of each workgroup: (x, y, z).
     epoch:  of each workgroup: barriers passed.
+    fresh:  of each wave: whether L0 (1) and L1 (2) were invalidated after its last atomic.
     mask:   which lanes are active, None for all of them.
     traced: (wave of its workgroup, lane) whose float operations `trace` keeps, of all workgroups.
     """
@@ -72,6 +73,7 @@ class Waves:
         self.lds_read = np.full(shape, -1, np.int32)  # by the wave of that place: the last epoch
         self.lds_written = np.full(self.lds.shape[1:], -1, np.int64)  # epoch * 64 + place
         self.epoch = np.zeros(len(waves), np.int32)
+        self.fresh = np.zeros(self.count, np.uint8)
         self.trace: Trace | None = None
         self.traced: tuple[int, int] = (0, 0)
         self.at: slice | NDArray[np.intp] = slice(None)
@@ -84,6 +86,10 @@ class Waves:
         self.at = slice(first, last + 1) if last - first + 1 == len(waves) else waves
         self.numbers = waves
         self.read_exec()
+
+    def invalidated(self, level: int) -> None:
+        """A cache, by the waves that run: see `fresh`."""
+        self.fresh[self.at] |= np.uint8(level)
 
     def read_exec(self) -> None:
         bits = self.whole(self.s[EXEC][:, self.at], "EXEC")

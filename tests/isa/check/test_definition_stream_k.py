@@ -40,7 +40,7 @@ def test_it_is_proved(p: Parameters) -> None:
     proof = prove(generate(p, "gemm"), "gemm", launches(p))
     assert proof.proved, str(proof)
     assert "pieces in ascending k" in proof.statement
-    assert any("release and acquire" in a for a in proof.assumptions)
+    assert any("invalidated its caches" in a for a in proof.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,22 @@ def test_faults_are_named(pattern: str, new: str, number: int, kind: str, says: 
     assert proof.difference is not None, str(proof)
     assert proof.difference.kind == kind, str(proof)
     assert re.search(says, str(proof)), str(proof)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("cache", ["gl0", "gl1"])
+def test_caches_are_invalidated_before_others_sums_are_loaded(cache: str, number: int) -> None:
+    """One deletes it, or puts it before the atomic that tells who came last."""
+    line = f"\tbuffer_{cache}_inv\n"
+    parts = TEXT.split(line)
+    assert len(parts) == 3
+    without = line.join(parts[: number + 1]) + line.join(["", *parts[number + 1 :]])[len(line) :]
+    early = without.replace("\tglobal_atomic_add_u32", f"{line}\tglobal_atomic_add_u32")
+    for text in (without, early):
+        proof = prove(parse(text, "edited.s"), "gemm", launches(P))
+        assert proof.difference is not None, str(proof)
+        assert (proof.difference.kind, proof.verdict) == ("race", "different")
+        assert f"no buffer_{cache}_inv after the atomic" in str(proof)
 
 
 def test_pieces_of_a_tile() -> None:
