@@ -11,7 +11,7 @@ from isa.asm.parse import parse, parse_instruction
 from isa.errors import IsaError
 from isa.instructions import table
 from isa.semantics import scheduling
-from isa.semantics.describe import inst
+from isa.semantics.describe import Role, inst
 from isa.timing import engine_abi, rdna3
 from isa.timing.decode import decode
 from isa.timing.engine_abi import Code
@@ -90,13 +90,14 @@ def test_a_matrix_product_whose_operands_begin_on_one_bank_takes_two_more() -> N
 @pytest.mark.parametrize("name", NOT_TIMED.split())
 def test_what_nobody_timed_is_refused_by_name(name: str) -> None:
     entry = next(e for e in table().values() if e.sched == name)
-    places = {
-        "s": "s[0:1]" if entry.name.endswith("64") else "s0",
-        "v": "v0",
-        "f": "sendmsg(MSG_RTN_GET_TMA)",
-        "i": "0",
-    }
-    text = f"{entry.name} {', '.join(places[role.kind] for role in entry.roles)}"
+
+    def operand(role: Role) -> str:
+        file = "s" if role.kind == "s" else "v"
+        words = int(role.type[1:]) // 32
+        register = f"{file}0" if words < 2 else f"{file}[0:{words - 1}]"
+        return {"f": "sendmsg(MSG_RTN_GET_TMA)", "i": "0"}.get(role.kind, register)
+
+    text = f"{entry.name} {', '.join(map(operand, entry.roles))}"
     with pytest.raises(IsaError, match=f"the time of {entry.name} is not known") as error:
         decoded("v_mov_b32_e32 v0, 0", text)
     assert "2:1" in str(error.value)
