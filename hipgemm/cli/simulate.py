@@ -7,9 +7,9 @@ import runpy
 import subprocess
 import sys
 import tempfile
-import traceback
 import warnings
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import click
@@ -118,9 +118,9 @@ def _run_script(check: bool, record: Path | None, card_name: str | None, words: 
     except SystemExit as leaving:
         if leaving.code or checked is None:
             raise
-    except Exception as error:
+    except BaseException as error:
         _show(error, script)
-        sys.exit(1)
+        sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)
     if checked is not None and checked.faults:
         sys.exit(1)
 
@@ -145,12 +145,33 @@ def _must_be_python(script: Path) -> None:
         raise IsaError(f"cannot read {script}: {error.strerror}") from error
 
 
-def _show(error: Exception, script: Path) -> None:
-    """Its traceback as Python alone would print it: from the script on."""
+def _show(error: BaseException, script: Path) -> None:
+    """Its traceback as Python alone would show it, by the script's own hook if it has one: from the script on. Where
+    hipgemm refused what the script gave it, the text is complete, and the frames end at the script's call."""
     frames = error.__traceback__
     while frames and frames.tb_frame.f_code.co_filename != str(script):
         frames = frames.tb_next
-    traceback.print_exception(type(error), error, frames or error.__traceback__)
+    error.with_traceback(frames or error.__traceback__)
+    shown: BaseException | None = error
+    while shown is not None:
+        if isinstance(shown, IsaError):
+            _end_at_hipgemm(shown)
+        shown = shown.__cause__ or shown.__context__
+    sys.excepthook(type(error), error, error.__traceback__)
+
+
+def _end_at_hipgemm(error: IsaError) -> None:
+    frame = error.__traceback__
+    if error.__cause__ is not None and frame is not None and not _is_ours(frame):
+        error.__cause__ = None
+    while frame is not None and frame.tb_next is not None:
+        if _is_ours(frame.tb_next):
+            frame.tb_next = None
+        frame = frame.tb_next
+
+
+def _is_ours(frame: TracebackType) -> bool:
+    return frame.tb_frame.f_globals.get("__name__", "").partition(".")[0] in ("hipgemm", "isa")
 
 
 def _say(text: str) -> None:

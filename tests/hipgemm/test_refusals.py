@@ -239,6 +239,30 @@ def test_a_scripts_traceback_begins_at_the_script(tmp_path: Path, run_program: C
 
 
 @pytest.mark.parametrize(
+    ("text", "frames", "code", "end"),
+    [
+        ("import hipgemm\ndef f():\n    hipgemm.kernel('no.hip')\nf()\n", 2, 1, "isa.errors.IsaError: no.hip"),
+        ("import hipgemm\ntry:\n    hipgemm.kernel('no.hip')\nexcept Exception as e:\n    raise ValueError from e\n",
+         2, 1, "ValueError"),
+        ("raise KeyboardInterrupt\n", 1, 130, "KeyboardInterrupt"),
+        ("raise BaseException('all')\n", 1, 1, "BaseException: all"),
+        ("import sys\nsys.excepthook = lambda kind, e, frames: print(kind, frames.tb_lineno, file=sys.stderr)\n1 / 0\n",
+         0, 1, "<class 'ZeroDivisionError'> 3"),
+    ],
+)  # fmt: skip
+def test_a_scripts_traceback_has_its_own_frames_only(
+    tmp_path: Path, run_program: Callable[..., Any], text: str, frames: int, code: int, end: str
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    done = run_program(f"from hipgemm.cli import main\nmain(['simulate', {str(script)!r}])", code=code)
+    shown = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
+    assert all(line.startswith(f'  File "{script}", line ') for line in shown), done.stderr
+    assert len(shown) == frames
+    assert any(line.startswith(end) for line in done.stderr.splitlines()), done.stderr
+
+
+@pytest.mark.parametrize(
     ("words", "begun", "found"),
     [
         ([], "time", {"time", "timeline"}),
