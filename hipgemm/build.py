@@ -356,8 +356,9 @@ def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> s
     source = [*_with_includes(kernel.path, flags), *sorted(INCLUDE.rglob("*.h"))] if compiled else []
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
     files = [*source, *own, *cache.sources("sim", "sanitize", "timing")]
+    told = [str(kernel.path)] if compiled and any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     made_of = emit(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
-    mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags]
+    mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags, *told]
     return cache.key(*mode, *(f.read_bytes() for f in files))
 
 

@@ -1,19 +1,30 @@
-"""A code object as text that findings can point into: one instruction a line, its address as a comment.
+"""A kernel's code as lines for other tools.
 
+`Listing` is a code object as text that findings can point into: one instruction a line, its address as a comment.
 `lint` names places of a code object by address, `check` by the number of an instruction of its kernel; both become
 lines of the listing.
+
+`explorer` is the object that Compiler Explorer shows (its `ParsedAsmResult`): labels and instructions without
+directives and comments, each with its line of the source, and where labels are used. Its lines and columns count from
+1, `endCol` is the column after the last. Source: compiler-explorer, types/asmresult, lib/parsers/asm-parser.ts.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
+from hipgemm.source_lines import SourceLine, source_of
+from isa.asm.program import Label, Program
 from isa.errors import Finding, Related, Span
 from isa.object.code_object import CodeObject, disassemble
 
 _ADDRESS = re.compile(r"\+0x([0-9a-f]+)")
+_COMMENT = re.compile(";|//|/\\*")
+_NAME = re.compile(r"[A-Za-z_.$][\w.$]*")
 
 
 class Listing:
@@ -25,10 +36,9 @@ class Listing:
         self._by_address: dict[int, int] = {}
         self._first: dict[str, int] = {}
         for name in kernels:
-            kernel = code.kernel(name)
             self.lines.append(f"{name}:")
             self._first[name] = len(self.lines)
-            for address, _, text in disassemble(code.code(name), kernel.descriptor.entry, code.arch):
+            for address, _, text in _disassembled(code, name):
                 self._by_address[address] = len(self.lines) + 1
                 self.lines.append(f"\t{text.strip():<56} ; {address:#x}")
 
@@ -52,3 +62,59 @@ class Listing:
         elif span is None and (match := _ADDRESS.search(where)):
             line = self._by_address.get(int(match[1], 16))
         return span if line is None else Span(self.file, line, 2, self.lines[line - 1])
+
+
+def _disassembled(code: CodeObject, name: str) -> list[tuple[int, int, str]]:
+    """(address, bytes, text) of each instruction of a kernel."""
+    descriptor = code.kernel(name).descriptor
+    return disassemble(code.code(name), descriptor.entry, code.arch, wave64=not descriptor.wave32)
+
+
+def explorer(
+    given: Program | CodeObject, kernels: Iterable[str], main: str, *, as_source: bool = False
+) -> dict[str, Any]:
+    """Kernels as Compiler Explorer has them. main: the file that a user gave, by which its own lines are known from
+    those of headers. as_source: that file is the assembly itself, whose lines are the source where no other is named.
+    """
+    rows: list[dict[str, Any]] = []
+    for name in kernels:
+        rows += _of_text(given, name, main, as_source) if isinstance(given, Program) else _of_binary(given, name)
+    used = {found[0] for row in rows if row["mnemonic"] for found in _NAME.finditer(row["text"])} | set(kernels)
+    rows = [row for row in rows if row["mnemonic"] or row["text"][:-1] in used]
+    defined = {row["text"][:-1]: i for i, row in enumerate(rows, 1) if not row["mnemonic"]}
+    for row in rows:
+        after = len(row["text"]) if not row["mnemonic"] else row["text"].index(row["mnemonic"]) + len(row["mnemonic"])
+        row["labels"] = [
+            {"name": found[0], "range": {"startCol": found.start() + 1, "endCol": found.end() + 1}}
+            for found in _NAME.finditer(row["text"], after)
+            if found[0] in defined
+        ]
+        del row["mnemonic"]
+    return {"asm": rows, "labelDefinitions": defined}
+
+
+def _of_text(program: Program, name: str, main: str, as_source: bool) -> Iterable[dict[str, Any]]:
+    """A kernel's labels and instructions; `mnemonic` is "" of labels."""
+    sources: Mapping[int, SourceLine] = source_of(program)
+    kernel = program.kernel(name)
+    for number, line in enumerate(kernel.lines, kernel.start):
+        if isinstance(line.node, Label):
+            yield {"text": f"{line.node.name}:", "source": None, "mnemonic": ""}
+        elif line.instruction is not None:
+            at, source = sources.get(number), None
+            if at is not None:
+                source = {"file": at.file, "line": at.line, "mainsource": Path(at.file).name == Path(main).name}
+            elif as_source:
+                source = {"file": main, "line": number + 1, "mainsource": True}
+            text = _COMMENT.split(line.text)[0].rstrip().expandtabs()
+            yield {"text": text, "source": source, "mnemonic": line.instruction.mnemonic}
+
+
+def _of_binary(code: CodeObject, name: str) -> Iterable[dict[str, Any]]:
+    """The same of machine code, with addresses and bytes; nothing is known of its source."""
+    yield {"text": f"{name}:", "source": None, "mnemonic": ""}
+    held, entry = code.code(name), code.kernel(name).descriptor.entry
+    for address, size, text in _disassembled(code, name):
+        octets = [f"{octet:02x}" for octet in held[address - entry : address - entry + size]]
+        shown = f"  {text.strip()}"
+        yield {"text": shown, "source": None, "mnemonic": shown.split()[0], "address": address, "opcodes": octets}

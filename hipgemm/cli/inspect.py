@@ -28,10 +28,13 @@ if TYPE_CHECKING:
 @click.option(
     "--html", default=None, type=click.Path(path_type=Path, dir_okay=False), help="Write a page to this file."
 )
+@click.option(
+    "--explorer", is_flag=True, help="Print its instructions as Compiler Explorer's JSON, with their sources."
+)
 @code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    what: str, threads: int | None, every: bool, html: Path | None, code: CodeOptions, as_json: bool
+    what: str, threads: int | None, every: bool, html: Path | None, explorer: bool, code: CodeOptions, as_json: bool
 ) -> None:  # fmt: skip
     """Show what a kernel is made of: a kernel of the ladder, HIP source, assembly (- for stdin), a code object, or a
     library that holds some. Of several kernels, without --kernel: their names and resources.
@@ -47,7 +50,19 @@ def command(
     if html is not None:
         inputs.writable(html)
     titled = "stdin" if what == "-" else what
-    given = [readable(k, arch=code.arch or "gfx1100", hipcc=code.hipcc) for k in inputs.kernels(what, code)]
+    if explorer:
+        code = dataclasses.replace(code, lines=True)
+    kernels = inputs.kernels(what, code)
+    given = [readable(k, arch=code.arch or "gfx1100", hipcc=code.hipcc) for k in kernels]
+    if explorer:
+        if len(given) > 1:
+            raise click.UsageError(f"--explorer takes one code object, and {what} holds {len(given)}: name a kernel")
+        from hipgemm.listing import explorer as explored
+
+        main = kernels[0].source or titled
+        names = [code.name] if code.name else list(given[0].kernels)
+        click.echo(json.dumps(explored(given[0], names, main, as_source=kernels[0].code is not None)))
+        return
     if code.name is None and sum(len(one.kernels) for one in given) > 1:
         _list(titled, [row for one in given for row in contents(one)], html, as_json)
         return

@@ -80,3 +80,42 @@ def test_a_finding_of_a_code_object_points_into_a_listing(words: list[str], file
     assert "v_fmac_f32" in place["text"]
     refused = CliRunner().invoke(main, [words[0], str(files / "nowait.s"), *words[1:], "--listing", str(listing)])
     assert refused.exit_code == 2
+
+
+@pytest.mark.parametrize("file", ["saxpy.hip", "nowait.s", "nowait.hsaco"])
+def test_compiler_explorers_object_is_what_the_code_says(file: str, files: Path) -> None:
+    done = CliRunner().invoke(main, ["inspect", str(files / file), "--explorer"])
+    told = json.loads(done.stdout)
+    asm, defined = told["asm"], told["labelDefinitions"]
+    assert defined["saxpy"] == 1
+    assert {name: asm[number - 1]["text"] for name, number in defined.items()} == {name: f"{name}:" for name in defined}
+    for line in asm:
+        for label in line["labels"]:
+            assert line["text"][label["range"]["startCol"] - 1 : label["range"]["endCol"] - 1] == label["name"]
+            assert label["name"] in defined
+    fma = next(line for line in asm if "v_fmac_f32" in line["text"])
+    kernel = read_kernel(str(files / file))
+    if file.endswith(".hsaco"):
+        assert fma["source"] is None
+        code = linked(kernel).code_object
+        assert "".join(o for line in asm for o in line.get("opcodes", ())) == code.code("saxpy").hex()
+        return
+    program = readable(kernel)
+    assert isinstance(program, Program)
+    expected = [str(inst).split()[0] for _, inst in program.kernel().instructions()]
+    assert [line["text"].split()[0] for line in asm if not line["text"].endswith(":")] == expected
+    assert fma["source"]["line"] == body_line(files)[0]
+    assert fma["source"]["mainsource"] is file.endswith(".hip")
+    assert fma["source"]["file"] == str(files / "saxpy.hip")
+    branch = next(line for line in asm if "s_cbranch" in line["text"])
+    assert len(branch["labels"]) == 1
+
+
+def test_assembly_without_a_source_is_its_own_in_compiler_explorers_object(files: Path) -> None:
+    text = "\n".join(line for line in (files / "nowait.s").read_text().splitlines() if ".loc" not in line)
+    (files / "plain.s").write_text(text)
+    asm = json.loads(CliRunner().invoke(main, ["inspect", str(files / "plain.s"), "--explorer"]).stdout)["asm"]
+    for line in asm:
+        if line["source"] is not None:
+            assert line["text"].strip() in text.splitlines()[line["source"]["line"] - 1].expandtabs()
+    assert sum(line["source"] is not None for line in asm) > 5
