@@ -29,6 +29,7 @@ from hipgemm.launch import SCALARS, Argument, Array, BadLaunch, Launch, Referenc
 from hipgemm.launch_request import LaunchRequest, launch_of
 from hipgemm.problem import Problem
 from isa.asm.program import Program
+from isa.display import Shown
 from isa.errors import Finding, IsaError
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ def kernel(
     """
     made = read_kernel(str(what), name, tuple(flags), cu_mode)
     return RawKernel(made, arch, None if hipcc is None else Path(hipcc))
+
+
+class Findings(Shown, list[Finding]):
+    """A list of findings that shows itself as `hipgemm lint` and `hipgemm check` print them."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,7 @@ class RawKernel:
         self, grid: Size | None = None, block: Size | None = None, *arguments: Any, dynamic_lds: int = 0,
         expect: np.ndarray | None = None, tolerance: float = 0.0, schedules: int = 3, n: int = 256,
         m: int | None = None, k: int | None = None,
-    ) -> list[Finding]:  # fmt: skip
+    ) -> Findings:  # fmt: skip
         """A launch under the sanitizer. expect: what the last array must hold afterwards, within a tolerance that is
         relative beyond 1."""
         from hipgemm.checking import Schedules, check
@@ -145,14 +150,15 @@ class RawKernel:
             number = launch.array("")
             reference = Reference(number, against(expect.reshape(launch.arrays[number].shape), tolerance))
             launch = dataclasses.replace(launch, references=(reference,))
-        return check(made.code_object, made.name, launch, program=made.program, schedules=Schedules(schedules))
+        found = check(made.code_object, made.name, launch, program=made.program, schedules=Schedules(schedules))
+        return Findings(found)
 
-    def lint(self) -> list[Finding]:
+    def lint(self) -> Findings:
         """What an assembler accepts and a card does not forgive."""
         from hipgemm.linting import lint
 
         given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
-        return lint(given, self.kernel.title, self.kernel.name or None)
+        return Findings(lint(given, self.kernel.title, self.kernel.name or None))
 
     def inspect(self) -> Inspection:
         """Registers, occupancy, instruction mix, banks of the main loop."""

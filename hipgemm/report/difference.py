@@ -1,8 +1,9 @@
-"""A `KernelDifference` as text."""
+"""A `KernelDifference` as text, and for a notebook."""
 
 from __future__ import annotations
 
 from hipgemm.difference import KernelDifference
+from hipgemm.report.pages import part
 
 HUNKS = 12
 """How many places of changed instructions a terminal shows unless asked for all, and how many lines of each."""
@@ -36,3 +37,8 @@ def text(d: KernelDifference, hunks: int | None = HUNKS) -> str:
     if hunks is not None and len(d.hunks) > hunks:
         out.append(f"... {len(d.hunks) - hunks} more places: --all")
     return "\n".join(out)
+
+
+def html(d: KernelDifference) -> str:
+    """For a notebook."""
+    return part("messages", f"{d.kernel}: {d.verdict}", [("", text(d))], d.worse)

@@ -4,6 +4,7 @@ launch file and a reference; what is not a kernel, or not its launch, is refused
 Start here to learn how the commands are used.
 """
 
+import dataclasses
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -269,6 +270,34 @@ def test_from_python(files: Path) -> None:
                       (4, 256, "i32:x", 2.0, x, y), (4, 256, 1000, 2.0, x, [1.0])):  # fmt: skip
         with pytest.raises(IsaError):
             k.launch(*arguments)
+
+
+def test_results_show_themselves_in_a_notebook(files: Path, read_page: Callable[[str], Any]) -> None:
+    k = hipgemm.kernel(files / "saxpy.hip")
+    text = (files / "saxpy.s").read_text()
+    bad = hipgemm.kernel(text.replace("s_waitcnt vmcnt(0)", "s_nop 0 ; <&"))
+    found = bad.lint()
+    assert repr(found).endswith(f"{len(found)} faults, 0 notes")
+    assert all(str(finding) in repr(found) for finding in found)
+    page = read_page(found._repr_html_() or "")
+    words = " ".join(page.words)
+    assert page.requests == []
+    assert "s_nop 0 ; <&" not in (found._repr_html_() or "")
+    assert found[0].id in words
+    assert str(found[0].span) in words
+    assert "bad" in page.classes
+    clean = read_page(k.lint()._repr_html_() or "")
+    assert "0 faults, 0 notes" in " ".join(clean.words)
+    assert "bad" not in clean.classes
+    other = hipgemm.kernel(text.replace("v_fmac_f32", "v_mul_f32"))
+    proof = other.prove_against(hipgemm.kernel(text))
+    assert proof.verdict == "unproven"
+    shown = read_page(proof._repr_html_() or "")
+    assert "unproven" in shown.words
+    assert "bad" not in shown.classes
+    assert "bad" in read_page(dataclasses.replace(proof, verdict="different")._repr_html_() or "").classes
+    difference = read_page(other.difference_from(hipgemm.kernel(text))._repr_html_() or "")
+    assert "v_mul_f32" in " ".join(difference.words)
 
 
 def test_from_python_on_a_device(files: Path, run_program: Callable[..., Any]) -> None:

@@ -44,6 +44,7 @@ from isa.check.equivalence.machine import STEP_LIMIT, ManyTrips, NeedCut, OverBu
 from isa.check.equivalence.state import Leaf
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
+from isa.display import Shown
 
 MOST_TERMS = 300_000
 """What an `Original` keeps at most: some 200 MB."""
@@ -51,7 +52,7 @@ Verdict = Literal["proved", "different", "unproven"]
 
 
 @dataclass(frozen=True)
-class Proof:
+class Proof(Shown):
     """The outcome. See the module's docstring.
 
     verdict:     "proved"; "different" (`difference` says where); "unproven" (nothing is claimed; the statement or the
