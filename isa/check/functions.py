@@ -26,7 +26,7 @@ class Start:
     """What is known when a function begins. given: registers that are set (`regset`); threads: the largest workgroup,
     None if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else;
     wave64: waves of 64 lanes; target: what the code is for, None if not known; sizes: where it finds how large its
-    workgroup is."""
+    workgroup is; room: bytes of LDS that the kernel itself has, 0 if not known."""
 
     given: int
     threads: int | None
@@ -34,6 +34,7 @@ class Start:
     wave64: bool = False
     target: Gpu | None = None
     sizes: Sizes = NOWHERE
+    room: int = 0
 
 
 @dataclass

@@ -21,7 +21,8 @@ locks are made of, is held against nothing itself.
 
 Shape of the workgroup: the largest that the kernel allows. Where its source names none (it is 1024 then) a fault must
 be there with two waves, too; where the kernel asks for more than the first of the work-item's numbers, in each of the
-shapes that `_shapes` names.
+shapes that `_shapes` names. A kernel whose source names none is taken to be started with one wave where an instruction
+reaches its own LDS in the first wave, and in the second only what lies behind it.
 
 Flat instructions count where the function makes pointers to LDS (src_shared_base), as unoptimised code does.
 
@@ -31,6 +32,7 @@ one byte are not looked at. A function's accesses are held against each other an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -69,11 +71,17 @@ class _Meeting:
 
 
 def faults(
-    cfg: Cfg, chains: DefUse, lanes: ExecMask, threads: int | None, dimensions: int = 1, sizes: Sizes = NOWHERE
+    cfg: Cfg,
+    chains: DefUse,
+    lanes: ExecMask,
+    threads: int | None,
+    dimensions: int = 1,
+    sizes: Sizes = NOWHERE,
+    room: int = 0,
 ) -> Iterator[Finding]:
     """LDS reads and writes of different waves of 32 lanes that no barrier orders. threads: the largest workgroup, None
     if not known; dimensions: how many numbers of the work-item v0 holds, 0 where it holds something else; sizes: where
-    the code reads how large the workgroup is."""
+    the code reads how large the workgroup is; room: bytes of LDS that the kernel itself has, 0 if not known."""
     if threads is not None and threads <= LANES:
         return
     kinds = _kinds(cfg)
@@ -83,12 +91,15 @@ def faults(
     wanted = needed.of(cfg, chains, lanes, asked, dimensions, sizes)
     found: dict[int, _Meeting] | None = None
     used = 1 if dimensions == 1 or needed.first_number_only(cfg, chains, wanted) else dimensions
+    assumed = threads is None or threads == _LARGEST
     for shape in [shape for size in _sizes(threads) for shape in _shapes(size, used)]:
         start = Start(shape, dimensions > 1, sizes)
         question, positions = Question.of(cfg, wanted, asked, _orders(cfg, kinds), start)
         here = {
             positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves)
-            for m in _meetings(question, tuple(kinds[i] for i in positions))
+            for m in _meetings(
+                question, tuple(kinds[i] for i in positions), room if assumed and math.prod(shape) == 2 * LANES else 0
+            )
         }
         found = here if found is None else {i: m for i, m in found.items() if i in here}
         if not found:
@@ -169,10 +180,14 @@ def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
 
 
 @lru_cache(64)
-def _meetings(question: Question, kinds: tuple[str, ...]) -> tuple[_Meeting, ...]:
+def _meetings(question: Question, kinds: tuple[str, ...], room: int) -> tuple[_Meeting, ...]:
     """By the question's numbers, of which `kinds` says what they do to LDS; found once for code that is the same in all
-    that counts."""
-    return tuple(_Meetings(kinds).of(Explorer(question).run()).values())
+    that counts. None where the second wave has no room."""
+    nodes = Explorer(question).run()
+    reached = (event[1] for node in nodes for run in node.runs for event in run.events if event is not None)
+    if any(access.parted_by(room) for access in reached):
+        return ()
+    return tuple(_Meetings(kinds).of(nodes).values())
 
 
 @dataclass

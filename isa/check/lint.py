@@ -131,7 +131,10 @@ def _binary_kernel(
         return
     dimensions, target = kernel.descriptor.workitem_id + 1, TARGETS.get(code.arch)
     given = sizes.of(kernel.descriptor.user, kernel.args)
-    start = Start(_given(kernel.descriptor.sgprs), kernel.max_workgroup or None, dimensions, wave64, target, given)
+    room = kernel.descriptor.lds_bytes
+    start = Start(
+        _given(kernel.descriptor.sgprs), kernel.max_workgroup or None, dimensions, wave64, target, given, room
+    )
     reached = functions.reach(flow, start, lambda at: _disassembled(code, at, file, wave64))
     flows = [f.flow for f in reached]
     yield from ((name, finding) for finding in counts.of_code_object(kernel, flows, target))
@@ -162,7 +165,8 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
     yield from counts.initialised(initial.sgprs, target, wave32=wave32, kernel=kernel)
     threads = metadata.number(kernel, ".max_flat_workgroup_size")
     given = sizes.of(initial.user, (argument for _, argument in metadata.arguments(kernel)))
-    start = Start(_given(initial.sgprs), threads, initial.workitem_id + 1, not wave32, target, given)
+    room = kernel.number("group_segment_fixed_size") or 0
+    start = Start(_given(initial.sgprs), threads, initial.workitem_id + 1, not wave32, target, given, room)
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from argument_rules.of_text(kernel)
     yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
@@ -220,7 +224,9 @@ def _function(function: Function, notes: bool) -> Iterator[Finding]:
         yield from call_rules.at_returns(flight, values.chains, function.targets)
     start = function.start
     if not start.wave64:
-        yield from lds_rules.faults(flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes)
+        yield from lds_rules.faults(
+            flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes, start.room
+        )
     yield from value_rules.faults(values)
     yield from clobber_rules.faults(values)
     yield from hint_rules.faults(flow)

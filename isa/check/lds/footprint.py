@@ -23,6 +23,12 @@ class Footprint:
         """What makes two the same."""
         return self.low, self.grain, self.waves.tobytes()
 
+    def parted_by(self, end: int) -> bool:
+        """Whether the first wave reaches bytes before `end` alone and the second others from there on alone."""
+        starts = self.low + self.grain * np.arange(len(self.waves))
+        first, second = (starts[self.waves >> np.uint32(w) & np.uint32(1) != 0] for w in (0, 1))
+        return bool(len(first) and len(second) and first[-1] < end <= second[0])
+
     def meets(self, other: Footprint) -> tuple[int, int, int] | None:
         """(byte, a wave that reaches it here, another that reaches it there); None where there is no such byte."""
         grain = min(self.grain, other.grain)

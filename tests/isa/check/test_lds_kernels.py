@@ -114,3 +114,24 @@ def test_correct_kernels_have_no_race_in_short(compile_hip: Compile) -> None:
         program = parse(compile_hip(SHARED / name, flags=("-O3", f"-I{SHARED}"))[0], "k.s")
         for kernel in program.kernels:
             assert not faults(lint_program(program, kernel, notes=False)), kernel
+
+
+WAVES = """
+#include <hip/hip_runtime.h>
+#define K(name, own) extern "C" __global__ void name(float *o, const float *x) { \\
+  __shared__ alignas(64) float m; own; int t = threadIdx.x; s[t] = x[t]; __builtin_amdgcn_wave_barrier(); \\
+  if (t == 0) m = s[31]; __builtin_amdgcn_wave_barrier(); o[t] = m; }
+K(one, __shared__ float s[32])
+K(two, __shared__ float s[64])
+K(half, __shared__ float s[48])
+K(launch, extern __shared__ float s[])
+"""
+
+
+def test_two_waves_are_taken_only_where_the_second_has_room(compile_hip: Compile) -> None:
+    text, image = compile_hip(WAVES)
+    program, code = parse(text, "k.s"), code_object.load(image)
+    for name in program.kernels:
+        expected = name != "one"
+        assert bool(faults(lint_program(program, name, notes=False))) == expected, name
+        assert bool(faults(lint_code_object(code, "k.hsaco", name, notes=False))) == expected, name
