@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli import Reporting
+from hipgemm.cli.progress import at_calls
 from hipgemm.pool import EXECUTORS
 from isa.errors import IsaError
 
@@ -96,7 +97,14 @@ def _show(found: Audit) -> None:
 def _progress(total: int, known: int) -> Iterator[Callable[[int], None]]:
     """A function that takes how many more kernels are done."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        step, done = at_calls(), known
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            step(f"{done} of {total} kernels")
+
+        yield count
         return
     from rich.console import Console
     from rich.progress import (

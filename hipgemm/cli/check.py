@@ -12,6 +12,7 @@ import click
 
 from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown, source_of
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, problem_options
+from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
 from isa.errors import Finding
@@ -61,10 +62,13 @@ def command(
     rows: list[dict[str, object]] = []
     for one in what:
         kernel = inputs.kernel(one, code)
-        made, launch = prepared(kernel, request, problem, arch=code.arch or "gfx1100", hipcc=code.hipcc)
-        program, name = made.program, made.name
-        schedules = Schedules(count, problem.seed, None, budget)
-        seen = check(made.code_object, name, launch, program=program, schedules=schedules)
+        with steps() as step:
+            step(f"building {one}")
+            made, launch = prepared(kernel, request, problem, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+            program, name = made.program, made.name
+            schedules = Schedules(count, problem.seed, None, budget)
+            step(f"checking {one}")
+            seen = check(made.code_object, name, launch, program=program, schedules=schedules)
         if program is not None:
             seen = suppress.apply(seen, program, "check", suppress.lines_of(program, name))
         seen = listed(of_rules(seen, ids), program or made.code_object, [name], listing)

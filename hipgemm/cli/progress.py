@@ -1,20 +1,28 @@
-"""Progress on stderr: one line that says what is being done and for how long, gone when it is done.
+"""Progress on stderr: what is being done and for how long.
 
-Where stderr is no terminal, nothing is drawn.
+In a terminal it is one line, gone when it is done. Elsewhere, as in a log, nothing is said of what is done within two
+seconds; after that there is a line, and further ones when twice the time has passed, so that a log of an hour has a
+dozen. They begin with "...", which no result does.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+FIRST_S = 2.0
+"""When the first line comes where there is no terminal."""
 
 
 @contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
     """A function that takes what is being done now, in words."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        with _lines() as step:
+            yield step
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -23,3 +31,40 @@ def steps() -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=None)
         yield lambda what: progress.reset(task, description=what, total=None)
+
+
+def at_calls() -> Callable[[str], None]:
+    """Lines as `steps` writes them to what is no terminal, when the function is called and not by a thread: for verbs
+    that start processes, and hear from them often."""
+    began, due = time.monotonic(), FIRST_S
+
+    def step(what: str) -> None:
+        nonlocal due
+        past = time.monotonic() - began
+        if past >= due:
+            print(f"... {what} ({past:.0f} s)", file=sys.stderr, flush=True)
+            due = 2 * past
+
+    return step
+
+
+@contextmanager
+def _lines() -> Iterator[Callable[[str], None]]:
+    now, ended, file, began = ["starting"], threading.Event(), sys.stderr, time.monotonic()
+
+    def tell() -> None:
+        due = FIRST_S
+        while not ended.wait(max(began + due - time.monotonic(), 0)):
+            print(f"... {now[0]} ({due:g} s)", file=file, flush=True)
+            due *= 2
+
+    def step(what: str) -> None:
+        now[0] = what
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield step
+    finally:
+        ended.set()
+        teller.join()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
+from hipgemm.cli.progress import steps
 
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
@@ -58,11 +59,13 @@ def command(
     if thorough and (n is not None or against is not None):
         raise click.UsageError("--thorough goes with neither -n nor --against")
     reference: str | None
-    if against is not None:
-        proof, reference = _against(kernel, assembly, against, code), against
-    else:
-        size = None if n is None else (n if m is None else m, n, n if k is None else k)
-        proof, reference = _proof(kernel, assembly, size, groups, code, thorough)
+    with steps() as step:
+        step(f"proving {kernel}")
+        if against is not None:
+            proof, reference = _against(kernel, assembly, against, code), against
+        else:
+            size = None if n is None else (n if m is None else m, n, n if k is None else k)
+            proof, reference = _proof(kernel, assembly, size, groups, code, thorough)
     if as_json:
         said = {"verdict": proof.verdict, "statement": proof.statement, "assumptions": proof.assumptions}
         difference = str(proof.difference) if proof.difference else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hipgemm.cli.options import clock_option
+from hipgemm.cli.progress import at_calls
 from hipgemm.pool import EXECUTORS
 from hipgemm.tuning.table import as_object
 from isa.errors import IsaError
@@ -94,7 +95,8 @@ def command(
 def _progress(shapes: int) -> Iterator[Callable[[int, str, int, int], None]]:
     """A function that takes (number of the shape, what is being done, how much of it, of how much)."""
     if not sys.stderr.isatty():
-        yield lambda number, what, done, of: None
+        step = at_calls()
+        yield lambda number, what, done, of: step(f"{what}: {done} of {of} kernels; {number} of {shapes} shapes done")
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

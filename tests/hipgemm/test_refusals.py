@@ -3,6 +3,7 @@ the one JSON object on stdout under --json. Never a traceback."""
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from hipgemm.build import linked, readable
-from hipgemm.cli import main
+from hipgemm.cli import main, progress
 from hipgemm.kernel_files import read_kernel
 from isa import toolchain
 from isa.asm.emit import emit
@@ -204,7 +205,7 @@ def test_what_cannot_be_taken(line: str, folder: Path, monkeypatch: pytest.Monke
     if takes_json(words):
         done = CliRunner().invoke(main, before_flags(words, "--json"))
         assert done.exit_code == 2
-        assert done.stderr == ""
+        assert all(line.startswith("... ") for line in done.stderr.splitlines()), "progress, on a slow machine"
         error = json.loads(done.stdout)["error"]
         assert set(error) == {"message", "place", "expected", "found", "help"}
         assert says in " ".join(map(str, error.values())) or says.startswith(f"{(error['place'] or {}).get('file')}:")
@@ -227,6 +228,32 @@ def test_more_than_fits_is_refused_before_it_is_drawn(run_program: Callable[...,
     done = run_program("from hipgemm.cli import main\nmain(['run', 'kernel1', '-n', '100000'])", code=2)
     assert "hipgemm: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_takes_long_says_so_in_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there is no terminal; none for what is quick, and each after twice the time of the one before."""
+    with progress.steps() as step:
+        step("building x")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "FIRST_S", 0.05)
+    said = ""
+    with progress.steps() as step:
+        step("building x")
+        while said.count("building") < 2:
+            time.sleep(0.02)
+            said += capsys.readouterr().err
+        step("timing x")
+        while "timing" not in said:
+            time.sleep(0.02)
+            said += capsys.readouterr().err
+    assert said.startswith("... building x (0.05 s)\n... building x (0.1 s)\n")
+    step = progress.at_calls()
+    time.sleep(0.5)
+    step("1 of 2")
+    step("2 of 2")
+    said = capsys.readouterr().err
+    assert said.startswith("... 1 of 2 (")
+    assert "2 of 2" not in said
 
 
 def test_a_scripts_traceback_begins_at_the_script(tmp_path: Path, run_program: Callable[..., Any]) -> None:

@@ -124,7 +124,7 @@ def test_command_prints_one_json_object(run_program: Run) -> None:
     assert result["correct"] is True
     assert result["time_ms"] is None
     assert result["time_kind"] == "none"
-    assert done.stderr == ""
+    assert all(line.startswith("... ") for line in done.stderr.splitlines()), "progress, on a slow machine"
 
 
 def test_a_wrong_answer_is_exit_status_1(run_program: Run) -> None:
