@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hipgemm import records
@@ -183,3 +184,16 @@ def test_without_a_library_and_amdsmi(run_program: Run, monkeypatch: pytest.Monk
     assert "no librocblas.so" in refusal["refused"]
     assert result["correct"]
     assert result["clock_mhz"] is result["power_w"] is None
+
+
+@pytest.mark.parametrize(("factor", "status"), [(2, 0), (3, 1)])
+def test_a_kernel_of_ones_own_on_a_card(run_program: Run, tmp_path: Path, factor: int, status: int) -> None:
+    """Timed, and held against what is expected after one launch, though it adds to y in each of 20."""
+    np.save(tmp_path / "y.npy", factor * np.arange(1000, dtype=np.float32))
+    launch = "--grid 4 --block 256 --arg i32:1000 --arg f32:2 --arg arange:f32:1000 --arg zeros:f32:1000 --json".split()
+    words = ["run", str(HERE / "own" / "saxpy.hip"), *launch, "--expect", str(tmp_path / "y.npy"), "--device", "card"]
+    command = COMMAND.replace("lambda: SmallCard(time_s=0.002)", "")
+    result = json.loads(run_program(command, *words, code=status).stdout)
+    assert result["correct"] is (status == 0)
+    assert result["time_kind"] == "measured"
+    assert result["runs"] == 16
