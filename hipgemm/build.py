@@ -27,8 +27,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hipgemm import proving
 from hipgemm.kernel_object import SOURCES, Kernel
 from hipgemm.kernels import Gemm, rung
 from hipgemm.stages import Shape, Stage, shape
@@ -37,16 +37,15 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.counts import target_of
-from isa.check.equivalence import Proof
-from isa.check.verify import verify
 from isa.errors import IsaError
-from isa.gemm.generate import generate
 from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode
-from isa.passes import run_pipeline
 from isa.toolchain import Toolchain
+
+if TYPE_CHECKING:
+    from isa.check.equivalence import Proof
 
 LAST = "vopd-interlock"
 """The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""
@@ -145,6 +144,9 @@ def build(
 def image(kernel: Kernel, *, arch: str = "gfx1100", tools: Toolchain | None = None) -> bytes:
     """The code object of a generated kernel as `build` makes it, without stages and proof: for those who time hundreds
     and build the best. Raises what `build` does."""
+    from isa.gemm.generate import generate
+    from isa.passes import run_pipeline
+
     assert kernel.parameters is not None
     parameters = kernel.parameters
     tools = tools or toolchain.find()
@@ -216,6 +218,8 @@ def linked(
         except toolchain.ToolchainMissing:
             if runs:
                 raise
+            from isa.check.verify import verify
+
             verify(kernel.code)
             named = target_of(kernel.code)
             return Linked(kernel, b"", kernel.code, arch=named.name if named else arch)
@@ -259,7 +263,11 @@ def _assembled(program: Program, tools: Toolchain, arch: str) -> bytes:
 
 
 def _stages(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
-    """Every step, in order."""
+    """Every step, in order. Passes and provers are imported here: what was built before needs none."""
+    from hipgemm import proving
+    from isa.gemm.generate import generate
+    from isa.passes import run_pipeline
+
     name = kernel.stem
     object_file, hsaco = folder / f"{name}.o", folder / f"{name}.hsaco"
 
@@ -327,6 +335,8 @@ def pipeline(kernel: Kernel) -> str:
 
 def _proof_stage(prove: Callable[[], Proof], file: Path) -> Stage:
     """Raises proving.Disproved where the kernel is wrong; says so where nothing could be proved."""
+    from hipgemm import proving
+
     start = time.perf_counter()
     try:
         proof = prove()

@@ -57,7 +57,6 @@ def command(
 
     The model plays the busiest CU or WGP of the card cycle by cycle; docs/timing.md says how far to trust it.
     """
-    from hipgemm import calibration
     from hipgemm.cli import inputs
     from hipgemm.launch_request import prepared
     from hipgemm.predict import predicted
@@ -74,7 +73,11 @@ def command(
             hint=meant(rule, bank_rules.RULES),
         )
     on = cards.card(card_name)
-    found = calibration.read(card_file) if card_file else None
+    found = None
+    if card_file:
+        from hipgemm import calibration
+
+        found = calibration.read(card_file)
     if found and not cards.same(found.card, on.name):
         raise IsaError(f"{card_file} is of another card", expected=on.name, got=found.card, hint="name it with --card")
     with steps() as step:

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from hipgemm import build as building
 from hipgemm import proving
 from hipgemm.build import build
 from hipgemm.gemm_launch import launch_of
 from hipgemm.kernels import LADDER
-from isa import toolchain
+from isa import passes, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse, parse_line
 from isa.asm.program import Program
@@ -58,7 +57,7 @@ def test_a_generated_kernel_that_is_wrong_stops_the_build(monkeypatch: pytest.Mo
         text = emit(generate(*args, **named))
         return parse(text.replace("s_lshr_b32 s19, s19, 3", "s_lshr_b32 s19, s19, 4"), named["file"])
 
-    monkeypatch.setattr(building, "generate", broken)
+    monkeypatch.setattr("isa.gemm.generate.generate", broken)
     with pytest.raises(proving.Disproved, match=r"C\[0,0\] of 1 x 1 x 1, beta 0: 1 of 1 elements are wrong") as error:
         build("kernel9", out=tmp_path / "out")
     assert "expected: alpha * A[0,0] * B[0,0]" in str(error.value)
@@ -67,7 +66,7 @@ def test_a_generated_kernel_that_is_wrong_stops_the_build(monkeypatch: pytest.Mo
 
 @pytest.mark.usefixtures("own_cache")
 def test_a_pass_that_breaks_its_kernel_stops_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    real = building.run_pipeline
+    real = passes.run_pipeline
 
     def broken(first: Program, text: str, name_file: Callable[[int, str], str]) -> Iterator[tuple[str, Program]]:
         """The unroller reads one element of A from the wrong place."""
@@ -79,7 +78,7 @@ def test_a_pass_that_breaks_its_kernel_stops_the_build(monkeypatch: pytest.Monke
                 wrong = parse(source[:at] + source[at:].replace("offset:", "offset:4", 1), program.file)
             yield name, wrong or program
 
-    monkeypatch.setattr(building, "run_pipeline", broken)
+    monkeypatch.setattr(passes, "run_pipeline", broken)
     with pytest.raises(
         proving.Disproved, match=r"kernel7: unroll changed what it computes: .*product \d of 8"
     ) as error:
