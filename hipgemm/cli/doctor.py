@@ -13,7 +13,7 @@ import click
 from isa import packages
 from isa.toolchain import Fact
 
-PACKAGES = {p.name: p.install for p in packages.PACKAGES.values() if p.extra != "dask"} | {"numpy": "pip install numpy"}
+PACKAGES = {p.name: p.install for p in packages.PACKAGES.values() if p.extra == "sim"} | {"numpy": "pip install numpy"}
 S_ENDPGM = (0xBFB00000).to_bytes(4, "little")
 
 
