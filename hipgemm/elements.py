@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from isa.gemm.matrix.parameters import vectors
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -102,8 +104,7 @@ class Epilogue:
 
     def lengths(self, m: int, n: int) -> dict[str, int]:
         """Of the vectors of f32 that it takes, in the order of the arguments."""
-        found = {"bias": n} if self.bias else {}
-        return found | ({"row_scale": m, "column_scale": n} if self.scales else {})
+        return {name: m if name == "row_scale" else n for name in vectors(bias=self.bias, scales=self.scales)}
 
     def activated(self, x: np.ndarray) -> np.ndarray:
         """Of float64."""

@@ -23,7 +23,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hipgemm.elements import FP32, Epilogue, Types
+from hipgemm.elements import FP32, PLAIN, Epilogue, Types
 from hipgemm.kernel_object import Kernel
 from isa.errors import IsaError, meant
 from isa.gemm import names
@@ -92,7 +92,7 @@ class Gemm(Kernel):
     def epilogue(self) -> Epilogue:
         """What it does to C besides alpha and beta."""
         p = self.parameters
-        return Epilogue(p.scales, p.bias, p.activation) if isinstance(p, MatrixParameters) else Epilogue()
+        return Epilogue(p.scales, p.bias, p.activation) if isinstance(p, MatrixParameters) else PLAIN
 
     @property
     def trans(self) -> str:

@@ -137,8 +137,7 @@ class Problem:
         factor, result = self.types.of_factor, self.types.of_result
 
         def uniform(stream: int, *shape: int) -> np.ndarray:
-            # A stream of its own for each matrix, so that A does not depend on whether B was drawn.
-            values = np.random.Generator(np.random.SFC64([self.seed, stream])).random(shape, dtype=np.float32)
+            values = self._drawn(stream, *shape)
             values *= 2
             values -= 1
             return np.floor(values * 128) if self.types.of_factor.integer else values
@@ -152,13 +151,17 @@ class Problem:
         c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), unread, np.float32)
         return a, held(factor, b), held(result, c)
 
-    def vectors(self) -> dict[str, np.ndarray]:
-        """What the epilogue takes: the bias in [-1, 1), scales in [0, 1)."""
+    def _drawn(self, stream: int, *shape: int) -> np.ndarray:
+        """Uniform in [0, 1). A stream of its own for each array, so that A does not depend on whether B was drawn."""
         import numpy as np
 
+        return np.random.Generator(np.random.SFC64([self.seed, stream])).random(shape, dtype=np.float32)
+
+    def vectors(self) -> dict[str, np.ndarray]:
+        """What the epilogue takes: the bias in [-1, 1), scales in [0, 1)."""
         found = {}
         for stream, (name, length) in enumerate(self.epilogue.lengths(self.m, self.n).items(), 3):
-            values = np.random.Generator(np.random.SFC64([self.seed, stream])).random(length, dtype=np.float32)
+            values = self._drawn(stream, length)
             found[name] = 2 * values - 1 if name == "bias" else values
         return found
 

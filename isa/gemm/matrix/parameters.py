@@ -135,8 +135,7 @@ class MatrixParameters:
     @property
     def vectors(self) -> dict[str, int]:
         """The arguments that epilogues have more, addresses of vectors of f32: name -> offset."""
-        names = (("bias",) if self.bias else ()) + (("row_scale", "column_scale") if self.scales else ())
-        return {name: 48 + 8 * i for i, name in enumerate(names)}
+        return {name: 48 + 8 * i for i, name in enumerate(vectors(bias=self.bias, scales=self.scales))}
 
     @property
     def kernarg_bytes(self) -> int:
@@ -158,6 +157,11 @@ class MatrixParameters:
             letter = "K" if side.along_k else outer
             most[letter] = min(most[letter], side.longest_line)
         return most["M"], most["N"], most["K"]
+
+
+def vectors(*, bias: bool, scales: bool) -> tuple[str, ...]:
+    """The names of an epilogue's vectors, in the order of the arguments."""
+    return (("bias",) if bias else ()) + (("row_scale", "column_scale") if scales else ())
 
 
 def _power_of_two(n: int) -> bool:
