@@ -25,6 +25,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
+
+from tools.shapes import put
+
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "clients"
 PAGE = ROOT / "docs" / "clients.md"
@@ -168,9 +172,7 @@ CLIENTS: dict[str, Any] = {"triton": triton, "rocm-examples": rocm_examples}
 
 def write(name: str, table: str) -> None:
     """Put a client's table into the page, between its marks."""
-    text = PAGE.read_text()
-    mark = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->\n)", re.S)
-    PAGE.write_text(mark.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", text))
+    PAGE.write_text(put(PAGE, PAGE.read_text(), name, f"\n{table}"))
 
 
 def main() -> int:
