@@ -41,6 +41,8 @@ ARCHS = tuple(target.name for target in TARGETS.values() if target.built)
 _CODE_OBJECT = "-mcode-object-version=5"
 # Without this, clang puts a symbol whose name depends on the path of the source into each code object.
 _NO_CUID = "-fuse-cuid=none"
+FREESTANDING = ("-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID)
+"""A compiler's options for HIP C++ for the device alone, without ROCm."""
 
 
 class ToolchainMissing(IsaError):
@@ -148,6 +150,10 @@ class Toolchain:
         except ToolError as e:
             raise ToolError(e.message.replace(str(source), name or str(source))) from e
 
+    def clang(self, options: Sequence[str], doing: str, cwd: Path) -> str:
+        """The compiler with options that are all the caller's. Returns what it said. doing: what a ToolError names."""
+        return _run([*self.compiler, *options], doing, cwd)
+
     def bitcode(
         self, source: Path, out: Path, *, arch: str, include: Path | None = None, flags: Sequence[str] = ()
     ) -> str:
@@ -181,8 +187,7 @@ class Toolchain:
 
 def _freestanding(include: Path | None) -> list[str]:
     """HIP C++ for the device alone, without ROCm; include: the folder of the freestanding hip/hip_runtime.h."""
-    options = ["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID]
-    return [*options, f"-I{include.resolve()}"] if include else options
+    return [*FREESTANDING, f"-I{include.resolve()}"] if include else [*FREESTANDING]
 
 
 def _environment() -> dict[str, str]:

@@ -30,11 +30,12 @@ FLAGS = (
     "-pthread",
 )
 LIBRARY = "lib/libamdhip64.so"
-LINKS = tuple(
-    f"lib/{name}.so{version}" for name in ("libamdhip64", "libhiprtc") for version in ("", ".5", ".6", ".7")
-    if name != "libamdhip64" or version
+LINKS = (
+    *(f"lib/libamdhip64.so.{version}" for version in (5, 6, 7)),
+    *(f"lib/libhiprtc.so{version}" for version in ("", ".5", ".6", ".7")),
+    *(f"lib/libamd_comgr.so{version}" for version in ("", ".3")),
 )  # fmt: skip
-"""The other names of the library. hiprtc is a library of its own in ROCm; here the same one answers."""
+"""The other names of the library. hiprtc and comgr are libraries of their own in ROCm; here the same one answers."""
 
 
 _DEFINED = re.compile(r"^EXPORT .*?(\w+)\(", re.M)
@@ -89,7 +90,8 @@ def _quoted(text: str) -> str:
 
 
 def _absent(name: str) -> str:
-    code = "HIPRTC_INTERNAL_ERROR" if name.startswith("hiprtc") else "HIP_NOT_SUPPORTED"
+    kind = name.partition("_")[0] if name.startswith("amd") else name[:6]
+    code = {"hiprtc": "HIPRTC_INTERNAL_ERROR", "amd": "COMGR_ERROR"}.get(kind, "HIP_NOT_SUPPORTED")
     return f'EXPORT int {name}(void) {{ return missing("{name}", {code}); }}\n'
 
 

@@ -139,6 +139,7 @@ class Runtime:
         self.pushed_contexts: dict[int, int] = {}
         self.programs: dict[int, RtcProgram] = {}
         self.links: dict[int, RtcLink] = {}
+        self.comgr: dict[int, Any] = {}  # data, sets and actions of calls/comgr.py
         self.take: Callable[[int], int] | None = None  # of the library: see hostcall.py
         self.registered_at = self.notes_read = 0  # of what compilers register: calls/registered.py
         self.registrations: dict[int, Any] = {}

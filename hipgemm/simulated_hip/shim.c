@@ -29,7 +29,8 @@ typedef struct { uint32_t x, y, z; } dim3;
 
 enum {
     HIP_SUCCESS = 0, HIP_INVALID_VALUE = 1, HIP_NOT_INITIALIZED = 3, HIP_DEINITIALIZED = 4,
-    HIP_LAUNCH_FAILURE = 719, HIP_NOT_SUPPORTED = 801, HIP_UNKNOWN = 999, HIPRTC_INTERNAL_ERROR = 11
+    HIP_LAUNCH_FAILURE = 719, HIP_NOT_SUPPORTED = 801, HIP_UNKNOWN = 999, HIPRTC_INTERNAL_ERROR = 11,
+    COMGR_ERROR = 1
 };
 
 /* The answer by which Python says: the user pressed Ctrl-C while this call ran. */

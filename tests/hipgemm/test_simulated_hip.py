@@ -128,17 +128,25 @@ def test_declarations_have_the_types_of_hips_headers(run_program: Run) -> None:
         START
         + """
 import re
-signatures = {n: c for binding in simulated_hip._bindings() for n, c in binding.__pyx_capi__.items()}
+import importlib
+try:
+    comgr = [importlib.import_module("rocm.amd_comgr.camd_comgr")]
+except ModuleNotFoundError:
+    comgr = []
+bindings = [*simulated_hip._bindings(), *comgr]
+signatures = {n: c for binding in bindings for n, c in binding.__pyx_capi__.items()}
 from hipgemm.simulated_hip.abi import CALLS
 def plain(text):
     text = text.replace("const ", "").strip()
     made = "Stream|Event|Module|Function|HostFn|StreamCallback|Ctx|MemPool|Graph|GraphExec|GraphNode"
     handles = rf"hip(rtcProgram|rtcLinkState|({made})_t)$"
-    if "*" in text or re.match(handles, text):
+    if "*" in text or re.match(handles, text) or re.match(r"(struct )?amd_comgr_.*_[st]$", text) and "enum" not in text:
         return "pointer"
     if text.startswith("enum ") or text in ("hipDevice_t", "int"):
         return "int"
-    same = {"size_t": "unsigned long", "uint32_t": "unsigned int", "unsigned long long": "unsigned long",
+    if text.endswith("_Bool"):
+        return "unsigned char"
+    same = {"void": "int", "size_t": "unsigned long", "uint32_t": "unsigned int", "unsigned long long": "unsigned long",
             "uint64_t": "unsigned long", "struct dim3": "dim3"}
     return same.get(text, text)
 checked, wrong = 0, []

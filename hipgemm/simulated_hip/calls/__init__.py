@@ -2,6 +2,7 @@
 
 from hipgemm.simulated_hip.abi import CALLS
 from hipgemm.simulated_hip.calls import (
+    comgr,
     contexts,
     cooperative,
     copies,
@@ -20,6 +21,7 @@ from hipgemm.simulated_hip.calls import (
 
 __all__ = [
     "CALLS",
+    "comgr",
     "contexts",
     "cooperative",
     "copies",

@@ -1,0 +1,448 @@
+"""AMD's code object manager: source, bitcode, assembly and objects, each to the next, in sets of data.
+
+A library of its own in ROCm, libamd_comgr.so; here the same one answers, as version 3. An action reads the data of its
+kind in one set, puts what it makes of each into another, and what the tools said into that as a log, if that is asked
+for. The tools are those of `isa.toolchain`. Options are the caller's, as clang has them; the target is that of the
+action's ISA name.
+
+Not here: OpenCL, bundles, archives, SPIR-V, precompiled headers, symbols, metadata, disassembly. Such a call or action
+answers AMD_COMGR_STATUS_ERROR and says so on stderr.
+
+Sources: ROCm/llvm-project, amd/comgr/include/amd_comgr.h.in (numbers of version 3), src/comgr-compiler.cpp.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hipgemm.simulated_hip import device_libraries
+from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, call
+from hipgemm.simulated_hip.host import is_mapped, read, read_text
+from hipgemm.simulated_hip.runtime import Runtime
+from isa import cache, toolchain
+from isa.errors import IsaError
+from isa.toolchain import Toolchain
+
+VERSION = (3, 0)
+PREFIX = "amdgcn-amd-amdhsa--"
+T = TypeVar("T")
+
+
+class Status(IntEnum):
+    """amd_comgr_status_t, without AMD_COMGR_STATUS_."""
+
+    SUCCESS = 0
+    ERROR = 1
+    ERROR_INVALID_ARGUMENT = 2
+    ERROR_OUT_OF_RESOURCES = 3
+
+
+class Kind(IntEnum):
+    """amd_comgr_data_kind_t, without AMD_COMGR_DATA_KIND_: those that are dealt with here."""
+
+    SOURCE = 1
+    INCLUDE = 2
+    LOG = 5
+    BC = 6
+    RELOCATABLE = 7
+    EXECUTABLE = 8
+    BYTES = 9
+
+
+HIP, IR = 3, 4  # AMD_COMGR_LANGUAGE_
+LAST_LANGUAGE = 4
+LAST_KIND = 21
+
+
+class ComgrError(Answer):
+    """A call's answer other than success."""
+
+    def __init__(self, status: Status = Status.ERROR_INVALID_ARGUMENT) -> None:
+        super().__init__(status)
+
+
+@dataclass
+class Data:
+    """One object: its kind is a number that need not be one of Kind."""
+
+    kind: int
+    content: bytes = b""
+    name: str = ""
+
+
+@dataclass
+class DataSet:
+    objects: list[Data] = field(default_factory=list)
+
+    def of(self, kind: int) -> list[Data]:
+        return [data for data in self.objects if data.kind == kind]
+
+
+@dataclass
+class ActionInfo:
+    """How an action is to be done. arch: "" before the ISA is named."""
+
+    arch: str = ""
+    language: int = 0
+    options: list[str] = field(default_factory=list)
+    logging: bool = False
+
+
+def _find(rt: Runtime, handle: int, of: type[T]) -> T:
+    found = rt.comgr.get(handle)
+    if not isinstance(found, of):
+        raise ComgrError
+    return found
+
+
+def _store(where: int, ctype: type, value: Any) -> None:
+    if not is_mapped(where, ctypes.sizeof(ctype)):
+        raise ComgrError
+    ctype.from_address(where).value = value  # type: ignore[attr-defined]
+
+
+def _text(address: int) -> str:
+    found = read_text(address)
+    if found is None:
+        raise ComgrError
+    return os.fsdecode(found)
+
+
+def _give(size: int, out: int, content: bytes) -> None:
+    """Into `out`, as much of it as the caller has room for; or only how much that is."""
+    if not is_mapped(size, 8):
+        raise ComgrError
+    room = ctypes.c_size_t.from_address(size)
+    if out:
+        content = content[: room.value]
+        if not is_mapped(out, len(content)):
+            raise ComgrError
+        ctypes.memmove(out, content, len(content))
+    room.value = len(content)
+
+
+@call
+def amd_comgr_get_version(rt: Runtime, major: Pointer, minor: Pointer) -> None:
+    for where, number in zip((major, minor), VERSION, strict=True):
+        _store(where, ctypes.c_size_t, number)
+
+
+@call
+def amd_comgr_status_string(rt: Runtime, status: Int, out: Pointer) -> None:
+    if status not in Status._value2member_map_:
+        raise ComgrError
+    _store(out, ctypes.c_uint64, rt.text_address(Status(status).name))
+
+
+@call
+def amd_comgr_get_isa_count(rt: Runtime, out: Pointer) -> None:
+    _store(out, ctypes.c_size_t, len(toolchain.ARCHS))
+
+
+@call
+def amd_comgr_get_isa_name(rt: Runtime, index: Size, out: Pointer) -> None:
+    if index >= len(toolchain.ARCHS):
+        raise ComgrError
+    _store(out, ctypes.c_uint64, rt.text_address(PREFIX + toolchain.ARCHS[index]))
+
+
+@call
+def amd_comgr_create_data(rt: Runtime, kind: Int, out: Pointer) -> None:
+    if not 0 < kind <= LAST_KIND:
+        raise ComgrError
+    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, Data(kind)))
+
+
+@call
+def amd_comgr_release_data(rt: Runtime, data: Pointer) -> None:
+    """What a set holds lives on."""
+    _find(rt, data, Data)
+    del rt.comgr[data]
+
+
+@call
+def amd_comgr_get_data_kind(rt: Runtime, data: Pointer, out: Pointer) -> None:
+    _store(out, ctypes.c_int, _find(rt, data, Data).kind)
+
+
+@call
+def amd_comgr_set_data(rt: Runtime, data: Pointer, size: Size, content: Pointer) -> None:
+    found = _find(rt, data, Data)
+    if not size or not is_mapped(content, size):
+        raise ComgrError
+    found.content = read(content, size)
+
+
+@call
+def amd_comgr_get_data(rt: Runtime, data: Pointer, size: Pointer, out: Pointer) -> None:
+    _give(size, out, _find(rt, data, Data).content)
+
+
+@call
+def amd_comgr_set_data_name(rt: Runtime, data: Pointer, name: Pointer) -> None:
+    _find(rt, data, Data).name = _text(name) if name else ""
+
+
+@call
+def amd_comgr_get_data_name(rt: Runtime, data: Pointer, size: Pointer, out: Pointer) -> None:
+    _give(size, out, os.fsencode(_find(rt, data, Data).name) + b"\0")
+
+
+@call
+def amd_comgr_create_data_set(rt: Runtime, out: Pointer) -> None:
+    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, DataSet()))
+
+
+@call
+def amd_comgr_destroy_data_set(rt: Runtime, data_set: Pointer) -> None:
+    _find(rt, data_set, DataSet)
+    del rt.comgr[data_set]
+
+
+@call
+def amd_comgr_data_set_add(rt: Runtime, data_set: Pointer, data: Pointer) -> None:
+    objects, added = _find(rt, data_set, DataSet).objects, _find(rt, data, Data)
+    if not added.name or any(added is other for other in objects):
+        raise ComgrError
+    objects.append(added)
+
+
+@call
+def amd_comgr_data_set_remove(rt: Runtime, data_set: Pointer, kind: Int) -> None:
+    """Those of a kind, or with AMD_COMGR_DATA_KIND_UNDEF all."""
+    found = _find(rt, data_set, DataSet)
+    found.objects = [data for data in found.objects if kind and data.kind != kind]
+
+
+@call
+def amd_comgr_action_data_count(rt: Runtime, data_set: Pointer, kind: Int, out: Pointer) -> None:
+    _store(out, ctypes.c_size_t, len(_find(rt, data_set, DataSet).of(kind)))
+
+
+@call
+def amd_comgr_action_data_get_data(rt: Runtime, data_set: Pointer, kind: Int, index: Size, out: Pointer) -> None:
+    found = _find(rt, data_set, DataSet).of(kind)
+    if index >= len(found):
+        raise ComgrError
+    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, found[index]))
+
+
+@call
+def amd_comgr_create_action_info(rt: Runtime, out: Pointer) -> None:
+    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, ActionInfo()))
+
+
+@call
+def amd_comgr_destroy_action_info(rt: Runtime, info: Pointer) -> None:
+    _find(rt, info, ActionInfo)
+    del rt.comgr[info]
+
+
+@call
+def amd_comgr_action_info_set_isa_name(rt: Runtime, info: Pointer, name: Pointer) -> None:
+    found, isa = _find(rt, info, ActionInfo), _text(name) if name else ""
+    if isa and not (isa.startswith(PREFIX) and isa.removeprefix(PREFIX).split(":")[0] in toolchain.ARCHS):
+        raise ComgrError
+    found.arch = isa.removeprefix(PREFIX).split(":")[0]
+
+
+@call
+def amd_comgr_action_info_get_isa_name(rt: Runtime, info: Pointer, size: Pointer, out: Pointer) -> None:
+    arch = _find(rt, info, ActionInfo).arch
+    _give(size, out, (PREFIX + arch if arch else "").encode() + b"\0")
+
+
+@call
+def amd_comgr_action_info_set_language(rt: Runtime, info: Pointer, language: Int) -> None:
+    if not 0 <= language <= LAST_LANGUAGE:
+        raise ComgrError
+    _find(rt, info, ActionInfo).language = language
+
+
+@call
+def amd_comgr_action_info_get_language(rt: Runtime, info: Pointer, out: Pointer) -> None:
+    _store(out, ctypes.c_int, _find(rt, info, ActionInfo).language)
+
+
+@call
+def amd_comgr_action_info_set_option_list(rt: Runtime, info: Pointer, options: Pointer, count: Size) -> None:
+    if count and not is_mapped(options, 8 * count):
+        raise ComgrError
+    texts = [_text(ctypes.c_uint64.from_address(options + 8 * i).value) for i in range(count)]
+    _find(rt, info, ActionInfo).options = [text for text in texts if text]
+
+
+@call
+def amd_comgr_action_info_get_option_list_count(rt: Runtime, info: Pointer, out: Pointer) -> None:
+    _store(out, ctypes.c_size_t, len(_find(rt, info, ActionInfo).options))
+
+
+@call
+def amd_comgr_action_info_get_option_list_item(
+    rt: Runtime, info: Pointer, index: Size, size: Pointer, out: Pointer
+) -> None:
+    options = _find(rt, info, ActionInfo).options
+    if index >= len(options):
+        raise ComgrError
+    _give(size, out, os.fsencode(options[index]) + b"\0")
+
+
+@call
+def amd_comgr_action_info_set_logging(rt: Runtime, info: Pointer, logging: UByte) -> None:
+    _find(rt, info, ActionInfo).logging = bool(logging)
+
+
+@call
+def amd_comgr_action_info_get_logging(rt: Runtime, info: Pointer, out: Pointer) -> None:
+    _store(out, ctypes.c_bool, _find(rt, info, ActionInfo).logging)
+
+
+@call
+def amd_comgr_do_action(rt: Runtime, kind: Int, info: Pointer, given: Pointer, result: Pointer) -> None:
+    """What was made before a tool refused stays in the result."""
+    how, data, out = _find(rt, info, ActionInfo), _find(rt, given, DataSet), _find(rt, result, DataSet)
+    said: list[str] = []
+    try:
+        if kind not in ACTIONS:
+            raise IsaError(f"amd_comgr_do_action: action {kind} is not one of the simulated card's")
+        if not how.arch:
+            raise ComgrError
+        ACTIONS[kind](_Work(how, data, out, said))
+    except IsaError as error:
+        said.append(str(error))
+        if rt.say is not None and not how.logging:
+            rt.say(str(error))
+        raise ComgrError(Status.ERROR) from error
+    finally:
+        if how.logging:
+            out.objects.append(Data(Kind.LOG, "\n".join(filter(None, said)).encode() + b"\n", "comgr.log"))
+
+
+@dataclass
+class _Work:
+    """An action under way. said: what tools said."""
+
+    how: ActionInfo
+    data: DataSet
+    out: DataSet
+    said: list[str]
+
+    def clang(self, source: Data, kind: Kind, suffix: str, *options: str, includes: bool = False) -> Data:
+        """What clang makes of one object, found in the cache if it was made before."""
+        tools = toolchain.find()
+        around = self.data.of(Kind.INCLUDE) if includes else []
+        texts = [part for other in around for part in (other.name, other.content)]
+        words = (*options, *self.how.options)
+
+        def fill(folder: Path) -> None:
+            place(folder, source, *around)
+            command = [*words, f"-I{folder}", "-c", source.name, "-o", "comgr-made"]
+            (folder / "comgr-said").write_text(tools.clang(command, f"compile {source.name}", folder))
+
+        folder = cache.make("comgr", cache.key(source.content, source.name, *texts, *words, tools.identity), fill)
+        self.said.append((folder / "comgr-said").read_text())
+        return Data(kind, (folder / "comgr-made").read_bytes(), source.name + suffix)
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        return ("-target", "amdgcn-amd-amdhsa", f"-mcpu={self.how.arch}", "-nogpulib")
+
+    def source_options(self, tools: Toolchain, *, libraries: bool) -> list[str]:
+        if self.how.language not in (HIP, IR):
+            raise IsaError("of languages comgr has only HIP and LLVM's IR here", got=f"language {self.how.language}")
+        if self.how.language == IR:
+            return ["-x", "ir", *self.target]
+        linked = device_libraries.flags(tools, self.how.arch) if libraries else []
+        return [*toolchain.FREESTANDING, f"--offload-arch={self.how.arch}", *linked]
+
+
+def place(folder: Path, *objects: Data) -> None:
+    """Data as files. IsaError for a name that leads out of the folder."""
+    for data in objects:
+        at = (folder / data.name).resolve()
+        if not at.is_relative_to(folder.resolve()):
+            raise IsaError(f"comgr: {data.name!r} is no name of a file in a folder")
+        at.parent.mkdir(parents=True, exist_ok=True)
+        at.write_bytes(data.content)
+
+
+def _sources_to_bitcode(libraries: bool) -> Callable[[_Work], None]:
+    def do(work: _Work) -> None:
+        options = [*work.source_options(toolchain.find(), libraries=libraries), "-emit-llvm"]
+        for source in work.data.of(Kind.SOURCE):
+            work.out.objects.append(work.clang(source, Kind.BC, ".bc", *options, includes=True))
+
+    return do
+
+
+def _sources_to_relocatable(work: _Work) -> None:
+    """By way of assembly: a compiler of HIP links its objects by itself."""
+    options = [*work.source_options(toolchain.find(), libraries=True), "-S"]
+    made = [work.clang(source, Kind.SOURCE, ".s", *options, includes=True) for source in work.data.of(Kind.SOURCE)]
+    _assemble(_Work(replace(work.how, options=[]), DataSet(made), work.out, work.said))
+
+
+def _sources_to_executable(work: _Work) -> None:
+    between = DataSet()
+    _sources_to_relocatable(_Work(work.how, work.data, between, work.said))
+    _link(_Work(work.how, between, work.out, work.said))
+
+
+def _bitcode_to_relocatable(work: _Work) -> None:
+    for source in work.data.of(Kind.BC):
+        work.out.objects.append(work.clang(source, Kind.RELOCATABLE, ".o", "-x", "ir", *work.target))
+
+
+def _bitcode_to_assembly(work: _Work) -> None:
+    for source in work.data.of(Kind.BC):
+        work.out.objects.append(work.clang(source, Kind.SOURCE, ".s", "-x", "ir", *work.target, "-S"))
+
+
+def _assemble(work: _Work) -> None:
+    for source in work.data.of(Kind.SOURCE):
+        work.out.objects.append(work.clang(source, Kind.RELOCATABLE, ".o", "-x", "assembler", *work.target))
+
+
+def _link(work: _Work) -> None:
+    """All relocatables to one code object."""
+    objects = work.data.of(Kind.RELOCATABLE)
+    if not objects:
+        return
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        files = [Data(data.kind, data.content, f"{i}.o") for i, data in enumerate(objects)]
+        place(folder, *files)
+        work.said.append(toolchain.find().link([folder / file.name for file in files], folder / "a.so"))
+        work.out.objects.append(Data(Kind.EXECUTABLE, (folder / "a.so").read_bytes(), "a.so"))
+
+
+ACTIONS: dict[int, Callable[[_Work], None]] = {
+    2: _sources_to_bitcode(libraries=False),
+    4: _bitcode_to_relocatable,
+    5: _bitcode_to_assembly,
+    7: _link,
+    8: _assemble,
+    12: _sources_to_bitcode(libraries=True),
+    13: _sources_to_relocatable,
+    14: _sources_to_executable,
+}
+"""By numbers of amd_comgr_action_kind_t."""
+
+ABSENT = (
+    "get_isa_metadata set_data_from_file_slice get_data_isa_name create_symbolizer_info destroy_symbolizer_info "
+    "symbolize get_data_metadata destroy_metadata get_metadata_kind get_metadata_string get_metadata_map_size "
+    "iterate_map_metadata metadata_lookup get_metadata_list_size index_list_metadata iterate_symbols symbol_lookup "
+    "symbol_get_info create_disassembly_info destroy_disassembly_info disassemble_instruction demangle_symbol_name "
+    "populate_mangled_names get_mangled_name populate_name_expression_map map_name_expression_to_symbol_name "
+    "lookup_code_object action_info_set_bundle_entry_ids action_info_get_bundle_entry_id_count "
+    "action_info_get_bundle_entry_id action_info_set_vfs action_info_set_device_lib_linking "
+    "action_info_set_working_directory_path action_info_get_working_directory_path"
+)
+"""Calls that are refused, without amd_comgr_."""

@@ -1,0 +1,77 @@
+"""AMD's device libraries, which compilers link into kernels: ocml (mathematics) and ockl (the rest), as LLVM bitcode.
+
+Their functions read constants that say for which target and with which options they are compiled; clang's driver links
+a file of its own for each value. Here they are one text (`_CONSTANTS`), so that two files are enough, wherever they
+come from: ROCm, Debian's rocm-device-libs (which knows no gfx11), the wheels of Triton or IREE. What a kernel does not
+call is not linked.
+
+Sources: ROCm/llvm-project, amd/device-libs (oclc.h, doc/OCML.md); clang/lib/Driver/ToolChains/AMDGPU.cpp for values.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from isa import cache, toolchain
+from isa.toolchain import Toolchain
+
+NAMES = ("ocml.bc", "ockl.bc")
+_CONSTANTS = """\
+target triple = "amdgcn-amd-amdhsa"
+@__oclc_ISA_version = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i32 {isa}, align 4
+@__oclc_ABI_version = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i32 500, align 4
+@__oclc_finite_only_opt = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 0, align 1
+@__oclc_unsafe_math_opt = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 0, align 1
+@__oclc_daz_opt = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 0, align 1
+@__oclc_correctly_rounded_sqrt32 = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 1, align 1
+@__oclc_wavefrontsize64 = linkonce_odr hidden local_unnamed_addr addrspace(4) constant i8 0, align 1
+"""
+
+
+def folder() -> Path | None:
+    """Where both libraries lie: as $HIP_DEVICE_LIB_PATH says, in a ROCm, in a distribution's place, in a wheel."""
+    return next((f for f in map(Path, _folders()) if all((f / name).is_file() for name in NAMES)), None)
+
+
+def _folders() -> Iterator[str]:
+    if named := os.environ.get("HIP_DEVICE_LIB_PATH"):
+        yield named
+    for root in (os.environ.get("ROCM_PATH"), "/opt/rocm"):
+        if root:
+            yield f"{root}/amdgcn/bitcode"
+            yield f"{root}/lib/llvm/amdgcn/bitcode"
+    for pattern in (
+        "/usr/lib/*/amdgcn/bitcode",
+        "/usr/lib/clang/*/amdgcn/bitcode",
+        "/usr/lib/clang/*/lib/amdgcn/bitcode",
+    ):
+        yield from sorted(glob.glob(pattern), reverse=True)
+    wheels = {"triton": "backends/amd/lib", "iree": "compiler/_mlir_libs/iree_platform_libs/rocm"}
+    for package, place in wheels.items():
+        spec = importlib.util.find_spec(package)
+        for at in (spec and spec.submodule_search_locations) or ():
+            yield f"{at}/{place}"
+
+
+def flags(tools: Toolchain, arch: str) -> list[str]:
+    """What a compiler of HIP is told so that it links the libraries; nothing where there are none."""
+    if (libraries := folder()) is None:
+        return []
+    files = [*(libraries / name for name in NAMES), _constants(tools, arch)]
+    return [word for file in files for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(file))]
+
+
+def _constants(tools: Toolchain, arch: str) -> Path:
+    digits = toolchain.check_arch(arch).removeprefix("gfx")
+    number = int(digits[:-2]) * 1000 + int(digits[-2]) * 100 + int(digits[-1], 16)
+    text = _CONSTANTS.format(isa=number)
+
+    def fill(made: Path) -> None:
+        (made / "constants.ll").write_text(text)
+        tools.bitcode(made / "constants.ll", made / "constants.bc", arch=arch)
+
+    return cache.make("device-libraries", cache.key(text, arch, tools.identity), fill) / "constants.bc"
