@@ -19,6 +19,8 @@ made, except the times.
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import re
 import shutil
@@ -235,7 +237,7 @@ def readable(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None
     if kernel.code is not None:
         return kernel.code
     made = build(kernel, arch=arch, hipcc=hipcc)
-    return parse(made.assembly.read_text(), str(made.assembly))
+    return dataclasses.replace(parse(made.assembly.read_text(), str(made.assembly)), title=kernel.called)
 
 
 def _loaded(kernel: Kernel, image: bytes, runs: bool = True) -> CodeObject:
@@ -287,7 +289,9 @@ def _stages(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], f
     last = first
     steps = []
     start = time.perf_counter()
-    for pass_name, program in run_pipeline(first, pipeline(kernel), lambda k, after: f"{name}.{k}-{after}.s"):
+    chosen = kernel.name if len(first.kernels) > 1 else ""
+    passes = run_pipeline(first, pipeline(kernel), lambda k, after: f"{name}.{k}-{after}.s", chosen)
+    for pass_name, program in passes:
         if program is last:
             yield Stage(pass_name, last.file, time.perf_counter() - start, note="nothing to do")
         else:
@@ -316,7 +320,7 @@ def _compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str],
     # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
     rename = [] if kernel.function in ("", kernel.name) else [f"-D{kernel.function}={kernel.name}"]
     said = tools.compile(kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename])
-    program = parse(file.read_text(), file.name)
+    program = dataclasses.replace(parse(file.read_text(), file.name), title=kernel.called)
     if not program.kernels:
         raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")
     for found in program.kernels.values():
@@ -376,7 +380,8 @@ def _with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:
     """A source and what it includes, as far as that lies beside the file that names it or in a folder of -I. Names that
     the preprocessor would make are not seen."""
     folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I")]
-    found = [source]
+    found = [source, *(Path(file) for word, file in itertools.pairwise(flags) if word == "-include")]
+    found = [file for file in found if file.is_file()]
     for file in found:
         for name in re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', file.read_text(errors="replace"), re.M):
             places = ((folder / name).resolve() for folder in (file.parent, *folders))

@@ -20,6 +20,7 @@ from hipgemm.kernel_object import FLAGS, Kernel
 from hipgemm.kernels import LADDER, known, rung
 from isa import cache
 from isa.errors import IsaError, meant
+from isa.mangling import meant_by, one_of, which
 from isa.object import bundle, code_object
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ TAKEN = (
 )
 RECORDED = "kernel.toml"
 """The launch file of a recorded launch, beside its kernel.hsaco (`hipgemm.simulated_hip.recorded`)."""
-_SHOWN = 8
-"""Names of kernels in a message."""
 _LINKED = (b"\x7fELF", bundle.MAGIC, bundle.COMPRESSED)
 _NAMES = "-fno-discard-value-names"
 """The code object then has the names of a kernel's arguments."""
@@ -49,7 +48,7 @@ def read_kernel(
     if name is None and len(found) > 1:
         names = _names(found)
         raise IsaError(
-            f"{found[0].title}: which kernel?", expected=_some(names), got=f"{len(names)} kernels",
+            f"{found[0].title}: which kernel?", expected=one_of(names), got=f"{len(names)} kernels",
             hint=f"--kernel NAME; hipgemm inspect {found[0].title} lists them",
         )  # fmt: skip
     return found[0]
@@ -82,7 +81,7 @@ def read_kernels(
     suffix = "" if is_text else Path(what).suffix
     if suffix in HIP or (suffix not in ASSEMBLY and "__global__" in text):
         source = str(_kept(text) if is_text or what == "-" else Path(what).resolve())
-        return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *flags))]
+        return [Kernel(name or "", title, source, "", cu_mode, flags=(*FLAGS, _NAMES, *_from_here(flags)))]
     return [Kernel(name or "", title, "", "", cu_mode, code=_parsed(text, title, suffix))]
 
 
@@ -92,7 +91,7 @@ def _images(data: bytes, title: str, name: str | None, arch: str | None) -> list
         found = bundle.images(data, arch)
         if len(found) == 1:
             return found
-        having = [image for image in found if name is None or name in code_object.load(image, runs=False).kernels]
+        having = [i for i in found if name is None or meant_by(name, code_object.load(i, runs=False).kernels)]
     except IsaError as error:
         if error.span is None:
             error.message = f"{title}: {error.message}"
@@ -100,8 +99,8 @@ def _images(data: bytes, title: str, name: str | None, arch: str | None) -> list
     if not having:
         names = _names([Kernel("", title, "", "", False, code=image) for image in found])
         raise IsaError(
-            f"{title} has no kernel {name!r}", expected=_some(names),
-            hint=meant(name or "", names, f"hipgemm inspect {title} lists them"),
+            f"{title} has no kernel {name!r}", expected=one_of(names),
+            hint=which(name or "", names) or f"hipgemm inspect {title} lists them",
         )  # fmt: skip
     return having
 
@@ -110,10 +109,6 @@ def _names(kernels: Sequence[Kernel]) -> list[str]:
     """The names of all kernels in code objects, each once."""
     codes = (code_object.load(k.code, runs=False) for k in kernels if isinstance(k.code, bytes))
     return list(dict.fromkeys(name for code in codes for name in code.kernels))
-
-
-def _some(names: Sequence[str]) -> str:
-    return "one of " + ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _read(what: str) -> bytes:
@@ -138,6 +133,24 @@ def _parsed(text: str, title: str, suffix: str) -> Program:
             f"what kind of file is this? Read as assembly: {error.message}", span=error.span, expected=TAKEN,
             got=f"a file that ends in {suffix}",
         ) from error  # fmt: skip
+
+
+_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
+
+
+def _from_here(flags: Sequence[str]) -> list[str]:
+    """Flags for a compiler that runs in another folder: the paths of folders and files to include are absolute."""
+    out: list[str] = []
+    words = iter(flags)
+    for word in words:
+        option = next((option for option in _FOLDERS if word.startswith(option)), "")
+        if option and (path := word[len(option) :] or next(words, "")):
+            out += [f"-I{Path(path).resolve()}"] if option == "-I" else [option, str(Path(path).resolve())]
+        elif word == "-include" and (path := next(words, "")):
+            out += [word, str(Path(path).resolve()) if Path(path).is_file() else path]
+        else:
+            out.append(word)
+    return out
 
 
 def _kept(text: str) -> Path:

@@ -64,6 +64,11 @@ class Kernel:
         return source.stem if source.is_absolute() else self.name or Path(self.title).stem
 
     @property
+    def called(self) -> str:
+        """What a user calls it: the file that it was given as, or its name."""
+        return self.title if Path(self.source).is_absolute() else self.name
+
+    @property
     def mode(self) -> str:
         return "CU" if self.cu_mode else "WGP"
 

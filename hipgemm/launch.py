@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hipgemm.problem import Problem, Verdict
 from isa.errors import IsaError
+from isa.mangling import source_name
 from isa.object import code_object
 
 if TYPE_CHECKING:
@@ -187,13 +188,13 @@ class Launch:
         wanted, most = explicit(kernel), kernel.max_workgroup or 1024
         if math.prod(self.block) > most:
             raise BadLaunch(
-                f"kernel {kernel.name} has no workgroups of {math.prod(self.block)} work-items",
+                f"kernel {source_name(kernel.name)} has no workgroups of {math.prod(self.block)} work-items",
                 expected=f"at most {most}",
                 hint="raise __launch_bounds__ in the source, or launch smaller blocks",
             )
         if len(wanted) != len(self.arguments):
             raise BadLaunch(
-                f"kernel {kernel.name} takes other arguments",
+                f"kernel {source_name(kernel.name)} takes other arguments",
                 expected=", ".join(map(described, wanted)) or "none",
                 got=f"{len(self.arguments)}",
                 hint=words_for(kernel),
@@ -203,7 +204,7 @@ class Launch:
             if value.size != argument.size:
                 name = f" ({argument.name})" if argument.name else ""
                 raise BadLaunch(
-                    f"argument {i}{name} of kernel {kernel.name} has another size",
+                    f"argument {i}{name} of kernel {source_name(kernel.name)} has another size",
                     expected=described(argument),
                     got=f"{value}, {value.size} bytes",
                     hint=words_for(kernel),

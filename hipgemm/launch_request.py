@@ -38,6 +38,7 @@ from hipgemm.launch import (
 )
 from hipgemm.problem import Problem
 from isa.errors import meant
+from isa.mangling import meant_by, source_name
 from isa.object import code_object
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def prepared(
     cus: int = CUS,
     runs: bool = True,
 ) -> tuple[Linked, Launch]:
-    """A kernel's code, and its launch. What can be refused before it is built is. runs: as for `build.linked`. Raises
-    what that and `launch_of` do."""
+    """A kernel's code, and its launch. What can be refused before it is built is. Of several kernels, where none was
+    named, the one that the launch file speaks of. runs: as for `build.linked`. Raises what that and `launch_of` do."""
     from hipgemm.build import linked
 
     if isinstance(kernel, Gemm):
@@ -91,6 +92,11 @@ def prepared(
             raise BadLaunch(f"{kernel.name} has a launch of its own", hint="-n, -m and -k give its size")
         kernel.check_size(problem.m, problem.n, problem.k)
     made = linked(kernel, arch=arch, hipcc=hipcc, runs=runs)
+    if not kernel.name and len(kernels := made.code_object.kernels) > 1:
+        file = None if request.said else _file_beside(kernel.title, request.file)
+        named = [found for name in (_read(file) if file else ()) if (found := meant_by(name, kernels))]
+        if len(named) == 1:
+            made = dataclasses.replace(made, kernel=dataclasses.replace(kernel, name=named[0]))
     return made, launch_of(made, request, problem, cus)
 
 
@@ -105,7 +111,7 @@ def launch_of(made: Linked, request: LaunchRequest, problem: Problem, cus: int =
     row = gemm_of(made, request)
     if row is None:
         raise BadLaunch(
-            f"how is {made.name} launched?",
+            f"how is {source_name(made.name)} launched?",
             expected="--grid, --block and an --arg for each argument, or the same in a launch file beside it",
             hint=words_for(made.facts),
         )
@@ -127,7 +133,7 @@ def gemm_of(made: Linked, request: LaunchRequest = LaunchRequest()) -> Gemm | No
         return None
     if request.block_tile is None:
         raise BadLaunch(
-            f"{facts.name} has the signature of a GEMM: how much of C does a workgroup compute?",
+            f"{source_name(facts.name)} has the signature of a GEMM: how much of C does a workgroup compute?",
             expected="--block-tile ROWS,COLUMNS, and --tile M,N,K where it does not take any size",
             hint=f"or any launch: {words_for(facts)}",
         )
@@ -152,18 +158,22 @@ def _in_words(made: Linked, request: LaunchRequest, seed: int) -> Launch:
 
 
 def _in_order(kernel: code_object.DescribedKernel, given: Sequence[Argument]) -> tuple[Argument, ...]:
-    """Arguments that were named, in the kernel's order; others as they are."""
+    """Arguments in the kernel's order: those that have one of its names stand there, the others fill the places between
+    as they come. The compiler keeps no names of structures: they may be called anything."""
     names = [a.name for a in explicit(kernel)]
-    for word in given:
-        if word.name and word.name not in names:
+    known = [bool(word.name) and word.name in names for word in given]
+    places = {names.index(word.name): word for word, is_known in zip(given, known, strict=True) if is_known}
+    free = (i for i in range(len(names) + len(given)) if i not in places)
+    others = [word for word, is_known in zip(given, known, strict=True) if not is_known]
+    for place, word in list(zip(free, others, strict=False)):
+        if word.name and any(names[place : place + 1] or ["?"]):
             raise BadLaunch(
-                f"kernel {kernel.name} has no argument {word.name!r}",
+                f"kernel {source_name(kernel.name)} has no argument {word.name!r}",
                 expected=", ".join(filter(None, names)) or "arguments without names",
                 hint=meant(word.name, names),
-            )  # fmt: skip
-    if not given or not all(a.name for a in given):
-        return tuple(given)
-    return tuple(sorted(given, key=lambda a: names.index(a.name)))
+            )
+        places[place] = word
+    return tuple(places[i] for i in sorted(places))
 
 
 def _file_beside(title: str, named: Path | None) -> Path | None:
@@ -183,8 +193,8 @@ def _absolute(text: str) -> str:
 _KEYS = ("grid", "block", "args", "dynamic_lds", "expect", "tolerance", "tile", "block_tile")
 
 
-def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest:
-    """What a launch file says of a kernel; the request where it says nothing of it."""
+def _read(path: Path) -> Mapping[str, Any]:
+    """What a launch file holds."""
     import importlib
 
     try:
@@ -192,13 +202,22 @@ def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest
     except ImportError as error:
         raise BadLaunch(f"{path} needs Python 3.11 to be read", hint="or: pip install tomli") from error
     try:
-        held = tomllib.loads(path.read_text(encoding="utf-8"))
+        held: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadLaunch(f"{path}: {error.strerror}", expected="a launch file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadLaunch(f"{path} is no TOML: {error}", expected='grid = 16, block = 256, args = ["i32:1"]') \
             from error  # fmt: skip
-    own: Mapping[str, Any] = held.get(kernel, {} if any(isinstance(v, dict) for v in held.values()) else held)
+    return held
+
+
+def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest:
+    """What a launch file says of a kernel, by its symbol or as the source calls it; the request where it says nothing
+    of it."""
+    held = _read(path)
+    tables = [name for name, value in held.items() if isinstance(value, dict)]
+    table = max((name for name in tables if meant_by(name, [kernel])), key=len, default=None)
+    own: Mapping[str, Any] = held[table] if table else {} if tables else held
     if unknown := sorted(set(own) - set(_KEYS)):
         raise BadLaunch(f"{path}: a launch has no {unknown[0]!r}", expected=", ".join(_KEYS))
 
@@ -208,7 +227,7 @@ def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest
             return None
         found = value if isinstance(value, list) else [value]
         found = [*found, *[1] * (count - len(found))]
-        if len(found) != count or not all(isinstance(n, int) and n > 0 for n in found):
+        if len(found) != count or not all(type(n) is int and n > 0 for n in found):
             raise BadLaunch(f"{path}: {key} = {value}", expected="a positive number, or a list of at most three")
         return tuple(found)
 
@@ -219,8 +238,8 @@ def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest
         return tuple(value)
 
     tolerance, lds = request.tolerance or own.get("tolerance", 0.0), own.get("dynamic_lds", 0)
-    if not isinstance(tolerance, (int, float)) or not isinstance(lds, int):
-        raise BadLaunch(f"{path}: tolerance and dynamic_lds are numbers")
+    if type(tolerance) not in (int, float) or type(lds) is not int or not (tolerance >= 0 and lds >= 0):
+        raise BadLaunch(f"{path}: tolerance and dynamic_lds are numbers of at least 0")
     return LaunchRequest(
         sizes("grid", 3), sizes("block", 3), words("args"), lds, path, sizes("block_tile", 2), sizes("tile", 3),
         (*words("expect"), *map(_absolute, request.expect)), tolerance, path.parent,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from isa.display import Shown
+from isa.mangling import source_name
 
 
 def flops(m: int, n: int, k: int) -> int:
@@ -154,7 +155,7 @@ class LaunchResult(Shown):
     def __repr__(self) -> str:
         rows = self.rows()
         width = max(len(what) for what, _ in rows)
-        return "\n".join([self.kernel, *(f"  {what:<{width}}  {value}" for what, value in rows)])
+        return "\n".join([source_name(self.kernel), *(f"  {what:<{width}}  {value}" for what, value in rows)])
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -14,6 +14,7 @@ PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
 # apart from its package: the rules' names are shared by who finds faults without running code and who runs it.
 ISA = [
     "errors cache packages display",
+    "mangling",
     "targets",
     "registers semantics.values semantics.scheduling semantics.aliases",
     "semantics.describe",

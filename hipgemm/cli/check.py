@@ -72,7 +72,7 @@ def command(
         if program is not None:
             seen = suppress.apply(seen, program, "check", suppress.lines_of(program, name))
         seen = listed(of_rules(seen, ids), program or made.code_object, [name], listing)
-        source = source_of(program)
+        source, one = source_of(program), inputs.called(one)
         found.append((one, seen))
         rows.append({"input": one, "findings": [as_object(f, source) for f in seen]})
         if not as_json and not sarif:

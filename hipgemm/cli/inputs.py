@@ -19,6 +19,11 @@ def kernel(what: str, options: CodeOptions) -> Kernel:
     return read_kernel(what, options.name, options.flags, options.cu_mode, options.arch)
 
 
+def called(what: str) -> str:
+    """What messages call what a user typed."""
+    return "<stdin>" if what == "-" else what
+
+
 def kernels(what: str, options: CodeOptions) -> list[Kernel]:
     """The same; of a library without a kernel's name, one for each of its code objects."""
     from hipgemm.kernel_files import read_kernels

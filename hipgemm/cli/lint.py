@@ -62,6 +62,7 @@ def command(
     kernels = inputs.kernels(what, code)
     if listing and len(kernels) > 1:
         raise click.UsageError(f"--listing takes one code object, and {what} holds {len(kernels)}: name a kernel")
+    what = inputs.called(what)
     for kernel in kernels:
         given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
         here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)

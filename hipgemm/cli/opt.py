@@ -39,8 +39,8 @@ def command(what: str, passes: str, out: Path | None, wanted: bool, code: CodeOp
     if not isinstance(given, Program):
         raise IsaError(f"{what} is a code object, which passes do not read", expected="HIP source or assembly")
     made = given
-    for name, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s"):
-        click.echo(f"{name}: {'changed' if made is not given else 'nothing to do'}", err=True)
+    for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):
+        click.echo(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
     text = emit(made)
     if out is None:
         click.echo(text, nl=False)

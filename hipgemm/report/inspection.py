@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hipgemm.inspection import KINDS, VALU, Held, Inspection, Row
 from hipgemm.report.pages import part, percent, render
 from isa.analysis.banks import COLUMNS
+from isa.mangling import source_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,7 @@ def contents_table(rows: Sequence[Held]) -> Table:
     for r in rows:
         spilled = str(r.vgpr_spills + r.sgpr_spills or "")
         cells = (r.vgprs, r.sgprs, spilled, r.lds or "", r.scratch or "", r.threads, f"{r.waves:g}")
-        table.add_row(r.kernel + (" (wave64)" if r.wave == 64 else ""), *map(str, cells))
+        table.add_row(source_name(r.kernel) + (" (wave64)" if r.wave == 64 else ""), *map(str, cells))
     return table
 
 
@@ -109,7 +110,7 @@ def show(i: Inspection, console: Console, rows: int | None = ROWS) -> None:
     """Print it. rows: of the bank table, None for all."""
     lines = facts(i)
     width = max(len(what) for what, _ in lines)
-    console.print(f"{i.kernel} ({i.source})", style="bold", markup=False, highlight=False)
+    console.print(f"{source_name(i.kernel)} ({i.source})", style="bold", markup=False, highlight=False)
     for what, value in lines:
         console.print(f"  {what:<{width}}  {value}", markup=False, highlight=False, soft_wrap=True)
     console.print(_mix_table(i))
@@ -205,7 +206,7 @@ def view(i: Inspection) -> dict[str, object]:
     """What the templates need of it."""
     most = max(i.mix.counts.values(), default=1) or 1
     return {
-        "title": i.kernel,
+        "title": source_name(i.kernel),
         "source": i.source,
         "facts": facts(i),
         "mix": [

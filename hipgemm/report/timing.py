@@ -8,6 +8,7 @@ from typing import Any
 from hipgemm.memory_use import MemoryUse
 from hipgemm.predict import Prediction
 from hipgemm.report.pages import part, percent
+from isa.mangling import source_name
 from isa.timing import shown
 from isa.timing.ensemble import Timing
 
@@ -65,9 +66,9 @@ def cycles(t: Timing) -> str:
 
 def _title(p: Prediction) -> str:
     if (size := p.launch.problem) is not None:
-        return f"{p.kernel}, M = {size.m}, N = {size.n}, K = {size.k}"
+        return f"{source_name(p.kernel)}, M = {size.m}, N = {size.n}, K = {size.k}"
     grid, block = (" x ".join(map(str, size)) for size in (p.launch.grid, p.launch.block))
-    return f"{p.kernel}, {grid} workgroups of {block}"
+    return f"{source_name(p.kernel)}, {grid} workgroups of {block}"
 
 
 def _speed(p: Prediction) -> list[tuple[str, str]]:

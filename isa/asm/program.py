@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from isa.errors import IsaError, Span, meant
+from isa.errors import IsaError, Span
 from isa.instructions import lookup
+from isa.mangling import meant_by, one_of, which
 from isa.registers import Reg
 from isa.semantics.describe import Description
 from isa.targets import GFX1100, Family, Target
@@ -292,11 +293,17 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Program:
-    """A whole assembly file. `newline_at_end` says whether the last line ends in one."""
+    """A whole assembly file. `newline_at_end` says whether the last line ends in one; `title`: what a user calls it,
+    where that is not its file."""
 
     file: str
     lines: tuple[Line, ...]
     newline_at_end: bool = True
+    title: str = ""
+
+    @property
+    def called(self) -> str:
+        return self.title or self.file
 
     def span(self, number: int, col: int = 1) -> Span:
         """The place of line `number` (from 0)."""
@@ -326,18 +333,20 @@ class Program:
         return _find_kernels(self)
 
     def kernel(self, name: str | None = None) -> Kernel:
-        """The kernel `name`, or the only one there is. IsaError that lists the names otherwise."""
+        """The kernel `name`, by its symbol or as the source calls it, or the only one there is. IsaError that lists the
+        names otherwise."""
         if name is None and len(self.kernels) == 1:
             return next(iter(self.kernels.values()))
         if not self.kernels:
-            raise IsaError(f"{self.file} has no kernel", expected="an .amdhsa_kernel block")
-        if name is None or name not in self.kernels:
+            raise IsaError(f"{self.called} has no kernel", expected="an .amdhsa_kernel block")
+        found = meant_by(name, self.kernels) if name else None
+        if found is None:
             raise IsaError(
-                f"{self.file} has no kernel {name!r}" if name else f"{self.file}: which kernel?",
-                expected="one of " + ", ".join(self.kernels),
-                hint=meant(name, self.kernels) if name else "--kernel NAME",
+                f"{self.called} has no kernel {name!r}" if name else f"{self.called}: which kernel?",
+                expected=one_of(self.kernels),
+                hint=which(name, self.kernels),
             )
-        return self.kernels[name]
+        return self.kernels[found]
 
 
 _AMDHSA = ".amdhsa_"

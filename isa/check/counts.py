@@ -8,7 +8,8 @@ other. Rules (LLVM AMDGPUUsage, "Code Object Kernel Descriptor" and "Code Object
              (the descriptor gives more where fewer waves are asked for: LLVM GCNSubtarget, getMinNumVGPRs)
     user     .amdhsa_user_sgpr_count, at most 16 SGPRs set before the first instruction; with those of the system 16 at
              least in wave32 on a target whose initialisation needs it (`isa.targets.Target.least_sgprs`)
-    SGPRs    .amdhsa_next_free_sgpr >= highest SGPR + 1, at most 106; .sgpr_count adds 2 where VCC is reserved
+    SGPRs    .amdhsa_next_free_sgpr >= highest SGPR + 1, at most 106; .sgpr_count adds 2 where VCC is reserved,
+             and counts none where the descriptor gives the one that it must (LLVM AMDGPUAsmPrinter)
     LDS      .amdhsa_group_segment_fixed_size = .group_segment_fixed_size, at most 64 KB
     scratch  .amdhsa_private_segment_fixed_size = .private_segment_fixed_size; scratch instructions need some
     others   .amdhsa_kernarg_size = .kernarg_segment_size; .amdhsa_wavefront_size32 1 = .wavefront_size 32;
@@ -58,7 +59,8 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
         if vcc == 0 and found.vcc:
             yield _at(kernel, "reserve_vcc", "the code uses VCC", expected=".amdhsa_reserve_vcc 1", got="0")
         extra = 2 if vcc != 0 else 0
-        yield from _same(kernel, ".sgpr_count", sgprs + extra, f".amdhsa_next_free_sgpr {sgprs} + {extra} for VCC")
+        if sgprs != 1 or not known or found.sgprs or metadata.number(kernel, ".sgpr_count") != extra:
+            yield from _same(kernel, ".sgpr_count", sgprs + extra, f".amdhsa_next_free_sgpr {sgprs} + {extra} for VCC")
     user = kernel.number("user_sgpr_count")
     if user is not None and not 0 <= user <= USER_SGPRS:
         yield _at(kernel, "user_sgpr_count", "too many user SGPRs", expected=f"0 to {USER_SGPRS}", got=str(user))

@@ -40,6 +40,7 @@ class BankBalance:
 
     rows, columns: the thread tile that is expected, words of A's column and of B's row.
     vgprs:         how many VGPRs the kernel may use; up to 240 leaves room for 6 waves a SIMD.
+    kernel:        which one, of several.
 
     Requires:   an inner loop as `outer_product` describes it, accumulators that start at zero and that nothing else in
                 the loop nest touches, one exit of the nest, and LDS words that were loaded by twos or more.
@@ -53,9 +54,10 @@ class BankBalance:
     rows: int = 8
     columns: int = 16
     vgprs: int = 240
+    kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        kernel = program.kernel()
+        kernel = program.kernel(self.kernel or None)
         product = outer_product.find(kernel, (self.rows, self.columns))
         plan = _Plan(product, self.vgprs)
         cfg = product.cfg

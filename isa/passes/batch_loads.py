@@ -49,7 +49,7 @@ class BatchLoads:
     """Gives the main loop's global loads SGPR bases and spreads them over its steps.
 
     per_step: how many loads go into each step of the loop, after its LDS loads.
-    vgprs, sgprs: how many the kernel may use.
+    vgprs, sgprs: how many the kernel may use; kernel: which one, of several.
 
     Requires:   an unrolled main loop of one basic block; global loads in it whose addresses are sums as above; nothing
                 between their old and new places that waits for them or touches their destinations.
@@ -62,9 +62,10 @@ class BatchLoads:
     per_step: int = 2
     vgprs: int = 240
     sgprs: int = SGPR_LIMIT
+    kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        kernel = program.kernel()
+        kernel = program.kernel(self.kernel or None)
         cfg = flow_graph.of_kernel(kernel)
         loop = outer_product.most_fmas(kernel, cfg)
         outer_product.one_block(cfg, loop)

@@ -14,7 +14,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Protocol, get_type_hints
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol, cast, get_type_hints
 
 from isa.asm.emit import emit
 from isa.asm.parse import parse
@@ -90,15 +91,19 @@ def _error(text: str, at: int, message: str, **details: str | None) -> IsaError:
     return IsaError(message, span=Span("<pipeline>", 1, at + 1, text), **details)
 
 
-def run_pipeline(program: Program, text: str, name_file: NameFile | None = None) -> Iterator[tuple[str, Program]]:
+def run_pipeline(
+    program: Program, text: str, name_file: NameFile | None = None, kernel: str = ""
+) -> Iterator[tuple[str, Program]]:
     """Yields (name of the pass, the verified program after it) for each pass of the pipeline `text`; the very program
-    that the pass got where it left it alone.
+    that the pass got where it left it alone. kernel: which one passes rewrite that look at one kernel.
 
     name_file gives each program its file name; default: "<file> after <pass>". Raises IsaError: a pipeline that cannot
     be read, a program that is not legal or has not the shape a pass needs, or what a pass broke.
     """
     origin = program.file
     steps = parse_pipeline(text)
+    if kernel:
+        steps = [cast(Pass, replace(cast(Any, s), kernel=kernel)) if hasattr(s, "kernel") else s for s in steps]
     if steps:
         _verify("the pipeline's input is not legal", "mend it first: no pass has run yet", program)
     for number, step in enumerate(steps, start=1):

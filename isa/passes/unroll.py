@@ -28,7 +28,7 @@ _LDS_OFFSET = 1 << 16
 class Unroll:
     """Unrolls the inner loop of a GEMM, all steps of it.
 
-    limit: the most steps that are unrolled.
+    limit: the most steps that are unrolled; kernel: which one, of several.
 
     Requires:   an inner loop of one basic block whose number of steps is a constant.
     Guarantees: the same instructions in the same order as the loop ran them, without branch, counter and, where they
@@ -38,9 +38,10 @@ class Unroll:
 
     name: ClassVar[str] = "unroll"
     limit: int = 64
+    kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        kernel = program.kernel()
+        kernel = program.kernel(self.kernel or None)
         cfg = flow_graph.of_kernel(kernel)
         loop = outer_product.most_fmas(kernel, cfg)
         outer_product.one_block(cfg, loop)

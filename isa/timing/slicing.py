@@ -117,7 +117,7 @@ def slice_of(cfg: Cfg) -> Slice:
         if i not in slots:
             raise insts[i].error(
                 f"an address or a branch depends on data from {access.space} memory",
-                hint="its time can be told only from a launch with real data",
+                hint="its time can be told only from a launch with real data: --run",
             )
     run = {
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]

@@ -18,9 +18,11 @@ import hipgemm
 from hipgemm.build import linked, readable
 from hipgemm.cli import main
 from hipgemm.kernel_files import read_kernel
+from hipgemm.kernels import rung
 from hipgemm.launch import words_for
 from isa import toolchain
 from isa.asm.emit import emit
+from isa.asm.parse import parse
 from isa.errors import IsaError
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -333,3 +335,74 @@ def test_a_structure_by_value(tmp_path: Path) -> None:
     words = ["check", str(file), "--grid", "1", "--block", "1", "--arg", "struct:i8:-2,f32:1.5", "--arg", "zeros:f32:1"]
     done = CliRunner().invoke(main, [*words, "--expect", str(tmp_path / "out.npy")])
     assert done.exit_code == 0, done.output
+
+
+CPP = """
+#include "value.h"
+#include <hip/hip_runtime.h>
+struct Params { unsigned char mode; double scale; };
+namespace mine {
+template <class T> __global__ void scaled(const T *x, Params p, T *y) {
+    y[threadIdx.x] = x[threadIdx.x] * p.scale + ADDED;
+}
+__global__ void other(float *y) { *y = 1; }
+}
+template __global__ void mine::scaled<float>(const float *, Params, float *);
+template __global__ void mine::scaled<double>(const double *, Params, double *);
+"""
+
+
+def test_kernels_of_cpp_are_called_as_the_source_calls_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several, in a namespace, templates, with a structure, which has no name in the metadata; flags with paths from
+    here; a launch file that says which."""
+    monkeypatch.chdir(tmp_path)
+    Path("include").mkdir()
+    Path("include/value.h").write_text("#define ADDED 1\n")
+    Path("mine.cpp").write_text(CPP)
+    np.save("y.npy", np.arange(32) * 2.5 + 1)
+    by_position = "--arg arange:f64:32 --arg struct:u8:1,f64:2.5 --arg zeros:f64:32".split()
+    by_name = "--arg y=zeros:f64:32 --arg what=struct:u8:1,f64:2.5 --arg x=arange:f64:32".split()
+    for name, arguments in (("mine::scaled<double>", by_name), ("scaled<double>", by_position)):
+        words = ["check", "mine.cpp", "--kernel", name, "--grid", "1", "--block", "32", *arguments, "--expect", "y.npy"]
+        done = CliRunner().invoke(main, [*words, "--schedules", "1", "--", "-I", "include"])
+        assert done.exit_code == 0, done.output
+    Path("mine.toml").write_text('["scaled<float>"]\ngrid = 1\nblock = 32\nargs = '
+                                 '["arange:f32:32", "struct:u8:1,f64:2.5", "zeros:f32:32"]\n')  # fmt: skip
+    done = CliRunner().invoke(main, ["time", "mine.cpp", "--", "-Iinclude"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("mine::scaled<float>, 1 x 1 x 1 workgroups")
+    shown = CliRunner().invoke(main, ["inspect", "mine.cpp", "-Iinclude"]).stdout
+    names = ["mine::other", "mine::scaled<float>", "mine::scaled<double>"]
+    assert [line.split()[0] for line in shown.splitlines()[1:4]] == names
+    done = CliRunner().invoke(main, ["lint", "mine.cpp", "--kernel", "scaled", "-Iinclude"])
+    assert done.exit_code == 2
+    assert f"one of {', '.join(names)}" in done.stderr
+    done = CliRunner().invoke(main, ["prove", "mine.cpp", "--against", "mine.cpp", "--kernel", "other", "-Iinclude"])
+    assert done.stdout.startswith("proved: mine.cpp computes what mine.cpp does"), done.output
+    done = CliRunner().invoke(main, ["check", "-", "--grid", "1", "--block", "1", "--arg", "zeros:f32:1"],
+                              f"{KERNEL_OF_ONE}\n")  # fmt: skip
+    assert done.stderr.endswith("<stdin>: 0 faults, 0 notes\n")
+
+
+KERNEL_OF_ONE = "#include <hip/hip_runtime.h>\n__global__ void one(float *y) { *y = 1; }"
+
+
+def test_passes_rewrite_the_kernel_that_is_named(tmp_path: Path) -> None:
+    """Of several in a file; the others stay as they are."""
+    text = emit(readable(rung("kernel5")))
+    more = emit(readable(rung("kernel1")))
+    code, _, metadata = text.partition("\t.amdgpu_metadata\n")
+    own_code, _, own = more.partition("\t.amdgpu_metadata\n")
+    entries = own.partition("amdhsa.kernels:\n")[2].partition("amdhsa.target")[0]
+    both = f"{code}{own_code.replace('.LBB0', '.LBB9').replace('func_end0', 'func_end9')}\t.amdgpu_metadata\n"
+    both += metadata.replace("amdhsa.kernels:\n", f"amdhsa.kernels:\n{entries}")
+    file, out = tmp_path / "two.s", tmp_path / "out.s"
+    file.write_text(both)
+    done = CliRunner().invoke(main, ["opt", str(file), "--passes", "bank-balance"])
+    assert (done.exit_code, "which kernel?" in done.stderr) == (2, True), done.output
+    words = ["opt", str(file), "--passes", "bank-balance", "--kernel", "kernel5", "-o", str(out)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    for name, same in (("kernel5", False), ("kernel1", True)):
+        was, now = ([str(i) for _, i in parse(f.read_text(), "x.s").kernel(name).instructions()] for f in (file, out))
+        assert (was == now) is same

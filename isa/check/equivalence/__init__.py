@@ -199,7 +199,7 @@ def _different(a: Kernel, b: Kernel, difference: Difference, facts: Facts) -> Pr
 
 def _names(a: Kernel, b: Kernel) -> tuple[str, str]:
     """What to call the two: by their names, or by their files where the names do not tell them apart."""
-    return (a.name, b.name) if a.name != b.name else (a.program.file, b.program.file)
+    return (a.name, b.name) if a.name != b.name else (a.program.called, b.program.called)
 
 
 def _assumptions(facts: Facts) -> tuple[str, ...]:
