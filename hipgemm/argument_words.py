@@ -136,6 +136,10 @@ def expected(path: Path, array: Array) -> np.ndarray:
     return wanted.reshape(array.shape)
 
 
+_FIRST = 5
+"""Wrong elements that a verdict names."""
+
+
 def against(expected: np.ndarray, tolerance: float) -> Callable[[np.ndarray], Verdict]:
     """Judges an array by another: each element may be off by `tolerance`, or by that share of what is expected where
     this is larger than 1; a NaN must be a NaN."""
@@ -155,8 +159,12 @@ def against(expected: np.ndarray, tolerance: float) -> Callable[[np.ndarray], Ve
         if good.all():
             return Verdict(True, finite, most)
         excess = np.where(good, -1.0, np.where(np.isnan(error), np.inf, error))
-        place = np.unravel_index(int(excess.argmax()), excess.shape)
-        worst = (*map(int, place), float(answer[place]), float(expected[place]))
-        return Verdict(False, finite, most, int((~good).sum()), worst)
+
+        def element(number: int) -> tuple[float, ...]:
+            place = np.unravel_index(number, excess.shape)
+            return (*map(int, place), float(answer[place]), float(expected[place]))
+
+        first = tuple(map(element, np.flatnonzero(~good)[:_FIRST]))
+        return Verdict(False, finite, most, int((~good).sum()), element(int(excess.argmax())), first)
 
     return judge

@@ -59,7 +59,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured. launch: its arrays, and what must become of them; `facts`: of its code object, where there is
+    """What is measured. launch: its arrays, and what must become of them; facts: of its code object, where there is
     one; the rest as in LaunchResult."""
 
     name: str
@@ -68,6 +68,8 @@ class Subject:
     launch: Launch
     facts: code_object.DescribedKernel | None = None
     warnings: tuple[str, ...] = ()
+    reference: str = ""
+    free: tuple[str, ...] = ()
 
 
 def run(
@@ -136,17 +138,34 @@ def measure_launch(
     repeats: int | None = None,
     cold: bool = False,
     step: Step | None = None,
+    simulate: bool = False,
+    tolerance: float = 0.0,
 ) -> Measured:
-    """Run a launch of a kernel whose code is there, however it was made."""
+    """Run a launch of a kernel whose code is there, however it was made.
+
+    simulate: on a card, where nothing says what its arrays must hold, hold them against what the simulated card makes
+    of them, within a tolerance (`hipgemm.card_reference`)."""
     facts = code_object.load(made.image, device.arch).kernel(made.name)
     launch = launch.bound(facts)
+    warnings, reference = made.warnings, ""
+    free: tuple[str, ...] = ()
+    if simulate and not device.simulated and not launch.references and launch.arrays:
+        from hipgemm import card_reference
+
+        if step:
+            step(f"running {made.name} on the simulated card, to compare")
+        try:
+            launch, free = card_reference.expected_of(made, launch, tolerance)
+            reference = "the simulated card"
+        except IsaError as error:
+            warnings = (*warnings, f"not compared with the simulated card, which says: {error.message}")
     function = device.load(made.image, made.name)
 
     def start(arrays: Sequence[Buffer], stream: Any) -> None:
         arguments = launch.values([x.address for x in arrays])
         device.launch(function, launch.grid, launch.block, arguments, stream=stream, dynamic_lds=launch.dynamic_lds)
 
-    subject = Subject(made.name, start, made.made_by, launch, facts, made.warnings)
+    subject = Subject(made.name, start, made.made_by, launch, facts, warnings, reference, free)
     measured = measure_subject(subject, device, repeats=repeats, cold=cold, step=step)
     device.unload(function)
     return measured
@@ -229,7 +248,8 @@ def _result(
     best = min(known, default=None)
     facts, launch = subject.facts, subject.launch
     # Of several arrays, the one that is furthest off.
-    verdict = max(verdicts, key=lambda v: (not v.correct, v.wrong), default=None)
+    at = max(range(len(verdicts)), key=lambda i: (not verdicts[i].correct, verdicts[i].wrong), default=None)
+    verdict = None if at is None else verdicts[at]
     common: dict[str, Any] = {
         "kernel": subject.name,
         "arch": device.arch,
@@ -262,9 +282,12 @@ def _result(
     }
     if (p := launch.problem) is None:
         arrays = {array.name: (array.dtype, array.shape) for array in launch.arrays if not array.scratch}
+        compared = tuple(launch.arrays[r.array].name for r in launch.references)
+        wrong_in = {name: v.wrong for name, v in zip(compared, verdicts, strict=True) if v.wrong}
         return LaunchResult(
-            **common, grid=launch.grid, block=launch.block, arrays=arrays, changed=changed,
-            compared=tuple(launch.arrays[r.array].name for r in launch.references),
+            **common, grid=launch.grid, block=launch.block, arrays=arrays, changed=changed, compared=compared,
+            reference=subject.reference, free=subject.free if wrong_in else (), wrong_in=wrong_in,
+            first_wrong=verdict.first if verdict else (),
         )  # fmt: skip
     sizes: dict[str, Any] = {
         "m": p.m,

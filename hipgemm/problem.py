@@ -74,6 +74,7 @@ class Verdict:
 
     max_abs_error is None where the answer holds a NaN or an infinity.
     worst: (row, column, got, expected) of the element furthest beyond its bound, where the answer is wrong.
+    first: the same of the first few that are, where somebody looked.
     """
 
     correct: bool
@@ -81,6 +82,7 @@ class Verdict:
     tolerance: float
     wrong: int = 0
     worst: tuple[float, ...] | None = None
+    first: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -21,11 +22,14 @@ class LaunchResult(Shown):
     """A launch that was run. Times are milliseconds of one launch.
 
     grid, block: of the launch, in workgroups and work-items. arrays: name -> (dtype, shape) of those it was given;
-    changed: of them, how many elements hold something else than before; compared: those that there was a reference for.
+    changed: of them, how many elements hold something else than before; compared: those that there was a reference for;
+    wrong_in: how many elements of which were wrong; wrong, worst, first_wrong: of the one with most of them.
+    reference: who says what they must hold, if it is the simulated card; free: what of the code may differ from it.
     device:    what the device says of itself; simulated: whether it is the simulated card.
     correct:   None where there was nothing to hold the arrays against. tolerance: the largest bound of any element.
     max_abs_error: None where the answer holds a NaN or an infinity.
-    wrong, worst: how many elements are beyond their bounds, and (indices, got, expected) of the worst.
+    wrong, worst: how many elements are beyond their bounds, and (indices, got, expected) of the worst; first_wrong: of
+    the first few.
     time_kind: "measured" (events on a card), "predicted" (cycle model) or "none".
     band_ms:   of a prediction: the ends of its band over arbitration policies and machine numbers (docs/timing.md).
     time_ms, mean_ms: minimum and mean of `runs` launches.
@@ -47,6 +51,10 @@ class LaunchResult(Shown):
     arrays: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     compared: tuple[str, ...] = ()
+    wrong_in: dict[str, int] = field(default_factory=dict)
+    reference: str = ""
+    free: tuple[str, ...] = ()
+    first_wrong: tuple[tuple[float, ...], ...] = ()
     arch: str
     device: str
     simulated: bool
@@ -81,6 +89,7 @@ class LaunchResult(Shown):
         fields = asdict(self)
         if self.worst is not None:
             fields["worst"] = [x if x - x == 0 else str(x) for x in self.worst]
+        fields["first_wrong"] = [[x if x - x == 0 else str(x) for x in place] for place in self.first_wrong]
         return fields
 
     def to_json(self) -> str:
@@ -93,6 +102,7 @@ class LaunchResult(Shown):
             ("device", f"{self.device} ({self.arch})"),
             *self._what(),
             ("answer", self._answer()),
+            *(self._more_wrong() if self.correct is False else ()),
             ("time", self._time()),
         ]
         if self.host_ms is not None:
@@ -122,22 +132,33 @@ class LaunchResult(Shown):
 
     def _of(self) -> tuple[str, int]:
         """What the answer is called, and how many elements it has."""
-        elements = sum(math.prod(self.arrays[name][1]) for name in self.compared)
-        return (self.compared[0] if len(self.compared) == 1 else ""), elements
+        most = max(self.wrong_in, key=lambda name: self.wrong_in[name], default="")
+        name = most or (self.compared[0] if len(self.compared) == 1 else "")
+        return name, sum(math.prod(self.arrays[n][1]) for n in ([name] if name else self.compared))
 
     def _answer(self) -> str:
         if self.correct is None or self.tolerance is None:
             return "not compared with anything: --expect FILE.npy"
         error = "not finite" if self.max_abs_error is None else f"{self.max_abs_error:.3g}"
         text = f"largest error {error}, tolerance {self.tolerance:.3g}"
+        if self.correct and self.reference:
+            return f"the same as on {self.reference}: {text}"
         if self.correct:
             return f"correct: {text}"
         name, elements = self._of()
-        text = f"WRONG in {self.wrong} of {elements} elements: {text}"
+        of = f"{self.wrong} of {elements} elements" + (f" of {name}" if len(self.compared) > 1 else "")
+        text = f"{f'NOT AS ON {self.reference}' if self.reference else 'WRONG'} in {of}: {text}"
         if self.worst:
-            *place, got, expected = self.worst
-            text += f"; {name}{[*map(int, place)]} is {got:.9g}, expected {expected:.9g}"
+            text += f"; {_element(name, self.worst)}"
         return text
+
+    def _more_wrong(self) -> list[tuple[str, str]]:
+        """The first elements that are wrong, and what may be the cause."""
+        name, _ = self._of()
+        rows = [("first of them", "; ".join(_element(name, one) for one in self.first_wrong))] if self.reference else []
+        others = ", ".join(f"{count} of {other}" for other, count in self.wrong_in.items() if other != name)
+        rows += [("wrong, too", others)] if others else []
+        return rows + [("may differ", f"{one}; --tolerance says how far") for one in self.free]
 
     def _time(self) -> str:
         if self.time_ms is None:
@@ -156,6 +177,11 @@ class LaunchResult(Shown):
         rows = self.rows()
         width = max(len(what) for what, _ in rows)
         return "\n".join([source_name(self.kernel), *(f"  {what:<{width}}  {value}" for what, value in rows)])
+
+
+def _element(name: str, element: Sequence[float]) -> str:
+    *place, got, expected = element
+    return f"{name}{[*map(int, place)]} is {got:.9g}, expected {expected:.9g}"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -199,4 +225,4 @@ class Result(LaunchResult):
         return "C", self.m * self.n
 
 
-_NOT_A_GEMMS = ("grid", "block", "arrays", "changed", "compared")
+_NOT_A_GEMMS = ("grid", "block", "arrays", "changed", "compared", "wrong_in", "reference", "free", "first_wrong")

@@ -34,17 +34,19 @@ if TYPE_CHECKING:
 @launch_options
 @click.option("--out", "outs", multiple=True, metavar="[ARG=]FILE.npy",
               help="Save what an array holds afterwards; the last one if not named.")  # fmt: skip
+@click.option("--no-check", is_flag=True, help="On a card: do not hold it against the simulated card.")
 @code_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     what: str, problem: Problem, repeats: int | None, cold: bool, device: str | None, card_name: str | None, cpu: str,
-    request: LaunchRequest, outs: tuple[str, ...], code: CodeOptions, as_json: bool,
+    request: LaunchRequest, outs: tuple[str, ...], no_check: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Build a kernel, run it and check its answer.
 
     A kernel of the ladder (`hipgemm list`) computes C = alpha A B + beta C, which is held against a float64 product.
     HIP source, assembly (- for stdin) or a code object needs --grid, --block, and an --arg for each argument of its
-    kernel, or a launch file beside it; --expect says what it must compute, --out keeps it.
+    kernel, or a launch file beside it; --expect says what it must compute, --out keeps it. On a card,
+    where nobody says it, that is what the simulated card makes of it, element by element.
 
     Exit status 1 if the answer is wrong.
     """
@@ -62,7 +64,10 @@ def command(
             kernel, request, problem, arch=code.arch or opened.arch, hipcc=code.hipcc, cus=opened.cus
         )
         places = {launch.array(name): inputs.writable(Path(path)) for name, path in map(named, outs)}
-        measured = measure_launch(made, launch, opened, repeats=repeats, cold=cold, step=step)
+        measured = measure_launch(
+            made, launch, opened, repeats=repeats, cold=cold, step=step, simulate=not no_check,
+            tolerance=request.tolerance,
+        )  # fmt: skip
     _save(places, measured, launch)
     click.echo(measured.result.to_json() if as_json else repr(measured.result))
     sys.exit(1 if measured.result.correct is False else 0)

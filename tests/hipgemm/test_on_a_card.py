@@ -197,3 +197,58 @@ def test_a_kernel_of_ones_own_on_a_card(run_program: Run, tmp_path: Path, factor
     assert result["correct"] is (status == 0)
     assert result["time_kind"] == "measured"
     assert result["runs"] == 16
+
+
+REDUCE = """
+#include <hip/hip_runtime.h>
+extern "C" __global__ void total(const float *x, float *sum, float *y) {
+    atomicAdd(sum, x[threadIdx.x]);
+    y[threadIdx.x + 1] = __expf(x[threadIdx.x]);
+}
+"""
+AGAINST = """
+import json, sys
+from click.testing import CliRunner
+from hipgemm import device, simulated_hip
+simulated_hip.install()
+simulated_hip.installed = lambda: False
+device.cards_present = lambda: [device.CardFound(1, "gfx1100")]
+from hipgemm.cli import main
+really = device.Buffer.download
+def off(buffer, array):
+    "What a card would leave that computes two words of 1000 otherwise."
+    really(buffer, array)
+    if array.size == 1000 and array[-1] != 999:
+        array[3] += 0.5
+        array[7] = float("nan")
+def run(*more, code=0):
+    done = CliRunner().invoke(main, ["run", *words, *more, "--device", "card"])
+    assert done.exit_code == code, done.output
+    return json.loads(done.stdout) if "--json" in more else done.stdout
+words = [SAXPY, *"--grid 4 --block 256 --arg i32:1000 --arg f32:2 --arg arange:f32:1000 --arg zeros:f32:1000".split()]
+assert "the same as on the simulated card: largest error 0, tolerance 0" in run()
+device.Buffer.download = off
+shown = run(code=1)
+assert "NOT AS ON the simulated card in 2 of 1000 elements of y: largest error not finite" in shown, shown
+assert "y[3] is 6.5, expected 6; y[7] is nan, expected 14" in shown and "may differ" not in shown
+told = run("--json", code=1)
+assert (told["correct"], told["wrong_in"], told["reference"]) == (False, {"y": 2}, "the simulated card")
+assert told["first_wrong"] == [[3, 6.5, 6.0], [7, "nan", 14.0]] and told["time_kind"] == "measured"
+asked_off = run("--json", "--no-check")
+assert (asked_off["correct"], asked_off["runs"]) == (None, 16)
+words = [TOTAL, *"--grid 1 --block 32 --arg random:f32:32 --arg zeros:f32:1 --arg unwritten:f32:1000".split()]
+shown = run(code=1)
+assert "NOT AS ON the simulated card in 2 of 1000 elements of y" in shown, shown
+assert "what depends on who is first: global_atomic_add_f32; --tolerance says how far" in shown
+assert "whose last bits nobody published: v_exp_f32; --tolerance says how far" in shown
+device.Buffer.download = really
+assert run("--json")["correct"], "what nobody wrote is alike"
+"""
+
+
+def test_what_a_card_leaves_is_held_against_the_simulated_card(run_program: Run, tmp_path: Path) -> None:
+    """Where nothing else is said. Element by element; what may differ for no fault of the code is named."""
+    file = tmp_path / "total.hip"
+    file.write_text(REDUCE)
+    saxpy = HERE / "own" / "saxpy.hip"
+    run_program(AGAINST.replace("[SAXPY", f"[{str(saxpy)!r}").replace("[TOTAL", f"[{str(file)!r}"))
