@@ -107,7 +107,6 @@ def rocm_path() -> Path:
 
     names = [n for binding in _bindings() for n in binding.__pyx_capi__]
     known = {EXPORTED.get(n, n) for n in names if n.startswith("hip")}
-    known |= {f"amd_comgr_{name}" for name in calls.comgr.ABSENT.split()}
     return library.build(library.source(calls.CALLS, known))
 
 

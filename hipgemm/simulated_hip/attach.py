@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -17,6 +19,7 @@ from typing import Any
 from hipgemm import simulated_hip
 from hipgemm.simulated_hip import calls, library
 from hipgemm.simulated_hip.card import HipCard
+from isa import cache
 
 CARD = "HIPGEMM_CARD"
 """Names the card that the simulated one stands for."""
@@ -24,6 +27,8 @@ CHECK = "HIPGEMM_CHECK"
 """Names a file: each launch is checked, and a line is added to the file for each fault."""
 RECORD = "HIPGEMM_RECORD"
 """Names a folder that keeps each launch."""
+ROOTS = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
+"""Variables that say where ROCm lies."""
 PLUGINS = Path(__file__).with_name("plugins")
 """On the path of a Python, it makes the simulated card a backend of Triton."""
 _lock = threading.Lock()
@@ -34,7 +39,7 @@ def environment(
 ) -> dict[str, str]:
     """Variables with which a command, and what it starts, finds the simulated card in place of ROCm's. faults: launches
     are checked, and this file gets a line for each fault; record: a folder that keeps each launch."""
-    root = simulated_hip.rocm_path()
+    root, compiler = simulated_hip.rocm_path(), _hipcc(before)
 
     def first(folder: Path, variable: str) -> str:
         return os.pathsep.join(filter(None, (str(folder), before.get(variable))))
@@ -42,12 +47,30 @@ def environment(
     more = {CARD: card, CHECK: faults and str(faults), RECORD: record and str(record.resolve())}
     return {
         **before,
-        **dict.fromkeys(("ROCM_PATH", "ROCM_HOME", "HIP_PATH"), str(root)),
+        **dict.fromkeys(ROOTS, str(root)),
         "LD_LIBRARY_PATH": first(root / "lib", "LD_LIBRARY_PATH"),
+        **({"PATH": first(compiler, "PATH")} if compiler else {}),
         "PYTHONPATH": first(PLUGINS, "PYTHONPATH"),
         **for_triton(root),
         **{name: value for name, value in more.items() if value},
     }
+
+
+def _hipcc(before: Mapping[str, str]) -> Path | None:
+    """A folder with a `hipcc` for the command: the one that it would find, in the environment of before, since in that
+    of the simulated card it would look for its compiler in vain. None where there is no hipcc."""
+    found = shutil.which("hipcc", path=before.get("PATH"))
+    if found is None:
+        return None
+    theirs = {"HIP_PLATFORM": "amd"} | {name: before[name] for name in (*ROOTS, "HIP_PLATFORM") if name in before}
+    words = [*(f"-u {name}" for name in ROOTS), *(f"{name}={shlex.quote(value)}" for name, value in theirs.items())]
+    text = f'#!/bin/sh\nexec env {" ".join(words)} {shlex.quote(found)} "$@"\n'
+
+    def fill(folder: Path) -> None:
+        (folder / "hipcc").write_text(text)
+        (folder / "hipcc").chmod(0o755)
+
+    return cache.make("hipcc", cache.key(text), fill)
 
 
 def for_triton(root: Path) -> dict[str, str]:

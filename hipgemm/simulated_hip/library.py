@@ -2,10 +2,11 @@
 
 `source` is shim.c followed by where Python lies and how the connection is made in it (`attach.py`), by one exported
 function for each declared call, and by one that answers hipErrorNotSupported (for hiprtc: its internal error) for each
-further call that hip-python knows. It is compiled once by the system's C compiler or by zig's, and kept in the cache by
-content, in a folder as $ROCM_PATH names one: lib/libamdhip64.so, and links to it by the other names that programs ask
-for. Programs that were linked with ROCm's library ask for versions of its symbols (hip_4.2 and later): versions.map
-defines them all, and since no symbol of this library belongs to one, each symbol answers for any version.
+further call that hip-python knows, and the like for ROCm's other libraries that programs are linked with (refused.txt).
+It is compiled once by the system's C compiler or by zig's, and kept in the cache by content, in a folder as $ROCM_PATH
+names one: lib/libamdhip64.so, and links to it by the other names that programs ask for. Programs that were linked with
+ROCm's library ask for versions of its symbols (hip_4.2 and later): versions.map defines them all, and since no symbol
+of this library belongs to one, each symbol answers for any version.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from hipgemm.simulated_hip.abi import Call
@@ -30,14 +31,33 @@ FLAGS = (
     "-pthread",
 )
 LIBRARY = "lib/libamdhip64.so"
-LINKS = (
-    *(f"lib/libamdhip64.so.{version}" for version in (5, 6, 7)),
-    *(f"lib/libhiprtc.so{version}" for version in ("", ".5", ".6", ".7")),
-    *(f"lib/libamd_comgr.so{version}" for version in ("", ".3")),
-)  # fmt: skip
-"""The other names of the library. hiprtc and comgr are libraries of their own in ROCm; here the same one answers."""
+REFUSED = Path(__file__).with_name("refused.txt")
 
 
+def _refused() -> Iterator[tuple[str, list[str], int, list[str]]]:
+    """(library, versions of its name, code, calls) by refused.txt."""
+    text = re.sub(r"^#.*\n", "", REFUSED.read_text(), flags=re.M)
+    for library, versions, code, calls in re.findall(r"^(\w+) ([\d ]+)= (\d+)\n((?: .*\n)*)", text, re.M):
+        names = [_each(name) for name in calls.split()]
+        yield library, versions.split(), int(code), [name for each in names for name in each]
+
+
+def _each(pattern: str) -> list[str]:
+    """The names of a pattern like a[SD]b."""
+    before, bracket, rest = pattern.partition("[")
+    letters, _, after = rest.partition("]")
+    return [f"{before}{letter}{after}" for letter in letters] if bracket else [pattern]
+
+
+def _links() -> Iterator[str]:
+    for name, versions in (("libamdhip64", "567"), ("libhiprtc", "567"), *((name, v) for name, v, *_ in _refused())):
+        if f"lib/{name}.so" != LIBRARY:
+            yield f"lib/{name}.so"
+        yield from (f"lib/{name}.so.{version}" for version in versions)
+
+
+LINKS = tuple(_links())
+"""The other names of the library. In ROCm they are libraries of their own; here the same one answers or refuses."""
 _DEFINED = re.compile(r"^EXPORT .*?(\w+)\(", re.M)
 
 
@@ -48,7 +68,11 @@ def source(calls: Mapping[str, Call], known: Iterable[str]) -> str:
     """
     shim = Path(__file__).with_name("shim.c").read_text()
     forwarded = [_forwarding(i, c) for i, c in enumerate(calls.values())]
-    absent = [_absent(name) for name in sorted(set(known) - set(calls) - set(_DEFINED.findall(shim)))]
+    codes = dict.fromkeys(known, "HIP_NOT_SUPPORTED")
+    codes |= {name: "HIPRTC_INTERNAL_ERROR" for name in codes if name.startswith("hiprtc")}
+    codes |= {name: str(code) for *_, code, names in _refused() for name in names}
+    defined = {*calls, *_DEFINED.findall(shim)}
+    absent = [_absent(name, code) for name, code in sorted(codes.items()) if name not in defined]
     return "\n".join([_python(contract(calls)), shim, *forwarded, *absent])
 
 
@@ -89,9 +113,9 @@ def _quoted(text: str) -> str:
     return "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in os.fsencode(text))
 
 
-def _absent(name: str) -> str:
-    kind = name.partition("_")[0] if name.startswith("amd") else name[:6]
-    code = {"hiprtc": "HIPRTC_INTERNAL_ERROR", "amd": "COMGR_ERROR"}.get(kind, "HIP_NOT_SUPPORTED")
+def _absent(name: str, code: str) -> str:
+    if code == "0":
+        return f"EXPORT int {name}(void) {{ return 0; }}\n"
     return f'EXPORT int {name}(void) {{ return missing("{name}", {code}); }}\n'
 
 

@@ -4,6 +4,10 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from hipgemm.simulated_hip import device_libraries
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 COMMAND = "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
@@ -338,3 +342,52 @@ print(int(hiprtc.hiprtcCompileProgram(bad, 0, [])[0]))
         "4.0 9.0 14.0 19.0",
         "6",
     ]
+
+
+@pytest.mark.skipif(device_libraries.folder() is None, reason="no device libraries on this machine")
+def test_functions_of_the_device_libraries_and_narrow_floats(run_program: Run, tmp_path: Path) -> None:
+    """With AMD's own header; what it defines may be included again, as sources for other HIPs do."""
+    run(
+        run_program,
+        tmp_path,
+        '''
+SOURCE = b"""
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_bf16.h>
+#include <hip/hip_version.h>
+static_assert(HIP_VERSION >= 70200000, "");
+extern "C" __global__ void f(float *out, const float *in, double *twice) {
+    int i = threadIdx.x;
+    float x = in[i];
+    out[i] = sinf(x);
+    out[32 + i] = erff(x);
+    out[64 + i] = __half2float(__float2half(x) * __float2half(3.0f));
+    out[96 + i] = float(__hip_bfloat16(x));
+    twice[i] = pow(2.0 + x, 2.5);
+}
+"""
+program, code, log = build(SOURCE)
+assert code == R.HIPRTC_SUCCESS, log
+kernel = check(hip.hipModuleGetFunction(check(hip.hipModuleLoadData(image(program))), b"f"))
+x = np.linspace(-1.9, 7, 32, dtype=np.float32)
+x[:2] = np.inf, np.uint32(0x3f808000).view(np.float32)
+out, twice = np.empty(128, np.float32), np.empty(32)
+d = [check(hip.hipMalloc(v.nbytes)) for v in (out, x, twice)]
+K = hip.hipMemcpyKind
+check(hip.hipMemcpy(d[1], x, x.nbytes, K.hipMemcpyHostToDevice))
+check(hip.hipModuleLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, None, None, tuple(d)))
+check(hip.hipMemcpy(out, d[0], out.nbytes, K.hipMemcpyDeviceToHost))
+check(hip.hipMemcpy(twice, d[2], twice.nbytes, K.hipMemcpyDeviceToHost))
+sine, erf, tripled, narrow = out.reshape(4, 32)
+finite = x[1:].astype(np.float64)
+assert np.isnan(sine[0]) and np.abs(sine[1:] - np.sin(finite)).max() < 2e-7
+import math
+assert np.abs(erf - [math.erf(v) for v in x]).max() < 2e-7
+assert (tripled == (x.astype(np.float16) * np.float16(3)).astype(np.float32)).all()
+bits = x.view(np.uint32).astype(np.uint64)
+even = ((bits + 0x7fff + (bits >> 16 & 1)) >> 16 << 16).astype(np.uint32).view(np.float32)
+assert (narrow == even).all() and narrow[1] == 1.0, "a tie goes to the even one"
+assert np.allclose(twice, (2.0 + x.astype(np.float64)) ** 2.5, rtol=1e-15)
+''',
+    )

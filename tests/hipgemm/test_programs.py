@@ -168,10 +168,31 @@ def test_a_command_in_python_and_what_it_starts() -> None:
     )
     done = simulate("--card", "780M", "--", sys.executable, "-c", f"{text}; print(n.value, h.hipGetDevice(0))")
     assert done.stdout == "1 1\n"
+    libraries = (
+        "import ctypes; fft = ctypes.CDLL('libhipfft.so.0'); rccl = ctypes.CDLL('librccl.so.1'); "
+        "rccl.ncclGetErrorString.restype = ctypes.c_char_p; solver = ctypes.CDLL('librocsolver.so.0'); "
+        "print(fft.hipfftCreate(None), ctypes.CDLL('libroctx64.so.4').roctxRangePushA(b'x'), solver.rocsolver_zpotrf(),"
+        " rccl.ncclGetErrorString(3).decode())"
+    )
+    done = simulate("--", sys.executable, "-c", libraries)
+    assert done.stdout == "16 0 2 not on the simulated card\n"
+    refused = "hipgemm: the simulated card does not have {}\n"
+    assert done.stderr == refused.format("hipfftCreate") + refused.format("rocsolver_zpotrf")
     done = simulate("--", "sh", "-c", f'"{sys.executable}" -c "{text}; print(n.value)"; exit 3', code=3)
     assert done.stdout == "1\n"
     assert simulate("--", "sh", "-c", "kill -15 $$", code=128 + 15)
     assert "cannot run /no/such/program" in simulate("--", "/no/such/program", code=2).stderr
+
+
+def test_a_hipcc_finds_its_own_rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not the simulated card's, which has no compiler."""
+    hipcc = tmp_path / "hipcc"
+    hipcc.write_text('#!/bin/sh\necho "${ROCM_PATH-none} ${HIP_PATH-none} $HIP_PLATFORM $*"\n')
+    hipcc.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("ROCM_PATH", "/opt/their rocm")
+    monkeypatch.delenv("HIP_PATH", raising=False)
+    assert simulate("--", "hipcc", "-x", "a b").stdout == "/opt/their rocm none amd -x a b\n"
 
 
 RACE = """

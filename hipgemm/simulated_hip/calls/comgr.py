@@ -434,15 +434,3 @@ ACTIONS: dict[int, Callable[[_Work], None]] = {
     14: _sources_to_executable,
 }
 """By numbers of amd_comgr_action_kind_t."""
-
-ABSENT = (
-    "get_isa_metadata set_data_from_file_slice get_data_isa_name create_symbolizer_info destroy_symbolizer_info "
-    "symbolize get_data_metadata destroy_metadata get_metadata_kind get_metadata_string get_metadata_map_size "
-    "iterate_map_metadata metadata_lookup get_metadata_list_size index_list_metadata iterate_symbols symbol_lookup "
-    "symbol_get_info create_disassembly_info destroy_disassembly_info disassemble_instruction demangle_symbol_name "
-    "populate_mangled_names get_mangled_name populate_name_expression_map map_name_expression_to_symbol_name "
-    "lookup_code_object action_info_set_bundle_entry_ids action_info_get_bundle_entry_id_count "
-    "action_info_get_bundle_entry_id action_info_set_vfs action_info_set_device_lib_linking "
-    "action_info_set_working_directory_path action_info_get_working_directory_path"
-)
-"""Calls that are refused, without amd_comgr_."""

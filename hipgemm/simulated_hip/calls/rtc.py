@@ -6,11 +6,13 @@ is compiled as hiprtc does it: the HIP header and AMD's macros are there without
 `--offload-arch` (the card's own if not given). With -fgpu-rdc it becomes bitcode instead, for `rtc_link`.
 What the compiler says is the program's log.
 
+The HIP header is AMD's own for hiprtc, out of rocm-llvm-python, where AMD's device libraries are found as well
+(device_libraries.py), else the freestanding one of this project, which has no libm beyond the compiler's builtins.
+
 A name expression (`f<int>`, `&variable`) becomes a pointer behind the source, so that it is instantiated as C++ has it
 and found under its symbol's name in the assembly.
 
-Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes. Of the device libraries only printf is there, with
-no libm beyond the compiler's builtins.
+Sources: ROCm/clr, hipamd/src/hiprtc; hiprtc.h for types and codes.
 """
 
 from __future__ import annotations
@@ -19,20 +21,26 @@ import ctypes
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 
 from hipgemm.kernel_object import SOURCES
+from hipgemm.simulated_hip import device_libraries
 from hipgemm.simulated_hip.abi import VERSION, Answer, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
-from isa import cache, toolchain
+from isa import cache, packages, toolchain
 from isa.errors import IsaError
+from isa.toolchain import Toolchain
 
 INCLUDE = SOURCES / "include"
-PRINTF = Path(__file__).parents[1] / "hiprtc_printf.h"
+PRINTF, BF16 = (Path(__file__).parents[1] / f"hiprtc_{name}.h" for name in ("printf", "bf16"))
+INCLUDED = ("hip_runtime", "hip_fp16", "hip_bfloat16", "hip_vector_types", "hip_complex", "hip_version")
+"""Headers hip/*.h whose names AMD's header for hiprtc has already: a source may still include them."""
 MACROS = ("-D__HIPCC_RTC__", *map("-DHIP_VERSION_{}={}".format, ("MAJOR", "MINOR", "PATCH"), VERSION))
-FLAGS = ("-O3", *MACROS, "-include", "hip/hip_runtime.h", "-include", str(PRINTF), "-mprintf-kind=buffered")
+FLAGS = ("-O3", *MACROS, "-mprintf-kind=buffered")
+VERSION_NUMBER = VERSION[0] * 10_000_000 + VERSION[1] * 100_000 + VERSION[2]
 RELOCATABLE = "-fgpu-rdc"
 POINTER = "__hipgemm_name_"
 LOWERED = re.compile(rf"^{POINTER}(\d+):\n\s*\.quad\s+(\S+)", re.M)
@@ -178,19 +186,35 @@ def _pointers(names: Iterable[str]) -> str:
     )
 
 
+def _amds_header(tools: Toolchain) -> Path | None:
+    """AMD's own, where what it calls is there, too, and the compiler brings no other."""
+    if tools.kind == "hipcc" or device_libraries.folder() is None:
+        return None
+    with suppress(packages.PackageMissing):
+        header = packages.folder("rocm.llvm").parent / "amd_comgr" / "hiprtc_runtime.h"
+        return header if header.is_file() else None
+    return None
+
+
 def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable: bool) -> tuple[bytes, str, list[str]]:
     """The code object, or the bitcode if it is to be linked later, what the compiler said, and the symbols of the name
     expressions; found in the cache if all of it was compiled before."""
     tools = toolchain.find()
     toolchain.check_arch(arch)
     headers = (part for item in sorted(program.headers.items()) for part in item)
-    own = [f.read_bytes() for f in (*sorted(INCLUDE.rglob("*.h")), PRINTF)]
+    amds = _amds_header(tools)
+    include = None if amds else INCLUDE
+    own = [f.read_bytes() for f in (*([amds, BF16] if amds else sorted(INCLUDE.rglob("*.h"))), PRINTF)]
+    header = ["-include", str(amds or "hip/hip_runtime.h"), "-include", str(PRINTF)]
+    libraries = [f"-DHIP_VERSION={VERSION_NUMBER}", *device_libraries.flags(tools, arch)] if amds else []
+    flags = (*header, *libraries, *flags)
     mode = RELOCATABLE if relocatable else "|"
     pointers = _pointers(program.names)
     key = cache.key(program.source, pointers, program.name, *headers, mode, arch, *flags, tools.identity, *own)
 
     def fill(folder: Path) -> None:
-        for name, text in program.headers.items():
+        texts = {f"hip/{name}.h": "" for name in INCLUDED} | {"hip/hip_bf16.h": BF16.read_text()} if amds else {}
+        for name, text in {**texts, **program.headers}.items():
             if (at := (folder / name).resolve()).is_relative_to(folder.resolve()):
                 at.parent.mkdir(parents=True, exist_ok=True)
                 at.write_text(text)
@@ -199,14 +223,14 @@ def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable
         options = [f"-I{folder}", *flags]
         said = []
         if not relocatable or program.names:
-            said.append(tools.compile(source, assembly, arch=arch, cu_mode=False, include=INCLUDE, flags=options))
+            said.append(tools.compile(source, assembly, arch=arch, cu_mode=False, include=include, flags=options))
             found = {int(i): symbol for i, symbol in LOWERED.findall(assembly.read_text())}
             (folder / "names").write_text("\n".join(found[i] for i in range(len(program.names))))
         if relocatable:
             source.write_bytes(program.source)
             # Each unit defines a symbol that is called after this id: units that are linked need different ones.
             options.append(f"-cuid={key[:16]}")
-            said.append(tools.bitcode(source, folder / "code", arch=arch, include=INCLUDE, flags=options))
+            said.append(tools.bitcode(source, folder / "code", arch=arch, include=include, flags=options))
         else:
             said.append(tools.assemble(assembly, made, arch=arch))
             said.append(tools.link([made], folder / "code"))
