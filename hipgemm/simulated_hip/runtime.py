@@ -105,6 +105,14 @@ class RtcLink:
     code: Any = None
 
 
+@dataclass
+class BlasHandle:
+    """A hipBLAS handle. pointer_mode: 0 where alpha and beta lie on the host, 1 on the card."""
+
+    stream: int = 0
+    pointer_mode: int = 0
+
+
 class Runtime:
     """One process's HIP runtime with one simulated card after it.
 
@@ -140,6 +148,8 @@ class Runtime:
         self.programs: dict[int, RtcProgram] = {}
         self.links: dict[int, RtcLink] = {}
         self.comgr: dict[int, Any] = {}  # data, sets and actions of calls/comgr.py
+        self.blas: dict[int, BlasHandle] = {}
+        self.blas_kernels: dict[str, int] = {}  # by name, handles of functions
         self.take: Callable[[int], int] | None = None  # of the library: see hostcall.py
         self.registered_at = self.notes_read = 0  # of what compilers register: calls/registered.py
         self.registrations: dict[int, Any] = {}
@@ -195,6 +205,8 @@ class Runtime:
                 answer = call.function(self, *arguments)
             return self.text_address(answer) if isinstance(answer, str) else answer or 0
         except Answer as answer:
+            if answer.report is not None and self.say is not None:
+                self.say(f"hipgemm: {answer.report}")
             return int(answer.code)
         except HipError as error:
             return self._failed(ErrorCode(error.code), error.report)

@@ -2,6 +2,7 @@
 
 from hipgemm.simulated_hip.abi import CALLS
 from hipgemm.simulated_hip.calls import (
+    blas,
     comgr,
     contexts,
     cooperative,
@@ -21,6 +22,7 @@ from hipgemm.simulated_hip.calls import (
 
 __all__ = [
     "CALLS",
+    "blas",
     "comgr",
     "contexts",
     "cooperative",

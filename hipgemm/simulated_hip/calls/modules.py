@@ -51,6 +51,11 @@ def _load(rt: Runtime, image: bytes) -> int:
     return rt.handle(rt.modules, loaded)
 
 
+def load_kernel(rt: Runtime, image: bytes, name: str) -> int:
+    """The handle of a kernel of a code object that this project built."""
+    return function_of_module(rt, _load(rt, image), name)
+
+
 def load_at(rt: Runtime, image: int) -> int:
     """The handle of a module whose image lies at an address; how long it is, it says itself."""
     try:
@@ -203,6 +208,13 @@ def launch(
         raise HipError(ErrorCode.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
     arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
+    launch_checked(rt, launched, grid, block, dynamic_lds, kernarg, **options)
+
+
+def launch_checked(
+    rt: Runtime, launched: KernelHandle, grid: Triple, block: Triple, dynamic_lds: int, kernarg: bytes, **options: int
+) -> None:
+    """Run a launch that the card can start, and keep its report. kernarg: the explicit arguments as they lie."""
     with services(rt, launched, kernarg) as segment:
         if rt.timing_asked and isinstance(rt.card, ExpectsTimedLaunches):
             rt.card.expect(launched.kernel, grid, block, segment, dynamic_lds)
