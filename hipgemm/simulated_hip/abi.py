@@ -71,6 +71,7 @@ class ErrorCode(IntEnum):
     PeerAccessUnsupported = 217
     FileNotFound = 301
     InvalidHandle = 400
+    IllegalState = 401
     NotFound = 500
     NotReady = 600
     IllegalAddress = 700
@@ -84,6 +85,7 @@ class ErrorCode(IntEnum):
     NotSupported = 801
     StreamCaptureUnsupported = 900
     StreamCaptureUnmatched = 903
+    CapturedEvent = 907
     GraphExecUpdateFailure = 910
     Unknown = 999
 

@@ -1,8 +1,9 @@
 """Matrix products on the simulated card, by this project's kernels: what is behind its hipBLAS (calls/blas.py).
 
-The kernel is the one that `hipgemm.gemm` takes for such matrices. hipBLAS is column-major, the kernels row-major, so
-C^T = op(B)^T op(A)^T is computed. A matrix whose columns lie dense is used where it is; any other is gathered first,
-and C put back. Sums are float32, also where hipBLAS is asked for sums of float16.
+The kernel is the one that `hipgemm.gemm` takes for such matrices, but for few float32 elements one of a small tile: on
+the simulated card a kernel's translation takes longer than such a product. hipBLAS is column-major, the kernels
+row-major, so C^T = op(B)^T op(A)^T is computed. A matrix whose columns lie dense is used where it is; any other is
+gathered first, and C put back. Sums are float32, also where hipBLAS is asked for sums of float16.
 """
 
 from __future__ import annotations
@@ -21,10 +22,15 @@ from hipgemm.kernels import Gemm, rung
 from hipgemm.matrix_multiply import choose
 from hipgemm.simulated_hip.calls import modules
 from hipgemm.simulated_hip.calls.memory import reachable
+from hipgemm.simulated_hip.calls.streams import submit
 from hipgemm.simulated_hip.runtime import KernelHandle, Runtime
 from hipgemm.tuning.choose import chosen
 from hipgemm.tuning.shapes import Shape
 from isa.gemm.work import COUNTERS
+
+FEW = 1 << 16
+"""Elements of C, at most, for which SMALL is taken."""
+SMALL = "gemm_32x32x8_4x4_l4_g4_s1"
 
 
 @dataclass(frozen=True)
@@ -56,12 +62,17 @@ class Product:
     """C = alpha op(A) op(B) + beta C, for matrices that lie so; alpha and beta are numbers."""
 
     rt: Runtime
+    stream: int
     sizes: tuple[int, int, int]
     a: Stored
     b: Stored
     c: Stored
     alpha: float
     beta: float
+
+    def on_stream(self, a: int, b: int, c: int) -> None:
+        """On matrices at these addresses, where it is the stream's turn."""
+        submit(self.rt, self.stream, "product", lambda: self.run(a, b, c))
 
     def run(self, a: int, b: int, c: int) -> None:
         """On matrices at these addresses."""
@@ -87,10 +98,12 @@ class Product:
                 target[...] = answer
 
     def _kernel(self, k: int, flips: Sequence[bool]) -> str:
-        """The name of the one that `hipgemm.gemm` takes."""
+        """Its name."""
         m, n, _ = self.sizes
         if self.a.element == "f32":
             trans = "".join("t" if flip else "n" for flip in flips)
+            if m * n <= FEW:
+                return f"{SMALL}_{trans}"
             return chosen(Shape(n, m, k, trans), self.rt.stands_for.name).kernel
         return choose(n, m, 2 * self.rt.stands_for.wgps, Types(self.a.element, self.c.element), tuple(flips))
 

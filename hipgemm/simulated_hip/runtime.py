@@ -57,12 +57,23 @@ class Stream:
     priority: int = 0
 
 
+@dataclass(eq=False)
+class Graph:
+    """What a graph does, in order: each with its kind, for those who compare graphs. begun_on: the stream that was
+    captured."""
+
+    begun_on: int
+    nodes: list[tuple[str, Callable[[], None]]] = field(default_factory=list)
+
+
 @dataclass
 class HipEvent:
-    """`at`: how many launches there were when it was recorded, None before."""
+    """`at`: how many launches there were when it was recorded, None before; capture: into which it was recorded
+    last."""
 
     flags: int = 0
     at: int | None = None
+    capture: Graph | None = None
 
 
 @dataclass
@@ -140,6 +151,9 @@ class Runtime:
         self.registered: dict[int, int] = {}
         self.streams: dict[int, Stream] = {}
         self.events: dict[int, HipEvent] = {}
+        self.captures: dict[int, Graph] = {}  # by the stream that is captured
+        self.graphs: dict[int, Graph] = {}
+        self.executables: dict[int, Graph] = {}
         self.modules: dict[int, LoadedModule] = {}
         self.functions: dict[int, KernelHandle] = {}
         self.pools: dict[int, Pool] = {}

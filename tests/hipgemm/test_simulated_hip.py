@@ -572,3 +572,56 @@ assert hip.hipFuncSetAttribute(k, lds, 1 << 20)[0] == E.hipErrorInvalidValue
 assert hip.hipFuncSetAttribute(int(d), lds, 0)[0] == E.hipErrorInvalidDeviceFunction
 """
     )
+
+
+def test_graphs_do_what_was_captured_when_they_are_launched(run_program: Run) -> None:
+    run_program(
+        START
+        + """
+k = 8
+a, c = np.arange(k, dtype=np.float32), np.empty(1, np.float32)
+da, dc = ok(hip.hipMalloc(a.nbytes)), ok(hip.hipMalloc(4))
+stream, other, event = ok(hip.hipStreamCreate()), ok(hip.hipStreamCreate()), ok(hip.hipEventCreate())
+f, mode = function("gemm"), hip.hipStreamCaptureMode.hipStreamCaptureModeRelaxed
+def values(alpha):
+    return da, da, dc, *map(ctypes.c_int, (1, 1, k)), ctypes.c_float(alpha), ctypes.c_float(0.0)
+def put(alpha, on, source):
+    answer = hip.hipMemcpyAsync(da, source, a.nbytes, hip.hipMemcpyKind.hipMemcpyHostToDevice, stream)
+    ok(hip.hipEventRecord(event, stream))
+    ok(hip.hipStreamWaitEvent(on, event, 0))
+    return hip.hipModuleLaunchKernel(f, 1, 1, 1, 128, 1, 1, 0, on, None, values(alpha))[0]
+def found():
+    ok(hip.hipMemcpy(c, dc, 4, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+    return float(c[0])
+ok(hip.hipMemset(dc, 0, 4))
+assert hip.hipStreamBeginCapture(None, mode)[0] == E.hipErrorStreamCaptureUnsupported
+assert hip.hipStreamEndCapture(stream)[0] == E.hipErrorIllegalState
+ok(hip.hipStreamBeginCapture(stream, mode))
+assert hip.hipStreamBeginCapture(stream, mode)[0] == E.hipErrorIllegalState
+assert put(2.0, other, a) == E.hipSuccess  # the other stream waits for an event of this one: it is captured, too
+assert hip.hipStreamSynchronize(other)[0] == E.hipErrorStreamCaptureUnsupported
+assert hip.hipStreamEndCapture(other)[0] == E.hipErrorStreamCaptureUnmatched
+assert hip.hipEventQuery(event)[0] == E.hipErrorCapturedEvent
+graph = ok(hip.hipStreamEndCapture(stream))
+ok(hip.hipStreamSynchronize(other))
+assert found() == 0.0
+ready = ok(hip.hipGraphInstantiateWithFlags(graph, 0))
+ok(hip.hipGraphDestroy(graph))
+ok(hip.hipGraphLaunch(ready, stream))
+assert found() == 2.0 * float(a @ a)
+a += 1.0  # memory of the host is read when the graph is launched
+ok(hip.hipGraphLaunch(ready, stream))
+assert found() == 2.0 * float(a @ a)
+ok(hip.hipStreamBeginCapture(stream, mode))
+put(3.0, stream, a)
+graph = ok(hip.hipStreamEndCapture(stream))
+ok(hip.hipGraphExecUpdate(ready, graph, None))
+ok(hip.hipGraphLaunch(ready, None))
+assert found() == 3.0 * float(a @ a)
+ok(hip.hipStreamBeginCapture(stream, mode))
+graph = ok(hip.hipStreamEndCapture(stream))
+assert hip.hipGraphExecUpdate(ready, graph, None)[0] == E.hipErrorGraphExecUpdateFailure
+ok(hip.hipGraphExecDestroy(ready))
+assert hip.hipGraphLaunch(ready, stream)[0] == E.hipErrorInvalidHandle
+"""
+    )

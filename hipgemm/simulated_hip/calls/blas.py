@@ -129,7 +129,6 @@ def _product(
     """From the numbers of a call."""
     from hipgemm.simulated_hip.blas import Product
 
-    _handle(rt, handle)
     m, n, k = sizes
     if min(sizes) < 0:
         raise BlasError(Blas.INVALID_VALUE, IsaError(f"a product of {m} x {n} x {k}"))
@@ -140,7 +139,16 @@ def _product(
     left, right, result = (_stored(*shape, ld, type_) for shape, ld, type_ in stored)
     if left.element != right.element or (left.element == SINGLE != result.element):
         _refuse("product of such matrices", f"{left.element} and {right.element} to {result.element}")
-    return Product(rt, sizes, left, right, result, _scalar(alpha, SUM[compute]), _scalar(beta, SUM[compute]))
+    return Product(
+        rt,
+        _handle(rt, handle).stream,
+        sizes,
+        left,
+        right,
+        result,
+        _scalar(alpha, SUM[compute]),
+        _scalar(beta, SUM[compute]),
+    )
 
 
 @call
@@ -172,7 +180,7 @@ def hipblasGemmEx(
     algorithm: Int,
 ) -> None:  # fmt: skip
     leading, types = (lda, ldb, ldc), (type_a, type_b, type_c)
-    _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute).run(a, b, c)
+    _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute).on_stream(a, b, c)
 
 
 @call
@@ -186,7 +194,7 @@ def hipblasGemmStridedBatchedEx(
     matrices = zip((product.a, product.b, product.c), (stride_a, stride_b, stride_c), strict=True)
     steps = [matrix.dtype.itemsize * stride for matrix, stride in matrices]
     for i in range(count):
-        product.run(*(x + i * step for x, step in zip((a, b, c), steps, strict=True)))
+        product.on_stream(*(x + i * step for x, step in zip((a, b, c), steps, strict=True)))
 
 
 @call
@@ -201,7 +209,7 @@ def hipblasGemmBatchedEx(
     for array in (a, b, c):
         reachable(rt, array, 8 * count, on_device=False)
     for each in zip(*((ctypes.c_uint64 * count).from_address(x) for x in (a, b, c)), strict=True):
-        product.run(*each)
+        product.on_stream(*each)
 
 
 @call

@@ -10,7 +10,7 @@ import ctypes
 from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UByte, UShort, call
 from hipgemm.simulated_hip.calls.device import one
 from hipgemm.simulated_hip.calls.memory import reachable
-from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.calls.streams import submit
 from hipgemm.simulated_hip.runtime import Runtime
 
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, WITHOUT_CU = 0, 1, 2, 3, 4, 1024
@@ -35,7 +35,10 @@ def _copy(rt: Runtime, destination: int, source: int, size: int, kind: int) -> N
 
 def _fill(rt: Runtime, destination: int, value: int, size: int, ctype: type = ctypes.c_uint8, stream: int = 0) -> None:
     """Set `size` elements of a C type."""
-    known_stream(rt, stream)
+    submit(rt, stream, "fill", lambda: _fill_now(rt, destination, value, size, ctype))
+
+
+def _fill_now(rt: Runtime, destination: int, value: int, size: int, ctype: type) -> None:
     width = ctypes.sizeof(ctype)
     reachable(rt, destination, size * width, on_device=True)
     if width == 1:
@@ -58,8 +61,7 @@ def hipMemcpy(rt: Runtime, destination: Pointer, source: Pointer, size: Size, ki
 
 @call(alias=("hipMemcpyAsync_spt", "hipMemcpyWithStream"))
 def hipMemcpyAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, kind: Int, stream: Pointer) -> None:
-    known_stream(rt, stream)
-    _copy(rt, destination, source, size, kind)
+    submit(rt, stream, "copy", lambda: _copy(rt, destination, source, size, kind))
 
 
 @call
@@ -96,9 +98,16 @@ def hipMemcpyDtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size:
 def hipMemcpyPeer(
     rt: Runtime, destination: Pointer, to_device: Int, source: Pointer, from_device: Int, size: Size
 ) -> None:
+    hipMemcpyPeerAsync(rt, destination, to_device, source, from_device, size, 0)
+
+
+@call
+def hipMemcpyPeerAsync(
+    rt: Runtime, destination: Pointer, to_device: Int, source: Pointer, from_device: Int, size: Size, stream: Pointer
+) -> None:
     one(to_device)
     one(from_device)
-    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
+    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_DEVICE, stream)
 
 
 @call(alias=("hipMemcpy2D_spt",))
@@ -133,8 +142,10 @@ def hipMemcpy2DAsync(
     kind: Int,
     stream: Pointer,
 ) -> None:
-    known_stream(rt, stream)
-    hipMemcpy2D(rt, destination, to_pitch, source, from_pitch, width, height, kind)
+    submit(
+        rt, stream, "copy",
+        lambda: hipMemcpy2D(rt, destination, to_pitch, source, from_pitch, width, height, kind),
+    )  # fmt: skip
 
 
 @call(alias=("hipMemset_spt",))

@@ -217,7 +217,8 @@ def hipDeviceReset(rt: Runtime) -> None:
         memory.unregister(base)
     for loaded in rt.modules.values():
         rt.card.unload(loaded.module)
-    for table in (rt.allocations, rt.registered, rt.streams, rt.events, rt.modules, rt.functions):
+    tables = (rt.allocations, rt.registered, rt.streams, rt.events, rt.modules, rt.functions, rt.blas)
+    for table in (*tables, rt.captures, rt.graphs, rt.executables):
         table.clear()
 
 

@@ -21,7 +21,7 @@ from hipgemm.simulated_hip.abi import (
     call,
     store,
 )
-from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.calls.streams import idle_stream
 from hipgemm.simulated_hip.card import KnowsItsOwn, ReachesHost
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import Allocation, Runtime
@@ -132,7 +132,7 @@ def hipFree(rt: Runtime, address: Pointer) -> None:
 
 @call
 def hipFreeAsync(rt: Runtime, address: Pointer, stream: Pointer) -> None:
-    known_stream(rt, stream)
+    idle_stream(rt, stream)
     _release(rt, address, "device", "managed")
 
 
@@ -269,7 +269,7 @@ def hipDrvPointerGetAttributes(rt: Runtime, count: UInt, attributes: Pointer, da
 
 @call
 def hipMemPrefetchAsync(rt: Runtime, address: Pointer, size: Size, device: Int, stream: Pointer) -> None:
-    known_stream(rt, stream)
+    idle_stream(rt, stream)
     reachable(rt, address, size, on_device=True)
 
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from hipgemm.simulated_hip import printf
 from hipgemm.simulated_hip.abi import ErrorCode, HipError, LaunchConfig, Pointer, Size, UInt, call, store
 from hipgemm.simulated_hip.calls import device
-from hipgemm.simulated_hip.calls.streams import between_events, known_stream
+from hipgemm.simulated_hip.calls.streams import between_events, known_stream, submit
 from hipgemm.simulated_hip.card import ExpectsTimedLaunches
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import KernelHandle, LoadedModule, Runtime
@@ -208,7 +208,10 @@ def launch(
         raise HipError(ErrorCode.InvalidValue, IsaError("arguments are given both as kernelParams and as extra"))
     arguments = [a for a in launched.facts.args if not a.hidden]
     kernarg = _from_extra(extra, arguments) if extra else _from_parameters(parameters, arguments)
-    launch_checked(rt, launched, grid, block, dynamic_lds, kernarg, **options)
+    submit(
+        rt, stream, "kernel",
+        lambda: launch_checked(rt, launched, grid, block, dynamic_lds, kernarg, **options),
+    )  # fmt: skip
 
 
 def launch_checked(

@@ -11,7 +11,7 @@ import ctypes
 from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, store
 from hipgemm.simulated_hip.calls.device import one
 from hipgemm.simulated_hip.calls.memory import allocate
-from hipgemm.simulated_hip.calls.streams import known_stream
+from hipgemm.simulated_hip.calls.streams import idle_stream
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import Pool, Runtime
 
@@ -125,7 +125,7 @@ def hipMallocAsync(rt: Runtime, out: Pointer, size: Size, stream: Pointer) -> No
 
 @call
 def hipMallocFromPoolAsync(rt: Runtime, out: Pointer, size: Size, pool: Pointer, stream: Pointer) -> None:
-    known_stream(rt, stream)
+    idle_stream(rt, stream)
     found = _pool(rt, pool)
     allocate(rt, out, size, "device", pool=pool)
     found.most = max(found.most, _used(rt, pool))

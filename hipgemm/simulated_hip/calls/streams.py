@@ -8,7 +8,7 @@ predicts for the launches between two events, worked out when it is asked for, a
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,6 +24,22 @@ BUILT_IN = (0, 1, 2)  # NULL, hipStreamLegacy, hipStreamPerThread
 def known_stream(rt: Runtime, stream: int) -> Stream:
     """The stream of a handle; the built-in ones always are."""
     return Stream() if stream in BUILT_IN else rt.find(rt.streams, stream)
+
+
+def idle_stream(rt: Runtime, stream: int) -> Stream:
+    """A known stream, for what cannot be captured: hipErrorStreamCaptureUnsupported for one that is."""
+    if stream in rt.captures:
+        raise HipError(ErrorCode.StreamCaptureUnsupported)
+    return known_stream(rt, stream)
+
+
+def submit(rt: Runtime, stream: int, kind: str, work: Callable[[], None]) -> None:
+    """Do work on a stream: at once, or when the graph is launched that the stream is being captured into."""
+    known_stream(rt, stream)
+    if stream in rt.captures:
+        rt.captures[stream].nodes.append((kind, work))
+    else:
+        work()
 
 
 @call
@@ -57,17 +73,20 @@ def hipDeviceGetStreamPriorityRange(rt: Runtime, least: Pointer, greatest: Point
 def hipStreamDestroy(rt: Runtime, stream: Pointer) -> None:
     rt.find(rt.streams, stream)
     del rt.streams[stream]
+    rt.captures.pop(stream, None)
 
 
 @call(alias=("hipStreamQuery_spt", "hipStreamSynchronize", "hipStreamSynchronize_spt"))
 def hipStreamQuery(rt: Runtime, stream: Pointer) -> None:
-    known_stream(rt, stream)
+    idle_stream(rt, stream)
 
 
 @call(alias=("hipStreamWaitEvent_spt",))
 def hipStreamWaitEvent(rt: Runtime, stream: Pointer, event: Pointer, flags: UInt) -> None:
     known_stream(rt, stream)
-    rt.find(rt.events, event)
+    capture = rt.find(rt.events, event).capture
+    if capture is not None and capture in rt.captures.values() and stream not in rt.captures:
+        rt.captures[stream] = capture
 
 
 @call(alias=("hipStreamGetFlags_spt",))
@@ -86,15 +105,9 @@ def hipStreamGetDevice(rt: Runtime, stream: Pointer, out: Pointer) -> None:
     store(out, ctypes.c_int, 0)
 
 
-@call(alias=("hipStreamIsCapturing_spt",))
-def hipStreamIsCapturing(rt: Runtime, stream: Pointer, out: Pointer) -> None:
-    known_stream(rt, stream)
-    store(out, ctypes.c_int, 0)
-
-
 @call(alias=("hipStreamAddCallback_spt",))
 def hipStreamAddCallback(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer, flags: UInt) -> None:
-    known_stream(rt, stream)
+    idle_stream(rt, stream)
     if not function or flags:
         raise HipError(ErrorCode.InvalidValue)
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(function)(stream, 0, data)
@@ -102,10 +115,9 @@ def hipStreamAddCallback(rt: Runtime, stream: Pointer, function: Pointer, data: 
 
 @call(alias=("hipLaunchHostFunc_spt",))
 def hipLaunchHostFunc(rt: Runtime, stream: Pointer, function: Pointer, data: Pointer) -> None:
-    known_stream(rt, stream)
     if not function:
         raise HipError(ErrorCode.InvalidValue)
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(data)
+    submit(rt, stream, "host", lambda: ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(data))
 
 
 @call
@@ -123,7 +135,7 @@ def hipGetStreamDeviceId(rt: Runtime, stream: Pointer) -> Int:
 
 
 def _flags_of(rt: Runtime, stream: int, address: int, width: type) -> Any:
-    known_stream(rt, stream)
+    idle_stream(rt, stream)
     if not is_mapped(address, ctypes.sizeof(width)):
         raise HipError(ErrorCode.InvalidValue)
     return width.from_address(address)  # type: ignore[attr-defined]
@@ -182,6 +194,9 @@ def hipEventDestroy(rt: Runtime, event: Pointer) -> None:
 def hipEventRecord(rt: Runtime, event: Pointer, stream: Pointer) -> None:
     known_stream(rt, stream)
     found = rt.find(rt.events, event)
+    found.capture = rt.captures.get(stream)
+    if found.capture is not None:
+        return
     rt.timing_asked |= not found.flags & DISABLE_TIMING
     found.at = len(rt.timed)
 
@@ -203,7 +218,8 @@ def hipEventRecordWithFlags(rt: Runtime, event: Pointer, stream: Pointer, flags:
 
 @call(alias=("hipEventSynchronize",))
 def hipEventQuery(rt: Runtime, event: Pointer) -> None:
-    rt.find(rt.events, event)
+    if rt.find(rt.events, event).capture is not None:
+        raise HipError(ErrorCode.CapturedEvent)
 
 
 @call

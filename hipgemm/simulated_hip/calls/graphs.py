@@ -1,0 +1,121 @@
+"""Graphs, by capture: what is put on a stream while it is captured is kept, and done when its graph is launched.
+
+Calls have run to their end before they answer, so a graph is a list of what they do, in the order of the calls, with
+their arguments as they were. A stream that waits for an event of a stream that is being captured is captured into the
+same graph. What cannot be captured (a question of whether work is done, an allocation) is
+hipErrorStreamCaptureUnsupported, and the capture goes on.
+
+Left out: graphs made node by node, and the rule that work on the legacy stream spoils a capture.
+
+Sources: hip_runtime_api.h (ROCm 7), ROCm/clr, hipamd/src/hip_graph.cpp, hip_stream.cpp.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, store
+from hipgemm.simulated_hip.calls.streams import BUILT_IN, known_stream, submit
+from hipgemm.simulated_hip.runtime import Graph, Runtime
+from isa.errors import IsaError
+
+LEGACY = BUILT_IN[:2]
+MODES = range(3)  # global, of this thread, relaxed: which calls of others spoil a capture; here none does
+ACTIVE = 1  # hipStreamCaptureStatus
+UPDATED, CHANGED, OTHER_KIND = 0, 2, 3  # hipGraphExecUpdateResult
+
+
+@call(alias=("hipStreamBeginCapture_spt",))
+def hipStreamBeginCapture(rt: Runtime, stream: Pointer, mode: Int) -> None:
+    known_stream(rt, stream)
+    if mode not in MODES:
+        raise HipError(ErrorCode.InvalidValue)
+    if stream in LEGACY:
+        raise HipError(ErrorCode.StreamCaptureUnsupported)
+    if stream in rt.captures:
+        raise HipError(ErrorCode.IllegalState)
+    rt.captures[stream] = Graph(begun_on=stream)
+
+
+@call(alias=("hipStreamEndCapture_spt",))
+def hipStreamEndCapture(rt: Runtime, stream: Pointer, out: Pointer) -> None:
+    known_stream(rt, stream)
+    graph = rt.captures.get(stream)
+    if not out:
+        raise HipError(ErrorCode.InvalidValue)
+    if graph is None:
+        raise HipError(ErrorCode.IllegalState)
+    if graph.begun_on != stream:
+        raise HipError(ErrorCode.StreamCaptureUnmatched)
+    rt.captures = {s: g for s, g in rt.captures.items() if g is not graph}
+    store(out, ctypes.c_uint64, rt.handle(rt.graphs, graph))
+
+
+@call(alias=("hipStreamIsCapturing_spt",))
+def hipStreamIsCapturing(rt: Runtime, stream: Pointer, out: Pointer) -> None:
+    known_stream(rt, stream)
+    store(out, ctypes.c_int, ACTIVE if stream in rt.captures else 0)
+
+
+@call(alias=("hipStreamGetCaptureInfo_spt",))
+def hipStreamGetCaptureInfo(rt: Runtime, stream: Pointer, out: Pointer, number: Pointer) -> None:
+    hipStreamIsCapturing(rt, stream, out)
+    if number and stream in rt.captures:
+        store(number, ctypes.c_uint64, id(rt.captures[stream]))
+
+
+@call
+def hipGraphGetNodes(rt: Runtime, graph: Pointer, nodes: Pointer, count: Pointer) -> None:
+    """How many there are; they have no handles."""
+    found = rt.find(rt.graphs, graph)
+    if nodes:
+        raise HipError(ErrorCode.NotSupported, IsaError("nodes of a graph have no handles on the simulated card"))
+    store(count, ctypes.c_size_t, len(found.nodes))
+
+
+@call
+def hipGraphDestroy(rt: Runtime, graph: Pointer) -> None:
+    rt.find(rt.graphs, graph)
+    del rt.graphs[graph]
+
+
+@call
+def hipGraphInstantiate(rt: Runtime, out: Pointer, graph: Pointer, node: Pointer, log: Pointer, room: Size) -> None:
+    hipGraphInstantiateWithFlags(rt, out, graph, 0)
+
+
+@call
+def hipGraphInstantiateWithFlags(rt: Runtime, out: Pointer, graph: Pointer, flags: Size) -> None:
+    found = rt.find(rt.graphs, graph)
+    store(out, ctypes.c_uint64, rt.handle(rt.executables, Graph(found.begun_on, list(found.nodes))))
+
+
+@call
+def hipGraphExecUpdate(rt: Runtime, executable: Pointer, graph: Pointer, node: Pointer, result: Pointer) -> None:
+    """A graph that does other things takes the place of one that does as many of the same kinds."""
+    old, new = rt.find(rt.executables, executable), rt.find(rt.graphs, graph)
+    kinds = [[kind for kind, _ in g.nodes] for g in (old, new)]
+    same = kinds[0] == kinds[1]
+    store(result, ctypes.c_int, UPDATED if same else CHANGED if len(kinds[0]) != len(kinds[1]) else OTHER_KIND)
+    if not same:
+        raise HipError(ErrorCode.GraphExecUpdateFailure)
+    old.nodes[:] = new.nodes
+
+
+@call
+def hipGraphExecDestroy(rt: Runtime, executable: Pointer) -> None:
+    rt.find(rt.executables, executable)
+    del rt.executables[executable]
+
+
+@call(alias=("hipGraphLaunch_spt",))
+def hipGraphLaunch(rt: Runtime, executable: Pointer, stream: Pointer) -> None:
+    """Where the stream is captured itself, this graph becomes a part of the other one."""
+    for kind, work in rt.find(rt.executables, executable).nodes:
+        submit(rt, stream, kind, work)
+
+
+@call
+def hipGraphUpload(rt: Runtime, executable: Pointer, stream: Pointer) -> None:
+    known_stream(rt, stream)
+    rt.find(rt.executables, executable)
