@@ -28,6 +28,7 @@ Pointer: TypeAlias = int
 Size: TypeAlias = int
 Int: TypeAlias = int
 UInt: TypeAlias = int
+ULongLong: TypeAlias = int
 UShort: TypeAlias = int
 UByte: TypeAlias = int
 Dim3: TypeAlias = tuple[int, int, int]
@@ -40,6 +41,7 @@ C_TYPES = {
     "Size": "size_t",
     "Int": "int",
     "UInt": "unsigned int",
+    "ULongLong": "unsigned long long",
     "UShort": "unsigned short",
     "UByte": "unsigned char",
     "Dim3": "dim3",

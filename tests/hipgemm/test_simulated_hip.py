@@ -147,7 +147,7 @@ def plain(text):
     if text.endswith("_Bool"):
         return "unsigned char"
     same = {"void": "int", "size_t": "unsigned long", "uint32_t": "unsigned int", "unsigned long long": "unsigned long",
-            "uint64_t": "unsigned long", "struct dim3": "dim3"}
+            "unsigned PY_LONG_LONG": "unsigned long", "uint64_t": "unsigned long", "struct dim3": "dim3"}
     return same.get(text, text)
 checked, wrong = 0, []
 for name, call in CALLS.items():

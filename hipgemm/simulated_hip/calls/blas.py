@@ -11,9 +11,10 @@ Sources: ROCm/hipBLAS, library/include/hipblas.h (6.4 and 7.0) for numbers and s
 from __future__ import annotations
 
 import ctypes
+import importlib
 import struct
 from enum import IntEnum
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any, NoReturn
 
 from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, call, store
 from hipgemm.simulated_hip.calls.memory import reachable
@@ -21,9 +22,6 @@ from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import BlasHandle, Runtime
 from isa.errors import IsaError
-
-if TYPE_CHECKING:
-    from hipgemm.simulated_hip.blas import Product, Stored
 
 NONE, TRANSPOSED, CONJUGATED = 111, 112, 113
 R_32F = 151
@@ -52,6 +50,11 @@ class BlasError(Answer):
 
 def _refuse(what: str, got: str) -> NoReturn:
     raise BlasError(Blas.NOT_SUPPORTED, IsaError(f"hipBLAS on the simulated card has no {what}", got=got))
+
+
+def _products() -> Any:
+    """hipgemm.simulated_hip.blas, which is of those who launch kernels, as programs do that call this module."""
+    return importlib.import_module("hipgemm.simulated_hip.blas")
 
 
 def _handle(rt: Runtime, handle: int) -> BlasHandle:
@@ -100,16 +103,14 @@ def hipblasGetPointerMode(rt: Runtime, handle: Pointer, out: Pointer) -> None:
     store(out, ctypes.c_int, _handle(rt, handle).pointer_mode)
 
 
-def _stored(operation: int, rows: int, columns: int, ld: int, type_: int) -> Stored:
+def _stored(operation: int, rows: int, columns: int, ld: int, type_: int) -> Any:
     """Of op(matrix), which is rows x columns."""
-    from hipgemm.simulated_hip.blas import Stored
-
     if operation not in (NONE, TRANSPOSED, CONJUGATED):
         raise BlasError(Blas.INVALID_ENUM)
     if type_ not in ELEMENT:
         _refuse("such elements", f"type {type_}")
     flip = operation != NONE
-    stored = Stored(*((columns, rows) if flip else (rows, columns)), ld, ELEMENT[type_], flip)
+    stored = _products().Stored(*((columns, rows) if flip else (rows, columns)), ld, ELEMENT[type_], flip)
     if ld < max(1, stored.rows):
         raise BlasError(Blas.INVALID_VALUE, IsaError(f"a leading dimension of {ld} for {stored.rows} rows"))
     return stored
@@ -125,10 +126,8 @@ def _scalar(address: int, sum_: str) -> float:
 def _product(
     rt: Runtime, handle: int, operations: tuple[int, int], sizes: tuple[int, int, int], alpha: int, beta: int,
     types: tuple[int, int, int], leading: tuple[int, int, int], compute: int,
-) -> Product:  # fmt: skip
+) -> Any:  # fmt: skip
     """From the numbers of a call."""
-    from hipgemm.simulated_hip.blas import Product
-
     m, n, k = sizes
     if min(sizes) < 0:
         raise BlasError(Blas.INVALID_VALUE, IsaError(f"a product of {m} x {n} x {k}"))
@@ -139,7 +138,7 @@ def _product(
     left, right, result = (_stored(*shape, ld, type_) for shape, ld, type_ in stored)
     if left.element != right.element or (left.element == SINGLE != result.element):
         _refuse("product of such matrices", f"{left.element} and {right.element} to {result.element}")
-    return Product(
+    return _products().Product(
         rt,
         _handle(rt, handle).stream,
         sizes,

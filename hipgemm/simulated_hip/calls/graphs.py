@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, ULongLong, call, store
 from hipgemm.simulated_hip.calls.streams import BUILT_IN, known_stream, submit
 from hipgemm.simulated_hip.runtime import Graph, Runtime
 from isa.errors import IsaError
@@ -85,7 +85,7 @@ def hipGraphInstantiate(rt: Runtime, out: Pointer, graph: Pointer, node: Pointer
 
 
 @call
-def hipGraphInstantiateWithFlags(rt: Runtime, out: Pointer, graph: Pointer, flags: Size) -> None:
+def hipGraphInstantiateWithFlags(rt: Runtime, out: Pointer, graph: Pointer, flags: ULongLong) -> None:
     found = rt.find(rt.graphs, graph)
     store(out, ctypes.c_uint64, rt.handle(rt.executables, Graph(found.begun_on, list(found.nodes))))
 
