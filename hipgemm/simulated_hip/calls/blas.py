@@ -209,11 +209,3 @@ def hipblasGemmBatchedEx(
         reachable(rt, array, 8 * count, on_device=False)
     for each in zip(*((ctypes.c_uint64 * count).from_address(x) for x in (a, b, c)), strict=True):
         product.on_stream(*each)
-
-
-@call
-def hipblasStrsmBatched(
-    rt: Runtime, handle: Pointer, side: Int, half: Int, op: Int, diagonal: Int, m: Int, n: Int, alpha: Pointer,
-    a: Pointer, lda: Int, b: Pointer, ldb: Int, count: Int,
-) -> None:  # fmt: skip
-    _refuse("triangular solver", "hipblasStrsmBatched")
