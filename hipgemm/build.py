@@ -20,12 +20,13 @@ made, except the times.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import itertools
 import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING
 
 from hipgemm.kernel_object import SOURCES, Kernel
 from hipgemm.kernels import Gemm, rung
+from hipgemm.source_lines import SourceLine, source_of
 from hipgemm.stages import Shape, Stage, shape
 from isa import cache, toolchain
 from isa.asm.emit import emit
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 LAST = "vopd-interlock"
 """The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""
 INCLUDE = SOURCES / "include"
+LINES = "-gline-tables-only"
+"""The flag with which a compiler says which line of the source an instruction comes from; the code stays the same."""
 _IMAGES = 3000
 """Code objects that are kept without their stages, of some 30 kB."""
 OnStage = Callable[[Stage, Shape | None], None]
@@ -170,7 +174,8 @@ def image(kernel: Kernel, *, arch: str = "gfx1100", tools: Toolchain | None = No
 @dataclass(frozen=True)
 class Linked:
     """A kernel's code, ready to be loaded. image: a code object; text: its assembly, or the file of it, where there is
-    one; made_by: what compiled it; warnings: what the user must be told; arch: of text without an image."""
+    one; made_by: what compiled it; warnings: what the user must be told; arch: of text without an image, and of what
+    was built, by hipcc where that was named."""
 
     kernel: Kernel
     image: bytes
@@ -178,6 +183,7 @@ class Linked:
     made_by: str = ""
     warnings: tuple[str, ...] = ()
     arch: str = ""
+    hipcc: Path | None = None
 
     @cached_property
     def code_object(self) -> CodeObject:
@@ -199,6 +205,11 @@ class Linked:
     def program(self) -> Program | None:
         """Its assembly, for places in the text."""
         return parse(self.text.read_text(), str(self.text)) if isinstance(self.text, Path) else self.text
+
+    @cached_property
+    def source(self) -> Mapping[int, SourceLine]:
+        """Where the lines of its assembly come from."""
+        return lines_of(self.kernel, self.program, self.arch, self.hipcc) if self.program else {}
 
 
 def linked(
@@ -227,7 +238,7 @@ def linked(
             return Linked(kernel, b"", kernel.code, arch=named.name if named else arch)
         return Linked(kernel, _assembled(kernel.code, tools, arch), kernel.code, str(tools))
     built = build(kernel, arch=arch, hipcc=hipcc, tools=tools)
-    return Linked(kernel, built.hsaco.read_bytes(), built.assembly, built.toolchain, built.warnings)
+    return Linked(kernel, built.hsaco.read_bytes(), built.assembly, built.toolchain, built.warnings, arch, hipcc)
 
 
 def readable(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None) -> Program | CodeObject:
@@ -238,6 +249,33 @@ def readable(kernel: Kernel, *, arch: str = "gfx1100", hipcc: Path | None = None
         return kernel.code
     made = build(kernel, arch=arch, hipcc=hipcc)
     return dataclasses.replace(parse(made.assembly.read_text(), str(made.assembly)), title=kernel.called)
+
+
+def lines_of(
+    kernel: Kernel, program: Program, arch: str = "gfx1100", hipcc: Path | None = None
+) -> Mapping[int, SourceLine]:
+    """Number of a line of a kernel's assembly -> the line of the source that it comes from. Of HIP source that somebody
+    brought and that was compiled without -g, by what the compiler writes with it, instruction by instruction: those
+    that passes have put in come from nowhere."""
+    known = source_of(program)
+    if known or kernel.code is not None or not Path(kernel.source).is_absolute():
+        return known
+    flags = (*kernel.flags, LINES)
+    tools = toolchain.find(hipcc)
+
+    def fill(folder: Path) -> None:
+        _compiled(kernel, arch, tools, flags, folder / "lines.s")
+
+    file = cache.make("lines", f"{kernel.stem}-{_key(kernel, arch, tools, flags)}", fill) / "lines.s"
+    other = parse(file.read_text(), file.name)
+    sources = source_of(other)
+    rows = [[(n, str(x.instruction)) for n, x in enumerate(p.lines) if x.instruction] for p in (program, other)]
+    texts = [[text for _, text in row] for row in rows]
+    blocks = [(0, 0, len(texts[0]))]
+    if texts[0] != texts[1]:
+        blocks = list(difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False).get_matching_blocks())
+    pairs = [(rows[0][a + i][0], rows[1][b + i][0]) for a, b, size in blocks for i in range(size)]
+    return {own: sources[its] for own, its in pairs if its in sources}
 
 
 def _loaded(kernel: Kernel, image: bytes, runs: bool = True) -> CodeObject:

@@ -65,7 +65,7 @@ def predicted(
         made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated
     )
     timing = ready.timing(clock_mhz)
-    named = places(made.program, made.name) if made.program else ()
+    named = places(made.program, made.name, made.source) if made.program else ()
     events = as_measured(timing, load, overhead_us) if load or overhead_us else None
     return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, named), events)
 

@@ -85,7 +85,8 @@ class Place:
         return f"{Path(self.file).name}:{self.line}" + (f" ({self.source})" if self.source else "")
 
 
-def places(program: Program, kernel: str) -> list[Place]:
-    """For each instruction of a kernel, in the order of the code."""
-    source = source_of(program)
+def places(program: Program, kernel: str, source: Mapping[int, SourceLine] | None = None) -> list[Place]:
+    """For each instruction of a kernel, in the order of the code. source: as `source_of` gives it, where more is known
+    than what the text says."""
+    source = source_of(program) if source is None else source
     return [Place(program.file, number + 1, source.get(number)) for number, _ in program.kernel(kernel).instructions()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown, source_of
+from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, problem_options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
@@ -58,7 +58,7 @@ def command(
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
-    found: list[tuple[str, list[Finding]]] = []
+    found: list[tuple[str, list[Finding], Mapping[int, SourceLine]]] = []
     rows: list[dict[str, object]] = []
     for one in what:
         kernel = inputs.kernel(one, code)
@@ -72,16 +72,16 @@ def command(
         if program is not None:
             seen = suppress.apply(seen, program, "check", suppress.lines_of(program, name))
         seen = listed(of_rules(seen, ids), program or made.code_object, [name], listing)
-        source, one = source_of(program), inputs.called(one)
-        found.append((one, seen))
+        source, one = made.source if seen else {}, inputs.called(one)
+        found.append((one, seen, source))
         rows.append({"input": one, "findings": [as_object(f, source) for f in seen]})
         if not as_json and not sarif:
             _show(one, seen, source)
-    faults = sum(f.severity == "fault" for _, findings in found for f in findings)
+    faults = sum(f.severity == "fault" for _, findings, _ in found for f in findings)
     if sarif:
         from hipgemm.cli.sarif import log
 
-        click.echo(json.dumps(log("check", ((one, f) for one, findings in found for f in findings))))
+        click.echo(json.dumps(log("check", ((one, f, source) for one, findings, source in found for f in findings))))
     elif as_json:
         click.echo(json.dumps({"faults": faults, "schedules": count, "seed": problem.seed, "checked": rows}))
     sys.exit(1 if faults else 0)

@@ -41,14 +41,6 @@ def shown(finding: Finding, source: Mapping[int, SourceLine]) -> str:
     return f"{finding}\n" + (f"  source: {origin}: {origin.text}\n" if origin else "")
 
 
-def source_of(given: object) -> Mapping[int, SourceLine]:
-    """Where the lines of what was looked at come from; nothing is known of code objects."""
-    from hipgemm.source_lines import source_of
-    from isa.asm.program import Program
-
-    return source_of(given) if isinstance(given, Program) else {}
-
-
 def listed(findings: Sequence[Finding], code: object, kernels: Collection[str], file: Path | None) -> list[Finding]:
     """The findings of a code object with places in its listing, which is written; as they are where none is wanted."""
     from hipgemm.cli import inputs

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown, source_of
+from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
 
 if TYPE_CHECKING:
@@ -51,9 +51,10 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
-    from hipgemm.build import readable
+    from hipgemm.build import lines_of, readable
     from hipgemm.cli import inputs
     from hipgemm.linting import lint
+    from isa.asm.program import Program
     from isa.check.registry import chosen
 
     ids = chosen(select, ignore)
@@ -66,13 +67,14 @@ def command(
     for kernel in kernels:
         given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
         here = of_rules(lint(given, what, code.name, notes=not faults_only), ids)
-        source = source_of(given)
+        if here and isinstance(given, Program):
+            source = lines_of(kernel, given, code.arch or "gfx1100", code.hipcc)
         found += listed(here, given, [code.name] if code.name else list(given.kernels), listing)
     faults = sum(f.severity == "fault" for f in found)
     if sarif:
         from hipgemm.cli.sarif import log
 
-        click.echo(json.dumps(log("lint", ((what, f) for f in found))))
+        click.echo(json.dumps(log("lint", ((what, f, source) for f in found))))
     elif as_json:
         click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f, source) for f in found]}))
     else:

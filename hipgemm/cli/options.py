@@ -168,12 +168,14 @@ class CodeOptions:
     @property
     def flags(self) -> tuple[str, ...]:
         """For the compiler, beside its -O3; those after `--` come last."""
+        from hipgemm.build import LINES
+
         context = click.get_current_context(silent=True)
         rest = context.meta.get(_FLAGS, ()) if context else ()
         return (
             *(f"-D{word}" for word in self.defines), *(f"-I{Path(folder).resolve()}" for folder in self.includes),
             *((f"-O{self.optimise}",) if self.optimise else ()),
-            *(("-gline-tables-only",) if self.lines else ()), *rest,
+            *((LINES,) if self.lines else ()), *rest,
         )  # fmt: skip
 
 
@@ -204,7 +206,12 @@ code_options = bundle(
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of HIP source: define a macro."),
     click.option("-I", "includes", multiple=True, metavar="FOLDER", help="Of HIP source: look for headers here."),
     click.option("-O", "optimise", default=None, metavar="LEVEL", help="Of HIP source.  [default: 3]"),
-    click.option("-g", "lines", is_flag=True, help="Of HIP source: point at its lines, beside those of assembly."),
+    click.option(
+        "-g",
+        "lines",
+        is_flag=True,
+        help="Of HIP source: keep its lines in the assembly.",
+    ),
     click.option("--cu-mode", is_flag=True, help="Of HIP source: compile with -mcumode."),
 )
 """`code`: which kernel, and how it is compiled."""

@@ -1,14 +1,17 @@
 """Findings as SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format), which editors and forges show.
 
 One run: the rules of the tool, and each finding as a result with its place in the text, or in a code object by name.
+Where the line of the source is known that an instruction comes from, that is the place, and the assembly a related one.
 Related places (what one change would settle as well) are related locations; `occurrenceCount` counts them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from urllib.parse import quote
 
+from hipgemm.source_lines import SourceLine
 from isa.check.registry import RULES
 from isa.check.rules import Rule
 from isa.errors import Finding, Span
@@ -17,14 +20,14 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 _LEVELS = {"fault": "error", "note": "note"}
 
 
-def log(tool: str, found: Iterable[tuple[str, Finding]]) -> dict[str, object]:
-    """tool: "lint" or "check"; found: (what was looked at, a finding of it)."""
+def log(tool: str, found: Iterable[tuple[str, Finding, Mapping[int, SourceLine]]]) -> dict[str, object]:
+    """found: (what was looked at, a finding of it, line of its assembly -> line of the source), by lint or by check."""
     from importlib.metadata import version
 
     rules = [rule for rule in RULES.values() if tool in rule.tools]
     numbers = {rule.id: number for number, rule in enumerate(rules)}
     driver = {"name": f"hipgemm {tool}", "version": version("hipgemm"), "rules": [_rule(rule) for rule in rules]}
-    results = [_result(numbers, what, finding) for what, finding in found]
+    results = [_result(numbers, *one) for one in found]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -40,7 +43,9 @@ def _rule(rule: Rule) -> dict[str, object]:
     }
 
 
-def _result(numbers: dict[str, int], what: str, finding: Finding) -> dict[str, object]:
+def _result(
+    numbers: dict[str, int], what: str, finding: Finding, source: Mapping[int, SourceLine]
+) -> dict[str, object]:
     parts = (("expected", finding.expected), ("found", finding.got), ("help", finding.hint))
     text = "\n".join([finding.message, *(f"{word}: {value}" for word, value in parts if value)])
     result: dict[str, object] = {
@@ -51,12 +56,22 @@ def _result(numbers: dict[str, int], what: str, finding: Finding) -> dict[str, o
         "locations": [_location(what, finding.span, finding.where)],
         "occurrenceCount": 1 + len(finding.related),
     }
-    if finding.related:
+    related = [(r.message, r.span, r.where) for r in finding.related]
+    if finding.span and (origin := source.get(finding.span.line - 1)):
+        result["locations"] = [_location(what, Span(_from_here(origin.file), origin.line, 1, origin.text), "")]
+        related.insert(0, ("the instruction", finding.span, ""))
+    if related:
         result["relatedLocations"] = [
-            {"id": k, "message": {"text": r.message}, **_location(what, r.span, r.where)}
-            for k, r in enumerate(finding.related, start=1)
+            {"id": k, "message": {"text": message}, **_location(what, span, where)}
+            for k, (message, span, where) in enumerate(related, start=1)
         ]
     return result
+
+
+def _from_here(file: str) -> str:
+    """Relative to the folder that the command runs in, where the file lies in it, as forges know the files."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
 def _location(what: str, span: Span | None, where: str) -> dict[str, object]:

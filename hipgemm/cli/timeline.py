@@ -76,7 +76,7 @@ def command(
         size = "" if launch.problem is None else f", N = {problem.n}"
         found = timeline(
             ready, f"{made.name}{size}, {on.name}", clock or on.clock_mhz, window=window, begin=begin,
-            places=places(made.program, made.name) if made.program else (),
+            places=places(made.program, made.name, made.source) if made.program else (),
         )  # fmt: skip
     inputs.write(out, shown.page(found) if out.suffix == ".html" else shown.perfetto(found))
     click.echo(f"cycles {found.start} to {found.end}, {found.issues} instructions", err=True)

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import linked, readable
+from hipgemm.build import lines_of, linked, readable
 from hipgemm.cli import main
 from hipgemm.kernel_files import read_kernel
 from hipgemm.source_lines import places, source_of
 from isa import toolchain
 from isa.asm.emit import emit
+from isa.asm.parse import parse
 from isa.asm.program import Program
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
@@ -51,6 +52,33 @@ def test_every_instruction_that_computes_has_a_line(files: Path) -> None:
     assert place.source is not None
     assert (place.source.line, place.source.text) == body_line(files)
     assert source_of(readable(read_kernel(str(files / "saxpy.hip")))) == {}  # type: ignore[arg-type]
+
+
+def test_without_g_the_compiler_is_asked_again(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Findings of HIP source point at its lines, in SARIF first of all; the assembly is the same as ever. Instructions
+    that a pass has put in have no line."""
+    monkeypatch.chdir(files)
+    number, text = body_line(files)
+    short = [word.replace("zeros:f32:1000", "zeros:f32:900") for word in LAUNCH]
+    words = ["check", "saxpy.hip", *short, "--schedules", "1"]
+    assert f"  source: saxpy.hip:{number}: {text}\n" in CliRunner().invoke(main, words).stdout
+    (result, *_) = json.loads(CliRunner().invoke(main, [*words, "--sarif"]).stdout)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("saxpy.hip", number)
+    place = result["relatedLocations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].endswith("saxpy.0-compiled.s")
+    kernel = read_kernel("saxpy.hip")
+    plain, with_g = readable(kernel), readable(read_kernel("saxpy.hip", flags=("-gline-tables-only",)))
+    assert isinstance(plain, Program)
+    assert isinstance(with_g, Program)
+    own = places(plain, "saxpy", lines_of(kernel, plain))
+    assert [place.source for place in own] == [place.source for place in places(with_g, "saxpy")]
+    rows = list(plain.lines)
+    at = next(i for i, line in enumerate(rows) if line.instruction and "v_fmac_f32" in line.text)
+    rows.insert(at, parse("\tv_nop\n", "x.s").lines[0])
+    found = lines_of(kernel, plain.with_lines(rows))
+    assert at not in found
+    assert found[at + 1].line == number
 
 
 @pytest.mark.parametrize("words", [["lint"], ["check", *LAUNCH, "--schedules", "1"]])
