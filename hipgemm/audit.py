@@ -1,6 +1,6 @@
 """A library's kernels, all of them: what each takes, whether each instruction is described, what lint finds.
 
-In:  files and folders; what holds no code object for gfx11 in a folder is passed over.
+In:  files and folders, and whatever is a kernel; what holds no code object for gfx11 in a folder is passed over.
 Out: an `Audit` of one `AuditRow` a kernel. Rows are made by jobs (`look`) of some 100 KB of code each, which carry the
      code object with them, so that they run in any process or on any host (`hipgemm.pool`); each row is a line of the
      state file the moment it is known (`State`), and a later audit of the same code by the same lint takes it from
@@ -23,8 +23,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hipgemm.build import linked
 from hipgemm.inspection import Held, contents
 from hipgemm.jsonl import Lines
+from hipgemm.kernel_files import read_kernels
 from hipgemm.pool import Pool
 from isa import cache
 from isa.asm.parse import parse_instruction
@@ -193,22 +195,30 @@ class Source:
     loaded: CodeObject = field(repr=False)
 
 
-def sources(paths: Sequence[Path], arch: str | None, tell: Callable[[str], None]) -> list[Source]:
-    """The code objects in files and folders, each once. IsaError for a file that has none or cannot be read, and where
-    there is none at all; what is wrong with a file in a folder is told."""
+def sources(
+    paths: Sequence[Path], arch: str | None, tell: Callable[[str], None], flags: Sequence[str] = ()
+) -> list[Source]:
+    """The code objects in files and folders, each once; what is no folder may be all that `hipgemm.kernel_files` takes,
+    and is built. flags: for HIP source. IsaError for a file that has none or cannot be read, and where there is none at
+    all; what is wrong with a file in a folder is told."""
     found: dict[str, Source] = {}
+
+    def add(name: str, image: bytes) -> None:
+        code = hashlib.sha256(image).hexdigest()[:16]
+        if code not in found:
+            found[code] = Source(name, code, image, code_object.load(image, runs=False))
+
     for path in paths:
-        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        for file in files:
+        if not path.is_dir():
+            for kernel in read_kernels(str(path), None, flags, arch=arch):
+                add(kernel.called, linked(kernel, arch=arch or "gfx1100", runs=False).image)
+            continue
+        for file in sorted(p for p in path.rglob("*") if p.is_file()):
             try:
-                for image in _images(file, arch, path.is_dir()):
-                    code = hashlib.sha256(image).hexdigest()[:16]
-                    if code not in found:
-                        found[code] = Source(str(file), code, image, code_object.load(image, runs=False))
+                for image in _images(file, arch):
+                    add(str(file), image)
             except IsaError as error:
                 error.message = f"{file}: {error.message}"
-                if not path.is_dir():
-                    raise
                 if not isinstance(error, OtherTarget):
                     tell(str(error))
     if not found:
@@ -216,10 +226,11 @@ def sources(paths: Sequence[Path], arch: str | None, tell: Callable[[str], None]
     return list(found.values())
 
 
-def _images(file: Path, arch: str | None, only_if_code: bool) -> list[bytes]:
+def _images(file: Path, arch: str | None) -> list[bytes]:
+    """The code objects of a file in a folder, which may be anything."""
     try:
         with file.open("rb") as stream:
-            if only_if_code and not stream.read(32).startswith(_MAGIC):
+            if not stream.read(32).startswith(_MAGIC):
                 return []
             stream.seek(0)
             return bundle.images(stream.read(), arch)

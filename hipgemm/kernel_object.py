@@ -66,7 +66,7 @@ class Kernel:
     @property
     def called(self) -> str:
         """What a user calls it: the file that it was given as, or its name."""
-        return self.title if Path(self.source).is_absolute() else self.name
+        return self.title if Path(self.source).is_absolute() or self.code is not None else self.name
 
     @property
     def mode(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli import Reporting
+from hipgemm.cli.options import CodeOptions, KernelCommand, kernel_names
 from hipgemm.cli.progress import at_calls
 from hipgemm.pool import EXECUTORS
 from isa.errors import IsaError
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from hipgemm.audit import Audit
 
 
-@click.command("audit", cls=Reporting)
-@click.argument("libraries", metavar="LIB...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command("audit", cls=KernelCommand)
+@click.argument("libraries", metavar="LIB|FILE|KERNEL...", nargs=-1, required=True, type=click.Path(path_type=Path),
+                shell_complete=kernel_names)  # fmt: skip
 @click.option("--arch", default=None, help="Code for this target.  [default: gfx1100, else what there is of gfx11]")
 @click.option("--executor", default="local", show_default=True, type=click.Choice(EXECUTORS))
 @click.option("--scheduler", default=None, help="Address of a dask scheduler.  [default: workers on this machine]")
@@ -37,7 +38,8 @@ def command(
     libraries: tuple[Path, ...], arch: str | None, executor: str, scheduler: str | None, processes: int | None,
     sample: int, lint: bool, seed: int, out: Path, as_json: bool,
 ) -> None:  # fmt: skip
-    """Read every gfx11 kernel of libraries, programs, code objects, and folders of them; lint all.
+    """Read every gfx11 kernel of libraries, programs, code objects, and folders of them, of HIP source, assembly, and
+    of the ladder; lint all.
 
     The page shows kernels, instructions, registers, spills, occupancy, and the findings by rule, worst first. Each
     kernel is written to the state file the moment it is known: stop with Ctrl-C, give the same command again, and the
@@ -57,7 +59,7 @@ def command(
         click.echo(text, err=True)
 
     inputs.writable(out)
-    held = work.sources(libraries, arch, tell)
+    held = work.sources(libraries, arch, tell, CodeOptions().flags)
     wanted = work.chosen(held, sample, seed)
     with work.State(out.with_suffix(".jsonl"), lint, tell) as state:
         todo = work.jobs(held, wanted - state.rows.keys(), lint)

@@ -106,7 +106,7 @@ def test_a_sample_and_counts_alone(folder: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_read(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "audit.html"
-    assert "notes.txt: the ELF header lies outside" in audited(folder / "notes.txt", "-o", page, code=2).stderr
+    assert "notes.txt:1:1: error: invalid instruction" in audited(folder / "notes.txt", "-o", page, code=2).stderr
     assert "no code for gfx11" in audited(tmp_path, "-o", page, code=2).stderr
     assert "No such file" in audited(folder / "none.so", "-o", page, code=2).stderr
     (tmp_path / "cut.so").write_bytes((folder / "libboth.so").read_bytes()[:3000])

@@ -32,6 +32,7 @@ ARGUMENTS = ("--arg", "n=i32:1000", "--arg", "a=f32:2", "--arg", "x=arange:f32:1
 SAXPY = (*LAUNCH, *ARGUMENTS)
 MORE = {
     "build": "-o out",
+    "audit": "-o page.html --jobs 1",
     "opt": "--passes vopd-interlock -o opt.s",
     "timeline": "-o t.json",
 }
@@ -110,7 +111,7 @@ def test_the_table_of_verbs_and_inputs(command: str, column: int, files: Path, m
 
 def test_the_table_has_every_verb() -> None:
     assert {command.split()[0] for command in table()} == {"run", "build", "opt", "timeline", "time", "inspect", "lint",
-                                                          "prove", "diff", "check"}  # fmt: skip
+                                                          "prove", "diff", "check", "audit"}  # fmt: skip
 
 
 def test_the_table_of_run(files: Path, run_program: Callable[..., Any]) -> None:
