@@ -25,6 +25,7 @@ from isa.errors import IsaError, Span, meant
 from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
 from isa.passes.unroll import Unroll
+from isa.passes.rename_banks import RenameBanks
 from isa.passes.vopd_interlock import VopdInterlock
 
 
@@ -36,7 +37,7 @@ class Pass(Protocol):
     def run(self, program: Program) -> Program: ...
 
 
-PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads, VopdInterlock)}
+PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks)}
 NameFile = Callable[[int, str], str]
 """(number from 1, name of a pass) -> the file name of the text that it leaves."""
 _REPORT = "this is a fault of the pass, not of its input: please report it with the input"

@@ -305,6 +305,16 @@ class Description:
         """Single registers that `inst` writes, perhaps in some lanes only (`exec_masked`)."""
         return frozenset(self._registers(inst, "w", self.implicit_writes))
 
+    def tied(self, inst: Instruction) -> frozenset[Reg]:
+        """Of the single registers that `inst` writes, those whose old value it reads as one and the same operand: FMAC,
+        halves, DPP that leaves lanes. Such a value and the result cannot lie in two registers."""
+        found: set[Reg] = set()
+        for half in inst.halves:
+            for role, operand in (half.desc if inst.pair is not None else self).roles_of(half):
+                if role.written and isinstance(operand, Reg) and _keeps(half, role, operand):
+                    found.update(operand.units())
+        return frozenset(found)
+
     def _registers(self, inst: Instruction, access: str, implicit: tuple[str, ...]) -> set[Reg]:
         found: set[Reg] = set()
         for half in inst.halves:
@@ -313,12 +323,10 @@ class Description:
                 reg = getattr(operand, "operand", operand)
                 if not isinstance(reg, Reg) or reg.is_null:
                     continue
-                # A 16-bit result leaves the other half of its register, DPP leaves lanes: the old value is read.
-                keeps = access == "r" and role.written and reg.is_vgpr and (role.type in _HALVES or _merges(half))
                 if number in desc.relative and (access == "r" or role.written):  # of many written all but one are kept
                     found.update(Reg(reg.file, i) for i in range(reg.index, _LIMITS.get(reg.file, 0)))
                     found.update(reg.units())
-                elif keeps or (access in role.access and not (access == "r" and role.written and replaces(half))):
+                elif _keeps(half, role, reg) if access == "r" and role.written else access in role.access:
                     found.update(reg.units())
         for name in implicit:
             if name in IMPLICIT:
@@ -326,6 +334,13 @@ class Description:
         if access == "r" and self.exec_masked:
             found.add(EXEC_LO)
         return found
+
+
+def _keeps(half: Instruction, role: Role, reg: Reg) -> bool:
+    """Whether a written operand's old value is read: a 16-bit result leaves the other half, DPP leaves lanes."""
+    if reg.is_vgpr and (role.type in _HALVES or _merges(half)):
+        return True
+    return role.read and not replaces(half)
 
 
 def _merges(half: Instruction) -> bool:
