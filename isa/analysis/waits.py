@@ -73,8 +73,8 @@ class InFlight:
     settled: Mapping[int, frozenset[str]]
 
     @cached_property
-    def _machine(self) -> _Machine:
-        return _Machine(self.cfg, self.settled)
+    def machine(self) -> Machine:
+        return Machine(self.cfg, self.settled)
 
     def registers(self, position: int) -> dict[Reg, set[int]]:
         """Single registers in flight before a position -> the loads that fill them."""
@@ -102,7 +102,7 @@ class InFlight:
             for (load, counter), later in pending.items():
                 if not filled(cfg, load) & touched:
                     continue
-                reads, writes = _too_early(cfg, load, i, counter)
+                reads, writes = too_early(cfg, load, i, counter)
                 if reads or writes:
                     reg = regset.members(reads or writes)[0]
                     yield Hazard(i, reg, "read" if reads else "write", load, counter, later)
@@ -131,7 +131,7 @@ def collides(cfg: Cfg, load: int, position: int) -> tuple[int, int]:
     return reads, writes
 
 
-def _too_early(cfg: Cfg, load: int, position: int, counter: str) -> tuple[int, int]:
+def too_early(cfg: Cfg, load: int, position: int, counter: str) -> tuple[int, int]:
     """As `collides`, without what a later load may overwrite."""
     reads, writes = collides(cfg, load, position)
     return (0, 0) if not reads and _same_order(cfg, load, position, counter) else (reads, writes)
@@ -150,7 +150,7 @@ def _same_order(cfg: Cfg, load: int, writer: int, counter: str) -> bool:
     return counter in later.counters and kind is not None and kind == _kind(later, counter)
 
 
-class _Machine:
+class Machine:
     """How one instruction changes what is in flight."""
 
     def __init__(self, cfg: Cfg, settled: Mapping[int, frozenset[str]]) -> None:
@@ -190,7 +190,7 @@ def _join(old: _State | None, new: _State) -> _State:
 def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({})) -> InFlight:
     """What may be in flight before each position. settled: position of a call -> the counters that the function brings
     to 0 before it returns, where that is not all of them."""
-    machine = _Machine(cfg, settled)
+    machine = Machine(cfg, settled)
     entry: dict[int, _State] = {0: {}}
     work = Worklist(cfg)
     while work:
@@ -218,7 +218,7 @@ def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset
     flight at a barrier), as positions. A jump through a register uses all of them: it returns to code that reads them.
     """
     returns = frozenset(flight.cfg.indirect_jumps)
-    cfg, machine = flight.cfg, flight._machine
+    cfg, machine = flight.cfg, flight.machine
     number = flight.waits[position][counter]
     state = {e: n for e, n in flight.before[position].items() if e[1] == counter and n >= number}
     used: set[int] = set()
@@ -230,7 +230,7 @@ def relying_on(flight: InFlight, position: int, counter: str) -> tuple[frozenset
             for load, c in list(state):
                 if i in returns:
                     used.add(load)
-                elif filled(cfg, load) & touched and any(_too_early(cfg, load, i, c)):
+                elif filled(cfg, load) & touched and any(too_early(cfg, load, i, c)):
                     used.add(load)
                     del state[load, c]
                 elif cfg.instructions[i].desc.effect == "barrier":

@@ -31,7 +31,7 @@ from isa.asm.emit import instruction_line
 from isa.asm.program import Instruction, Kernel, Modified, Operand, Program
 from isa.check.counts import target_of
 from isa.errors import IsaError
-from isa.passes.edit import Edit
+from isa.passes.edit import recount
 from isa.registers import VGPR_LIMIT, Reg
 from isa.semantics.describe import bit_width
 from isa.targets import GFX1100
@@ -296,14 +296,12 @@ class Colouring:
 
 
 def _written(kernel: Kernel, cfg: Cfg, colouring: Colouring) -> Program:
-    """The kernel on its new registers."""
-    edit = Edit(kernel)
+    """The kernel on its new registers; hints stay, since no instruction changes its place."""
+    lines = list(kernel.program.lines)
     for i, inst in enumerate(cfg.instructions):
-        changed = renamed(inst, i, colouring)
-        if changed != inst:
-            edit.insert(cfg.lines[i], [instruction_line(changed)])
-            edit.remove([cfg.lines[i]])
-    return edit.apply()
+        if (changed := renamed(inst, i, colouring)) != inst:
+            lines[cfg.lines[i]] = instruction_line(changed)
+    return recount(kernel.program.with_lines(lines).kernel(kernel.name))
 
 
 def renamed(inst: Instruction, i: int, colouring: Colouring) -> Instruction:

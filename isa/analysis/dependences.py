@@ -1,0 +1,113 @@
+"""What must stay in order within a run of instructions: a list of them -> its dependence graph.
+
+An edge (earlier, later) says why (`Why`): a register that is read after it is written (RAW), written after it is read
+(WAR), written twice (WAW), or order of memory and effects (ORDER). Registers are single ones of all files, EXEC, VCC,
+SCC and M0 among them: a vector instruction reads EXEC by its description.
+
+Memory keeps its order within each memory (LDS; all others together; FLAT is in both). Nothing passes a fence: what
+changes modes or speaks to others (`is_fence`). Memory accesses do not pass barriers and invalidations of caches; with
+`strict`, which is for functions that wait for other waves through memory (`by_memory`), waits and accesses of all kinds
+keep one order.
+
+Limits: two accesses of one memory keep their order even where both are loads, or lie apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from isa.analysis import regset
+from isa.analysis.cfg import Cfg
+from isa.asm.program import Instruction
+from isa.semantics.waits import parse_wait
+
+
+class Why(IntEnum):
+    """Why two instructions keep their order; of several reasons the highest."""
+
+    WAR = 1
+    ORDER = 2
+    WAW = 3
+    RAW = 4
+
+
+def is_hint(inst: Instruction) -> bool:
+    """Whether it only speaks of its neighbours: s_delay_alu, s_clause."""
+    return inst.desc.sched in ("delay", "clause")
+
+
+def is_counter_wait(inst: Instruction) -> bool:
+    """Whether it waits for counters, against numbers, and does nothing else."""
+    return inst.desc.is_wait and bool(parse_wait(inst))
+
+
+def is_memory(inst: Instruction) -> bool:
+    """Whether it touches memory, or stands between those that do."""
+    desc = inst.desc
+    return desc.access is not None or desc.drains_valu or desc.is_barrier or desc.sched == "smem_load"
+
+
+def guards_memory(inst: Instruction) -> bool:
+    """Whether no memory access passes it: barriers, invalidations."""
+    return inst.desc.is_barrier or inst.desc.sched in ("cache_control", "scalar_cache")
+
+
+def is_fence(inst: Instruction) -> bool:
+    """Whether nothing at all passes it."""
+    desc = inst.desc
+    return (desc.is_internal or desc.is_wait or desc.is_branch or bool(desc.effect)) and not desc.is_barrier
+
+
+def by_memory(cfg: Cfg) -> bool:
+    """Whether a function may wait for other waves, or speak to them, through memory: atomics, accesses that go where
+    others see them, sleeping."""
+    return any(
+        (access := inst.desc.access) is not None
+        and (access.kind == "atomic" or inst.coherent or any(inst.has(word) for word in ("glc", "slc", "dlc")))
+        or inst.desc.sched == "sleep"
+        for inst in cfg.instructions
+    )
+
+
+def _memories(inst: Instruction) -> tuple[str, ...]:
+    space = inst.desc.space
+    if space == "flat" or guards_memory(inst) or not space:
+        return ("lds", "other")
+    return ("lds",) if space == "lds" else ("other",)
+
+
+def edges(rows: Sequence[Instruction], strict: bool = False) -> list[dict[int, Why]]:
+    """For each instruction those before it that it must stay behind, and why. Transitive edges may be left out."""
+    found: list[dict[int, Why]] = [{} for _ in rows]
+    writer: dict[int, int] = {}
+    readers: dict[int, list[int]] = {}
+    memory: dict[str, int] = {}
+    fence = -1
+
+    def add(later: int, earlier: int, why: Why) -> None:
+        if earlier >= 0 and earlier != later:
+            found[later][earlier] = max(why, found[later].get(earlier, why))
+
+    for i, inst in enumerate(rows):
+        fences = is_fence(inst) or (strict and (is_memory(inst) or inst.desc.is_wait))
+        add(i, fence, Why.ORDER)
+        if fences:
+            for earlier in range(fence + 1, i):
+                add(i, earlier, Why.ORDER)
+            fence = i
+        if is_memory(inst):
+            for name in _memories(inst):
+                add(i, memory.get(name, -1), Why.ORDER)
+                memory[name] = i
+        for reg in regset.members(regset.uses(inst)):
+            bit = regset.bit(reg)
+            add(i, writer.get(bit, -1), Why.RAW)
+            readers.setdefault(bit, []).append(i)
+        for reg in regset.members(regset.defs(inst)):
+            bit = regset.bit(reg)
+            for reader in readers.pop(bit, ()):
+                add(i, reader, Why.WAR)
+            add(i, writer.get(bit, -1), Why.WAW)
+            writer[bit] = i
+    return found

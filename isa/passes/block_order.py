@@ -1,0 +1,254 @@
+"""Blocks in another order: a block taken apart into single instructions, and put together again with its pairs, waits and
+hints made anew. What `relax-waits`, `pair`, `schedule`, `delay-alu` and `clause` share.
+
+`rows_of` takes a block apart: halves of dual instructions by themselves, hints and waits for counters left out (`strict`
+keeps the waits, where `isa.analysis.dependences.by_memory` says so). `with_waits` says where waits must stand in a new
+order. An access waits before
+
+    the first instruction that reads or writes a register which it fills;
+    a fence or barrier, scalar load or branch before which the old code had waited for it;
+    the block's end, where the old code would have it done, or further back than it is now: the blocks behind rely on
+    that.
+
+Which number to wait for follows from the new order (`isa.analysis.waits`, one instruction at a time), so a wait is as
+late and as loose as correctness allows. `rewrite` puts the new blocks into the kernel and looks at the whole again: a
+block in which a register is used too early, or in which the hardware's own hazards (`isa.check.hazards`) strike where
+they did not, stays what it was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from isa.analysis import cfg as control_flow
+from isa.analysis import dependences, regset, valu_writes, waits
+from isa.analysis.cfg import Block, Cfg
+from isa.analysis.waits import InFlight
+from isa.asm.emit import instruction_line
+from isa.asm.parse import parse_instruction
+from isa.asm.program import Directive, Instruction, Kernel, Label, Program
+from isa.check import hazards
+from isa.passes.edit import by_itself, recount
+from isa.semantics.describe import Description
+
+
+@dataclass(frozen=True)
+class Row:
+    """An instruction of a block by itself. position: where it stood, in a pair perhaps; half: it is a half of one."""
+
+    inst: Instruction
+    position: int
+    half: bool = False
+
+    @property
+    def desc(self) -> Description:
+        return self.inst.desc
+
+
+@dataclass(frozen=True)
+class Function:
+    """What is known of a kernel's code before a change."""
+
+    kernel: Kernel
+    cfg: Cfg
+    flight: InFlight
+    strict: bool
+
+    @staticmethod
+    def of(kernel: Kernel) -> Function:
+        cfg = control_flow.of_kernel(kernel)
+        return Function(kernel, cfg, waits.analyse(cfg), dependences.by_memory(cfg))
+
+    @property
+    def opaque(self) -> bool:
+        """Whether it calls, or jumps through registers: what is in flight there is not known."""
+        return bool(self.cfg.calls or self.cfg.indirect_jumps)
+
+
+Slot = tuple[Row, ...]
+"""What issues at once: a row, or two as X and Y of a VOPD."""
+Reorder = Callable[[Function, Block], list[Slot] | None]
+"""A block's rows in a new order; None where it stays what it is."""
+Hinted = Callable[[list[Instruction]], list[Instruction]]
+"""A block's instructions, with hints among them."""
+
+
+def rows_of(function: Function, block: Block, apart: bool = True) -> list[Row]:
+    """A block's instructions without hints and waits. apart: pairs as two rows."""
+    rows: list[Row] = []
+    for i in block.range:
+        inst = function.cfg.instructions[i]
+        if dependences.is_hint(inst) or (not function.strict and dependences.is_counter_wait(inst)):
+            continue
+        alone = [by_itself(half) for half in inst.halves] if apart and inst.pair is not None else []
+        order = _order(inst) if alone and all(alone) else ()
+        rows += [Row(half, i, True) for k in order if (half := alone[k]) is not None] or [Row(inst, i)]
+    return rows
+
+
+def as_it_is(function: Function, block: Block) -> list[Slot]:
+    """A block's rows in their own order, pairs whole."""
+    return [(row,) for row in rows_of(function, block, apart=False)]
+
+
+def _order(pair: Instruction) -> tuple[int, ...]:
+    """The halves in an order in which neither reads what the other wrote; () where there is none."""
+    x, y = pair.halves
+    if not x.writes() & y.reads():
+        return (0, 1)
+    return (1, 0) if not y.writes() & x.reads() else ()
+
+
+def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[Instruction]:
+    """The instructions of a block in a new order, waits among them."""
+    cfg, flight = function.cfg, function.flight
+    state = dict(flight.before[block.start])
+    out: list[Instruction] = []
+    last = block.end - 1
+    left = flight.machine.step(last, dict(flight.before[last]))
+
+    def wait(needed: dict[str, int]) -> None:
+        nonlocal state
+        if needed:
+            largest = {c: (1 << bits) - 2 for c, bits in cfg.family.counters.items()}
+            needed = {c: min(n, largest[c]) for c, n in needed.items()}
+            out.extend(wait_instructions(cfg, needed))
+            state = {e: n for e, n in state.items() if n < needed.get(e[1], 1 << 30)}
+
+    def finish() -> None:
+        """What the blocks behind rely on."""
+        if not block.successors:
+            return
+        wait(_least(e[1:] + (n,) for e, n in state.items() if e not in left or n < left[e]))
+
+    ends = cfg.instructions[last].desc.is_branch or cfg.instructions[last].desc.terminator
+    for slot in slots:
+        needed: list[tuple[str, int]] = []
+        for row in slot:
+            if ends and row.position == last:
+                finish()
+            needed += [(e[1], n) for e, n in state.items() if _before(function, row, e)]
+        wait(_least(needed))
+        out.append(joined(slot))
+        for row in slot:
+            if not row.half:
+                state = flight.machine.step(row.position, state)
+    if not ends:
+        finish()
+    return out
+
+
+def _before(function: Function, row: Row, event: waits.Event) -> bool:
+    """Whether an access must be done before a row."""
+    cfg, (load, counter) = function.cfg, event
+    filled = waits.filled(cfg, load)
+    if row.half:
+        return bool(filled & (regset.uses(row.inst) | regset.defs(row.inst)))
+    if filled & (cfg.uses[row.position] | cfg.defs[row.position]):
+        if any(waits.too_early(cfg, load, row.position, counter)):
+            return True
+    stops = dependences.is_fence(row.inst) or dependences.guards_memory(row.inst) or row.desc.unit == "smem"
+    return stops and load != row.position and event not in function.flight.before[row.position]
+
+
+def _least(needed: Iterable[tuple[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for counter, number in needed:
+        found[counter] = min(number, found.get(counter, number))
+    return found
+
+
+def wait_instructions(cfg: Cfg, needed: dict[str, int]) -> list[Instruction]:
+    """Waits for these counters."""
+    family = cfg.family
+    together = [f"{c}({needed[c]})" for c in family.wait_fields if c in needed]
+    texts = [f"{family.wait} {' '.join(together)}"] if together else []
+    single = {c: name for name, c in family.single_waits.items() if c not in family.wait_fields}
+    texts += [f"{name} null, {needed[c]:#x}" for c, name in single.items() if c in needed]
+    target = cfg.instructions[0].target
+    return [dataclasses.replace(parse_instruction(text), target=target) for text in texts]
+
+
+def joined(slot: Slot) -> Instruction:
+    """The instruction of a slot."""
+    if len(slot) == 1:
+        return slot[0].inst
+    x, y = (dual(row.inst) for row in slot)
+    return dataclasses.replace(x, pair=y)
+
+
+def dual(inst: Instruction) -> Instruction:
+    """An instruction as a half of a VOPD; it must be one that can be (`isa.passes.dual_issue`)."""
+    desc = inst.desc
+    operands = inst.operands
+    name = desc.name
+    if name == "v_fma_f32":
+        name, operands = "v_fmac_f32", operands[:3]
+    elif desc.roles[-1].kind == "m":
+        operands = operands[:-1]
+    return dataclasses.replace(inst, mnemonic=f"v_dual_{name.removeprefix('v_')}", operands=operands, modifiers=(), size=0)
+
+
+def rewrite(kernel: Kernel, reorder: Reorder, hinted: Hinted, anew: bool = True) -> Program:
+    """A kernel with the blocks that `reorder` changes; `hinted` puts hints into them. The very program where none.
+    anew: whether waits are made again; else instructions stay in the order in which they stand."""
+    function = Function.of(kernel)
+    if function.opaque or kernel.number("wavefront_size32") == 0:
+        return kernel.program
+    cfg = function.cfg
+    made: dict[int, list[Instruction]] = {}
+    for block in cfg.blocks:
+        if not _plain(kernel, cfg, block):
+            continue
+        old = [cfg.instructions[i] for i in block.range]
+        if slots := reorder(function, block):
+            rows = hinted(with_waits(function, block, slots) if anew else old)
+            if rows != old:
+                made[block.index] = rows
+    faults = _faults(cfg)
+    while made:
+        changed = _put(kernel, cfg, made)
+        after = control_flow.of_kernel(changed.kernel(kernel.name))
+        worse = [b for b in made if _faults(after)[b] > faults[b]]
+        if not worse:
+            return changed
+        for b in worse:
+            del made[b]
+    return kernel.program
+
+
+def _plain(kernel: Kernel, cfg: Cfg, block: Block) -> bool:
+    """Whether nothing but instructions and notes for debuggers stands within a block."""
+    first, last = cfg.lines[block.start], cfg.lines[block.end - 1]
+    nodes = [line.node for line in kernel.program.lines[first : last + 1]]
+    notes = (".loc", ".cfi", ".file")
+    return block.index in cfg.idom and not any(
+        isinstance(node, Label) or (isinstance(node, Directive) and not node.name.startswith(notes)) for node in nodes
+    )
+
+
+def _put(kernel: Kernel, cfg: Cfg, made: dict[int, list[Instruction]]) -> Program:
+    """The program with these blocks."""
+    lines = list(kernel.program.lines)
+    for index in sorted(made, reverse=True):
+        block = cfg.blocks[index]
+        first = cfg.lines[block.start]
+        for i in reversed(block.range):
+            del lines[cfg.lines[i]]
+        lines[first:first] = [instruction_line(inst) for inst in made[index]]
+    return recount(kernel.program.with_lines(lines).kernel(kernel.name))
+
+
+def _faults(cfg: Cfg) -> dict[int, int]:
+    """Block -> how many hazards strike in it: of loads, transcendental and matrix instructions, v_cmpx and VOPD."""
+    count = dict.fromkeys(range(len(cfg.blocks)), 0)
+    found = [h.position for h in waits.analyse(cfg).hazards()]
+    for hazard in (hazards.trans_use, hazards.permlane, hazards.wmma):
+        found += [h.position for h in hazard(cfg)]
+    found += list(hazards.dealloc(cfg))
+    found += [risk.position for risk in valu_writes.analyse(cfg).risks()]
+    for position in found:
+        count[cfg.block_of(position).index] += 1
+    return count

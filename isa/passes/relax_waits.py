@@ -1,0 +1,29 @@
+"""Waits as late and as loose as correctness allows, in any kernel: `isa.passes.block_order` on the order that is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from isa.asm.program import Program
+from isa.passes import block_order, hints
+
+
+@dataclass(frozen=True)
+class RelaxWaits:
+    """Puts each `s_waitcnt` in front of the first instruction that needs it, for the largest number that will do.
+
+    Requires:   nothing.
+    Guarantees: the same instructions in the same order, waits and hints apart; nothing uses a register that a load may
+                still fill; what had been waited for before a barrier, a fence, a scalar load, a branch or a block's end
+                still has been there.
+    Leaves alone: functions that call; functions that wait for other waves through memory (atomics, `glc`, sleeping);
+                waits for results (`s_waitcnt_depctr`).
+    """
+
+    name: ClassVar[str] = "relax-waits"
+
+    def run(self, program: Program) -> Program:
+        for name in program.kernels:
+            program = block_order.rewrite(program.kernel(name), block_order.as_it_is, hints.hinted)
+        return program
