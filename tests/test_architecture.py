@@ -34,9 +34,9 @@ ISA = [
     "check.registry check.causes",
     "sim sanitize",
     "outer_product",
+    "timing",
     "passes check",
     "gemm",
-    "timing",
 ]
 
 

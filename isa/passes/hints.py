@@ -14,16 +14,17 @@ and what it holds back.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
 from isa.analysis import dependences, regset
+from isa.analysis.webs import bare
 from isa.asm.parse import parse_instruction
 from isa.asm.program import Instruction, Program
 from isa.passes import block_order
 from isa.passes.block_order import Function, Slot
+from isa.registers import VCC_LO, Reg
 
 _MOST_VALU, _MOST_TRANS, _MOST_SALU = 4, 3, 3
 _SKIPS = ("SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4")
@@ -138,23 +139,32 @@ def delays(rows: list[Instruction]) -> list[Instruction]:
             late.clear()
         elif desc.is_valu or desc.is_salu:
             mine = _Late()
-            for reg in regset.members(regset.uses(inst)):
+            for reg in regset.members(_named(inst)):
                 mine.merge(late.get(regset.bit(reg), _Late()))
+            if desc.is_salu:  # the hardware holds it back until the VALU has written
+                mine.valu = mine.trans = None
             open_at = _emit(out, mine.texts(), open_at)
         if desc.is_valu or desc.is_salu:
-            for state in late.values():
-                state.advance(desc.is_valu and not desc.is_trans, desc.is_trans, 1)
-            made = (
-                _Late(trans=(trans, 1)) if desc.is_trans else _Late(valu=(valu, 1)) if desc.is_valu else _Late(salu=salu)
-            )
             for reg in regset.members(regset.defs(inst)):
-                late[regset.bit(reg)] = dataclasses.replace(made)
-        else:
-            for state in late.values():
-                state.advance(False, False, 1)
+                late[regset.bit(reg)] = (
+                    _Late(trans=(trans, 0)) if desc.is_trans else _Late(valu=(valu, 0)) if desc.is_valu else _Late(salu=salu)
+                )
+        for state in late.values():
+            state.advance(desc.is_valu and not desc.is_trans, desc.is_trans, 1)
         late = {bit: state for bit, state in late.items() if state.valu or state.trans or state.salu}
         out.append(inst)
     return out
+
+
+def _named(inst: Instruction) -> int:
+    """The registers that an instruction names and reads (`regset`); LLVM leaves out what it reads without naming it."""
+    short = inst.mnemonic.endswith("_e32")
+    return regset.mask(
+        reg
+        for half in inst.halves
+        for role, operand in zip(half.desc.roles, half.operands, strict=False)
+        if role.read and isinstance(reg := bare(operand), Reg) and not reg.is_null and not (short and reg == VCC_LO)
+    )
 
 
 def _emit(out: list[Instruction], texts: list[str], open_at: int) -> int:

@@ -1,0 +1,244 @@
+"""A block's instructions in another order, in pairs where two may issue as one: list scheduling over its dependence graph.
+
+In each cycle of a wave by itself one slot is chosen among the instructions whose predecessors have gone: those that
+could execute now, by the latencies of the cycle model (`isa.timing.scheduling_classes`), in the order of a priority. If
+the best is one that a VOPD can hold, each of the best few is tried with each partner that is ready too, or that waits
+for it alone and only to write what it reads (both halves read before either writes). Of all these the slot is taken
+whose reads cost the fewest cycles for an instruction, by the cycle model's bank rule with what the slot before left in
+the operand caches; then the one that is first by priority; a partner that few others could take goes first.
+
+Priorities: `source`, the order in which the compiler has them; `latency`, the longest way to the block's end.
+
+Registers stay what they are, so the pressure does too, and no value is held that was not held before.
+
+Limits: one wave by itself stands for all; memory takes what it takes without queues; the block before has left nothing
+under way. What a block really gains, a prediction of the whole tells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from isa.analysis import banks, dependences, regset, valu_writes
+from isa.analysis.banks import Source
+from isa.analysis.cfg import Block
+from isa.analysis.dependences import Why
+from isa.asm.program import Instruction, Program
+from isa.errors import IsaError
+from isa.passes import block_order, dual_issue, hints
+from isa.passes.block_order import Function, Row, Slot, rows_of
+from isa.passes.dual_issue import Half
+from isa.registers import Reg
+from isa.timing import bank_rules, rdna3
+from isa.timing.scheduling_classes import cost
+
+_FIRSTS, _PARTNERS = 6, 40
+"""How many instructions are tried as the first of a pair, and as its second."""
+_MEMORY = 250
+"""Cycles until a vector load's data are there: L2, as `isa.timing.rdna3` has it at 2.5 GHz."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Dual instructions over a whole block: halves that the compiler paired are free again, and pairs are formed among
+    all that could execute at once, in about the compiler's order.
+
+    commute: exchange src0 and src1 where the product is the same; of two NaNs another one's payload may come out.
+    rule:    a bank rule of the cycle model.
+
+    Requires:   nothing.
+    Guarantees: each instruction sees the values that it saw; all pairs are legal, none can lose GFX11's interlock.
+    Leaves alone: registers; functions that call; the order of memory accesses, and, where waves speak through memory,
+                everything's order against them.
+    """
+
+    name: ClassVar[str] = "pair"
+    commute: bool = True
+    rule: str = bank_rules.DEFAULT
+
+    def run(self, program: Program) -> Program:
+        return _run(program, Options("source", self.commute, self.rule))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """List scheduling of each block: loads as early as their addresses are there, what the longest way hangs on first,
+    pairs as `pair` forms them.
+
+    commute, rule: as of `pair`.
+
+    Requires, Guarantees, Leaves alone: as of `pair`.
+    """
+
+    name: ClassVar[str] = "schedule"
+    commute: bool = True
+    rule: str = bank_rules.DEFAULT
+
+    def run(self, program: Program) -> Program:
+        return _run(program, Options("latency", self.commute, self.rule))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a block is ordered."""
+
+    priority: str
+    commute: bool
+    rule: str
+
+
+def _run(program: Program, options: Options) -> Program:
+    if options.rule not in bank_rules.RULES:
+        raise IsaError(f"no bank rule {options.rule!r}", expected=", ".join(bank_rules.RULES))
+    for name in program.kernels:
+        kernel = program.kernel(name)
+        writes: list[valu_writes.ValuWrites] = []
+
+        def reorder(function: Function, block: Block) -> list[Slot] | None:
+            if not writes:
+                writes.append(valu_writes.analyse(function.cfg))
+            rows = rows_of(function, block)
+            pending = writes[0].pending[block.start]
+            return _Scheduler(rows, function, pending, options).slots() if len(rows) > 1 else None
+
+        program = block_order.rewrite(kernel, reorder, hints.hinted)
+    return program
+
+
+def cycles_of(inst: Instruction) -> tuple[int, int]:
+    """(cycles in which the wave's unit takes nothing else, cycles until what it makes can be used)."""
+    numbers, desc = rdna3.values(), inst.desc
+    if desc.is_valu:
+        try:
+            found = cost(inst)
+        except IsaError:  # nobody timed it
+            return 1, round(numbers["valu_latency"])
+        return round(numbers[found.passes]), round(numbers[found.latency])
+    if desc.access is None:
+        return 1, round(numbers["salu_latency"])
+    if desc.space == "lds":
+        return 1, round(numbers["lds_latency"] + numbers["lds_store_cycles"])
+    return 1, 40 if desc.space == "scalar" else _MEMORY
+
+
+class _Scheduler:
+    """One block on its way into another order."""
+
+    def __init__(self, rows: Sequence[Row], function: Function, pending: int, options: Options) -> None:
+        self.rows, self.options = rows, options
+        self.most = function.cfg.family.vopd
+        insts = [row.inst for row in rows]
+        self.before = dependences.edges(insts, function.strict)
+        self.after: list[dict[int, Why]] = [{} for _ in rows]
+        for later, earlier in enumerate(self.before):
+            for node, why in earlier.items():
+                self.after[node][later] = why
+        self.cycles = [cycles_of(inst) for inst in insts]
+        self.halves = [dual_issue.facts(inst, options.commute) for inst in insts]
+        self.sources = [banks.sources(inst) for inst in insts]
+        written = pending
+        for inst in insts:
+            if inst.desc.is_valu:
+                written |= regset.defs(inst)
+        self.landed = frozenset(n for n in range(256) if not written >> n & 1)
+        self.rule = bank_rules.RULES[options.rule]
+        self.drain = round(rdna3.values()["valu_to_lds"])
+        self.height = self._heights()
+
+    def _delay(self, earlier: int, later: int, why: Why) -> int:
+        """Cycles from the issue of one until that of another that stays behind it."""
+        if why == Why.RAW:
+            valu, memory = self.rows[earlier].desc.is_valu, self.rows[later].desc.drains_valu
+            return self.drain if valu and memory else self.cycles[earlier][1]
+        return 0 if why == Why.WAR else 1
+
+    def _heights(self) -> list[int]:
+        height = [0] * len(self.rows)
+        for i in reversed(range(len(self.rows))):
+            ways = [height[j] + self._delay(i, j, why) for j, why in self.after[i].items()]
+            height[i] = max(ways, default=0) + self.cycles[i][0]
+        return height
+
+    def _rank(self, node: int) -> tuple[int, int]:
+        return (0 if self.options.priority == "source" else -self.height[node], node)
+
+    def slots(self) -> list[Slot]:
+        """The new order."""
+        left = [len(earlier) for earlier in self.before]
+        ready = {i for i, n in enumerate(left) if n == 0}
+        earliest = [0] * len(self.rows)
+        now, last = 0, ()
+        out: list[Slot] = []
+        while ready:
+            able = sorted((i for i in ready if earliest[i] <= now), key=self._rank)
+            if not able:
+                now = min(earliest[i] for i in ready)
+                continue
+            nodes, slot, reads, stall = self._choose(able, left, last)
+            out.append(slot)
+            valu = slot[0].desc.is_valu
+            issued, now = now + stall, now + stall + max(self.cycles[n][0] for n in nodes)
+            last = reads if valu else last
+            for node in nodes:
+                left[node] = -1
+                for later, why in self.after[node].items():
+                    left[later] -= 1
+                    earliest[later] = max(earliest[later], issued + self._delay(node, later, why))
+                    if left[later] == 0:
+                        ready.add(later)
+            ready -= set(nodes)
+        return out
+
+    def _choose(
+        self, able: list[int], left: list[int], last: tuple[Source, ...]
+    ) -> tuple[tuple[int, ...], Slot, tuple[Source, ...], int]:
+        """(nodes, slot, its reads, what they cost beyond one cycle)."""
+        first = able[0]
+        if not self.halves[first]:
+            stall = self.rule(last, self.sources[first]) if self.rows[first].desc.is_valu else 0
+            return (first,), (self.rows[first],), self.sources[first], stall
+        duals = [i for i in able if self.halves[i]][:_PARTNERS]
+        partners = {i: self._partners(i, duals, left) for i in duals[:_FIRSTS]}
+        degree = Counter(j for row in partners.values() for j, _, _ in row)
+        best = None
+        for rank, i in enumerate(duals[:_FIRSTS]):
+            stall = self.rule(last, self.sources[i])
+            key = (2.0 * (1 + stall), rank, 0, 0)
+            if best is None or key < best[0]:
+                best = key, (i,), (self.rows[i],), self.sources[i], stall
+            for order, (j, x, y) in enumerate(partners[i]):
+                reads = _reads(x, y)
+                stall = self.rule(last, reads)
+                key = (1.0 * (1 + stall), rank, degree[j], order)
+                if key < best[0]:
+                    mine, other = (i, j) if x in self.halves[i] else (j, i)
+                    slot = (_row(self.rows[mine], x), _row(self.rows[other], y))
+                    best = key, (i, j), slot, reads, stall
+        assert best is not None
+        return best[1:]
+
+    def _partners(self, i: int, duals: list[int], left: list[int]) -> list[tuple[int, Half, Half]]:
+        """(partner, X, Y) for each form of each pair that an instruction can go into now."""
+        behind = [j for j, why in self.after[i].items() if why == Why.WAR and left[j] == 1 and self.halves[j]]
+        return [
+            (j, x, y)
+            for j in (*duals, *behind)
+            if j != i
+            for x, y in dual_issue.pairs(self.halves[i], self.halves[j], self.most, self.landed)
+        ]
+
+
+def _row(row: Row, half: Half) -> Row:
+    return Row(half.inst, row.position, True)
+
+
+def _reads(x: Half, y: Half) -> tuple[Source, ...]:
+    return tuple(
+        Source(name, slot, Reg("v", number))
+        for name, half in (("X", x), ("Y", y))
+        for slot, number in enumerate(half.src)
+        if number >= 0
+    )
