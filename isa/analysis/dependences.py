@@ -63,8 +63,10 @@ def by_memory(cfg: Cfg) -> bool:
     """Whether a function may wait for other waves, or speak to them, through memory: atomics, accesses that go where
     others see them, sleeping."""
     return any(
-        (access := inst.desc.access) is not None
-        and (access.kind == "atomic" or inst.coherent or any(inst.has(word) for word in ("glc", "slc", "dlc")))
+        (
+            (access := inst.desc.access) is not None
+            and (access.kind == "atomic" or inst.coherent or any(inst.has(word) for word in ("glc", "slc", "dlc")))
+        )
         or inst.desc.sched == "sleep"
         for inst in cfg.instructions
     )

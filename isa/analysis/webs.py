@@ -1,5 +1,4 @@
-"""The values of a function's VGPRs, each with the places where it lives: a `Cfg` -> webs, and the clusters that can only
-move together.
+"""The values of a function's VGPRs and where each lives: a `Cfg` -> webs, and clusters that can only move together.
 
 A web is what one register holds from its writes to its last reads, over all paths: the unit that may be given another
 register. Webs are the connected pieces of (register, place between two instructions) where the register is live
@@ -61,8 +60,10 @@ class Webs:
     clusters: tuple[Cluster, ...]
 
     def of(self, position: int, reg: Reg, written: bool) -> Web:
-        """The web of the first register of an operand."""
-        return (self.written if written else self.read)[position, reg.index]
+        """The web of the first register of an operand; of a destination that is named as a source and not read, the one
+        that is written."""
+        key = position, reg.index
+        return self.written[key] if written or key not in self.read else self.read[key]
 
 
 def operands(inst: Instruction) -> Iterator[tuple[bool, Reg]]:
@@ -217,9 +218,10 @@ class _Builder:
         for root in pinned:
             if self.webs[root].cluster >= 0:
                 clusters[self.webs[root].cluster].pinned = True
-        read = {key: self.webs[self.find(web)] for key, web in self.read.items()}
-        written = {key: self.webs[self.find(web)] for key, web in self.written.items()}
-        return Webs(self.cfg, read, written, clusters)
+        read, writes = (
+            {key: self.webs[self.find(web)] for key, web in table.items()} for table in (self.read, self.written)
+        )
+        return Webs(self.cfg, read, writes, clusters)
 
 
 def _places(first: int, end: int) -> int:

@@ -4,11 +4,16 @@ bank_balance.py     kernel 6: the inner loop on registers whose banks never coll
 unroll.py           kernel 7: the inner loop unrolled, its addresses folded into offsets
 batch_loads.py      kernel 8: global loads from SGPR bases, spread over the inner loop
 vopd_interlock.py   all kernels: no VOPD reads a VALU result too early
+rename_banks.py     all kernels: what is read at once lies in different banks
+list_schedule.py    all kernels: dual instructions and order of each block
+relax_waits.py      all kernels: waits as late and as loose as they may be
+hints.py            all kernels: s_delay_alu and s_clause
 
 pipeline.py         a pipeline as text, run and verified step by step
 outer_product.py    finds a GEMM's inner loop from data flow
 flow.py, symbolic.py, poly.py   what registers hold, as polynomials
 moves.py            values change registers by bank, permutations as few moves
+block_order.py      a block apart and together again, with its waits; dual_issue.py: which two may be one
 edit.py             lines in and out, hints and counts kept true, dead code
 """
 

@@ -1,8 +1,8 @@
-"""Blocks in another order: a block taken apart into single instructions, and put together again with its pairs, waits and
-hints made anew. What `relax-waits`, `pair`, `schedule`, `delay-alu` and `clause` share.
+"""Blocks in another order: taken apart into single instructions, put together with pairs, waits and hints made anew.
+What `relax-waits`, `pair`, `schedule`, `delay-alu` and `clause` share.
 
-`rows_of` takes a block apart: halves of dual instructions by themselves, hints and waits for counters left out (`strict`
-keeps the waits, where `isa.analysis.dependences.by_memory` says so). `with_waits` says where waits must stand in a new
+`rows_of` takes a block apart: halves of pairs by themselves, hints and waits for counters left out (`strict` keeps the
+waits, where `isa.analysis.dependences.by_memory` says so). `with_waits` says where waits must stand in a new
 order. An access waits before
 
     the first instruction that reads or writes a register which it fills;
@@ -21,6 +21,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from isa.analysis import cfg as control_flow
 from isa.analysis import dependences, regset, valu_writes, waits
@@ -60,6 +61,11 @@ class Function:
     def of(kernel: Kernel) -> Function:
         cfg = control_flow.of_kernel(kernel)
         return Function(kernel, cfg, waits.analyse(cfg), dependences.by_memory(cfg))
+
+    @cached_property
+    def valu(self) -> valu_writes.ValuWrites:
+        """The VALU writes that may be under way."""
+        return valu_writes.analyse(self.cfg)
 
     @property
     def opaque(self) -> bool:
@@ -121,7 +127,7 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
         """What the blocks behind rely on."""
         if not block.successors:
             return
-        wait(_least(e[1:] + (n,) for e, n in state.items() if e not in left or n < left[e]))
+        wait(_least((e[1], n) for e, n in state.items() if e not in left or n < left[e]))
 
     ends = cfg.instructions[last].desc.is_branch or cfg.instructions[last].desc.terminator
     for slot in slots:
@@ -146,9 +152,9 @@ def _before(function: Function, row: Row, event: waits.Event) -> bool:
     filled = waits.filled(cfg, load)
     if row.half:
         return bool(filled & (regset.uses(row.inst) | regset.defs(row.inst)))
-    if filled & (cfg.uses[row.position] | cfg.defs[row.position]):
-        if any(waits.too_early(cfg, load, row.position, counter)):
-            return True
+    touched = filled & (cfg.uses[row.position] | cfg.defs[row.position])
+    if touched and any(waits.too_early(cfg, load, row.position, counter)):
+        return True
     stops = dependences.is_fence(row.inst) or dependences.guards_memory(row.inst) or row.desc.unit == "smem"
     return stops and load != row.position and event not in function.flight.before[row.position]
 
@@ -188,7 +194,9 @@ def dual(inst: Instruction) -> Instruction:
         name, operands = "v_fmac_f32", operands[:3]
     elif desc.roles[-1].kind == "m":
         operands = operands[:-1]
-    return dataclasses.replace(inst, mnemonic=f"v_dual_{name.removeprefix('v_')}", operands=operands, modifiers=(), size=0)
+    return dataclasses.replace(
+        inst, mnemonic=f"v_dual_{name.removeprefix('v_')}", operands=operands, modifiers=(), size=0
+    )
 
 
 def rewrite(kernel: Kernel, reorder: Reorder, hinted: Hinted, anew: bool = True) -> Program:

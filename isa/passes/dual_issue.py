@@ -97,8 +97,8 @@ def _literal(name: str, at: int, operand: Operand, type_: str) -> bool:
 
 
 def fits(x: Half, y: Half, most: Vopd, landed: frozenset[int]) -> bool:
-    """Whether X and Y may be one VOPD, what they wait for apart. landed: VGPRs without a VALU write under way, which two
-    sources of one parity must be of (`isa.analysis.valu_writes`)."""
+    """Whether X and Y may be one VOPD. landed: VGPRs without a VALU write under way; two sources of one parity must be
+    among them (`isa.analysis.valu_writes`)."""
     if "x" not in x.places or "y" not in y.places or not (x.dst ^ y.dst) & 1:
         return False
     for slot in (0, 1):
@@ -115,7 +115,9 @@ def fits(x: Half, y: Half, most: Vopd, landed: frozenset[int]) -> bool:
     return literals <= most.literals and literals + len(x.scalars | y.scalars) <= most.scalars
 
 
-def pairs(one: tuple[Half, ...], two: tuple[Half, ...], most: Vopd, landed: frozenset[int]) -> Iterator[tuple[Half, Half]]:
+def pairs(
+    one: tuple[Half, ...], two: tuple[Half, ...], most: Vopd, landed: frozenset[int]
+) -> Iterator[tuple[Half, Half]]:
     """The forms in which two instructions may be one, each as X first."""
     for a in one:
         for b in two:

@@ -1,4 +1,4 @@
-"""s_delay_alu and s_clause for the order in which a block stands: `delay-alu`, `clause`, and what passes that reorder use.
+"""s_delay_alu and s_clause for the order in which a block stands: `delay-alu`, `clause`, and passes that reorder.
 
 s_delay_alu lets other waves issue while an operand is computed. As LLVM's AMDGPUInsertDelayAlu does it, within a block:
 a register is late for so many cycles after its write (`isa.timing.rdna3`), unless more than 4 VALU (3 transcendental)
@@ -147,7 +147,11 @@ def delays(rows: list[Instruction]) -> list[Instruction]:
         if desc.is_valu or desc.is_salu:
             for reg in regset.members(regset.defs(inst)):
                 late[regset.bit(reg)] = (
-                    _Late(trans=(trans, 0)) if desc.is_trans else _Late(valu=(valu, 0)) if desc.is_valu else _Late(salu=salu)
+                    _Late(trans=(trans, 0))
+                    if desc.is_trans
+                    else _Late(valu=(valu, 0))
+                    if desc.is_valu
+                    else _Late(salu=salu)
                 )
         for state in late.values():
             state.advance(desc.is_valu and not desc.is_trans, desc.is_trans, 1)

@@ -1,4 +1,4 @@
-"""A block's instructions in another order, in pairs where two may issue as one: list scheduling over its dependence graph.
+"""A block's instructions in another order, in pairs where two may issue as one: list scheduling.
 
 In each cycle of a wave by itself one slot is chosen among the instructions whose predecessors have gone: those that
 could execute now, by the latencies of the cycle model (`isa.timing.scheduling_classes`), in the order of a priority. If
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from isa.analysis import banks, dependences, regset, valu_writes
+from isa.analysis import banks, dependences, regset
 from isa.analysis.banks import Source
 from isa.analysis.cfg import Block
 from isa.analysis.dependences import Why
@@ -93,18 +93,15 @@ class Options:
 def _run(program: Program, options: Options) -> Program:
     if options.rule not in bank_rules.RULES:
         raise IsaError(f"no bank rule {options.rule!r}", expected=", ".join(bank_rules.RULES))
+
+    def reorder(function: Function, block: Block) -> list[Slot] | None:
+        rows = rows_of(function, block)
+        return (
+            _Scheduler(rows, function, function.valu.pending[block.start], options).slots() if len(rows) > 1 else None
+        )
+
     for name in program.kernels:
-        kernel = program.kernel(name)
-        writes: list[valu_writes.ValuWrites] = []
-
-        def reorder(function: Function, block: Block) -> list[Slot] | None:
-            if not writes:
-                writes.append(valu_writes.analyse(function.cfg))
-            rows = rows_of(function, block)
-            pending = writes[0].pending[block.start]
-            return _Scheduler(rows, function, pending, options).slots() if len(rows) > 1 else None
-
-        program = block_order.rewrite(kernel, reorder, hints.hinted)
+        program = block_order.rewrite(program.kernel(name), reorder, hints.hinted)
     return program
 
 
@@ -170,7 +167,8 @@ class _Scheduler:
         left = [len(earlier) for earlier in self.before]
         ready = {i for i, n in enumerate(left) if n == 0}
         earliest = [0] * len(self.rows)
-        now, last = 0, ()
+        now = 0
+        last: tuple[Source, ...] = ()
         out: list[Slot] = []
         while ready:
             able = sorted((i for i in ready if earliest[i] <= now), key=self._rank)
@@ -203,7 +201,7 @@ class _Scheduler:
         duals = [i for i in able if self.halves[i]][:_PARTNERS]
         partners = {i: self._partners(i, duals, left) for i in duals[:_FIRSTS]}
         degree = Counter(j for row in partners.values() for j, _, _ in row)
-        best = None
+        best: tuple[tuple[float, int, int, int], tuple[int, ...], Slot, tuple[Source, ...], int] | None = None
         for rank, i in enumerate(duals[:_FIRSTS]):
             stall = self.rule(last, self.sources[i])
             key = (2.0 * (1 + stall), rank, 0, 0)
@@ -213,7 +211,7 @@ class _Scheduler:
                 reads = _reads(x, y)
                 stall = self.rule(last, reads)
                 key = (1.0 * (1 + stall), rank, degree[j], order)
-                if key < best[0]:
+                if best is None or key < best[0]:
                     mine, other = (i, j) if x in self.halves[i] else (j, i)
                     slot = (_row(self.rows[mine], x), _row(self.rows[other], y))
                     best = key, (i, j), slot, reads, stall

@@ -24,11 +24,11 @@ from isa.check.verify import verify
 from isa.errors import IsaError, Span, meant
 from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
-from isa.passes.unroll import Unroll
 from isa.passes.hints import Clause, DelayAlu
 from isa.passes.list_schedule import Pair, Schedule
 from isa.passes.relax_waits import RelaxWaits
 from isa.passes.rename_banks import RenameBanks
+from isa.passes.unroll import Unroll
 from isa.passes.vopd_interlock import VopdInterlock
 
 
@@ -40,7 +40,10 @@ class Pass(Protocol):
     def run(self, program: Program) -> Program: ...
 
 
-PASSES: dict[str, type[Any]] = {p.name: p for p in (BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause)}
+_CLASSES: tuple[type[Any], ...] = (
+    BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
+)  # fmt: skip
+PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]
 """(number from 1, name of a pass) -> the file name of the text that it leaves."""
 _REPORT = "this is a fault of the pass, not of its input: please report it with the input"

@@ -1,4 +1,4 @@
-"""Waits as late and as loose as correctness allows, in any kernel: `isa.passes.block_order` on the order that is there."""
+"""Waits as late and as loose as correctness allows, by `isa.passes.block_order` on the order that is there."""
 
 from __future__ import annotations
 

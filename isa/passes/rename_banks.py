@@ -51,8 +51,8 @@ class RenameBanks:
     vgprs:  how many VGPRs the kernel may use; 0: as many as leave its waves a SIMD what they were.
 
     Requires:   nothing; a kernel with calls, jumps through registers or registers chosen by M0 is left alone.
-    Guarantees: the same instructions in the same order; every read sees the value that it saw. By the rule, the reads of
-                loops collide no more often than before, each level of loops weighed by 8.
+    Guarantees: the same instructions in the same order; every read sees the value that it saw. By the rule,
+                reads cost no more cycles than before, each level of loops weighed by 8.
     Leaves alone: scalar registers, values that the kernel is started with, all that is no register.
     """
 
@@ -73,7 +73,7 @@ class RenameBanks:
             colouring = Colouring(found, self.vgprs or most_vgprs(kernel, cfg), self.rule)
             colouring.improve()
             if any(colouring.shift):
-                program = _written(kernel, cfg, colouring)
+                program = written(kernel, cfg, colouring)
         return program
 
 
@@ -116,8 +116,8 @@ class Colouring:
         self.below = [self._limit_of(cluster) for cluster in found.clusters]
 
     def _read_instructions(self) -> None:
-        """sources[i], matrices[i]: what is read at once; behind[i]: the VALU instruction after i in its block; pairs[c]:
-        (web, web, modulus) whose numbers must differ."""
+        """sources[i], matrices[i]: what is read at once; before[i], behind[i]: the VALU instructions next to i in its
+        block; pairs[c]: (web, web, modulus) whose numbers must differ."""
         cfg = self.cfg
         self.sources: dict[int, list[tuple[str, int, Web]]] = {}
         self.matrices: dict[int, list[Web]] = {}
@@ -222,13 +222,12 @@ class Colouring:
 
     def _place(self, c: int, turn: int) -> bool:
         """Puts a cluster where its shift is `turn` modulo 4: on free registers, else on some that can be made free."""
-        lowest, highest = self._bounds(c)
-        shifts = [s for s in range(-lowest, self.below[c] - highest) if s % 4 == turn]
+        shifts = [s for s in self.places(c) if s % 4 == turn]
         crowded: list[tuple[int, int, set[int]]] = []
         for shift in shifts:
             others = self._in_the_way(c, shift)
             if not others:
-                self._put(c, shift)
+                self.put(c, shift)
                 return True
             if len(others) <= _EVICTED and not any(self.webs.clusters[o].pinned for o in others):
                 size = sum(len(self.webs.clusters[o].webs) for o in others)
@@ -241,9 +240,9 @@ class Colouring:
         old, now = {o: self.shift[o] for o in (c, *others)}, self.total(where)
         for o in others:
             self._lift(o)
-        self._put(c, shift)
+        self.put(c, shift)
         for o in sorted(others, key=lambda o: -len(self.webs.clusters[o].webs)):
-            free = next((s for s in self._nearest(o) if self._fits(o, s)), None)
+            free = next((s for s in self._nearest(o) if self.fits(o, s)), None)
             if free is None:
                 break
             self._set(o, free)
@@ -258,19 +257,19 @@ class Colouring:
 
     def _nearest(self, o: int) -> Iterator[int]:
         """Shifts of a cluster, those first that keep its banks."""
-        lowest, highest = self._bounds(o)
-        every = range(-lowest, self.below[o] - highest)
-        yield from sorted(every, key=lambda s: ((s - self.shift[o]) % 4 != 0, s))
+        yield from sorted(self.places(o), key=lambda s: ((s - self.shift[o]) % 4 != 0, s))
 
-    def _fits(self, o: int, shift: int) -> bool:
+    def fits(self, o: int, shift: int) -> bool:
+        """Whether a cluster may lie there: nothing else does at any time, and pairs keep their rules."""
         here, self.shift[o] = self.shift[o], shift
         legal = self.legal(o)
         self.shift[o] = here
         return legal and not self._in_the_way(o, shift)
 
-    def _bounds(self, c: int) -> tuple[int, int]:
+    def places(self, c: int) -> range:
+        """The shifts that leave a cluster within the registers that it may have."""
         numbers = [web.number for web in self.webs.clusters[c].webs]
-        return min(numbers), max(numbers)
+        return range(-min(numbers), self.below[c] - max(numbers))
 
     def _in_the_way(self, c: int, shift: int) -> set[int]:
         """The other clusters that lie, at some time, where this one would."""
@@ -290,12 +289,13 @@ class Colouring:
         for web in self.webs.clusters[c].webs:
             self.at[self.number(web)].add(web)
 
-    def _put(self, c: int, shift: int) -> None:
+    def put(self, c: int, shift: int) -> None:
+        """Moves a cluster."""
         self._lift(c)
         self._set(c, shift)
 
 
-def _written(kernel: Kernel, cfg: Cfg, colouring: Colouring) -> Program:
+def written(kernel: Kernel, cfg: Cfg, colouring: Colouring) -> Program:
     """The kernel on its new registers; hints stay, since no instruction changes its place."""
     lines = list(kernel.program.lines)
     for i, inst in enumerate(cfg.instructions):
@@ -311,12 +311,11 @@ def renamed(inst: Instruction, i: int, colouring: Colouring) -> Instruction:
         return dataclasses.replace(x, pair=y)
 
     def new(operand: Operand, written: bool) -> Operand:
-        if isinstance(operand, Modified):
-            return dataclasses.replace(operand, operand=new(operand.operand, written))
-        if not isinstance(operand, Reg) or not operand.is_vgpr:
+        reg = webs.bare(operand)
+        if not isinstance(reg, Reg) or not reg.is_vgpr:
             return operand
-        web = colouring.webs.of(i, operand, written)
-        return dataclasses.replace(operand, index=colouring.number(web))
+        moved = dataclasses.replace(reg, index=colouring.number(colouring.webs.of(i, reg, written)))
+        return dataclasses.replace(operand, operand=moved) if isinstance(operand, Modified) else moved
 
     roles = inst.desc.roles[: len(inst.operands)]
     operands = tuple(new(o, role.written) for role, o in zip(roles, inst.operands, strict=True))

@@ -1,0 +1,115 @@
+"""Passes for any kernel: text cases, and that what they leave computes the same, lint and provers being the judges."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from isa.analysis import cfg, webs
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.check.equivalence import prove
+from isa.check.lint import lint_program
+from isa.check.verify import verify
+from isa.passes import rename_banks, run_pipeline
+from isa.passes.rename_banks import Colouring
+
+CASES = Path(__file__).parent / "cases" / "any"
+HEAD = """k:
+	s_load_b64 s[0:1], s[0:1], 0x0
+	s_waitcnt lgkmcnt(0)
+	s_branch .Lcase
+.Lcase:
+"""
+FOOTER = """
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 8192
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_next_free_vgpr 32
+		.amdhsa_next_free_sgpr 8
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+amdhsa.kernels:
+  - .args:
+      - .address_space: global
+        .name: p
+        .offset: 0
+        .size: 8
+        .value_kind: global_buffer
+    .group_segment_fixed_size: 8192
+    .kernarg_segment_size: 8
+    .name: k
+    .sgpr_count: 10
+    .vgpr_count: 32
+	.end_amdgpu_metadata
+"""
+EACH = ("rename-banks", "relax-waits", "pair", "schedule", "delay-alu", "clause")
+
+
+def after(program: Program, pipeline: str) -> Program:
+    """What a pipeline leaves, free of faults that were not there."""
+    *_, (_, made) = run_pipeline(program, pipeline)
+    for name in program.kernels:
+        old, new = ([f.id for f in lint_program(p, name, notes=False)] for p in (program, made))
+        assert sorted(new) == sorted(old)
+    return made
+
+
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.s")), ids=lambda p: p.stem)
+def test_case(path: Path, text_case: Callable[[Path, Callable[[str], str]], None]) -> None:
+    """The last line of each comment names the pipeline; the provers say that the same is computed."""
+
+    def show(source: str) -> str:
+        pipeline = [line for line in source.splitlines() if line.startswith(";")][-1].removeprefix("; ")
+        program = parse(HEAD + source + FOOTER)
+        made = after(program, pipeline)
+        verify(made)
+        proof = prove(program, made)
+        assert proof.proved or "wmma" in source, str(proof)
+        return "\n".join(line.text for line in made.lines[5:] if line.instruction)
+
+    text_case(path, show)
+
+
+@pytest.mark.slow
+def test_the_same_is_computed(compiled: Callable[..., Program]) -> None:
+    """One after the other on kernel 4, proved by those who know nothing of passes; the text cases are its fast form."""
+    program = compiled("kernel4_gmem_double_buffer.hip")
+    made = after(program, ",".join(EACH))
+    assert made is not program
+    assert prove(program, made).proved
+
+
+def test_webs_may_lie_anywhere(compiled: Callable[..., Program]) -> None:
+    """A random colouring, which has nothing to gain, computes the same: what webs say of lives is right."""
+    program = compiled("kernel2_lds_tiling.hip")
+    kernel = program.kernel()
+    flow = cfg.of_kernel(kernel)
+    colouring = Colouring(webs.analyse(flow), 200)
+    chance = random.Random(4)
+    for c, cluster in enumerate(colouring.webs.clusters):
+        places = list(colouring.places(c))
+        free = [s for s in chance.sample(places, min(30, len(places))) if colouring.fits(c, s)]
+        if free and not cluster.pinned:
+            colouring.put(c, free[0])
+    made = parse(emit(rename_banks.written(kernel, flow, colouring)))
+    verify(made)
+    assert sum(map(bool, colouring.shift)) > 20
+    assert prove(program, made).proved
+
+
+def test_a_web_that_lives_is_not_overwritten(compiled: Callable[..., Program]) -> None:
+    """The judge says no: a value moved to where another lives."""
+    program = compiled("kernel2_lds_tiling.hip")
+    kernel = program.kernel()
+    flow = cfg.of_kernel(kernel)
+    colouring = Colouring(webs.analyse(flow), 200)
+    order = sorted(range(len(colouring.shift)), key=lambda c: -len(colouring.webs.clusters[c].positions))
+    c = next(c for c in order if not colouring.webs.clusters[c].pinned and len(colouring.webs.clusters[c].webs) == 1)
+    wrong = next(s for s in colouring.places(c) if s % 4 == 0 and s and not colouring.fits(c, s))
+    colouring.put(c, wrong)
+    made = parse(emit(rename_banks.written(kernel, flow, colouring)))
+    assert not prove(program, made).proved
