@@ -28,6 +28,7 @@ from isa.semantics.values import Value
 
 Bound = tuple[Callable[[Engine], Sequence[Put]], ...]
 """For each half what computes it, and gives back how to write the results."""
+Body = Callable[..., Any]
 
 
 def execute(engine: Engine, inst: Instruction) -> None:
@@ -42,20 +43,24 @@ def run(engine: Engine, bound: Bound) -> None:
         put()
 
 
-def bind(inst: Instruction) -> Bound:
-    """What an instruction does on any engine. IsaError as for `execute`."""
-    return tuple(_bound(half, lookup(half)) for half in inst.halves)
+def bind(inst: Instruction, instead: Callable[[Description], Body | None] | None = None) -> Bound:
+    """What an instruction does on any engine. IsaError as for `execute`. instead: a body in the place of a
+    description's own, where it gives one."""
+    return tuple(_bound(half, lookup(half), instead) for half in inst.halves)
 
 
-def _bound(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence[Put]]:
+def _bound(
+    inst: Instruction, desc: Description, instead: Callable[[Description], Body | None] | None
+) -> Callable[[Engine], Sequence[Put]]:
     if desc.access is not None:
         return memory(inst, desc, desc.access)
     if desc.effect == "branch":
         return _branch(inst, desc)
     if desc.effect:
         return lambda engine: _effect(engine, inst, desc)
-    if desc.body is not None:
-        return _Computed(inst, desc)
+    body = (instead(desc) if instead is not None else None) or desc.body
+    if body is not None:
+        return _Computed(inst, desc, body)
     if desc.roles and not (desc.is_internal or desc.is_wait):
         raise inst.error(f"what {desc.name} computes is not described")
     return lambda engine: ()
@@ -66,11 +71,10 @@ class _Computed:
 
     __slots__ = ("body", "desc", "inst", "masked", "moves", "packed", "readers", "steps", "tail", "upper", "wide")
 
-    def __init__(self, inst: Instruction, desc: Description) -> None:
-        assert desc.body is not None
+    def __init__(self, inst: Instruction, desc: Description, body: Body) -> None:
         sources = Sources(inst, desc)
         targets = [(n, role, operand) for n, (role, operand) in enumerate(sources.pairs) if role.written]
-        self.inst, self.desc, self.body = inst, desc, desc.body
+        self.inst, self.desc, self.body = inst, desc, body
         self.packed = bool(targets) and targets[0][1].type.startswith("pk")
         self.wide = len(targets) == 1 and width(targets[0][1].type) > 2
         self.readers = sources.readers(0 if self.packed else None)
@@ -152,7 +156,8 @@ def _field(inst: Instruction, name: str) -> Callable[[Engine], Any]:
 
 
 def _branch(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence[Put]]:
-    linked = _Computed(inst, desc) if desc.fields else None  # s_call_b64 leaves the return address
+    # s_call_b64 leaves the return address
+    linked = _Computed(inst, desc, desc.body) if desc.fields and desc.body is not None else None
     asks = [_read_implicit(name) for name in desc.implicit_reads]
     body = None if desc.fields else desc.body
 

@@ -1,0 +1,290 @@
+"""One program along one segment, on terms: the engine of `isa.semantics.execute`.
+
+Registers are vectors of 32 lanes as they stand: EXEC is a word like any other, a result is written where it is on, and
+keeps the old value elsewhere (`select`). An instruction whose lanes do not look at others reads only what its lanes
+need, so that what is left in lanes that are off does not matter there. Lanes that do not exist (off in EXEC as a wave
+starts) hold nothing.
+
+A body of many steps on floats (minimum, maximum, division) is one function by its instruction's name: `opaque`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cache
+from typing import Any
+
+from isa.analysis import regset
+from isa.asm.program import Instruction
+from isa.check.validation.memory import Memory
+from isa.check.validation.terms import Term, Terms
+from isa.check.validation.values import Symbol, number_bits
+from isa.errors import IsaError
+from isa.registers import EXEC_LO, SCC, Reg
+from isa.semantics.describe import Description, bit_width
+from isa.semantics.engine import UNKNOWN, Request, Straight
+from isa.semantics.execute import Bound, bind, run
+from isa.semantics.float_mode import FloatMode
+from isa.semantics.operands import value_type
+from isa.semantics.values import DispatchedValue
+
+SGPR0, EXEC_AT, SCC_AT, REGISTERS = 256, regset.bit(EXEC_LO), regset.bit(SCC), 385
+LONG = 4
+"""A body on floats of more operations than this is a function by its name."""
+FENCES = frozenset({"message", "halt", "cache_control", "scalar_cache", "message_return", "wait_event"})
+COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("min", "max") for kind in ("f16", "f32", "f64"))
+
+
+class Engine(Straight):
+    """registers: of the program, by `regset` number; None where nothing can be known. memory: of the segment.
+    condition: of the last branch. assumed: what had to be assumed, in words."""
+
+    def __init__(self, terms: Terms, exists: Term, side: int) -> None:
+        self.terms, self.exists, self.side = terms, exists, side
+        self.registers: list[Term | None] = []
+        self.memory = Memory(terms, terms.true)
+        self.mode = FloatMode()
+        self.condition: Term | None = None
+        self.position = 0
+        self.assumed: set[str] = set()
+        self._lane = Symbol("u32", terms.unknown("lane", 32, uniform=False, ones=31), self)
+        self._on = self._mask = terms.true
+        self._alone = True
+        self._whole: dict[Term, bool] = {}
+        self._bound: dict[int, Bound] = {}
+
+    def start(self, registers: list[Term | None], memory: Term, mode: FloatMode) -> None:
+        self.registers, self.memory, self.mode, self.condition = registers, Memory(self.terms, memory), mode, None
+        self._exec_changed()
+
+    def step(self, position: int, inst: Instruction) -> None:
+        """Runs one instruction. IsaError where it cannot be followed."""
+        desc = inst.desc
+        self.position = position
+        if desc.sched in FENCES:
+            self._message(inst, desc)
+            return
+        if desc.effect in ("wait", "branch", "end") and desc.body is None:
+            return
+        if desc.effect in ("barrier", "trap"):
+            self.memory.fence(inst, position, desc.effect)
+            return
+        bound = self._bound.get(position)
+        if bound is None:
+            bound = self._bound[position] = bind(inst, _opaque)
+        self._alone = not (desc.crosses_lanes or desc.ignores_exec or inst.modifier("fi") == 1)
+        if desc.name == "v_readfirstlane_b32":
+            self._first_lane(inst)
+        run(self, bound)
+
+    def _message(self, inst: Instruction, desc: Description) -> None:
+        """Messages, cache control and their kind: what they do is their own business, and stays where it is."""
+        read = tuple(self._register(r) for r in sorted(inst.reads()))
+        node = self.memory.fence(inst, self.position, str(desc.name), self._text(inst), *read)
+        for n, reg in enumerate(sorted(inst.writes())):
+            self.registers[regset.bit(reg)] = self.terms.make("answer", 32, node, n, uniform=True)
+
+    @staticmethod
+    def _text(inst: Instruction) -> str:
+        return " ".join(str(o) for o in inst.operands if not isinstance(o, Reg))
+
+    def _first_lane(self, inst: Instruction) -> None:
+        """v_readfirstlane_b32 reads a lane that is on, if there is one."""
+        found = [r for r in inst.reads() if r.is_vgpr]
+        self._alone = True
+        for reg in found:
+            term = self._register(reg)
+            if self.terms.under(term, self._on) is not term and self._mask is not self.exists:
+                self.assumed.add("v_readfirstlane_b32 runs with some lane on, or what it gives is not used")
+
+    def _register(self, reg: Reg) -> Term:
+        at = regset.bit(reg)
+        term = self.registers[at]
+        if term is None:
+            width = 1 if at == SCC_AT else 32
+            name = f"{reg} of {('the original', 'the rewritten')[self.side]}"
+            term = self.terms.unknown(name, width, uniform=not reg.is_vgpr, owner="unread")
+        return term
+
+    def _exec_changed(self) -> None:
+        term = self.registers[EXEC_AT]
+        assert term is not None
+        self._mask = self.terms.lanes(term)
+        self._on = self.terms.both(self._mask, self.exists)
+        self._whole = {}
+
+    # --- isa.semantics.engine.Engine
+    def constant(self, type_: str, number: float) -> Symbol:
+        return Symbol(type_, self.terms.const(number_bits(number, type_), bit_width(type_)), self)
+
+    def lane_ids(self) -> Symbol:
+        return self._lane
+
+    def exec_mask(self) -> Symbol:
+        return Symbol("b1", self._mask, self)
+
+    def read_vgpr(self, index: int, relative: object = None) -> Symbol:
+        if relative is not None:
+            raise IsaError("M0 chooses the register")
+        term = self.registers[index]
+        if term is None:
+            term = self._register(Reg("v", index))
+        elif self._alone and term.op == "select":
+            term = self.terms.under(term, self._on)
+        return Symbol("u32", term, self)
+
+    def write_vgpr(self, index: int, value: Symbol, mask: Symbol | None, relative: object = None) -> None:
+        if relative is not None:
+            raise IsaError("M0 chooses the register")
+        term = value.term
+        if mask is not None and not self._writes_all(mask.term):
+            term = self.terms.select(mask.term, term, self._register(Reg("v", index)))
+        self.registers[index] = term
+
+    def _writes_all(self, mask: Term) -> bool:
+        """Whether all lanes that exist are written."""
+        found = self._whole.get(mask)
+        if found is None:
+            found = self._whole[mask] = self.terms.implies(self.exists, mask)
+        return found
+
+    def read_sgpr(self, index: int, relative: object = None) -> Symbol:
+        if relative is not None:
+            raise IsaError("M0 chooses the register")
+        return Symbol("u32", self.registers[SGPR0 + index] or self._register(Reg("s", index)), self)
+
+    def write_sgpr(self, index: int, value: Symbol, relative: object = None) -> None:
+        if relative is not None:
+            raise IsaError("M0 chooses the register")
+        self.registers[SGPR0 + index] = value.term if value.term.uniform else self._uniform(value.term)
+        if SGPR0 + index == EXEC_AT:
+            self._exec_changed()
+
+    def _uniform(self, term: Term) -> Term:
+        """A scalar that was computed by way of a vector."""
+        return self.terms.make("scalar", term.width, term, uniform=True)
+
+    def read_scc(self) -> Symbol:
+        return Symbol("b1", self.registers[SCC_AT] or self._register(SCC), self)
+
+    def write_scc(self, value: Symbol) -> None:
+        self.registers[SCC_AT] = value.term
+
+    def special(self, name: str) -> Symbol:
+        return Symbol("u64", self.terms.unknown(name, 64, uniform=True), self)
+
+    def next_address(self) -> Symbol:
+        raise IsaError("where the code lies is not known")
+
+    def branch(self, inst: Instruction, condition: Symbol | None) -> None:
+        self.condition = None if condition is None else condition.term
+
+    # --- memory
+    def _places(self, at: Request[Symbol]) -> list[tuple[Term, int]]:
+        """Addresses and sizes of the parts of an access."""
+        size = min(at.bytes, 4)
+        address = at.address.term
+        return [(self.terms.add(address, self.terms.const(4 * k, address.width)), size) for k in range(at.words)]
+
+    def _lanes(self, at: Request[Symbol]) -> Term:
+        return self.terms.true if at.mask is None else at.mask.term
+
+    @staticmethod
+    def _how(at: Request[Symbol]) -> Hashable:
+        """What else there is to say of an access: cache bits."""
+        return tuple(sorted(name for name, value in at.inst.modifiers if value is None))
+
+    def load(self, at: Request[Symbol]) -> tuple[Symbol, ...]:
+        lanes, how = self._lanes(at), self._how(at)
+        if at.inst.coherent:
+            self.memory.fence(at.inst, self.position, "load", at.access.space, at.bytes, how, at.address.term, lanes)
+        unsigned = at.bytes < 4 and at.access.element[0] != "i"
+        return tuple(
+            Symbol("u32", self.memory.load(at.inst, at.access.space, a, n, lanes, how, unsigned=unsigned), self)
+            for a, n in self._places(at)
+        )
+
+    def store(self, at: Request[Symbol], values: tuple[Symbol, ...]) -> None:
+        lanes, how = self._lanes(at), self._how(at)
+        if at.inst.coherent:
+            self.memory.fence(at.inst, self.position, "store", at.access.space, at.bytes, how, at.address.term, lanes)
+        for (address, size), value in zip(self._places(at), values, strict=True):
+            term = value.term if size == 4 else self.terms.low(value.term, 8 * size)
+            self.memory.store(at.inst, self.position, at.access.space, address, size, term, lanes, how)
+
+    def atomic(self, at: Request[Symbol], body: Callable[..., Any], data: tuple[Symbol, ...]) -> Symbol:
+        what = (at.inst.desc.name, at.access.space, at.access.element, self._how(at), at.address.term)
+        node = self.memory.fence(at.inst, self.position, *what, self._lanes(at), *[d.term for d in data])
+        type_ = at.access.element.replace("b", "u")
+        return Symbol(type_, self.terms.make("found", bit_width(type_), node, type_, uniform=False), self)
+
+
+# --- bodies of many steps
+def _opaque(desc: Description) -> Callable[..., Any] | None:
+    """A function by the instruction's name in the place of its body, where that has many steps on floats."""
+    written = [role for role in desc.roles if role.written]
+    if len(written) != 1 or desc.implicit_writes or desc.implicit_reads or desc.crosses_lanes or desc.access:
+        return None
+    type_ = value_type(written[0].type.removeprefix("pk"))
+    if written[0].kind != "v" or bit_width(written[0].type) > 64 or not _is_long(desc):
+        return None
+
+    def body(*values: Any) -> Symbol:
+        symbols = [v for v in values if isinstance(v, Symbol)]
+        if not symbols or any(isinstance(v, tuple) and any(isinstance(x, Symbol) for x in v) for v in values):
+            raise IsaError("has operands in parts")
+        engine = symbols[0].engine
+        if desc.name in COMMUTING and engine.terms.commute and values[0].term.id > values[1].term.id:
+            values = (values[1], values[0], *values[2:])
+        args = tuple(v.term if isinstance(v, Symbol) else v for v in values)
+        result, size = type_, bit_width(type_)
+        return Symbol(result, engine.terms.make(desc.name, size, engine.mode.register, *args), engine)
+
+    return body
+
+
+class _Counted(DispatchedValue):
+    """A value of which nothing counts but how often something is done to one."""
+
+    done = 0
+
+    def __init__(self, type_: str) -> None:
+        self.type = type_
+
+    def operation(self, name: str, *operands: object, type_: str = "") -> _Counted:
+        _Counted.done += 1
+        return _Counted(type_ or self.type)
+
+    def select(self, yes: object, no: object) -> _Counted:
+        return self.operation("select", type_=next((v.type for v in (yes, no) if isinstance(v, _Counted)), "u32"))
+
+    def bits(self, type_: str) -> _Counted:
+        return _Counted(type_)
+
+    def to(self, type_: str) -> _Counted:
+        return self.operation("to", type_=type_)
+
+    def lane(self, index: object) -> _Counted:
+        return self.operation("lane")
+
+    def mask(self) -> _Counted:
+        return self.operation("mask", type_="u32")
+
+    def lanes(self) -> _Counted:
+        return self.operation("lanes", type_="b1")
+
+
+@cache
+def _is_long(desc: Description) -> bool:
+    """Whether a body does more than LONG things to floats. Bodies on integers are followed, whatever they do."""
+    rows = [role for role in desc.roles if role.read]
+    if desc.body is None or not any(role.type.lstrip("pk")[0] in "fb" for role in rows):
+        return False
+    values: list[Any] = [_Counted(value_type(role.type.removeprefix("pk"))) for role in rows]
+    values += [_Counted("u32") if name == "lane" else () if name != "clamp" else False for name in desc.fields]
+    before = _Counted.done
+    try:
+        desc.body(*values)
+    except UNKNOWN:
+        return False
+    return _Counted.done - before > LONG

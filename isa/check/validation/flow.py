@@ -1,0 +1,150 @@
+"""Two control-flow graphs as one: the pairs of blocks that two programs are in at the same time.
+
+A pair begins with both entries. From a pair both programs go on alone as long as one of them has no choice and the
+other has or has ended; then they choose together: fall-through with fall-through, or, where the two conditions are
+each other's opposite (scc0 and scc1), with the branch that is taken. So a loop and its unrolled text give a pair for
+each copy. What the pairs say is checked by who runs them: that both choose the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from isa.analysis.cfg import Cfg
+from isa.asm.program import Instruction
+from isa.semantics.describe import base_name
+
+Node = tuple[int, int]
+LONGEST = 200
+_PAIRS = (("scc0", "scc1"), ("vccz", "vccnz"), ("execz", "execnz"))
+_OPPOSITE = {f"s_cbranch_{a}": f"s_cbranch_{b}" for x, y in _PAIRS for a, b in ((x, y), (y, x))}
+
+
+class NoMatch(Exception):
+    """Where the two programs go other ways: the reason and the last instruction of both."""
+
+    def __init__(self, why: str, first: Instruction | None, second: Instruction | None) -> None:
+        self.why, self.places = why, (first, second)
+        super().__init__(why)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What both run from a pair on: blocks of either; the pairs after it, those of the fall-through first. opposite:
+    the second falls through where the first branches."""
+
+    blocks: tuple[tuple[int, ...], tuple[int, ...]]
+    successors: tuple[Node, ...]
+    opposite: bool = False
+
+
+def stretches(a: Cfg, b: Cfg) -> dict[Node, Stretch]:
+    """All pairs that can be reached. NoMatch where one ends and the other does not."""
+    found: dict[Node, Stretch] = {}
+    work: list[Node] = [(0, 0)]
+    while work:
+        node = work.pop()
+        if node not in found:
+            found[node] = _stretch((a, b), node)
+            work.extend(found[node].successors)
+    return found
+
+
+def _stretch(flows: tuple[Cfg, Cfg], node: Node) -> Stretch:
+    runs = [[block] for block in node]
+    while True:
+        ends = [flow.blocks[run[-1]].successors for flow, run in zip(flows, runs, strict=True)]
+        if len(ends[0]) == len(ends[1]):
+            break
+        side = next((k for k in (0, 1) if len(ends[k]) == 1), None)
+        if side is None or len(runs[side]) > LONGEST:
+            raise NoMatch("one program ends, or goes on without a choice, where the other branches", *_last(flows, runs))
+        runs[side].append(ends[side][0])
+    blocks = (tuple(runs[0]), tuple(runs[1]))
+    if len(ends[0]) < 2:
+        return Stretch(blocks, tuple(zip(*ends, strict=True)))
+    first, second = (base_name(inst.mnemonic) for inst in _last(flows, runs))
+    opposite = _OPPOSITE.get(first) == second
+    other = ends[1][::-1] if opposite else ends[1]
+    return Stretch(blocks, tuple(zip(ends[0], other, strict=True)), opposite)
+
+
+def _last(flows: tuple[Cfg, Cfg], runs: list[list[int]]) -> list[Instruction]:
+    return [flow.instructions[flow.blocks[run[-1]].end - 1] for flow, run in zip(flows, runs, strict=True)]
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Pairs that repeat: where they are entered, and the rest in the order in which they are followed."""
+
+    head: Node
+    rest: tuple[Node | Cycle, ...]
+
+    def nodes(self) -> Iterable[Node]:
+        yield self.head
+        for part in self.rest:
+            yield from part.nodes() if isinstance(part, Cycle) else [part]
+
+
+def order(successors: Callable[[Node], tuple[Node, ...]], entry: Node) -> tuple[Node | Cycle, ...]:
+    """A weak topological order (Bourdoncle 1993): each pair after those that it can be reached from, repeats apart."""
+    return _order([entry], None, successors)
+
+
+def _order(
+    entries: Iterable[Node], within: frozenset[Node] | None, successors: Callable[[Node], tuple[Node, ...]]
+) -> tuple[Node | Cycle, ...]:
+    result: list[Node | Cycle] = []
+    for component in _components(entries, within, successors):
+        head = component[0]
+        inside = frozenset(component)
+        if len(component) == 1 and head not in successors(head):
+            result.append(head)
+            continue
+        rest = inside - {head}
+        starts = [*(s for s in successors(head) if s in rest), *sorted(rest)]
+        result.append(Cycle(head, _order(starts, rest, successors)))
+    return tuple(result)
+
+
+def _components(
+    entries: Iterable[Node], within: frozenset[Node] | None, successors: Callable[[Node], tuple[Node, ...]]
+) -> list[list[Node]]:
+    """Strongly connected components (Tarjan 1972), a component before those that it reaches; the first pair of each is
+    the one that was come to first."""
+    number: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    stack: list[Node] = []
+    waiting: set[Node] = set()
+    found: list[list[Node]] = []
+    for entry in entries:
+        if entry in number:
+            continue
+        path = [(entry, iter(successors(entry)))]
+        number[entry] = low[entry] = len(number)
+        stack.append(entry)
+        waiting.add(entry)
+        while path:
+            node, rest = path[-1]
+            for s in rest:
+                if within is not None and s not in within:
+                    continue
+                if s not in number:
+                    number[s] = low[s] = len(number)
+                    stack.append(s)
+                    waiting.add(s)
+                    path.append((s, iter(successors(s))))
+                    break
+                if s in waiting:
+                    low[node] = min(low[node], number[s])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                if low[node] == number[node]:
+                    at = stack.index(node)
+                    component, stack[at:] = stack[at:], []
+                    waiting.difference_update(component)
+                    found.append(component)
+    return found[::-1]

@@ -1,0 +1,145 @@
+"""Memory between two cuts: stores and fences as terms, in which the order of what cannot meet is forgotten.
+
+A store is a term of its address, its value, the lanes that are on, and the stores before it that it may overlap; a load
+is a term of its address and the stores before it that it may overlap. So two runs of a segment that differ in the order
+of independent accesses make the same terms, and no others do: this is the dependence graph of a trace (Mazurkiewicz
+1977). Barriers, atomics, coherent accesses, cache control and messages are fences, of all spaces: each depends on all
+stores and fences before it, and all accesses after it depend on it. Accesses are taken dword by dword, lowest first.
+
+Two accesses of one wave are apart where they are in different spaces (flat: any), or where their addresses differ, in
+all pairs of lanes, by less than no multiple of what their unknown parts are multiples of: uniform parts cancel, others
+are as many times a power of two as their bits say; or where what they may add to a common part does not reach the
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from isa.asm.program import Instruction
+from isa.check.validation.terms import Term, Terms
+
+KERNARG = "arguments"
+"""Owner of the unknowns that say where the kernel's arguments lie."""
+_GROUP = {"scalar": "global"}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A store or a fence. position: of its instruction."""
+
+    node: Term
+    position: int
+    inst: Instruction
+    fence: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    space: str
+    address: Term
+    size: int
+    node: Term
+
+
+@dataclass
+class Memory:
+    """What one program does in a segment. base: memory before it."""
+
+    terms: Terms
+    base: Term
+    events: list[Event] = field(default_factory=list)
+    loads: dict[tuple[str, Term, int], tuple[Term, Instruction]] = field(default_factory=dict)
+    _stores: list[_Stored] = field(default_factory=list)
+    _since: list[Term] = field(default_factory=list)
+    _fence: Term | None = None
+
+    def load(
+        self, inst: Instruction, space: str, address: Term, size: int, lanes: Term, how: Hashable, *, unsigned: bool
+    ) -> Term:
+        """What it gives: 32 bits, to which a narrow element is extended, unsigned or by its sign."""
+        uniform = space == "scalar"
+        key = (space, address, size)
+        old = self.loads.get(key)
+        self.loads[key] = (lanes if old is None else self.terms.either(old[0], lanes), inst)
+        before = () if self._constant(space, address) else self._before(space, address, size)
+        space, ones = _GROUP.get(space, space), (1 << 8 * size) - 1 if unsigned else -1
+        args = (space, size, unsigned, how, address, *before)
+        return self.terms.make("load", 32, *args, uniform=uniform, ones=ones)
+
+    def store(
+        self, inst: Instruction, position: int, space: str, address: Term, size: int, value: Term, lanes: Term,
+        how: Hashable,
+    ) -> None:  # fmt: skip
+        before = self._before(space, address, size)
+        node = self.terms.make("store", 32, space, size, how, address, value, lanes, *before)
+        self._stores.append(_Stored(space, address, size, node))
+        self._since.append(node)
+        self.events.append(Event(node, position, inst))
+
+    def fence(self, inst: Instruction, position: int, *what: Hashable) -> Term:
+        """What nothing moves across; its node."""
+        self._fence = self.terms.make("fence", 32, *what, self._fence or self.base, *_ordered(self._since))
+        self._stores, self._since = [], []
+        self.events.append(Event(self._fence, position, inst, fence=True))
+        return self._fence
+
+    def after(self) -> Term:
+        """Memory after the segment."""
+        if not self.events:
+            return self.base
+        return self.terms.make("memory", 32, self._fence or self.base, *_ordered(self._since))
+
+    def _before(self, space: str, address: Term, size: int) -> list[Term]:
+        """What an access may depend on."""
+        near = [s.node for s in self._stores if not self.apart(space, address, size, s.space, s.address, s.size)]
+        return [self._fence or self.base, *_ordered(near)]
+
+    @staticmethod
+    def _constant(space: str, address: Term) -> bool:
+        """Whether it lies among the kernel's arguments, which nobody writes."""
+        if space != "scalar" or address.op != "sum":
+            return False
+        return all(t.op == "zext" and t.args[0].op == "unknown" and KERNARG in t.owners for t, _ in address.args[1])
+
+    def apart(self, space: str, a: Term, size: int, other: str, b: Term, width: int) -> bool:
+        """Whether an access of `size` bytes at a and one of `width` bytes at b never meet."""
+        space, other = _GROUP.get(space, space), _GROUP.get(other, other)
+        if space != other:
+            return "flat" not in (space, other)
+        if a.width != b.width:
+            return False
+        (x, first), (y, second) = self.terms.parts(a), self.terms.parts(b)
+        private = space == "scratch"
+        step = full = 1 << a.width
+        reach = [0, 0]
+        bounded = True
+        for t in first.keys() | second.keys():
+            c, d = first.get(t, 0), second.get(t, 0)
+            if t.uniform or private:
+                if c != d:
+                    bounded = False
+                    step = min(step, _power(c - d) * _power(t.ones))
+                continue
+            for k, coefficient in enumerate((c, d)):
+                if coefficient:
+                    reach[k] += coefficient * t.ones
+                    step = min(step, _power(coefficient) * _power(t.ones))
+        distance = (x - y) % step
+        if distance >= width and step - distance >= size:
+            return True
+        if not bounded or max(reach) >= full >> 2:
+            return False
+        distance = (x - y) % full
+        distance -= full if distance >= full >> 1 else 0
+        return abs(distance) < full >> 2 and (distance - reach[1] >= width or distance + reach[0] + size <= 0)
+
+
+def _ordered(nodes: list[Term]) -> list[Term]:
+    return sorted(nodes, key=lambda t: t.id)
+
+
+def _power(n: int) -> int:
+    """The largest power of two that divides n."""
+    return n & -n if n else 1 << 64

@@ -1,0 +1,218 @@
+"""Operands as terms: `isa.semantics.values.Value` on `Terms`, so that the bodies of instructions run on them.
+
+Integers and truth values get the algebra of `Terms`. What is done to floats, bit counts, divisions and exchange between
+lanes are functions of their operands (and, of floats, of the MODE register) that nothing else is known of.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from isa.check.validation.terms import Term
+from isa.semantics.describe import bit_width
+from isa.semantics.values import DispatchedValue, Number, Value
+
+if TYPE_CHECKING:
+    from isa.check.validation.engine import Engine
+
+_PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
+_LANES = frozenset({"lane", "shuffle", "with_lane"})
+
+
+def number_bits(value: float, type_: str) -> int:
+    """A Python number as the bits of a type."""
+    if type_ not in _PACK:
+        return int(value)
+    pack, unpack = _PACK[type_]
+    bits: int = struct.unpack(unpack, struct.pack(pack, float(value)))[0]
+    return bits
+
+
+class Symbol(DispatchedValue):
+    """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
+
+    __slots__ = ("engine", "term", "type")
+
+    def __init__(self, type_: str, term: Term, engine: Engine) -> None:
+        self.type, self.term, self.engine = type_, term, engine
+
+    def _make(self, term: Term, type_: str = "") -> Symbol:
+        return Symbol(type_ or self.type, term, self.engine)
+
+    def _other(self, other: Number) -> Term:
+        if isinstance(other, Symbol):
+            return other.term
+        assert isinstance(other, int | float)
+        return self.engine.terms.const(number_bits(other, self.type), self.term.width)
+
+    @property
+    def _float(self) -> bool:
+        return self.type[0] in "fb" and self.type != "b1"
+
+    @property
+    def _signed(self) -> bool:
+        return self.type[0] == "i"
+
+    def operation(self, name: str, *operands: Number, type_: str = "") -> Symbol:
+        """A function that nothing is known of."""
+        result = type_ or self.type
+        t, width = self.engine.terms, bit_width(result)
+        mode = self.engine.mode.register if self._float or result[0] in "fb" or " " in name else 0
+        args = (self.type, result, mode, self.term, *map(self._other, operands))
+        return self._make(t.variable(name, *args) if width == 1 else t.make(name, width, *args), result)
+
+    def _commuting(self, name: str, other: Number, *rest: Number) -> Symbol:
+        """The same of an operation whose first two operands may change places."""
+        b = self._other(other)
+        if self.engine.terms.commute and self.term.id > b.id:
+            return self._make(b).operation(name, self, *rest)
+        return self.operation(name, other, *rest)
+
+    # --- arithmetic
+    def __add__(self, other: Number) -> Symbol:
+        if self._float:
+            return self._commuting("add", other)
+        return self._make(self.engine.terms.add(self.term, self._other(other)))
+
+    def __sub__(self, other: Number) -> Symbol:
+        if self._float:
+            return self.operation("subtract", other)
+        return self._make(self.engine.terms.sub(self.term, self._other(other)))
+
+    def __mul__(self, other: Number) -> Symbol:
+        if self._float:
+            return self._commuting("multiply", other)
+        return self._make(self.engine.terms.mul(self.term, self._other(other)))
+
+    def __neg__(self) -> Symbol:
+        return self.operation("negate") if self._float else self._make(self.engine.terms.scale(self.term, -1))
+
+    def fma(self, b: Number, c: Number) -> Symbol:
+        return self._commuting("fma", b, c) if self._float else self * b + c
+
+    def mulhi(self, other: Number) -> Symbol:
+        a, b = self.term, self._other(other)
+        return self._make(a if a.id <= b.id else b).operation("high product", self._make(b if a.id <= b.id else a))
+
+    # --- bits
+    def _logic(self, other: Number, truth: str, bits: str) -> Symbol:
+        f: Callable[[Term, Term], Term] = getattr(self.engine.terms, truth if self.type == "b1" else bits)
+        return self._make(f(self.term, self._other(other)))
+
+    def __and__(self, other: Number) -> Symbol:
+        return self._logic(other, "both", "bit_and")
+
+    def __or__(self, other: Number) -> Symbol:
+        return self._logic(other, "either", "bit_or")
+
+    def __xor__(self, other: Number) -> Symbol:
+        return self._logic(other, "differ", "bit_xor")
+
+    def __invert__(self) -> Symbol:
+        t = self.engine.terms
+        return self._make(t.invert(self.term) if self.type == "b1" else t.bit_not(self.term))
+
+    def _amount(self, other: Number) -> Term:
+        return other.term if isinstance(other, Symbol) else self.engine.terms.const(int(other), 32)  # type: ignore[arg-type]
+
+    def __lshift__(self, other: Number) -> Symbol:
+        return self._make(self.engine.terms.shl(self.term, self._amount(other)))
+
+    def __rshift__(self, other: Number) -> Symbol:
+        return self._make(self.engine.terms.shr(self.term, self._amount(other), signed=self._signed))
+
+    # --- comparison
+    def _compare(self, name: str, a: Term, b: Term) -> Symbol:
+        return self._make(self.engine.terms.variable(name, self.type, self.engine.mode.register, a, b), "b1")
+
+    def __eq__(self, other: Any) -> Symbol:  # type: ignore[override]
+        a, b = self.term, self._other(other)
+        if self._float:
+            return self._compare("equal", *((a, b) if a.id <= b.id else (b, a)))
+        return self._make(self.engine.terms.equal(a, b), "b1")
+
+    def __ne__(self, other: Any) -> Symbol:  # type: ignore[override]
+        return ~(self == other)
+
+    def __lt__(self, other: Number) -> Symbol:
+        return self._less(self.term, self._other(other))
+
+    def __gt__(self, other: Number) -> Symbol:
+        return self._less(self._other(other), self.term)
+
+    def _less(self, a: Term, b: Term) -> Symbol:
+        if self._float:
+            return self._compare("less", a, b)
+        return self._make(self.engine.terms.less(a, b, signed=self._signed), "b1")
+
+    def __le__(self, other: Number) -> Symbol:
+        return self._at_most(self.term, self._other(other))
+
+    def __ge__(self, other: Number) -> Symbol:
+        return self._at_most(self._other(other), self.term)
+
+    def _at_most(self, a: Term, b: Term) -> Symbol:
+        return self._compare("at most", a, b) if self._float else ~self._less(b, a)
+
+    __hash__ = None
+
+    def select(self, yes: Number, no: Number) -> Symbol:
+        model = yes if isinstance(yes, Symbol) else no if isinstance(no, Symbol) else None
+        if model is None:
+            raise ValueError("of which type?")
+        return model._make(self.engine.terms.select(self.term, model._other(yes), model._other(no)))
+
+    # --- conversion
+    def bits(self, type_: str) -> Symbol:
+        return Symbol(type_, self.term, self.engine)
+
+    def to(self, type_: str) -> Symbol:
+        if type_ == self.type:
+            return self
+        if self._float or type_[0] in "fb":
+            return self.operation("to", type_=type_)
+        t, old, new = self.engine.terms, self.term.width, bit_width(type_)
+        if old == 1:
+            return self._make(t.number(self.term, new), type_)
+        if new < old:
+            return self._make(t.trunc(self.term) if new == 32 else t.low(self.term, new), type_)
+        if new == old:
+            return self._make(self.term, type_)
+        if self._signed and self.term.ones >> (old - 1):
+            return self.operation("extend", type_=type_)
+        return self._make(t.zext(self.term) if old == 32 else t.wide(self.term, new), type_)
+
+    def joined(self, high: Value) -> Symbol:
+        assert isinstance(high, Symbol)
+        return self._make(self.engine.terms.joined(self.term, high.term), "u64")
+
+    def halves(self) -> tuple[Symbol, Symbol]:
+        t = self.engine.terms
+        return self._make(t.trunc(self.term), "u32"), self._make(t.hi(self.term), "u32")
+
+    # --- lanes
+    def lane(self, index: Number) -> Symbol:
+        if self.term.uniform:
+            return self
+        return self._make(self.engine.terms.make("lane", self.term.width, self.term, self._amount(index), uniform=True))
+
+    def with_lane(self, index: Number, value: Number) -> Symbol:
+        args = (self.term, self._amount(index), self._other(value))
+        return self._make(self.engine.terms.make("with lane", self.term.width, *args, uniform=False))
+
+    def shuffle(self, index: Value) -> Symbol:
+        assert isinstance(index, Symbol)
+        if self.term.uniform:
+            return self
+        t, args = self.engine.terms, (self.term, index.term)
+        if self.type == "b1":
+            return self._make(t.variable("shuffle", *args, uniform=False))
+        return self._make(t.make("shuffle", self.term.width, *args, uniform=False))
+
+    def mask(self) -> Symbol:
+        return self._make(self.engine.terms.mask(self.term), "u32")
+
+    def lanes(self) -> Symbol:
+        return self._make(self.engine.terms.lanes(self.term), "b1")
