@@ -54,6 +54,7 @@ class Memory:
     _stores: list[_Stored] = field(default_factory=list)
     _since: list[Term] = field(default_factory=list)
     _fence: Term | None = None
+    _known: dict[tuple[Term, Term, bool], tuple[int, int | None, int | None]] = field(default_factory=dict)
 
     def load(
         self, inst: Instruction, space: str, address: Term, size: int, lanes: Term, how: Hashable, *, unsigned: bool
@@ -110,30 +111,42 @@ class Memory:
             return "flat" not in (space, other)
         if a.width != b.width:
             return False
-        (x, first), (y, second) = self.terms.parts(a), self.terms.parts(b)
-        private = space == "scratch"
+        (x, first), (y, second) = self.terms.split(a), self.terms.split(b)
+        step, reach, other_reach = self._apart(first, second, private=space == "scratch")
+        full = 1 << a.width
+        distance = (x - y) % step
+        if distance >= width and step - distance >= size:
+            return True
+        if reach is None or other_reach is None:
+            return False
+        distance = (x - y) % full
+        distance -= full if distance >= full >> 1 else 0
+        return abs(distance) < full >> 2 and (distance - other_reach >= width or distance + reach + size <= 0)
+
+    def _apart(self, a: Term, b: Term, *, private: bool) -> tuple[int, int | None, int | None]:
+        """Of sums without their numbers: a power of two that divides what they differ by, and what each may add to
+        what they have in common, None where that is not known."""
+        found = self._known.get((a, b, private))
+        if found is not None:
+            return found
+        first, second = self.terms.parts(a)[1], self.terms.parts(b)[1]
         step = full = 1 << a.width
         reach = [0, 0]
-        bounded = True
         for t in first.keys() | second.keys():
             c, d = first.get(t, 0), second.get(t, 0)
             if t.uniform or private:
                 if c != d:
-                    bounded = False
+                    reach = [full, full]
                     step = min(step, _power(c - d) * _power(t.ones))
                 continue
             for k, coefficient in enumerate((c, d)):
                 if coefficient:
                     reach[k] += coefficient * t.ones
                     step = min(step, _power(coefficient) * _power(t.ones))
-        distance = (x - y) % step
-        if distance >= width and step - distance >= size:
-            return True
-        if not bounded or max(reach) >= full >> 2:
-            return False
-        distance = (x - y) % full
-        distance -= full if distance >= full >> 1 else 0
-        return abs(distance) < full >> 2 and (distance - reach[1] >= width or distance + reach[0] + size <= 0)
+        bounded = max(reach) < full >> 2
+        found = (step, *reach) if bounded else (step, None, None)
+        self._known[a, b, private] = found
+        return found
 
 
 def _ordered(nodes: list[Term]) -> list[Term]:

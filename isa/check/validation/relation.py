@@ -14,7 +14,7 @@ came to its owner. So a pair never keeps a term of its own unknowns: what comes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from isa.analysis import liveness, regset
@@ -63,10 +63,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What comes to a pair along one edge."""
+    """What comes to a pair along one edge. empty: a truth value that holds in no lane there."""
 
     state: State
     modes: tuple[FloatMode, FloatMode]
+    empty: Term | None = None
 
 
 class Relation:
@@ -165,33 +166,7 @@ class Relation:
             state = first.state
             if not any(t is not None and node in t.owners for t in state):
                 return first
-        found: State = [None] * (MEMORY + 1)
-        classes: dict[tuple[Term | None, ...], Term] = {}
-        rows = [a.state for a in arrivals]
-        for at in self._numbers(node):
-            values = tuple(row[at] or self._never(at) for row in rows)
-            term, before = values[0], old[at] if old is not None else None
-            own = before is not None and before.op == "unknown" and before.args[2] == node
-            if not own and all(v is term for v in values) and node not in term.owners:
-                found[at] = term
-                continue
-            key = (before if own else None, *values)
-            phi = classes.get(key)
-            if phi is None:
-                uniform = all(v.uniform for v in values)
-                low = 64
-                for v in values:
-                    low = min(low, (v.ones & -v.ones).bit_length() - 1 if v.ones else 64)
-                phi = classes[key] = self.terms.unknown(
-                    ("value", at, node), term.width, uniform=uniform, owner=node, ones=-1 << min(low, 4)
-                )
-            found[at] = phi
-        return Arrival(found, first.modes)
-
-    def _never(self, at: int) -> Term:
-        """A register that is live, of which nothing came."""
-        width = 1 if at % REGISTERS == SCC_AT and at != MEMORY else 32
-        return self.terms.unknown(("never", at), width, uniform=REGISTERS > at % REGISTERS >= SGPR0)
+        return _Join(self, node, arrivals, old).result(self._numbers(node))
 
     def _place(self, node: Node):  # type: ignore[no-untyped-def]
         flow = self.sides[1].flow
@@ -228,7 +203,7 @@ class Relation:
         first, second = (side.engine for side in self.sides)
         self._compare(first.memory, second.memory)
         state: State = [*first.registers, *second.registers, first.memory.after()]
-        found = Arrival(state, (first.mode, second.mode))
+        found = Arrival(state, (first.mode, second.mode), arrival.empty)
         if len(stretch.successors) < 2:
             return dict.fromkeys(stretch.successors, found)
         conditions = []
@@ -245,7 +220,12 @@ class Relation:
         fall, taken = stretch.successors
         if a.op == "const":
             return {(taken if a.value else fall): found}
-        return {fall: found, taken: found}
+        ways = {fall: found, taken: found}
+        on = self.terms.lanes(first.registers[EXEC_AT] or self.exists)
+        for way, holds in ((taken, a), (fall, self.terms.invert(a))):
+            if holds is self.terms.zero(self.terms.mask(on)):
+                ways[way] = replace(found, empty=on)
+        return ways
 
     def _step(self, side: Side, position: int) -> None:
         inst = side.flow.instructions[position]
@@ -298,3 +278,118 @@ def _live(flow: Cfg) -> dict[int, int]:
     return {block.index: before[block.start] | 1 << EXEC_AT for block in flow.blocks}
 
 
+
+
+class _Join:
+    """What holds at a pair, whichever of some ways control came.
+
+    within: of either program, lanes that EXEC stays in: what registers hold there and elsewhere is found apart, since
+    what lies in lanes that are off often differs and seldom matters. Where EXEC changes from way to way, but only
+    within the lanes of the first, a mask may be what has left it (a loop that lanes leave one by one): within and not
+    EXEC.
+    """
+
+    def __init__(self, relation: Relation, node: Node, arrivals: Sequence[Arrival], old: State | None) -> None:
+        self.terms, self.exists, self.node, self.old = relation.terms, relation.exists, node, old
+        self.rows, self.first = [a.state for a in arrivals], arrivals[0]
+        self.empty = [a.empty for a in arrivals]
+        self.nowhere = [self.terms.invert(e) if e is not None else None for e in self.empty]
+        self.classes: dict[tuple[Term | None, ...], Term] = {}
+        self.masks = [self._exec(k * REGISTERS + EXEC_AT) for k in (0, 1)]
+
+    def result(self, numbers: list[int]) -> Arrival:
+        found: State = [None] * (MEMORY + 1)
+        for at in numbers:
+            found[at] = self._value(at)
+        empty = self.empty[0] if all(e is self.empty[0] for e in self.empty) else None
+        return Arrival(found, self.first.modes, empty)
+
+    def _values(self, at: int) -> tuple[Term, ...]:
+        return tuple(row[at] or self._never(at) for row in self.rows)
+
+    def _exec(self, at: int) -> tuple[Term, Term | None, tuple[Term, ...]]:
+        """EXEC of a program; what it stays within, None where that is all lanes; its lanes on each way."""
+        terms, values = self.terms, self._values(at)
+        lanes = tuple(terms.lanes(v) for v in values)
+        mask, within = self._meet(at, "", values), lanes[0]
+        if self.node in within.owners or not all(terms.implies(x, within) for x in lanes):
+            return mask, None, lanes
+        if mask is not values[0]:
+            mask = terms.mask(terms.both(terms.lanes(mask), within))
+        return mask, (None if terms.implies(self.exists, within) else within), lanes
+
+    def _value(self, at: int) -> Term:
+        terms, values = self.terms, self._values(at)
+        register = at % REGISTERS if at != MEMORY else at
+        mask, within, lanes = self.masks[at >= REGISTERS]
+        if register == EXEC_AT:
+            return mask
+        if any(self.nowhere):
+            values = self._where_lanes_are(values)
+        if register >= SGPR0:
+            gone = self._gone(at, values, mask, lanes) if register < SCC_AT else None
+            return gone or self._meet(at, "", values)
+        if within is None or all(v is values[0] for v in values):
+            return self._meet(at, "", values)
+        other = terms.invert(within)
+        inner, outer = (tuple(terms.under(v, c) for v in values) for c in (within, other))
+        before = self.old[at] if self.old is not None else None
+        parts = [terms.under(before, c) if before is not None else None for c in (within, other)]
+        a, b = self._meet(at, "on", inner, parts[0]), self._meet(at, "off", outer, parts[1])
+        return terms.select(within, a, b)
+
+    def _gone(self, at: int, values: tuple[Term, ...], mask: Term, lanes: tuple[Term, ...]) -> Term | None:
+        """A mask that is what has left EXEC of what it was on the first way."""
+        terms, within = self.terms, lanes[0]
+        if mask is self.first.state[EXEC_AT] or self.node in within.owners or self._owned(at):
+            return None
+        for value, on in zip(values, lanes, strict=True):
+            if value.op not in ("mask", "const") or terms.lanes(value) is not terms.ite(on, terms.false, within):
+                return None
+        return terms.mask(terms.ite(terms.lanes(mask), terms.false, within))
+
+    def _owned(self, at: int) -> bool:
+        before = self.old[at] if self.old is not None else None
+        return before is not None and before.op == "unknown" and before.args[2] == self.node
+
+    def _meet(self, at: int, part: str, values: tuple[Term, ...], before: Term | None = None) -> Term:
+        """The term that all ways have, or an unknown that is shared with what comes with the same terms on all ways."""
+        if before is None and not part and self.old is not None:
+            before = self.old[at]
+        own = before is not None and before.op == "unknown" and before.args[2] == self.node
+        term = values[0]
+        if not own and all(v is term for v in values) and self.node not in term.owners:
+            return term
+        key = (before if own else None, *values)
+        found = self.classes.get(key)
+        if found is None:
+            low = min((v.ones & -v.ones).bit_length() - 1 if v.ones else 64 for v in values)
+            name = (f"{_name(at)} {part}".strip(), self.node)
+            found = self.classes[key] = self.terms.unknown(
+                name, term.width, uniform=all(v.uniform for v in values), owner=self.node, ones=-1 << min(low, 4)
+            )
+        return found
+
+    def _where_lanes_are(self, values: tuple[Term, ...]) -> tuple[Term, ...]:
+        """A branch that skips code for no lanes comes with what the code would have left: select(c, new, old) is old
+        where c holds in no lane."""
+        model = next((v for v in values if v.op == "select"), None)
+        if model is None:
+            return values
+        under = self.terms.under
+        return tuple(
+            model if c is not None and v is not model and under(model, c) is under(v, c) else v
+            for v, c in zip(values, self.nowhere, strict=True)
+        )
+
+    def _never(self, at: int) -> Term:
+        """A register that is live, of which nothing came."""
+        width = 1 if at % REGISTERS == SCC_AT and at != MEMORY else 32
+        return self.terms.unknown(("never", _name(at)), width, uniform=REGISTERS > at % REGISTERS >= SGPR0)
+
+
+def _name(at: int) -> str:
+    if at == MEMORY:
+        return "memory"
+    reg = regset.members(1 << at % REGISTERS)[0]
+    return f"{reg} of {('the original', 'the rewritten')[at // REGISTERS]}"

@@ -59,6 +59,8 @@ class Terms:
         self.commute = commute
         self._table: dict[Hashable, Term] = {}
         self._choices: dict[tuple[Term, Term, Term], Term] = {}
+        self._rests: dict[Term, Term] = {}
+        self._narrowed: dict[tuple[Term, Term], Term] = {}
         self.false, self.true = self.const(0, 1), self.const(1, 1)
 
     def __len__(self) -> int:
@@ -112,6 +114,15 @@ class Terms:
         if t.op == "sum":
             return t.args[0], dict(t.args[1])
         return (t.args[0], {}) if t.op == "const" else (0, {t: 1})
+
+    def split(self, t: Term) -> tuple[int, Term]:
+        """A term as a constant and the rest."""
+        if t.op != "sum" or not t.args[0]:
+            return (t.args[0], self.const(0, t.width)) if t.op == "const" else (0, t)
+        found = self._rests.get(t)
+        if found is None:
+            found = self._rests[t] = self.sum(0, dict(t.args[1]), t.width)
+        return t.args[0], found
 
     def sum(self, const: int, factors: Mapping[Term, int], width: int) -> Term:
         full = (1 << width) - 1
@@ -288,14 +299,21 @@ class Terms:
 
     def under(self, t: Term, c: Term) -> Term:
         """A term that agrees with t in all lanes where c holds."""
-        while t.op == "select":
-            if self.implies(c, t.args[0]):
-                t = t.args[1]
-            elif self.implies(c, self.invert(t.args[0])):
-                t = t.args[2]
+        if t.op != "select" or c is self.true:
+            return t
+        found = self._narrowed.get((t, c))
+        if found is None:
+            where, yes, no = t.args
+            other = self.invert(where)
+            if self.implies(c, where):
+                found = self.under(yes, c)
+            elif self.implies(c, other):
+                found = self.under(no, c)
             else:
-                break
-        return t
+                a, b = self.under(yes, self.both(c, where)), self.under(no, self.both(c, other))
+                found = t if a is yes and b is no else self.select(where, a, b)
+            self._narrowed[t, c] = found
+        return found
 
     def number(self, c: Term, width: int) -> Term:
         """1 where c holds, else 0."""
