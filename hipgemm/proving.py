@@ -1,6 +1,8 @@
 """The proof at the end of a build: what the passes made of a kernel computes what the compiler wrote; and what
 `isa.gemm` wrote, for which there is nothing to compare it with, computes alpha A B + beta C by definition.
 
+Two kernels that are no GEMMs are held against each other by `isa.check.validation`.
+
 What the provers need to know of the launches comes from the ladder: the arguments that all rungs share, the sizes that
 a rung takes, how it is launched. So `isa.check.equivalence` also says that no address wraps at any size the rung
 admits; `isa.check.spec_proof` speaks of every K that the rung admits, at all edges, and of M and N near and far.
@@ -16,6 +18,7 @@ from hipgemm.kernels import LARGEST_GRID_Y, LARGEST_INT, LARGEST_TILES, Gemm
 from isa.asm.program import Program
 from isa.check import spec_proof
 from isa.check.equivalence import Argument, Facts, Proof, prove
+from isa.check.validation import validate
 from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
@@ -62,13 +65,12 @@ def check(kernel: Kernel, compiled: Program, steps: Sequence[tuple[str, Program]
 
 
 def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple[str, Program]]) -> Proof:
-    known = facts(kernel, compiled, name)
-    proof = prove(compiled, steps[-1][1], name, facts=known)
+    proof = _held(kernel, compiled, steps[-1][1], name, name)
     if proof.verdict != "different":
         return proof
     before, broken = compiled, steps[-1][0]
     for step_name, after in steps:
-        step = prove(before, after, name, facts=known)
+        step = _held(kernel, before, after, name, name)
         if step.verdict == "different":
             proof, broken = step, step_name
             break
@@ -184,7 +186,19 @@ def same(original: Program, program: Program, kernel: Kernel, name: str | None =
     if it is no GEMM's own. IsaError where it is not there."""
     found = program.kernel(name or (kernel.name if kernel.name in program.kernels else None)).name
     first = found if found in original.kernels else original.kernel().name
-    return prove(original, program, first, found, facts=facts(kernel, program, found))
+    return _held(kernel, original, program, first, found)
+
+
+def _held(kernel: Kernel, original: Program, program: Program, first: str, second: str) -> Proof:
+    """One kernel against another. Of a GEMM's launches enough is known for polynomials over its sizes; others are held
+    against each other as they stand, and as polynomials where that does not do."""
+    if isinstance(kernel, Gemm):
+        return prove(original, program, first, second, facts=facts(kernel, program, second))
+    proof = validate(original.kernel(first), program.kernel(second))
+    if proof.verdict == "unproven":
+        other = prove(original, program, first, second, facts=facts(kernel, program, second))
+        return proof if other.verdict == "unproven" else other
+    return proof
 
 
 def by_definition(kernel: Kernel, program: Program) -> Proof:

@@ -133,7 +133,7 @@ def test_any_kernel_against_another(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     done = _invoke("new.s", "--against", "old.s")
     assert done.exit_code == code, done.output
     assert says in done.stdout
-    assert "all 1024 work-items of a workgroup are active" in done.stdout
+    assert "assuming" in done.stdout
 
 
 def test_a_file_needs_to_be_held_against_something(tmp_path: Path) -> None:

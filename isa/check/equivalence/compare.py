@@ -28,7 +28,8 @@ class ProofPlace:
     def __str__(self) -> str:
         if self.span is None:
             return self.expression
-        return f"{self.span.file}:{self.span.line}: {self.instruction}\n        {self.expression}"
+        where = f"{self.span.file}:{self.span.line}: {self.instruction}"
+        return f"{where}\n        {self.expression}" if self.expression else where
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,128 @@
-"""Translation validation."""
+"""Translation validation: that a rewritten kernel does what the original does, for any kernel and any data.
+
+In: two kernels. Out: a `Proof` ("proved" or "unproven", which names the place in both texts; "different" only where
+their descriptors start them otherwise). It is meant to be complete for what optimising passes and people do to compiled
+code: other registers, another order, dual instructions, commuted operands, other waits and hints, addresses split
+otherwise, wider accesses, loops unrolled with their tests. It shares no code with `isa.passes`.
+
+The theory is a simulation relation over the product of two programs (Necula 2000, "Translation validation for an
+optimizing compiler"; Pnueli, Siegel, Singerman 1998):
+
+- `flow`: both control-flow graphs become one graph of pairs of blocks, from the entries on.
+- `engine`, `values`: both programs run from a pair to the next one on terms, by the bodies of the one description of
+  each instruction (`isa.semantics`). Registers are vectors of 32 lanes; EXEC, VCC, SCC, M0 are registers; MODE is a
+  number, part of each float function. What exchanges lanes is a function of whole vectors and of EXEC.
+- `terms`: equal values are one object, by a few rules (sums, addresses, masks, selections).
+- `memory`: stores and fences as terms, equal where only the order of accesses that cannot meet differs.
+- `relation`: a state for each pair, the lattice of partitions of registers of both programs by equal value: the
+  transfer function is one run of a pair, the meet splits what does not come with equal terms on all ways.
+- At the end of each pair both programs must have stored the same at the same place under the same lanes, passed the
+  same fences in the same order, and go the same way on the same condition; the second loads nothing that the first does
+  not load. So from equal memory both leave equal memory, step by step, and end together.
+- `landed`: waits, hazards and register counts, over all paths, apart from the terms.
+
+Assumed, and said by each proof: what lanes hold that do not exist, and registers that nobody wrote, decides nothing;
+kernel arguments are not written; no other work-item writes what a plain load reads, but between fences; a wide access
+does what its dwords do, lowest first. Where operands of float sums and products, minima and maxima changed places,
+which NaN's payload survives may differ, and the proof says so.
+
+Limits, "unproven" by name: calls and jumps through registers, code addresses, registers that M0 chooses, MODE that
+depends on the way taken, wave64. Loops whose tests were taken out (a known number of trips), moves of code across
+branches, and arithmetic beyond the rules of `terms` are not found equal; `isa.check.equivalence` knows more of
+polynomials and of loops with constant trips, and less of all else.
+"""
+
+from __future__ import annotations
+
+from isa.analysis import cfg
+from isa.asm.program import Instruction, Kernel
+from isa.check.equivalence import Difference, Proof, ProofPlace, settings
+from isa.check.validation.flow import NoMatch
+from isa.check.validation.landed import missing
+from isa.check.validation.relation import Beyond, Relation, Unmatched
+from isa.check.validation.terms import TooLarge
+
+ASSUMPTIONS = (
+    "lanes that do not exist and registers that nothing wrote decide nothing",
+    "no other work-item writes what a load reads but between barriers, atomics and coherent accesses; nobody writes "
+    "the kernel's arguments",
+    "a wide access does what accesses of its dwords do, lowest first",
+)
+COMMUTED = "operands of a float sum, product, minimum or maximum may change places (only which NaN's payload survives "
+COMMUTED += "depends on it)"
+
+
+def validate(original: Kernel, rewritten: Kernel) -> Proof:
+    """Whether the rewritten kernel does what the original does. IsaError where a text cannot be read as a kernel's."""
+    setting = settings.difference(original, rewritten)
+    if setting is not None:
+        first, second = _names(original, rewritten)
+        return Proof("different", f"different: {second} does not compute what {first} does", difference=setting)
+    flows = (cfg.of_kernel(original), cfg.of_kernel(rewritten))
+    exact = _attempt((original, rewritten), flows, commute=False)
+    if exact.proved or exact.difference is None or exact.difference.kind == "wait":
+        return exact
+    commuted = _attempt((original, rewritten), flows, commute=True)
+    return commuted if commuted.proved else exact
+
+
+def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, commute: bool) -> Proof:
+    first, second = _names(*kernels)
+    try:
+        for kernel, flow in zip(kernels, flows, strict=True):
+            _followed(kernel, flow)
+        relation = Relation(kernels, flows, commute=commute)
+        relation.solve()
+        lacking = missing(kernels, flows, relation.synced)
+    except (Unmatched, NoMatch) as error:
+        kind, what = (error.kind, error.what) if isinstance(error, Unmatched) else ("branch", error.why)
+        a, b = (_place(p) for p in error.places)
+        return _unproven(first, second, Difference(kind, what, a, b, certain=False))
+    except TooLarge:
+        return _unproven(first, second, "conditions that are too large")
+    except Beyond as error:
+        return _unproven(first, second, f"{error.message}{f' ({error.span})' if error.span else ''}")
+    if lacking is not None:
+        what, span, text = lacking
+        return _unproven(first, second, Difference("wait", what, None, ProofPlace(span, text, ""), certain=False))
+    counts = {
+        "instructions": sum(map(len, flows)), "pairs": len(relation.pairs), "loops": relation.loops,
+        "executed": relation.executed, "terms": len(relation.terms), "stores": len(relation.stored),
+        "fences": len(relation.synced),
+    }  # fmt: skip
+    statement = (
+        f"proved: {second} computes what {first} does, bit for bit; matched: {counts['stores']} stores, "
+        f"{counts['fences']} barriers and the like, {counts['pairs']} pairs of blocks, {counts['loops']} loops"
+    )
+    more = (COMMUTED,) if commute else ()
+    assumed = {a for side in relation.sides for a in side.engine.assumed}
+    return Proof("proved", statement, (*ASSUMPTIONS, *more, *sorted(assumed)), counts=counts)
+
+
+def _followed(kernel: Kernel, flow: cfg.Cfg) -> None:
+    if kernel.number("wavefront_size32") == 0:
+        raise Beyond(f"{kernel.name} runs waves of 64 lanes")
+    for at in (*flow.calls, *flow.indirect_jumps):
+        inst = flow.instructions[at]
+        raise Beyond(f"cannot follow {inst.mnemonic}", span=inst.span)
+
+
+def _unproven(first: str, second: str, why: Difference | str) -> Proof:
+    if isinstance(why, str):
+        return Proof("unproven", f"unproven: {second} against {first}: {why}")
+    return Proof("unproven", f"unproven: {second} against {first}: could not be shown to do the same", difference=why)
+
+
+def _place(place: tuple[Instruction, str] | None) -> ProofPlace | None:
+    if place is None:
+        return None
+    inst, text = place
+    return ProofPlace(inst.span, str(inst), text)
+
+
+def _names(a: Kernel, b: Kernel) -> tuple[str, str]:
+    """What to call the two: by their names, or by their files where the names do not tell them apart."""
+    return (a.name, b.name) if a.name != b.name else (a.program.file, b.program.file)
+
+
+__all__ = ["validate"]

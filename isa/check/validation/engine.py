@@ -18,7 +18,7 @@ from isa.analysis import regset
 from isa.asm.program import Instruction
 from isa.check.validation.memory import Memory
 from isa.check.validation.terms import Term, Terms
-from isa.check.validation.values import Symbol, number_bits
+from isa.check.validation.values import Setting, Symbol, number_bits
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.describe import Description, bit_width
@@ -35,15 +35,15 @@ FENCES = frozenset({"message", "halt", "cache_control", "scalar_cache", "message
 COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("min", "max") for kind in ("f16", "f32", "f64"))
 
 
-class Engine(Straight):
+class Engine(Setting, Straight):
     """registers: of the program, by `regset` number; None where nothing can be known. memory: of the segment.
     condition: of the last branch. assumed: what had to be assumed, in words."""
 
     def __init__(self, terms: Terms, exists: Term, side: int) -> None:
-        self.terms, self.exists, self.side = terms, exists, side
+        super().__init__(terms)
+        self.exists, self.side = exists, side
         self.registers: list[Term | None] = []
         self.memory = Memory(terms, terms.true)
-        self.mode = FloatMode()
         self.condition: Term | None = None
         self.position = 0
         self.assumed: set[str] = set()
@@ -233,12 +233,12 @@ def _opaque(desc: Description) -> Callable[..., Any] | None:
         symbols = [v for v in values if isinstance(v, Symbol)]
         if not symbols or any(isinstance(v, tuple) and any(isinstance(x, Symbol) for x in v) for v in values):
             raise IsaError("has operands in parts")
-        engine = symbols[0].engine
-        if desc.name in COMMUTING and engine.terms.commute and values[0].term.id > values[1].term.id:
+        setting = symbols[0].setting
+        if desc.name in COMMUTING and setting.terms.commute and values[0].term.id > values[1].term.id:
             values = (values[1], values[0], *values[2:])
         args = tuple(v.term if isinstance(v, Symbol) else v for v in values)
         result, size = type_, bit_width(type_)
-        return Symbol(result, engine.terms.make(desc.name, size, engine.mode.register, *args), engine)
+        return Symbol(result, setting.terms.make(desc.name, size, setting.mode.register, *args), setting)
 
     return body
 

@@ -24,8 +24,8 @@ _OPPOSITE = {f"s_cbranch_{a}": f"s_cbranch_{b}" for x, y in _PAIRS for a, b in (
 class NoMatch(Exception):
     """Where the two programs go other ways: the reason and the last instruction of both."""
 
-    def __init__(self, why: str, first: Instruction | None, second: Instruction | None) -> None:
-        self.why, self.places = why, (first, second)
+    def __init__(self, why: str, first: Instruction, second: Instruction) -> None:
+        self.why, self.places = why, tuple((inst, "") for inst in (first, second))
         super().__init__(why)
 
 
@@ -59,7 +59,7 @@ def _stretch(flows: tuple[Cfg, Cfg], node: Node) -> Stretch:
             break
         side = next((k for k in (0, 1) if len(ends[k]) == 1), None)
         if side is None or len(runs[side]) > LONGEST:
-            raise NoMatch("one program ends, or goes on without a choice, where the other branches", *_last(flows, runs))
+            raise NoMatch("one program ends or goes straight on where the other branches", *_last(flows, runs))
         runs[side].append(ends[side][0])
     blocks = (tuple(runs[0]), tuple(runs[1]))
     if len(ends[0]) < 2:

@@ -143,10 +143,9 @@ class Memory:
                 if coefficient:
                     reach[k] += coefficient * t.ones
                     step = min(step, _power(coefficient) * _power(t.ones))
-        bounded = max(reach) < full >> 2
-        found = (step, *reach) if bounded else (step, None, None)
-        self._known[a, b, private] = found
-        return found
+        known = (step, reach[0], reach[1]) if max(reach) < full >> 2 else (step, None, None)
+        self._known[a, b, private] = known
+        return known
 
 
 def _ordered(nodes: list[Term]) -> list[Term]:

@@ -13,7 +13,7 @@ came to its owner. So a pair never keeps a term of its own unknowns: what comes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -21,10 +21,10 @@ from isa.analysis import liveness, regset
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engine
-from isa.check.validation.flow import Cycle, NoMatch, Node, Stretch, order, stretches
+from isa.check.validation.flow import Cycle, Node, Stretch, order, stretches
 from isa.check.validation.memory import KERNARG, Event, Memory
 from isa.check.validation.terms import Term, Terms, show
-from isa.errors import IsaError
+from isa.errors import IsaError, Span
 from isa.registers import Reg
 from isa.semantics import wave_start
 from isa.semantics.engine import UNKNOWN
@@ -82,7 +82,8 @@ class Relation:
         )
         self.pairs: dict[Node, Stretch] = stretches(*flows)
         self.synced: set[tuple[int, int]] = set()
-        self.executed = self.stores = 0
+        self.executed = self.loops = 0
+        self.stored: set[int] = set()
         self._wave = wave_start.of_kernel(kernels[0])
         self._arrivals: dict[Node, dict[Node | None, Arrival]] = {node: {} for node in self.pairs}
         self._heads: dict[Node, State] = {}
@@ -96,7 +97,9 @@ class Relation:
         state[:REGISTERS], state[REGISTERS:MEMORY] = entry, entry
         state[MEMORY] = self.terms.unknown("memory", 32, uniform=True)
         self._arrivals[0, 0][None] = Arrival(state, (self.sides[0].mode, self.sides[1].mode))
-        for part in order(lambda node: self.pairs[node].successors, (0, 0)):
+        parts = order(lambda node: self.pairs[node].successors, (0, 0))
+        self.loops = sum(_cycles(part) for part in parts)
+        for part in parts:
             self._part(part)
 
     def _entry(self) -> list[Term | None]:
@@ -168,7 +171,7 @@ class Relation:
                 return first
         return _Join(self, node, arrivals, old).result(self._numbers(node))
 
-    def _place(self, node: Node):  # type: ignore[no-untyped-def]
+    def _place(self, node: Node) -> Span | None:
         flow = self.sides[1].flow
         return flow.instructions[flow.blocks[node[1]].start].span
 
@@ -262,7 +265,7 @@ class Relation:
                 raise Unmatched("load", what, None, (inst, f"address {show(key[1])}"))
         at = {e.node: e.position for e in first.events if e.fence}
         self.synced.update((at[e.node], e.position) for e in second.events if e.fence)
-        self.stores = max(self.stores, len(nodes[0]))
+        self.stored |= {e.position for e in first.events if not e.fence}
 
 
 def _shown(event: Event | None) -> tuple[Instruction, str] | None:
@@ -276,8 +279,6 @@ def _shown(event: Event | None) -> tuple[Instruction, str] | None:
 def _live(flow: Cfg) -> dict[int, int]:
     before = liveness.analyse(flow).before
     return {block.index: before[block.start] | 1 << EXEC_AT for block in flow.blocks}
-
-
 
 
 class _Join:
@@ -386,6 +387,10 @@ class _Join:
         """A register that is live, of which nothing came."""
         width = 1 if at % REGISTERS == SCC_AT and at != MEMORY else 32
         return self.terms.unknown(("never", _name(at)), width, uniform=REGISTERS > at % REGISTERS >= SGPR0)
+
+
+def _cycles(part: Node | Cycle) -> int:
+    return 1 + sum(map(_cycles, part.rest)) if isinstance(part, Cycle) else 0
 
 
 def _name(at: int) -> str:

@@ -172,7 +172,7 @@ class Terms:
         if t.op == "const":
             return self.const(t.args[0], 64)
         if t.op == "trunc" and t.args[0].ones <= 0xFFFFFFFF:
-            return t.args[0]  # type: ignore[no-any-return]
+            return t.args[0]
         if t.op == "sum" and t.args[0] + sum(u.ones * c for u, c in t.args[1]) <= 0xFFFFFFFF:
             return self.sum(t.args[0], {self.zext(u): c for u, c in t.args[1]}, 64)
         return self.make("zext", 64, t, ones=t.ones)
@@ -195,7 +195,8 @@ class Terms:
         """The high half of 64 bits."""
         const, factors = self.parts(t)
         low = {u: c for u, c in factors.items() if c & 0xFFFFFFFF}
-        high, total = {}, const >> 32
+        high: dict[Term, int] = {}
+        total = const >> 32
         for u, c in factors.items():
             if not c & 0xFFFFFFFF:
                 more, others = self.parts(self.trunc(u))
@@ -264,8 +265,11 @@ class Terms:
         if budget[0] <= 0:
             raise TooLarge
         atom = min((t.args[0] for t in key if t.op == "ite"), key=_age)
-        yes, no = ([t.args[k] if t.op == "ite" and t.args[0] is atom else t for t in key] for k in (1, 2))
-        found = self._node(atom, self.ite(*yes, budget), self.ite(*no, budget))
+        branches = []
+        for k in (1, 2):
+            x, y, z = (t.args[k] if t.op == "ite" and t.args[0] is atom else t for t in key)
+            branches.append(self.ite(x, y, z, budget))
+        found = self._node(atom, *branches)
         self._choices[key] = found
         return found
 
@@ -322,7 +326,7 @@ class Terms:
     def lanes(self, t: Term) -> Term:
         """A uniform word -> the truth value of each lane's bit."""
         if t.op == "mask":
-            return t.args[0]  # type: ignore[no-any-return]
+            return t.args[0]
         if t.op == "const" and t.args[0] in (0, 0xFFFFFFFF):
             return self.true if t.args[0] else self.false
         return self.variable("lanes", t, uniform=False)
@@ -333,7 +337,7 @@ class Terms:
             return self.const(-c.args[0], 32)
         atom = c.args[0]
         if atom.op == "lanes" and c.args[1] is self.true and c.args[2] is self.false:
-            return atom.args[0]  # type: ignore[no-any-return]
+            return atom.args[0]
         return self.make("mask", 32, c, uniform=True)
 
     def _as_masks(self, a: Term, b: Term, f: Callable[[Term, Term], Term]) -> Term | None:
@@ -474,7 +478,7 @@ class Terms:
         if t.op == "and" and t.args[1].op == "const" and t.args[1].args[0] & (1 << width) - 1 == (1 << width) - 1:
             t = t.args[0]
         if t.op == "wide" and t.args[0].width == width:
-            return t.args[0]  # type: ignore[no-any-return]
+            return t.args[0]
         return self.const(t.args[0], width) if t.op == "const" else self.make("low", width, t, ones=t.ones)
 
     def wide(self, t: Term, width: int) -> Term:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from isa.check.validation.terms import Term
+from isa.check.validation.terms import Term, Terms
 from isa.semantics.describe import bit_width
+from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import DispatchedValue, Number, Value
 
-if TYPE_CHECKING:
-    from isa.check.validation.engine import Engine
-
 _PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
-_LANES = frozenset({"lane", "shuffle", "with_lane"})
 
 
 def number_bits(value: float, type_: str) -> int:
@@ -30,22 +27,29 @@ def number_bits(value: float, type_: str) -> int:
     return bits
 
 
+class Setting:
+    """What operations on symbols ask for beside their operands: the table, and MODE as it is now."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms, self.mode = terms, FloatMode()
+
+
 class Symbol(DispatchedValue):
     """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
 
-    __slots__ = ("engine", "term", "type")
+    __slots__ = ("setting", "term", "type")
 
-    def __init__(self, type_: str, term: Term, engine: Engine) -> None:
-        self.type, self.term, self.engine = type_, term, engine
+    def __init__(self, type_: str, term: Term, setting: Setting) -> None:
+        self.type, self.term, self.setting = type_, term, setting
 
     def _make(self, term: Term, type_: str = "") -> Symbol:
-        return Symbol(type_ or self.type, term, self.engine)
+        return Symbol(type_ or self.type, term, self.setting)
 
     def _other(self, other: Number) -> Term:
         if isinstance(other, Symbol):
             return other.term
         assert isinstance(other, int | float)
-        return self.engine.terms.const(number_bits(other, self.type), self.term.width)
+        return self.setting.terms.const(number_bits(other, self.type), self.term.width)
 
     @property
     def _float(self) -> bool:
@@ -58,15 +62,15 @@ class Symbol(DispatchedValue):
     def operation(self, name: str, *operands: Number, type_: str = "") -> Symbol:
         """A function that nothing is known of."""
         result = type_ or self.type
-        t, width = self.engine.terms, bit_width(result)
-        mode = self.engine.mode.register if self._float or result[0] in "fb" or " " in name else 0
+        t, width = self.setting.terms, bit_width(result)
+        mode = self.setting.mode.register if self._float or result[0] in "fb" or " " in name else 0
         args = (self.type, result, mode, self.term, *map(self._other, operands))
         return self._make(t.variable(name, *args) if width == 1 else t.make(name, width, *args), result)
 
     def _commuting(self, name: str, other: Number, *rest: Number) -> Symbol:
         """The same of an operation whose first two operands may change places."""
         b = self._other(other)
-        if self.engine.terms.commute and self.term.id > b.id:
+        if self.setting.terms.commute and self.term.id > b.id:
             return self._make(b).operation(name, self, *rest)
         return self.operation(name, other, *rest)
 
@@ -74,20 +78,20 @@ class Symbol(DispatchedValue):
     def __add__(self, other: Number) -> Symbol:
         if self._float:
             return self._commuting("add", other)
-        return self._make(self.engine.terms.add(self.term, self._other(other)))
+        return self._make(self.setting.terms.add(self.term, self._other(other)))
 
     def __sub__(self, other: Number) -> Symbol:
         if self._float:
             return self.operation("subtract", other)
-        return self._make(self.engine.terms.sub(self.term, self._other(other)))
+        return self._make(self.setting.terms.sub(self.term, self._other(other)))
 
     def __mul__(self, other: Number) -> Symbol:
         if self._float:
             return self._commuting("multiply", other)
-        return self._make(self.engine.terms.mul(self.term, self._other(other)))
+        return self._make(self.setting.terms.mul(self.term, self._other(other)))
 
     def __neg__(self) -> Symbol:
-        return self.operation("negate") if self._float else self._make(self.engine.terms.scale(self.term, -1))
+        return self.operation("negate") if self._float else self._make(self.setting.terms.scale(self.term, -1))
 
     def fma(self, b: Number, c: Number) -> Symbol:
         return self._commuting("fma", b, c) if self._float else self * b + c
@@ -98,7 +102,7 @@ class Symbol(DispatchedValue):
 
     # --- bits
     def _logic(self, other: Number, truth: str, bits: str) -> Symbol:
-        f: Callable[[Term, Term], Term] = getattr(self.engine.terms, truth if self.type == "b1" else bits)
+        f: Callable[[Term, Term], Term] = getattr(self.setting.terms, truth if self.type == "b1" else bits)
         return self._make(f(self.term, self._other(other)))
 
     def __and__(self, other: Number) -> Symbol:
@@ -111,27 +115,27 @@ class Symbol(DispatchedValue):
         return self._logic(other, "differ", "bit_xor")
 
     def __invert__(self) -> Symbol:
-        t = self.engine.terms
+        t = self.setting.terms
         return self._make(t.invert(self.term) if self.type == "b1" else t.bit_not(self.term))
 
     def _amount(self, other: Number) -> Term:
-        return other.term if isinstance(other, Symbol) else self.engine.terms.const(int(other), 32)  # type: ignore[arg-type]
+        return other.term if isinstance(other, Symbol) else self.setting.terms.const(int(other), 32)  # type: ignore[arg-type]
 
     def __lshift__(self, other: Number) -> Symbol:
-        return self._make(self.engine.terms.shl(self.term, self._amount(other)))
+        return self._make(self.setting.terms.shl(self.term, self._amount(other)))
 
     def __rshift__(self, other: Number) -> Symbol:
-        return self._make(self.engine.terms.shr(self.term, self._amount(other), signed=self._signed))
+        return self._make(self.setting.terms.shr(self.term, self._amount(other), signed=self._signed))
 
     # --- comparison
     def _compare(self, name: str, a: Term, b: Term) -> Symbol:
-        return self._make(self.engine.terms.variable(name, self.type, self.engine.mode.register, a, b), "b1")
+        return self._make(self.setting.terms.variable(name, self.type, self.setting.mode.register, a, b), "b1")
 
     def __eq__(self, other: Any) -> Symbol:  # type: ignore[override]
         a, b = self.term, self._other(other)
         if self._float:
             return self._compare("equal", *((a, b) if a.id <= b.id else (b, a)))
-        return self._make(self.engine.terms.equal(a, b), "b1")
+        return self._make(self.setting.terms.equal(a, b), "b1")
 
     def __ne__(self, other: Any) -> Symbol:  # type: ignore[override]
         return ~(self == other)
@@ -145,7 +149,7 @@ class Symbol(DispatchedValue):
     def _less(self, a: Term, b: Term) -> Symbol:
         if self._float:
             return self._compare("less", a, b)
-        return self._make(self.engine.terms.less(a, b, signed=self._signed), "b1")
+        return self._make(self.setting.terms.less(a, b, signed=self._signed), "b1")
 
     def __le__(self, other: Number) -> Symbol:
         return self._at_most(self.term, self._other(other))
@@ -162,18 +166,18 @@ class Symbol(DispatchedValue):
         model = yes if isinstance(yes, Symbol) else no if isinstance(no, Symbol) else None
         if model is None:
             raise ValueError("of which type?")
-        return model._make(self.engine.terms.select(self.term, model._other(yes), model._other(no)))
+        return model._make(self.setting.terms.select(self.term, model._other(yes), model._other(no)))
 
     # --- conversion
     def bits(self, type_: str) -> Symbol:
-        return Symbol(type_, self.term, self.engine)
+        return Symbol(type_, self.term, self.setting)
 
     def to(self, type_: str) -> Symbol:
         if type_ == self.type:
             return self
         if self._float or type_[0] in "fb":
             return self.operation("to", type_=type_)
-        t, old, new = self.engine.terms, self.term.width, bit_width(type_)
+        t, old, new = self.setting.terms, self.term.width, bit_width(type_)
         if old == 1:
             return self._make(t.number(self.term, new), type_)
         if new < old:
@@ -186,33 +190,35 @@ class Symbol(DispatchedValue):
 
     def joined(self, high: Value) -> Symbol:
         assert isinstance(high, Symbol)
-        return self._make(self.engine.terms.joined(self.term, high.term), "u64")
+        return self._make(self.setting.terms.joined(self.term, high.term), "u64")
 
     def halves(self) -> tuple[Symbol, Symbol]:
-        t = self.engine.terms
+        t = self.setting.terms
         return self._make(t.trunc(self.term), "u32"), self._make(t.hi(self.term), "u32")
 
     # --- lanes
     def lane(self, index: Number) -> Symbol:
         if self.term.uniform:
             return self
-        return self._make(self.engine.terms.make("lane", self.term.width, self.term, self._amount(index), uniform=True))
+        return self._make(
+            self.setting.terms.make("lane", self.term.width, self.term, self._amount(index), uniform=True)
+        )
 
     def with_lane(self, index: Number, value: Number) -> Symbol:
         args = (self.term, self._amount(index), self._other(value))
-        return self._make(self.engine.terms.make("with lane", self.term.width, *args, uniform=False))
+        return self._make(self.setting.terms.make("with lane", self.term.width, *args, uniform=False))
 
     def shuffle(self, index: Value) -> Symbol:
         assert isinstance(index, Symbol)
         if self.term.uniform:
             return self
-        t, args = self.engine.terms, (self.term, index.term)
+        t, args = self.setting.terms, (self.term, index.term)
         if self.type == "b1":
             return self._make(t.variable("shuffle", *args, uniform=False))
         return self._make(t.make("shuffle", self.term.width, *args, uniform=False))
 
     def mask(self) -> Symbol:
-        return self._make(self.engine.terms.mask(self.term), "u32")
+        return self._make(self.setting.terms.mask(self.term), "u32")
 
     def lanes(self) -> Symbol:
-        return self._make(self.engine.terms.lanes(self.term), "b1")
+        return self._make(self.setting.terms.lanes(self.term), "b1")
