@@ -7,9 +7,11 @@ counts and instruction prefetch are not; whether they fit the code is `isa.check
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from isa.asm.program import Kernel
 from isa.check.equivalence.compare import Difference, ProofPlace
+from isa.object import metadata
 
 MAY_CHANGE = frozenset(
     "next_free_vgpr next_free_sgpr reserve_vcc shared_vgpr_count inst_pref_size "
@@ -24,6 +26,19 @@ def difference(a: Kernel, b: Kernel) -> Difference | None:
         for key in keys:
             if key not in MAY_CHANGE and (found := _compare(key, a, b, get)) is not None:
                 return found
+    return _arguments(a, b)
+
+
+def _arguments(a: Kernel, b: Kernel) -> Difference | None:
+    """Another argument in the metadata; their names may change, and metadata may be missing."""
+    first, second = (metadata.arguments(k) for k in (a, b))
+    if ".args" not in a.metadata or ".args" not in b.metadata:
+        return None
+    for k in range(max(len(first), len(second))):
+        x, y = (rows[k] if k < len(rows) else None for rows in (first, second))
+        if x is None or y is None or replace(x[1], name="") != replace(y[1], name=""):
+            left, right = (_place(kernel, row and row[0], ":") for kernel, row in ((a, x), (b, y)))
+            return Difference("setting", f"argument {k} is another one", left, right)
     return None
 
 
