@@ -34,6 +34,10 @@ SCALARS = {
 """Types of numbers, and their letters in `struct`; NumPy knows them by the same."""
 
 
+LARGEST_GRID = (2**31 - 1, 2**16, 2**16)
+"""Workgroups: what hipModuleLaunchKernel lets through (ROCm/clr, hip_module.cpp)."""
+
+
 class BadLaunch(IsaError):
     """A launch that was not said, or is none of the kernel's."""
 
@@ -186,12 +190,23 @@ class Launch:
         """The same launch with the names that the kernel's metadata has for its arguments, where they have none.
         BadLaunch where they are not the kernel's."""
         wanted, most = explicit(kernel), kernel.max_workgroup or 1024
+        if any(g > limit or g * b >= 1 << 32 for g, limit, b in zip(self.grid, LARGEST_GRID, self.block, strict=True)):
+            raise BadLaunch(
+                f"no grid has {' x '.join(map(str, self.grid))} workgroups of {' x '.join(map(str, self.block))}",
+                expected=f"at most {' x '.join(map(str, LARGEST_GRID))}, and fewer than 2^32 work-items in a direction",
+            )
         if math.prod(self.block) > most:
             raise BadLaunch(
                 f"kernel {source_name(kernel.name)} has no workgroups of {math.prod(self.block)} work-items",
                 expected=f"at most {most}",
                 hint="raise __launch_bounds__ in the source, or launch smaller blocks",
             )
+        required = tuple(kernel.metadata.get(".reqd_workgroup_size") or ())
+        if required and required != self.block:
+            raise BadLaunch(
+                f"kernel {source_name(kernel.name)} is built for one size of workgroups",
+                expected=" x ".join(map(str, required)), got=" x ".join(map(str, self.block)),
+            )  # fmt: skip
         if len(wanted) != len(self.arguments):
             raise BadLaunch(
                 f"kernel {source_name(kernel.name)} takes other arguments",

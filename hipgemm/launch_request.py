@@ -217,6 +217,8 @@ def _from_file(path: Path, kernel: str, request: LaunchRequest) -> LaunchRequest
     held = _read(path)
     tables = [name for name, value in held.items() if isinstance(value, dict)]
     table = max((name for name in tables if meant_by(name, [kernel])), key=len, default=None)
+    if tables and not table and path == _file_beside("", request.file):
+        raise BadLaunch(f"{path} has no launch of {source_name(kernel)}", expected="one of " + ", ".join(tables))
     own: Mapping[str, Any] = held[table] if table else {} if tables else held
     if unknown := sorted(set(own) - set(_KEYS)):
         raise BadLaunch(f"{path}: a launch has no {unknown[0]!r}", expected=", ".join(_KEYS))

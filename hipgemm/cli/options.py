@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -53,22 +54,19 @@ cpu_option = click.option(
 )
 
 
-class _Clock(click.FloatRange):
-    """A shader clock in MHz; far beyond what any card does is a slip in the unit."""
-
-    name = "MHz"
-
-    def __init__(self) -> None:
-        super().__init__(1, 100_000)
+class Finite(click.FloatRange):
+    """A number in a range; NaN, which lies outside no range, is none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        clock: float = super().convert(value, param, ctx)
-        if clock != clock:  # NaN, which lies outside no range
-            self.fail(f"{value!r} is no clock", param, ctx)
-        return clock
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no finite number", param, ctx)
+        return number
 
 
-clock_option = click.option("--clock", default=None, type=_Clock(), help="Shader clock in MHz.  [default: the card's]")
+clock_option = click.option("--clock", default=None, type=Finite(1, 100_000), metavar="MHz",
+                            help="Shader clock in MHz.  [default: the card's]")  # fmt: skip
+"""Far beyond what any card does is a slip in the unit."""
 
 run_option = click.option(
     "--run",
@@ -196,6 +194,7 @@ class KernelCommand(Reporting):
         return [*super().collect_usage_pieces(ctx), "[-- FLAGS]"]
 
 
+LEVELS_OF_O = ("0", "1", "2", "3", "s", "z", "fast")
 hipcc_option = click.option("--hipcc", default=None, type=click.Path(path_type=Path), help="The hipcc that compiles.")
 code_options = bundle(
     "code",
@@ -205,7 +204,14 @@ code_options = bundle(
     click.option("--arch", default=None, help="Build for this target.  [default: gfx1100, or the device's or card's]"),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Of HIP source: define a macro."),
     click.option("-I", "includes", multiple=True, metavar="FOLDER", help="Of HIP source: look for headers here."),
-    click.option("-O", "optimise", default=None, metavar="LEVEL", help="Of HIP source.  [default: 3]"),
+    click.option(
+        "-O",
+        "optimise",
+        default=None,
+        metavar="LEVEL",
+        type=click.Choice(LEVELS_OF_O),
+        help="Of HIP source.  [default: 3]",
+    ),
     click.option(
         "-g",
         "lines",
@@ -234,7 +240,7 @@ launch_options = bundle(
     click.option("--tile", type=Numbers(3), default=None, metavar="M,N,K", help="What its sizes are multiples of."),
     click.option("--expect", multiple=True, metavar="[ARG=]FILE.npy",
                  help="What an array must hold afterwards; the last one if not named."),
-    click.option("--tolerance", default=0.0, type=click.FloatRange(min=0), show_default=True,
+    click.option("--tolerance", default=0.0, type=Finite(min=0), show_default=True,
                  help="How far it may be off, of numbers beyond 1 relatively."),
 )  # fmt: skip
 """`request`: how a kernel that is not of the ladder is launched, and what it must compute."""

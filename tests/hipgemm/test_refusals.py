@@ -122,6 +122,19 @@ REFUSED = {
     "check saxpy.hip --launch odd.toml": "a launch has no 'gird'",
     f"check kernel1 {LAUNCH}": "kernel1 has a launch of its own",
     f"time saxpy.hip {SAXPY} --tolerance -1": "'--tolerance'",
+    "check saxpy.hip --launch others.toml": "others.toml has no launch of saxpy",
+    "check saxpy.hip --launch true.toml": "true.toml: grid = True",
+    "check saxpy.hip --launch less.toml": "less.toml: tolerance and dynamic_lds are numbers of at least 0",
+    f"check saxpy.hip {SAXPY} --tolerance nan": "'--tolerance'",
+    f"check saxpy.hip --grid 99999999999 --block 256 {N} {A} {X} {Y}": "no grid has 99999999999 x 1 x 1 workgroups",
+    f"time saxpy.hip --grid 1,70000 --block 256 {N} {A} {X} {Y}": "no grid has 1 x 70000 x 1 workgroups",
+    f"check saxpy.hip --grid 16777216 --block 256 {N} {A} {X} {Y}": "fewer than 2^32 work-items",
+    f"check saxpy.hip {SAXPY} --dynamic-lds 70000": "needs too much LDS",
+    f"check saxpy.hip {LAUNCH} {N} {A} --arg inside:q+4 {Y}": "there is no array 'q'",
+    f"check saxpy.hip {LAUNCH} {N} {A} --arg buffer:64:zeroes {Y}": "'buffer:64:zeroes' is no argument",
+    "audit notes.txt": "what kind of file is this?",
+    "audit no.so": "no.so: No such file",
+    "lint saxpy.hip -O 99": "'99' is not one of",
     # where the answer goes: tried before the work
     "timeline kernel1 -n 128 -o saxpy.s/t.html": "cannot write saxpy.s/t.html",
     "timeline kernel1 -n 128 -o t.pdf": "which format?",
@@ -154,7 +167,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kernel = read_kernel(str(folder / "saxpy.hip"))
     text, image = emit(readable(kernel)), linked(kernel).image
     texts = {
-        "saxpy.s": text, "notes.txt": "these are notes\n", "odd.toml": "gird = 4\n", "empty.s": "", "empty.hip": "",
+        "saxpy.s": text, "notes.txt": "these are notes\n", "odd.toml": "gird = 4\n",
+        "others.toml": "[other]\ngrid = 1\n", "true.toml": "grid = true\n", "less.toml": "dynamic_lds = -5\n",
+        "empty.s": "", "empty.hip": "",
         "garbage.s": "@@ %% ((\n", "broken.hip": f"{KERNEL} f() {{ nonsense }}\n",
         "two.hip": f"#include <hip/hip_runtime.h>\n{KERNEL} one(float *p) {{ *p = 1; }}\n"
                    f"{KERNEL} two(float *p) {{ *p = 2; }}\n",

@@ -36,7 +36,7 @@ LDS_OF_WGP = 128 << 10
 LDS_OF_WORKGROUP = 64 << 10
 MAX_WORKGROUP = 1024
 MAX_GRID = (0x7FFFFFFF, 65535, 65535)  # workgroups, as hipDeviceProp_t says on every AMD card
-LAUNCH_GRID = (0x7FFFFFFF, 65536, 65536)  # what hipModuleLaunchKernel lets through (hip_module.cpp)
+
 PCI_BUS_ID = "0000:00:00.0"
 
 SIMULATED = " simulated by hipgemm"

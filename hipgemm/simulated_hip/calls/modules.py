@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from hipgemm.launch import LARGEST_GRID
 from hipgemm.simulated_hip import printf
 from hipgemm.simulated_hip.abi import ErrorCode, HipError, LaunchConfig, Pointer, Size, UInt, call, store
 from hipgemm.simulated_hip.calls import device
@@ -247,7 +248,7 @@ def _check_shape(kernel: DescribedKernel, grid: Triple, block: Triple, dynamic_l
     that does not fit beside the kernel's own hipErrorOutOfMemory, anything else hipErrorInvalidValue."""
     threads = block[0] * block[1] * block[2]
     required = tuple(kernel.metadata.get(".reqd_workgroup_size") or ())
-    limits = zip(grid, device.LAUNCH_GRID, block, strict=True)
+    limits = zip(grid, LARGEST_GRID, block, strict=True)
     code = None
     if (
         0 in grid
@@ -264,7 +265,7 @@ def _check_shape(kernel: DescribedKernel, grid: Triple, block: Triple, dynamic_l
             code,
             IsaError(
                 f"{kernel.name} cannot start with this grid and workgroup",
-                expected=f"a grid of at most {device.LAUNCH_GRID}, 1 to {most} work-items in a workgroup"
+                expected=f"a grid of at most {LARGEST_GRID}, 1 to {most} work-items in a workgroup"
                 + (f", exactly {required}" if required else ""),
                 got=f"grid {grid}, workgroup {block}, {dynamic_lds} bytes of dynamic LDS",
             ),
