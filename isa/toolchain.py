@@ -106,8 +106,10 @@ class Toolchain:
         cu_mode: bool,
         include: Path | None = None,
         flags: Sequence[str] = ("-O3",),
+        keep: bool = True,
     ) -> str:
-        """HIP C++ `source` to assembly `out`; the compiler's temps stay beside `out`. Returns what it said (warnings).
+        """HIP C++ `source` to assembly `out`; the compiler's temps stay beside `out`, if wanted. Returns what
+        it said (warnings).
 
         include: the folder that holds the freestanding hip/hip_runtime.h; hipcc uses ROCm's own instead.
         """
@@ -136,8 +138,8 @@ class Toolchain:
                 )
             shutil.copyfile(temps[0], out)
             return said
-        command = [*self.compiler, *_freestanding(include), *target, "-save-temps=obj", "-S", str(source)]
-        command += ["-o", str(out)]
+        kept = ["-save-temps=obj"] if keep else []
+        command = [*self.compiler, *_freestanding(include), *target, *kept, "-S", str(source), "-o", str(out)]
         return _run(command, f"compile {source.name}", cwd=out.parent)
 
     def assemble(self, source: Path, out: Path, *, arch: str, name: str | None = None) -> str:

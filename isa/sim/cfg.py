@@ -132,7 +132,7 @@ def _reached(
         desc = inst.desc
         if desc.effect == "branch":
             work.append(branch_address(inst))
-        if not desc.terminator:
+        if not desc.terminator and desc.effect != "trap":  # a trap ends the launch
             assert inst.address is not None
             work.append(inst.address + inst.size)
     return reached

@@ -223,7 +223,9 @@ def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable
         options = [f"-I{folder}", *flags]
         said = []
         if not relocatable or program.names:
-            said.append(tools.compile(source, assembly, arch=arch, cu_mode=False, include=include, flags=options))
+            said.append(
+                tools.compile(source, assembly, arch=arch, cu_mode=False, include=include, flags=options, keep=False)
+            )
             found = {int(i): symbol for i, symbol in LOWERED.findall(assembly.read_text())}
             (folder / "names").write_text("\n".join(found[i] for i in range(len(program.names))))
         if relocatable:
