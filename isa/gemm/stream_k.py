@@ -77,20 +77,18 @@ def by_constant(target: Reg, number: Reg, divisor: int) -> Iterator[str]:
 def divide(target: Reg, rest: Reg, number: Reg, divisor: Reg, by: Reg) -> list[str]:
     """target, rest = divmod(number, divisor), for all 32-bit numbers. Changes SCALARS.u.
 
-    by: floor((2^32 - 1) / divisor), less than 1 + 1 / divisor below 2^32 / divisor: the quotient that it gives is at
-    most 2 too small."""
+    by: floor((2^32 - 1) / divisor). From by > (2^32 - 1) / divisor - 1 follows 2^32 - by * divisor <= divisor, hence
+    number / divisor - number * by / 2^32 <= number / 2^32 < 1: the first quotient is right or one too small, and one
+    correction does."""
     u = SCALARS.u
     return [
         f"s_mul_hi_u32 {target}, {number}, {by}",
         f"s_mul_i32 {rest}, {target}, {divisor}",
         f"s_sub_u32 {rest}, {number}, {rest}",
-        *2
-        * [
-            f"s_cmp_ge_u32 {rest}, {divisor}",
-            f"s_cselect_b32 {u}, {divisor}, 0",
-            f"s_addc_u32 {target}, {target}, 0",
-            f"s_sub_u32 {rest}, {rest}, {u}",
-        ],
+        f"s_cmp_ge_u32 {rest}, {divisor}",
+        f"s_cselect_b32 {u}, {divisor}, 0",
+        f"s_addc_u32 {target}, {target}, 0",
+        f"s_sub_u32 {rest}, {rest}, {u}",
     ]
 
 

@@ -81,6 +81,13 @@ class Work:
                     expected=f"{min(1, tiles)} or more",
                     got=str(found),
                 )
+        # Those of the grid that have no range find that out from where it would begin.
+        x, y, _ = self.grid
+        if self.streamed and (x * y - self.dealt) * self.chunk >= 2**32:
+            raise WorkError(
+                "ranges of so many K blocks cannot be told from those of workgroups that have none",
+                expected=f"chunk below {-(-(2**32) // (x * y - self.dealt))}", got=str(self.chunk),
+            )  # fmt: skip
 
     @staticmethod
     def of(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int | None = None) -> Work:

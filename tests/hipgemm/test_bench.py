@@ -63,6 +63,24 @@ def test_the_table_and_the_file(run_program: Run, tmp_path: Path) -> None:
     assert file.read_text().splitlines()[-1] == again.stdout.rstrip("\n"), "it appends"
 
 
+def test_the_model_s_band_is_kept(run_program: Run) -> None:
+    """By `run` and by `bench`, of the simulated card itself."""
+    code = """
+from hipgemm.cli import main
+for verb in ("run", "bench"):
+    try:
+        main([verb, "kernel1", "-n", "32", "--json"])
+    except SystemExit as end:
+        assert not end.code, end.code
+"""
+    run, bench = (json.loads(line) for line in run_program(code).stdout.splitlines())
+    for found in (run, bench):
+        low, high = found["band_ms"]
+        assert 0 < low <= found["time_ms"] <= high
+        assert low < high
+    assert bench["band_ms"] == run["band_ms"]
+
+
 def test_what_cannot_run_does_not_stop_the_rest(run_program: Run) -> None:
     done = run_program(COMMAND, "bench", "kernel5", "kernel1", "-n", "100", code=1)
     assert "a multiple of 128" in done.stdout

@@ -10,6 +10,7 @@ changed one, the reason why they do the same, or None where that is not seen. Tw
   reciprocal leaves is known, too (`quotients`), and that a register is not 0 after a branch that says so;
 - they leave equal terms (`isa.check.equivalence`), for all that their sources can be;
 - each gives one number, and whatever reads it does the same with either (`equivalent_mutant`);
+- each leaves one lane on, and all lanes would store the same (`any_lane`);
 - nothing depends on what either leaves (see below), and both write the same registers;
 - with what follows it, run in each lane, it comes to the same accesses (`one_lane`).
 
@@ -47,6 +48,7 @@ from isa.semantics.engine import UNKNOWN
 from isa.semantics.execute import run
 from isa.semantics.float_mode import FloatMode
 from tools.mutation import quotients, unstored
+from tools.mutation.any_lane import any_does, one_lane_on
 from tools.mutation.equivalent_mutant import readers
 from tools.mutation.one_lane import parts
 from tools.mutation.one_lane import same as same_in_a_lane
@@ -166,7 +168,14 @@ class Local:
         new = ", ".join(str(number) for _, number in after or ())
         if before and after and (why := self._unseen(position, before, after, f"leaves {new} instead of {said}")):
             return why
+        if self._another_lane(position, changed):
+            return "another lane stores the same there"
         return _NOTHING if same_in_a_lane(self, position, changed) else None
+
+    def _another_lane(self, position: int, changed: Instruction) -> bool:
+        if not (one_lane_on(self.flow.instructions[position]) and one_lane_on(changed)) or self.threads % _LANES:
+            return False
+        return any_does(self.flow, self._chains, self.lanes, position)
 
     def needless(self, line: int) -> str | None:
         """Why the kernel does the same without the instruction in this line, None where that is not seen."""
@@ -532,9 +541,9 @@ class Local:
     def _piece(self, position: int) -> int | None:
         """The largest number that this instruction leaves, where it finds the first K block of a piece, or what is left
         over of a division by the host's reciprocal (`quotients`)."""
-        found, first = quotients.piece(self.flow, position), position - 11
+        found, first = quotients.piece(self.flow, position), position - 7
         if found is None:
-            found, first = quotients.remainder(self.flow, position), position - 10
+            found, first = quotients.remainder(self.flow, position), position - 6
         return self._register(first + 1, found["d"]).high - 1 if found and self._divides(found, first) else None
 
     def division(self, position: int) -> dict[str, Reg] | None:

@@ -7,12 +7,12 @@ A workgroup has a range of K blocks, begin to end, of which it takes the last pi
     first = max(begin, q d) - q d            the piece's first K block in it
 
 `first` is 0 or begin - q d <= n - q d, the remainder, so first < d. The division is a multiplication by what the host
-gives, by = floor((2^32 - 1) / d), and two corrections:
+gives, by = floor((2^32 - 1) / d), and a correction:
 
-    q = hi(n by);  r = n - q d;  twice: if r >= d: q = q + 1, r = r - d
+    q = hi(n by);  r = n - q d;  if r >= d: q = q + 1, r = r - d
 
 From by > (2^32 - 1) / d - 1 follows 2^32 - by d <= d, hence n / d - n by / 2^32 <= n / 2^32 < 1 for n of 32 bits. So
-the first q is n / d rounded down or one less, and one correction does.
+the first q is n / d rounded down or one less.
 
 `piece` knows that text, whatever its registers: it is one straight line, entered at its top only; `quotient` and
 `remainder` know the division alone. Who asks must know that `by` and `d` belong together; `blocks` knows the texts of
@@ -32,10 +32,6 @@ s_sub_u32 n end 1
 s_mul_hi_u32 q n by
 s_mul_i32 r q d
 s_sub_u32 r n r
-s_cmp_ge_u32 r d
-s_cselect_b32 u d 0
-s_addc_u32 q q 0
-s_sub_u32 r r u
 s_cmp_ge_u32 r d
 s_addc_u32 q q 0
 s_mul_i32 n q d
@@ -62,7 +58,7 @@ s_add_u32 d size less
 s_lshr_b32 d d shift
 s_max_u32 d d 1
 """
-_APART = {"begin", "end", "n", "q", "r", "u", "d", "by"}
+_APART = {"begin", "end", "n", "q", "r", "d", "by"}
 """Names that must be different registers."""
 
 
@@ -71,8 +67,8 @@ def piece(flow: Cfg, position: int) -> dict[str, Reg] | None:
     found = _matched(flow, position, _PIECE)
     if found is None or len({found[name] for name in _APART}) < len(_APART):
         return None
-    top, rest = (flow.block_of(at) for at in (position - 14, position - 12))
-    if top.end != position - 12 or rest.start != position - 12 or rest.end <= position:
+    top, rest = (flow.block_of(at) for at in (position - 10, position - 8))
+    if top.end != position - 8 or rest.start != position - 8 or rest.end <= position:
         return None
     if rest.predecessors != (top.index,):
         return None
@@ -96,7 +92,7 @@ def in_pieces(flow: Cfg, position: int) -> dict[str, Reg] | None:
 
 def remainder(flow: Cfg, position: int) -> dict[str, Reg] | None:
     """Those of a division whose last remainder is left there: r < d."""
-    return _apart(flow, position, _QUOTIENT + 2 * _CORRECTION, 10)
+    return _apart(flow, position, _QUOTIENT + _CORRECTION, 6)
 
 
 def _apart(flow: Cfg, position: int, text: str, back: int) -> dict[str, Reg] | None:

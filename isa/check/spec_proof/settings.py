@@ -6,7 +6,7 @@ import numpy as np
 
 from isa.asm.program import Kernel
 from isa.check import counts
-from isa.check.spec_proof.launch import SymbolicLaunch, argument_bytes
+from isa.check.spec_proof.launch import POINTERS, SymbolicLaunch, argument_bytes, layout
 from isa.check.spec_proof.pointers import words
 from isa.check.spec_proof.waves import Fault, Waves
 from isa.object import metadata
@@ -47,6 +47,13 @@ def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
     for name, least in (("kernarg_size", size),):
         if (found := _directive(kernel, name)) < least:
             raise Fault("setting", f".amdhsa_{name} is {found}: the arguments have {least} bytes")
+    # HIP copies so many bytes from each argument of the host to there.
+    passed = [(at, 8 if name in POINTERS else 4) for at, name in layout(launch.arguments)]
+    told = [(a.offset, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
+    if told and (wrong := sorted(set(told) ^ set(passed))):
+        at, found, right = wrong[0][0], dict(told), dict(passed)
+        said = [f"{bytes_[at]} bytes" if at in bytes_ else "none" for bytes_ in (found, right)]
+        raise Fault("setting", f"the metadata's argument at byte {at} has {said[0]}, that of the host {said[1]}")
     most = metadata.number(kernel, ".max_flat_workgroup_size")
     if most is not None and most < threads:
         raise Fault("setting", f".max_flat_workgroup_size is {most}: a workgroup has {threads} threads")

@@ -92,6 +92,7 @@ FMA = r"(v_dual_fmac_f32 v\d+), (v\d+), (v\d+) :: (v_dual_fmac_f32 v\d+), (v\d+)
         (r"s_and_b32 s28, s16, 0x7fffffff", "s_mov_b32 s28, 1", 0, "load", "although beta is 0"),
         (r"(global_store_b128 .*) offset:256", r"\1 offset:0", 0, "store", "stored before"),
         (r"global_store_b32 .*", "s_nop 0", 5, "store", "never stored"),
+        (r"(\.offset: +40\n +\.size: +)4", r"\g<1>8", 0, "setting", "has 8 bytes, that of the host 4 bytes"),
         (r"(.amdhsa_kernarg_size) 44", r"\1 43", 0, "setting", "the arguments have 44 bytes"),
     ],
 )  # fmt: skip

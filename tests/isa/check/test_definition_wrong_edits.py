@@ -98,16 +98,15 @@ CARRY = r"s_addc_u32 (s\d+), (s\d+), (\S+)", r"s_add_u32 \1, \2, \3"
 SAME = {
     ("kernel9", SHIFT): {1}, ("kernel9", HIGH): {1, 2, 4}, ("kernel9", SQUARE): {1, 3},
     ("kernel10", SHIFT): {1}, ("kernel10", HIGH): {3, 5, 6, 16}, ("kernel10", SQUARE): {4, 8},
-    ("kernel10", CARRY): {1, 3, 15, 17},
 }  # fmt: skip
-"""Edits that change nothing: high halves that are 0 at all sizes, and what a quotient is corrected by a second time."""
+"""Edits that change nothing: high halves that are 0 at all sizes."""
 FAST = {
     ("kernel9", SHIFT): {0: "every", 2: "every"}, ("kernel9", HIGH): {0: "every", 3: "every"},
     ("kernel9", SQUARE): {2: "every"}, ("kernel9", CARRY): {8: "every", 48: "sizes"}, ("kernel10", SHIFT): {0: "every"},
     ("kernel10", HIGH): {4: "far", 13: "far", 14: "far", 15: "every"},
 }  # fmt: skip
 """Of each kind of edit, some, with the part of the proof that knows."""
-COUNT = {SHIFT: (3, 3), HIGH: (5, 17), SQUARE: (4, 9), CARRY: (49, 85)}
+COUNT = {SHIFT: (3, 3), HIGH: (5, 17), SQUARE: (4, 9), CARRY: (49, 81)}
 WIDE = [
     pytest.param(name, edit, number, fast.get(number), marks=[] if number in fast else pytest.mark.slow)
     for edit, counts in COUNT.items()
@@ -137,7 +136,7 @@ def test_high_halves_that_are_0_at_all_sizes(name: str) -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(1, 2**32 - 1))
 def test_a_quotient_is_corrected_once_at_most(number: int, divisor: int) -> None:
     """number * (2^32 - divisor * by) / divisor / 2^32 is what the product is too small by, and below 1: the factor in
-    brackets is the divisor at most. So the second of the two corrections adds nothing."""
+    brackets is the divisor at most."""
     by = (2**32 - 1) // divisor
     assert number // divisor - (number * by >> 32) in (0, 1)
 

@@ -109,6 +109,8 @@ def test_what_full_rounds_leave_over_is_streamed() -> None:
         ({"ranges": 0}, "1 or more"),
         ({"blocks": 2**30}, "0 to 1"),
         ({"blocks": 0}, "1 or more"),
+        # Three workgroups of the grid have no range, and the last would begin where 32 bits end.
+        ({"blocks": 2**29, "streamed": 3, "ranges": 1}, "chunk below 1073741824"),
     ],
 )
 def test_a_split_that_cannot_be_is_refused(change: dict[str, Any], expected: str) -> None:
@@ -174,6 +176,15 @@ def test_division_by_a_number_whose_reciprocal_is_known(number: int, divisor: in
     found = ran(divide(q, rest, n, d, by), values)
     assert (found["s1"], found["s2"]) == divmod(number, divisor)
     assert ran(quotient(q, rest, n, d, by), values)["s1"] == number // divisor
+
+
+def test_all_divisions_of_12_bits() -> None:
+    """What `divide` says of 32 bits holds of any width: the first quotient is right or one too small."""
+    bits = 12
+    number, divisor = np.arange(1 << bits)[:, None], np.arange(1, 1 << bits)
+    short = number // divisor - (number * (((1 << bits) - 1) // divisor) >> bits)
+    assert short.min() == 0
+    assert short.max() == 1
 
 
 # --- what it computes
