@@ -51,8 +51,8 @@ def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
     passed = [(at, 8 if name in POINTERS else 4) for at, name in layout(launch.arguments)]
     told = [(a.offset, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
     if told and (wrong := sorted(set(told) ^ set(passed))):
-        at, found, right = wrong[0][0], dict(told), dict(passed)
-        said = [f"{bytes_[at]} bytes" if at in bytes_ else "none" for bytes_ in (found, right)]
+        at, both = wrong[0][0], (dict(told), dict(passed))
+        said = [f"{sizes[at]} bytes" if at in sizes else "none" for sizes in both]
         raise Fault("setting", f"the metadata's argument at byte {at} has {said[0]}, that of the host {said[1]}")
     most = metadata.number(kernel, ".max_flat_workgroup_size")
     if most is not None and most < threads:
