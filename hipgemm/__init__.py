@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from hipgemm.raw_kernel import kernel as kernel
     from hipgemm.result import LaunchResult as LaunchResult
     from hipgemm.result import Result as Result
+    from isa.errors import IsaError as IsaError
 
-__all__ = ["LaunchResult", "RawKernel", "Result", "gemm", "kernel", "run", "sgemm"]
+__all__ = ["IsaError", "LaunchResult", "RawKernel", "Result", "gemm", "kernel", "run", "sgemm"]
 __version__ = "0.1.0"
 
 _HOMES = {
+    "IsaError": "isa.errors",
     "LaunchResult": "hipgemm.result",
     "RawKernel": "hipgemm.raw_kernel",
     "Result": "hipgemm.result",
@@ -47,12 +49,14 @@ register("hipgemm.lab.frame.Study", text=f"{_REPORT}.lab:text", html=f"{_REPORT}
 register("isa.timing.ensemble.Timing", html=f"{_REPORT}.timing:cycles")
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
+if not TYPE_CHECKING:  # for a type checker every name would be there
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import importlib
+
+        return getattr(importlib.import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

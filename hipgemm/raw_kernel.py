@@ -6,17 +6,19 @@
     >>> k.time(16, 256, 4096, 2.0, x, y)           # a prediction; nothing runs
 
 Arguments are NumPy arrays and numbers: an `int` or a `float` becomes one of the size that the kernel
-wants, a NumPy scalar stays what it is; words of `hipgemm.argument_words` ("random:f32:4096") do as well. A kernel that
+wants, a NumPy scalar stays what it is; a structure is bytes, a ctypes.Structure, or an element of a NumPy array of
+records; words of `hipgemm.argument_words` ("random:f32:4096") do as well. A kernel that
 is known to be a GEMM, or that has a launch file beside it, needs none: `hipgemm.kernel("kernel8").time(n=4096)`.
 """
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hipgemm.argument_words import against, argument
 from hipgemm.build import Build, Linked, build, linked, readable
@@ -25,7 +27,19 @@ from hipgemm.gemm_launch import CUS
 from hipgemm.kernel_files import read_kernel
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import Gemm
-from hipgemm.launch import SCALARS, Argument, Array, BadLaunch, Launch, Reference, Scalar, Triple, explicit, words_for
+from hipgemm.launch import (
+    SCALARS,
+    Argument,
+    Array,
+    BadLaunch,
+    Launch,
+    Reference,
+    Scalar,
+    Struct,
+    Triple,
+    explicit,
+    words_for,
+)
 from hipgemm.launch_request import LaunchRequest, launch_of
 from hipgemm.problem import Problem
 from isa.asm.program import Program
@@ -210,6 +224,8 @@ def _argument(value: Any, position: int, size: int) -> Argument:
         return value
     if isinstance(value, str):
         return argument(value, position)
+    if isinstance(value, (bytes, np.void, ctypes.Structure)):
+        return Struct(tuple(Scalar("u8", byte) for byte in bytes(cast(Any, value))))
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biufc" or not value.dtype.isnative:
             raise BadLaunch(
@@ -224,5 +240,6 @@ def _argument(value: Any, position: int, size: int) -> Argument:
     if kind in SCALARS:
         return Scalar(kind, value)
     raise BadLaunch(
-        f"argument {position} cannot be {value!r}", expected="a NumPy array, a number, or a word as 'random:f32:64'"
+        f"argument {position} cannot be {value!r}",
+        expected="a NumPy array, a number, a structure, or a word as 'random:f32:64'",
     )

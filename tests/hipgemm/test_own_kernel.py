@@ -4,6 +4,7 @@ launch file and a reference; what is not a kernel, or not its launch, is refused
 Start here to learn how the commands are used.
 """
 
+import ctypes
 import dataclasses
 import shutil
 from collections.abc import Callable
@@ -336,6 +337,14 @@ def test_a_structure_by_value(tmp_path: Path) -> None:
     words = ["check", str(file), "--grid", "1", "--block", "1", "--arg", "struct:i8:-2,f32:1.5", "--arg", "zeros:f32:1"]
     done = CliRunner().invoke(main, [*words, "--expect", str(tmp_path / "out.npy")])
     assert done.exit_code == 0, done.output
+    record = np.zeros(1, np.dtype([("n", "i1"), ("x", "f4")], align=True))
+    record[0] = -2, 1.5
+    k, out = hipgemm.kernel(file), np.zeros(1, np.float32)
+    pair = type("Pair", (ctypes.Structure,), {"_fields_": [("n", ctypes.c_int8), ("x", ctypes.c_float)]})(-2, 1.5)
+    for given in (record[0], record.tobytes(), pair):
+        assert k.check(1, 1, given, out, expect=np.float32([-3]), schedules=1) == []
+    with pytest.raises(hipgemm.IsaError, match="another size"):
+        k.launch(1, 1, b"1234", out)
 
 
 CPP = """
