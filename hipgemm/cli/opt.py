@@ -1,37 +1,69 @@
-"""`hipgemm opt FILE --passes PIPELINE -o OUT`: passes on assembly, and the proof that they changed nothing it does."""
+"""`hipgemm opt FILE -o OUT`: passes on assembly, those that are named or those that the cycle model likes best, and the
+proof that they changed nothing it does."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, pass_names
+from hipgemm.cli.options import (
+    CodeOptions,
+    KernelCommand,
+    code_options,
+    kernel_names,
+    launch_options,
+    pass_names,
+    problem_options,
+)
+from hipgemm.cli.progress import steps
+from hipgemm.launch_request import LaunchRequest
+from hipgemm.problem import Problem
 from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.kernel_object import Kernel
+    from hipgemm.optimise import Clock
+    from isa.asm.program import Program
 
 
 @click.command("opt", cls=KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
-@click.option("--passes", required=True, metavar="PIPELINE", shell_complete=pass_names,
-              help="Names of passes with commas between, options in {}.")  # fmt: skip
+@click.option("--passes", default=None, metavar="PIPELINE", shell_complete=pass_names,
+              help="Names with commas between, options in {}.  [default: the best that is found]")  # fmt: skip
+@click.option("--budget", default=30.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
+              help="How long to look for the best passes.")  # fmt: skip
+@click.option("--explain", is_flag=True, help="Say why what is left single, or collides, in loops is so.")
+@click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The clock's: of isa/timing/cards.py.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Where to.  [default: stdout]")
 @click.option("--prove", "wanted", is_flag=True, help="Prove that the result computes what the input does.")
+@problem_options()
+@launch_options
 @code_options
-def command(what: str, passes: str, out: Path | None, wanted: bool, code: CodeOptions) -> None:
+def command(
+    what: str, passes: str | None, budget: float, explain: bool, card_name: str, out: Path | None, wanted: bool,
+    problem: Problem, request: LaunchRequest, code: CodeOptions,
+) -> None:  # fmt: skip
     """Run passes on assembly, on what the compiler makes of HIP source, or on a kernel of the ladder.
+
+    Without --passes those for any kernel are tried, alone and one after the other, and what the cycle model predicts to
+    be fastest is kept; where nothing gains, the input stays as it is. The prediction is of the kernel's launch, where
+    one is known (as for hipgemm time), else of loops that run a fixed number of rounds. docs/optimise.md says more.
 
     The program is verified before and after each pass. Exit status 1 with --prove where the proof could not be had; the
     result is written all the same.
     """
-    from hipgemm import proving
+    from hipgemm import optimise, proving
     from hipgemm.build import readable
     from hipgemm.cli import inputs
     from isa.asm.emit import emit
     from isa.asm.program import Program
     from isa.passes import parse_pipeline, run_pipeline
 
-    parse_pipeline(passes)  # refused before anything is compiled
+    if passes is not None:
+        parse_pipeline(passes)  # refused before anything is compiled
     if out is not None:
         inputs.writable(out)
     kernel = inputs.kernel(what, code)
@@ -39,15 +71,57 @@ def command(what: str, passes: str, out: Path | None, wanted: bool, code: CodeOp
     if not isinstance(given, Program):
         raise IsaError(f"{what} is a code object, which passes do not read", expected="HIP source or assembly")
     made = given
-    for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):
-        click.echo(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
+    names = [code.name] if code.name else list(given.kernels)
+    if passes is not None:
+        for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):
+            click.echo(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
+    else:
+        for name in names:
+            with steps() as say:
+                clock, why = _clock(kernel, given, name, request, problem, card_name, alone=len(names) == 1)
+                found = optimise.optimise(made, name, clock, budget / len(names), say)
+            made = found.program
+            for line in optimise.table(found, name, why):
+                click.echo(line, err=True)
+    if explain:
+        for name in names:
+            for line in optimise.explain(made, name):
+                click.echo(line, err=True)
     text = emit(made)
     if out is None:
         click.echo(text, nl=False)
     else:
         inputs.write(out, text)
     if wanted:
-        proofs = [proving.same(given, made, kernel, name) for name in ([code.name] if code.name else given.kernels)]
+        proofs = [proving.same(given, made, kernel, name) for name in names]
         for proof in proofs:
             click.echo(str(proof), err=True)
         sys.exit(0 if all(proof.proved for proof in proofs) else 1)
+
+
+def _clock(
+    kernel: Kernel, given: Program, name: str, request: LaunchRequest, problem: Problem, card_name: str, alone: bool
+) -> tuple[Clock, str]:
+    """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
+    import dataclasses
+
+    from hipgemm import optimise
+    from hipgemm.build import Linked
+    from hipgemm.launch import BadLaunch
+    from hipgemm.launch_request import launch_of
+    from isa.timing import cards
+
+    on = cards.card(card_name)
+    own = kernel if kernel.name == name or alone else dataclasses.replace(kernel, name=name)
+    try:
+        launch = launch_of(Linked(own, b"", given, arch=on.arch), request, problem, on.cus)
+    except BadLaunch as error:
+        if request.said or request.file:
+            raise
+        return optimise.without_launch(name, on), error.message
+    clock = optimise.of_launch(name, launch, on)
+    try:
+        clock.quick(given)
+    except IsaError as error:
+        return optimise.without_launch(name, on), error.message
+    return clock, ""

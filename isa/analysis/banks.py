@@ -35,6 +35,12 @@ class Source:
     reg: Reg
 
 
+@lru_cache(1 << 13)
+def source(half: str, slot: int, number: int) -> Source:
+    """The read of VGPR `number`; one object for each."""
+    return Source(half, slot, Reg("v", number))
+
+
 @lru_cache(1 << 15)
 def sources(inst: Instruction) -> tuple[Source, ...]:
     """The single-register VGPR reads of a VALU instruction, X before Y, by slot. Others have none."""

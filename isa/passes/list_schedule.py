@@ -31,7 +31,6 @@ from isa.errors import IsaError
 from isa.passes import block_order, dual_issue, hints
 from isa.passes.block_order import Function, Row, Slot, rows_of
 from isa.passes.dual_issue import Half
-from isa.registers import Reg
 from isa.timing import bank_rules, rdna3
 from isa.timing.scheduling_classes import cost
 
@@ -121,6 +120,10 @@ def cycles_of(inst: Instruction) -> tuple[int, int]:
     return 1, 40 if desc.space == "scalar" else _MEMORY
 
 
+_Partner = tuple[int, Half, Half, tuple[Source, ...]]
+"""The other instruction of a pair; X and Y of it; what they read."""
+
+
 class _Scheduler:
     """One block on its way into another order."""
 
@@ -144,6 +147,7 @@ class _Scheduler:
         self.rule = bank_rules.RULES[options.rule]
         self.drain = round(rdna3.values()["valu_to_lds"])
         self.height = self._heights()
+        self.forms: dict[tuple[int, int], list[_Partner]] = {}
 
     def _delay(self, earlier: int, later: int, why: Why) -> int:
         """Cycles from the issue of one until that of another that stays behind it."""
@@ -199,34 +203,40 @@ class _Scheduler:
             stall = self.rule(last, self.sources[first]) if self.rows[first].desc.is_valu else 0
             return (first,), (self.rows[first],), self.sources[first], stall
         duals = [i for i in able if self.halves[i]][:_PARTNERS]
-        partners = {i: self._partners(i, duals, left) for i in duals[:_FIRSTS]}
-        degree = Counter(j for row in partners.values() for j, _, _ in row)
         best: tuple[tuple[float, int, int, int], tuple[int, ...], Slot, tuple[Source, ...], int] | None = None
-        for rank, i in enumerate(duals[:_FIRSTS]):
+        degree: Counter[int] = Counter()
+        partners = {i: self._partners(i, duals, left) for i in duals[:_FIRSTS]}
+        for row in partners.values():
+            degree.update(j for j, _, _, _ in row)
+        for rank, (i, row) in enumerate(partners.items()):
             stall = self.rule(last, self.sources[i])
             key = (2.0 * (1 + stall), rank, 0, 0)
             if best is None or key < best[0]:
                 best = key, (i,), (self.rows[i],), self.sources[i], stall
-            for order, (j, x, y) in enumerate(partners[i]):
-                reads = _reads(x, y)
+            for order, (j, x, y, reads) in enumerate(row):
+                if (1.0, rank, degree[j], order) >= best[0]:
+                    continue
                 stall = self.rule(last, reads)
                 key = (1.0 * (1 + stall), rank, degree[j], order)
-                if best is None or key < best[0]:
+                if key < best[0]:
                     mine, other = (i, j) if x in self.halves[i] else (j, i)
                     slot = (_row(self.rows[mine], x), _row(self.rows[other], y))
                     best = key, (i, j), slot, reads, stall
+            if best is not None and best[0][0] == 1.0:  # nothing costs less, and those that follow come later
+                break
         assert best is not None
         return best[1:]
 
-    def _partners(self, i: int, duals: list[int], left: list[int]) -> list[tuple[int, Half, Half]]:
-        """(partner, X, Y) for each form of each pair that an instruction can go into now."""
+    def _partners(self, i: int, duals: list[int], left: list[int]) -> list[_Partner]:
+        """What an instruction can go into now: each form of each pair."""
         behind = [j for j, why in self.after[i].items() if why == Why.WAR and left[j] == 1 and self.halves[j]]
-        return [
-            (j, x, y)
-            for j in (*duals, *behind)
-            if j != i
-            for x, y in dual_issue.pairs(self.halves[i], self.halves[j], self.most, self.landed)
-        ]
+        return [found for j in (*duals, *behind) if j != i for found in self._forms(i, j)]
+
+    def _forms(self, i: int, j: int) -> list[_Partner]:
+        if (i, j) not in self.forms:
+            both = dual_issue.pairs(self.halves[i], self.halves[j], self.most, self.landed)
+            self.forms[i, j] = [(j, x, y, _reads(x, y)) for x, y in both]
+        return self.forms[i, j]
 
 
 def _row(row: Row, half: Half) -> Row:
@@ -235,7 +245,7 @@ def _row(row: Row, half: Half) -> Row:
 
 def _reads(x: Half, y: Half) -> tuple[Source, ...]:
     return tuple(
-        Source(name, slot, Reg("v", number))
+        banks.source(name, slot, number)
         for name, half in (("X", x), ("Y", y))
         for slot, number in enumerate(half.src)
         if number >= 0

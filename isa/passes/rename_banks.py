@@ -19,7 +19,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 from isa.analysis import banks, webs
@@ -92,11 +91,6 @@ def weights(cfg: Cfg) -> list[int]:
         for block in loop.blocks:
             depth[block] = max(depth[block], loop.depth)
     return [WEIGHT ** min(depth[block.index], 5) for block in cfg.blocks for _ in block.range]
-
-
-@lru_cache(1 << 15)
-def _source(half: str, slot: int, number: int) -> Source:
-    return Source(half, slot, Reg("v", number))
 
 
 class Colouring:
@@ -173,7 +167,7 @@ class Colouring:
         return self.rule(self._sources(self.before.get(i, -1)), self._sources(i))
 
     def _sources(self, i: int) -> list[Source]:
-        return [_source(half, slot, self.number(web)) for half, slot, web in self.sources.get(i, ())]
+        return [banks.source(half, slot, self.number(web)) for half, slot, web in self.sources.get(i, ())]
 
     def total(self, positions: Iterable[int]) -> int:
         """Weighted cycles of these positions."""

@@ -1,0 +1,83 @@
+"""A launch for a kernel of which none is known: loops of so many rounds, addresses side by side. It compares two texts
+of one kernel, and is no time.
+
+In: a kernel's control flow and what it takes of the machine. Out: a `Prepared` for `isa.timing.ensemble`. Every wave
+walks through the blocks in the order of the code, both sides of each branch, each loop `ROUNDS` times around; each LDS
+access meets no conflicts, each memory access touches as many sectors as its data fill, which L1 does not have and L2
+has. As many workgroups run as fill the card twice.
+
+Limits: which way branches go, how often loops run, conflicts of LDS and misses of caches are what they are here; so
+what a change does to those is not seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isa.analysis.cfg import Cfg
+from isa.analysis.resources import occupancy
+from isa.targets import target
+from isa.timing import bank_rules, engine_abi, rdna3
+from isa.timing.cards import Card
+from isa.timing.decode import decode
+from isa.timing.engine_abi import Recorded
+from isa.timing.model import Prepared, Resources
+from isa.timing.trace import Trace
+
+ROUNDS = 12
+_LONGEST = 20_000
+"""Blocks of a wave's path; deeper nests make fewer rounds."""
+_ACCESSES = (engine_abi.LDS_LOAD, engine_abi.LDS_STORE), (engine_abi.LOAD, engine_abi.STORE)
+
+
+def prepare(cfg: Cfg, resources: Resources, threads: int, on: Card, bank_rule: str = bank_rules.DEFAULT) -> Prepared:
+    """What `isa.timing.model.prepare` gives for a launch. threads: of a workgroup. IsaError as there."""
+    numbers = rdna3.values()
+    code = decode(cfg, numbers, bank_rule)
+    waves = -(-threads // 32)
+    fits = occupancy(resources.vgprs, resources.lds, threads, cu_mode=resources.cu_mode, target=target(on.arch))
+    units = on.cus if resources.cu_mode else on.wgps
+    n = len(code.kind)
+    trace = Trace(
+        _recorded(cfg, code, waves), waves, (2 * units * fits.workgroups, 1), np.zeros(n, np.int64),
+        np.zeros(n, np.int64), True,
+    )  # fmt: skip
+    level = np.tile([0.0, 1.0, 1.0], (n, 1))
+    return Prepared(cfg, code, trace, resources, numbers, on, fits, level)
+
+
+def _path(cfg: Cfg, rounds: int) -> list[int]:
+    """The blocks in the order of the code, loops `rounds` times around."""
+    heads = {loop.header: loop for loop in cfg.loops}
+
+    def walk(blocks: list[int], inside: int | None) -> list[int]:
+        out: list[int] = []
+        done: set[int] = set()
+        for b in blocks:
+            if b in done:
+                continue
+            if b in heads and b != inside:
+                body = [x for x in blocks if x in heads[b].blocks]
+                done |= set(body)
+                out += walk(body, b) * rounds
+            else:
+                out.append(b)
+        return out
+
+    return walk(sorted(cfg.order), None)
+
+
+def _recorded(cfg: Cfg, code: engine_abi.Code, waves: int) -> Recorded:
+    path = next(p for rounds in (ROUNDS, 6, 3, 1) if len(p := _path(cfg, rounds)) <= _LONGEST or rounds == 1)
+    rows = np.concatenate([np.arange(cfg.blocks[b].start, cfg.blocks[b].end) for b in path])
+    lds, memory = (code.dwords[rows[np.isin(code.kind[rows], kinds)]] for kinds in _ACCESSES)
+    counts = np.tile(4 * memory, waves)
+    return Recorded(
+        block_at=np.arange(waves + 1, dtype=np.int64) * len(path),
+        blocks=np.tile(np.array(path, np.int64), waves),
+        lds_at=np.arange(waves + 1, dtype=np.int64) * len(lds),
+        lds=np.tile(lds, waves),
+        mem_at=np.arange(waves + 1, dtype=np.int64) * len(memory),
+        sector_at=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        sectors=np.arange(int(counts.sum()), dtype=np.int64),
+    )

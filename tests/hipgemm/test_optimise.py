@@ -1,0 +1,109 @@
+"""`hipgemm opt` without --passes: what it finds is faster by the clock and proved, and what gains nothing stays."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hipgemm import optimise
+from hipgemm.cli import main
+from isa.asm.parse import parse
+from isa.errors import IsaError
+from isa.timing import cards
+
+CASES = Path(__file__).parents[1] / "isa" / "passes" / "cases" / "any"
+FOOTER = """
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 8192
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_next_free_vgpr 32
+		.amdhsa_next_free_sgpr 8
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+amdhsa.kernels:
+  - .args:
+      - .address_space: global
+        .name: p
+        .offset: 0
+        .size: 8
+        .value_kind: global_buffer
+    .group_segment_fixed_size: 8192
+    .kernarg_segment_align: 8
+    .kernarg_segment_size: 8
+    .max_flat_workgroup_size: 64
+    .name: k
+    .private_segment_fixed_size: 0
+    .sgpr_count: 10
+    .symbol: k.kd
+    .vgpr_count: 32
+    .wavefront_size: 32
+	.end_amdgpu_metadata
+"""
+WMMA = """k:
+	s_load_b64 s[0:1], s[0:1], 0x0
+	v_mov_b32_e32 v1, 0
+	s_movk_i32 s2, 0x100
+	s_waitcnt lgkmcnt(0)
+.Lloop:
+	ds_load_b128 v[8:11], v1
+	ds_load_b128 v[12:15], v1 offset:16
+	ds_load_b128 v[16:19], v1 offset:32
+	ds_load_b128 v[20:23], v1 offset:48
+	s_addk_i32 s2, 0xffff
+	s_cmp_lg_u32 s2, 0
+	s_waitcnt lgkmcnt(0)
+	v_wmma_f32_16x16x16_f16 v[24:31], v[8:15], v[16:23], v[24:31]
+	v_wmma_f32_16x16x16_f16 v[24:31], v[8:15], v[16:23], v[24:31]
+	v_wmma_f32_16x16x16_f16 v[24:31], v[8:15], v[16:23], v[24:31]
+	v_wmma_f32_16x16x16_f16 v[24:31], v[8:15], v[16:23], v[24:31]
+	s_cbranch_scc1 .Lloop
+	global_store_b128 v0, v[24:27], s[0:1]
+	global_store_b128 v0, v[28:31], s[0:1] offset:16
+	s_endpgm
+"""
+
+
+def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
+    file, out = tmp_path / "w.s", tmp_path / "o.s"
+    file.write_text(WMMA + FOOTER)
+    done = CliRunner().invoke(main, ["opt", str(file), "-o", str(out), "--explain"])
+    assert done.exit_code == 0, done.output
+    assert "no launch known" in done.stderr
+    assert "rename-banks" in done.stderr
+    before, after = (optimise.figures(parse(f.read_text()), "k") for f in (file, out))
+    assert (before.matrix, after.matrix) == (4, 0)
+    assert after.vgprs <= 96
+
+
+def test_what_gains_nothing_stays() -> None:
+    """Under a clock that likes nothing better, the very program comes back; a pass's refusal is told."""
+    program = parse(WMMA + FOOTER)
+    still = optimise.Clock("still", lambda p: 1.0, lambda p: 1.0)
+    found = optimise.optimise(program, "k", still)
+    assert found.program is program
+    assert len(found.steps) == 1
+    assert found.tried > 1
+    assert "unroll,pair" in found.refused
+    assert "nothing gains" in optimise.table(found, "k")[-1]
+
+
+def test_the_whole_prediction_has_the_last_word() -> None:
+    program = parse(WMMA + FOOTER)
+    readings = iter([1.0] + [0.5] * 99)
+    hasty = optimise.Clock("hasty", lambda p: next(readings), lambda p: 1.0 if p is program else 1.1)
+    assert optimise.optimise(program, "k", hasty).program is program
+
+
+def test_without_a_launch_more_work_costs_more_and_two_readings_agree() -> None:
+    clock = optimise.without_launch("k", cards.card("7900 XTX"))
+    plain = clock.quick(parse(WMMA + FOOTER))
+    assert clock.quick(parse(WMMA + FOOTER)) == plain
+    slower = WMMA.replace("\ts_cbranch", "\tv_exp_f32_e32 v2, v24\n\ts_cbranch")
+    assert clock.quick(parse(slower + FOOTER)) > plain
+
+
+def test_an_instruction_without_a_time_is_refused() -> None:
+    clock = optimise.without_launch("k", cards.card("7900 XTX"))
+    with pytest.raises(IsaError, match="the time of ds_bpermute_b32 is not known"):
+        clock.quick(parse(WMMA.replace("\ts_addk_i32", "\tds_bpermute_b32 v2, v1, v1\n\ts_addk_i32") + FOOTER))
