@@ -46,7 +46,7 @@ OnStep = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Clock:
-    """What a program costs. what: says what is counted; quick, whole: seconds, of a cheap prediction and a whole one."""
+    """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one."""
 
     what: str
     quick: Callable[[Program], float]
