@@ -163,6 +163,8 @@ class Runtime:
         self.links: dict[int, RtcLink] = {}
         self.comgr: dict[int, Any] = {}  # data, sets and actions of calls/comgr.py
         self.blas: dict[int, BlasHandle] = {}
+        self.blas_lt: dict[int, list[int]] = {}  # layouts and descriptions of hipBLASLt
+        self.blas_ones: dict[str, int] = {}  # by type, the address of a 1 on the card
         self.blas_kernels: dict[str, int] = {}  # by name, handles of functions
         self.take: Callable[[int], int] | None = None  # of the library: see hostcall.py
         self.registered_at = self.notes_read = 0  # of what compilers register: calls/registered.py

@@ -101,12 +101,98 @@ def ex(types, compute=151, ld=4, at=P(), op=N):
         return at, I(types[i]), I(ld)
     return blas.hipblasGemmEx(at if at.value == 1 else handle, I(op), I(N), I(4), I(4), I(4), one, *matrix(0),
                               *matrix(1), one, *matrix(2), I(compute), I(160))
-assert ex((152, 152, 152)) == 7 and "type 152" in said.pop()
+assert ex((153, 153, 153)) == 7 and "type 153" in said.pop()
+assert ex((152, 152, 152), ld=3) == 3 and "leading dimension of 3" in said.pop()
 assert ex((151, 150, 151)) == 7 and "f32 and f16 to f32" in said.pop()
 assert ex((151, 151, 151), compute=160) == 7 and "type 160" in said.pop()
 assert ex((151, 151, 151), ld=3) == 3 and "leading dimension of 3" in said.pop()
 assert ex((151, 151, 151), op=5) == 10
 assert ex((151, 151, 151), at=P(1)) == 1
 assert blas.hipblasDestroy(handle) == 0 and blas.hipblasDestroy(handle) == 1 and blas.hipblasDestroy(P()) == 9
+"""
+    )
+
+
+def test_other_types_and_vectors_by_a_plain_kernel(run_program: Run) -> None:
+    """Against NumPy in the type of the elements; a pointer to what is not the card's is refused."""
+    run_program(
+        START
+        + """
+def number(value, dtype):
+    return np.array([value], dtype).ctypes.data_as(P)
+
+def random(*shape, dtype):
+    return on_card((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype))
+
+def at(array):
+    return P(array.ctypes.data)
+
+C = 113
+for letter, dtype in (("D", np.float64), ("C", np.complex64), ("Z", np.complex128)):
+    near = dict(rtol=1e-5 if letter == "C" else 1e-13, atol=1e-5 if letter == "C" else 1e-13)
+    for op_a, op_b, alpha, beta in ((N, N, 1, 0), (T, C, 0.5, -2), (C, T, 2, 1)):
+        m, n, k = 7, 9, 5
+        turned = {N: lambda x: x, T: lambda x: x.T, C: lambda x: x.conj().T}
+        a = random(*((k, m + 1) if op_a == N else (m, k)), dtype=dtype)
+        b = random(*((n, k) if op_b == N else (k, n)), dtype=dtype)
+        c = random(n, m, dtype=dtype)
+        if not beta:
+            c[...] = np.nan
+        left, right = turned[op_a](a.T[:m] if op_a == N else a.T), turned[op_b](b.T)
+        want = alpha * (left @ right) + (beta * c.T if beta else 0)
+        status = getattr(blas, f"hipblas{letter}gemm")(
+            handle, I(op_a), I(op_b), I(m), I(n), I(k), number(alpha, dtype), at(a), I(a.shape[1]), at(b),
+            I(b.shape[1]), number(beta, dtype), at(c), I(m))
+        assert status == 0
+        assert np.allclose(c.T, want, **near)
+    a, x, y = random(6, 8, dtype=dtype), random(20, dtype=dtype), random(8, dtype=dtype)
+    want = 2 * (a.T @ x[:11:2][::-1]) + y
+    assert getattr(blas, f"hipblas{letter}gemv")(handle, I(N), I(8), I(6), number(2, dtype), at(a), I(8), at(x), I(-2),
+                                                 number(1, dtype), at(y), I(1)) == 0
+    assert np.allclose(y, want, **near)
+    end, out = ("c" if letter != "D" else ""), np.zeros(1, dtype)
+    assert getattr(blas, f"hipblas{letter}dot{end}")(handle, I(8), at(x), I(1), at(y), I(1), at(out)) == 0
+    assert np.allclose(out[0], np.vdot(x[:8], y), **near)
+    want = a.T + 3 * np.outer(y, x[:6].conj())
+    assert getattr(blas, f"hipblas{letter}ger{end}")(handle, I(8), I(6), number(3, dtype), at(y), I(1), at(x), I(1),
+                                                     at(a), I(8)) == 0
+    assert np.allclose(a.T, want, **near)
+    want = 3 * x[:8] + y
+    assert getattr(blas, f"hipblas{letter}axpy")(handle, I(8), number(3, dtype), at(x), I(1), at(y), I(1)) == 0
+    assert np.allclose(y, want, **near)
+    assert getattr(blas, f"hipblas{letter}scal")(handle, I(8), number(0.5, dtype), at(y), I(1)) == 0
+    assert np.allclose(y, want / 2, **near)
+    norm = np.zeros(1, np.float32 if letter == "C" else np.float64)
+    name = {"D": "D", "C": "Sc", "Z": "Dz"}[letter]
+    assert getattr(blas, f"hipblas{name}nrm2")(handle, I(20), at(x), I(1), at(norm)) == 0
+    assert np.allclose(norm[0], np.linalg.norm(x), **near)
+
+a, b = (on_card(rng.integers(-128, 128, s).astype(np.int8)) for s in ((9, 12), (5, 12)))
+c = on_card(np.zeros((5, 9), np.int32))
+one, none = number(1, np.int32), number(0, np.int32)
+want = b.astype(np.int32) @ a.astype(np.int32).T
+assert blas.hipblasGemmEx(handle, I(T), I(N), I(9), I(5), I(12), one, at(a), I(3), I(12), at(b), I(3), I(12), none,
+                          at(c), I(10), I(9), I(9), I(160)) == 0
+assert (c == want).all()
+c[...] = 0
+lt, shapes = ctypes.CDLL(simulated_hip.rocm_path() / "lib" / "libhipblaslt.so.1"), []
+Z = ctypes.c_size_t
+for type_, rows, columns in ((3, 12, 9), (3, 12, 5), (10, 9, 5)):
+    shapes.append(P())
+    assert lt.hipblasLtMatrixLayoutCreate(ctypes.byref(shapes[-1]), I(type_), Z(rows), Z(columns), Z(rows)) == 0
+description, turned = P(), ctypes.c_int(T)
+assert lt.hipblasLtMatmulDescCreate(ctypes.byref(description), I(9), I(10)) == 0
+assert lt.hipblasLtMatmulDescSetAttribute(description, I(0), ctypes.byref(turned), Z(4)) == 0
+def multiply():
+    return lt.hipblasLtMatmul(handle, description, one, at(a), shapes[0], at(b), shapes[1], none, at(c), shapes[2],
+                              at(c), shapes[2], None, None, Z(0), None)
+assert multiply() == 0
+assert (c == want).all()
+assert lt.hipblasLtMatmulDescSetAttribute(description, I(0), ctypes.byref(ctypes.c_int(N)), Z(4)) == 0
+assert multiply() == 3 and "9" in said.pop(), "of shapes that do not fit"
+assert lt.hipblasLtMatmulDescSetAttribute(description, I(2), ctypes.byref(turned), Z(4)) == 7 and said.pop()
+host = np.zeros((5, 9), np.int32)
+assert blas.hipblasGemmEx(handle, I(T), I(N), I(9), I(5), I(12), one, P(8), I(3), I(12), at(b), I(3), I(12), none,
+                          at(host), I(10), I(9), I(9), I(160)) != 0
 """
     )

@@ -3,6 +3,7 @@
 from hipgemm.simulated_hip.abi import CALLS
 from hipgemm.simulated_hip.calls import (
     blas,
+    blas_more,
     comgr,
     contexts,
     cooperative,
@@ -24,6 +25,7 @@ from hipgemm.simulated_hip.calls import (
 __all__ = [
     "CALLS",
     "blas",
+    "blas_more",
     "comgr",
     "contexts",
     "cooperative",

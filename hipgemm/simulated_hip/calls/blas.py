@@ -1,5 +1,6 @@
 """hipBLAS, as far as matrix products: what a program asks of libhipblas.so is computed by this project's own kernels
-(hipgemm.simulated_hip.blas). A batch is a launch for each product.
+(hipgemm.simulated_hip.blas); float64, complex and int8 by a plain one (blas_plain). A batch is a launch for each
+product.
 
 Types of elements and of sums are taken as hipBLAS 2 numbers them (hipblasDatatype_t) and as hipBLAS 3 does
 (hipDataType, hipblasComputeType_t): no number means two things. What is not there answers
@@ -13,9 +14,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import struct
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NoReturn
 
+from hipgemm.simulated_hip import blas_plain
 from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, call, store
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import known_stream
@@ -28,6 +31,11 @@ R_32F = 151
 HALF, SINGLE, BFLOAT16 = "f16", "f32", "bf16"
 ELEMENT = {150: HALF, 151: SINGLE, 168: BFLOAT16, 2: HALF, 0: SINGLE, 14: BFLOAT16}
 """By hipblasDatatype_t and hipDataType."""
+PLAIN = {
+    (152, 152): blas_plain.D, (154, 154): blas_plain.C, (155, 155): blas_plain.Z, (160, 162): blas_plain.INT8,
+    (1, 1): blas_plain.D, (4, 4): blas_plain.C, (5, 5): blas_plain.Z, (3, 10): blas_plain.INT8,
+}  # fmt: skip
+"""Types of both factors and of the product, by the same, which a plain kernel multiplies."""
 SUM = {150: HALF, 151: SINGLE, 0: HALF, 2: SINGLE}
 """The type of sums, which is that of alpha and beta, by hipblasDatatype_t and hipblasComputeType_t."""
 
@@ -48,7 +56,8 @@ class BlasError(Answer):
     """A hipBLAS call's answer other than success; it is no HIP error."""
 
 
-def _refuse(what: str, got: str) -> NoReturn:
+def refuse(what: str, got: str) -> NoReturn:
+    """HIPBLAS_STATUS_NOT_SUPPORTED, and why."""
     raise BlasError(Blas.NOT_SUPPORTED, IsaError(f"hipBLAS on the simulated card has no {what}", got=got))
 
 
@@ -57,7 +66,8 @@ def _products() -> Any:
     return importlib.import_module("hipgemm.simulated_hip.blas")
 
 
-def _handle(rt: Runtime, handle: int) -> BlasHandle:
+def blas_handle(rt: Runtime, handle: int) -> BlasHandle:
+    """The handle's own, or a code for one that is none."""
     if not handle:
         raise BlasError(Blas.HANDLE_IS_NULLPTR)
     if handle not in rt.blas:
@@ -65,29 +75,29 @@ def _handle(rt: Runtime, handle: int) -> BlasHandle:
     return rt.blas[handle]
 
 
-@call
+@call(alias=("rocblas_create_handle",))
 def hipblasCreate(rt: Runtime, out: Pointer) -> None:
     if not out:
         raise BlasError(Blas.HANDLE_IS_NULLPTR)
     store(out, ctypes.c_uint64, rt.handle(rt.blas, BlasHandle()))
 
 
-@call
+@call(alias=("rocblas_destroy_handle",))
 def hipblasDestroy(rt: Runtime, handle: Pointer) -> None:
-    _handle(rt, handle)
+    blas_handle(rt, handle)
     del rt.blas[handle]
 
 
-@call
+@call(alias=("rocblas_set_stream",))
 def hipblasSetStream(rt: Runtime, handle: Pointer, stream: Pointer) -> None:
-    found = _handle(rt, handle)
+    found = blas_handle(rt, handle)
     known_stream(rt, stream)
     found.stream = stream
 
 
-@call
+@call(alias=("rocblas_get_stream",))
 def hipblasGetStream(rt: Runtime, handle: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, _handle(rt, handle).stream)
+    store(out, ctypes.c_uint64, blas_handle(rt, handle).stream)
 
 
 @call
@@ -95,12 +105,12 @@ def hipblasSetPointerMode(rt: Runtime, handle: Pointer, mode: Int) -> None:
     """Where alpha and beta lie is plain memory here, whichever side it belongs to."""
     if mode not in (0, 1):
         raise BlasError(Blas.INVALID_ENUM)
-    _handle(rt, handle).pointer_mode = mode
+    blas_handle(rt, handle).pointer_mode = mode
 
 
 @call
 def hipblasGetPointerMode(rt: Runtime, handle: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_int, _handle(rt, handle).pointer_mode)
+    store(out, ctypes.c_int, blas_handle(rt, handle).pointer_mode)
 
 
 def _stored(operation: int, rows: int, columns: int, ld: int, type_: int) -> Any:
@@ -108,7 +118,7 @@ def _stored(operation: int, rows: int, columns: int, ld: int, type_: int) -> Any
     if operation not in (NONE, TRANSPOSED, CONJUGATED):
         raise BlasError(Blas.INVALID_ENUM)
     if type_ not in ELEMENT:
-        _refuse("such elements", f"type {type_}")
+        refuse("such elements", f"type {type_}")
     flip = operation != NONE
     stored = _products().Stored(*((columns, rows) if flip else (rows, columns)), ld, ELEMENT[type_], flip)
     if ld < max(1, stored.rows):
@@ -132,15 +142,15 @@ def _product(
     if min(sizes) < 0:
         raise BlasError(Blas.INVALID_VALUE, IsaError(f"a product of {m} x {n} x {k}"))
     if compute not in SUM:
-        _refuse("such sums", f"type {compute}")
+        refuse("such sums", f"type {compute}")
     shapes = ((operations[0], m, k), (operations[1], k, n), (NONE, m, n))
     stored = zip(shapes, leading, types, strict=True)
     left, right, result = (_stored(*shape, ld, type_) for shape, ld, type_ in stored)
     if left.element != right.element or (left.element == SINGLE != result.element):
-        _refuse("product of such matrices", f"{left.element} and {right.element} to {result.element}")
+        refuse("product of such matrices", f"{left.element} and {right.element} to {result.element}")
     return _products().Product(
         rt,
-        _handle(rt, handle).stream,
+        blas_handle(rt, handle).stream,
         sizes,
         left,
         right,
@@ -148,6 +158,46 @@ def _product(
         _scalar(alpha, SUM[compute]),
         _scalar(beta, SUM[compute]),
     )
+
+
+def scalar_bytes(address: int, type_: blas_plain.Type) -> bytes:
+    if not is_mapped(address, type_.result):
+        raise BlasError(Blas.INVALID_VALUE)
+    return ctypes.string_at(address, type_.result)
+
+
+def plain_operand(
+    rt: Runtime, type_: blas_plain.Type, operation: int, address: int, rows: int, columns: int, ld: int, size: int = 0
+) -> blas_plain.Matrix:
+    """Of op(matrix), which is rows x columns. size: bytes of an element, if they are not the type's."""
+    if operation not in (NONE, TRANSPOSED, CONJUGATED):
+        raise BlasError(Blas.INVALID_ENUM)
+    stored = (rows, columns) if operation == NONE else (columns, rows)
+    if min(rows, columns) < 0 or ld < max(1, stored[0]):
+        raise BlasError(Blas.INVALID_VALUE, IsaError(f"a leading dimension of {ld} for {rows} x {columns}"))
+    if rows and columns:
+        elements = ld * (stored[1] - 1) + stored[0]
+        reachable(rt, address, elements * (size or type_.size), on_device=False)
+    steps = (1, ld) if operation == NONE else (ld, 1)
+    return blas_plain.Matrix(address, *steps, operation == CONJUGATED)
+
+
+def plain_product(
+    rt: Runtime, handle: int, type_: blas_plain.Type, operations: tuple[int, int], sizes: tuple[int, int, int],
+    alpha: int, beta: int, leading: tuple[int, int, int], each: Sequence[tuple[int, ...]],
+) -> None:  # fmt: skip
+    """Products of matrices at these addresses (A, B, C), by a plain kernel."""
+    m, n, k = sizes
+    stream, numbers = blas_handle(rt, handle).stream, [scalar_bytes(x, type_) for x in (alpha, beta)]
+    for a, b, c in each:
+        left = plain_operand(rt, type_, operations[0], a, m, k, leading[0])
+        right = plain_operand(rt, type_, operations[1], b, k, n, leading[1])
+        to = plain_operand(rt, type_, NONE, c, m, n, leading[2], type_.result)
+        blas_plain.product(rt, stream, type_, sizes, numbers[0], left, right, numbers[1], to)
+
+
+def _plain(type_a: int, type_b: int, type_c: int) -> blas_plain.Type | None:
+    return PLAIN.get((type_a, type_c)) if type_a == type_b else None
 
 
 @call
@@ -179,7 +229,10 @@ def hipblasGemmEx(
     algorithm: Int,
 ) -> None:  # fmt: skip
     leading, types = (lda, ldb, ldc), (type_a, type_b, type_c)
-    _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute).on_stream(a, b, c)
+    if plain := _plain(*types):
+        plain_product(rt, handle, plain, (op_a, op_b), (m, n, k), alpha, beta, leading, [(a, b, c)])
+    else:
+        _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute).on_stream(a, b, c)
 
 
 @call
@@ -189,6 +242,11 @@ def hipblasGemmStridedBatchedEx(
     ldc: Int, stride_c: Size, count: Int, compute: Int, algorithm: Int,
 ) -> None:  # fmt: skip
     leading, types = (lda, ldb, ldc), (type_a, type_b, type_c)
+    if plain := _plain(*types):
+        apart = (plain.size * stride_a, plain.size * stride_b, plain.result * stride_c)
+        each = [tuple(x + i * step for x, step in zip((a, b, c), apart, strict=True)) for i in range(count)]
+        plain_product(rt, handle, plain, (op_a, op_b), (m, n, k), alpha, beta, leading, each)
+        return
     product = _product(rt, handle, (op_a, op_b), (m, n, k), alpha, beta, types, leading, compute)
     matrices = zip((product.a, product.b, product.c), (stride_a, stride_b, stride_c), strict=True)
     steps = [matrix.dtype.itemsize * stride for matrix, stride in matrices]

@@ -142,13 +142,13 @@ def hiprtcDestroyProgram(rt: Runtime, program: Pointer) -> None:
 @call
 def hiprtcCompileProgram(rt: Runtime, program: Pointer, count: Int, options: Pointer) -> None:
     """HIPRTC_ERROR_COMPILATION where the compiler refuses: the log says why."""
-    given, compiled = _program(rt, program), _texts(options, count)
-    archs = [o.split("=", 1)[1].split(":")[0] for o in compiled if o.startswith(ARCH_OPTIONS)]
-    flags = (*FLAGS, *(o for o in compiled if not o.startswith(ARCH_OPTIONS) and o != RELOCATABLE))
-    relocatable = RELOCATABLE in compiled
+    given, asked = _program(rt, program), _texts(options, count)
+    archs = [o.split("=", 1)[1].split(":")[0] for o in asked if o.startswith(ARCH_OPTIONS)]
+    flags = (*FLAGS, *(o for o in asked if not o.startswith(ARCH_OPTIONS) and o != RELOCATABLE))
+    relocatable = RELOCATABLE in asked
     given.code = given.bitcode = None
     try:
-        made, given.log, lowered = _compile(given, archs[-1] if archs else rt.arch, flags, relocatable)
+        made, given.log, lowered = compiled(given, archs[-1] if archs else rt.arch, flags, relocatable)
     except toolchain.UnsupportedArch as error:
         given.log = str(error)
         raise RtcError(Rtc.ERROR_INVALID_OPTION) from error
@@ -196,7 +196,9 @@ def _amds_header(tools: Toolchain) -> Path | None:
     return None
 
 
-def _compile(program: RtcProgram, arch: str, flags: tuple[str, ...], relocatable: bool) -> tuple[bytes, str, list[str]]:
+def compiled(
+    program: RtcProgram, arch: str, flags: tuple[str, ...] = FLAGS, relocatable: bool = False
+) -> tuple[bytes, str, list[str]]:
     """The code object, or the bitcode if it is to be linked later, what the compiler said, and the symbols of the name
     expressions; found in the cache if all of it was compiled before."""
     tools = toolchain.find()

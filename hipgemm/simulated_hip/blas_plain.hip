@@ -1,0 +1,41 @@
+// C = alpha op(A) op(B) + beta C, one work-item an element, for the element types that no generated kernel takes. Each
+// matrix has a stride for its rows and one for its columns, so that a vector is one, too.
+
+template <typename T> struct complex { T re, im; };
+template <typename T> __device__ T conj(T x) { return x; }
+template <typename T> __device__ complex<T> conj(complex<T> x) { return {x.re, -x.im}; }
+template <typename T> __device__ T fused(T a, T b, T sum) { return a * b + sum; }
+template <> __device__ float fused(float a, float b, float sum) { return __builtin_fmaf(a, b, sum); }
+template <> __device__ double fused(double a, double b, double sum) { return __builtin_fma(a, b, sum); }
+template <typename T> __device__ complex<T> fused(complex<T> a, complex<T> b, complex<T> sum) {
+    return {fused(-a.im, b.im, fused(a.re, b.re, sum.re)), fused(a.im, b.re, fused(a.re, b.im, sum.im))};
+}
+template <typename T> __device__ bool zero(T x) { return x == T(0); }
+template <typename T> __device__ bool zero(complex<T> x) { return x.re == 0 && x.im == 0; }
+
+template <typename In, typename Out>
+__device__ void product(long m, long n, long k, const In *a, long a_row, long a_column, long a_conjugated, const In *b,
+                        long b_row, long b_column, long b_conjugated, Out *c, long c_row, long c_column, Out alpha, Out beta) {
+    long at = (long)blockIdx.x * 64 + threadIdx.x, i = at % m, j = at / m;
+    if (j >= n) return;
+    Out sum = {};
+    for (long l = 0; l < k; ++l) {
+        In x = a[i * a_row + l * a_column], y = b[l * b_row + j * b_column];
+        sum = fused((Out)(a_conjugated ? conj(x) : x), (Out)(b_conjugated ? conj(y) : y), sum);
+    }
+    Out *to = c + i * c_row + j * c_column, none = {};
+    *to = fused(alpha, sum, zero(beta) ? none : fused(beta, *to, none));
+}
+
+#define PRODUCT(name, In, Out)                                                                                          \
+    extern "C" __global__ __launch_bounds__(64) void name(                                                              \
+        long m, long n, long k, const In *a, long a_row, long a_column, long a_conjugated, const In *b, long b_row,     \
+        long b_column, long b_conjugated, Out *c, long c_row, long c_column, Out alpha, Out beta) {                     \
+        product<In, Out>(m, n, k, a, a_row, a_column, a_conjugated, b, b_row, b_column, b_conjugated, c, c_row,         \
+                         c_column, alpha, beta);                                                                        \
+    }
+PRODUCT(product_f32, float, float)
+PRODUCT(product_f64, double, double)
+PRODUCT(product_c32, complex<float>, complex<float>)
+PRODUCT(product_c64, complex<double>, complex<double>)
+PRODUCT(product_i8, signed char, int)

@@ -1,0 +1,283 @@
+"""hipBLAS for float64 and complex matrices, and of vectors what is a product: gemv, ger, dot, axpy, scal, nrm2; and so
+much of hipBLASLt as makes one product of int8 matrices. All by a plain kernel (hipgemm.simulated_hip.blas_plain).
+
+Where a result goes to (dot, nrm2) is written at once, whichever side it belongs to.
+
+Sources: ROCm/hipBLAS, library/include/hipblas.h; ROCm/hipBLASLt, library/include/hipblaslt/hipblaslt.h; netlib's BLAS.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+from collections.abc import Callable
+
+from hipgemm.simulated_hip import blas_plain
+from hipgemm.simulated_hip.abi import Int, Pointer, Size, call, store
+from hipgemm.simulated_hip.blas_plain import TYPES, Matrix, Type
+from hipgemm.simulated_hip.calls.blas import (
+    NONE,
+    Blas,
+    BlasError,
+    blas_handle,
+    hipblasCreate,
+    hipblasDestroy,
+    hipblasGemmEx,
+    plain_operand,
+    plain_product,
+    refuse,
+    scalar_bytes,
+)  # fmt: skip
+from hipgemm.simulated_hip.calls.memory import reachable
+from hipgemm.simulated_hip.host import is_mapped
+from hipgemm.simulated_hip.runtime import Runtime
+from isa.errors import IsaError
+
+REAL_OF = {"C": "Sc", "Z": "Dz"}
+"""BLAS's letters for what gives a real number of complex ones."""
+
+
+def _declared(name: str, function: Callable[..., None]) -> None:
+    function.__name__ = name
+    call(function)
+
+
+def _vector(rt: Runtime, type_: Type, address: int, count: int, step: int) -> Matrix:
+    """A column. With a negative step it begins at its far end, as in BLAS."""
+    if not step:
+        raise BlasError(Blas.INVALID_VALUE, IsaError("hipBLAS: the increment of a vector is 0"))
+    if count > 0:
+        reachable(rt, address, type_.size * ((count - 1) * abs(step) + 1), on_device=False)
+    return Matrix(address if step > 0 else address + type_.size * (count - 1) * -step, step, 0)
+
+
+def _row(column: Matrix, conjugated: bool = False) -> Matrix:
+    return Matrix(column.address, column.column, column.row, conjugated)
+
+
+def _gemms(letter: str, type_: Type) -> None:
+    def gemm(
+        rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer,
+        lda: Int, b: Pointer, ldb: Int, beta: Pointer, c: Pointer, ldc: Int,
+    ) -> None:  # fmt: skip
+        plain_product(rt, handle, type_, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), [(a, b, c)])
+
+    def strided(
+        rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer,
+        lda: Int, stride_a: Size, b: Pointer, ldb: Int, stride_b: Size, beta: Pointer, c: Pointer, ldc: Int,
+        stride_c: Size, count: Int,
+    ) -> None:  # fmt: skip
+        steps = [type_.size * stride for stride in (stride_a, stride_b, stride_c)]
+        each = [(a + i * steps[0], b + i * steps[1], c + i * steps[2]) for i in range(count)]
+        plain_product(rt, handle, type_, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), each)
+
+    def batched(
+        rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer,
+        lda: Int, b: Pointer, ldb: Int, beta: Pointer, c: Pointer, ldc: Int, count: Int,
+    ) -> None:  # fmt: skip
+        for array in (a, b, c):
+            reachable(rt, array, 8 * count, on_device=False)
+        each = list(zip(*((ctypes.c_uint64 * count).from_address(x) for x in (a, b, c)), strict=True))
+        plain_product(rt, handle, type_, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), each)
+
+    if letter != "S":
+        _declared(f"hipblas{letter}gemm", gemm)
+        _declared(f"hipblas{letter}gemmStridedBatched", strided)
+    _declared(f"hipblas{letter}gemmBatched", batched)
+
+
+def _vectors(letter: str, type_: Type) -> None:
+    def gemv(
+        rt: Runtime, handle: Pointer, op: Int, m: Int, n: Int, alpha: Pointer, a: Pointer, lda: Int, x: Pointer,
+        step_x: Int, beta: Pointer, y: Pointer, step_y: Int,
+    ) -> None:  # fmt: skip
+        stream = blas_handle(rt, handle).stream
+        rows, columns = (m, n) if op == NONE else (n, m)
+        matrix = plain_operand(rt, type_, op, a, rows, columns, lda)
+        of, to = _vector(rt, type_, x, columns, step_x), _vector(rt, type_, y, rows, step_y)
+        numbers = [scalar_bytes(number, type_) for number in (alpha, beta)]
+        blas_plain.product(rt, stream, type_, (rows, 1, columns), numbers[0], matrix, of, numbers[1], to)
+
+    def ger(conjugated: bool) -> Callable[..., None]:
+        def of(
+            rt: Runtime, handle: Pointer, m: Int, n: Int, alpha: Pointer, x: Pointer, step_x: Int, y: Pointer,
+            step_y: Int, a: Pointer, lda: Int,
+        ) -> None:  # fmt: skip
+            stream = blas_handle(rt, handle).stream
+            column, row = _vector(rt, type_, x, m, step_x), _row(_vector(rt, type_, y, n, step_y), conjugated)
+            to, one = plain_operand(rt, type_, NONE, a, m, n, lda), type_.number(1)
+            blas_plain.product(rt, stream, type_, (m, n, 1), scalar_bytes(alpha, type_), column, row, one, to)
+
+        return of
+
+    def dot(conjugated: bool) -> Callable[..., None]:
+        def of(
+            rt: Runtime, handle: Pointer, n: Int, x: Pointer, step_x: Int, y: Pointer, step_y: Int, out: Pointer
+        ) -> None:  # fmt: skip
+            found = _dot(rt, handle, type_, n, (x, step_x), (y, step_y), conjugated)
+            _written(out, found)
+
+        return of
+
+    def nrm2(rt: Runtime, handle: Pointer, n: Int, x: Pointer, step: Int, out: Pointer) -> None:
+        found = _dot(rt, handle, type_, n, (x, abs(step)), (x, abs(step)), True)
+        letter = type_.scalar[0]
+        _written(out, struct.pack(f"<{letter}", math.sqrt(struct.unpack(f"<{type_.scalar}", found)[0])))
+
+    def axpy(
+        rt: Runtime, handle: Pointer, n: Int, alpha: Pointer, x: Pointer, step_x: Int, y: Pointer, step_y: Int
+    ) -> None:  # fmt: skip
+        _scaled(rt, handle, type_, n, scalar_bytes(alpha, type_), (x, step_x), 1, (y, step_y))
+
+    def scal(rt: Runtime, handle: Pointer, n: Int, alpha: Pointer, x: Pointer, step: Int) -> None:
+        _scaled(rt, handle, type_, n, type_.number(0), (x, step), scalar_bytes(alpha, type_), (x, step))
+
+    _declared(f"hipblas{letter}gemv", gemv)
+    for end in ("",) if letter in "SD" else ("u", "c"):
+        _declared(f"hipblas{letter}ger{end}", ger(end == "c"))
+        _declared(f"hipblas{letter}dot{end}", dot(end == "c"))
+    _declared(f"hipblas{REAL_OF.get(letter, letter)}nrm2", nrm2)
+    _declared(f"hipblas{letter}axpy", axpy)
+    _declared(f"hipblas{letter}scal", scal)
+
+
+def _written(out: int, value: bytes) -> None:
+    if not is_mapped(out, len(value)):
+        raise BlasError(Blas.INVALID_VALUE)
+    ctypes.memmove(out, value, len(value))
+
+
+def _dot(
+    rt: Runtime, handle: int, type_: Type, n: int, x: tuple[int, int], y: tuple[int, int], conjugated: bool
+) -> bytes:
+    stream = blas_handle(rt, handle).stream
+    if stream in rt.captures:
+        refuse("sum of products in a graph", "a stream that is being captured")
+    if n <= 0:
+        return type_.number(0)
+    row, column = _row(_vector(rt, type_, x[0], n, x[1]), conjugated), _vector(rt, type_, y[0], n, y[1])
+    return blas_plain.dot(rt, stream, type_, n, row, column)
+
+
+def _scaled(
+    rt: Runtime, handle: int, type_: Type, n: int, alpha: bytes, x: tuple[int, int], beta: bytes | float,
+    y: tuple[int, int],
+) -> None:  # fmt: skip
+    """y = alpha x + beta y: a product of a column with one element, 1, which lies on the card for good."""
+    stream, one = blas_handle(rt, handle).stream, rt.blas_ones.get(type_.name, 0)
+    if not one:
+        one = rt.blas_ones[type_.name] = rt.card.memory.allocate(type_.size)
+        ctypes.memmove(one, type_.number(1), type_.size)
+    if n > 0:
+        of, to = _vector(rt, type_, *_counted(x, n)), _vector(rt, type_, *_counted(y, n))
+        factor = beta if isinstance(beta, bytes) else type_.number(beta)
+        blas_plain.product(rt, stream, type_, (n, 1, 1), alpha, of, Matrix(one, 0, 0), factor, to)
+
+
+def _counted(vector: tuple[int, int], n: int) -> tuple[int, int, int]:
+    return vector[0], n, vector[1]
+
+
+for _letter, _type in TYPES.items():
+    _gemms(_letter, _type)
+    _vectors(_letter, _type)
+
+
+TRANSPOSE_A, TRANSPOSE_B = 0, 1  # hipblasLtMatmulDescAttributes_t
+HEURISTIC_BYTES = 56  # hipblasLtMatmulHeuristicResult_t
+
+
+@call
+def hipblasLtCreate(rt: Runtime, out: Pointer) -> None:
+    hipblasCreate(rt, out)
+
+
+@call
+def hipblasLtDestroy(rt: Runtime, handle: Pointer) -> None:
+    hipblasDestroy(rt, handle)
+
+
+def _found(rt: Runtime, handle: int) -> list[int]:
+    if handle not in rt.blas_lt:
+        raise BlasError(Blas.INVALID_VALUE)
+    return rt.blas_lt[handle]
+
+
+@call
+def hipblasLtMatrixLayoutCreate(rt: Runtime, out: Pointer, type_: Int, rows: Size, columns: Size, ld: Size) -> None:
+    store(out, ctypes.c_uint64, rt.handle(rt.blas_lt, [type_, rows, columns, ld]))
+
+
+@call
+def hipblasLtMatmulDescCreate(rt: Runtime, out: Pointer, compute: Int, scale: Int) -> None:
+    store(out, ctypes.c_uint64, rt.handle(rt.blas_lt, [NONE, NONE, compute]))
+
+
+@call
+def hipblasLtMatmulPreferenceCreate(rt: Runtime, out: Pointer) -> None:
+    store(out, ctypes.c_uint64, rt.handle(rt.blas_lt, []))
+
+
+@call(alias=("hipblasLtMatmulDescDestroy", "hipblasLtMatmulPreferenceDestroy"))
+def hipblasLtMatrixLayoutDestroy(rt: Runtime, handle: Pointer) -> None:
+    _found(rt, handle)
+    del rt.blas_lt[handle]
+
+
+@call
+def hipblasLtMatmulPreferenceSetAttribute(
+    rt: Runtime, preference: Pointer, attribute: Int, value: Pointer, size: Size
+) -> None:
+    """How much memory may be used, and the like: none is."""
+    _found(rt, preference)
+
+
+@call
+def hipblasLtMatmulDescSetAttribute(
+    rt: Runtime, description: Pointer, attribute: Int, value: Pointer, size: Size
+) -> None:
+    found = _found(rt, description)
+    if size != 4 or not is_mapped(value, 4):
+        raise BlasError(Blas.INVALID_VALUE)
+    if attribute not in (TRANSPOSE_A, TRANSPOSE_B):
+        refuse("such product by hipBLASLt", f"attribute {attribute}")
+    found[attribute] = ctypes.c_int32.from_address(value).value
+
+
+@call
+def hipblasLtMatmulAlgoGetHeuristic(
+    rt: Runtime, handle: Pointer, description: Pointer, a: Pointer, b: Pointer, c: Pointer, d: Pointer,
+    preference: Pointer, most: Int, results: Pointer, count: Pointer,
+) -> None:  # fmt: skip
+    """There is one algorithm, which has no parameters."""
+    if most < 1 or not is_mapped(results, HEURISTIC_BYTES):
+        raise BlasError(Blas.INVALID_VALUE)
+    ctypes.memset(results, 0, HEURISTIC_BYTES)
+    store(count, ctypes.c_int, 1)
+
+
+@call
+def hipblasLtMatmul(
+    rt: Runtime, handle: Pointer, description: Pointer, alpha: Pointer, a: Pointer, layout_a: Pointer, b: Pointer,
+    layout_b: Pointer, beta: Pointer, c: Pointer, layout_c: Pointer, d: Pointer, layout_d: Pointer, algorithm: Pointer,
+    workspace: Pointer, size: Size, stream: Pointer,
+) -> None:  # fmt: skip
+    op_a, op_b, compute = _found(rt, description)
+    (type_a, *shape_a, lda), (type_b, *shape_b, ldb), (type_c, m, n, ldc) = (
+        _found(rt, layout) for layout in (layout_a, layout_b, layout_c)
+    )
+    k, rows = shape_a[:: -1 if op_a == NONE else 1]
+    terms, columns = shape_b[:: 1 if op_b == NONE else -1]
+    if (rows, terms, columns) != (m, k, n):
+        raise BlasError(Blas.INVALID_VALUE, IsaError(f"hipBLASLt: {rows} x {k} by {terms} x {columns} is no {m} x {n}"))
+    if c != d or _found(rt, layout_d) != _found(rt, layout_c):
+        refuse("product by hipBLASLt into another matrix than C", "another D")
+    found = blas_handle(rt, handle)
+    before, found.stream = found.stream, stream
+    try:
+        hipblasGemmEx(
+            rt, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, 0
+        )  # fmt: skip
+    finally:
+        found.stream = before
