@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import browser
@@ -14,10 +15,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hipgemm.build import build
+from hipgemm.build import build, readable
 from hipgemm.cli import main
+from hipgemm.inspection import inspect
 from hipgemm.kernels import rung
 from hipgemm.predict import ready
+from hipgemm.report import inspection
+from hipgemm.report.pages import render
 from hipgemm.report.timeline import GROUPS
 from hipgemm.timeline import ISSUED, Timeline, timeline
 from isa import toolchain
@@ -463,3 +467,23 @@ def test_the_page_is_painted_at_once(tab: browser.Browser, page: Path) -> None:
         if min(took) < 200:
             break
     assert min(took) < 200
+
+
+def test_other_pages_fit_a_phone(tab: browser.Browser, tmp_path: Path) -> None:
+    """Without a row that is squeezed: no cell of the instruction mix is taller than four lines."""
+    mix = inspect(readable(rung("kernel1")), "kernel1")
+    row = SimpleNamespace(number="valu_to_vmem", table=10, value=10.25, low=9.125, high=11.5, at_end=True,
+                          measured=320.5, predicted=320.5)  # fmt: skip
+    pages = {
+        "inspection": inspection.page(mix),
+        "calibration": render("calibration.html.j2", title="t", found=[row], units={row.number: "cycles"}),
+    }
+    tab.look(390, 800, phone=True)
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(text)
+        tab.open(tmp_path / f"{name}.html")
+        assert tab.run("document.documentElement.scrollWidth") <= 390, name
+        assert (
+            tab.run("Math.max(...[...document.querySelectorAll('.mix td, .mix th')].map(c => c.clientHeight), 0)") < 100
+        )
+        assert tab.faults() == []
