@@ -315,3 +315,47 @@ def test_a_mask_that_does_not_hold_in_all_lanes() -> None:
     lines = [line.text.strip() for line in program.lines]
     for line in ("v_mov_b32_e32 v2, 0", "s_mov_b32 exec_lo, vcc_lo", "s_mov_b32 exec_lo, s9"):
         assert Local(program.kernel(), {0x18: (1, 1000)}, 128, groups=(1, 1000)).needless(lines.index(line)) is None
+
+
+RANGES = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x18
+	s_waitcnt lgkmcnt(0)
+	s_cmp_lt_u32 s4, s5
+	s_cbranch_scc1 .Lend
+	s_sub_u32 s6, s4, s5
+	s_mul_i32 s7, s6, 9
+	s_add_u32 s8, s7, s6
+	v_mov_b32_e32 v1, s8
+	ds_store_b32 v0, v1
+.Lend:
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+	.end_amdhsa_kernel
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "none"),
+    [
+        ("", "", True),
+        ("s_cmp_lt_u32", "s_cmp_le_u32", False),
+        ("s_cmp_lt_u32 s4, s5", "s_cmp_lt_u32 s5, s4", False),
+        ("s_cmp_lt_u32", "s_cmp_lt_i32", False),
+        ("s_cbranch_scc1", "s_cbranch_scc0", False),
+        ("s_sub_u32 s6, s4, s5", "s_mov_b32 s4, s9\n\ts_sub_u32 s6, s4, s5", False),
+        ("s_sub_u32 s6, s4, s5", "s_sub_u32 s6, s5, s4", False),
+        ("s_sub_u32 s6, s4, s5", ".Lelsewhere:\n\ts_sub_u32 s6, s4, s5\n\ts_cbranch_vccnz .Lelsewhere", False),
+    ],
+)
+def test_no_borrow_where_a_branch_says_so(old: str, new: str, none: bool) -> None:
+    text = RANGES.replace(old, new) if old else RANGES
+    assert (text != RANGES) == bool(old)
+    program = parse(text, "k.s")
+    number = next(n for n, line in enumerate(program.lines) if "s_add_u32" in line.text)
+    changed = parse_line("\ts_addc_u32 s8, s7, s6", "k.s", number).instruction
+    assert changed is not None
+    assert (Local(program.kernel("k"), {}, 128).same(number, changed) is not None) == none

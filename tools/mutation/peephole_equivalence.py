@@ -467,6 +467,8 @@ class Local:
                 return 0  # the lesser one is taken away
         if inst.mnemonic == "s_add_u32" and self._counted(source) is not None:
             return 0
+        if inst.mnemonic == "s_sub_u32" and self._not_less(source, inst.operands[1:]):
+            return 0
         if (
             inst.mnemonic == "s_sub_u32"
             and quotients.piece(self.flow, source - 1)
@@ -476,6 +478,20 @@ class Local:
         step = self._terms_after(source, inst)
         scc = step[index(SCC)] if step else None
         return scc.const if scc is not None and scc.is_const else None
+
+    def _not_less(self, position: int, pair: tuple[Operand, ...]) -> bool:
+        """Whether the only way to there is by a branch that says that the first of two registers is not the lesser."""
+        block, insts = self.flow.block_of(position), self.flow.instructions
+        if len(block.predecessors) != 1:
+            return False
+        before = self.flow.blocks[block.predecessors[0]]
+        tests = [i for i in before.range if SCC in insts[i].writes()]
+        if not tests or insts[tests[-1]].operands != pair:
+            return False
+        passed = [*range(tests[-1], before.end), *range(block.start, position)]
+        if any(insts[i].writes() & set(pair) for i in passed):
+            return False
+        return (insts[tests[-1]].mnemonic, self._went(before, block)) in (("s_cmp_lt_u32", 0), ("s_cmp_ge_u32", 1))
 
     def _written(self, source: int, reg: Reg) -> Span:
         """What a register can hold after an instruction that writes it, or as the wave begins."""
