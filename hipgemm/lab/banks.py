@@ -20,7 +20,7 @@ _FIRST, _SOURCES = 4, 40  # v4 to v43 hold values
 _SUMS = 44  # accumulators from here on, two a pair
 PAIRS = 8  # of a round: their sums are ready again when the next round needs them
 _BLOCK = 256
-_WAVES_A_SIMD = _BLOCK // 32 // 2
+WAVES_A_SIMD = _BLOCK // 32 // 2
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Banks(Experiment):
                 return answer(pattern, rounds)
 
             found = micro.run(bench, one, 0, expected)
-            cycles = None if found.cycles is None else found.cycles / (len(one.body) * _WAVES_A_SIMD)
+            cycles = None if found.cycles is None else found.cycles / (len(one.body) * WAVES_A_SIMD)
             yield {
                 "pattern": pattern.name,
                 "what": pattern.what,

@@ -42,8 +42,7 @@ VARIANTS = {
         for a, b in itertools.product((0, 1), repeat=2)
     },
 }
-QUICK = ["layout nn", "layout nt", "layout tn", "layout tt", "bf16", "f16 C", "bf16 C", "i8 nn", "i8 nt", "i8 tn",
-         "i8 tt", "i8 bf16 C"]  # fmt: skip
+QUICK = ["layout nn", "layout nt", "layout tn", "layout tt", "bf16", "f16 C", "bf16 C", "i8 nn", "i8 tt", "i8 bf16 C"]
 
 
 def bf16(values: np.ndarray) -> np.ndarray:
