@@ -18,6 +18,9 @@ MAY_CHANGE = frozenset(
     ".vgpr_count .sgpr_count .vgpr_spill_count .sgpr_spill_count .name .symbol .args".split()
 )
 
+_ROOM = ("group_segment_fixed_size", "private_segment_fixed_size")
+"""What another layout of LDS or scratch memory changes, too: not shown equal, but nothing that a kernel computes."""
+
 
 def difference(a: Kernel, b: Kernel) -> Difference | None:
     """The first setting in which two kernels differ."""
@@ -46,7 +49,7 @@ def _compare(key: str, a: Kernel, b: Kernel, get: Callable[[Kernel, str], ProofP
     x, y = get(a, key), get(b, key)
     if (x.expression if x else None) == (y.expression if y else None):
         return None
-    return Difference("setting", f"the kernels are started with another {key}", x, y)
+    return Difference("setting", f"the kernels are started with another {key}", x, y, key.lstrip(".") not in _ROOM)
 
 
 def _directive(kernel: Kernel, key: str) -> ProofPlace | None:

@@ -57,6 +57,8 @@ def validate(original: Kernel, rewritten: Kernel) -> Proof:
     setting = settings.difference(original, rewritten)
     if setting is not None:
         first, second = _names(original, rewritten)
+        if not setting.certain:
+            return _unproven(first, second, setting)
         return Proof("different", f"different: {second} does not compute what {first} does", difference=setting)
     flows = (cfg.of_kernel(original), cfg.of_kernel(rewritten))
     exact = _attempt((original, rewritten), flows, commute=False)
@@ -122,7 +124,7 @@ def _place(place: tuple[Instruction, str] | None) -> ProofPlace | None:
 
 def _names(a: Kernel, b: Kernel) -> tuple[str, str]:
     """What to call the two: by their names, or by their files where the names do not tell them apart."""
-    return (a.name, b.name) if a.name != b.name else (a.program.file, b.program.file)
+    return (a.name, b.name) if a.name != b.name else (a.program.called, b.program.called)
 
 
 __all__ = ["validate"]

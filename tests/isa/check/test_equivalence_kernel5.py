@@ -254,13 +254,17 @@ def test_sources_swapped_between_the_halves_of_a_vopd() -> None:
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [".amdhsa_float_denorm_mode_32 3", ".amdhsa_group_segment_fixed_size 8320", ".group_segment_fixed_size: 8320"],
-)
-def test_another_setting(setting: str) -> None:
+    ("setting", "verdict"),
+    [
+        (".amdhsa_float_denorm_mode_32 3", "different"), (".amdhsa_group_segment_fixed_size 8320", "unproven"),
+        (".group_segment_fixed_size: 8320", "unproven"),
+    ],
+)  # fmt: skip
+def test_another_setting(setting: str, verdict: str) -> None:
+    """Another size of LDS may be another layout, which need not change what a kernel computes."""
     line = next(i for i, x in enumerate(kernel5().lines) if setting in x.text)
     proof = prove(kernel5(), edited(kernel5(), line, " " + setting.split()[-1], " 1"), facts=facts())
-    assert proof.verdict == "different", proof
+    assert proof.verdict == verdict, proof
     assert f"mutant.s:{line + 1}:" in str(proof.difference)
 
 
