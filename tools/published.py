@@ -2,13 +2,15 @@
 
 The kernels are those of two public repositories, which are not part of this one; `Checkouts` says where they lie:
 
-    study       seb-v/fp32_sgemm_amd: kernels 1 to 8, on a Radeon RX 7900 XTX (the study's article), and 5 to 8 on a
-                Radeon RX 7900 GRE (README of adelj88/rocm_sgemm)
+    study       seb-v/fp32_sgemm_amd: kernels 1 to 8, on a Radeon RX 7900 XTX (the study's article) and, at 8192, on a
+                Radeon RX 7600 XT (issue 1 there, by xoofx), and 5 to 8 on a Radeon RX 7900 GRE (README of
+                adelj88/rocm_sgemm)
     rocm_sgemm  adelj88/rocm_sgemm at commit 21d04de, whose docs/square.md has 32 averages on the 7900 GRE
 
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average over random data the
 heaviest. Kernels 6 to 8 of the study are assembly and go in as they are; all others are compiled by clang 19, the
-LLVM of ROCm 6.2 to 6.4, which both were measured with; clang 22 spills the registers of some of rocm_sgemm's.
+LLVM of ROCm 6.2 to 6.4, which both were measured with; clang 22 spills the registers of some of rocm_sgemm's. Of the
+7600 XT's figures the size follows from the TFLOP/s beside them; kernel 8 gave a wrong product there.
 """
 
 from __future__ import annotations
@@ -30,8 +32,11 @@ if TYPE_CHECKING:
     from isa.timing.predict import TimedLaunch
 
 LIGHT, HEAVY = "minimum, identity B", "average, random data"
-_XTX, _GRE = "7900 XTX", "7900 GRE"
+_XTX, _GRE, _XT = "7900 XTX", "7900 GRE", "7600 XT"
 _STUDY_MS = {1: 136.006, 2: 34.2059, 3: 6.0341, 4: 5.3772, 5: 4.0994, 6: 3.6368, 7: 3.3314, 8: 2.8032}
+_XT_MS = {
+    1: 3587.9, 2: 823.428, 3: 141.16, 4: 125.88, 5: 104.304, 6: 93.6232, 7: 87.5225, 8: 83.931,
+}  # fmt: skip
 _GRE_MS = {5: (5.39, 5.98), 6: (4.84, 5.48), 7: (4.59, 5.05), 8: (3.99, 4.54)}
 _SQUARE_MS = {
     1024: (0.1686, 0.1808, 0.2294, 0.2251, 0.1890, 0.1713, 0.1805, 0.1996),
@@ -65,7 +70,7 @@ class Checkouts:
     rocm_sgemm: Path | None
     clang: str = "clang-19"
 
-    def assembly(self, text: str, *flags: str) -> str:
+    def assembly(self, text: str, *flags: str, arch: str = "gfx1100") -> str:
         """What clang makes of HIP source, kept on disk."""
 
         def make() -> str:
@@ -73,7 +78,7 @@ class Checkouts:
                 source, made = Path(folder, "kernel.hip"), Path(folder, "kernel.s")
                 source.write_text(text, encoding="utf-8")
                 command = [
-                    self.clang, "-x", "hip", "--cuda-device-only", "--offload-arch=gfx1100", "-O3", "-nogpulib",
+                    self.clang, "-x", "hip", "--cuda-device-only", f"--offload-arch={arch}", "-O3", "-nogpulib",
                     "-nogpuinc", f"-I{SOURCES / 'include'}", *flags, "-S", str(source), "-o", str(made),
                 ]  # fmt: skip
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -87,7 +92,7 @@ class Checkouts:
         def read(folder: Path) -> str:
             return (folder / "kernel.s").read_text(encoding="utf-8")
 
-        return cache.find_or_make("published", cache.key(text, repr(flags), self.clang), 100, make, write, read)
+        return cache.find_or_make("published", cache.key(text, repr(flags), arch, self.clang), 100, make, write, read)
 
 
 @dataclass(frozen=True)
@@ -122,36 +127,38 @@ def figures(where: Checkouts) -> Iterator[Figure]:
     """All whose kernels are there."""
     if where.study:
         for number, file in enumerate(_FILES, 1):
-            yield from _study(where, where.study / "src" / file, number)
+            path = where.study / "src" / file
+            yield from _study(where, path, number, 4096, _XTX, (("study", LIGHT, _STUDY_MS[number]),))
+            if number in _GRE_MS:
+                least, average = _GRE_MS[number]
+                told = ("GRE, minima", LIGHT, least), ("GRE, averages", HEAVY, average)
+                yield from _study(where, path, number, 4096, _GRE, told)
+            yield from _study(where, path, number, 8192, _XT, (("7600 XT, minima", LIGHT, _XT_MS[number]),))
     if where.rocm_sgemm:
         yield from _rocm_sgemm(where, where.rocm_sgemm)
 
 
-def _study(where: Checkouts, path: Path, number: int) -> Iterator[Figure]:
-    n = 4096
-    text = path.read_text(encoding="utf-8")
+def _study(
+    where: Checkouts, path: Path, number: int, n: int, on: str, told: tuple[tuple[str, str, float], ...]
+) -> Iterator[Figure]:
+    """A kernel of the study at one size on one card. told: (set, load, ms) of each time that was published of it."""
+    arch = card(on).arch
+    text = path.read_text(encoding="utf-8").replace("gfx1100", arch)
     if path.suffix == ".cpp":
         device = text[: text.index(f"void Kernel{number}")]
         device = "\n".join(line for line in device.splitlines() if not line.startswith('#include "'))
         if number > 3:
             name = {4: "kernel4_gmem_db", 5: "kernel5_lds_optim"}[number]
             device += f"\ntemplate __global__ void {name}<1>(float*, float*, float*, int, float, float);\n"
-        text = where.assembly(device, *(["-mcumode"] if number == 5 else []))
+        text = where.assembly(device, *(["-mcumode"] if number == 5 else []), arch=arch)
     arrays = (f"buffer:{4 * n * n}",) * 3
     numbers = {1: (f"i32:{n}",) * 3 + ("f32:1", "f32:0"), 2: (f"i32:{n}",)}
     grid, block = {1: ((n // 16, n // 16, 1), (16, 16, 1)), 2: ((n // 32, n // 32, 1), (32, 32, 1))}.get(
         number, ((n // 128, n // 128, 1), (256 if number < 5 else 128, 1, 1))
     )
     arguments = (*arrays, *numbers.get(number, (f"i32:{n}", "f32:1", "f32:0")))
-
-    def figure(belongs: str, on: str, load: str, ms: float) -> Figure:
-        return Figure(belongs, f"kernel {number}", on, load, ms, n, text, grid, block, arguments)
-
-    yield figure("study", _XTX, LIGHT, _STUDY_MS[number])
-    if number in _GRE_MS:
-        least, average = _GRE_MS[number]
-        yield figure("GRE, minima", _GRE, LIGHT, least)
-        yield figure("GRE, averages", _GRE, HEAVY, average)
+    for belongs, load, ms in told:
+        yield Figure(belongs, f"kernel {number}", on, load, ms, n, text, grid, block, arguments)
 
 
 def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[Figure]:

@@ -3,9 +3,10 @@
 The engine plays one CU or WGP with its own L0; the caches after it are shared with CUs that it does not play. Here all
 CUs of the chip run the memory accesses of a round of workgroups in lockstep, one access of each wave in turn, through
 L0 (a CU), L1 (a shader array), L2 and L3, all with LRU. Each instruction's loads that miss L0 are counted by the level
-that had the line; the engine then draws from these shares. L2 and L3 are written back: a store's sector costs the level
-behind a cache only where that cache does not hold it written already, so that what many instructions write of a line
-goes out once, and of a line that is written in part only its sectors do.
+that had the line; the engine then draws from these shares, so that of an array's lines as many come from beyond L1 as
+here, however many miss the L0 that it plays: what drifting waves load once more lies in L1. L2 and L3 are written
+back: a store's sector costs the level behind a cache only where that cache does not hold it written already, so that
+what many instructions write of a line goes out once, and of a line that is written in part only its sectors do.
 
 Two rounds are played: the first from cold caches (or, of a launch that was made before, with what its last round left
 in L3), the second with what the first left in L3; it stands for all later ones. Workgroup i of
@@ -16,7 +17,8 @@ The set of a line is a hash of its number, here and in the engine: by the plain 
 stride is a power of two would fall into one set (assumed; nobody published the hash).
 
 Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
-cache is nearly too small).
+cache is nearly too small); of an array that L0 holds, what the engine loads first is told as near too often, since its
+share from beyond L1 is that of the whole round.
 """
 
 from __future__ import annotations
@@ -105,10 +107,35 @@ def served(
     return (first + (rounds - 1) * later) / rounds
 
 
-def levels(found: np.ndarray) -> np.ndarray:
-    """float64[n, 3]: of the L0 misses of each instruction, the shares in L1, in L1 or L2, in L1, L2 or L3."""
-    missed = found[:, 1:]
-    total = missed.sum(axis=1, keepdims=True)
+def arrays(recorded: Recorded, code: Code) -> np.ndarray:
+    """int[n]: for each instruction the first one that loads from the same array: whose lines lie between its own, or
+    between those of another such one. An atomic, or what loads nothing, is alone."""
+    n = len(code.kind)
+    op, counts = positions(recorded, code), np.diff(recorded.sector_at)
+    op, starts = op[counts > 0], recorded.sector_at[:-1][counts > 0]
+    first, last = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
+    if len(op):
+        np.minimum.at(first, op, recorded.sectors[starts])
+        np.maximum.at(last, op, recorded.sectors[starts + counts[counts > 0] - 1])
+    group, end, leader = np.arange(n), -1, 0
+    for i in np.argsort(first, kind="stable"):
+        if last[i] < 0 or code.kind[i] != engine_abi.LOAD or code.value[i] == engine_abi.ATOMIC:
+            continue
+        if first[i] >> 2 > end >> 2:
+            leader, end = i, -1
+        group[i], end = leader, max(end, last[i])
+    return group
+
+
+def levels(found: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """float64[n, 4]: of the L0 misses of each instruction, the shares in L1, in L1 or L2, in L1, L2 or L3; and the
+    share of its lines that missed L0. group: instructions that load from one array, which count together: which of them
+    brings a line is chance. What was not played is in L2."""
+    together = np.zeros_like(found)
+    np.add.at(together, group, found)
+    together = together[group]
+    missed = together[:, 1:]
+    total, lines = missed.sum(axis=1, keepdims=True), together.sum(axis=1)
     shares = np.cumsum(missed[:, :3], axis=1) / np.maximum(total, 1)
     shares[total[:, 0] == 0] = (0.0, 1.0, 1.0)
-    return shares
+    return np.column_stack([shares, np.where(lines > 0, total[:, 0] / np.maximum(lines, 1), 1.0)])

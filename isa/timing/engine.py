@@ -9,7 +9,7 @@ shares of L1, L2, L3 and VRAM) is a queue served in order, so that the completio
             holds up whatever was issued after it), for `passes` plus the cycles its operand reads take
     LDS     request path of the CU -> 32 banks, phases and conflicts from the addresses -> return bus of the SIMD; where
             more than `lds_queue` cycles of work wait in front of LDS, the path stands, for memory too
-    memory  request path -> address unit -> L0 (real addresses, LRU) -> L1, L2, L3 or VRAM by the shares that
+    memory  request path -> address unit -> L0 (real addresses, LRU) -> L1, L2, L3 or VRAM by the shares of lines that
             `isa.timing.caches` found for this instruction, each with this CU's share of the bandwidth
 
 Accounting: whenever the VALU stands still between two instructions, the gap belongs to what held up the wave that

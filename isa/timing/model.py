@@ -68,6 +68,7 @@ class Prepared:
     card: Card
     occupancy: Occupancy
     level: np.ndarray
+    array: np.ndarray
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Of numbers that a card's calibration gave others than the table's."""
     first: int | None = None
@@ -109,6 +110,7 @@ class Prepared:
             shift_x=self.trace.shift_x,
             shift_y=self.trace.shift_y,
             level=self.level,
+            array=self.array,
         )
 
 
@@ -142,7 +144,9 @@ def prepare(
         resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch)
     )
     found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
-    return Prepared(cfg, code, trace, resources, numbers, on, fits, caches.levels(found), ranges or {})
+    array = caches.arrays(trace.recorded, code)
+    level = caches.levels(found, array)
+    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, array, ranges or {})
 
 
 def run(

@@ -137,7 +137,7 @@ NUMBERS: dict[str, Number] = {
         6, "cycles/dword", "L", "SQTT: two ds_store_b32 issued 1 apart complete 6 apart (33 and 38)", 2, 6
     ),
     "lds_wgp_share": _number(
-        1.1,
+        1.13,
         "x 128 B/cycle",
         "L",
         "C&C: a workgroup over a whole WGP gets little over 128 of 256 B/cycle; how little: fitted over kernels 2 to 4",

@@ -84,6 +84,11 @@ struct line {
     int64_t filled; /* when it is there */
 };
 
+/* Lines that were loaded from an array, and of them those that L0 did not hold. */
+struct seen {
+    double lines, missed;
+};
+
 struct cu {
     double path, ta, fill, l1, l2, l3, vram, bus; /* when each queue is free again */
     struct line *l0; /* [l0_sets][l0_ways] */
@@ -110,6 +115,7 @@ struct engine {
     int64_t cus_n;
     struct line *l0; /* [cus][l0_sets][l0_ways] */
     double *lds_free;
+    struct seen *seen; /* [n]: of the first instruction of each array */
     int64_t *fetch_ready, fetch_n; /* when a line of the code is there; -1 where nobody asked */
     int64_t *cache_ring, cache_n; /* lines in the instruction cache, in the order they came */
     int64_t issued, started, finished, births, n_events, n_waits;

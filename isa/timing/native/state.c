@@ -28,6 +28,7 @@ static int64_t lay_out(struct engine *e, uint64_t address)
     e->cus = take(&memory, e->cus_n * sizeof *e->cus);
     e->l0 = take(&memory, e->cus_n * m->l0_sets * m->l0_ways * sizeof *e->l0);
     e->lds_free = take(&memory, m->lds_units * sizeof *e->lds_free);
+    e->seen = take(&memory, e->code->kind_n * sizeof *e->seen);
     e->fetch_ready = take(&memory, e->fetch_n * sizeof *e->fetch_ready);
     e->cache_ring = take(&memory, m->icache_lines * sizeof *e->cache_ring);
     return (int64_t)(memory - address);

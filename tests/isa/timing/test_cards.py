@@ -29,6 +29,7 @@ def test_every_target_that_is_built_for_has_a_card_and_no_other() -> None:
         ("Radeon RX 7900 XT", "7900 XT"),
         ("AMD Radeon PRO W7900", "W7900"),
         ("AMD Radeon RX 7600", "7600"),
+        ("AMD Radeon RX 7600 XT", "7600 XT"),
         ("AMD Radeon 780M", "780M"),
         ("AMD Radeon(TM) 890M Graphics", "890M"),
         ("Radeon 8060S Graphics", "8060S"),
@@ -40,7 +41,7 @@ def test_a_card_by_whatever_its_maker_calls_it(said: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["", "7900", "XTX", "7900 XTX XTX", "AMD Radeon Graphics", "RX 7600 XT", "W7900 Dual Slot"]
+    "said", ["", "7900", "XTX", "7900 XTX XTX", "AMD Radeon Graphics", "RX 7650 XT", "W7900 Dual Slot"]
 )
 def test_what_is_no_card_is_refused_with_a_list(said: str) -> None:
     with pytest.raises(IsaError, match="no card") as raised:

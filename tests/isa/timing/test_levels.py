@@ -1,0 +1,67 @@
+"""Which level serves a line: the engine's L0 against what the caches of the whole chip let through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isa.analysis import cfg as control_flow
+from isa.asm.parse import parse
+from isa.timing import caches, engine_abi, model, uncertainty
+from isa.timing.cards import card
+from isa.timing.tracer import TracedLaunch, trace
+
+TRIPS = 32
+READER = f"""
+    v_lshlrev_b32 v1, 4, v0
+    s_mov_b32 s3, {TRIPS}
+.Lloop:
+    global_load_b128 v[4:7], v1, s[0:1]
+    global_load_b128 v[8:11], v1, s[0:1] offset:2048
+    s_waitcnt vmcnt(0)
+    s_sub_u32 s3, s3, 1
+    s_cmp_lg_u32 s3, 0
+    s_cbranch_scc1 .Lloop
+    s_endpgm
+"""
+"""A workgroup reads the same 8 kB again and again."""
+
+
+@pytest.fixture(scope="module")
+def ready() -> model.Prepared:
+    cfg = control_flow.of_text(parse(READER))
+    launch = TracedLaunch((96, 1, 1), (512, 1, 1), sgprs=((1, 0x7F00),))
+    return model.prepare(cfg, trace(cfg, launch), model.Resources(16, 0, True), card("7900 XTX"))
+
+
+def lines(ready: model.Prepared) -> tuple[int, int, int]:
+    """(all, that miss L0, from beyond L1)"""
+    served = model.run(ready, 2500).lines
+    return int(served[0] + served[1] + served[2]), int(served[1] + served[2]), int(served[2])
+
+
+def test_what_a_smaller_l0_misses_comes_from_l1(ready: model.Prepared) -> None:
+    """Each line comes from beyond L1 as often as the chip's caches say, though the engine loads it in each trip."""
+    beyond = (1 - ready.level[:, 0]) * ready.level[:, 3]
+    loads = np.flatnonzero(ready.level[:, 3] < 1)
+    due = beyond[loads].mean()
+    every, missed, far = lines(ready)
+    again, missed_all, still_far = lines(uncertainty.changed(ready, {"l0_bytes": 2048}))
+    assert again == every
+    assert missed < 0.1 * every
+    assert missed_all > 0.9 * every
+    assert far <= 2 * due * every
+    assert still_far == pytest.approx(due * every, rel=0.5)
+
+
+def test_lines_that_nobody_played_are_in_l2() -> None:
+    found = np.array([[0, 0, 0, 0, 0], [8, 0, 0, 0, 0], [6, 0, 1, 0, 1]], float)
+    assert caches.levels(found, np.arange(3)).tolist() == [[0, 1, 1, 1], [0, 1, 1, 0], [0, 0.5, 0.5, 0.25]]
+
+
+def test_loads_of_one_array_count_together(ready: model.Prepared) -> None:
+    """The two loads of a trip alternate in which of them brings a line; an array apart counts by itself."""
+    loads = [i for i, kind in enumerate(ready.code.kind) if kind == engine_abi.LOAD]
+    assert [ready.array[i] for i in loads] == [loads[0], loads[0]]
+    found = np.array([[6, 0, 2, 0, 0], [8, 0, 0, 0, 0], [0, 4, 0, 0, 4]], float)
+    assert caches.levels(found, np.array([0, 0, 2])).tolist() == [[0, 1, 1, 0.125]] * 2 + [[0.5, 0.5, 0.5, 1]]
