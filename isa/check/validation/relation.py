@@ -131,11 +131,12 @@ class Relation:
                 del arrivals[source]
         if not self._arrivals[head]:
             return
-        old = self._heads.get(head)
+        old, ran = self._heads.get(head), None
         for _ in range(MOST_ROUNDS):
             arrival = self._join(head, list(self._arrivals[head].values()), old)
-            if old is not None and arrival.state == old and len(self._arrivals[head]) > 1:
+            if arrival == ran:
                 break
+            ran = arrival
             old = self._heads[head] = arrival.state
             before = {s: a for s, a in self._arrivals[head].items() if s not in inside}
             self._run(head, arrival)
@@ -166,8 +167,7 @@ class Relation:
         if any(a.modes != first.modes for a in arrivals):
             raise Beyond("MODE depends on the way that control took", span=self._place(node))
         if old is None and len(arrivals) == 1:
-            state = first.state
-            if not any(t is not None and node in t.owners for t in state):
+            if not any(t is not None and node in t.owners for t in (*first.state, first.empty)):
                 return first
         return _Join(self, node, arrivals, old).result(self._numbers(node))
 
@@ -179,7 +179,7 @@ class Relation:
     def _run(self, node: Node, arrival: Arrival) -> None:
         """Runs both programs from a pair, and hands on what they come to the next ones with."""
         ran = self._ran.get(node)
-        if ran is not None and ran[0].state == arrival.state and ran[0].modes == arrival.modes:
+        if ran is not None and ran[0] == arrival:
             out = ran[1]
         else:
             out = self._execute(node, arrival)
@@ -303,6 +303,8 @@ class _Join:
         for at in numbers:
             found[at] = self._value(at)
         empty = self.empty[0] if all(e is self.empty[0] for e in self.empty) else None
+        if empty is not None and self.node in empty.owners:
+            empty = None
         return Arrival(found, self.first.modes, empty)
 
     def _values(self, at: int) -> tuple[Term, ...]:
