@@ -4,7 +4,7 @@
 
 Each kernel of each file is held against itself and against copies that do the same by construction:
 
-    renamed      each run of VGPRs that instructions name together stands elsewhere, v0 and what a wave starts with apart
+    renamed      each run of VGPRs that instructions name together stands elsewhere, v0 apart
     reordered    instructions of a block in another order that keeps dependences, memory accesses and waits
     split        dual instructions as two
     commuted     the first two sources of float sums and products exchanged

@@ -49,7 +49,6 @@ class Engine(Setting, Straight):
         self.assumed: set[str] = set()
         self._lane = Symbol("u32", terms.unknown("lane", 32, uniform=False, ones=31), self)
         self._on = self._mask = terms.true
-        self._alone = True
         self._whole: dict[Term, bool] = {}
         self._bound: dict[int, Bound] = {}
 
@@ -72,7 +71,8 @@ class Engine(Setting, Straight):
         bound = self._bound.get(position)
         if bound is None:
             bound = self._bound[position] = bind(inst, _opaque)
-        self._alone = not (desc.crosses_lanes or desc.ignores_exec or inst.modifier("fi") == 1)
+        alone = desc.exec_masked and not (desc.crosses_lanes or inst.modifier("fi") == 1)
+        self.matters = self._on if alone else self.terms.true
         if desc.name == "v_readfirstlane_b32":
             self._first_lane(inst)
         run(self, bound)
@@ -91,7 +91,7 @@ class Engine(Setting, Straight):
     def _first_lane(self, inst: Instruction) -> None:
         """v_readfirstlane_b32 reads a lane that is on, if there is one."""
         found = [r for r in inst.reads() if r.is_vgpr]
-        self._alone = True
+        self.matters = self._on
         for reg in found:
             term = self._register(reg)
             if self.terms.under(term, self._on) is not term and self._mask is not self.exists:
@@ -129,8 +129,8 @@ class Engine(Setting, Straight):
         term = self.registers[index]
         if term is None:
             term = self._register(Reg("v", index))
-        elif self._alone and term.op == "select":
-            term = self.terms.under(term, self._on)
+        elif term.op == "select":
+            term = self.terms.under(term, self.matters)
         return Symbol("u32", term, self)
 
     def write_vgpr(self, index: int, value: Symbol, mask: Symbol | None, relative: object = None) -> None:

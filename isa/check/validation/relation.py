@@ -166,9 +166,9 @@ class Relation:
         first = arrivals[0]
         if any(a.modes != first.modes for a in arrivals):
             raise Beyond("MODE depends on the way that control took", span=self._place(node))
-        if old is None and len(arrivals) == 1:
-            if not any(t is not None and node in t.owners for t in (*first.state, first.empty)):
-                return first
+        held = (*first.state, first.empty)
+        if old is None and len(arrivals) == 1 and not any(t is not None and node in t.owners for t in held):
+            return first
         return _Join(self, node, arrivals, old).result(self._numbers(node))
 
     def _place(self, node: Node) -> Span | None:

@@ -319,6 +319,24 @@ class Terms:
             self._narrowed[t, c] = found
         return found
 
+    def narrowed(self, f: Term, c: Term) -> Term:
+        """A truth value that agrees with f in all lanes where c holds (`restrict` of Coudert and Madre 1990)."""
+        if c.op == "const" or f.op == "const":
+            return f
+        found = self._narrowed.get((f, c))
+        if found is None:
+            atom = min(f.args[0], c.args[0], key=_age)
+            yes, no = (c.args[1], c.args[2]) if c.args[0] is atom else (c, c)
+            first, second = (f.args[1], f.args[2]) if f.args[0] is atom else (f, f)
+            if no is self.false or yes is self.false:
+                found = self.narrowed(second, no) if yes is self.false else self.narrowed(first, yes)
+            elif first is second:
+                found = self.narrowed(f, self.either(yes, no))
+            else:
+                found = self._node(atom, self.narrowed(first, yes), self.narrowed(second, no))
+            self._narrowed[f, c] = found
+        return found
+
     def number(self, c: Term, width: int) -> Term:
         """1 where c holds, else 0."""
         return self.select(c, self.const(1, width), self.const(0, width))

@@ -28,10 +28,11 @@ def number_bits(value: float, type_: str) -> int:
 
 
 class Setting:
-    """What operations on symbols ask for beside their operands: the table, and MODE as it is now."""
+    """What operations on symbols ask for beside their operands: the table, MODE as it is now, and the lanes in which it
+    matters what comes out."""
 
     def __init__(self, terms: Terms) -> None:
-        self.terms, self.mode = terms, FloatMode()
+        self.terms, self.mode, self.matters = terms, FloatMode(), terms.true
 
 
 class Symbol(DispatchedValue):
@@ -221,4 +222,5 @@ class Symbol(DispatchedValue):
         return self._make(self.setting.terms.mask(self.term), "u32")
 
     def lanes(self) -> Symbol:
-        return self._make(self.setting.terms.lanes(self.term), "b1")
+        t = self.setting.terms
+        return self._make(t.narrowed(t.lanes(self.term), self.setting.matters), "b1")

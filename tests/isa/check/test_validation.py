@@ -1,0 +1,236 @@
+"""Translation validation: what a small kernel may be made into, and what not.
+
+One kernel has a loop that lanes leave one by one, LDS with a barrier, a dual instruction, DPP and an atomic. Each case
+changes a line or some. What is wrong must not be proved; that it is wrong follows from what is said beside it.
+"""
+
+from collections import Counter
+
+import pytest
+
+from isa.asm.parse import parse
+from isa.check.validation import validate
+from isa.errors import IsaError
+from tools.mutation.mutants import mutants
+from tools.validation_study import KINDS
+
+KERNEL = """
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_and_b32_e32 v2, 15, v0
+	s_mov_b32 s8, 0
+	v_dual_mov_b32 v3, 0 :: v_dual_mov_b32 v4, 1.0
+	s_waitcnt lgkmcnt(0)
+.Lloop:
+	global_load_b32 v5, v1, s[4:5]
+	global_load_b32 v6, v1, s[4:5] offset:4
+	v_add_nc_u32_e32 v1, 8, v1
+	v_add_nc_u32_e32 v2, -1, v2
+	s_waitcnt vmcnt(0)
+	v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4
+	v_cmp_gt_i32_e32 vcc_lo, 1, v2
+	s_or_b32 s8, vcc_lo, s8
+	s_and_not1_b32 exec_lo, exec_lo, s8
+	s_cbranch_execnz .Lloop
+	s_or_b32 exec_lo, exec_lo, s8
+	v_lshlrev_b32_e32 v7, 3, v0
+	v_add_f32_dpp v3, v3, v3 row_shr:1 row_mask:0xf bank_mask:0xf
+	ds_store_b32 v7, v3
+	ds_store_b32 v7, v4 offset:4
+	s_waitcnt lgkmcnt(0)
+	s_barrier
+	buffer_gl0_inv
+	v_xor_b32_e32 v8, 64, v7
+	ds_load_b32 v9, v8
+	ds_load_b32 v10, v8 offset:4
+	v_cmp_ne_u32_e64 s9, 0, v0
+	s_waitcnt lgkmcnt(0)
+	s_and_saveexec_b32 s10, s9
+	s_cbranch_execz .Ljoin
+	v_sub_f32_e32 v9, v9, v10
+	global_atomic_add_u32 v7, v9, s[6:7]
+.Ljoin:
+	s_or_b32 exec_lo, exec_lo, s10
+	v_mul_f32_e32 v11, v9, v10
+	s_mov_b32 s11, 0x40000000
+	v_max_f32_e32 v12, s11, v11
+	global_store_b32 v7, v11, s[6:7] offset:16
+	global_store_b32 v7, v12, s[6:7] offset:20
+	s_endpgm
+.Lfunc_end0:
+	.amdhsa_kernel k
+		.amdhsa_group_segment_fixed_size 8192
+		.amdhsa_user_sgpr_count 2
+		.amdhsa_user_sgpr_kernarg_segment_ptr 1
+		.amdhsa_next_free_vgpr 40
+		.amdhsa_next_free_sgpr 16
+	.end_amdhsa_kernel
+"""
+PROGRAM = parse(KERNEL, "old.s")
+BODY = KERNEL.partition(".Lloop:\n")[2].partition("\ts_cbranch_execnz")[0]
+
+
+def changed(*edits: tuple[str, str]) -> str:
+    text = KERNEL
+    for old, new in edits:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def verdict(text: str) -> str:
+    proof = validate(PROGRAM.kernel(), parse(text, "new.s").kernel())
+    assert proof.proved == (proof.difference is None) or "follow" in proof.statement
+    return proof.verdict
+
+
+RIGHT = {
+    "itself": (),
+    "a hint more": (("\tv_add_nc_u32_e32 v1, 8, v1\n", "\ts_delay_alu instid0(VALU_DEP_1)\n\tv_add_nc_u32_e32 v1, 8, v1\n"),),
+    "a dual instruction split": (
+        (
+            "v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4",
+            "v_add_f32_e32 v4, v6, v4\n\tv_fma_f32 v3, v6, v5, v3",
+        ),
+    ),
+    "two made one": (
+        ("\tv_lshlrev_b32_e32 v1, 2, v0\n\tv_and_b32_e32 v2, 15, v0\n",
+         "\tv_and_b32_e32 v2, 15, v0\n\tv_mul_u32_u24_e32 v1, 4, v0\n"),
+    ),
+    "two loads made one": (
+        ("global_load_b32 v5, v1, s[4:5]\n", "global_load_b64 v[20:21], v1, s[4:5]\n"),
+        ("\tglobal_load_b32 v6, v1, s[4:5] offset:4\n", ""),
+        ("v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4",
+         "v_dual_fmac_f32 v3, v20, v21 :: v_dual_add_f32 v4, v21, v4"),
+    ),
+    "two stores made one": (
+        ("ds_store_b32 v7, v3\n", "ds_store_2addr_b32 v7, v3, v4 offset1:1\n"),
+        ("\tds_store_b32 v7, v4 offset:4\n", ""),
+    ),
+    "a wait loosened and another put in": (
+        ("s_waitcnt vmcnt(0)\n", "s_waitcnt vmcnt(1)\n\tv_nop\n\ts_waitcnt vmcnt(0)\n"),
+    ),
+    "stores of different places exchanged": (
+        ("\tglobal_store_b32 v7, v11, s[6:7] offset:16\n", ""),
+        ("v12, s[6:7] offset:20\n", "v12, s[6:7] offset:20\n\tglobal_store_b32 v7, v11, s[6:7] offset:16\n"),
+    ),
+    "an offset moved into a scalar address": (
+        ("\tglobal_store_b32 v7, v11, s[6:7] offset:16\n",
+         "\ts_add_u32 s12, s6, 16\n\ts_addc_u32 s13, s7, 0\n\tglobal_store_b32 v7, v11, s[12:13]\n"),
+        ("v7, v12, s[6:7] offset:20", "v7, v12, s[12:13] offset:4"),
+    ),
+    "an address added up in VGPRs": (
+        ("\tglobal_store_b32 v7, v11, s[6:7] offset:16\n",
+         "\tv_add_co_u32 v20, vcc_lo, s6, v7\n\tv_add_co_ci_u32_e64 v21, null, s7, 0, vcc_lo\n"
+         "\tglobal_store_b32 v[20:21], v11, off offset:16\n"),
+    ),
+    "registers renamed where lanes are off": (
+        ("v_sub_f32_e32 v9, v9, v10\n", "v_sub_f32_e32 v22, v9, v10\n"),
+        ("global_atomic_add_u32 v7, v9, s[6:7]\n", "global_atomic_add_u32 v7, v22, s[6:7]\n\tv_mov_b32_e32 v9, v22\n"),
+    ),
+    "the opposite branch": (
+        ("\ts_cbranch_execz .Ljoin\n", "\ts_cbranch_execz .Ljoin\n\ts_nop 0\n"),
+    ),
+    "a loop unrolled with its test": (
+        ("\ts_cbranch_execnz .Lloop\n",
+         "\ts_cbranch_execz .Lout\n" + BODY.replace("v5", "v23") + "\ts_cbranch_execnz .Lloop\n.Lout:\n"),
+    ),
+}  # fmt: skip
+WRONG = {
+    "another register": (("v_mul_f32_e32 v11, v9, v10", "v_mul_f32_e32 v11, v9, v4"),),
+    "another immediate": (("v_and_b32_e32 v2, 15, v0", "v_and_b32_e32 v2, 14, v0"),),
+    "a number of a float": (("v_dual_mov_b32 v4, 1.0", "v_dual_mov_b32 v4, 2.0"),),
+    "sources of a difference exchanged": (("v_sub_f32_e32 v9, v9, v10", "v_sub_f32_e32 v9, v10, v9"),),
+    "a wait dropped": (("s_waitcnt vmcnt(0)\n", "s_nop 0\n"),),
+    "a wait too loose": (("s_waitcnt vmcnt(0)\n", "s_waitcnt vmcnt(1)\n"),),
+    "LDS stores not waited for at the barrier": (("\ts_waitcnt lgkmcnt(0)\n\ts_barrier", "\ts_barrier"),),
+    "a barrier dropped": (("\ts_barrier\n", ""),),
+    "a cache not invalidated": (("\tbuffer_gl0_inv\n", ""),),
+    "a load before the barrier": (
+        ("\tds_load_b32 v9, v8\n", ""),
+        ("\ts_waitcnt lgkmcnt(0)\n\ts_barrier\n",
+         "\tv_xor_b32_e32 v8, 64, v7\n\tds_load_b32 v9, v8\n\ts_waitcnt lgkmcnt(0)\n\ts_barrier\n"),
+    ),
+    "a store moved across the atomic": (
+        ("\tglobal_store_b32 v7, v11, s[6:7] offset:16\n", ""),
+        (".Ljoin:\n", "\tglobal_store_b32 v7, v11, s[6:7] offset:16\n.Ljoin:\n"),
+    ),
+    "a load moved before a store that it may overlap": (
+        ("\tds_store_b32 v7, v4 offset:4\n", "\tds_load_b32 v9, v7 offset:8\n\tds_store_b32 v7, v4 offset:4\n"),
+        ("\tds_load_b32 v9, v8\n", ""),
+    ),
+    "EXEC not narrowed": (("s_and_saveexec_b32 s10, s9", "s_mov_b32 s10, exec_lo"),),
+    "EXEC not restored": (("\ts_or_b32 exec_lo, exec_lo, s10\n", ""),),
+    "lanes that left the loop stay off": (("\ts_or_b32 exec_lo, exec_lo, s8\n", ""),),
+    "another lane": (("row_shr:1", "row_shr:2"),),
+    "another row mask": (("row_mask:0xf", "row_mask:0x1"),),
+    "an offset": (("ds_load_b32 v10, v8 offset:4", "ds_load_b32 v10, v8 offset:8"),),
+    "an offset of a store": (("s[6:7] offset:20", "s[6:7] offset:24"),),
+    "stores of one place in another order": (
+        ("v7, v12, s[6:7] offset:20", "v7, v12, s[6:7] offset:16"),
+    ),
+    "another branch": (("s_cbranch_execnz .Lloop", "s_cbranch_vccnz .Lloop"),),
+    "a loop that ends early": (("v_cmp_gt_i32_e32 vcc_lo, 1, v2", "v_cmp_gt_i32_e32 vcc_lo, 2, v2"),),
+    "an atomic of another kind": (("global_atomic_add_u32", "global_atomic_or_b32"),),
+    "another scope": (("global_atomic_add_u32 v7, v9, s[6:7]", "global_atomic_add_u32 v7, v9, s[6:7] slc"),),
+    "another rounding": (("\tv_mul_f32_e32 v11", "\ts_round_mode 1\n\tv_mul_f32_e32 v11"),),
+    "a clamp": (("v_mul_f32_e32 v11, v9, v10", "v_mul_f32_e64 v11, v9, v10 clamp"),),
+    "a register that is still in use": (("v_xor_b32_e32 v8, 64, v7", "v_xor_b32_e32 v8, 64, v7\n\tv_mov_b32_e32 v7, v4"),),
+    "more registers than the descriptor gives": (("s_mov_b32 s8, 0", "s_mov_b32 s8, 0\n\tv_mov_b32_e32 v60, 0"),),
+    "less LDS": (("fixed_size 8192", "fixed_size 4096"),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_does_the_same_is_proved(name: str) -> None:
+    proof = validate(PROGRAM.kernel(), parse(changed(*RIGHT[name]), "new.s").kernel())
+    assert proof.proved, proof
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_does_not_is_not(name: str) -> None:
+    assert verdict(changed(*WRONG[name])) != "proved"
+
+
+def test_a_place_in_both_texts_is_named() -> None:
+    said = str(validate(PROGRAM.kernel(), parse(changed(*WRONG["another immediate"]), "new.s").kernel()))
+    assert "old.s:" in said
+    assert "new.s:" in said
+
+
+def test_commuted_operands_are_an_assumption() -> None:
+    text = changed(("v_mul_f32_e32 v11, v9, v10", "v_mul_f32_e32 v11, v10, v9"))
+    exact, commuted = (validate(PROGRAM.kernel(), parse(t, "new.s").kernel()) for t in (KERNEL, text))
+    assert exact.proved
+    assert commuted.proved
+    assert len(commuted.assumptions) == len(exact.assumptions) + 1
+    assert "NaN" in str(commuted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_copies_that_do_the_same_by_construction(kind: str) -> None:
+    for seed in (1, 2):
+        proof = validate(PROGRAM.kernel(), KINDS[kind](PROGRAM.kernel(), seed).kernel())
+        assert proof.proved, proof
+
+
+DUAL = "v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4"
+SAME = {  # mutants that do the same
+    ".amdhsa_next_free_vgpr 40 -> .amdhsa_next_free_vgpr 39",
+    ".amdhsa_next_free_sgpr 16 -> .amdhsa_next_free_sgpr 15",
+    f"{DUAL} -> {DUAL.replace('v5, v6', 'v6, v5')}",
+    f"{DUAL} -> {DUAL.replace('v6, v4', 'v4, v6')}",
+}
+
+
+def test_mutants_are_not_proved() -> None:
+    kernel, found = PROGRAM.kernel(), Counter[str]()
+    for mutant in list(mutants(PROGRAM))[::3]:
+        try:
+            proof = validate(kernel, mutant.program.kernel())
+        except IsaError:
+            continue
+        found[proof.verdict] += 1
+        assert not proof.proved or mutant.what in SAME, (mutant.kind, mutant.what)
+    assert found["unproven"] > 30
