@@ -87,7 +87,7 @@ def verdict(text: str) -> str:
 
 RIGHT = {
     "itself": (),
-    "a hint more": (("\tv_add_nc_u32_e32 v1, 8, v1\n", "\ts_delay_alu instid0(VALU_DEP_1)\n\tv_add_nc_u32_e32 v1, 8, v1\n"),),
+    "a hint more": (("s_mov_b32 s8, 0", "s_delay_alu instid0(VALU_DEP_1)\n\ts_mov_b32 s8, 0"),),
     "a dual instruction split": (
         (
             "v_dual_fmac_f32 v3, v5, v6 :: v_dual_add_f32 v4, v6, v4",
@@ -176,7 +176,7 @@ WRONG = {
     "another scope": (("global_atomic_add_u32 v7, v9, s[6:7]", "global_atomic_add_u32 v7, v9, s[6:7] slc"),),
     "another rounding": (("\tv_mul_f32_e32 v11", "\ts_round_mode 1\n\tv_mul_f32_e32 v11"),),
     "a clamp": (("v_mul_f32_e32 v11, v9, v10", "v_mul_f32_e64 v11, v9, v10 clamp"),),
-    "a register that is still in use": (("v_xor_b32_e32 v8, 64, v7", "v_xor_b32_e32 v8, 64, v7\n\tv_mov_b32_e32 v7, v4"),),
+    "a register that is still in use": (("v_cmp_ne_u32_e64 s9", "v_mov_b32_e32 v7, v4\n\tv_cmp_ne_u32_e64 s9"),),
     "more registers than the descriptor gives": (("s_mov_b32 s8, 0", "s_mov_b32 s8, 0\n\tv_mov_b32_e32 v60, 0"),),
     "less LDS": (("fixed_size 8192", "fixed_size 4096"),),
 }  # fmt: skip
