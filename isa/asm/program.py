@@ -86,6 +86,8 @@ class Modified:
         text = str(self.operand)
         text = f"|{text}|" if self.abs else text
         text = f"sext({text})" if self.sext else text
+        if self.neg and text[0] in "-0123456789":  # -1 is another number; this is 1 with its sign bit turned over
+            return f"neg({text})"
         return f"-{text}" if self.neg else text
 
 

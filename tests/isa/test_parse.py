@@ -127,3 +127,11 @@ def test_an_unknown_instruction_names_itself_and_where_to_describe_it() -> None:
         parse_instruction("v_frobnicate_b32_e32 v0, v1", "k.s", 6).reads()
     assert "k.s:7:1" in str(caught.value)
     assert "isa/instructions" in str(caught.value)
+
+
+@pytest.mark.parametrize("source", ["neg(0)", "neg(1)", "neg(0.5)", "neg(-1)", "-|v1|", "-v1", "|v1|"])
+def test_a_sign_turned_over_is_written_as_it_was_read(source: str) -> None:
+    """neg(0) is -0.0, which -0 is not."""
+    inst = parse_instruction(f"\tv_add_f32_e64 v0, {source}, v2")
+    assert parse_instruction(f"\t{inst}") == inst
+    assert source in str(inst)

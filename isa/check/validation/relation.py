@@ -23,7 +23,7 @@ from isa.asm.program import Instruction, Kernel
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engine
 from isa.check.validation.flow import Cycle, Node, Stretch, order, stretches
 from isa.check.validation.memory import KERNARG, Event, Memory
-from isa.check.validation.terms import Term, Terms, show
+from isa.check.validation.terms import Term, Terms, parted, show
 from isa.errors import IsaError, Span
 from isa.registers import Reg
 from isa.semantics import wave_start
@@ -218,7 +218,7 @@ class Relation:
         if stretch.opposite:
             b = self.terms.invert(b)
         if a is not b:
-            places = [(last, show(c)) for last, c in zip(lasts, conditions, strict=True)]
+            places = [(last, show(c)) for last, c in zip(lasts, parted(a, b), strict=True)]
             raise Unmatched("branch", "two branches whose conditions were not found equal", *places)
         fall, taken = stretch.successors
         if a.op == "const":
@@ -257,7 +257,7 @@ class Relation:
                 kind, what = "address", "two stores whose addresses were not found equal"
             elif a.node.args[4:6] == b.node.args[4:6]:
                 kind, what = "order", "stores that may overlap changed places, or a store and what it depends on"
-            raise Unmatched(kind, what, _shown(a), _shown(b))
+            raise Unmatched(kind, what, *_shown(a, b))
         for key, (lanes, inst) in second.loads.items():
             known = first.loads.get(key)
             if known is None or not self.terms.implies(lanes, known[0]):
@@ -268,12 +268,16 @@ class Relation:
         self.stored |= {e.position for e in first.events if not e.fence}
 
 
-def _shown(event: Event | None) -> tuple[Instruction, str] | None:
-    if event is None:
-        return None
-    args = event.node.args
-    text = f"address {show(args[3])}, value {show(args[4])}" if not event.fence else ""
-    return event.inst, text
+def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | None]:
+    """Two events as places, with what differs first: address, value, lanes, or what came before."""
+    texts = ["", ""]
+    if a is not None and b is not None and not a.fence and not b.fence:
+        for k, what in ((3, "address"), (4, "value"), (5, "lanes")):
+            x, y = a.node.args[k], b.node.args[k]
+            if x is not y:
+                texts = [f"{what}: {show(t)}" for t in parted(x, y)]
+                break
+    return [None if e is None else (e.inst, text) for e, text in zip((a, b), texts, strict=True)]
 
 
 def _live(flow: Cfg) -> dict[int, int]:

@@ -554,3 +554,13 @@ def _show(t: Any, budget: list[int]) -> str:
 
 def _near(n: int, width: int) -> int:
     return n - (1 << width) if n >> (width - 1) else n
+
+
+def parted(a: Term, b: Term) -> tuple[Term, Term]:
+    """Of two terms that differ, the parts in which they do, as deep as they differ in one operand only."""
+    while a.op == b.op and len(a.args) == len(b.args) and a.op not in ("const", "unknown", "sum", "ite"):
+        differing = [(x, y) for x, y in zip(a.args, b.args, strict=True) if x is not y and x != y]
+        if len(differing) != 1 or not isinstance(differing[0][0], Term) or not isinstance(differing[0][1], Term):
+            break
+        a, b = differing[0]
+    return a, b
