@@ -169,10 +169,9 @@ def optimise(
             break
         best = found[2]
         steps.append(Step(found[1], figures(best, name), found[0]))
-    made = _parted(best, name, steps[-1], clock, faults)
-    if made is not None:
-        best = made[0]
-        steps.append(made[1])
+    if (parted := _parted(best, name, steps[-1], clock, faults)) is not None:
+        best = parted[0]
+        steps.append(parted[1])
     ends = (clock.whole(program), clock.whole(best)) if best is not program else (steps[0].seconds,) * 2
     if ends[1] > ends[0] or (ends[1] == ends[0] and not _fewer(steps[-1].figures, steps[0].figures)):
         best, steps = program, steps[:1]

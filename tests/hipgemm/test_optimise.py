@@ -77,13 +77,15 @@ def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
 
 
 def test_what_gains_nothing_stays() -> None:
-    """Under a clock that likes nothing better, the very program comes back; a pass's refusal is told."""
-    program = parse(WMMA + FOOTER)
+    """Under a clock that likes nothing better, reads that collide part, since that costs nothing, and no more is done;
+    where none collide, the very program comes back. A pass's refusal is told."""
     still = optimise.Clock("still", lambda p: 1.0, lambda p: 1.0)
-    found = optimise.optimise(program, "k", still)
-    assert found.program is program
+    parted = optimise.optimise(parse(WMMA + FOOTER), "k", still)
+    assert [step.passes for step in parted.steps] == ["as it was", "rename-banks"]
+    found = optimise.optimise(parted.program, "k", still)
+    assert found.program is parted.program
     assert len(found.steps) == 1
-    assert found.tried > 1
+    assert found.tried > 0
     assert "unroll,pair" in found.refused
     assert "nothing gains" in optimise.table(found, "k")[-1]
 
