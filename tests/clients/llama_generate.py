@@ -3,9 +3,10 @@
     python llama_generate.py --json FILE
 
 For each type of weights a GGUF file is written. The prompt and then 32 tokens, the likeliest each time, are computed
-with all layers on the card and with none. The tokens must be the same. Logits are compared step by step: the error is
+with no layer on the card; then with all, from the same tokens, and the logits of each step are compared. The error is
 that of ggml's own tests, the sum of squared differences over the sum of squares, and so is the bound, 5e-4, which is
-the one for products with quantised matrices: the card rounds what they are multiplied by to 8 bits, in other blocks.
+the one for products with quantised matrices: both backends round what they are multiplied by to 8 bits, each in its
+way. The card must choose the same tokens, but where the two best of the CPU lie closer together than twice that error.
 """
 
 from __future__ import annotations
@@ -79,11 +80,12 @@ class Model(llama.LlamaModel):  # type: ignore[misc]
     n_vocab = VOCABULARY
 
 
-def generate(path: Path, layers: int) -> tuple[list[int], np.ndarray]:
-    """The tokens, and the logits that each was chosen by. layers: so many on the card."""
-    given = llama.LlamaModelParams()
-    given.n_gpu_layers = layers
-    model = Model(str(path), given)
+def generate(path: Path, layers: int, given: list[int] | None = None) -> tuple[list[int], np.ndarray]:
+    """The likeliest token of each step, and the logits. layers: so many on the card; given: what each step goes on
+    with, in place of its own token."""
+    options = llama.LlamaModelParams()
+    options.n_gpu_layers = layers
+    model = Model(str(path), options)
     wanted = llama.LlamaContextParams()
     wanted.n_ctx = 256
     wanted.op_offload = wanted.offload_kqv = layers > 0
@@ -96,21 +98,23 @@ def generate(path: Path, layers: int) -> tuple[list[int], np.ndarray]:
         position += len(after)
         logits.append(np.array(context.get_logits_ith(-1), np.float64))
         chosen.append(int(logits[-1].argmax()))
-        after = chosen[-1:]
+        after = [given[len(chosen) - 1] if given else chosen[-1]]
     return chosen, np.array(logits)
 
 
 def compared(path: Path, kind: str) -> dict[str, Any]:
     """A row of the table."""
     write(path, kind)
-    start = time.perf_counter()
-    card, logits = generate(path, layers=99)
-    seconds = time.perf_counter() - start
     cpu, reference = generate(path, layers=0)
+    start = time.perf_counter()
+    card, logits = generate(path, layers=99, given=cpu)
+    seconds = time.perf_counter() - start
     errors = ((logits - reference) ** 2).sum(axis=1) / (reference**2).sum(axis=1)
-    same = sum(a == b for a, b in zip(card, cpu, strict=True))
-    worst = float(errors.max())
-    return {"kind": kind, "same": same, "error": worst, "seconds": seconds, "right": same == TOKENS and worst <= MOST}
+    best = np.sort(reference, axis=1)
+    close = best[:, -1] - best[:, -2] <= 2 * abs(logits - reference).max(axis=1)
+    same = [a == b for a, b in zip(card, cpu, strict=True)]
+    right = all(s or near for s, near in zip(same, close, strict=True)) and bool(errors.max() <= MOST)
+    return {"kind": kind, "same": sum(same), "error": float(errors.max()), "seconds": seconds, "right": right}
 
 
 def main() -> None:
