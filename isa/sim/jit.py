@@ -18,6 +18,12 @@ from isa import packages
 from isa.errors import IsaError
 
 OPT_LEVEL = 1
+LINEAR = ("-cgpp-huge-func=50", "-grow-region-complexity-budget=500")
+"""Options of LLVM for functions of hundreds of blocks and more, as kernels become: CodeGenPrepare starts again from the
+first block after each change in a function of fewer blocks than that, and the register allocator tries regions of many
+blocks for each live range that it splits. Together they were half the time."""
+LINEAR_KNOWN = range(20, 23)
+"""Versions of LLVM that have these options: LLVM ends the process at one that it does not know."""
 NATIVE = "native"
 Result = TypeVar("Result")
 _lock = threading.Lock()
@@ -150,6 +156,9 @@ def _initialize() -> None:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    if llvm.llvm_version_info[0] in LINEAR_KNOWN:
+        for option in LINEAR:
+            llvm.set_option("", option)
 
 
 def _machine(target: HostTarget) -> Any:

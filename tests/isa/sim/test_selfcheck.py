@@ -147,3 +147,9 @@ def test_processes_that_ask_at_one_time():
     runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [run.communicate()[0] for run in runs] == ["()\n"] * 3
     assert len(list((cache.root() / selfcheck.KIND).iterdir())) == 1
+
+
+def test_what_keeps_long_kernels_from_taking_quadratic_time_is_known_to_this_llvm():
+    """LLVM ends the process at an option that it does not know, so the options are for versions that were tried."""
+    llvm = pytest.importorskip("llvmlite.binding")
+    assert llvm.llvm_version_info[0] in jit.LINEAR_KNOWN, "try jit.LINEAR with this version, and add it"
