@@ -191,6 +191,15 @@ kernel9 0 every, a first K block lacks 2 instead of 1
 kernel9 0 every, one K block less from K = 2^22 on
     s_lshr_b32 s19, s19, 3
     s_lshr_b32 s19, s19, 3; s_lshr_b32 s60, s14, 22; s_sub_u32 s19, s19, s60
+kernel9 0 sizes, an element's product with beta is rounded last
+    v_mul_f32_e32 v4, s16, v4\n\tv_fmac_f32_e32 v4, s15, v112
+    v_mul_f32_e32 v200, s15, v112; v_fma_f32 v4, s16, v4, v200
+kernel10 1 sizes, lane 1 counts and lane 0 is asked
+    s_mov_b32 exec_lo, 1
+    s_mov_b32 exec_lo, 2
+kernel10 0 sizes, the lesser of both is taken in the division
+    s_cselect_b32 s28, s65, 0
+    s_cselect_b32 s28, 0, s65
 kernel10 0 every, M in 22 bits
     s_sub_i32 s26, s12, s17
     s_and_b32 s26, s12, 0x3fffff; s_sub_i32 s26, s26, s17
