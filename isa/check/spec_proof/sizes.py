@@ -188,8 +188,9 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
 def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:
     """For kernels whose workgroups take tiles and pieces of tiles. counters: bytes of them in the workspace.
 
-    Tiles in one piece and in two, three and four, ranges over several tiles, tiles dealt out whole; the workgroup with
-    the last piece of a tile comes last, or first, or all at once, so that each order of adding up is taken.
+    Tiles in one piece and in two and three, ranges over several tiles, workgroups without one, tiles dealt out whole;
+    the workgroup with the last piece of a tile comes last, or first, or all at once, so that each order of adding up is
+    taken.
     """
     rows, columns, depth = p.rows, p.columns, p.depth
     sizes: list[tuple[int, int, int, Beta, int, int, Order]] = [
@@ -199,7 +200,7 @@ def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]
         (rows, columns, 3 * depth, "any", 3, 1, "last"),
         (rows, columns, 3 * depth, "0", 3, 1, "together"),
         (rows + 5, columns + 7, 3 * depth + 1, "any", 2, 3, "together"),
-        (rows, 2 * columns, 4 * depth, "0", 4, 1, "first"),
+        (rows, 2 * columns, 3 * depth, "0", 5, 1, "first"),  # the sixth of the grid has nothing to do
     ]
     return tuple(streamed(p, counters, host, *size) for size in sizes)
 

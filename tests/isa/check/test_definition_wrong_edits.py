@@ -197,6 +197,9 @@ kernel9 0 sizes, an element's product with beta is rounded last
 kernel10 1 sizes, lane 1 counts and lane 0 is asked
     s_mov_b32 exec_lo, 1
     s_mov_b32 exec_lo, 2
+kernel10 0 sizes, a range that begins after the line is not empty
+    s_cmp_gt_u32 s69, s68
+    s_cmp_lg_u32 s69, s68
 kernel10 0 sizes, the lesser of both is taken in the division
     s_cselect_b32 s28, s65, 0
     s_cselect_b32 s28, 0, s65
