@@ -21,3 +21,6 @@ save(image=image, weights=weights, convolved=np.float32(convolved))
 
 a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((64, 96), (128, 96)))
 save(a=a, b=b, product=(a.astype(np.float64) @ b.T.astype(np.float64)).astype(np.float32))
+
+left, right = (random.standard_normal((256, 256), np.float32) for _ in range(2))
+save(left=left, right=right, square=(left.astype(np.float64) @ right.astype(np.float64)).astype(np.float32))
