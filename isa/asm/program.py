@@ -88,6 +88,8 @@ class Modified:
         text = f"sext({text})" if self.sext else text
         if self.neg and text[0] in "-0123456789":  # -1 is another number; this is 1 with its sign bit turned over
             return f"neg({text})"
+        if self.neg and isinstance(self.operand, Imm):  # -0 would be the number 0
+            return f"neg({text})"
         return f"-{text}" if self.neg else text
 
 
