@@ -542,14 +542,16 @@ def _show(t: Any, budget: list[int]) -> str:
     if t.op == "const":
         return str(t.args[0]) if t.args[0] < 1 << 16 else hex(t.args[0])
     if t.op == "unknown":
-        return str(t.args[0])
+        return str(t.args[0][0] if isinstance(t.args[0], tuple) else t.args[0])
+    if t.op == "load":
+        return f"{t.args[0]}[{_show(t.args[4], budget)}]"
     if t.op == "sum":
         parts = [f"{'' if c == 1 else f'{_near(c, t.width)}*'}{_show(u, budget)}" for u, c in t.args[1]]
         parts += [str(_near(t.args[0], t.width))] if t.args[0] else []
         return f"({' + '.join(parts)})"
     if t.op == "ite" and t.args[1].value == 1 and t.args[2].value == 0:
         return _show(t.args[0], budget)
-    return f"{t.op}({', '.join(_show(a, budget) for a in t.args)})"
+    return f"{t.op}({', '.join(_show(a, budget) for a in t.args if isinstance(a, Term))})"
 
 
 def _near(n: int, width: int) -> int:
