@@ -10,6 +10,6 @@ halves.py         which halves of registers are touched
 
 Engines: `isa.sim.interpret` and `isa.check.lds.machine` (numbers), `isa.sim.translate` (LLVM IR),
 `isa.sim.lane_strides`, `isa.timing.emitter` (NumPy source), `isa.analysis.spans` (ranges), `isa.passes.symbolic`
-(polynomials), `isa.check.equivalence.engine` (terms). `isa.check.spec_proof` has a meaning of instructions of its own,
-on purpose.
+(polynomials), `isa.check.equivalence.engine` and `isa.check.validation.engine` (terms). `isa.check.spec_proof` has a
+meaning of instructions of its own, on purpose.
 """
