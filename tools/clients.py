@@ -1,9 +1,13 @@
 """Programs of others on the simulated card, from where they are published: `make clients`.
 
-    python tools/clients.py [NAME ...] [--folder DIR] [--examples DIR] [--update]
+    python tools/clients.py [NAME ...] [--folder DIR] [--examples DIR] [--tinygrad DIR] [--update]
 
 triton         gets a virtual environment of its own, with the packages that are named here, and a fresh cache; what it
                does and how it is judged is in tests/clients
+tinygrad       its own tests, from a checkout that --tinygrad names (https://github.com/tinygrad/tinygrad), left out
+               without one; those of operations compare with torch, whichever the Python of --python has
+bitsandbytes   its library for ROCm, called by ctypes, out of its wheel
+cupy           its wheel for ROCm 7; needs a hipcc and thrust's headers (Debian: hipcc, libthrust-dev)
 rocm-examples  AMD's, from a checkout that --examples names (https://github.com/ROCm/rocm-examples), left out without
                one; built with Debian's clang, HIP headers and device libraries (hipcc, clang-19)
 
@@ -32,7 +36,13 @@ from tools.shapes import put
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = ROOT / "tests" / "clients"
 PAGE = ROOT / "docs" / "clients.md"
-PACKAGES = {"triton": ("triton==3.9.0", "numpy==2.4.6", "ml_dtypes")}
+PACKAGES = {
+    "triton": ("triton==3.9.0", "numpy==2.4.6", "ml_dtypes"),
+    "tinygrad": ("numpy==1.26.4", "pytest", "hypothesis"),
+    "bitsandbytes": ("numpy==2.4.6", "ml_dtypes"),
+    "cupy": ("cupy-rocm-7-0==14.2.0", "numpy==2.4.6", "scipy"),
+}
+BITSANDBYTES = "bitsandbytes==0.50.2"
 
 
 def environment(folder: Path, packages: tuple[str, ...]) -> Path:
@@ -87,6 +97,76 @@ def triton_table(run: dict[str, Any], checked: dict[str, Any]) -> str:
         answer = "right" if row["right"] is True else row["right"]
         head.append(f"| {row['case']} | {answer} | {row['launches']} | {took} | {faults.get(row['case'], '')} |")
     return "\n".join(head) + "\n"
+
+
+def case_table(title: str, rows: list[dict[str, Any]]) -> str:
+    """Markdown: how many are right, and a row for each that is not."""
+    wrong = [row for row in rows if row["right"] is not True]
+    head = [f"{title}, {len(rows)} cases: {len(rows) - len(wrong)} right.", ""]
+    head += ["| case | |", "|---|---|"] if wrong else []
+    return "\n".join([*head, *(f"| {row['case']} | {row['right']} |" for row in wrong)]) + "\n"
+
+
+def _cases(folder: Path, name: str, title: str, *options: str | Path) -> tuple[str, bool]:
+    """What a suite of tests/clients says in JSON."""
+    out = folder / f"{name}.json"
+    out.unlink(missing_ok=True)
+    simulated(environment(folder / name, PACKAGES[name]), SUITES / f"{name}_cases.py", "--json", out, *options)
+    if not out.exists():
+        raise SystemExit(2)
+    rows = json.loads(out.read_text())["cases"]
+    return case_table(title, rows), all(row["right"] is True for row in rows)
+
+
+def bitsandbytes(folder: Path) -> tuple[str, bool]:
+    """Its library without its Python, which needs torch."""
+    made = folder / "bitsandbytes-wheel"
+    if not made.exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(made), BITSANDBYTES]
+        subprocess.run(command, check=True)
+    library = made / "bitsandbytes" / "libbitsandbytes_rocm71.so"
+    return _cases(folder, "bitsandbytes", BITSANDBYTES.replace("==", " "), "--library", library)
+
+
+def cupy(folder: Path) -> tuple[str, bool]:
+    return _cases(folder, "cupy", "CuPy 14.2.0 for ROCm 7.0")
+
+
+TINYGRAD_TESTS = ("test/test_tiny.py", "test/backend/test_ops.py")
+
+
+def tinygrad(folder: Path, checkout: Path, python: Path | None = None) -> tuple[str, bool]:
+    """Its tests on the simulated card, and those that fail once more on its CPU device."""
+    python = python or environment(folder / "tinygrad", PACKAGES["tinygrad"])
+    where = {"PYTHONPATH": os.pathsep.join((str(ROOT), str(checkout))), "PARALLEL": "0"}
+
+    def run(device: str, *tests: str) -> dict[str, str]:
+        """Test -> PASSED, FAILED or SKIPPED."""
+        command = [str(python), "-m", "pytest", "-v", "-p", "no:cacheprovider", *tests]
+        if device == "HIP":
+            command = [sys.executable, "-m", "hipgemm", "simulate", "--", *command]
+        there = {**os.environ, **where, "DEV": device}
+        done = subprocess.run(command, cwd=checkout, env=there, capture_output=True, text=True, check=False)
+        return dict(re.findall(r"^(\S+::\S+) (PASSED|FAILED|SKIPPED)", done.stdout, re.M))
+
+    found = run("HIP", *TINYGRAD_TESTS)
+    failed = [test for test, said in found.items() if said == "FAILED"]
+    on_cpu = run("CPU", *failed) if failed else {}
+    return tinygrad_table(found, on_cpu), all(on_cpu.get(test) == "FAILED" for test in failed)
+
+
+def tinygrad_table(found: dict[str, str], on_cpu: dict[str, str]) -> str:
+    """Markdown: the sums, and a row for each that fails."""
+    count = Counter(found.values())
+    head = [
+        f"{len(found)} tests: {count['PASSED']} passed, {count['SKIPPED']} skipped by themselves, "
+        f"{count['FAILED']} failed.",
+        "",
+        "| failed | on tinygrad's CPU device |",
+        "|---|---|",
+    ]
+    failed = sorted(test for test, said in found.items() if said == "FAILED")
+    return "\n".join([*head, *(f"| {t.split('::')[-1]} | {on_cpu.get(t, 'not run').lower()} |" for t in failed)]) + "\n"
 
 
 VALIDATED = "Validation passed"
@@ -167,7 +247,13 @@ def rocm_examples(folder: Path, checkout: Path) -> tuple[str, bool]:
     return "\n".join([*head, *rows]) + "\n", not wrong
 
 
-CLIENTS: dict[str, Any] = {"triton": triton, "rocm-examples": rocm_examples}
+CLIENTS: dict[str, Any] = {
+    "triton": triton,
+    "tinygrad": tinygrad,
+    "bitsandbytes": bitsandbytes,
+    "cupy": cupy,
+    "rocm-examples": rocm_examples,
+}
 
 
 def write(name: str, table: str) -> None:
@@ -180,15 +266,19 @@ def main() -> int:
     parser.add_argument("names", nargs="*", choices=[*CLIENTS, []], help="all, if none is named")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "clients")
     parser.add_argument("--examples", type=Path, help="a checkout of AMD's examples")
+    parser.add_argument("--tinygrad", type=Path, help="a checkout of tinygrad")
+    parser.add_argument("--python", type=Path, help="for tinygrad: one with numpy, pytest and torch")
     parser.add_argument("--update", action="store_true", help="write the tables into docs/clients.md")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    wrong = False
+    wrong, checkouts = False, {"rocm-examples": asked.examples, "tinygrad": asked.tinygrad}
     for name in asked.names or CLIENTS:
-        more = [asked.examples.resolve()] if name == "rocm-examples" and asked.examples else []
-        if name == "rocm-examples" and not more:
-            print("rocm-examples: left out, --examples names no checkout", file=sys.stderr)
-            continue
+        more = []
+        if name in checkouts:
+            if checkouts[name] is None:
+                print(f"{name}: left out, no checkout is named", file=sys.stderr)
+                continue
+            more = [checkouts[name].resolve()] + ([asked.python] if name == "tinygrad" else [])
         table, right = CLIENTS[name](asked.folder.resolve(), *more)
         print(table)
         wrong |= not right

@@ -225,7 +225,8 @@ def optimiser_of_32_bits(kind: str, type_: str, step: int) -> None:
         got, m, v = param.back(), one.back(), two.back()
     p64, g64, m64, v64 = (x.astype(np.float64) for x in (p, g, s1, s2))
     if kind in ("momentum", "rmsprop", "adagrad"):  # folded into the gradient, which has the parameter's type
-        g64 = (g64 + p64 * np.float32(decay)).astype(TYPES[type_]).astype(np.float64)
+        g64 = (g64 + p64 * np.float32(decay)).astype(np.float32).astype(TYPES[type_]).astype(np.float64)
+    beta1, beta2, beta3 = (float(np.float32(beta)) for beta in (beta1, beta2, beta3))
     c1, c2 = 1 - beta1**step, np.sqrt(1 - beta2**step)
     if kind == "adam":
         m64, v64 = m64 * beta1 + (1 - beta1) * g64, v64 * beta2 + (1 - beta2) * g64**2

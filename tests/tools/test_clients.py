@@ -1,0 +1,17 @@
+"""tools/clients.py: the tables; the clients themselves are no part of the tests."""
+
+from tools import clients
+
+
+def test_a_case_that_is_not_right_has_a_row_of_its_own() -> None:
+    rows = [{"case": "sum", "right": True}, {"case": "sort", "right": "AssertionError: 3 of 9 wrong"}]
+    table = clients.case_table("CuPy", rows)
+    assert table == "CuPy, 2 cases: 1 right.\n\n| case | |\n|---|---|\n| sort | AssertionError: 3 of 9 wrong |\n"
+    assert clients.case_table("CuPy", rows[:1]) == "CuPy, 1 cases: 1 right.\n\n"
+
+
+def test_what_fails_is_told_with_what_tinygrads_cpu_device_does() -> None:
+    found = {"t.py::A::one": "PASSED", "t.py::A::two": "FAILED", "t.py::A::three": "FAILED", "t.py::A::four": "SKIPPED"}
+    table = clients.tinygrad_table(found, {"t.py::A::two": "FAILED", "t.py::A::three": "PASSED"})
+    assert table.startswith("4 tests: 1 passed, 1 skipped by themselves, 2 failed.\n")
+    assert table.endswith("| three | passed |\n| two | failed |\n")
