@@ -45,6 +45,7 @@ static struct {
     void (*fetch)(void **, void **, void **);
     void (*restore)(void *, void *, void *);
     int (*run)(const char *);
+    int (*finalizing)(void); /* not in each version's stable interface: may be missing */
 } python;
 
 static int look_up_python(void *from) {
@@ -56,6 +57,8 @@ static int look_up_python(void *from) {
     python.fetch = (void (*)(void **, void **, void **))dlsym(from, "PyErr_Fetch");
     python.restore = (void (*)(void *, void *, void *))dlsym(from, "PyErr_Restore");
     python.run = (int (*)(const char *))dlsym(from, "PyRun_SimpleString");
+    python.finalizing = (int (*)(void))dlsym(from, "Py_IsFinalizing");
+    if (!python.finalizing) python.finalizing = (int (*)(void))dlsym(from, "_Py_IsFinalizing");
     return python.initialized && python.initialize && python.let_go && python.ensure && python.release &&
            python.fetch && python.restore && python.run;
 }
@@ -135,6 +138,7 @@ static dispatcher connect(void) {
 }
 
 static int64_t forward(int32_t call, const uint64_t *arguments) {
+    if (dispatch && python.finalizing && python.finalizing()) disconnected(); /* it takes its modules down */
     dispatcher to = dispatch;
     if (!to && !(to = connect())) return without;
     int state = python.ensure();

@@ -184,6 +184,20 @@ def test_a_command_in_python_and_what_it_starts() -> None:
     assert "cannot run /no/such/program" in simulate("--", "/no/such/program", code=2).stderr
 
 
+def test_what_python_destroys_last_may_still_call() -> None:
+    """Its modules are taken down by then: the answer is hipErrorDeinitialized, and no crash."""
+    text = (
+        "import ctypes, os\n"
+        "call = ctypes.CDLL('libamdhip64.so.7').hipDeviceSynchronize\n"
+        "class Last:\n"
+        "    def __init__(self): self.me, self.call, self.write = self, call, os.write\n"
+        "    def __del__(self): self.write(1, b'%d ' % self.call())\n"
+        "call()\n"
+        "last = [Last() for _ in range(9)]\n"
+    )
+    assert simulate("--", sys.executable, "-c", text).stdout == "4 " * 9
+
+
 def test_a_hipcc_finds_its_own_rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not the simulated card's, which has no compiler."""
     hipcc = tmp_path / "hipcc"
