@@ -17,8 +17,7 @@ The set of a line is a hash of its number, here and in the engine: by the plain 
 stride is a power of two would fall into one set (assumed; nobody published the hash).
 
 Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
-cache is nearly too small); of an array that L0 holds, what the engine loads first is told as near too often, since its
-share from beyond L1 is that of the whole round.
+cache is nearly too small); misses of a round, of which any may come first, are not held against the engine's.
 """
 
 from __future__ import annotations
@@ -127,10 +126,10 @@ def arrays(recorded: Recorded, code: Code) -> np.ndarray:
     return group
 
 
-def levels(found: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """float64[n, 4]: of the L0 misses of each instruction, the shares in L1, in L1 or L2, in L1, L2 or L3; and the
-    share of its lines that missed L0. group: instructions that load from one array, which count together: which of them
-    brings a line is chance. What was not played is in L2."""
+def levels(found: np.ndarray, group: np.ndarray, units: int = 1) -> np.ndarray:
+    """float64[n, 5]: of the L0 misses of each instruction, the shares in L1, in L1 or L2, in L1, L2 or L3; the share of
+    its lines that missed L0; how many missed, of each of so many units. group: instructions that load from one array,
+    which count together: which of them brings a line is chance. What was not played is in L2."""
     together = np.zeros_like(found)
     np.add.at(together, group, found)
     together = together[group]
@@ -138,4 +137,4 @@ def levels(found: np.ndarray, group: np.ndarray) -> np.ndarray:
     total, lines = missed.sum(axis=1, keepdims=True), together.sum(axis=1)
     shares = np.cumsum(missed[:, :3], axis=1) / np.maximum(total, 1)
     shares[total[:, 0] == 0] = (0.0, 1.0, 1.0)
-    return np.column_stack([shares, np.where(lines > 0, total[:, 0] / np.maximum(lines, 1), 1.0)])
+    return np.column_stack([shares, np.where(lines > 0, total[:, 0] / np.maximum(lines, 1), 1.0), total[:, 0] / units])

@@ -118,9 +118,9 @@ class Work(NamedTuple):
 
     record[g], x[g], y[g]: for each workgroup in order of dispatch, which recording it follows, and how far it lies
     from it; shift_x[n], shift_y[n]: sectors by which instruction n's addresses move with x and y.
-    level[n, 4]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3, and the share of its lines
-    that miss L0; of its stores 0, the share that ends in L2, in L2 or L3, 1. array[n]: the instruction that stands for
-    those which load from n's array.
+    level[n, 5]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3; the share of its lines that
+    miss L0; how many do in a round. Of its stores 0, the share that ends in L2, in L2 or L3. array[n]: the instruction
+    that stands for those which load from n's array.
     """
 
     record: Ints

@@ -145,7 +145,7 @@ def prepare(
     )
     found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
     array = caches.arrays(trace.recorded, code)
-    level = caches.levels(found, array)
+    level = caches.levels(found, array, min(trace.workgroups, on.cus if resources.cu_mode else on.wgps))
     return Prepared(cfg, code, trace, resources, numbers, on, fits, level, array, ranges or {})
 
 

@@ -42,7 +42,7 @@ def prepare(cfg: Cfg, resources: Resources, threads: int, on: Card, bank_rule: s
         _recorded(cfg, code, waves), waves, (2 * units * fits.workgroups, 1), np.zeros(n, np.int64),
         np.zeros(n, np.int64), True,
     )  # fmt: skip
-    level = np.tile([0.0, 1.0, 1.0, 1.0], (n, 1))
+    level = np.tile([0.0, 1.0, 1.0, 1.0, 0.0], (n, 1))
     return Prepared(cfg, code, trace, resources, numbers, on, fits, level, np.arange(n))
 
 

@@ -84,9 +84,11 @@ struct line {
     int64_t filled; /* when it is there */
 };
 
-/* Lines that were loaded from an array, and of them those that L0 did not hold. */
+enum { FAR = 3 }; /* beyond L1, L2, L3 */
+
+/* Lines that were loaded from an array, and of them those from beyond each level. */
 struct seen {
-    double lines, missed;
+    double lines, far[FAR];
 };
 
 struct cu {

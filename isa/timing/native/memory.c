@@ -22,7 +22,7 @@ static double through(double *queue, double from, double cycles)
 static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t start, int64_t i)
 {
     const struct machine *m = e->m;
-    const double *level = &e->work->level[4 * i];
+    const double *level = &e->work->level[5 * i];
     int64_t *served = e->out->lines;
     struct seen *seen = &e->seen[e->work->array[i]];
     seen->lines++;
@@ -37,21 +37,29 @@ static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t
         if (way->used < victim->used)
             victim = way;
     }
-    /* As much comes from beyond L1 as isa.timing.caches saw: what L0 misses beside that, because waves drift, is near. */
-    double drawn = dice(e) * (level[3] + seen->missed++), due = seen->lines * level[3], ready;
+    /* No more comes from beyond a level than isa.timing.caches saw, but for a round's misses that may come early: what L0
+     * misses beside that, because waves drift, is nearer. */
+    double chance = dice(e), due = seen->lines * level[3] + level[4], ready;
     double begin = through(&cu->fill, (double)start, m->fill);
-    if (drawn >= due * (1 - level[0])) {
+    int depth = 0;
+    while (depth < FAR && chance >= level[depth])
+        depth++;
+    while (depth && seen->far[depth - 1] >= due * (1 - level[depth - 1]))
+        depth--;
+    for (int k = 0; k < depth; k++)
+        seen->far[k]++;
+    if (!depth) {
         ready = through(&cu->l1, begin, m->l1_line) + m->l1_latency;
         served[1]++;
     } else {
         double at = through(&cu->l2, begin, m->l2_line);
         ready = at + m->l2_latency;
         served[2]++;
-        if (drawn < due * (1 - level[1])) {
+        if (depth > 1) {
             at = through(&cu->l3, at, m->l3_line);
             ready = at + m->l3_latency;
             served[3]++;
-            if (drawn < due * (1 - level[2])) {
+            if (depth > 2) {
                 ready = through(&cu->vram, at, m->vram_line) + m->vram_latency;
                 served[4]++;
             }
@@ -90,7 +98,7 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
         cu->bus = begin_bus + e->code->dwords[i];
         finish = whole(begin_bus + e->code->dwords[i] - 1);
     } else {
-        const double *level = &work->level[4 * i], moved = (last - first) * 0.25; /* sectors, a quarter of a line each */
+        const double *level = &work->level[5 * i], moved = (last - first) * 0.25; /* sectors, a quarter of a line each */
         double at = through(&cu->l2, begin_ta, moved * m->l2_line);
         double at_l3 = through(&cu->l3, at, moved * (1 - level[1]) * m->l3_line);
         at_l3 = through(&cu->vram, at_l3, moved * (1 - level[2]) * m->vram_write);

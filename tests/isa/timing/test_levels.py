@@ -50,13 +50,14 @@ def test_what_a_smaller_l0_misses_comes_from_l1(ready: model.Prepared) -> None:
     assert again == every
     assert missed < 0.1 * every
     assert missed_all > 0.9 * every
-    assert far <= 2 * due * every
-    assert still_far == pytest.approx(due * every, rel=0.5)
+    early = ((1 - ready.level[:, 0]) * ready.level[:, 4])[loads].max()  # of one round, which may come first
+    assert far <= due * every + early + 1
+    assert due * every <= still_far <= due * every + early + 1
 
 
 def test_lines_that_nobody_played_are_in_l2() -> None:
     found = np.array([[0, 0, 0, 0, 0], [8, 0, 0, 0, 0], [6, 0, 1, 0, 1]], float)
-    assert caches.levels(found, np.arange(3)).tolist() == [[0, 1, 1, 1], [0, 1, 1, 0], [0, 0.5, 0.5, 0.25]]
+    assert caches.levels(found, np.arange(3)).tolist() == [[0, 1, 1, 1, 0], [0, 1, 1, 0, 0], [0, 0.5, 0.5, 0.25, 2]]
 
 
 def test_loads_of_one_array_count_together(ready: model.Prepared) -> None:
@@ -64,4 +65,4 @@ def test_loads_of_one_array_count_together(ready: model.Prepared) -> None:
     loads = [i for i, kind in enumerate(ready.code.kind) if kind == engine_abi.LOAD]
     assert [ready.array[i] for i in loads] == [loads[0], loads[0]]
     found = np.array([[6, 0, 2, 0, 0], [8, 0, 0, 0, 0], [0, 4, 0, 0, 4]], float)
-    assert caches.levels(found, np.array([0, 0, 2])).tolist() == [[0, 1, 1, 0.125]] * 2 + [[0.5, 0.5, 0.5, 1]]
+    assert caches.levels(found, np.array([0, 0, 2]), 2).tolist() == [[0, 1, 1, 0.125, 1]] * 2 + [[0.5, 0.5, 0.5, 1, 4]]
