@@ -8,6 +8,7 @@ tinygrad       its own tests, from a checkout that --tinygrad names (https://git
                without one; those of operations compare with torch, whichever the Python of --python has
 bitsandbytes   its library for ROCm, called by ctypes, out of its wheel
 cupy           its wheel for ROCm 7; needs a hipcc and thrust's headers (Debian: hipcc, libthrust-dev)
+llama.cpp      the wheel cyllama-rocm likewise: a small llama with random weights generates on the card and on the CPU
 rocm-examples  AMD's, from a checkout that --examples names (https://github.com/ROCm/rocm-examples), left out without
                one; built with Debian's clang, HIP headers and device libraries (hipcc, clang-19)
 
@@ -41,6 +42,7 @@ PACKAGES = {
     "tinygrad": ("numpy==1.26.4", "pytest", "hypothesis"),
     "bitsandbytes": ("numpy==2.4.6", "ml_dtypes"),
     "cupy": ("cupy-rocm-7-0==14.2.0", "numpy==2.4.6", "scipy"),
+    "llama.cpp": ("cyllama-rocm==0.2.18", "gguf==0.19.0", "numpy==2.4.6"),
 }
 BITSANDBYTES = "bitsandbytes==0.50.2"
 
@@ -169,6 +171,28 @@ def tinygrad_table(found: dict[str, str], on_cpu: dict[str, str]) -> str:
     return "\n".join([*head, *(f"| {t.split('::')[-1]} | {on_cpu.get(t, 'not run').lower()} |" for t in failed)]) + "\n"
 
 
+def llama(folder: Path) -> tuple[str, bool]:
+    """The generations of tests/clients/llama_generate.py."""
+    python = environment(folder / "llama.cpp", PACKAGES["llama.cpp"])
+    out = folder / "llama.cpp.json"
+    out.unlink(missing_ok=True)
+    simulated(python, SUITES / "llama_generate.py", "--json", out)
+    if not out.exists():
+        raise SystemExit(2)
+    run = json.loads(out.read_text())
+    return llama_table(run), all(row["right"] for row in run["rows"])
+
+
+def llama_table(run: dict[str, Any]) -> str:
+    """Markdown: a row for each type of weights."""
+    head = [f"| weights | | same tokens, of {run['tokens']} | largest error of a step's logits |", "|---|---|---|---|"]
+    rows = [
+        f"| {row['kind']} | {'right' if row['right'] else 'wrong'} | {row['same']} | {row['error']:.1e} |"
+        for row in run["rows"]
+    ]
+    return "\n".join([*head, *rows]) + "\n"
+
+
 VALIDATED = "Validation passed"
 SAXPY = r"results: \[ 3, 5, 7, 9, 11, 13, 15, 17, 19, 21 \]"
 # What each prints where it is right, as far as it says more than its exit status.
@@ -252,6 +276,7 @@ CLIENTS: dict[str, Any] = {
     "tinygrad": tinygrad,
     "bitsandbytes": bitsandbytes,
     "cupy": cupy,
+    "llama.cpp": llama,
     "rocm-examples": rocm_examples,
 }
 
