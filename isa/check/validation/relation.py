@@ -115,7 +115,7 @@ class Relation:
             registers[SGPR0 + i] = terms.unknown(str(Reg("s", i)), 32, uniform=True)
         registers[0] = terms.unknown("v0", 32, uniform=False, ones=(1 << 10 * (wave.workitem_id + 1)) - 1)
         registers[EXEC_AT] = terms.mask(self.exists)
-        registers[SCC_AT] = terms.false
+        registers[SCC_AT] = terms.unknown("scc", 1, uniform=True)
         return registers
 
     # --- the order
@@ -357,13 +357,13 @@ class _Join:
 
     def _owned(self, at: int) -> bool:
         before = self.old[at] if self.old is not None else None
-        return before is not None and before.op == "unknown" and before.args[2] == self.node
+        return before is not None and self.terms.owner(before) == self.node
 
     def _meet(self, at: int, part: str, values: tuple[Term, ...], before: Term | None = None) -> Term:
         """The term that all ways have, or an unknown that is shared with what comes with the same terms on all ways."""
         if before is None and not part and self.old is not None:
             before = self.old[at]
-        own = before is not None and before.op == "unknown" and before.args[2] == self.node
+        own = before is not None and self.terms.owner(before) == self.node
         term = values[0]
         if not own and all(v is term for v in values) and self.node not in term.owners:
             return term

@@ -105,7 +105,15 @@ class Terms:
 
     def unknown(self, name: Hashable, width: int, *, uniform: bool, owner: Hashable = None, ones: int = -1) -> Term:
         """An unknown of its own. owner: whoever gives it a new value from time to time."""
-        return self.make("unknown", width, name, uniform, owner, ones, uniform=uniform, owner=owner, ones=ones)
+        found = self.make("unknown", width, name, uniform, owner, ones, uniform=uniform, owner=owner, ones=ones)
+        return self._node(found, self.true, self.false) if width == 1 else found
+
+    @staticmethod
+    def owner(t: Term) -> Hashable:
+        """Of an unknown: its owner."""
+        if t.op == "ite" and t.args[1].value == 1 and t.args[2].value == 0:
+            t = t.args[0]
+        return t.args[2] if t.op == "unknown" else None
 
     # --- sums
     @staticmethod

@@ -178,6 +178,7 @@ WRONG = {
     "a clamp": (("v_mul_f32_e32 v11, v9, v10", "v_mul_f32_e64 v11, v9, v10 clamp"),),
     "a register that is still in use": (("v_cmp_ne_u32_e64 s9", "v_mov_b32_e32 v7, v4\n\tv_cmp_ne_u32_e64 s9"),),
     "more registers than the descriptor gives": (("s_mov_b32 s8, 0", "s_mov_b32 s8, 0\n\tv_mov_b32_e32 v60, 0"),),
+    "a carry of which nothing is known": (("s_mov_b32 s8, 0", "s_addc_u32 s8, 0, 0"),),
     "less LDS": (("fixed_size 8192", "fixed_size 4096"),),
 }  # fmt: skip
 
