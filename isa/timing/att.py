@@ -27,7 +27,8 @@ _VERSION = "3.0.0"
 _SMEM, _SALU, _VMEM, _LDS, _VALU, _JUMP, _IMMEDIATE = 1, 2, 3, 5, 6, 7, 9
 _CATEGORIES = {
     engine_abi.VALU: _VALU, engine_abi.SALU: _SALU, engine_abi.SMEM: _SMEM, engine_abi.LDS_LOAD: _LDS,
-    engine_abi.LDS_STORE: _LDS, engine_abi.LOAD: _VMEM, engine_abi.STORE: _VMEM, engine_abi.BRANCH: _JUMP,
+    engine_abi.LDS_STORE: _LDS, engine_abi.LDS_EXCHANGE: _LDS, engine_abi.LOAD: _VMEM,
+    engine_abi.STORE: _VMEM, engine_abi.BRANCH: _JUMP,
 }  # fmt: skip
 
 

@@ -62,6 +62,8 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
             wait[i] = [waits.get(counter, -1) for counter in _COUNTERS]
         elif kind[i] == engine_abi.SMEM:
             value[i] = engine_abi.CLAUSED if i in claused else 0
+        elif kind[i] == engine_abi.LDS_EXCHANGE:
+            dwords[i], counter[i] = 1, _COUNTERS.index(inst.counters[0])
         elif inst.desc.access is not None:
             dwords[i] = _dwords(inst.desc.access)
             counter[i] = _COUNTERS.index(inst.counters[0]) if inst.counters else 0
@@ -119,6 +121,8 @@ def _costs(insts: Sequence[Instruction], numbers: Mapping[str, float]) -> tuple[
             latency[i] = round(numbers[found.latency] - numbers[found.passes] + 1)
         elif inst.desc.access is not None:
             path[i] = _path(inst, inst.desc.access, numbers)
+        elif inst.desc.sched == "lds_exchange":
+            path[i] = round(numbers["path_lds_load"])
     return passes, latency, path
 
 

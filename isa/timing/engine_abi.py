@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-VALU, SALU, SMEM, LDS_LOAD, LDS_STORE, LOAD, STORE, WAIT, BARRIER, BRANCH, INTERNAL, END, PRIO = range(13)
-"""What an instruction is for the issue logic. INTERNAL: s_nop, s_clause and their kind, which need no unit."""
+VALU, SALU, SMEM, LDS_LOAD, LDS_STORE, LOAD, STORE, WAIT, BARRIER, BRANCH, INTERNAL, END, PRIO, LDS_EXCHANGE = range(14)
+"""What an instruction is for the issue logic. INTERNAL: s_nop, s_clause and their kind, which need no unit.
+LDS_EXCHANGE: what lanes give each other through LDS, of which no address is recorded."""
 
-KIND_NAMES = "VALU SALU SMEM LDS_LOAD LDS_STORE LOAD STORE WAIT BARRIER BRANCH INTERNAL END PRIO".split()
+KIND_NAMES = "VALU SALU SMEM LDS_LOAD LDS_STORE LOAD STORE WAIT BARRIER BRANCH INTERNAL END PRIO LDS_EXCHANGE".split()
 
 BUSY, BANK, DEPENDENCY, LDS_WAIT, LDS_BANDWIDTH, GMEM, BARRIER_WAIT, BRANCH_COST, DRAIN, SCALAR, FETCH, ISSUE, TAIL = (
     range(13)

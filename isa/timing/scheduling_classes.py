@@ -10,8 +10,12 @@ Sources as in rdna3.py. "ACO" is what Mesa's compiler takes for gfx10 and later 
 the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's labels name cycles: VALUB_4 takes 4.
 
 Not timed: v_qsad and v_mqsad, v_interp, v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, s_trap,
-invalidations of scalar caches; and values that lanes exchange through LDS, whose bank cycles no trace of a launch
-holds.
+invalidations of scalar caches.
+
+Values that lanes exchange through LDS (ds_bpermute, ds_permute, ds_swizzle) take the way of a load and one cycle of the
+LDS: its banks are as many as a wave has lanes, and a lane's value lies in its own ("AMD GCN Assembly: Cross-Lane
+Operations", gpuopen.com: they use the hardware of LDS and none of its memory). Lanes of ds_permute that write one lane
+may take more.
 
 Transcendentals take the vector ALU for one cycle, as every other instruction, and a unit beside it for four (ACO has
 them on a resource of their own; not measured), so that three other instructions fit beside each.
@@ -76,7 +80,7 @@ COSTS: dict[str, Cost | None] = {
     "lds_load": Cost(engine_abi.LDS_LOAD, "SQTT: LDS_RD"),
     "lds_store": Cost(engine_abi.LDS_STORE, "SQTT: LDS_WR_2 and its kind"),
     "lds_atomic": Cost(engine_abi.LDS_STORE, "assumed: as a store, and as a load where it gives back the old value"),
-    "lds_exchange": None,
+    "lds_exchange": Cost(engine_abi.LDS_EXCHANGE, "assumed: as lds_load of words in banks of their own"),
     "lds_nop": None,
     "global_load": Cost(engine_abi.LOAD, "SQTT: SGMEM_RD_1, SGMEM_RD_2"),
     "global_store": Cost(engine_abi.STORE, "SQTT: SGMEM_WR_2 and its kind"),

@@ -71,7 +71,7 @@ _VALU, _SALU, _SMEM = {0x0B, 0x0D, 0x0E, 0x0F, 0x73}, {0x00, 0x72}, {0x01}
 _MEMORY, _LDS = {*range(0x1C, 0x29)}, {*range(0x29, 0x2F)}
 _OPS = {
     engine_abi.VALU: _VALU, engine_abi.SALU: _SALU, engine_abi.SMEM: _SMEM, engine_abi.LDS_LOAD: _LDS,
-    engine_abi.LDS_STORE: _LDS, engine_abi.LOAD: _MEMORY, engine_abi.STORE: _MEMORY,
+    engine_abi.LDS_STORE: _LDS, engine_abi.LDS_EXCHANGE: _LDS, engine_abi.LOAD: _MEMORY, engine_abi.STORE: _MEMORY,
     engine_abi.BRANCH: {_JUMP, _JUMP_NOT, 0x05}, engine_abi.BARRIER: {0x13},
 }  # fmt: skip
 """By the kind of an instruction, the operations that an INST of it may have; what is not here has IMMEDIATE packets."""

@@ -107,5 +107,5 @@ def test_without_a_launch_more_work_costs_more_and_two_readings_agree() -> None:
 
 def test_an_instruction_without_a_time_is_refused() -> None:
     clock = optimise.without_launch("k", cards.card("7900 XTX"))
-    with pytest.raises(IsaError, match="the time of ds_bpermute_b32 is not known"):
-        clock.quick(parse(WMMA.replace("\ts_addk_i32", "\tds_bpermute_b32 v2, v1, v1\n\ts_addk_i32") + FOOTER))
+    with pytest.raises(IsaError, match="the time of v_pipeflush is not known"):
+        clock.quick(parse(WMMA.replace("\ts_addk_i32", "\tv_pipeflush\n\ts_addk_i32") + FOOTER))

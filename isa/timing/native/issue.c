@@ -106,8 +106,8 @@ static void held(const struct engine *e, const struct cu *cu, const struct wave 
             until(h, w->smem_next, SCALAR);
         break;
     }
-    case LDS_LOAD: case LDS_STORE: case LOAD: case STORE:
-        until(h, w->written + (op->kind < LOAD ? m->to_lds : m->to_vmem) - m->issue_to_execute, DRAIN);
+    case LDS_LOAD: case LDS_STORE: case LDS_EXCHANGE: case LOAD: case STORE:
+        until(h, w->written + (op->kind == LOAD || op->kind == STORE ? m->to_vmem : m->to_lds) - m->issue_to_execute, DRAIN);
         scalars(e, w, op, h);
         if (cu->path - m->path_queue > h->until) {
             h->path = h->until <= e->t;

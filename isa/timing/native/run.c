@@ -70,7 +70,7 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
     struct cu *cu = &e->cus[simd / 2];
     int64_t when = e->t + 1, known = e->n_events;
     const bool at_once = w->accessed && e->t == w->last_t + m->after_access; /* no counter held it */
-    w->accessed = kind >= LDS_LOAD && kind <= STORE;
+    w->accessed = (kind >= LDS_LOAD && kind <= STORE) || kind == LDS_EXCHANGE;
     note_issue(e, simd, row, w, i);
     switch (kind) {
     case VALU: {
@@ -86,8 +86,8 @@ static int64_t issue(struct engine *e, int64_t simd, int64_t at, int64_t row, in
         completes(w, LGKM, e->t + m->smem_latency, 0, true);
         w->smem_next = e->t + m->smem_gap;
         break;
-    case LDS_LOAD: case LDS_STORE:
-        lds(e, cu, simd / 2, s, w, i, kind == LDS_LOAD);
+    case LDS_LOAD: case LDS_STORE: case LDS_EXCHANGE:
+        lds(e, cu, simd / 2, s, w, i, kind);
         break;
     case LOAD: case STORE:
         memory(e, cu, w, row, i, kind == LOAD);

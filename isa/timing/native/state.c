@@ -41,7 +41,7 @@ static uint8_t unit_of(int64_t kind)
     case VALU: return VALU_UNIT;
     case SALU: return 2;
     case SMEM: return 4;
-    case LDS_LOAD: case LDS_STORE: return 8;
+    case LDS_LOAD: case LDS_STORE: case LDS_EXCHANGE: return 8;
     case LOAD: case STORE: return 16;
     case BRANCH: case BARRIER: return 32;
     default: return 0;

@@ -71,6 +71,18 @@ def test_copy_and_triad_of_a_card_that_nothing_was_fitted_to() -> None:
     assert predicted(BY_NAME["a + b"], on) == pytest.approx(226, rel=0.1)
 
 
+def test_lanes_exchange_in_the_time_of_an_lds_load_without_conflicts() -> None:
+    def cycles(name: str, body: str) -> float:
+        setup = ["v_and_b32_e32 v1, 31, v0", "v_lshlrev_b32_e32 v1, 2, v1"]
+        one = micro.Micro(name, setup, 16 * [body] + ["s_waitcnt lgkmcnt(0)"], [], vgprs=8, lds=128)
+        return micro.predicted_cycles(one, 0, XTX)
+
+    load = cycles("lab_load", "ds_load_b32 v2, v1")
+    assert cycles("lab_bpermute", "ds_bpermute_b32 v2, v1, v0") == load
+    assert cycles("lab_swizzle", "ds_swizzle_b32 v2, v0 offset:swizzle(SWAP,1)") == load
+    assert cycles("lab_add", "v_add_f32_e32 v2, v0, v0") < load
+
+
 RUN = ("dual FMA", "chain with s_delay_alu", "64-bit multiply-add", "exp with three adds", "DPP", "f16 dot product",
        "WMMA f16", "WMMA f16, operands on one bank", "WMMA iu4", "LDS b64, WGP mode", "L0", "L1", "L2")  # fmt: skip
 
