@@ -1,18 +1,20 @@
 """What docs/timing.md shows is what its commands print: each line of a block that is there, in its order.
 
 Blocks whose command needs a file of somebody else's are left out; so are lines that name this machine, and "..." stands
-for lines that are not shown. The figures are of code that clang 22 makes."""
+for lines that are not shown. Each command runs in a process of its own, as a reader's does: a process has one simulated
+card. The figures are of code that clang 22 makes."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from hipgemm.cli import main
 from isa import toolchain
 
 PAGE = Path(__file__).parents[2] / "docs" / "timing.md"
@@ -62,6 +64,8 @@ def test_a_line_that_is_not_printed_is_missed() -> None:
     ("command", "shown"), [b for b in blocks() if not others(b[0])], ids=lambda b: b if isinstance(b, str) else ""
 )
 def test_the_page_shows_what_is_printed(command: str, shown: list[str]) -> None:
-    result = CliRunner().invoke(main, shlex.split(command))
-    assert result.exit_code == 0, result.output
-    assert not missing(shown, result.stdout)
+    words = [sys.executable, "-m", "hipgemm", *shlex.split(command)]
+    environment = {**os.environ, "PYTHONPATH": str(PAGE.parents[1])}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not missing(shown, done.stdout)
