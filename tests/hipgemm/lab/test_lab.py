@@ -119,7 +119,7 @@ def test_wider_loads_are_fewer_and_padding_costs_its_copies(study: Callable[...,
 
 @needs_compiler
 def test_conflict_free_pairs_take_one_cycle_and_two_way_ones_two() -> None:
-    """What the cycle model says of all patterns; `lab banks` below also runs them."""
+    """What the cycle model says of all patterns."""
     on, cycles = card("7900 XTX"), {}
     for pattern in PATTERNS:
         one = banks.kernel(pattern)
@@ -130,6 +130,12 @@ def test_conflict_free_pairs_take_one_cycle_and_two_way_ones_two() -> None:
     assert min(cycles, key=lambda name: cycles[name]) in ("conflict-free", "same register")
     assert cycles["two-way"] > 1.9 * cycles["conflict-free"]
     assert cycles["reuse of both"] < 1.1
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_all_patterns_compute_what_they_should(study: Callable[..., dict[str, Any]]) -> None:
+    assert len(study("banks", "EXPERIMENT")["rows"]) == len(PATTERNS)
 
 
 @needs_compiler
@@ -196,7 +202,11 @@ def test_without_a_name_it_lists_them() -> None:
 
 @needs_compiler
 def test_the_verb_prints_a_table_and_writes_its_plot(run_program: Run, tmp_path: Path, read_page: Any) -> None:
-    verb = "from hipgemm.cli import main; main(['lab', 'banks', *sys.argv[1:], '--device', 'simulated'])"
+    verb = (
+        "from hipgemm.cli import main; from hipgemm.lab import banks; "
+        "banks.EXPERIMENT = banks.Banks(banks.PATTERNS[:2]); "
+        "main(['lab', 'banks', *sys.argv[1:], '--device', 'simulated'])"
+    )
     done = run_program(verb, "-o", str(tmp_path / "banks.svg"))
     assert "conflict-free" in done.stdout
     assert "times: predicted" in done.stdout
