@@ -185,12 +185,16 @@ def llama(folder: Path) -> tuple[str, bool]:
 
 def llama_table(run: dict[str, Any]) -> str:
     """Markdown: a row for each type of weights."""
-    head = [f"| weights | | same tokens, of {run['tokens']} | largest error of a step's logits |", "|---|---|---|---|"]
-    rows = [
-        f"| {row['kind']} | {'right' if row['right'] else 'wrong'} | {row['same']} | {row['error']:.1e} |"
-        for row in run["rows"]
+    head = [
+        f"| weights | | same tokens, of {run['tokens']} | largest error of a step, to the CPU | median, to float64 "
+        "| the same, of NumPy's chain | a product, to NumPy's |",
+        "|---|---|---|---|---|---|---|",
     ]
-    return "\n".join([*head, *rows]) + "\n"
+    for row in run["rows"]:
+        said = [row["kind"], "right" if row["right"] else "wrong", str(row["same"]), f"{row['error']:.1e}"]
+        said += [f"{row[key]:.1e}" if key in row else "" for key in ("exact", "modelled", "product")]
+        head.append(f"| {' | '.join(said)} |")
+    return "\n".join(head) + "\n"
 
 
 VALIDATED = "Validation passed"
