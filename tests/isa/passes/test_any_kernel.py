@@ -23,29 +23,7 @@ HEAD = """k:
 	s_branch .Lcase
 .Lcase:
 """
-FOOTER = """
-	.amdhsa_kernel k
-		.amdhsa_group_segment_fixed_size 8192
-		.amdhsa_user_sgpr_count 2
-		.amdhsa_user_sgpr_kernarg_segment_ptr 1
-		.amdhsa_next_free_vgpr 32
-		.amdhsa_next_free_sgpr 8
-	.end_amdhsa_kernel
-	.amdgpu_metadata
-amdhsa.kernels:
-  - .args:
-      - .address_space: global
-        .name: p
-        .offset: 0
-        .size: 8
-        .value_kind: global_buffer
-    .group_segment_fixed_size: 8192
-    .kernarg_segment_size: 8
-    .name: k
-    .sgpr_count: 10
-    .vgpr_count: 32
-	.end_amdgpu_metadata
-"""
+FOOTER = (CASES.parents[1] / "footer.s").read_text()
 EACH = ("rename-banks", "relax-waits", "pair", "schedule", "delay-alu", "clause")
 
 
