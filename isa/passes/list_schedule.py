@@ -55,15 +55,18 @@ class Pair:
     """
 
     name: ClassVar[str] = "pair"
+    by_height: ClassVar[bool] = False
+    """Whether what the longest way hangs on goes first, or what stands first in the text."""
+
     commute: bool = True
     rule: str = bank_rules.DEFAULT
 
     def run(self, program: Program) -> Program:
-        return _run(program, Options("source", self.commute, self.rule))
+        return _run(program, self)
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Pair):
     """List scheduling of each block: loads as early as their addresses are there, what the longest way hangs on first,
     pairs as `pair` forms them.
 
@@ -73,23 +76,10 @@ class Schedule:
     """
 
     name: ClassVar[str] = "schedule"
-    commute: bool = True
-    rule: str = bank_rules.DEFAULT
-
-    def run(self, program: Program) -> Program:
-        return _run(program, Options("latency", self.commute, self.rule))
+    by_height: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a block is ordered."""
-
-    priority: str
-    commute: bool
-    rule: str
-
-
-def _run(program: Program, options: Options) -> Program:
+def _run(program: Program, options: Pair) -> Program:
     if options.rule not in bank_rules.RULES:
         raise IsaError(f"no bank rule {options.rule!r}", expected=", ".join(bank_rules.RULES))
 
@@ -127,7 +117,7 @@ _Partner = tuple[int, Half, Half, tuple[Source, ...]]
 class _Scheduler:
     """One block on its way into another order."""
 
-    def __init__(self, rows: Sequence[Row], function: Function, pending: int, options: Options) -> None:
+    def __init__(self, rows: Sequence[Row], function: Function, pending: int, options: Pair) -> None:
         self.rows, self.options = rows, options
         self.most = function.cfg.family.vopd
         insts = [row.inst for row in rows]
@@ -164,7 +154,7 @@ class _Scheduler:
         return height
 
     def _rank(self, node: int) -> tuple[int, int]:
-        return (0 if self.options.priority == "source" else -self.height[node], node)
+        return (-self.height[node] if self.options.by_height else 0, node)
 
     def slots(self) -> list[Slot]:
         """The new order."""
