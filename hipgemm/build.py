@@ -137,7 +137,7 @@ def build(
             _publish(folder, out, kernel.stem)
             raise
 
-    folder = cache.make("build", f"{kernel.stem}-{_key(kernel, arch, tools, flags)}", fill)
+    folder = cache.make("build", _entry(kernel, arch, tools, flags), fill)
     record = json.loads((folder / "build.json").read_text())
     stages = [Stage.from_json(s) for s in record["stages"]]
     if cached:
@@ -266,7 +266,7 @@ def lines_of(
     def fill(folder: Path) -> None:
         _compiled(kernel, arch, tools, flags, folder / "lines.s")
 
-    file = cache.make("lines", f"{kernel.stem}-{_key(kernel, arch, tools, flags)}", fill) / "lines.s"
+    file = cache.make("lines", _entry(kernel, arch, tools, flags), fill) / "lines.s"
     other = parse(file.read_text(), file.name)
     sources = source_of(other)
     rows = [[(n, str(x.instruction)) for n, x in enumerate(p.lines) if x.instruction] for p in (program, other)]
@@ -399,6 +399,11 @@ def _assembly_stage(stage: str, program: Program, kernel: str, start: float, sai
 def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> None:
     if on_stage:
         on_stage(stage, next((s.shape for s in reversed(before) if s.shape), None))
+
+
+def _entry(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:
+    """The stage folder's name in the cache: begins as the kernel is called, whatever its file is called."""
+    return f"{re.sub(r'[^A-Za-z0-9_-]', '_', kernel.stem)[:80]}-{_key(kernel, arch, tools, flags)}"
 
 
 def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> str:

@@ -397,6 +397,14 @@ def test_kernels_of_cpp_are_called_as_the_source_calls_them(tmp_path: Path, monk
 KERNEL_OF_ONE = "#include <hip/hip_runtime.h>\n__global__ void one(float *y) { *y = 1; }"
 
 
+def test_a_file_with_dots_and_spaces_in_its_name(tmp_path: Path) -> None:
+    """Assembly as --save-temps calls it."""
+    (file := tmp_path / "one two.v1-gfx1100.s").write_text(emit(readable(rung("kernel1"))))
+    done = CliRunner().invoke(main, ["build", str(file), "-o", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / file.stem / f"{file.stem}.hsaco").is_file()
+
+
 def test_passes_rewrite_the_kernel_that_is_named(tmp_path: Path) -> None:
     """Of several in a file; the others stay as they are."""
     text = emit(readable(rung("kernel5")))
