@@ -1,0 +1,140 @@
+"""A kernel of a code object as assembly that passes and provers read, and that an assembler takes.
+
+In: a `CodeObject`, a kernel. Out: a `Program` of that kernel alone: LLVM's text of each instruction with labels where
+branches go, its descriptor as directives, its metadata as LLVM writes them.
+
+The descriptor is told in the directives that `isa.object.descriptor` decodes; VGPRs as the metadata count them, since
+the descriptor holds them in granules. `isa.object.splice` puts what an assembler made of it back.
+
+Limits, each refused by name: waves of 64 lanes, bytes that are no instruction, calls and jumps through registers, and
+what depends on where the code lies (s_getpc_b64): code that is rewritten may move.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from isa.analysis import cfg, resources
+from isa.asm.disassembler import disassemble
+from isa.asm.parse import parse, parse_disassembly
+from isa.asm.program import Instruction, Program
+from isa.errors import IsaError
+from isa.object.code_object import CodeObject, DescribedKernel
+from isa.semantics.branches import branch_target
+
+_NEVER = {"s_getpc_b64": "takes its own address", "s_call_b64": "calls", "s_swappc_b64": "calls",
+          "s_setpc_b64": "jumps through a register"}  # fmt: skip
+_ROUND = ("round_mode_32", "round_mode_16_64", "denorm_mode_32", "denorm_mode_16_64")
+_EXCEPTIONS = ("fp_ieee_invalid_op", "fp_denorm_src", "fp_ieee_div_zero", "fp_ieee_overflow", "fp_ieee_underflow",
+               "fp_ieee_inexact", "int_div_zero")  # fmt: skip
+
+
+def text_of(code: CodeObject, name: str | None = None, file: str = "") -> Program:
+    """The kernel as a program. file: what messages call it. IsaError for what the module's docstring excludes."""
+    kernel = code.kernel(name, file or "this code object")
+    rows = instructions(code, kernel.name)
+    return parse("\n".join(_lines(code, kernel, rows)) + "\n", file or f"{kernel.name}.s")
+
+
+def instructions(code: CodeObject, name: str) -> list[Instruction]:
+    """A kernel's instructions with their addresses, none of which the module's docstring excludes."""
+    kernel = code.kernel(name)
+    descriptor = kernel.descriptor
+    if not descriptor.wave32:
+        raise IsaError(f"{name} runs waves of 64 lanes", expected="a kernel for wave32")
+    if not kernel.code_size:
+        raise IsaError(f"{name} has no code", expected="a symbol with a size")
+    rows = disassemble(code.code(name), descriptor.entry, code.arch)
+    found = parse_disassembly(rows, name, code.arch)
+    for inst in found:
+        if inst.mnemonic in _NEVER:
+            raise inst.error(f"{name} {_NEVER[inst.mnemonic]}, and code that is rewritten may move",
+                             hint="rewrite the compiler's assembly instead (-S, or hipgemm cc)")  # fmt: skip
+    return found
+
+
+def _lines(code: CodeObject, kernel: DescribedKernel, rows: Sequence[Instruction]) -> Iterator[str]:
+    name = json.dumps(kernel.name) if not kernel.name.replace("_", "").isalnum() else kernel.name
+    targets = sorted({at for inst in rows if isinstance(at := branch_target(inst), int)})
+    labels = {at: f".LBB0_{n}" for n, at in enumerate(targets)}
+    starts = {inst.address for inst in rows}
+    for at in targets:
+        if at not in starts:
+            raise IsaError(f"{kernel.name} branches to {at:#x}, where none of its instructions begins")
+    yield f'\t.amdgcn_target "amdgcn-amd-amdhsa--{code.arch}"'
+    yield f"\t.amdhsa_code_object_version {code.abi_version + 2}"
+    yield from ("\t.text", f"\t.protected\t{name}", f"\t.globl\t{name}", "\t.p2align\t8")
+    yield from (f"\t.type\t{name},@function", f"{name}:")
+    for inst in rows:
+        if inst.address in labels:
+            yield f"{labels[inst.address]}:"
+        at = branch_target(inst)
+        yield f"\t{inst.mnemonic} {labels[at]}" if isinstance(at, int) else f"\t{inst}"
+    yield from (".Lfunc_end0:", f"\t.size\t{name}, .Lfunc_end0-{name}")
+    yield from ('\t.section\t.rodata,"a",@progbits', "\t.p2align\t6", f"\t.amdhsa_kernel {name}")
+    flow = cfg.of_instructions(rows, kernel.name)
+    yield from (f"\t\t.amdhsa_{key} {value}" for key, value in directives(kernel, resources.used(flow)).items())
+    yield from ("\t.end_amdhsa_kernel", "\t.text", "\t.amdgpu_metadata", "---", "amdhsa.kernels:")
+    yield from _metadata(kernel.metadata)
+    yield from (f"amdhsa.target:   amdgcn-amd-amdhsa--{code.arch}", "amdhsa.version:", "  - 1", "  - 2", "...")
+    yield "\t.end_amdgpu_metadata"
+
+
+def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, int]:
+    """The directives, without `.amdhsa_`, that stand for a kernel's descriptor. used: by its code."""
+    d = kernel.descriptor
+    vcc = used.sgprs <= kernel.sgprs - 2
+    granules = -(-max(kernel.vgprs, 1) // 8) * 8
+    found = {
+        "group_segment_fixed_size": d.lds_bytes,
+        "private_segment_fixed_size": d.scratch_bytes,
+        "kernarg_size": d.kernarg_bytes,
+        "user_sgpr_count": d.user_sgpr_count,
+        **{f"user_sgpr_{name}": 1 for name, _ in d.user_sgprs if name != "kernarg_preload"},
+        "wavefront_size32": 1,
+        "uses_dynamic_stack": d.dynamic_stack,
+        "enable_private_segment": d.enable_scratch,
+        **{f"system_sgpr_workgroup_id_{axis}": on for axis, on in zip("xyz", d.workgroup_id, strict=True)},
+        "system_sgpr_workgroup_info": d.workgroup_info,
+        "system_vgpr_workitem_id": d.workitem_id,
+        "next_free_vgpr": kernel.vgprs if granules == d.vgprs else d.vgprs,
+        "next_free_sgpr": max(kernel.sgprs - 2 * vcc, 0),
+        "reserve_vcc": vcc,
+        **{f"float_{key}": d.float_mode >> 2 * i & 3 for i, key in enumerate(_ROUND)},
+        "dx10_clamp": d.dx10_clamp,
+        "ieee_mode": d.ieee,
+        "fp16_overflow": d.fp16_overflow,
+        "workgroup_processor_mode": d.wgp_mode,
+        "memory_ordered": d.mem_ordered,
+        "forward_progress": d.forward_progress,
+        "shared_vgpr_count": d.shared_vgprs // 8,
+        "inst_pref_size": d.prefetch_lines,
+        **{f"exception_{key}": d.exceptions >> i & 1 for i, key in enumerate(_EXCEPTIONS)},
+    }
+    return {key: int(value) for key, value in found.items()}
+
+
+def _metadata(kernel: Mapping[str, Any]) -> Iterator[str]:
+    """A kernel's map, as LLVM lays it out: keys in order, arguments first."""
+    mark = "  - "
+    for key in sorted(kernel):
+        value = kernel[key]
+        if key == ".args" and value:
+            yield f"{mark}{key}:"
+            for argument in value:
+                inner = "      - "
+                for word in sorted(argument):
+                    yield f"{inner}{word}: {_yaml(argument[word])}"
+                    inner = "        "
+        else:
+            yield f"{mark}{key}: {_yaml(value)}"
+        mark = "    "
+
+
+def _yaml(value: Any) -> str:
+    """JSON is YAML; plain words stand as LLVM writes them."""
+    if isinstance(value, str) and value.replace("_", "").isalnum() and not value[0].isdigit():
+        return value
+    return json.dumps(value)
