@@ -23,7 +23,7 @@ from hipgemm.inspection import Inspection, flow_of, inspect
 from hipgemm.linting import lint
 from isa.asm.program import Program
 from isa.display import Shown
-from isa.errors import Finding
+from isa.errors import Finding, IsaError
 
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
@@ -103,9 +103,13 @@ def difference(
     now = inspect(new, files[1], own)
     before_name = now.kernel if now.kernel in old.kernels else None
     before = inspect(old, files[0], before_name)
-    proof, why = None, "code objects are not proved: provers read assembly"
-    if isinstance(old, Program) and isinstance(new, Program):
-        proof, why = proving.same(old, new, kernel, now.kernel), ""
+    proof, why = None, ""
+    try:
+        texts = [proving.readable(g, one.kernel, f) for g, one, f in zip((old, new), (before, now), files, strict=True)]
+    except IsaError as error:
+        why = error.message
+    else:
+        proof = proving.same(texts[0], texts[1], kernel, now.kernel)
     found = [lint(given, file, one.kernel) for given, file, one in zip((old, new), files, (before, now), strict=True)]
     return KernelDifference(
         files, now.kernel, _numbers(before, now), _hunks(old, new, files, (before.kernel, now.kernel)),

@@ -23,6 +23,8 @@ from isa.errors import IsaError
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
 from isa.object import metadata
+from isa.object.code_object import CodeObject
+from isa.object.to_text import text_of
 
 
 class Disproved(IsaError):
@@ -199,6 +201,12 @@ def _held(kernel: Kernel, original: Program, program: Program, first: str, secon
         other = prove(original, program, first, second, facts=facts(kernel, program, second))
         return proof if other.verdict == "unproven" else other
     return proof
+
+
+def readable(given: Program | CodeObject, name: str | None = None, called: str = "") -> Program:
+    """What provers read: assembly; of a code object the text of one kernel, `called` what messages call it. IsaError
+    where that cannot be had."""
+    return given if isinstance(given, Program) else text_of(given, name, called)
 
 
 def by_definition(kernel: Kernel, program: Program) -> Proof:

@@ -42,7 +42,6 @@ from hipgemm.launch import (
 )
 from hipgemm.launch_request import LaunchRequest, launch_of
 from hipgemm.problem import Problem
-from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError
 
@@ -182,14 +181,13 @@ class RawKernel:
         return inspect(given, self.kernel.title, self.kernel.name or None)
 
     def prove_against(self, other: RawKernel) -> Proof:
-        """That it computes what the other one does, for all data, or what is different. IsaError for code objects."""
+        """That it computes what the other one does, for all data, or what is different."""
         from hipgemm import proving
 
-        programs = [readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (other, self)]
-        for k, program in zip((other, self), programs, strict=True):
-            if not isinstance(program, Program):
-                raise IsaError(f"{k.kernel.title} is a code object, which provers do not read", expected="assembly")
-        original, program = (p for p in programs if isinstance(p, Program))
+        original, program = (
+            proving.readable(readable(k.kernel, arch=k.arch, hipcc=k.hipcc), k.kernel.name or None, k.kernel.title)
+            for k in (other, self)
+        )
         name = None if isinstance(self.kernel, Gemm) else self.kernel.name or None
         return proving.same(original, program, self.kernel, name)
 

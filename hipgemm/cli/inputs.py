@@ -46,12 +46,12 @@ def writable(file: Path, *, folder: bool = False) -> Path:
     return file
 
 
-def write(file: Path, text: str) -> None:
-    """Writes a page, and says so on stderr. IsaError where it cannot be written."""
+def write(file: Path, what: str | bytes) -> None:
+    """Writes a page or a code object, and says so on stderr. IsaError where it cannot be written."""
     import click
 
     try:
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(what.encode() if isinstance(what, str) else what)
     except OSError as error:
         raise IsaError(f"cannot write {file}: {error.strerror}") from error
     click.echo(f"wrote {file}", err=True)

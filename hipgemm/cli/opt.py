@@ -3,7 +3,9 @@ proof that they changed nothing it does."""
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
     from hipgemm.optimise import Clock
     from isa.asm.program import Program
+    from isa.object.code_object import CodeObject
 
 
 @click.command("opt", cls=KernelCommand)
@@ -46,7 +49,7 @@ def command(
     what: str, passes: str | None, budget: float, explain: bool, card_name: str, out: Path | None, wanted: bool,
     problem: Problem, request: LaunchRequest, code: CodeOptions,
 ) -> None:  # fmt: skip
-    """Run passes on assembly, on what the compiler makes of HIP source, or on a kernel of the ladder.
+    """Run passes on assembly, on what the compiler makes of HIP source, on a code object, or on a kernel of the ladder.
 
     Without --passes those for any kernel are tried, alone and one after the other, and what the cycle model predicts to
     be fastest is kept; where nothing gains, the input stays as it is. The prediction is of the kernel's launch, where
@@ -54,6 +57,9 @@ def command(
 
     The program is verified before and after each pass. Exit status 1 with --prove where the proof could not be had; the
     result is written all the same.
+
+    Of a code object (also in a bundle, or a kernel of a library with --kernel) a code object comes out, in which what
+    got faster and was proved is rewritten, and all else is kept byte for byte.
     """
     from hipgemm import optimise, proving
     from hipgemm.build import readable
@@ -69,7 +75,9 @@ def command(
     kernel = inputs.kernel(what, code)
     given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
     if not isinstance(given, Program):
-        raise IsaError(f"{what} is a code object, which passes do not read", expected="HIP source or assembly")
+        clocks = functools.partial(_clock, kernel, request=request, problem=problem, card_name=card_name)
+        unproven = _code_object(what, kernel, given, code.name, clocks, budget, passes, out)
+        sys.exit(1 if wanted and unproven else 0)
     made = given
     names = [code.name] if code.name else list(given.kernels)
     if passes is not None:
@@ -78,7 +86,7 @@ def command(
     else:
         for name in names:
             with steps() as say:
-                clock, why = _clock(kernel, given, name, request, problem, card_name, alone=len(names) == 1)
+                clock, why = _clock(kernel, given, name, request, problem, card_name)
                 found = optimise.optimise(made, name, clock, budget / len(names), say)
             made = found.program
             for line in optimise.table(found, name, why):
@@ -99,8 +107,37 @@ def command(
         sys.exit(0 if all(proof.proved for proof in proofs) else 1)
 
 
+def _code_object(
+    what: str, kernel: Kernel, given: CodeObject, name: str | None, clock: Callable[[Program, str], tuple[Clock, str]],
+    budget: float, passes: str | None, out: Path | None,
+) -> bool:  # fmt: skip
+    """Writes the code object with its kernels, or the one of that name, rewritten; whether one could not be proved."""
+    from hipgemm import optimise, rewriting
+    from hipgemm.cli import inputs
+    from isa.object import bundle
+
+    if out is None and sys.stdout.isatty():
+        raise IsaError(f"{what} is a code object, and so is what comes out", expected="-o FILE")
+    names = [given.kernel(name, what).name] if name else list(given.kernels)
+    assert isinstance(kernel.code, bytes)
+    with steps() as say:
+        search = rewriting.Search(clock, budget / max(len(names), 1), passes)
+        made, outcomes = rewriting.of_code_object(kernel.code, names, search, kernel, say)
+    for outcome in outcomes:
+        if outcome.found is not None:
+            for line in optimise.table(outcome.found, outcome.name, outcome.why):
+                click.echo(line, err=True)
+        click.echo(outcome.line, err=True)
+    whole = bundle.with_image(Path(what).read_bytes(), kernel.code, made) if Path(what).is_file() else None
+    if out is None:
+        click.echo(whole or made, nl=False)
+    else:
+        inputs.write(out, whole or made)
+    return any(outcome.proof is not None and not outcome.proof.proved for outcome in outcomes)
+
+
 def _clock(
-    kernel: Kernel, given: Program, name: str, request: LaunchRequest, problem: Problem, card_name: str, alone: bool
+    kernel: Kernel, given: Program, name: str, request: LaunchRequest, problem: Problem, card_name: str
 ) -> tuple[Clock, str]:
     """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
     import dataclasses
@@ -112,7 +149,7 @@ def _clock(
     from isa.timing import cards
 
     on = cards.card(card_name)
-    own = kernel if kernel.name == name or alone else dataclasses.replace(kernel, name=name)
+    own = kernel if kernel.name == name or len(given.kernels) == 1 else dataclasses.replace(kernel, name=name)
     try:
         launch = launch_of(Linked(own, b"", given, arch=on.arch), request, problem, on.cus)
     except BadLaunch as error:

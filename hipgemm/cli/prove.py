@@ -81,18 +81,12 @@ def command(
 
 
 def _program(kernel: Kernel, code: CodeOptions) -> Program:
+    """Assembly; of a code object what is disassembled."""
+    from hipgemm import proving
     from hipgemm.build import readable
-    from isa.asm.program import Program
-    from isa.errors import IsaError
 
-    program = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
-    if not isinstance(program, Program):
-        raise IsaError(
-            f"{kernel.title} is a code object, which provers do not read",
-            expected="HIP source or assembly, as a compiler or hipgemm writes it",
-            hint="prove the .s that it was made from",
-        )
-    return program
+    found = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
+    return proving.readable(found, code.name, kernel.title)
 
 
 def _against(kernel: str, assembly: str | None, original: str, code: CodeOptions) -> Proof:
@@ -100,10 +94,13 @@ def _against(kernel: str, assembly: str | None, original: str, code: CodeOptions
     from hipgemm import proving
     from hipgemm.cli import inputs
 
-    unnamed = dataclasses.replace(code, name=None)  # the name is looked up in both programs
-    given = inputs.kernel(kernel, unnamed)
-    program = _program(inputs.kernel(assembly, unnamed) if assembly else given, code)
-    return proving.same(_program(inputs.kernel(original, unnamed), code), program, given, code.name)
+    def read(what: str) -> Kernel:
+        """The name is looked up in both programs; of a library it says which code object."""
+        return inputs.kernel(what, code if Path(what).is_file() else dataclasses.replace(code, name=None))
+
+    given = read(kernel)
+    program = _program(read(assembly) if assembly else given, code)
+    return proving.same(_program(read(original), code), program, given, code.name)
 
 
 def _proof(

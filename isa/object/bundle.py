@@ -44,6 +44,8 @@ LONGEST_NAME = 4096
 _HEADERS = {2: "HHIIQ", 3: "HHQQQ"}
 """Of a compressed bundle by its version, after the magic: version, method, its own size, the size of what is in it, and
 a hash."""
+_ALIGN = 4096
+"""Of code objects in a bundle."""
 _ZLIB, _ZSTD = 0, 1
 _BUNDLE = re.compile(MAGIC + b"|" + COMPRESSED)
 
@@ -154,6 +156,31 @@ def _chosen(plain: Image, arch: str | None) -> bytes:
     if entry.size > LARGEST_IMAGE:
         raise CodeObjectError(f"the bundle's entry {entry.target} has {entry.size} bytes")
     return plain.take(entry.offset, entry.size, f"the bundle's entry {entry.target}")
+
+
+def with_image(data: bytes, old: bytes, new: bytes) -> bytes | None:
+    """A file that is one bundle, with another code object in the place of one of its; a compressed one comes out plain.
+    None for what is no bundle, or several."""
+    if not data.startswith((MAGIC, COMPRESSED)):
+        return None
+    plain, size = _plain(Image.of(data))
+    if _BUNDLE.search(data, size) is not None:
+        return None
+    entries = [(e.target, plain.take(e.offset, e.size, f"the entry {e.target}")) for e in _entries(plain)]
+    return bundled([(target, new if image == old else image) for target, image in entries])
+
+
+def bundled(entries: Sequence[tuple[str, bytes]]) -> bytes:
+    """A plain bundle of (target, code object), as clang-offload-bundler writes it."""
+    header = len(MAGIC) + 8 + sum(24 + len(target.encode()) for target, _ in entries)
+    table, bodies, at = b"", b"", -(-header // _ALIGN) * _ALIGN
+    start = at
+    for target, image in entries:
+        table += struct.pack("<QQQ", at, len(image), len(target.encode())) + target.encode()
+        bodies += image + bytes(-len(image) % _ALIGN)
+        at = start + len(bodies)
+    end = bodies[: len(bodies) - (-len(entries[-1][1]) % _ALIGN)] if entries else b""
+    return (MAGIC + struct.pack("<Q", len(entries)) + table).ljust(start, b"\0") + end
 
 
 def _in_a_row(data: memoryview) -> Iterator[Image]:

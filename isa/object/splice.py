@@ -63,7 +63,7 @@ def splice(image: bytes, new: Mapping[str, NewCode]) -> bytes:
     """The code object with the new code of kernels, by their names."""
     if not new:
         return image
-    code = load(image, runs=False)
+    code = load(image)
     file = _File(bytearray(image))
     file.counts(code, new)
     for name, made in new.items():
@@ -82,8 +82,12 @@ class _File:
     def __post_init__(self) -> None:
         self.phoff, self.shoff = struct.unpack_from("<QQ", self.data, 32)
         self.phnum, _, self.shnum, self.names = struct.unpack_from("<HHHH", self.data, 56)
-        self.headers = [list(struct.unpack_from("<IIQQQQQQ", self.data, self.phoff + 56 * i)) for i in range(self.phnum)]
-        self.sections = [list(struct.unpack_from("<IIQQQQIIQQ", self.data, self.shoff + 64 * i)) for i in range(self.shnum)]
+        self.headers = [
+            list(struct.unpack_from("<IIQQQQQQ", self.data, self.phoff + 56 * i)) for i in range(self.phnum)
+        ]
+        self.sections = [
+            list(struct.unpack_from("<IIQQQQIIQQ", self.data, self.shoff + 64 * i)) for i in range(self.shnum)
+        ]
         end = max(h[3] + h[6] for h in self.headers if h[0] == _PT_LOAD)
         self.base = -(-end // PAGE) * PAGE
         # The segment's place in the file is its address modulo a page.
@@ -199,8 +203,10 @@ class _File:
         """The new segment and section, and the section headers behind them."""
         free = next((h for h in self.headers if h[0] == _PT_GNU_STACK), None)
         if free is None:
-            raise IsaError("the new code is longer, and this file has no program header to spare", expected="PT_GNU_STACK, "
-                           "as lld writes it", hint="link it with -z stack-size=0, or rewrite the assembly")  # fmt: skip
+            raise IsaError(
+                "what is new is longer, and this file has no program header to spare",
+                expected="PT_GNU_STACK, as lld writes it", hint="link it again from its assembly",
+            )  # fmt: skip
         size = len(self.tail)
         free[:] = [_PT_LOAD, 5, self.offset, self.base, self.base, size, size, PAGE]
         # Loaders want segments in the order of their addresses.

@@ -13,6 +13,7 @@ what depends on where the code lies (s_getpc_b64): code that is rewritten may mo
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,10 +23,14 @@ from isa.asm.parse import parse, parse_disassembly
 from isa.asm.program import Instruction, Program
 from isa.errors import IsaError
 from isa.object.code_object import CodeObject, DescribedKernel
+from isa.semantics import wave_start
 from isa.semantics.branches import branch_target
 
 _NEVER = {"s_getpc_b64": "takes its own address", "s_call_b64": "calls", "s_swappc_b64": "calls",
           "s_setpc_b64": "jumps through a register"}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z_.$][\w.$@]*")
+_USER = tuple(row for row in wave_start.USER_SGPRS if row[0] not in ("private_segment_buffer", "flat_scratch_init"))
+"""gfx11's scratch memory has registers of its own."""
 _ROUND = ("round_mode_32", "round_mode_16_64", "denorm_mode_32", "denorm_mode_16_64")
 _EXCEPTIONS = ("fp_ieee_invalid_op", "fp_denorm_src", "fp_ieee_div_zero", "fp_ieee_overflow", "fp_ieee_underflow",
                "fp_ieee_inexact", "int_div_zero")  # fmt: skip
@@ -56,7 +61,9 @@ def instructions(code: CodeObject, name: str) -> list[Instruction]:
 
 
 def _lines(code: CodeObject, kernel: DescribedKernel, rows: Sequence[Instruction]) -> Iterator[str]:
-    name = json.dumps(kernel.name) if not kernel.name.replace("_", "").isalnum() else kernel.name
+    name = kernel.name
+    if not _NAME.fullmatch(name):
+        raise IsaError(f"{name!r} is no name that assembly takes without quotes")
     targets = sorted({at for inst in rows if isinstance(at := branch_target(inst), int)})
     labels = {at: f".LBB0_{n}" for n, at in enumerate(targets)}
     starts = {inst.address for inst in rows}
@@ -92,7 +99,7 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
         "private_segment_fixed_size": d.scratch_bytes,
         "kernarg_size": d.kernarg_bytes,
         "user_sgpr_count": d.user_sgpr_count,
-        **{f"user_sgpr_{name}": 1 for name, _ in d.user_sgprs if name != "kernarg_preload"},
+        **{f"user_sgpr_{name}": name in d.user for name, _ in _USER},
         "wavefront_size32": 1,
         "uses_dynamic_stack": d.dynamic_stack,
         "enable_private_segment": d.enable_scratch,

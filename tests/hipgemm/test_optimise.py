@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import optimise
+from hipgemm import optimise, rewriting
 from hipgemm.cli import main
+from hipgemm.kernel_object import Kernel
+from isa import toolchain
 from isa.asm.parse import parse
 from isa.errors import IsaError
+from isa.object import bundle
+from isa.object.code_object import load
+from isa.object.to_text import text_of
 from isa.timing import cards
 
 CASES = Path(__file__).parents[1] / "isa" / "passes" / "cases" / "any"
@@ -82,3 +87,44 @@ def test_an_instruction_without_a_time_is_refused() -> None:
     clock = optimise.without_launch("k", cards.card("7900 XTX"))
     with pytest.raises(IsaError, match="the time of v_pipeflush is not known"):
         clock.quick(parse(WMMA.replace("\ts_addk_i32", "\tv_pipeflush\n\ts_addk_i32") + FOOTER))
+
+
+def linked(body: str) -> bytes:
+    """A kernel and the footer as a code object; LLVM wants the metadata's end, and the code in its section."""
+    head = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n\t.amdhsa_code_object_version 5\n\t.text\n\t.globl k\n'
+    head += "\t.p2align 8\n\t.type k,@function\n"
+    size, rodata = ".Lend:\n\t.size k, .Lend-k\n", '\t.section .rodata,"a",@progbits\n\t.p2align 6'
+    metadata = FOOTER.replace("amdhsa.kernels:", "---\namdhsa.kernels:")
+    metadata = metadata.replace("\t\t.amdhsa_user_sgpr_c", "\t\t.amdhsa_kernarg_size 8\n\t\t.amdhsa_user_sgpr_c")
+    metadata = metadata.replace("\t.end_amdgpu_metadata", "amdhsa.version:\n  - 1\n  - 2\n...\n\t.end_amdgpu_metadata")
+    return toolchain.find().code_object(head + body + size + rodata + metadata)
+
+
+def test_a_code_object_comes_out_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a bundle; the proof is of what was disassembled, and finds another product."""
+    monkeypatch.chdir(tmp_path)
+    image = linked(WMMA)
+    Path("k.hsaco").write_bytes(image)
+    Path("k.hipfb").write_bytes(bundle.bundled([("hipv4-amdgcn-amd-amdhsa--gfx1100", image)]))
+    for end in ("hsaco", "hipfb"):
+        done = CliRunner().invoke(main, ["opt", f"k.{end}", "-o", f"o.{end}", "--passes", "rename-banks"])
+        assert done.exit_code == 0, done.output
+        assert "k: rewritten, proved" in done.stderr
+    made = bundle.unbundle(Path("o.hipfb").read_bytes())
+    assert made == Path("o.hsaco").read_bytes() != image
+    assert optimise.figures(text_of(load(made)), "k").matrix == 0
+    proved = CliRunner().invoke(main, ["prove", "o.hsaco", "--against", "k.hsaco"])
+    assert proved.stdout.startswith("proved: o.hsaco computes what k.hsaco does")
+    Path("k.hsaco").write_bytes(linked(WMMA.replace("v1 offset:48", "v1 offset:32")))
+    assert CliRunner().invoke(main, ["prove", "o.hsaco", "--against", "k.hsaco"]).exit_code == 1
+
+
+def test_what_was_not_proved_stays_out_of_a_code_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    image = linked(WMMA)
+    search = rewriting.Search(lambda program, name: pytest.fail("no search"), 0, "rename-banks")
+    broken = text_of(load(linked(WMMA.replace("offset:48", "offset:32"))))
+    kernel = Kernel("k", "k.hsaco", "", "", False, code=image)
+    monkeypatch.setattr(rewriting, "run_pipeline", lambda *_, **__: iter([("rename-banks", broken)]))
+    made, (outcome,) = rewriting.of_code_object(image, ["k"], search, kernel)
+    assert made == image
+    assert outcome.line.startswith("k: as it was: unproven")

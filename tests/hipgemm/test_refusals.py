@@ -84,8 +84,6 @@ REFUSED = {
     "prove gfx1200.s --against saxpy.s": "gfx1200 (RDNA4), which is not supported",
     # what a verb does not take
     "build saxpy.hsaco": "saxpy.hsaco is a code object: it is built",
-    "opt saxpy.hsaco --passes unroll": "is a code object, which passes do not read",
-    "prove saxpy.hsaco --against saxpy.hip": "saxpy.hsaco is a code object",
     "prove saxpy.hip": "what is saxpy to compute?",
     # sizes
     "run kernel1 -n 0": "n must be at least 1",
