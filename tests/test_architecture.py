@@ -50,6 +50,7 @@ TYPES = {
     "isa.sim.floats isa.sim.llvm_values": "the same",
     "isa.sim.forms isa.sim.llvm_values": "the same",
     "isa.sim.halves isa.sim.llvm_values": "the same",
+    "isa.sim.matrices_llvm isa.sim.llvm_values": "the same",
     "isa.sim.scaled isa.sim.llvm_values": "the same",
     "isa.sim.writer isa.sim.llvm_values": "a writer is what values write themselves to",
     "isa.sim.scalar_access isa.sim.registers": "accesses are a part of the registers' loop over strips",

@@ -38,7 +38,7 @@ def _cast(a: LlvmValue, name: str, type_: str) -> LlvmValue:
 def _directed(near: LlvmValue, exact: LlvmValue, rounding: int) -> LlvmValue:
     """`near`, or its neighbour where the mode (FloatMode) wants the exact number's other side. A NaN stays."""
     word = near.bits("u16")
-    wide = _cast(near, "fpext", "f32") if near.w.native_half else float_from_half(near)
+    wide = from_half(near)
     if exact.type == "f64":
         wide = _cast(wide, "fpext", "f64")
     above, below = (
@@ -61,6 +61,11 @@ def bfloat(a: LlvmValue) -> LlvmValue:
     rounded = word + ((word >> 16) & 1) + 0x7FFF
     nan = a != a
     return (nan.select(word | 0x400000, rounded) >> 16).to("u16").bits("bf16")
+
+
+def from_half(a: LlvmValue) -> LlvmValue:
+    """f16 -> f32, as the host can. No denormal is flushed."""
+    return _cast(a, "fpext", "f32") if a.w.native_half else float_from_half(a)
 
 
 def float_from_half(a: LlvmValue) -> LlvmValue:

@@ -1,7 +1,7 @@
 """Dot products and matrix products, against results of a card (`dots_gfx1100.txt`), on both engines.
 
-Native code and reference come from two separate pieces of code (`isa.sim.dots`, `isa.sim.dots_llvm`), so that random
-operands ask both.
+Native code and reference come from two separate pieces of code (`isa.sim.dots`, `isa.sim.dots_llvm` and
+`isa.sim.matrices_llvm`), so that random operands ask both.
 """
 
 import ctypes
@@ -47,7 +47,12 @@ def reference(code, registers):
 
 
 def native(code, registers):
-    """The same by native code: a kernel that loads them, runs the instructions, and stores them."""
+    """The same by native code."""
+    return prepared(code, registers)(registers)
+
+
+def prepared(code, registers):
+    """A kernel that loads registers of these numbers, runs the instructions, and stores them: what launches it."""
     lines = ["s_load_b64 s[4:5], s[0:1], null", "v_lshlrev_b32 v250, 2, v0", "s_mov_b64 s[6:7], s[4:5]"]
     for move in ("global_load_b32 v{0}, v250, s[6:7]", "global_store_b32 v250, v{0}, s[6:7]"):
         for number in registers:
@@ -56,12 +61,16 @@ def native(code, registers):
             lines += [*code, "s_mov_b64 s[6:7], s[4:5]"]
     image = programs.assembled("\n".join([*lines, "s_endpgm"]), vgprs=256)
     card = Card(capacity=1 << 20)
-    data = np.concatenate([np.asarray(row, np.uint32) for row in registers.values()])
-    buffer = card.memory.allocate(data.nbytes)
-    ctypes.memmove(buffer, data.ctypes.data, data.nbytes)
-    card.launch(card.load(image).kernels["test"], (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
-    found = np.frombuffer(ctypes.string_at(buffer, data.nbytes), np.uint32).reshape(-1, 32)
-    return dict(zip(registers, found, strict=True))
+    kernel, buffer = card.load(image).kernels["test"], card.memory.allocate(128 * len(registers))
+
+    def launched(registers):
+        data = np.concatenate([np.asarray(row, np.uint32) for row in registers.values()])
+        ctypes.memmove(buffer, data.ctypes.data, data.nbytes)
+        card.launch(kernel, (1, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
+        found = np.frombuffer(ctypes.string_at(buffer, data.nbytes), np.uint32).reshape(-1, 32)
+        return dict(zip(registers, found, strict=True))
+
+    return launched
 
 
 ENGINES = pytest.mark.parametrize("engine", [reference, native])
@@ -224,45 +233,73 @@ def test_recorded_modifiers(engine, kind):
     assert [hex(found[40 + i][7]) for i in range(len(expected))] == list(map(hex, expected))
 
 
-def _drawn(rng, kind, style, count):
-    """16-bit numbers: any, of middling size, or edge values."""
+# Exponents of factors, as they are encoded, where all are alike; `isa.sim.matrices_llvm` has a shorter way for moderate
+# ones. Those of f16 are moved to where it has some.
+FACTORS = {
+    "any": (-127, 128), "near 1": (-1, 0), "middling": (-6, 6), "0": (-127, -127), "smallest": (-127, -125),
+    "tiny": (-75, -65), "small": (-40, -36), "large": (43, 47), "huge": (58, 63), "top": (99, 126),
+    "bottom": (-90, -60),
+}  # fmt: skip
+# Of accumulators.
+SUMS = {
+    "any": (-127, 128), "near 1": (-7, 7), "0": (-127, -127), "small": (-52, -20), "tiny": (-126, -79),
+    "large": (99, 102), "largest": (125, 127),
+}  # fmt: skip
+
+
+def _drawn(rng, kind, exponents, count):
+    """16-bit numbers, a part of them 0 or denormal, of fractions that carry, or special."""
     fraction, bias = (10, 15) if kind == "f16" else (7, 127)
-    if style == "any":
-        return rng.integers(0, 1 << 16, count)
-    if style == "middling":
-        exponent = np.clip(rng.integers(-6, 7, count) + bias, 0, 2 * bias)
-        return rng.integers(0, 2, count) << 15 | exponent << fraction | rng.integers(0, 1 << fraction, count)
-    top = (2 * bias + 1) << fraction
-    return (
-        rng.choice([0, 1, top, top + 1, top - 1, bias << fraction, 1 << fraction], count)
-        | rng.integers(0, 2, count) << 15
-    )
+    first, last = (np.clip(bias + e, 0, 2 * bias + (e == 128)) for e in exponents)
+    exponent = rng.integers(first, last + 1, count)
+    if rng.random() < 0.3:
+        exponent = np.where(rng.random(count) < 0.3, 0, exponent)
+    if rng.random() < 0.1:
+        exponent = np.where(rng.random(count) < 0.1, 2 * bias + 1, exponent)
+    some = rng.choice([0, 1, (1 << fraction) - 1], count)
+    rest = np.where(rng.random(count) < 0.3, some, rng.integers(0, 1 << fraction, count))
+    return rng.integers(0, 2, count) << 15 | exponent << fraction | np.where(exponents[1] == -127, 0, rest)
 
 
-def _words(rng, kind, style, count):
-    """Registers, two numbers a word; a part of the pairs cancels."""
-    low, high = (_drawn(rng, kind, style, 32 * count) for _ in range(2))
-    high = np.where(rng.random(32 * count) < 0.2, low ^ 0x8000, high)
-    return (low | high << 16).astype(np.uint32).reshape(count, 32)
+def _words(rng, kind, exponents):
+    """Eight registers, two numbers a word; a part of the pairs cancels."""
+    low, high = (_drawn(rng, kind, exponents, 256) for _ in range(2))
+    high = np.where(rng.random(256) < 0.2, low ^ 0x8000, high)
+    return (low | high << 16).astype(np.uint32).reshape(8, 32)
+
+
+def _sums(rng, kind, exponents):
+    """Eight registers of accumulators."""
+    if kind != "f32":
+        return _words(rng, kind, exponents)
+    first, last = exponents
+    exponent, some = rng.integers(127 + first, 128 + last, 256), rng.choice([0, 1, (1 << 23) - 1], 256)
+    rest = np.where(rng.random(256) < 0.3, some, rng.integers(0, 1 << 23, 256))
+    return (rng.integers(0, 2, 256) << 31 | exponent << 23 | rest).astype(np.uint32).reshape(8, 32)
 
 
 @pytest.mark.parametrize("name", dots.KINDS)
 def test_engines_agree(name):
-    """Matrices of one kind of numbers after another in one kernel; D goes on as C."""
+    """Matrices of one kind of numbers after another; D goes on as C, A and B change places."""
     rng = np.random.default_rng(len(name))
     accumulator, factor = name.split()
     a, b, c, d, e = (f"v[{8 * n}:{8 * n + 7}]" for n in range(5))
     mnemonic = f"v_wmma_{accumulator}_16x16x16_{factor}"
-    code = [f"{mnemonic} {d}, {a}, {b}, {c}", f"{mnemonic} {d}, {a}, {b}, {d}", f"{mnemonic} {e}, {b}, {a}, {c}"]
-    for style in ("middling", "any", "edges"):
-        c = rng.integers(0, 1 << 32, (8, 32), np.uint32)
-        if style == "middling":
-            c = rng.normal(0, 10, (8, 32)).astype(np.float32).view(np.uint32)
-            c = _words(rng, factor, style, 8) if accumulator != "f32" else c
-        matrices = [_words(rng, factor, style, 8), _words(rng, factor, style, 8), c, c, c]
-        registers = dict(enumerate(np.concatenate(matrices)))
-        mine, theirs = reference(code, registers), native(code, registers)
-        assert all(np.array_equal(mine[n], theirs[n]) for n in registers), style
+    code = [f"{mnemonic} {d}, {a}, {b}, {c}", f"{mnemonic} {e}, {b}, {a}, {d}"]
+    run = prepared(code, range(40))
+    kinds = [(x, y, z) for x in FACTORS for y in FACTORS for z in SUMS]
+    ends = [
+        ("top", "bottom", "0"),
+        ("tiny", "tiny", "0"),
+        ("huge", "huge", "0"),
+        ("0", "near 1", "tiny"),
+        ("0", "0", "0"),
+    ]
+    for x, y, z in [*ends, *rng.permutation(kinds)[:60]]:
+        matrices = [_words(rng, factor, FACTORS[x]), _words(rng, factor, FACTORS[y]), _sums(rng, accumulator, SUMS[z])]
+        registers = dict(enumerate(np.concatenate([*matrices, matrices[2], matrices[2]])))
+        mine, theirs = reference(code, registers), run(registers)
+        assert all(np.array_equal(mine[n], theirs[n]) for n in registers), (x, y, z)
 
 
 @ENGINES
