@@ -19,6 +19,7 @@ from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.errors import IsaError
+from isa.mangling import source_name
 from isa.object.code_object import CodeObject, load
 from isa.object.splice import NewCode, splice
 from isa.object.to_text import text_of
@@ -53,16 +54,21 @@ class Outcome:
     kept: str = ""
 
     @property
+    def shown(self) -> str:
+        """The kernel as its source calls it."""
+        return source_name(self.name)
+
+    @property
     def line(self) -> str:
         if self.kept:
-            return f"{self.name}: as it was: {self.kept}"
+            return f"{self.shown}: as it was: {self.kept}"
         if self.found is None:
-            return f"{self.name}: rewritten, proved"
+            return f"{self.shown}: rewritten, proved"
         first, last = (step.figures for step in (self.found.steps[0], self.found.steps[-1]))
         passes = ", ".join(step.passes for step in self.found.steps[1:])
         what = "cycles" if self.why else "time"
         more = f"; {first.vgprs} -> {last.vgprs} VGPRs" if first.vgprs != last.vgprs else ""
-        return f"{self.name}: {self.found.gain:.1%} less {what} predicted, by {passes}{more}; proved"
+        return f"{self.shown}: {self.found.gain:.1%} less {what} predicted, by {passes}{more}; proved"
 
 
 def of_program(

@@ -22,6 +22,7 @@ VERBS = {
     "run": "build a kernel, run it, check its answer",
     "build": "compile, rewrite, prove, assemble and link, and leave every stage",
     "opt": "run passes on assembly, with the proof that it still does the same",
+    "cc": "compile as hipcc does, with gfx11 kernels optimised and proved",
     "bench": "measure the ladder, as a table beside the published one",
     "timeline": "show what the waves of a kernel do over time, by the cycle model",
     "trace": "show an instruction trace of a card, beside the model's",

@@ -89,15 +89,19 @@ def test_an_instruction_without_a_time_is_refused() -> None:
         clock.quick(parse(WMMA.replace("\ts_addk_i32", "\tv_pipeflush\n\ts_addk_i32") + FOOTER))
 
 
-def linked(body: str) -> bytes:
-    """A kernel and the footer as a code object; LLVM wants the metadata's end, and the code in its section."""
+def linkable(body: str) -> str:
+    """A kernel and the footer as LLVM takes them; it wants the metadata's end, and the code in its section."""
     head = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"\n\t.amdhsa_code_object_version 5\n\t.text\n\t.globl k\n'
     head += "\t.p2align 8\n\t.type k,@function\n"
     size, rodata = ".Lend:\n\t.size k, .Lend-k\n", '\t.section .rodata,"a",@progbits\n\t.p2align 6'
     metadata = FOOTER.replace("amdhsa.kernels:", "---\namdhsa.kernels:")
     metadata = metadata.replace("\t\t.amdhsa_user_sgpr_c", "\t\t.amdhsa_kernarg_size 8\n\t\t.amdhsa_user_sgpr_c")
     metadata = metadata.replace("\t.end_amdgpu_metadata", "amdhsa.version:\n  - 1\n  - 2\n...\n\t.end_amdgpu_metadata")
-    return toolchain.find().code_object(head + body + size + rodata + metadata)
+    return head + body + size + rodata + metadata
+
+
+def linked(body: str) -> bytes:
+    return toolchain.find().code_object(linkable(body))
 
 
 def test_a_code_object_comes_out_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,62 @@
+"""`hipgemm cc`: called as hipcc is; gfx11 kernels are optimised and proved on the way."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from hipgemm.cli import Reporting
+from isa.errors import IsaError
+
+if TYPE_CHECKING:
+    from hipgemm.optimise import Clock
+    from isa.asm.program import Program
+
+BUDGET, CARD = "--hipgemm-budget=", "--hipgemm-card="
+
+
+@click.command("cc", cls=Reporting, add_help_option=False, context_settings={"ignore_unknown_options": True,
+               "allow_interspersed_args": False})  # fmt: skip
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+def command(words: tuple[str, ...]) -> None:
+    """Compile as hipcc does, with gfx11 kernels optimised and proved.
+
+    All words are hipcc's, but --hipgemm-budget=SECONDS (how long to look for the best passes, a kernel; 10) and
+    --hipgemm-card=NAME (whose clock; 7900 XTX). A line on stderr says what each kernel gained, or why it stays as
+    the compiler made it. hipcc is what $HIPGEMM_CC names, that of $ROCM_PATH, or the one on $PATH; where there is none,
+    --genco compiles with what `hipgemm doctor` names. The exit status is hipcc's.
+    """
+    from hipgemm import hipcc, optimise, rewriting
+    from hipgemm.cli.progress import at_calls
+    from isa.timing import cards
+
+    if words == ("--help",):
+        click.echo(command.get_help(click.get_current_context()))
+        return
+    budget, on = 10.0, cards.card("7900 XTX")
+    try:
+        for word in words:
+            if word.startswith(BUDGET):
+                budget = _seconds(word.removeprefix(BUDGET))
+            elif word.startswith(CARD):
+                on = cards.card(word.removeprefix(CARD))
+        rest = [word for word in words if not word.startswith((BUDGET, CARD))]
+
+        def clock(_: Program, name: str) -> tuple[Clock, str]:
+            return optimise.without_launch(name, on), "no launch"
+
+        search = rewriting.Search(clock, budget)
+        status = hipcc.Driver(rest, search, lambda line: click.echo(f"hipgemm: {line}", err=True), at_calls()).run()
+    except IsaError as error:
+        click.echo(f"hipgemm: {error}", err=True)
+        status = 1
+    sys.exit(status)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return max(float(text), 0)
+    except ValueError:
+        raise IsaError(f"{BUDGET}{text}", expected="a number of seconds") from None

@@ -1,0 +1,175 @@
+"""`hipgemm cc`: hipcc's words are understood, its messages and exit status come through, and what is compiled runs.
+
+The hipcc of the fast tests is a script that writes down how it was called, and leaves the assembly that it was told to.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from test_optimise import WMMA, linkable
+
+from hipgemm import hipcc
+from hipgemm.cli import main
+from hipgemm.optimise import figures
+from isa import toolchain
+from isa.object import bundle
+from isa.object.code_object import load
+from isa.object.to_text import text_of
+
+HIPCC = """#!/bin/sh
+echo "$@" >> {folder}/calls
+case "$*" in
+*refused.hip*) echo "refused.hip:1: error: no" >&2; exit 7;;
+*--cuda-device-only*) cp {folder}/k.s "$(echo "$*" | sed 's/.* -o //')";;
+*-fcuda-include-gpubinary*)
+    cp "$(echo "$*" | sed 's/.*gpubinary -Xclang //; s/ .*//')" "$(echo "$*" | sed 's/.* -o //')";;
+esac
+"""
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    script = tmp_path / "hipcc"
+    script.write_text(HIPCC.format(folder=tmp_path))
+    script.chmod(0o755)
+    (tmp_path / "k.s").write_text(linkable(WMMA))
+    (tmp_path / "a.hip").write_text("")
+    monkeypatch.setenv("HIPGEMM_CC", str(script))
+    monkeypatch.setattr(hipcc.Driver, "_tools", lambda driver: toolchain.find())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def cc(words: str) -> Result:
+    return CliRunner().invoke(main, ["cc", "--hipgemm-budget=1", *words.split()])
+
+
+def calls(folder: Path) -> list[str]:
+    file = folder / "calls"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_words_are_read_as_hipcc_reads_them() -> None:
+    given = "-O3 -x hip a.c -x none -I inc b.cpp c.o -MF d.cpp --offload-arch=gfx906,gfx1100 -o out -DX=1 -L lib -lm"
+    found = hipcc.read(given.split(), cxx=True)
+    assert [str(s) for s in found.sources] == ["a.c", "b.cpp"]
+    assert (found.archs, str(found.out), found.compile, found.why) == (["gfx906", "gfx1100"], "out", False, "")
+    assert found.rest == ["-O3", 0, "-x", "none", "-I", "inc", 1, "c.o", "-MF", "d.cpp", "-DX=1", "-L", "lib", "-lm"]
+    assert [str(s) for s in hipcc.read(["b.cpp", "k.hip"], cxx=False).sources] == ["k.hip"]
+    assert hipcc.read(["-c", "a.hip", "-fgpu-rdc"], cxx=True).why == "-fgpu-rdc"
+
+
+def test_an_object_holds_the_optimised_kernel(folder: Path) -> None:
+    done = cc("-O3 -DX -MD -MF a.d --offload-arch=gfx1100 -c a.hip -o out.o -lm --save-temps")
+    assert done.exit_code == 0, done.output
+    assert re.search(
+        r"hipgemm: a.hip: gfx1100: k: [\d.]+% less cycles predicted, by rename-banks.*; proved", done.stderr
+    )
+    device, host = calls(folder)
+    assert device.startswith("-O3 -DX -lm --offload-arch=gfx1100 --cuda-device-only --no-gpu-bundle-output -S")
+    assert host.startswith("-O3 -DX -MD -MF a.d -lm --save-temps --offload-arch=gfx1100 --cuda-host-only")
+    cuids = {re.search(r"-cuid=\w{16}", call)[0] for call in (device, host)}  # type: ignore[index]
+    assert len(cuids) == 1
+    image = bundle.unbundle((folder / "out.o").read_bytes())  # what the script wrote there is the fat binary
+    assert figures(text_of(load(image)), "k").matrix == 0
+    assert figures(text_of(load(toolchain.find().code_object(linkable(WMMA)))), "k").matrix == 4
+    assert (folder / "a-hip-amdgcn-amd-amdhsa-gfx1100.s").read_text() == linkable(WMMA)
+    assert (folder / "a-hip-amdgcn-amd-amdhsa-gfx1100.opt.s").exists()
+
+
+def test_objects_stand_where_sources_stood(folder: Path) -> None:
+    (folder / "b.cpp").write_text("")
+    assert cc("x.o a.hip -x hip b.cpp -o prog -lm").exit_code == 0
+    assert len(calls(folder)) == 5
+    assert re.fullmatch(r"x\.o \S+/0-a\.o \S+/1-b\.o -lm --offload-arch=gfx1100 -o prog", calls(folder)[-1])
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--version", "x.o -o prog", "-E a.hip", "-M a.hip", "-c a.hip --offload-arch=gfx906", "-c a.hip -fgpu-rdc",
+     "-c a.hip a.hip -o x.o"],
+)  # fmt: skip
+def test_what_is_not_for_it_is_hipccs(words: str, folder: Path) -> None:
+    done = cc(words)
+    assert done.exit_code == 0
+    assert calls(folder) == [words]
+    assert ("stays as it is" in done.stderr) == ("-fgpu-rdc" in words)
+
+
+def test_hipccs_refusal_is_the_commands(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "refused.hip").write_text("")
+    done = cc("-c refused.hip")
+    assert done.exit_code == 7
+    assert capfd.readouterr().err == "refused.hip:1: error: no\n"
+    assert done.stderr == ""
+
+
+def test_a_kernel_that_cannot_be_read_is_built_as_it_is(folder: Path) -> None:
+    text = linkable(WMMA.replace("s_endpgm", "s_sethalt 0\n\ts_endpgm"))
+    (folder / "k.s").write_text(text)
+    done = cc("--genco --no-gpu-bundle-output a.hip -o k.hsaco")
+    assert done.exit_code == 0, done.output
+    assert "as it was" in done.stderr
+    assert (folder / "k.hsaco").read_bytes() == toolchain.find().code_object(text)
+
+
+def test_without_hipcc_device_code_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hipcc, "compiler", list)
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(Path(__file__).parent / "own" / "saxpy.hip", tmp_path)
+    done = cc("--genco -O3 saxpy.hip -o saxpy.hipfb")
+    assert done.exit_code == 0, done.output
+    assert list(load((tmp_path / "saxpy.hipfb").read_bytes()).kernels) == ["saxpy"]
+    done = cc("-c saxpy.hip")
+    assert done.exit_code == 1
+    assert "there is no hipcc here" in done.stderr
+
+
+PROGRAM = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+static __device__ float hidden;
+__global__ void scale(float *x, float a) {
+    int i = __builtin_amdgcn_workitem_id_x();  // what threadIdx is depends on AMD's libraries
+    x[i] = x[i] * a + hidden;
+}
+int main() {
+    float *x, y[64], one = 1;
+    for (int i = 0; i < 64; i++) y[i] = i;
+    if (hipMalloc((void **)&x, sizeof y) || hipMemcpyToSymbol(HIP_SYMBOL(hidden), &one, 4)) return 2;
+    (void)hipMemcpy(x, y, sizeof y, hipMemcpyHostToDevice);
+    scale<<<1, 64>>>(x, 3);
+    (void)hipMemcpy(y, x, sizeof y, hipMemcpyDeviceToHost);
+    for (int i = 0; i < 64; i++) if (y[i] != 3 * i + 1) return 1;
+    std::printf("right\\n");
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_program_links_and_runs(tmp_path: Path) -> None:
+    """By a clang that finds HIP's headers; a static variable of the device is found by its name, which host and device
+    must agree on."""
+    from hipgemm.simulated_hip import rocm_path
+
+    clang = next((c for c in ("clang++-22", "clang++-19") if shutil.which(c)), None)
+    if clang is None or not Path("/usr/include/hip/hip_runtime.h").exists():
+        pytest.skip("needs HIP's headers and clang++ (Debian: apt install libamdhip64-dev clang-19)")
+    (tmp_path / "p.hip").write_text(PROGRAM)
+    there = {**os.environ, "PYTHONPATH": str(ROOT), "HIPGEMM_CC": f"{clang} --hip-path=/usr --rocm-path=/usr -nogpulib"}
+    words = ["-w", "-O2", "--offload-arch=gfx1100", "p.hip", "-o", "p", f"-L{rocm_path() / 'lib'}", "-lamdhip64"]
+    run = [sys.executable, "-m", "hipgemm"]
+    done = subprocess.run([*run, "cc", *words], cwd=tmp_path, env=there, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "p.hip: gfx1100: scale" in done.stderr
+    done = subprocess.run(
+        [*run, "simulate", "--", "./p"], cwd=tmp_path, env=there, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
