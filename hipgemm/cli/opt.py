@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command("opt", cls=KernelCommand)
-@click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
+@click.argument("what", metavar="KERNEL|FILE", required=False, shell_complete=kernel_names)
 @click.option("--passes", default=None, metavar="PIPELINE", shell_complete=pass_names,
               help="Names with commas between, options in {}.  [default: the best that is found]")  # fmt: skip
 @click.option("--budget", default=30.0, show_default=True, metavar="SECONDS", type=click.FloatRange(0),
@@ -42,12 +42,16 @@ if TYPE_CHECKING:
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The clock's: of isa/timing/cards.py.")
 @click.option("-o", "--out", default=None, type=click.Path(path_type=Path), help="Where to.  [default: stdout]")
 @click.option("--prove", "wanted", is_flag=True, help="Prove that the result computes what the input does.")
+@click.option("--triton-cache", "cache", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
+              help="Instead of a file: each kernel of Triton's cache. -o is the folder of overrides.")  # fmt: skip
+@click.option("--triton-dump", "dump", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
+              help="With it: what TRITON_KERNEL_DUMP=1 left.  [default: Triton's]")  # fmt: skip
 @problem_options()
 @launch_options
 @code_options
 def command(
-    what: str, passes: str | None, budget: float, explain: bool, card_name: str, out: Path | None, wanted: bool,
-    problem: Problem, request: LaunchRequest, code: CodeOptions,
+    what: str | None, passes: str | None, budget: float, explain: bool, card_name: str, out: Path | None, wanted: bool,
+    cache: Path | None, dump: Path | None, problem: Problem, request: LaunchRequest, code: CodeOptions,
 ) -> None:  # fmt: skip
     """Run passes on assembly, on what the compiler makes of HIP source, on a code object, or on a kernel of the ladder.
 
@@ -59,7 +63,8 @@ def command(
     result is written all the same.
 
     Of a code object (also in a bundle, or a kernel of a library with --kernel) a code object comes out, in which what
-    got faster and was proved is rewritten, and all else is kept byte for byte.
+    got faster and was proved is rewritten, and all else is kept byte for byte. With --triton-cache each kernel that
+    Triton compiled for gfx11 is, where TRITON_KERNEL_OVERRIDE=1 finds it.
     """
     from hipgemm import optimise, proving
     from hipgemm.build import readable
@@ -70,6 +75,13 @@ def command(
 
     if passes is not None:
         parse_pipeline(passes)  # refused before anything is compiled
+    if cache is not None:
+        if what is not None:
+            raise click.UsageError("--triton-cache stands in the place of a file")
+        _triton(cache, dump, out, passes, budget, card_name)
+        return
+    if what is None:
+        raise click.UsageError("Missing argument 'KERNEL|FILE'.")
     if out is not None:
         inputs.writable(out)
     kernel = inputs.kernel(what, code)
@@ -134,6 +146,24 @@ def _code_object(
     else:
         inputs.write(out, whole or made)
     return any(outcome.proof is not None and not outcome.proof.proved for outcome in outcomes)
+
+
+def _triton(
+    cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float, card_name: str
+) -> None:
+    """Each kernel of Triton's cache; the budget is one kernel's."""
+    from hipgemm import optimise, rewriting, triton_cache
+    from isa.timing import cards
+
+    on = cards.card(card_name)
+    dump = dump or triton_cache.folder("TRITON_DUMP_DIR", "dump")
+    out = out or triton_cache.folder("TRITON_OVERRIDE_DIR", "override")
+    search = rewriting.Search(lambda _, name: (optimise.without_launch(name, on), "no launch"), budget, passes)
+    with steps() as step:
+        written = triton_cache.override(cache, dump, out, search, lambda line: click.echo(line, err=True), step)
+    click.echo(f"wrote {written} overrides into {out}", err=True)
+    if written:
+        click.echo(f"TRITON_KERNEL_OVERRIDE=1 TRITON_ALWAYS_COMPILE=1 TRITON_OVERRIDE_DIR={out.resolve()}")
 
 
 def _clock(
