@@ -8,6 +8,7 @@ tinygrad       its own tests, from a checkout that --tinygrad names (https://git
                without one; those of operations compare with torch, whichever the Python of --python has
 bitsandbytes   its library for ROCm, called by ctypes, out of its wheel
 cupy           its wheel for ROCm 7; needs a hipcc and thrust's headers (Debian: hipcc, libthrust-dev)
+iree           its compiler, its runtime and its command-line tools, from PyPI
 llama.cpp      the wheel cyllama-rocm likewise: a small llama with random weights generates on the card and on the CPU
 rocm-examples  AMD's, from a checkout that --examples names (https://github.com/ROCm/rocm-examples), left out without
                one; built with Debian's clang, HIP headers and device libraries (hipcc, clang-19)
@@ -42,6 +43,7 @@ PACKAGES = {
     "tinygrad": ("numpy==1.26.4", "pytest", "hypothesis"),
     "bitsandbytes": ("numpy==2.4.6", "ml_dtypes"),
     "cupy": ("cupy-rocm-7-0==14.2.0", "numpy==2.4.6", "scipy"),
+    "iree": ("iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0", "numpy==2.4.6"),
     "llama.cpp": ("cyllama-rocm==0.2.18", "gguf==0.19.0", "numpy==2.4.6"),
 }
 BITSANDBYTES = "bitsandbytes==0.50.2"
@@ -132,6 +134,10 @@ def bitsandbytes(folder: Path) -> tuple[str, bool]:
 
 def cupy(folder: Path) -> tuple[str, bool]:
     return _cases(folder, "cupy", "CuPy 14.2.0 for ROCm 7.0")
+
+
+def iree(folder: Path) -> tuple[str, bool]:
+    return _cases(folder, "iree", "IREE 3.13.0")
 
 
 TINYGRAD_TESTS = ("test/test_tiny.py", "test/backend/test_ops.py")
@@ -280,6 +286,7 @@ CLIENTS: dict[str, Any] = {
     "tinygrad": tinygrad,
     "bitsandbytes": bitsandbytes,
     "cupy": cupy,
+    "iree": iree,
     "llama.cpp": llama,
     "rocm-examples": rocm_examples,
 }
