@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hipgemm.deadline import within
 from hipgemm.linting import lint
 from isa.analysis import banks, cfg, dependences, inner
 from isa.analysis.cfg import Cfg
@@ -42,6 +43,8 @@ CANDIDATES = (
 )  # fmt: skip
 LEAST = 0.001
 """Of the time, that a step must gain."""
+_LAST_S = 1.0
+"""How long the end's `rename-banks` may take where the budget is spent."""
 OnStep = Callable[[str], None]
 
 
@@ -131,45 +134,55 @@ def without_launch(name: str, on: Card) -> Clock:
 def optimise(
     program: Program, name: str, clock: Clock, budget_s: float = 30.0, on_step: OnStep | None = None
 ) -> Optimised:
-    """The best program found within the budget, the first clock reading apart. IsaError where the clock does not take
-    the program."""
+    """The best program found within the budget; the clock is read at the beginning and the end beyond that. IsaError
+    where it does not take the program."""
     began = time.monotonic()
     faults = _faults(program, name)
     steps = [Step("as it was", figures(program, name), clock.quick(program))]
     best, refused, tried, dead, known = program, {}, 0, set[str](), {emit(program)}
 
-    def over() -> bool:
-        return time.monotonic() - began > budget_s
+    def left() -> float:
+        return budget_s - (time.monotonic() - began)
 
-    while not over():
+    def tried_out(passes: str) -> tuple[float, str, Program] | None:
+        """What passes make of the best program, and what it costs; None for what is known."""
+        *_, (_, made) = run_pipeline(best, passes, kernel=name)
+        if made is best or (text := emit(made)) in known:
+            return None
+        known.add(text)
+        if worse := sorted(_faults(made, name) - faults):
+            raise IsaError(f"{passes} leaves what lint finds: {worse[0][0]}")
+        return clock.quick(made), passes, made
+
+    while left() > 0:
         found: tuple[float, str, Program] | None = None
         for passes in CANDIDATES:
-            if over() or passes in dead:
+            if left() <= 0 or passes in dead:
                 continue
             if on_step:
                 on_step(
                     f"{passes}, {tried + 1}. candidate; best so far {1 - steps[-1].seconds / steps[0].seconds:+.1%}"
                 )
+            new = None
             try:
-                *_, (_, made) = run_pipeline(best, passes, kernel=name)
-                if made is best or (text := emit(made)) in known:
-                    continue
-                known.add(text)
-                tried += 1
-                if worse := sorted(_faults(made, name) - faults):
-                    raise IsaError(f"{passes} leaves what lint finds: {worse[0][0]}")
-                seconds = clock.quick(made)
+                with within(left()) as deadline:
+                    new = tried_out(passes)
             except IsaError as error:
                 refused[passes] = error.message
                 dead.add(passes)
-                continue
-            if found is None or seconds < found[0]:
-                found = seconds, passes, made
+            if deadline.passed:
+                refused[passes] = "not done within the budget"
+            tried += new is not None
+            if new is not None and (found is None or new[0] < found[0]):
+                found = new
         if found is None or found[0] > steps[-1].seconds * (1 - LEAST):
             break
         best = found[2]
         steps.append(Step(found[1], figures(best, name), found[0]))
-    if (parted := _parted(best, name, steps[-1], clock, faults)) is not None:
+    parted = None
+    with within(max(left(), min(budget_s, _LAST_S))):
+        parted = _parted(best, name, steps[-1], clock, faults)
+    if parted is not None:
         best = parted[0]
         steps.append(parted[1])
     ends = (clock.whole(program), clock.whole(best)) if best is not program else (steps[0].seconds,) * 2

@@ -1,5 +1,7 @@
 """`hipgemm opt` without --passes: what it finds is faster by the clock and proved, and what gains nothing stays."""
 
+import contextlib
+import time
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,23 @@ def test_what_gains_nothing_stays() -> None:
     assert len(found.steps) == 1
     assert found.tried > 0
     assert "unroll,pair" in found.refused
+    assert "nothing gains" in optimise.table(found, "k")[-1]
+
+
+def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that does not end is dropped; handlers of errors do not swallow the end of its time."""
+
+    def forever(*_: object, **__: object) -> None:
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.001)
+
+    monkeypatch.setattr(optimise, "run_pipeline", forever)
+    program, began = parse(WMMA + FOOTER), time.monotonic()
+    found = optimise.optimise(program, "k", optimise.Clock("still", lambda p: 1.0, lambda p: 1.0), budget_s=0.2)
+    assert time.monotonic() - began < 2
+    assert found.program is program
+    assert found.refused == {optimise.CANDIDATES[0]: "not done within the budget"}
     assert "nothing gains" in optimise.table(found, "k")[-1]
 
 

@@ -14,8 +14,8 @@ a normal form, in which what a rewrite may change is equal:
     selections   select(c, a, b) where what c implies decides a selection within
     bits         `ones`: the bits that may be 1. A mask that takes none of them away, `or` of what has none in common
 
-A solver holds each rule against arithmetic, for all values (`tests/isa/check/test_validation_rules.py`): a new arm of the
-code without a check fails there. `test_validation_terms.py` runs random code on terms and on the reference engine.
+A solver holds each rule against arithmetic, for all values (`tests/isa/check/test_validation_rules.py`): a new arm of
+the code without a check fails there. `test_validation_terms.py` runs random code on terms and on the reference engine.
 """
 
 from __future__ import annotations
