@@ -3,9 +3,9 @@ tools/clients.py; alone:
 
     hipgemm simulate -- python tests/clients/iree_cases.py --json out.json [--only WORD]
 
-A case is a function in MLIR, of linalg or StableHLO-free arithmetic, its arguments, what NumPy makes of them in float64,
-and the largest error of an element: in units of the last place of the type times the sum of the magnitudes that go into
-it. Integers must be the same.
+A case is a function in MLIR, of linalg or StableHLO-free arithmetic, its arguments, what NumPy makes of them in
+float64, and the largest error of an element: in units of the last place of the type times the sum of the magnitudes
+that go into it. Integers must be the same.
 """
 
 from __future__ import annotations
