@@ -7,11 +7,12 @@ New code that fits where the old code was, up to the next function, goes there, 
 s_code_end. Code that does not fit goes behind everything else, into a segment and a section of its own (.text.hipgemm),
 with LLVM's 256 bytes of s_code_end after it, which instruction prefetch may read. The segment takes the place of
 PT_GNU_STACK in the program headers, which loaders of code objects pass over and lld always writes. The kernel's
-descriptor then points there, and so do its symbols in both tables. Of a descriptor the entry and the granules of VGPRs
-change, of the metadata `.vgpr_count` and `.sgpr_count`; a note that becomes longer moves behind everything, too.
+descriptor then points there, and so do its symbols in both tables. Of a descriptor the entry, the granules of VGPRs and
+the mode of its workgroups change, of the metadata `.vgpr_count`, `.sgpr_count` and `.workgroup_processor_mode`; a note
+that becomes longer moves behind everything, too.
 
-Refused by name, as what cannot be kept: code that somebody else's relocation points into, new settings other than
-register counts, and a file without PT_GNU_STACK where something has to move.
+Refused by name, as what cannot be kept: code that somebody else's relocation points into, other new settings, and a
+file without PT_GNU_STACK where something has to move.
 
 Sources: ELF-64 Object File Format 1.5; LLVM AMDGPUUsage, "Code Object V3 and above: Kernel Descriptor"; msgpack's
 specification.
@@ -32,6 +33,8 @@ PREFETCHED = 256
 """Bytes after a function that the hardware may fetch (LLVM AMDGPUAsmPrinter: padding with s_code_end)."""
 PAGE = 4096
 SECTION = b".text.hipgemm"
+_WGP = 1 << 29
+_MODE = ".workgroup_processor_mode"
 _COUNTS = (".vgpr_count", ".sgpr_count")
 _PT_LOAD, _PT_NOTE, _PT_GNU_STACK = 1, 4, 0x6474E551
 _SHT_PROGBITS, _SHT_SYMTAB, _SHT_NOTE, _SHT_DYNSYM = 1, 2, 7, 11
@@ -39,24 +42,26 @@ _SHT_PROGBITS, _SHT_SYMTAB, _SHT_NOTE, _SHT_DYNSYM = 1, 2, 7, 11
 
 @dataclass(frozen=True, slots=True)
 class NewCode:
-    """code: a kernel's instructions; vgprs: as its descriptor encodes them; counts: `.vgpr_count`, `.sgpr_count`."""
+    """code: a kernel's instructions; vgprs: as its descriptor encodes them; counts: `.vgpr_count`, `.sgpr_count`;
+    wgp_mode: how its workgroups lie."""
 
     code: bytes
     vgprs: int
     counts: tuple[int, int]
+    wgp_mode: bool
 
     @staticmethod
     def of(made: CodeObject, name: str, before: Descriptor) -> NewCode:
-        """Of what an assembler made. IsaError where more than register counts is another than before."""
+        """Of what an assembler made. IsaError where more than register counts and the mode is another than before."""
         kernel = made.kernel(name)
         after = kernel.descriptor
         for key in Descriptor.__dataclass_fields__:
-            if key not in ("address", "entry", "vgprs", "raw", "prefetch_lines"):
+            if key not in ("address", "entry", "vgprs", "raw", "prefetch_lines", "wgp_mode"):
                 old, new = getattr(before, key), getattr(after, key)
                 if old != new:
                     raise IsaError(f"{name} cannot be put back: its {key} is another one", expected=str(old),
                                    got=str(new))  # fmt: skip
-        return NewCode(made.code(name), after.vgprs, (kernel.vgprs, kernel.sgprs))
+        return NewCode(made.code(name), after.vgprs, (kernel.vgprs, kernel.sgprs), after.wgp_mode)
 
 
 def splice(image: bytes, new: Mapping[str, NewCode]) -> bytes:
@@ -124,7 +129,7 @@ class _File:
         raw = bytearray(old.raw)
         struct.pack_into("<q", raw, 16, at - old.address)
         rsrc1 = struct.unpack_from("<I", raw, 48)[0]
-        struct.pack_into("<I", raw, 48, rsrc1 & ~0x3F | made.vgprs // 8 - 1)
+        struct.pack_into("<I", raw, 48, rsrc1 & ~(0x3F | _WGP) | made.vgprs // 8 - 1 | _WGP * made.wgp_mode)
         place = self.place(old.address, 64)
         self.data[place : place + 64] = raw
         self._symbols(name, start, at, len(made.code))
@@ -170,8 +175,9 @@ class _File:
                     if msgpack.packb(found) != text:
                         raise IsaError("the metadata are not written as LLVM writes them, and could not be kept")
                     for kernel in found["amdhsa.kernels"]:
-                        if kernel[".name"] in new:
-                            kernel.update(zip(_COUNTS, new[kernel[".name"]].counts, strict=True))
+                        if (made := new.get(kernel[".name"])) is not None:
+                            kernel.update(zip(_COUNTS, made.counts, strict=True))
+                            kernel.update({_MODE: int(made.wgp_mode)} if _MODE in kernel else {})
                     self._note(header, at, start, size, msgpack.packb(found))
                     return
                 at = start + (size + 3 & ~3)

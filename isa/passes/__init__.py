@@ -7,6 +7,7 @@ vopd_interlock.py   all kernels: no VOPD reads a VALU result too early
 rename_banks.py     all kernels: what is read at once lies in different banks
 list_schedule.py    all kernels: dual instructions and order of each block
 relax_waits.py      all kernels: waits as late and as loose as they may be
+cu_mode.py          all kernels: a workgroup on one CU
 hints.py            all kernels: s_delay_alu and s_clause
 
 pipeline.py         a pipeline as text, run and verified step by step

@@ -24,6 +24,7 @@ from isa.check.verify import verify
 from isa.errors import IsaError, Span, meant
 from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
+from isa.passes.cu_mode import CuMode
 from isa.passes.hints import Clause, DelayAlu
 from isa.passes.list_schedule import Pair, Schedule
 from isa.passes.relax_waits import RelaxWaits
@@ -42,6 +43,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
+    CuMode,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]

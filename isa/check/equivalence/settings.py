@@ -1,7 +1,9 @@
 """What a kernel's descriptor and metadata say beside register counts: both kernels must be started in the same way.
 
 Float modes, LDS and scratch sizes, preloaded registers and arguments are part of what a kernel computes. Register
-counts and instruction prefetch are not; whether they fit the code is `isa.check.verify`'s to say.
+counts and instruction prefetch are not; whether they fit the code is `isa.check.verify`'s to say. A kernel for WGP mode
+may be started in CU mode where its largest workgroup fits a CU: what WGP mode asks of waits and caches is more (LLVM
+AMDGPUUsage, "Memory Model gfx10-gfx11"). The other way around it may not.
 """
 
 from __future__ import annotations
@@ -9,15 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from isa.analysis import resources
 from isa.asm.program import Kernel
+from isa.check.counts import target_of
 from isa.check.equivalence.compare import Difference, ProofPlace
+from isa.errors import IsaError
 from isa.object import metadata
+from isa.registers import VGPR_LIMIT
+from isa.targets import GFX1100
 
 MAY_CHANGE = frozenset(
     "next_free_vgpr next_free_sgpr reserve_vcc shared_vgpr_count inst_pref_size "
     ".vgpr_count .sgpr_count .vgpr_spill_count .sgpr_spill_count .name .symbol .args".split()
 )
 
+_MODE = "workgroup_processor_mode"
 _ROOM = ("group_segment_fixed_size", "private_segment_fixed_size")
 """What another layout of LDS or scratch memory changes, too: not shown equal, but nothing that a kernel computes."""
 
@@ -27,9 +35,26 @@ def difference(a: Kernel, b: Kernel) -> Difference | None:
     for kind, get in (("descriptor", _directive), ("metadata", _metadata)):
         keys = [*getattr(a, kind), *(k for k in getattr(b, kind) if k not in getattr(a, kind))]
         for key in keys:
-            if key not in MAY_CHANGE and (found := _compare(key, a, b, get)) is not None:
+            if key in MAY_CHANGE or (found := _compare(key, a, b, get)) is None:
+                continue
+            if key.lstrip(".") != _MODE or not _narrowed(a, b):
                 return found
     return _arguments(a, b)
+
+
+def _narrowed(a: Kernel, b: Kernel) -> bool:
+    """Whether the second is the first in CU mode, and its largest workgroup fits a CU."""
+    if not a.number(_MODE) or b.number(_MODE) != 0 or metadata.number(b, f".{_MODE}") not in (0, None):
+        return False
+    vgprs, threads = b.number("next_free_vgpr"), metadata.number(b, ".max_flat_workgroup_size")
+    try:
+        resources.occupancy(
+            vgprs or VGPR_LIMIT, b.number("group_segment_fixed_size") or 0, threads or 1024, cu_mode=True,
+            target=target_of(b.program) or GFX1100, lanes=32 if b.number("wavefront_size32") else 64,
+        )  # fmt: skip
+    except IsaError:
+        return False
+    return True
 
 
 def _arguments(a: Kernel, b: Kernel) -> Difference | None:
