@@ -1,4 +1,4 @@
-"""Memory through buffer descriptors: MUBUF and s_buffer_load. RDNA3 ISA guide 8.2, 9.1, 16.6 and 16.10.
+"""Memory through buffer descriptors: MUBUF, MTBUF and s_buffer_load. RDNA3 ISA guide 8.2, 9.1, 16.6, 16.10, 16.11.
 
 An atomic that gives back the old value (glc) has it where its data was."""
 
@@ -29,6 +29,21 @@ for name, element, count, body in INTEGER_ATOMICS:
             sched="buffer_atomic",
             access=Access("global", "atomic", element, returns=returns, buffer=True),
             form="glc" * returns,
+        )
+for count, name in enumerate(("x", "xy", "xyz", "xyzw"), 1):
+    for d16 in (False, True):
+        registers = (count + 1) // 2 if d16 else count
+        whole = f"{'d16_' * d16}format_{name}"
+        half, most = "lo" * d16, f"b{32 * count}"
+        inst(
+            f"tbuffer_load_{whole} {'+' if d16 and count % 2 else '='}v.b{32 * registers}, {_WHERE}",
+            sched="tbuffer_load",
+            access=Access("global", "load", most, half, buffer=True, components=count),
+        )
+        inst(
+            f"tbuffer_store_{whole} v.b{32 * registers}, {_WHERE}",
+            sched="tbuffer_store",
+            access=Access("global", "store", most, half, buffer=True, components=count),
         )
 for bits in (32, 64, 128, 256, 512):
     inst(

@@ -32,6 +32,9 @@ def _memory() -> dict[str, str]:
             names[f"{space}_atomic_{old}"] = f"{space}_atomic_{new}32"
             names[f"{space}_atomic_{old}_x2"] = f"{space}_atomic_{new}64"
         names.update({f"{space}_atomic_f{each}": f"{space}_atomic_{each}_f32" for each in ("min", "max", "cmpswap")})
+    for each in ("load", "store"):
+        for parts in ("x", "xy", "xyz", "xyzw"):
+            names[f"tbuffer_{each}_format_d16_{parts}"] = f"tbuffer_{each}_d16_format_{parts}"
     names.update({f"global_{each}_dword_addtid": f"global_{each}_addtid_b32" for each in ("load", "store")})
     for space in ("global", "buffer"):
         names[f"{space}_atomic_csub"] = f"{space}_atomic_csub_u32"

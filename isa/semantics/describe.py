@@ -140,6 +140,8 @@ class Access:
     by_wave: one access, at M0, for all lanes together (ds_append).
     aligned: the low bits of an address that is no multiple of the element do not count (ds_condxchg32_rtn_b64).
     buffer: the address comes from a buffer descriptor, which says what is out of range (`isa.semantics.buffers`).
+    components: of a typed buffer so many are turned from or into the format that the instruction names, each 32 bits in
+        registers, or 16 where there is a half (`isa.semantics.typed_access`); element is the most that it reaches.
     """
 
     space: str
@@ -152,6 +154,7 @@ class Access:
     by_wave: bool = False
     aligned: bool = False
     buffer: bool = False
+    components: int = 0
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from isa.semantics import buffers
 from isa.semantics.buffers import BufferPlace
 from isa.semantics.describe import Access, Description, Role, bit_width, width
 from isa.semantics.engine import Engine, Request
-from isa.semantics.operands import Put, Sources, value_type, words_of, writer
+from isa.semantics.operands import Put, Sources, put_words, value_type, words_of, writer
+from isa.semantics.typed_access import typed
 from isa.semantics.values import Value, select
 
 Addresses = Callable[[Engine], Sequence[Value]]
@@ -36,6 +37,8 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
     results = [(n, role, operand) for n, (role, operand) in pairs if role.written]
     reads = [(n, role, operand) for n, (role, operand) in pairs if not role.written]
     data = [(role, operand) for role, operand in sources.pairs if role.read and role.kind not in ("va", "sa")]
+    if access.components:
+        return typed(inst, access, sources)
     if access.buffer:
         return _through_buffer(inst, desc, access, sources, [(r, o) for r, o in data if r.kind == "v"])
     if access.by_wave:
@@ -72,7 +75,7 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
             olds = [engine.atomic(at, body, (new,)) for at, new in zip(places, values, strict=True)]
             if _offset(inst, "offset0") == _offset(inst, "offset1"):
                 olds[1] = olds[0]
-            return [_put_words(engine, results[0][2], [word for old in olds for word in words_of(old)], places[0].mask)]
+            return [put_words(engine, results[0][2], [word for old in olds for word in words_of(old)], places[0].mask)]
         old = engine.atomic(places[0], body, values)
         return () if write is None else [write(engine, old, places[0].mask)]
 
@@ -111,7 +114,7 @@ def _loaded(engine: Engine, access: Access, target: Operand, words: list[Value],
     assert isinstance(target, Reg)
     if access.half:
         words = [_one_half(engine.read_vgpr(target.index), words[0], access.half)]
-    return [_put_words(engine, target, words, mask)]
+    return [put_words(engine, target, words, mask)]
 
 
 def _through_buffer(
@@ -277,16 +280,3 @@ def _one_half(old: Value, loaded: Value, half: str) -> Value:
     if half == "hi":
         return (old & 0xFFFF) | (loaded << 16)
     return (old & 0xFFFF0000) | (loaded & 0xFFFF)
-
-
-def _put_words(engine: Engine, reg: Operand, words: list[Value], mask: Value | None) -> Put:
-    assert isinstance(reg, Reg)
-
-    def put() -> None:
-        for i, word in enumerate(words):
-            if reg.is_vgpr:
-                engine.write_vgpr(reg.index + i, word, mask)
-            else:
-                engine.write_sgpr(reg.index + i, word)
-
-    return put

@@ -381,6 +381,20 @@ def words_of(value: Value) -> list[Value]:
     return [value.bits(f"u{size}").to("u32")]
 
 
+def put_words(engine: Engine, reg: Operand, words: list[Value], mask: Value | None) -> Put:
+    """How to write what a load found, one word a register."""
+    assert isinstance(reg, Reg)
+
+    def put() -> None:
+        for i, word in enumerate(words):
+            if reg.is_vgpr:
+                engine.write_vgpr(reg.index + i, word, mask)
+            else:
+                engine.write_sgpr(reg.index + i, word)
+
+    return put
+
+
 def _picked(inst: Instruction, number: int) -> bool:
     op_sel = inst.modifier("op_sel")
     return isinstance(op_sel, tuple) and len(op_sel) > number and bool(op_sel[number])

@@ -45,7 +45,7 @@ _UNITS: dict[Unit, str] = {
     "smem": "smem_load message_return",
     "lds": "lds_load lds_store lds_atomic lds_exchange lds_nop",
     "vmem": "global_load global_store global_atomic flat_load flat_store flat_atomic scratch_load scratch_store "
-    "buffer_load buffer_store buffer_atomic cache_control",
+    "buffer_load buffer_store buffer_atomic tbuffer_load tbuffer_store cache_control",
     "branch": "branch",
     "barrier": "barrier",
     "wait": "wait wait_alu wait_event",

@@ -20,8 +20,9 @@ GFX11 = Family(
     name="gfx11",
     counters=_COUNTERS,
     raised={
-        **dict.fromkeys(("global_load", "scratch_load", "buffer_load"), _VM),
-        **dict.fromkeys(("global_store", "scratch_store", "global_atomic", "buffer_store", "buffer_atomic"), _VS),
+        **dict.fromkeys(("global_load", "scratch_load", "buffer_load", "tbuffer_load"), _VM),
+        **dict.fromkeys(("global_store", "scratch_store", "buffer_store", "tbuffer_store"), _VS),
+        **dict.fromkeys(("global_atomic", "buffer_atomic"), _VS),
         **dict.fromkeys(("lds_load", "lds_store", "lds_atomic", "lds_exchange"), _LGKM),
         **dict.fromkeys(("smem_load", "message_return"), _LGKM),
         "flat_load": _VM + _LGKM,

@@ -93,6 +93,8 @@ COSTS: dict[str, Cost | None] = {
     "buffer_load": Cost(engine_abi.LOAD, "assumed: as global_load with an SGPR base"),
     "buffer_store": Cost(engine_abi.STORE, "assumed: as global_store with an SGPR base"),
     "buffer_atomic": Cost(engine_abi.STORE, "assumed: as global_atomic"),
+    "tbuffer_load": None,
+    "tbuffer_store": None,
     "cache_control": Cost(engine_abi.INTERNAL, _ISSUE),
     "scalar_cache": None,
     "trap": None,

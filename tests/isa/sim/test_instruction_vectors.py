@@ -24,7 +24,7 @@ from isa.sim.jit import HostTarget
 
 GROUPS = 8
 # So many forms of a kind an instruction has here; all of them where nothing is said.
-FEW = {"scalar": 1, "overlap": 1, "vop3": 1, "halves": 1, "packed": 2, "dpp": 1, "vopd": 4}
+FEW = {"scalar": 1, "overlap": 1, "vop3": 1, "halves": 1, "packed": 2, "dpp": 1, "vopd": 4, "format": 3}
 MODES = [
     FloatMode(denormal32=0, denormal16_64=0, ieee=False, dx10_clamp=False),
     FloatMode(round32=1, round16_64=2, denormal32=1, denormal16_64=2),
@@ -105,7 +105,7 @@ def test_what_cannot_be_driven_is_named():
     assert {case.form.key for case in cases} == set(table())
     assert run.not_driven(cases) == NOT_DRIVEN
     kinds = {form.kind for form in forms.forms()}
-    assert kinds == {"plain", "memory", "offset", "scalar", "overlap", "vop3", "halves", "packed", "dpp", "vopd"}
+    assert kinds == {"plain", "memory", "format", "offset", "scalar", "overlap", "vop3", *few, "dpp"}
 
 
 def test_a_wrong_body_is_found(monkeypatch):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from isa.instructions import table
 from isa.semantics.describe import Description, Role, width
+from isa.semantics.formats import FORMATS
 
 GLOBAL_OFFSET, LDS_OFFSET, SCRATCH_OFFSET = 24, 40, 12
 VOPD_ONLY = {"v_dot2acc_f32_bf16"}
@@ -102,6 +103,7 @@ def _forms(key: str, desc: Description) -> Iterator[tuple[str, str]]:
     yield "plain", line(plain)
     if desc.access is not None:
         yield from (("memory", line(o, m)) for o, m in _memory(desc, plain))
+        yield from (("format", line(o, m)) for o, m in _formats(desc, plain))
     if name.startswith("ds_") and desc.access is None and desc.body is not None:
         offsets = (
             ("offset:swizzle(BITMASK_PERM,\"01pip\")", "offset:swizzle(QUAD_PERM,3,1,0,2)", "offset:0xe00b",
@@ -339,6 +341,18 @@ def _memory(desc: Description, plain: list[str]) -> Iterator[tuple[list[str], st
     address = next((i for i, r in enumerate(desc.roles) if r.kind in ("v", "va") and not r.written), None)
     if data is not None and address is not None:  # what is loaded goes where the address was
         yield _replaced(plain, {data: _operand(data, desc.roles[data], desc.name, 16 * address)}), ""
+
+
+def _formats(desc: Description, plain: list[str]) -> Iterator[tuple[list[str], str]]:
+    """Of a typed buffer, but for the stores that no engine takes."""
+    access = desc.access
+    assert access is not None
+    at = next((i for i, r in enumerate(desc.roles) if r.kind == "vb"), 0)
+    for name in FORMATS[1:] if access.components else ():
+        *sizes, kind = name.split("_")
+        part = access.components < len(sizes) and any(int(n) % 8 for n in sizes)
+        if access.kind == "load" or not (part or kind.endswith("SCALED")):
+            yield _replaced(plain, {at: f"v{16 * at}"}), f"format:[BUF_FMT_{name}] offen"
 
 
 # --- VOPD
