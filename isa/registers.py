@@ -106,6 +106,7 @@ NULL = Reg("s", 124)
 M0 = Reg("s", 125)
 EXEC = Reg("s", 126, 2)
 EXEC_LO = Reg("s", 126)
+EXEC_HI = Reg("s", 127)
 SCC = Reg("scc", 0)
 
 

@@ -143,8 +143,11 @@ class Toolchain:
         return _run(command, f"compile {source.name}", cwd=out.parent)
 
     def assemble(self, source: Path, out: Path, *, arch: str, name: str | None = None) -> str:
-        """Assembly to a relocatable object. Returns the assembler's warnings. name: what a ToolError calls `source`."""
+        """Assembly to a relocatable object. Returns the assembler's warnings. name: what a ToolError calls `source`. A
+        file is for waves of 64 lanes if a kernel descriptor in it says so."""
         target = ["-target", "amdgcn-amd-amdhsa", f"-mcpu={check_arch(arch)}"]
+        if re.search(rb"^\s*\.amdhsa_wavefront_size32\s+0\b", source.read_bytes(), re.M):
+            target.append("-mwavefrontsize64")
         language = [] if self.kind == "hipcc" else ["-x", "assembler"]  # hipcc goes by the suffix
         command = [*self.compiler, *target, "-c", *language, str(source), "-o", str(out)]
         try:

@@ -10,7 +10,7 @@ LEFT_OUT = (
     (r"ds_gws_\w+|ds_ordered_count|ds_(add|sub)_gs_reg_rtn",
      "GWS, ordered counts and GS registers are shared by the whole card and set up by a graphics driver"),
     (r"s_rfe_b64|s_cbranch_cdbg\w+|s_sendmsghalt", "it is for trap handlers and debuggers"),
-    (r"s_subvector_loop_(begin|end)", "it is for waves of 64"),
+    (r"s_subvector_loop_(begin|end)", "it makes a loop over the halves of a wave of 64; compilers do not emit it"),
     (r"s_atc_probe(_buffer)?", "it asks for the translation of an address, which is not simulated"),
     (r"buffer_(load|store)_(d16_)?(hi_)?format_(d16_)?(hi_)?\w+",
      "the format that a buffer's descriptor names is not simulated; one that the instruction names is (tbuffer_*)"),

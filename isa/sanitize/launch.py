@@ -223,6 +223,11 @@ class SanitizedLaunch(SimulatedLaunch):
     ) -> None:
         self.sanitized = sanitized_code(kernel, target, late)
         self.schedule = schedule
+        if kernel.halves == 2:
+            raise LaunchError(
+                f"kernel {kernel.name} was built for waves of 64 lanes, which are not checked",
+                hint="compile with -mno-wavefrontsize64",
+            )
         super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
         self.shadow = MemoryShadow(memory, self.sanitized.shift, unwritten)
         self.sightings: dict[tuple[Event, int, int], Sighting] = {}

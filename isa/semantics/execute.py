@@ -18,7 +18,7 @@ from typing import Any
 
 from isa.asm.program import Fields, Imm, Instruction
 from isa.instructions import lookup
-from isa.registers import Reg
+from isa.registers import EXEC_LO, VCC_LO, Reg
 from isa.semantics.describe import IMPLICIT, Description, width
 from isa.semantics.dpp import Dpp
 from isa.semantics.engine import Engine
@@ -29,6 +29,7 @@ from isa.semantics.values import Value
 Bound = tuple[Callable[[Engine], Sequence[Put]], ...]
 """For each half what computes it, and gives back how to write the results."""
 Body = Callable[..., Any]
+_MASKS = (VCC_LO.index, EXEC_LO.index)
 
 
 def execute(engine: Engine, inst: Instruction) -> None:
@@ -43,14 +44,15 @@ def run(engine: Engine, bound: Bound) -> None:
         put()
 
 
-def bind(inst: Instruction, instead: Callable[[Description], Body | None] | None = None) -> Bound:
+def bind(inst: Instruction, instead: Callable[[Description], Body | None] | None = None, half: int = 0) -> Bound:
     """What an instruction does on any engine. IsaError as for `execute`. instead: a body in the place of a
-    description's own, where it gives one."""
-    return tuple(_bound(half, lookup(half), instead) for half in inst.halves)
+    description's own, where it gives one. half: of a wave of 64 lanes, whose word of VCC and EXEC is meant
+    (`isa.semantics.wave64`)."""
+    return tuple(_bound(part, lookup(part), instead, half) for part in inst.halves)
 
 
 def _bound(
-    inst: Instruction, desc: Description, instead: Callable[[Description], Body | None] | None
+    inst: Instruction, desc: Description, instead: Callable[[Description], Body | None] | None, half: int
 ) -> Callable[[Engine], Sequence[Put]]:
     if desc.access is not None:
         return memory(inst, desc, desc.access)
@@ -60,7 +62,7 @@ def _bound(
         return lambda engine: _effect(engine, inst, desc)
     body = (instead(desc) if instead is not None else None) or desc.body
     if body is not None:
-        return _Computed(inst, desc, body)
+        return _Computed(inst, desc, body, half)
     if desc.roles and not (desc.is_internal or desc.is_wait):
         raise inst.error(f"what {desc.name} computes is not described")
     return lambda engine: ()
@@ -71,7 +73,7 @@ class _Computed:
 
     __slots__ = ("body", "desc", "inst", "masked", "moves", "packed", "readers", "steps", "tail", "upper", "wide")
 
-    def __init__(self, inst: Instruction, desc: Description, body: Body) -> None:
+    def __init__(self, inst: Instruction, desc: Description, body: Body, half: int = 0) -> None:
         sources = Sources(inst, desc)
         targets = [(n, role, operand) for n, (role, operand) in enumerate(sources.pairs) if role.written]
         self.inst, self.desc, self.body = inst, desc, body
@@ -79,10 +81,10 @@ class _Computed:
         self.wide = len(targets) == 1 and width(targets[0][1].type) > 2
         self.readers = sources.readers(0 if self.packed else None)
         self.upper = sources.readers(1) if self.packed else ()
-        self.tail = [_read_implicit(name) for name in desc.implicit_reads if not (name == "m0" and desc.relative)]
+        self.tail = [_read_implicit(name, half) for name in desc.implicit_reads if not (name == "m0" and desc.relative)]
         self.tail += [_field(inst, name) for name in desc.fields]
         self.steps = [(output(inst, desc, role), writer(inst, desc, n, role, operand)) for n, role, operand in targets]
-        self.steps += [(None, _write_implicit(name)) for name in desc.implicit_writes]
+        self.steps += [(None, _write_implicit(name, half)) for name in desc.implicit_writes]
         self.masked, self.moves = desc.exec_masked, sources.dpp
 
     def __call__(self, engine: Engine) -> list[Put]:
@@ -109,16 +111,17 @@ class _Computed:
         return puts
 
 
-def _read_implicit(name: str) -> Callable[[Engine], Value]:
+def _read_implicit(name: str, half: int = 0) -> Callable[[Engine], Value]:
     if name == "scc":
         return lambda engine: engine.read_scc()
     reg = IMPLICIT[name]
     if reg.count == 1:
-        return lambda engine: engine.read_sgpr(reg.index)
+        word = reg.index + half * (reg.index in _MASKS)
+        return lambda engine: engine.read_sgpr(word)
     return lambda engine: engine.read_sgpr(reg.index).joined(engine.read_sgpr(reg.index + 1))
 
 
-def _write_implicit(name: str) -> Writer:
+def _write_implicit(name: str, half: int = 0) -> Writer:
     if name == "pc":
         return lambda engine, value, mask: partial(engine.jump, value)
     if name == "scc":
@@ -127,7 +130,7 @@ def _write_implicit(name: str) -> Writer:
 
     def write(engine: Engine, value: Value, mask: Value | None) -> Put:
         if value.type == "b1":
-            return partial(engine.write_sgpr, reg.index, lane_mask(engine, value, mask))
+            return partial(engine.write_sgpr, reg.index + half, lane_mask(engine, value, mask))
 
         def put() -> None:
             wide = value.bits("u" + value.type[1:])

@@ -106,10 +106,11 @@ def scalar_registers(
 def work_items(
     kernel: DescribedKernel, block: Triple
 ) -> tuple[ctypes.Array[ctypes.c_uint32], ctypes.Array[ctypes.c_uint32]]:
-    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave)."""
-    count = block[0] * block[1] * block[2]
-    waves = -(-count // LANES)
-    items = np.arange(waves * LANES, dtype=np.uint32)
+    """(v0 of each wave: x, y and z by 10 bits each as far as the kernel asked, EXEC of each wave in two words)."""
+    count, lanes = block[0] * block[1] * block[2], LANES if kernel.descriptor.wave32 else 2 * LANES
+    waves = -(-count // lanes)
+    items = np.arange(waves * lanes, dtype=np.uint32)
     ids = np.where(items < count, work_item_ids(items, block, kernel.descriptor.workitem_id + 1), 0).astype(np.uint32)
-    execs = [(1 << min(LANES, count - LANES * wave)) - 1 for wave in range(waves)]
-    return (ctypes.c_uint32 * len(ids)).from_buffer_copy(ids.tobytes()), (ctypes.c_uint32 * waves)(*execs)
+    masks = [(1 << min(lanes, count - lanes * wave)) - 1 for wave in range(waves)]
+    execs = [word for mask in masks for word in (mask & 0xFFFFFFFF, mask >> 32)]
+    return (ctypes.c_uint32 * len(ids)).from_buffer_copy(ids.tobytes()), (ctypes.c_uint32 * len(execs))(*execs)

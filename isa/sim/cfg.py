@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from isa.asm.parse import undecoded
 from isa.asm.program import Imm, Instruction
 from isa.errors import IsaError
-from isa.registers import EXEC_LO
+from isa.registers import EXEC_HI, EXEC_LO
 from isa.semantics.branches import branch_address
 
 ITERATIONS = 8
@@ -46,7 +46,7 @@ class Block:
 
 
 def writes_exec(inst: Instruction) -> bool:
-    return EXEC_LO in inst.writes()
+    return not inst.writes().isdisjoint((EXEC_LO, EXEC_HI))
 
 
 def jumps_indirectly(inst: Instruction) -> bool:

@@ -123,7 +123,7 @@ class CompiledKernel:
         from isa.asm.parse import parse_disassembly
 
         code = self.code_object.read(address, size)
-        rows = disassemble(code, address, self.code_object.arch)
+        rows = disassemble(code, address, self.code_object.arch, wave64=self.halves == 2)
         self._data.update((address, text) for address, _, text in rows if text.startswith("."))
         return parse_disassembly([row for row in rows if not row[2].startswith(".")], self.name)
 
@@ -169,9 +169,15 @@ class CompiledKernel:
         """Registers of a wave."""
         return max(self.facts.descriptor.vgprs, self.facts.vgprs)
 
+    @property
+    def halves(self) -> int:
+        """Of a wave, 32 lanes each."""
+        return 1 if self.facts.descriptor.wave32 else 2
+
     def translation_facts(self, target: HostTarget, *, patterns: bool = True) -> Facts:
         """What it is compiled for."""
-        return Facts.on(target, self.vgprs, FloatMode.of_descriptor(self.facts.descriptor), patterns=patterns)
+        mode = FloatMode.of_descriptor(self.facts.descriptor)
+        return Facts.on(target, self.vgprs, mode, patterns=patterns, halves=self.halves)
 
     def key(self, target: HostTarget, *facts: object) -> str:
         """The name of a translation of this code, under facts, for a target."""

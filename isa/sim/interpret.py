@@ -17,6 +17,7 @@ import numpy as np
 from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, NULL, SGPR_LIMIT, VGPR_LIMIT
+from isa.semantics import wave64
 from isa.semantics.branches import branch_address
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
@@ -80,20 +81,26 @@ class Wave:
         scratch_bytes: int = 0,
         mode: FloatMode | None = None,
         exec_: int = 0xFFFFFFFF,
+        halves: int = 1,
         sgprs: Mapping[int, int] | None = None,
         vgprs: Mapping[int, Sequence[int]] | None = None,
     ) -> None:
         self.code, self.memory, self.lds = code, memory, lds
-        self.scratch = [bytearray(scratch_bytes) for _ in range(LANES)]
+        self.halves, self.half = halves, 0
+        self.scratch = [bytearray(scratch_bytes) for _ in range(LANES * halves)]
         self.mode = mode or FloatMode()
-        self.vgprs = np.zeros((256, LANES), np.uint32)
+        self.vgprs = np.zeros((256 * halves, LANES), np.uint32)
         self.sgprs = np.zeros(128, np.uint32)
         self.scc = False
         for i, word in (sgprs or {}).items():
             self.sgprs[i] = word
-        self.sgprs[EXEC_LO.index] = exec_
+        self.sgprs[EXEC_LO.index] = exec_ & 0xFFFFFFFF
+        if halves == 2:
+            self.sgprs[EXEC_LO.index + 1] = exec_ >> 32
         for i, row in (vgprs or {}).items():
-            self.vgprs[i, : len(row)] = row
+            for half in range(halves):
+                part = row[LANES * half : LANES * (half + 1)]
+                self.vgprs[i + VGPR_LIMIT * half, : len(part)] = part
         self.pc = code.entry
         self.done = self.waiting = False
         self.executed = 0
@@ -113,26 +120,33 @@ class Wave:
         inst = self.code.instructions[i]
         self.pc += inst.size
         self.executed += 1
-        execute(self, inst)
+        if self.halves == 1:
+            execute(self, inst)
+            return
+        for step in wave64.steps(inst):
+            step(self)
 
     # --- registers
     def constant(self, type_: str, number: float) -> NumpyValue:
         return NumpyValue.scalar(type_, number, self.mode)
 
     def lane_ids(self) -> NumpyValue:
-        return NumpyValue("u32", np.arange(LANES, dtype=np.uint32), self.mode)
+        return NumpyValue("u32", np.arange(LANES, dtype=np.uint32) + LANES * self.half, self.mode)
 
     def exec_mask(self) -> NumpyValue:
-        return self.read_sgpr(EXEC_LO.index).lanes()
+        return self.read_sgpr(EXEC_LO.index + self.half).lanes()
+
+    def _row(self, index: int, relative: NumpyValue | None) -> int:
+        return _moved(index, relative, VGPR_LIMIT) + VGPR_LIMIT * self.half
 
     def read_vgpr(self, index: int, relative: NumpyValue | None = None) -> NumpyValue:
-        return NumpyValue("u32", self.vgprs[_moved(index, relative, VGPR_LIMIT)].copy(), self.mode)
+        return NumpyValue("u32", self.vgprs[self._row(index, relative)].copy(), self.mode)
 
     def write_vgpr(
         self, index: int, value: NumpyValue, mask: NumpyValue | None, relative: NumpyValue | None = None
     ) -> None:
         assert value.type == "u32"
-        row = self.vgprs[_moved(index, relative, VGPR_LIMIT)]
+        row = self.vgprs[self._row(index, relative)]
         row[:] = value.a if mask is None else np.where(mask.a, value.a, row)
 
     def read_sgpr(self, index: int, relative: NumpyValue | None = None) -> NumpyValue:
@@ -184,7 +198,7 @@ class Wave:
             return tuple(self.constant("u32", w) for w in np.frombuffer(read, np.uint32))
         rows = np.zeros((at.words, LANES), np.uint32)
         for lane, address in self._lanes(at):
-            data = self._bytes(at, address, count, lane)
+            data = self._bytes(at, address, count, lane + LANES * self.half)
             if count < 4:
                 extended = np.frombuffer(data, DTYPES[element if element[0] != "b" else "u" + element[1:]])
                 rows[0, lane] = extended.astype(np.int64).astype(np.uint32)[0]
@@ -195,7 +209,7 @@ class Wave:
     def store(self, at: Request[NumpyValue], values: tuple[NumpyValue, ...]) -> None:
         rows = np.array([np.broadcast_to(v.a, (LANES,)) for v in values], np.uint32)
         for lane, address in self._lanes(at):
-            place = self._bytes(at, address, at.bytes, lane)
+            place = self._bytes(at, address, at.bytes, lane + LANES * self.half)
             place[:] = rows[:, lane].tobytes()[: at.bytes]
 
     def atomic(
@@ -205,7 +219,7 @@ class Wave:
         dtype = DTYPES[type_]
         old = np.zeros(LANES, dtype)
         for lane, address in self._lanes(at):
-            place = self._bytes(at, address, at.bytes, lane)
+            place = self._bytes(at, address, at.bytes, lane + LANES * self.half)
             old[lane] = np.frombuffer(place, dtype)[0]
             place[:] = body(NumpyValue(type_, old[lane], self.mode), *(d.lane(lane) for d in data)).a.tobytes()
         return NumpyValue(type_, old, self.mode)
@@ -292,7 +306,7 @@ def launch(
     for segment in code_object.segments:
         image[segment.address : segment.address + len(segment.data)] = segment.data
     memory.add(CODE_BASE, image)
-    code = AddressedCode(_instructions(code_object, name), CODE_BASE + descriptor.entry)
+    code = AddressedCode(_instructions(code_object, name, not descriptor.wave32), CODE_BASE + descriptor.entry)
     scratch = descriptor.scratch_bytes + (_STACK_BYTES if descriptor.dynamic_stack else 0)
     lds_bytes = descriptor.lds_bytes + dynamic_lds
     segment_bytes = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)
@@ -300,7 +314,9 @@ def launch(
     memory.add(_ARGUMENTS, bytearray(segment_bytes))
     memory.add(_PACKET, bytearray(packet))
     registers, ids = arguments.scalar_registers(kernel, _ARGUMENTS, _PACKET, scratch)
-    v0, execs = arguments.work_items(kernel, block)
+    v0, words = arguments.work_items(kernel, block)
+    halves = 1 if descriptor.wave32 else 2
+    lanes, execs = LANES * halves, [low | high << 32 for low, high in zip(words[::2], words[1::2], strict=True)]
     mode = FloatMode.of_descriptor(descriptor)
     executed = 0
     for z, y, x in np.ndindex(grid[2], grid[1], grid[0]):
@@ -316,7 +332,8 @@ def launch(
                 mode=mode,
                 exec_=on,
                 sgprs=sgprs,
-                vgprs={0: v0[i * LANES : (i + 1) * LANES]},
+                vgprs={0: v0[i * lanes : (i + 1) * lanes]},
+                halves=halves,
             )
             for i, on in enumerate(execs)
         ]
@@ -329,7 +346,7 @@ _ARGUMENTS, _PACKET = 0x6000_0000_0000, 0x6100_0000_0000
 _STACK_BYTES = 16 << 10
 
 
-def _instructions(code_object: CodeObject, name: str) -> list[Instruction]:
+def _instructions(code_object: CodeObject, name: str, wave64: bool) -> list[Instruction]:
     """The code of a kernel and of all functions beside it, at CODE_BASE."""
     from isa.asm.parse import parse_disassembly
     from isa.object.code_object import disassemble
@@ -339,6 +356,7 @@ def _instructions(code_object: CodeObject, name: str) -> list[Instruction]:
     pieces |= {s.address: s.size for s in code_object.symbols.values() if s.kind == "func" and s.size}
     found: list[Instruction] = []
     for address, size in sorted(pieces.items()):
-        rows = disassemble(code_object.read(address, size), CODE_BASE + address, code_object.arch)
+        code = code_object.read(address, size)
+        rows = disassemble(code, CODE_BASE + address, code_object.arch, wave64=wave64)
         found += parse_disassembly([row for row in rows if not row[2].startswith(".")], name)
     return found

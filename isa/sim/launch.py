@@ -70,7 +70,7 @@ class SimulatedLaunch:
         fast: bool,
         budget: int | None,
     ) -> None:
-        self.kernel, self.memory, self.target, self.fast = kernel, memory, target, fast
+        self.kernel, self.memory, self.target, self.fast = kernel, memory, target, fast and kernel.halves == 1
         self.grid, self.block = grid, block
         self.total = grid[0] * grid[1] * grid[2]
         self.budget = UNLIMITED if budget is None else budget
@@ -78,7 +78,7 @@ class SimulatedLaunch:
         self._check(dynamic_lds)
         self.lds_bytes = descriptor.lds_bytes + dynamic_lds
         self.scratch_bytes = -(-descriptor.scratch_bytes // 16) * 16 + (STACK_BYTES if descriptor.dynamic_stack else 0)
-        self.version = self._compiled(fast)
+        self.version = self._compiled(self.fast)
         segment = arguments.kernarg_segment(facts, kernarg, grid, block, dynamic_lds)
         self._arguments = memory.allocate(len(segment) + arguments.PACKET_BYTES)
         packet_at = self._arguments + len(segment)
@@ -104,10 +104,6 @@ class SimulatedLaunch:
                 expected=f"at most {min(facts.max_workgroup, WORK_ITEMS_LIMIT)}",
                 got=f"{block}, {items} in all",
                 hint="raise __launch_bounds__ in the source, or launch smaller blocks",
-            )
-        if not descriptor.wave32:
-            raise LaunchError(
-                f"kernel {name} was built for waves of 64 lanes", hint="compile with -mno-wavefrontsize64"
             )
         if descriptor.scratch_bytes > SCRATCH_LIMIT - STACK_BYTES:
             raise LaunchError(
@@ -152,10 +148,10 @@ class SimulatedLaunch:
 
     def _work(self) -> None:
         try:
-            waves = len(self._execs)
-            wave_bytes = VGPRS + 4 * LANES * self.kernel.vgprs
+            waves, halves = len(self._execs) // 2, self.kernel.halves
+            wave_bytes = VGPRS + 4 * LANES * self.kernel.vgprs * halves
             state = _Buffer(waves * wave_bytes)
-            scratch_of_wave = self.scratch_bytes * LANES
+            scratch_of_wave = self.scratch_bytes * LANES * halves
             lds, scratch = _Buffer(self.lds_bytes + 2 * LDS_PADDING), _Buffer(max(1, waves * scratch_of_wave))
             sites = (ctypes.c_uint64 * (2 * self.version.sites + 2))()
             c = Context(
@@ -166,7 +162,7 @@ class SimulatedLaunch:
                 fast=self.version.wave if self.fast else 0, plain=0 if self.fast else self.version.wave,
                 need_plain=ctypes.cast(self._need_plain, ctypes.c_void_p).value, code=self.kernel.code,
                 budget=min(TIME_SLICE, self.budget), reserve=max(0, self.budget - TIME_SLICE),
-                lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves,
+                lds_bytes=self.lds_bytes, scratch_bytes=self.scratch_bytes, wave_count=waves, halves=halves,
                 grid=self.grid, id_sgpr=tuple(self._ids), panel=self.grid[0],
                 entry=self.kernel.facts.descriptor.entry,
             )  # fmt: skip

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from isa.asm.program import Instruction
-from isa.registers import EXEC_LO, SCC, Reg
+from isa.registers import EXEC_HI, EXEC_LO, SCC, Reg
 from isa.semantics.describe import Access
 from isa.sim.accumulator_order import Result, ordered, values_only
 from isa.sim.fma_fast_path import full_name, in_full, with_fast_path
@@ -90,7 +90,7 @@ class Scalars:
 
 
 class Lanes(Protocol):
-    """The VGPRs as a vector instruction sees them: `lanes` of them at a time."""
+    """The VGPRs as a vector instruction sees them: `lanes` of them at a time. half: see `isa.semantics.wave64`."""
 
     lanes: int
 
@@ -102,15 +102,15 @@ class Lanes(Protocol):
         """mask: lanes where it does not hold keep what they have."""
         ...
 
-    def numbers(self) -> LlvmValue:
+    def numbers(self, half: int) -> LlvmValue:
         """Each lane's number, u32."""
         ...
 
     def first_number(self) -> str:
-        """The first lane's number, as IR."""
+        """The first lane's number, as IR, of an access."""
         ...
 
-    def active(self) -> LlvmValue | None:
+    def active(self, half: int) -> LlvmValue | None:
         """b1: which lanes are on; None for all."""
         ...
 
@@ -172,14 +172,14 @@ class Whole:
             place = place_of(number)
             self.w.scalar.line(f"store <{strip} x i32> {part}, ptr {place}, align {4 * strip}")
 
-    def numbers(self) -> LlvmValue:
-        return lane_numbers(self.w, LANES)
+    def numbers(self, half: int) -> LlvmValue:
+        return lane_numbers(self.w, LANES, LANES * half)
 
     def first_number(self) -> str:
         return "0"
 
-    def active(self) -> LlvmValue | None:
-        exec_ = self.scalars[EXEC_LO]
+    def active(self, half: int) -> LlvmValue | None:
+        exec_ = self.scalars[(EXEC_LO, EXEC_HI)[half]]
         return None if exec_.constant is not None else exec_.lanes()
 
 
@@ -201,7 +201,7 @@ class Strips:
     elsewhere, from the state before the loop.
     """
 
-    def __init__(self, scalars: Scalars, strip: int, vgprs: int, first: Instruction) -> None:
+    def __init__(self, scalars: Scalars, strip: int, vgprs: int, first: Instruction, halves: int = 1) -> None:
         self.scalars, self.w = scalars, scalars.w
         self.lanes, self.vgprs, self.first = strip, vgprs, first
         self.guards = Guards(strip, vgprs)
@@ -215,7 +215,8 @@ class Strips:
         self.after = f.region(f"{name}.after")
         self.index = f"%{name}.index"
         self.name = name
-        self.exec_ = scalars[EXEC_LO]
+        self.exec_ = [scalars[reg] for reg in (EXEC_LO, EXEC_HI)[:halves]]
+        self.half = 0
         f_body = self.body
         base = f.emit(f_body, "mul nuw nsw i64 %s, %s", self.index, 4 * strip * vgprs)
         plus = f.emit(f_body, "add nuw nsw i64 %s, %s", base, VGPRS)
@@ -317,9 +318,10 @@ class Strips:
         return self._bits[word.ref]
 
     def first_number(self) -> str:
-        return self.first_lane().ref
+        first = self.first_lane().ref
+        return self.w.function.emit(self.body, "add i32 %s, %s", first, LANES) if self.half else first
 
-    def numbers(self) -> LlvmValue:
+    def numbers(self, half: int) -> LlvmValue:
         first = self.first_lane()
         one = self.w.function.emit(self.body, f"insertelement <{self.lanes} x i32> poison, i32 %s, i32 0", first.ref)
         every = self.w.function.emit(
@@ -327,10 +329,11 @@ class Strips:
             f"shufflevector <{self.lanes} x i32> %s, <{self.lanes} x i32> poison, <{self.lanes} x i32> zeroinitializer",
             one,
         )
-        return LlvmValue(self.w, "u32", self.lanes, every) + lane_numbers(self.w, self.lanes)
+        return LlvmValue(self.w, "u32", self.lanes, every) + lane_numbers(self.w, self.lanes, LANES * half)
 
-    def active(self) -> LlvmValue | None:
-        return None if self.exec_.constant is not None else self._strip_of(self.exec_)
+    def active(self, half: int) -> LlvmValue | None:
+        exec_ = self.exec_[half]
+        return None if exec_.constant is not None else self._strip_of(exec_)
 
     def close(self, leave: Callable[[Region], None]) -> None:
         """End the loop; what was written goes to memory, and masks to the scalar registers."""
@@ -371,8 +374,8 @@ class Strips:
             self.scalars[reg] = LlvmValue(w, "u32", 0, new)
 
 
-def lane_numbers(writer: Writer, lanes: int) -> LlvmValue:
-    text = "<" + ", ".join(f"i32 {i}" for i in range(lanes)) + ">"
+def lane_numbers(writer: Writer, lanes: int, first: int = 0) -> LlvmValue:
+    text = "<" + ", ".join(f"i32 {first + i}" for i in range(lanes)) + ">"
     return LlvmValue(writer, "u32", lanes, text)
 
 

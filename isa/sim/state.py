@@ -3,7 +3,8 @@
 Each struct is described once, as a ctypes Structure; `llvm_struct` gives native code its layout from that.
 
 A wave's VGPRs follow its `Wave` struct in strips: [strip][VGPR][lane of the strip], 32 bits each, so that the code that
-works on one strip of lanes touches one dense piece of memory.
+works on one strip of lanes touches one dense piece of memory. A wave of 64 lanes has them twice in each strip, first
+those of its lanes 0 to 31.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ class Context(ctypes.Structure):
         ("waves", _PTR),  # wave structs, `wave_bytes` apart
         ("wave_bytes", _U64),
         ("scalars", _PTR),  # u32[128]: what the SGPRs of each wave begin with
-        ("v0", _PTR),  # u32[waves][32]: what v0 of each wave begins with, in every workgroup the same
-        ("execs", _PTR),  # u32[waves]
+        ("v0", _PTR),  # u32[waves][lanes]: what v0 of each wave begins with, in every workgroup the same
+        ("execs", _PTR),  # u32[waves][2]
         ("sites", _PTR),  # u64[sites][2]: base and size of the allocation each access site met last
         ("fast", _PTR),  # the two versions of the wave's code
         ("plain", _PTR),
@@ -93,6 +94,7 @@ class Context(ctypes.Structure):
         ("lds_bytes", _U32),
         ("scratch_bytes", _U32),  # of a lane
         ("wave_count", _U32),
+        ("halves", _U32),  # of a wave, 32 lanes each: 1 or 2; the VGPRs of the second stand behind those of the first
         ("grid", _U32 * 3),
         ("id_sgpr", _U32 * 3),  # SGPR of each workgroup id; 124 (NULL) where the kernel did not ask
         ("entry", _U32),  # address of the kernel's first block

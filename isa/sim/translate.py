@@ -13,9 +13,12 @@ after a check that they do; all others lane by lane (`scalar_access`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
+from functools import partial
+from typing import Any
 
 from isa.asm.program import Instruction
 from isa.registers import SCC, SGPR_LIMIT, Reg, s
+from isa.semantics import wave64
 from isa.semantics.describe import Access
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
@@ -45,6 +48,7 @@ class Translator(WaveFunction):
         self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled
         self.strips: Strips | None = None
         self._whole: Whole | None = None
+        self.half = 0
 
     # --- blocks
 
@@ -114,7 +118,7 @@ class Translator(WaveFunction):
             masked=masked(facts.strip),
         )
         self.scalars = Scalars(self.writer, self.fast)
-        self._whole = Whole(self.scalars, self.facts.strip, self.facts.vgprs)
+        self._whole = Whole(self.scalars, self.facts.strip, self.facts.rows)
         self.strips, self._open, self._loops = None, True, 0
 
     def _write(self, inst: Instruction) -> None:
@@ -132,10 +136,20 @@ class Translator(WaveFunction):
                 or self._orders(inst)
             ):
                 self._close()
-            execute(self, inst)
+            for step in self._steps(inst):
+                step(self)
             return
         if not inst.operands:
             return  # cache control
+        for step in self._steps(inst):
+            self._write_vector(inst, step)
+
+    def _steps(self, inst: Instruction) -> Sequence[Callable[[Any], None]]:
+        """What is to be done one after the other: two things of an access in a wave of 64 lanes."""
+        return (partial(execute, inst=inst),) if self.facts.halves == 1 else wave64.steps(inst)
+
+    def _write_vector(self, inst: Instruction, step: Callable[[Any], None]) -> None:
+        desc = inst.desc
         key = desc.name + (" dpp" if inst.dpp else "")
         if key not in _across and not desc.relative:
             if self.strips is not None and self._conflicts(inst):
@@ -143,7 +157,7 @@ class Translator(WaveFunction):
             for _ in range(2):
                 try:
                     self._lanes = self._open_strips()
-                    execute(self, inst)
+                    step(self)
                     return
                 except NeedsClosedLoop:
                     self._close()
@@ -152,7 +166,7 @@ class Translator(WaveFunction):
                     break
         self._close()
         self._lanes = self._whole
-        execute(self, inst)
+        step(self)
         self._lanes = None
 
     def _touches_open_masks(self, inst: Instruction) -> bool:
@@ -182,7 +196,7 @@ class Translator(WaveFunction):
     def _open_strips(self) -> Strips:
         if self.strips is None:
             self._loops += 1
-            self.strips = Strips(self.scalars, self.facts.strip, self.facts.vgprs, self.inst)
+            self.strips = Strips(self.scalars, self.facts.strip, self.facts.rows, self.inst, self.facts.halves)
         return self.strips
 
     def _close(self) -> None:
@@ -209,14 +223,15 @@ class Translator(WaveFunction):
 
     def lane_ids(self) -> LlvmValue:
         assert self._lanes is not None
-        return self._lanes.numbers()
+        return self._lanes.numbers(self.half)
 
     def exec_mask(self) -> LlvmValue | None:
         assert self._lanes is not None
-        return self._lanes.active()
+        return self._lanes.active(self.half)
 
     def read_vgpr(self, index: int, relative: LlvmValue | None = None) -> LlvmValue:
         assert self._lanes is not None
+        index += self.facts.vgprs * self.half
         if relative is None:
             return self._lanes.read(index)
         assert self._whole is not None
@@ -226,6 +241,7 @@ class Translator(WaveFunction):
         self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: LlvmValue | None = None
     ) -> None:
         assert self._lanes is not None
+        index += self.facts.vgprs * self.half
         if relative is None:
             self._lanes.write(index, value, mask)
         else:
@@ -279,6 +295,7 @@ class Translator(WaveFunction):
         assert self.strips is not None
         self.strips.note(access)
         self.strips.checks_faults = True
+        self.strips.half = self.half
         return self.strips
 
     def _planned(self, at: Request[LlvmValue], site: int) -> tuple[object, Pattern] | None:

@@ -32,7 +32,7 @@ _ELSEWHERE = ("check", "asm/emit.py", "passes", "timing", "toolchain.py")
 @dataclass(frozen=True)
 class Facts:
     """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start;
-    patterns: addresses may be assumed to follow from work-item numbers."""
+    patterns: addresses may be assumed to follow from work-item numbers; halves: of a wave, 32 lanes each."""
 
     vgprs: int
     mode: FloatMode
@@ -40,11 +40,17 @@ class Facts:
     patterns: bool = True
     native_half: bool = True
     native_nans: bool = False
+    halves: int = 1
+
+    @property
+    def rows(self) -> int:
+        """VGPRs in all."""
+        return self.vgprs * self.halves
 
     @staticmethod
-    def on(target: HostTarget, vgprs: int, mode: FloatMode, *, patterns: bool = True) -> Facts:
+    def on(target: HostTarget, vgprs: int, mode: FloatMode, *, patterns: bool = True, halves: int = 1) -> Facts:
         """For a host's processor."""
-        return Facts(vgprs, mode, target.strip, patterns, target.native_half, target.native_nans)
+        return Facts(vgprs, mode, target.strip, patterns, target.native_half, target.native_nans, halves)
 
 
 @dataclass(frozen=True)

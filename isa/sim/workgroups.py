@@ -24,9 +24,9 @@ entry:
   %z64 = udiv i64 %number, %plane
   %flat = urem i64 %number, %plane
   %per = mul i64 %panel64, %gy64
-  %which = udiv i64 %flat, %per
+  %panel.number = udiv i64 %flat, %per
   %in = urem i64 %flat, %per
-  %first = mul i64 %which, %panel64
+  %first = mul i64 %panel.number, %panel64
   %left = sub i64 %gx64, %first
   %narrow = icmp ult i64 %left, %panel64
   %columns = select i1 %narrow, i64 %left, i64 %panel64
@@ -60,6 +60,9 @@ entry:
   %start = load i32 {C.entry}
   %vgpr.bytes = sub i64 %bytes, {VGPRS}
   %strip.bytes = udiv i64 %vgpr.bytes, {STRIPS}
+  %halves = load i32 {C.halves}
+  %halves64 = zext i32 %halves to i64
+  %half.bytes = udiv i64 %strip.bytes, %halves64
   %no.fast = load i64 {C.fast}
   %plain.only = icmp eq i64 %no.fast, 0
   %plain = zext i1 %plain.only to i32
@@ -76,10 +79,10 @@ wave:
   store i32 %y, ptr %sy
   %sz = getelementptr i32, ptr %w, i32 %idz
   store i32 %z, ptr %sz
-  %exec.from = getelementptr i32, ptr %execs, i32 %i
-  %exec = load i32, ptr %exec.from
+  %exec.from = getelementptr i64, ptr %execs, i32 %i
+  %exec = load i64, ptr %exec.from, align 4
   %exec.to = getelementptr i32, ptr %w, i32 126
-  store i32 %exec, ptr %exec.to
+  store i64 %exec, ptr %exec.to, align 4
   %scc = {W.scc}
   store i32 0, ptr %scc
   %pc = {W.pc}
@@ -94,19 +97,31 @@ wave:
   store i32 %plain, ptr %mode
   %v = getelementptr i8, ptr %w, i64 {VGPRS}
   call void @llvm.memset.p0.i64(ptr %v, i8 0, i64 %vgpr.bytes, i1 false)
-  %row = mul i32 %i, 32
+  br label %half
+half:
+  %h = phi i32 [0, %wave], [%h2, %half.end]
+  %before = mul i32 %i, %halves
+  %which = add i32 %before, %h
+  %row = mul i32 %which, 32
   %v0 = getelementptr i32, ptr %v0s, i32 %row
+  %h64 = zext i32 %h to i64
+  %half.skip = mul i64 %h64, %half.bytes
   br label %strip
 strip:
-  %s = phi i64 [0, %wave], [%s2, %strip]
-  %skip = mul i64 %s, %strip.bytes
+  %s = phi i64 [0, %half], [%s2, %strip]
+  %strip.skip = mul i64 %s, %strip.bytes
+  %skip = add i64 %strip.skip, %half.skip
   %to = getelementptr i8, ptr %v, i64 %skip
   %lanes = mul i64 %s, {LANE_BYTES}
   %from = getelementptr i8, ptr %v0, i64 %lanes
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 {LANE_BYTES}, i1 false)
   %s2 = add i64 %s, 1
   %all = icmp eq i64 %s2, {STRIPS}
-  br i1 %all, label %next, label %strip
+  br i1 %all, label %half.end, label %strip
+half.end:
+  %h2 = add i32 %h, 1
+  %both = icmp eq i32 %h2, %halves
+  br i1 %both, label %next, label %half
 next:
   %i2 = add i32 %i, 1
   %last = icmp eq i32 %i2, %count
