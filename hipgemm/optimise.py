@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Alone, and where one makes room for the other.
 CANDIDATES = (
     "rename-banks", "pair", "schedule", "relax-waits", "rename-banks,pair", "pair,rename-banks", "unroll,pair",
-    "schedule,pair", "cu-mode",
+    "schedule,pair", "cu-mode", "spread-loads,schedule", "unroll,spread-loads,schedule",
 )  # fmt: skip
 LEAST = 0.001
 """Of the time, that a step must gain."""

@@ -4,12 +4,13 @@ An edge (earlier, later) says why (`Why`): a register that is read after it is w
 (WAR), written twice (WAW), or order of memory and effects (ORDER). Registers are single ones of all files, EXEC, VCC,
 SCC and M0 among them: a vector instruction reads EXEC by its description.
 
-Memory keeps its order within each memory (LDS; all others together; FLAT is in both). Nothing passes a fence: what
+Memory keeps its order within each memory (LDS; all others together; FLAT is in both), but for loads among themselves
+(those of `plain_load`). Nothing passes a fence: what
 changes modes or speaks to others (`is_fence`). Memory accesses do not pass barriers and invalidations of caches; with
 `strict`, which is for functions that wait for other waves through memory (`by_memory`), waits and accesses of all kinds
 keep one order.
 
-Limits: two accesses of one memory keep their order even where both are loads, or lie apart.
+Limits: a store and another access of one memory keep their order even where they lie apart.
 """
 
 from __future__ import annotations
@@ -72,6 +73,12 @@ def by_memory(cfg: Cfg) -> bool:
     )
 
 
+def plain_load(inst: Instruction) -> bool:
+    """Whether it only reads memory, which nobody else writes between fences, and only the counters of loads tell."""
+    access = inst.desc.access
+    return access is not None and access.kind == "load" and not inst.coherent and inst.desc.space != "flat"
+
+
 def _memories(inst: Instruction) -> tuple[str, ...]:
     space = inst.desc.space
     if space == "flat" or guards_memory(inst) or not space:
@@ -85,6 +92,7 @@ def edges(rows: Sequence[Instruction], strict: bool = False) -> list[dict[int, W
     writer: dict[int, int] = {}
     readers: dict[int, list[int]] = {}
     memory: dict[str, int] = {}
+    loads: dict[str, list[int]] = {}
     fence = -1
 
     def add(later: int, earlier: int, why: Why) -> None:
@@ -101,6 +109,11 @@ def edges(rows: Sequence[Instruction], strict: bool = False) -> list[dict[int, W
         if is_memory(inst):
             for name in _memories(inst):
                 add(i, memory.get(name, -1), Why.ORDER)
+                if plain_load(inst):
+                    loads.setdefault(name, []).append(i)
+                    continue
+                for load in loads.pop(name, ()):
+                    add(i, load, Why.ORDER)
                 memory[name] = i
         for reg in regset.members(regset.uses(inst)):
             bit = regset.bit(reg)

@@ -5,7 +5,8 @@ could execute now, by the latencies of the cycle model (`isa.timing.scheduling_c
 the best is one that a VOPD can hold, each of the best few is tried with each partner that is ready too, or that waits
 for it alone and only to write what it reads (both halves read before either writes). Of all these the slot is taken
 whose reads cost the fewest cycles for an instruction, by the cycle model's bank rule with what the slot before left in
-the operand caches; then the one that is first by priority; a partner that few others could take goes first.
+the operand caches; then the one that is first by priority; a partner that few others could take goes first, then one
+whose reads would not collide after another wave has emptied those caches.
 
 Priorities: `source`, the order in which the compiler has them; `latency`, the longest way to the block's end.
 
@@ -193,21 +194,21 @@ class _Scheduler:
             stall = self.rule(last, self.sources[first]) if self.rows[first].desc.is_valu else 0
             return (first,), (self.rows[first],), self.sources[first], stall
         duals = [i for i in able if self.halves[i]][:_PARTNERS]
-        best: tuple[tuple[float, int, int, int], tuple[int, ...], Slot, tuple[Source, ...], int] | None = None
+        best: tuple[tuple[float, int, int, int, int], tuple[int, ...], Slot, tuple[Source, ...], int] | None = None
         degree: Counter[int] = Counter()
         partners = {i: self._partners(i, duals, left) for i in duals[:_FIRSTS]}
         for row in partners.values():
             degree.update(j for j, _, _, _ in row)
         for rank, (i, row) in enumerate(partners.items()):
             stall = self.rule(last, self.sources[i])
-            key = (2.0 * (1 + stall), rank, 0, 0)
+            key = (2.0 * (1 + stall), rank, 0, 0, 0)
             if best is None or key < best[0]:
                 best = key, (i,), (self.rows[i],), self.sources[i], stall
             for order, (j, x, y, reads) in enumerate(row):
-                if (1.0, rank, degree[j], order) >= best[0]:
+                if (1.0, rank, degree[j], 0, order) >= best[0]:
                     continue
                 stall = self.rule(last, reads)
-                key = (1.0 * (1 + stall), rank, degree[j], order)
+                key = (1.0 * (1 + stall), rank, degree[j], self.rule((), reads), order)
                 if key < best[0]:
                     mine, other = (i, j) if x in self.halves[i] else (j, i)
                     slot = (_row(self.rows[mine], x), _row(self.rows[other], y))

@@ -29,6 +29,7 @@ from isa.passes.hints import Clause, DelayAlu
 from isa.passes.list_schedule import Pair, Schedule
 from isa.passes.relax_waits import RelaxWaits
 from isa.passes.rename_banks import RenameBanks
+from isa.passes.spread_loads import SpreadLoads
 from isa.passes.unroll import Unroll
 from isa.passes.vopd_interlock import VopdInterlock
 
@@ -43,7 +44,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode,
+    CuMode, SpreadLoads,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]
