@@ -92,7 +92,12 @@ def by_events(j: Judged, unexplained: float = as_measured.UNEXPLAINED) -> Judged
 def fitted_on(j: Judged) -> bool:
     """Whether u0 and the overhead were fitted to it: every other of rocm_sgemm's averages, as on a chess board."""
     size, layout = j.name.split()
-    return (SIZES.index(int(size)) + LAYOUTS.index(layout)) % 2 == 0
+    return layout not in held_out_of(int(size))
+
+
+def held_out_of(size: int) -> list[str]:
+    """Layouts of the judged half."""
+    return [layout for k, layout in enumerate(LAYOUTS) if (SIZES.index(size) + k) % 2]
 
 
 def fit(found: Sequence[Judged]) -> tuple[float, float]:
@@ -260,9 +265,12 @@ def _each(found: Sequence[Judged]) -> str:
 
 def rank_correlation(found: Sequence[Judged]) -> float:
     """Spearman's, of predicted and measured times."""
-    predicted = _ranks([j.predicted for j in found])
-    measured = _ranks([j.measured for j in found])
-    return statistics.correlation(predicted, measured) if len(found) > 1 else 1.0
+    return correlation([j.predicted for j in found], [j.measured for j in found])
+
+
+def correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Spearman's rank correlation."""
+    return statistics.correlation(_ranks(a), _ranks(b)) if len(a) > 1 else 1.0
 
 
 def _ranks(values: Sequence[float]) -> list[float]:

@@ -38,7 +38,7 @@ _XT_MS = {
     1: 3587.9, 2: 823.428, 3: 141.16, 4: 125.88, 5: 104.304, 6: 93.6232, 7: 87.5225, 8: 83.931,
 }  # fmt: skip
 _GRE_MS = {5: (5.39, 5.98), 6: (4.84, 5.48), 7: (4.59, 5.05), 8: (3.99, 4.54)}
-_SQUARE_MS = {
+SQUARE_MS = {
     1024: (0.1686, 0.1808, 0.2294, 0.2251, 0.1890, 0.1713, 0.1805, 0.1996),
     2048: (0.7834, 0.8256, 0.9109, 0.9885, 0.7619, 0.7632, 0.8743, 0.9784),
     4096: (5.1264, 5.1398, 6.2786, 6.3866, 4.7458, 5.0473, 5.4648, 6.0413),
@@ -167,7 +167,7 @@ def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[Figure]:
     for row in held["configurations"]:
         layout = "".join(row["layout"][matrix][0] for matrix in "ABC")
         configurations[row["range"]["M"], layout] = tuple(row["config"].values())
-    for n, times in _SQUARE_MS.items():
+    for n, times in SQUARE_MS.items():
         for layout, ms in zip(LAYOUTS, times, strict=True):
             shape = configurations[n, layout]
             a, b, c = (f"m_layout::{'row' if x == 'r' else 'col'}_major" for x in layout)

@@ -26,6 +26,7 @@ EXPERIMENTS = {
     "vectors": "32, 64 and 128 bits a load, from memory and from LDS; padding to multiples of four",
     "banks": "which registers a dual FMA reads its operands from",
     "rates": "what a unit or a cache does at the most, against what is known of it",
+    "strides": "lines that lie far apart: sets of L0, and pages",
     "lds": "strides of 1 to 32 between the lanes of an LDS load",
 }
 """Name of an experiment and of its module -> what it varies."""

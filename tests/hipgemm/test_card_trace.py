@@ -37,6 +37,30 @@ def test_a_trace_of_the_model_agrees_with_the_model(tmp_path: Path) -> None:
     assert "v_fma" in result.output or "v_fmac" in result.output
 
 
+def test_tinygrads_decoder_reads_what_is_written() -> None:
+    """Each packet's cycle, wave and instruction, by a decoder that is not ours (tinygrad 0.14, if installed)."""
+    decoder = pytest.importorskip("tinygrad.renderer.amd.sqtt")
+    row = rung("kernel1")
+    made = linked(row)
+    ready = timed(made.code_object, made.name, gemm(row, Problem(128, 128, 128), 96), card("7900 XTX")).prepared
+    issued = card_trace.predicted(ready, 2500, 20_000)
+    data = sqtt.encoded(issued, ready.cfg)
+
+    def read(data: bytes) -> list[tuple[int, int, int]]:
+        found = [(p._time, info.wave, info.pc) for p, info in decoder.map_insts(data, made.image, "gfx1100") if info]
+        start = min(pc for _, _, pc in found)
+        return [(time, wave, pc - start) for time, wave, pc in found]
+
+    insts = ready.cfg.instructions
+    first = insts[0].address or 0
+    told = [i for i in issued if insts[i.position].mnemonic != "s_delay_alu"]
+    wanted = [(i.cycle, i.wave, (insts[i.position].address or 0) - first) for i in told]
+    assert len(wanted) > 3000
+    assert read(data) == wanted
+    later = [Issued(i.cycle + (k > 500), i.wave, i.position, i.packet, i.op) for k, i in enumerate(issued)]
+    assert read(sqtt.encoded(later, ready.cfg)) != wanted
+
+
 def test_a_line_says_how_far_the_model_is_outside_of_the_card() -> None:
     from isa.analysis import cfg as control_flow
     from isa.asm.parse import parse

@@ -139,6 +139,17 @@ def test_all_patterns_compute_what_they_should(study: Callable[..., dict[str, An
 
 
 @needs_compiler
+def test_lines_of_one_set_push_each_other_out(study: Callable[..., dict[str, Any]]) -> None:
+    """The card here hashes: what plain sets would serve, it does not, and the other way round."""
+    found = study("strides", "Strides(((8192, 16), (129 * 128, 16), (8192 + 128, 16)))")
+    assert column(found, "hashed") == [100, 0, 100]
+    assert column(found, "plain") == [0, 100, 100]
+    spread, together, control = column(found, "cycles")
+    assert spread == pytest.approx(control, rel=0.01)
+    assert together > control + 20
+
+
+@needs_compiler
 def test_an_lds_load_takes_what_its_stride_says(study: Callable[..., dict[str, Any]]) -> None:
     found = study("lds", "Lds((1, 2, 7, 16, 32), (1, 4))")
     for row in found["rows"]:

@@ -1,0 +1,114 @@
+"""`strides`: lines that lie far apart. Which sets of L0 they fall into, and how many pages a card has at hand.
+
+One wave goes over some lines of memory again and again and waits for each. If L0 holds them, a load takes its latency;
+lines that fall into one set of more than its ways push each other out (LRU: each of them, each time), and come from L1.
+The set of a line is not published: plain low bits of its number, or a hash, which is what the cycle model assumes
+(`isa.timing.caches`). The columns say what share of the loads L0 would serve by either, so a card decides.
+
+The further the lines lie apart, the more pages they are on. The cycle model translates no addresses: where a card takes
+longer than both columns explain, the translations no longer fit, and the row before says how many did.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hipgemm.lab import micro
+from hipgemm.lab.bench import Bench
+from hipgemm.lab.frame import Bars, Column, Experiment, Row
+from isa.timing import rdna3
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_KB, _MB, _LINE = 1 << 10, 1 << 20, 128
+CASES = (
+    (8 * _KB, 4), (8 * _KB, 8), (8 * _KB, 32), (8 * _KB + _LINE, 32), (32 * _KB, 8), (32 * _KB, 32),
+    (32 * _KB + _LINE, 32), (4 * _KB + _LINE, 64), (64 * _KB + _LINE, 16), (64 * _KB + _LINE, 32),
+    (64 * _KB + _LINE, 64), (2 * _MB + 2 * _LINE, 16), (2 * _MB + 2 * _LINE, 32), (2 * _MB + 2 * _LINE, 64),
+)  # fmt: skip
+"""(bytes from line to line, lines)."""
+
+
+def plain(line: int, sets: int) -> int:
+    """The set of a line by the low bits of its number."""
+    return line % sets
+
+
+def hashed(line: int, sets: int) -> int:
+    """The set that the cycle model assumes."""
+    return (line ^ line >> 7 ^ line >> 14) % sets
+
+
+def hits(stride: int, lines: int, rule: Callable[[int, int], int]) -> float:
+    """The share of loads that L0 serves of those that go over so many lines again and again."""
+    ways = round(rdna3.NUMBERS["l0_ways"].value)
+    sets = round(rdna3.NUMBERS["l0_bytes"].value) // _LINE // ways
+    load = Counter(rule(k * stride // _LINE, sets) for k in range(lines))
+    return sum(count for count in load.values() if count <= ways) / lines
+
+
+def kernel(lines: int, stride: int) -> micro.Micro:
+    """One load of each line, waited for; the stride is the kernel's argument. Word i of memory holds i."""
+    body = ["s_mov_b64 s[14:15], s[8:9]"]
+    for _ in range(lines):
+        body += ["global_load_b32 v17, v2, s[14:15]", "s_waitcnt vmcnt(0)"]
+        body += ["s_add_u32 s14, s14, s7", "s_addc_u32 s15, s15, 0"]
+    body += ["v_add_nc_u32_e32 v1, v17, v1"]
+    return micro.Micro(
+        f"lab_strides_{lines}", ["v_mov_b32_e32 v1, 0", "v_mov_b32_e32 v2, 0"], body, [], vgprs=24, block=32,
+        memory=((lines - 1) * stride + _LINE, 0),
+    )  # fmt: skip
+
+
+def _bytes(count: int) -> str:
+    unit, name = (_MB, "MB") if count >= _MB else (_KB, "KB")
+    return f"{count // unit} {name}" + (f" + {count % unit}" if count % unit else "")
+
+
+@dataclass(frozen=True)
+class Strides(Experiment):
+    """cases: as in CASES."""
+
+    cases: Sequence[tuple[int, int]] = CASES
+    name = "strides"
+    title = "Strides: lines far apart, sets of L0 and pages"
+    paragraph = (
+        "One wave goes over some lines again and again and waits for each load. Lines whose distance is a power of two "
+        "fall into few sets of L0 if the set is plain low bits of the line's number, and push each other out; the "
+        "cycle model assumes a hash. The two columns say which part of the loads L0 would serve by either. With a line "
+        "or two more from line to line both spread them, and what is left are pages: the model translates no "
+        "addresses, so a card that takes longer where both columns say that L0 serves all has more pages to go through "
+        "than it holds translations of."
+    )
+    columns = (
+        Column("apart", "from line to line", "bytes"),
+        Column("lines", "lines"),
+        Column("cycles", "a load", "cycles", 1),
+        Column("hashed", "L0 serves", "%, hashed", 0, "the sets that the model assumes"),
+        Column("plain", "L0 serves", "%, plain", 0, "were the low bits of a line's number its set"),
+    )
+    bars = Bars("Cycles of a load by stride", "cycles", "cycles", "{lines} lines, {apart}", "{cycles:.1f}", 190)
+
+    def run(self, bench: Bench, n: int) -> Iterator[Row]:
+        import numpy as np
+
+        for stride, lines in self.cases:
+            last = (lines - 1) * stride // 4
+
+            def expected(rounds: int, last: int = last) -> np.ndarray:
+                return np.full(32, last * rounds & 0xFFFFFFFF, np.uint32)
+
+            found = micro.run(bench, kernel(lines, stride), stride, expected)
+            yield {
+                "apart": _bytes(stride), "lines": lines, "stride": stride,
+                "cycles": None if found.cycles is None else found.cycles / lines,
+                "hashed": 100 * hits(stride, lines, hashed), "plain": 100 * hits(stride, lines, plain),
+                "time_kind": found.time_kind, "correct": found.correct,
+            }  # fmt: skip
+
+
+EXPERIMENT = Strides()
