@@ -39,9 +39,9 @@ from isa.semantics.waits import depctr
 
 WINDOW = 15
 
-# The VGPRs that the last VALU instruction writes, the one before it, ...; last, those of which no count is kept.
-_State = tuple[int, ...]
-_NOTHING: _State = (0,) * (WINDOW + 1)
+State = tuple[int, ...]
+"""The VGPRs that the last VALU instruction writes, the one before it, ...; last, those of which no count is kept."""
+_NOTHING: State = (0,) * (WINDOW + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,12 @@ class Risk:
 
 @dataclass(frozen=True)
 class ValuWrites:
-    """pending[i]: VGPRs with a VALU write that may be under way before position i (`regset` bits)."""
+    """pending[i]: VGPRs with a VALU write that may be under way before position i (`regset` bits). entry: by block, the
+    state in which it begins."""
 
     cfg: Cfg
     pending: tuple[int, ...]
+    entry: Mapping[int, State]
 
     def risks(self) -> Iterator[Risk]:
         """The sources that GFX11 may read too early, in the order of the code."""
@@ -83,7 +85,7 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
     """The VALU writes that may be under way before each position. written: position of a call -> what the function may
     write (`regset`), where that is known."""
     calls = {i: written.get(i, regset.ALL) & regset.VGPRS for i in cfg.calls}
-    entry: dict[int, _State] = {0: _NOTHING}
+    entry: dict[int, State] = {0: _NOTHING}
     work = Worklist(cfg)
     while work:
         block = cfg.blocks[work.pop()]
@@ -99,22 +101,26 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
     pending = [0] * len(cfg)
     for index, state in entry.items():
         for i in cfg.blocks[index].range:
-            pending[i] = _all(state)
+            pending[i] = under_way(state)
             state = _step(cfg, i, state, calls)
-    return ValuWrites(cfg, tuple(pending))
+    return ValuWrites(cfg, tuple(pending), entry)
 
 
-def _step(cfg: Cfg, i: int, state: _State, calls: Mapping[int, int]) -> _State:
-    inst = cfg.instructions[i]
-    desc = inst.desc
+def _step(cfg: Cfg, i: int, state: State, calls: Mapping[int, int]) -> State:
     if i in calls:
-        return (*_NOTHING[:-1], _all(state) | calls[i])
+        return (*_NOTHING[:-1], under_way(state) | calls[i])
+    return after(cfg.instructions[i], cfg.defs[i], state)
+
+
+def after(inst: Instruction, written: int, state: State) -> State:
+    """The state behind an instruction that is no call. written: what it writes (`regset`)."""
+    desc = inst.desc
     if desc.drains_valu:
         return _NOTHING
     if desc.is_valu:
-        written = cfg.defs[i] & regset.VGPRS
+        written &= regset.VGPRS
         if desc.is_trans:
-            return (*_NOTHING[:-1], _all(state) | written)
+            return (*_NOTHING[:-1], under_way(state) | written)
         return (written, *state[: WINDOW - 1], state[-1])
     number = waits_for(inst)
     if number is None:
@@ -122,7 +128,8 @@ def _step(cfg: Cfg, i: int, state: _State, calls: Mapping[int, int]) -> _State:
     return (*state[:number], *_NOTHING[number:-1], state[-1] if number else 0)
 
 
-def _all(state: _State) -> int:
+def under_way(state: State) -> int:
+    """All VGPRs whose write may be under way."""
     bits = 0
     for level in state:
         bits |= level

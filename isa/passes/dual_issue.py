@@ -96,18 +96,14 @@ def _literal(name: str, at: int, operand: Operand, type_: str) -> bool:
     return isinstance(operand, Imm) and (LITERAL_AT.get(name) == at or is_literal(operand, type_))
 
 
-def fits(x: Half, y: Half, most: Vopd, landed: frozenset[int]) -> bool:
-    """Whether X and Y may be one VOPD. landed: VGPRs without a VALU write under way; two sources of one parity must be
-    among them (`isa.analysis.valu_writes`)."""
+def fits(x: Half, y: Half, most: Vopd) -> bool:
+    """Whether X and Y may be one VOPD, if what `gathered` says has landed."""
     if "x" not in x.places or "y" not in y.places or not (x.dst ^ y.dst) & 1:
         return False
     for slot in (0, 1):
         a, b = x.src[slot], y.src[slot]
-        if a >= 0 and b >= 0:
-            if not (a ^ b) & 3:
-                return False
-            if not (a ^ b) & 1 and not (a in landed and b in landed):
-                return False
+        if a >= 0 and b >= 0 and not (a ^ b) & 3:
+            return False
     a, b = x.src[2], y.src[2]
     if a >= 0 and b >= 0 and not (a ^ b) & 1:
         return False
@@ -115,13 +111,21 @@ def fits(x: Half, y: Half, most: Vopd, landed: frozenset[int]) -> bool:
     return literals <= most.literals and literals + len(x.scalars | y.scalars) <= most.scalars
 
 
-def pairs(
-    one: tuple[Half, ...], two: tuple[Half, ...], most: Vopd, landed: frozenset[int]
-) -> Iterator[tuple[Half, Half]]:
+def gathered(x: Half, y: Half) -> int:
+    """The VGPRs (bits) of which no VALU write may be under way where X and Y are one VOPD: sources of one slot and one
+    parity (`isa.analysis.valu_writes`)."""
+    found = 0
+    for a, b in zip(x.src[:2], y.src[:2], strict=True):
+        if a >= 0 and b >= 0 and not (a ^ b) & 1:
+            found |= 1 << a | 1 << b
+    return found
+
+
+def pairs(one: tuple[Half, ...], two: tuple[Half, ...], most: Vopd) -> Iterator[tuple[Half, Half]]:
     """The forms in which two instructions may be one, each as X first."""
     for a in one:
         for b in two:
-            if fits(a, b, most, landed):
+            if fits(a, b, most):
                 yield a, b
-            if fits(b, a, most, landed):
+            if fits(b, a, most):
                 yield b, a

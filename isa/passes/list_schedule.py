@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from isa.analysis import banks, dependences, regset
+from isa.analysis import banks, dependences, regset, valu_writes
 from isa.analysis.banks import Source
 from isa.analysis.cfg import Block
 from isa.analysis.dependences import Why
@@ -86,9 +86,7 @@ def _run(program: Program, options: Pair) -> Program:
 
     def reorder(function: Function, block: Block) -> list[Slot] | None:
         rows = rows_of(function, block)
-        return (
-            _Scheduler(rows, function, function.valu.pending[block.start], options).slots() if len(rows) > 1 else None
-        )
+        return _Scheduler(rows, function, function.valu.entry[block.index], options).slots() if len(rows) > 1 else None
 
     for name in program.kernels:
         program = block_order.rewrite(program.kernel(name), reorder, hints.hinted)
@@ -111,14 +109,14 @@ def cycles_of(inst: Instruction) -> tuple[int, int]:
     return 1, 40 if desc.space == "scalar" else _MEMORY
 
 
-_Partner = tuple[int, Half, Half, tuple[Source, ...]]
-"""The other instruction of a pair; X and Y of it; what they read."""
+_Partner = tuple[int, Half, Half, tuple[Source, ...], int]
+"""The other instruction of a pair; X and Y of it; what they read; what must have landed."""
 
 
 class _Scheduler:
     """One block on its way into another order."""
 
-    def __init__(self, rows: Sequence[Row], function: Function, pending: int, options: Pair) -> None:
+    def __init__(self, rows: Sequence[Row], function: Function, writes: valu_writes.State, options: Pair) -> None:
         self.rows, self.options = rows, options
         self.most = function.cfg.family.vopd
         insts = [row.inst for row in rows]
@@ -130,11 +128,7 @@ class _Scheduler:
         self.cycles = [cycles_of(inst) for inst in insts]
         self.halves = [dual_issue.facts(inst, options.commute) for inst in insts]
         self.sources = [banks.sources(inst) for inst in insts]
-        written = pending
-        for inst in insts:
-            if inst.desc.is_valu:
-                written |= regset.defs(inst)
-        self.landed = frozenset(n for n in range(256) if not written >> n & 1)
+        self.writes = writes
         self.rule = bank_rules.RULES[options.rule]
         self.drain = round(rdna3.values()["valu_to_lds"])
         self.height = self._heights()
@@ -175,6 +169,10 @@ class _Scheduler:
             valu = slot[0].desc.is_valu
             issued, now = now + stall, now + stall + max(self.cycles[n][0] for n in nodes)
             last = reads if valu else last
+            written = 0
+            for node in nodes:
+                written |= regset.defs(self.rows[node].inst)
+            self.writes = valu_writes.after(slot[0].inst, written, self.writes)
             for node in nodes:
                 left[node] = -1
                 for later, why in self.after[node].items():
@@ -198,13 +196,13 @@ class _Scheduler:
         degree: Counter[int] = Counter()
         partners = {i: self._partners(i, duals, left) for i in duals[:_FIRSTS]}
         for row in partners.values():
-            degree.update(j for j, _, _, _ in row)
+            degree.update(j for j, *_ in row)
         for rank, (i, row) in enumerate(partners.items()):
             stall = self.rule(last, self.sources[i])
             key = (2.0 * (1 + stall), rank, 0, 0, 0)
             if best is None or key < best[0]:
                 best = key, (i,), (self.rows[i],), self.sources[i], stall
-            for order, (j, x, y, reads) in enumerate(row):
+            for order, (j, x, y, reads, _) in enumerate(row):
                 if (1.0, rank, degree[j], 0, order) >= best[0]:
                     continue
                 stall = self.rule(last, reads)
@@ -221,12 +219,13 @@ class _Scheduler:
     def _partners(self, i: int, duals: list[int], left: list[int]) -> list[_Partner]:
         """What an instruction can go into now: each form of each pair."""
         behind = [j for j, why in self.after[i].items() if why == Why.WAR and left[j] == 1 and self.halves[j]]
-        return [found for j in (*duals, *behind) if j != i for found in self._forms(i, j)]
+        under_way = valu_writes.under_way(self.writes)
+        return [found for j in (*duals, *behind) if j != i for found in self._forms(i, j) if not found[4] & under_way]
 
     def _forms(self, i: int, j: int) -> list[_Partner]:
         if (i, j) not in self.forms:
-            both = dual_issue.pairs(self.halves[i], self.halves[j], self.most, self.landed)
-            self.forms[i, j] = [(j, x, y, _reads(x, y)) for x, y in both]
+            both = dual_issue.pairs(self.halves[i], self.halves[j], self.most)
+            self.forms[i, j] = [(j, x, y, _reads(x, y), dual_issue.gathered(x, y)) for x, y in both]
         return self.forms[i, j]
 
 

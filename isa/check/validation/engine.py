@@ -32,6 +32,8 @@ SGPR0, EXEC_AT, SCC_AT, REGISTERS = 256, regset.bit(EXEC_LO), regset.bit(SCC), 3
 LONG = 4
 """A body on floats of more operations than this is a function by its name."""
 FENCES = frozenset({"message", "halt", "cache_control", "scalar_cache", "message_return", "wait_event"})
+AMONG_LANES_ON = frozenset({"ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"})
+"""What exchanges lanes, and takes those that are off for 0."""
 COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("min", "max") for kind in ("f16", "f32", "f64"))
 
 
@@ -71,7 +73,8 @@ class Engine(Setting, Straight):
         bound = self._bound.get(position)
         if bound is None:
             bound = self._bound[position] = bind(inst, _opaque)
-        alone = desc.exec_masked and not (desc.crosses_lanes or inst.modifier("fi") == 1)
+        crosses = desc.crosses_lanes and desc.name not in AMONG_LANES_ON
+        alone = desc.exec_masked and not (crosses or inst.modifier("fi") == 1)
         self.matters = self._on if alone else self.terms.true
         if desc.name == "v_readfirstlane_b32":
             self._first_lane(inst)

@@ -235,3 +235,31 @@ def test_mutants_are_not_proved() -> None:
         found[proof.verdict] += 1
         assert not proof.proved or mutant.what in SAME, (mutant.kind, mutant.what)
     assert found["unproven"] > 30
+
+
+EXCHANGE = """k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_mov_b32_e32 v2, 7
+	s_waitcnt lgkmcnt(0)
+	v_cmpx_gt_u32_e32 16, v0
+	v_xor_b32_e32 v2, 4, v1
+	ds_bpermute_b32 v3, v2, v1
+	s_waitcnt lgkmcnt(0)
+	global_store_b32 v1, v3, s[4:5]
+	s_endpgm
+.Lfunc_end0:
+"""
+
+
+@pytest.mark.parametrize("lanes", ["off", "on"])
+def test_what_lanes_that_are_off_would_send_does_not_matter(lanes: str) -> None:
+    """Of a permutation, address and data of lanes that are off; what lanes that are on read does, and v_readlane_b32
+    looks at all."""
+    footer = KERNEL.partition(".Lfunc_end0:\n")[2]
+    other = EXCHANGE.replace("v2, 7", "v2, 9")
+    if lanes == "on":
+        other = other.replace("v_xor_b32_e32 v2, 4, v1", "v_readlane_b32 s8, v2, 20\n\tv_xor_b32_e32 v2, s8, v1")
+    old = EXCHANGE if lanes == "off" else other.replace("v2, 9", "v2, 7")
+    proof = validate(parse(old + footer, "old.s").kernel(), parse(other + footer, "new.s").kernel())
+    assert proof.proved == (lanes == "off")

@@ -1,0 +1,253 @@
+"""Faults put into the passes on purpose: whether translation validation finds what they do to kernels.
+
+    python tools/pass_faults.py FILE ... [--faults N] [--seed K]
+
+FILE: HIP source, assembly, kernels of the ladder. A fault is one wrong answer of one function that a pass asks, once in
+a run, at a place that chance chooses (`FAULTS`):
+
+    dependence   one edge of a block's dependence graph is missing
+    wait         a wait is for one access less than is needed, or is not there
+    register     a value is put where another one lives
+    life         a value is taken to be dead where it lives
+    name         one instruction keeps its old registers where they are renamed
+    half         a half of a pair reads the register beside the one that it must
+    order        of a pair that is taken apart the second half goes first
+    offset       an unrolled load is folded to the next word
+    step         a step of an unrolled loop is left out, or done twice
+
+What the pipeline's own verification refuses is counted apart, as is what comes out unchanged. Of all else the validator
+(`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless), and then
+`isa.check.equivalence`, which shares no code with it but for what instructions do, must prove that too; or it is a
+fault that was missed, and its text is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+from hipgemm import proving
+from hipgemm.build import readable
+from hipgemm.kernel_files import read_kernels
+from hipgemm.kernel_object import Kernel
+from isa.analysis import dependences, webs
+from isa.asm.emit import emit
+from isa.asm.parse import parse_instruction
+from isa.asm.program import Instruction, Program
+from isa.check.equivalence import prove
+from isa.check.validation import validate
+from isa.errors import IsaError
+from isa.passes import block_order, rename_banks, run_pipeline, unroll
+from isa.registers import Reg
+from isa.semantics.waits import parse_wait
+
+Wrong = Callable[[random.Random, Any, tuple[Any, ...]], Any]
+"""(chance, the right answer, what was asked) -> a wrong answer; the right one where nothing of it can be wrong."""
+
+
+def _edge(chance: random.Random, edges: list[dict[int, Any]], _: tuple[Any, ...]) -> list[dict[int, Any]]:
+    all_of_them = [(later, earlier) for later, row in enumerate(edges) for earlier in row]
+    if all_of_them:
+        later, earlier = chance.choice(all_of_them)
+        del edges[later][earlier]
+    return edges
+
+
+def _wait(chance: random.Random, found: list[Instruction], _: tuple[Any, ...]) -> list[Instruction]:
+    if not found or chance.random() < 0.5:
+        return []
+    wait = found[-1]
+    needed = parse_wait(wait)
+    counter = chance.choice(sorted(needed))
+    words = " ".join(f"{c}({n + (c == counter)})" for c, n in needed.items())
+    text = f"{wait.mnemonic} null, {needed[counter] + 1:#x}" if wait.mnemonic != "s_waitcnt" else f"s_waitcnt {words}"
+    return [*found[:-1], dataclasses.replace(parse_instruction(text), target=wait.target)]
+
+
+def _half(chance: random.Random, half: Instruction, _: tuple[Any, ...]) -> Instruction:
+    """Another register for one that is read, in the same bank, so that the pair stays legal."""
+    places = [i for i, o in enumerate(half.operands) if i and isinstance(o, Reg) and o.is_vgpr and o.index > 3]
+    if not places:
+        return half
+    at, operands = chance.choice(places), list(half.operands)
+    reg = operands[at]
+    assert isinstance(reg, Reg)
+    operands[at] = dataclasses.replace(reg, index=reg.index - 4)
+    return dataclasses.replace(half, operands=tuple(operands))
+
+
+def _offset(_: random.Random, inst: Instruction, __: tuple[Any, ...]) -> Instruction:
+    offset = inst.modifier("offset")
+    if inst.desc.space != "lds" or not isinstance(offset, int):
+        return inst
+    changed = tuple((name, offset + 4 if name == "offset" else value) for name, value in inst.modifiers)
+    return dataclasses.replace(inst, modifiers=changed)
+
+
+def _steps(chance: random.Random, steps: list[list[Instruction]], _: tuple[Any, ...]) -> list[list[Instruction]]:
+    at = chance.randrange(len(steps))
+    return [*steps[:at], *([steps[at]] * 2 if chance.random() < 0.5 else []), *steps[at + 1 :]]
+
+
+def _life(chance: random.Random, found: webs.Webs, _: tuple[Any, ...]) -> webs.Webs:
+    """A web's later half is forgotten."""
+    web = chance.choice([web for cluster in found.clusters for web in cluster.webs])
+    for _half_of_them in range(web.taken.bit_count() // 2):
+        web.taken &= ~(1 << web.taken.bit_length() - 1)
+    return found
+
+
+def _nothing(_: random.Random, answer: Any, __: tuple[Any, ...]) -> Any:
+    return type(answer)()
+
+
+def _turned(_: random.Random, answer: tuple[int, ...], __: tuple[Any, ...]) -> tuple[int, ...]:
+    return answer[::-1]
+
+
+def _unchanged(_: random.Random, __: Instruction, asked: tuple[Any, ...]) -> Any:
+    return asked[0]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """owner, name: the function that answers wrongly; wrong: how; pipelines: that ask it."""
+
+    owner: Any
+    name: str
+    wrong: Wrong
+    pipelines: tuple[str, ...]
+
+
+_MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule")
+_ORDERING = ("schedule", "pair", "spread-loads,schedule")
+FAULTS: dict[str, Fault] = {
+    "dependence": Fault(dependences, "edges", _edge, _ORDERING),
+    "wait": Fault(block_order, "wait_instructions", _wait, ("relax-waits", "schedule")),
+    "register": Fault(rename_banks.Colouring, "_in_the_way", _nothing, _MOVING),
+    "life": Fault(webs, "analyse", _life, _MOVING),
+    "name": Fault(rename_banks, "renamed", _unchanged, _MOVING),
+    "half": Fault(block_order, "dual", _half, _ORDERING),
+    "order": Fault(block_order, "_order", _turned, _ORDERING),
+    "offset": Fault(unroll, "_folded", _offset, ("unroll", "unroll,spread-loads,schedule")),
+    "step": Fault(unroll.Unroll, "_steps", _steps, ("unroll",)),
+}
+
+
+@dataclass
+class _Injected:
+    """A function that answers wrongly at its call of this number; at none for -1."""
+
+    fault: Fault
+    at: int
+    chance: random.Random
+    right: Callable[..., Any]
+    calls: int = 0
+
+    def function(self) -> Callable[..., Any]:
+        def answer(*asked: Any, **named: Any) -> Any:
+            given = self.right(*asked, **named)
+            self.calls += 1
+            return self.fault.wrong(self.chance, given, asked) if self.calls - 1 == self.at else given
+
+        return answer
+
+
+def run(program: Program, pipeline: str, fault: Fault, at: int, chance: random.Random) -> tuple[Program, int]:
+    """What a pipeline makes with a fault at a call, and how many calls there were. IsaError where it breaks."""
+    injected = _Injected(fault, at, chance, getattr(fault.owner, fault.name))
+    with mock.patch.object(fault.owner, fault.name, injected.function()):
+        *_, (_, made) = run_pipeline(program, pipeline)
+    return made, injected.calls
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """verdict: "refused" by the pipeline, "unchanged", "found", "same" (both provers say so), "missed"."""
+
+    fault: str
+    pipeline: str
+    name: str
+    verdict: str
+    made: Program | None = None
+
+
+def outcomes(kernels: Iterable[tuple[Kernel, Program]], seed: int) -> Iterator[Outcome]:
+    """One after the other, without end, each of another kernel, fault and place."""
+    chance = random.Random(seed)
+    rows = [(kernel, program, name) for kernel, program in kernels for name in program.kernels]
+    right: dict[tuple[int, str, str], tuple[str, int] | None] = {}
+    while True:
+        row = chance.randrange(len(rows))
+        kernel, program, name = rows[row]
+        kind = chance.choice(list(FAULTS))
+        pipeline = chance.choice(FAULTS[kind].pipelines)
+        key = (row, kind, pipeline)
+        if key not in right:
+            try:
+                made, calls = run(program, pipeline, FAULTS[kind], -1, chance)
+                right[key] = (emit(made), calls) if calls else None
+            except IsaError:
+                right[key] = None
+        known = right[key]
+        if known is not None:
+            yield Outcome(kind, pipeline, name, *_judged(kernel, program, name, (kind, pipeline), known, chance))
+
+
+def _judged(
+    kernel: Kernel, program: Program, name: str, what: tuple[str, str], known: tuple[str, int], chance: random.Random
+) -> tuple[str, Program | None]:
+    kind, pipeline = what
+    try:
+        made, _ = run(program, pipeline, FAULTS[kind], chance.randrange(known[1]), chance)
+    except IsaError:
+        return "refused", None
+    if emit(made) == known[0]:
+        return "unchanged", None
+    try:
+        proof = validate(program.kernel(name), made.kernel(name))
+    except IsaError:
+        return "found", made
+    if not proof.proved:
+        return "found", made
+    facts = proving.facts(kernel, made, name)
+    return ("same" if prove(program, made, name, name, facts=facts).proved else "missed"), made
+
+
+def study(
+    kernels: Iterable[tuple[Kernel, Program]], count: int, seed: int, say: Callable[[str], None] = print
+) -> Counter[tuple[str, str]]:
+    """(fault, verdict) -> how often, until the validator was asked of `count`."""
+    found: Counter[tuple[str, str]] = Counter()
+    for number, outcome in enumerate(outcomes(kernels, seed)):
+        found[outcome.fault, outcome.verdict] += 1
+        if outcome.verdict == "missed":
+            say(f"missed: {outcome.fault} in {outcome.pipeline} on {outcome.name} (number {number} of seed {seed})")
+        if sum(n for (_, verdict), n in found.items() if verdict in ("found", "same", "missed")) >= count:
+            break
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--faults", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    kernels = [(k, p) for file in given.files for k in read_kernels(file) if isinstance(p := readable(k), Program)]
+    found = study(kernels, given.faults, given.seed)
+    verdicts = ("refused", "unchanged", "found", "same", "missed")
+    print(f"{'fault':12}" + "".join(f"{v:>10}" for v in verdicts))
+    for fault in (*FAULTS, "all"):
+        counts = [sum(n for (f, w), n in found.items() if w == v and fault in (f, "all")) for v in verdicts]
+        print(f"{fault:12}" + "".join(f"{n:10}" for n in counts))
+
+
+if __name__ == "__main__":
+    main()
