@@ -1,8 +1,8 @@
 """Machine numbers of the cycle model from small kernels on a card, each with its uncertainty; the file of them.
 
 A `Probe` is a kernel whose time depends on one number more than on any other. A number's estimator turns the model
-round: it predicts the kernel with the number at several places of twice its range, and takes the place where prediction
-and measurement meet, by straight lines between them; on a stretch that changes nothing, the place nearest to the
+round: it predicts the kernel with the number at several places of twice its range, halves the step between them where
+prediction and measurement meet, and takes the value there; on a stretch that changes nothing, the value nearest to the
 table's. Other numbers have a say in a kernel, too (an LDS access has to be addressed before it is waited for), so all
 are estimated again, `SWEEPS` times, each with what the others have become.
 
@@ -229,7 +229,8 @@ def _predict(model: Model, probe: Probe, case: Case, known: dict[str, float], va
 
 
 def estimate(probe: Probe, measured: Sequence[float], predict: Callable[[float], float]) -> Estimate:
-    """Where prediction meets the median of what was measured. predict: cycles for a value of the number, monotone."""
+    """Where prediction meets the median of what was measured. predict: cycles for a value of the number, monotone; it
+    may go in steps, whose edges are looked for by halving."""
     import numpy as np
 
     low, high = probe.span()
@@ -237,47 +238,45 @@ def estimate(probe: Probe, measured: Sequence[float], predict: Callable[[float],
     places = np.linspace(low, high, _PLACES)
     if number.unit.startswith("cycles") and high - low < 4 * _PLACES:
         places = np.arange(round(low), round(high) + 1, dtype=float)
-    middle = statistics.median(measured)
-    first = [predict(float(place)) for place in places]
-    if max(first) - min(first) <= _SLACK * min(first):
+    known = {float(place): predict(float(place)) for place in places}
+    least, most = min(known.values()), max(known.values())
+    if most - least <= _SLACK * least:
         raise IsaError(f"the kernel of {probe.number} does not depend on it", expected="a slope over its range")
-    at = int(np.argmin(np.abs(np.array(first) - middle)))  # more places around the nearest
-    near = np.linspace(places[max(0, at - 1)], places[min(len(places) - 1, at + 1)], _PLACES)
-    known = dict(zip(places.tolist(), first, strict=True)) | {float(p): predict(float(p)) for p in near}
-    places = np.array(sorted(known))
-    told = np.array([known[p] for p in places.tolist()])
-    if told[0] > told[-1]:
-        places, told = places[::-1], told[::-1]
-    told = np.maximum.accumulate(told)
+    middle = statistics.median(measured)
     spread = max((max(measured) - min(measured)) / 2, _SLACK * middle)
-    # The part of the numbers whose prediction is what was measured, give or take: both ends of a step of the model.
-    left, right = (_meet(places, told, middle + sign * spread, side) for sign, side in ((-1, "left"), (1, "right")))
-    level = told[:-1][(np.diff(told) == 0) & (np.abs(told[:-1] - middle) <= spread)]
-    wanted = float(level[np.argmin(np.abs(level - middle))]) if len(level) else middle
-    least, most = sorted(_meet(places, told, wanted, side) for side in ("left", "right"))
-    value = min(max(number.value, least), most)
-    ends = sorted((left, right))
+    target = min(max(middle, least), most)
+    falls = known[float(places[0])] > known[float(places[-1])]
+
+    def edge(wanted: float) -> tuple[float, float]:
+        return _edge(known, predict, (lambda told: told > wanted) if falls else (lambda told: told < wanted))
+
+    edges = sorted((*edge(target - spread), *edge(target + spread)))
+    edge(target)
+    nearest = min(abs(told - target) for told in known.values())
+    level = [value for value, told in known.items() if abs(told - target) <= nearest * (1 + 1e-9)]
+    value = min(max(number.value, min(level)), max(level))
     rounded = _ROUNDED if number.unit == "cycles" or number.unit == "ns" else 0.0
-    ends = [max(0.0, ends[0] - rounded), ends[1] + rounded]
     return Estimate(
-        probe.number, float(value), float(min(ends[0], value)), float(max(ends[1], value)), middle,
-        float(predict(float(value))), bool(not told[0] - spread <= middle <= told[-1] + spread),
+        probe.number, value, min(max(0.0, edges[0] - rounded), value), max(edges[-1] + rounded, value), middle,
+        predict(value), bool(abs(middle - target) > 2 * spread),
     )  # fmt: skip
 
 
-def _meet(places: Any, told: Any, wanted: float, side: str) -> float:
-    """The place at which a rising prediction is `wanted`; on a level stretch its end on that side."""
-    import numpy as np
-
-    at = int(np.searchsorted(told, wanted, side="left" if side == "left" else "right"))
-    if at == 0:
-        return float(places[0])
-    if at == len(told):
-        return float(places[-1])
-    if told[at] == told[at - 1]:
-        return float(places[at])
-    part = (wanted - told[at - 1]) / (told[at] - told[at - 1])
-    return float(places[at - 1] + part * (places[at] - places[at - 1]))
+def _edge(
+    known: dict[float, float], predict: Callable[[float], float], before: Callable[[float], bool]
+) -> tuple[float, float]:
+    """Values a thousandth of their span apart, between which `before` ends to hold of the predictions of rising values;
+    the end of all values twice where it does not end. What is asked for on the way becomes known."""
+    values = sorted(known)
+    first = next((k for k, value in enumerate(values) if not before(known[value])), len(values))
+    if first in (0, len(values)):
+        return (values[0], values[0]) if first == 0 else (values[-1], values[-1])
+    left, right = values[first - 1], values[first]
+    while right - left > 1e-3 * (values[-1] - values[0]):
+        half = (left + right) / 2
+        known[half] = predict(half)
+        left, right = (half, right) if before(known[half]) else (left, half)
+    return left, right
 
 
 def write(path: Path, on: Card, device: str, found: Sequence[Estimate]) -> None:

@@ -4,6 +4,8 @@ told, and through the command on the simulated one."""
 from __future__ import annotations
 
 import json
+import math
+import random
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,36 @@ def test_hidden_numbers_are_found_again(model: Model, noise: float) -> None:
         step = 1 if rdna3.NUMBERS[e.number].unit.startswith("cycles") else 0.004 * QUICK[e.number]
         assert e.low - step <= QUICK[e.number] <= e.high + step, e
         assert e.value == pytest.approx(QUICK[e.number], rel=0.02 + 4 * noise, abs=step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3])
+def test_all_numbers_are_found_at_once(model: Model, seed: int) -> None:
+    """Every number that has a probe drawn from its range, and repeats that differ."""
+    dice = random.Random(seed)
+    true = {p.number: dice.uniform(rdna3.NUMBERS[p.number].low, rdna3.NUMBERS[p.number].high) for p in PROBES}
+    true |= {name: float(round(value)) for name, value in true.items() if rdna3.NUMBERS[name].unit == "cycles"}
+    found = calibration.calibrate(model.on, Hidden(model, rdna3.values(**true), 0.003), model=model)
+    assert [e.number for e in found if not e.low <= true[e.number] <= e.high or e.at_end] == []
+
+
+@pytest.mark.parametrize("number", ["valu_to_lds", "lds_store_cycles", "ta_lanes"])
+@pytest.mark.parametrize("true", [0.03, 0.33, 0.5, 0.71, 0.97])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_prediction_in_steps_leaves_the_whole_step_open(number: str, true: float, sign: int) -> None:
+    """Of a kernel whose cycles are whole: some 17 steps over the span, fewer than there are places or more."""
+    (probe,) = probes(number)
+    low, high = probe.span()
+    value = low + true * (high - low)
+    for steps in (5, 17, 60):
+
+        def predict(v: float, steps: int = steps) -> float:
+            return 100.0 + sign * math.floor(steps * (v - low) / (high - low))
+
+        found = calibration.estimate(probe, [predict(value)], predict)
+        assert found.low <= value <= found.high
+        assert found.predicted == predict(value)
+        assert found.high - found.low < 1.1 * (high - low) / steps + 2
 
 
 def test_a_kernel_that_is_slow_for_another_reason_is_said_to_be_an_end(model: Model) -> None:
