@@ -72,10 +72,12 @@ ELEMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """factor: of A and B. result: of C. Sums are f32, or i32 of integers."""
+    """factor: of A and B. result: of C. weights: how B lies where it is quantised (`isa.gemm.gemv.formats`). Sums are
+    f32, or i32 of integers."""
 
     factor: str = "f32"
     result: str = "f32"
+    weights: str = ""
 
     @property
     def of_factor(self) -> Element:
@@ -91,7 +93,8 @@ class Types:
         return self.of_result.integer
 
     def __str__(self) -> str:
-        return self.factor if self.factor == self.result else f"{self.factor} to {self.result}"
+        factors = f"{self.factor} x {self.weights}" if self.weights else self.factor
+        return factors if factors == self.result else f"{factors} to {self.result}"
 
 
 @dataclass(frozen=True, slots=True)

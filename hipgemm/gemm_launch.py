@@ -25,6 +25,7 @@ from hipgemm.device import gemm_arguments
 from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
 from hipgemm.launch import Argument, Array, Launch, Reference, Scalar, Triple
 from hipgemm.problem import Problem
+from hipgemm.weights import layout
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work, WorkError
 
@@ -90,12 +91,14 @@ class _Matrices:
 def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -> tuple[list[Array], Reference]:
     """A, B and C of a problem, and what C must be in the end. transposed: whether A is stored as K x M, and B as
     N x K."""
-    m, n, k, factor = problem.m, problem.n, problem.k, problem.types.of_factor
-    shapes = (k, m) if transposed[0] else (m, k), (n, k) if transposed[1] else (k, n), (m, n)
+    m, n, k, factor = problem.m, problem.n, problem.k, problem.types.of_factor.dtype
+    second: tuple[str, tuple[int, ...]] = factor, (n, k) if transposed[1] else (k, n)
+    second = weight_arrays(problem).get("words", second)
+    shapes = (k, m) if transposed[0] else (m, k), second[1], (m, n)
     all_ = _Matrices(problem, transposed)
     arrays = [
-        Array(element.dtype, shape, lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
-        for i, (shape, element) in enumerate(zip(shapes, (factor, factor, problem.types.of_result), strict=True))
+        Array(dtype, shape, lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
+        for i, (shape, dtype) in enumerate(zip(shapes, (factor, second[0], problem.types.of_result.dtype), strict=True))
     ]
     return arrays, Reference(2, lambda answer: problem.judge(*all_.drawn, answer))
 
@@ -104,7 +107,7 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     """The launch of a GEMM kernel on a problem, on a card with so many CUs. SizeError where the problem is none of the
     kernel's."""
     made = launch_of(row, problem.m, problem.n, problem.k, cus)
-    problem = dataclasses.replace(problem, types=row.types, epilogue=row.epilogue)
+    problem = dataclasses.replace(problem, types=row.types, epilogue=row.epilogue, shares=row.shares)
     arrays, reference = matrices(problem, row.transposed)
     sizes = [Scalar("i32", size, letter) for size, letter in zip(made.sizes, "MNK", strict=True)]
     scales = {"alpha": problem.alpha, "beta": problem.beta}
@@ -115,11 +118,18 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     arguments: list[Argument] = [*arrays, *sizes, *scalars]
     for name, length in row.epilogue.lengths(problem.m, problem.n).items():
         arguments.append(Array("<f4", (length,), lambda name=name: problem.vectors()[name], name))  # type: ignore[misc]
+    for name, (dtype, shape) in list(weight_arrays(problem).items())[1:]:
+        arguments.append(Array(dtype, shape, lambda name=name: getattr(problem.weights(), name), name))  # type: ignore[misc]
     if made.work:
         made.work.check_size(*made.sizes)
         arguments.append(Array("|u1", (made.workspace_bytes,), _counters, "workspace", scratch=True))
         arguments += [Scalar("u32", number, name) for name, number in made.work.numbers.items()]
     return Launch(made.grid, made.block, tuple(arguments), references=(reference,), problem=problem)
+
+
+def weight_arrays(problem: Problem) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Of quantised weights: their arrays, the words first; no others have any."""
+    return layout(problem.types.weights, problem.n, problem.k) if problem.types.weights else {}
 
 
 def _counters() -> np.ndarray:

@@ -20,6 +20,7 @@ import kernels_hip
 
 if TYPE_CHECKING:
     from isa.asm.program import Program
+    from isa.gemm.gemv.parameters import GemvParameters
     from isa.gemm.matrix.parameters import MatrixParameters
     from isa.gemm.parameters import Parameters
 
@@ -49,7 +50,7 @@ class Kernel:
     function: str
     cu_mode: bool
     pipeline: str = field(default="", kw_only=True)
-    parameters: Parameters | MatrixParameters | None = field(default=None, kw_only=True)
+    parameters: Parameters | MatrixParameters | GemvParameters | None = field(default=None, kw_only=True)
     code: Program | bytes | None = field(default=None, kw_only=True, repr=False, compare=False)
     flags: tuple[str, ...] = field(default=FLAGS, kw_only=True)
 

@@ -27,6 +27,7 @@ from hipgemm.elements import FP32, PLAIN, Epilogue, Types
 from hipgemm.kernel_object import Kernel
 from isa.errors import IsaError, meant
 from isa.gemm import names
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
 
@@ -86,13 +87,21 @@ class Gemm(Kernel):
     def types(self) -> Types:
         """Of its matrices."""
         p = self.parameters
+        if isinstance(p, GemvParameters):
+            return Types(p.factor, p.result, p.weights)
         return Types(p.factor, p.result) if isinstance(p, MatrixParameters) else FP32
 
     @property
     def epilogue(self) -> Epilogue:
         """What it does to C besides alpha and beta."""
         p = self.parameters
-        return Epilogue(p.scales, p.bias, p.activation) if isinstance(p, MatrixParameters) else PLAIN
+        return Epilogue(p.scales, p.bias, p.activation) if isinstance(p, (MatrixParameters, GemvParameters)) else PLAIN
+
+    @property
+    def shares(self) -> tuple[int, int]:
+        """As of `Problem`."""
+        p = self.parameters
+        return (p.waves, p.depth) if isinstance(p, GemvParameters) else (1, 0)
 
     @property
     def trans(self) -> str:
@@ -177,7 +186,7 @@ def _tiled(number: int, title: str, source: str, threads: int, published: Publis
     )
 
 
-def _generated(name: str, title: str, p: Parameters | MatrixParameters) -> Rung:
+def _generated(name: str, title: str, p: Parameters | MatrixParameters | GemvParameters) -> Rung:
     """A kernel that `isa.gemm` writes."""
     return Rung(
         name=name,
@@ -185,7 +194,7 @@ def _generated(name: str, title: str, p: Parameters | MatrixParameters) -> Rung:
         source="",
         function=name,
         cu_mode=True,
-        tile=(1, 1, 1),
+        tile=(1, 1, p.depth if isinstance(p, GemvParameters) else 1),
         block_tile=(p.rows, p.columns),
         block=(p.threads, 1, 1),
         published=None,

@@ -26,7 +26,11 @@ largest sum on the way and |a||b| as above that is
     |C' - AB| <= K/2 (u + 5 u/4) S + 5 u |a||b|
 
 Cuts are all to one side, so nothing is gained by chance. S is bounded by the sums in float64 after each 256 products,
-and Cauchy and Schwarz in between. Rounding C to its type comes on top.
+and Cauchy and Schwarz in between. Rounding C to its type comes on top. Where waves share K out, that is so for each
+wave's part of K, and their sums are added up with u of the sum of their magnitudes, each time.
+
+**Quantised weights** are whole numbers times a scale, and unpacked without error; a group's sum goes to the others by
+one more FMA for 32 products or more, u/16 S for two. The reference takes the weights as they are stored.
 
 **Integers** are added exactly, modulo 2^32: an i32 C is held to each bit. One of floats has the error of converting the
 sum, and those of alpha and beta.
@@ -41,12 +45,14 @@ smallest) where beta is 0, so that reading it shows.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hipgemm.elements import FP32, PLAIN, Element, Epilogue, Types
 from hipgemm.result import flops
+from hipgemm.weights import Weights, layout
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
@@ -59,6 +65,7 @@ CHANCE = 1e-9
 _INFINITE = 2.0**128 - 2.0**103
 """From here on a double is infinite as a float32."""
 _STEEPEST, _ACTIVATION = 1.13, 2.0**-15  # of activations: slope, relative error
+_STEP_ERROR = 2.25 + 1 / 16  # of two products, in u; with a group's sum, which is scaled after 32 at least
 _LEAST = 1e-300  # where a bound is 0
 _STRETCH = 256  # products between two looks at a sum
 _PANEL = 512  # rows of C that are compared at a time: bounds the float64 memory
@@ -87,7 +94,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One GEMM: A is m x k, B is k x n, C is m x n, row-major; types: of their elements."""
+    """One GEMM: A is m x k, B is k x n, C is m x n, row-major; types: of their elements. shares: (waves, depth)
+    where so many waves take blocks of k of such depth in turn, and their sums are added up."""
 
     m: int
     n: int
@@ -98,6 +106,7 @@ class Problem:
     seed: int = 0
     types: Types = FP32
     epilogue: Epilogue = PLAIN
+    shares: tuple[int, int] = (1, 0)
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "k"):  # n first, which gives the others where they are not said
@@ -129,7 +138,9 @@ class Problem:
     @property
     def bytes(self) -> int:
         """Of A, B and C together."""
-        factors = self.types.of_factor.bytes * (self.m * self.k + self.k * self.n)
+        factors = self.types.of_factor.bytes * (self.m * self.k + (0 if self.types.weights else self.k * self.n))
+        for dtype, shape in layout(self.types.weights, self.n, self.k).values() if self.types.weights else ():
+            factors += int(dtype[-1]) * math.prod(shape)
         return factors + self.types.of_result.bytes * self.m * self.n
 
     def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -138,20 +149,34 @@ class Problem:
 
         factor, result = self.types.of_factor, self.types.of_result
 
-        def uniform(stream: int, *shape: int) -> np.ndarray:
-            values = self._drawn(stream, *shape)
-            values *= 2
-            values -= 1
-            return np.floor(values * 128) if self.types.of_factor.integer else values
-
         def held(element: Element, values: np.ndarray) -> np.ndarray:
             return element.numbers(element.stored(values))
 
-        a = held(factor, uniform(0, self.m, self.k))
-        b = uniform(1, self.k, self.n) if self.data == "random" else np.eye(self.k, self.n, dtype=np.float32)
-        unread = -(2.0**31) if result.integer else np.nan
-        c = uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), unread, np.float32)
-        return a, held(factor, b), held(result, c)
+        a = held(factor, self._uniform(0, self.m, self.k))
+        if self.types.weights:
+            b = np.ascontiguousarray(_weights(self).numbers().T.astype(np.float32))
+            return a, b, held(result, self._first_c())
+        b = self._uniform(1, self.k, self.n) if self.data == "random" else np.eye(self.k, self.n, dtype=np.float32)
+        return a, held(factor, b), held(result, self._first_c())
+
+    def weights(self) -> Weights:
+        """B, where it is quantised."""
+        return _weights(self)
+
+    def _uniform(self, stream: int, *shape: int) -> np.ndarray:
+        """In [-1, 1), integers in [-128, 128)."""
+        import numpy as np
+
+        values = self._drawn(stream, *shape)
+        values *= 2
+        values -= 1
+        return np.floor(values * 128) if self.types.of_factor.integer else values
+
+    def _first_c(self) -> np.ndarray:
+        import numpy as np
+
+        unread = -(2.0**31) if self.types.of_result.integer else np.nan
+        return self._uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), unread, np.float32)
 
     def _drawn(self, stream: int, *shape: int) -> np.ndarray:
         """Uniform in [0, 1). A stream of its own for each array, so that A does not depend on whether B was drawn."""
@@ -175,10 +200,9 @@ class Problem:
 
         a, b, c = matrices
         factor, result = self.types.of_factor, self.types.of_result
-        a, b = (
-            factor.stored(np.ascontiguousarray(x.T if flip else x)) for x, flip in zip((a, b), transposed, strict=True)
-        )
-        return a, b, result.stored(c)
+        a, b = (np.ascontiguousarray(x.T if flip else x) for x, flip in zip((a, b), transposed, strict=True))
+        words = self.weights().words if self.types.weights else factor.stored(b)
+        return factor.stored(a), words, result.stored(c)
 
     def unit_bounds(self) -> tuple[float, float]:
         """(g for alpha*A*B, g for beta*C): relative to |alpha||A||B| and to |beta||C|."""
@@ -213,7 +237,7 @@ class Problem:
                 expected = a64 @ b64  # exact below 2^53
                 bound = abs(alpha) * (of_c + U) * np.abs(expected)
             else:
-                expected, bound = _matrix_units(a64, b64)
+                expected, bound = _matrix_units(a64, b64, self.shares)
                 bound += of_c * np.abs(expected)
                 bound *= abs(alpha)
             c64 = c[top : top + _PANEL].astype(np.float64) if beta else np.zeros(())
@@ -254,20 +278,36 @@ class Problem:
         return Verdict(wrong == 0, largest if math.isfinite(largest) else None, tolerance, wrong, worst)
 
 
-def _matrix_units(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _matrix_units(a: np.ndarray, b: np.ndarray, shares: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
     """A B and how far the matrix units' sums may be from it, in float64: see the module's docstring."""
     import numpy as np
 
-    total = np.zeros((a.shape[0], b.shape[1]))
-    largest, products = np.zeros_like(total), np.zeros_like(total)
-    for k in range(0, a.shape[1], _STRETCH):
-        left, right = a[:, k : k + _STRETCH], b[k : k + _STRETCH]
-        rise = np.outer(np.sqrt(np.einsum("mk,mk->m", left, left)), np.sqrt(np.einsum("kn,kn->n", right, right)))
-        np.maximum(largest, np.abs(total) + rise, out=largest)
-        total += left @ right
-        products += rise
-    steps = (a.shape[1] + 1) // 2
-    return total, steps * 2.25 * U * largest + 5 * U * products
+    waves, depth = shares
+    total, bound = np.zeros((2, a.shape[0], b.shape[1]))
+    below = np.zeros_like(total)
+    for wave in range(waves):
+        mine, largest, products = np.zeros((3, *total.shape))
+        starts = range(wave * depth, a.shape[1], waves * depth) if depth else range(0, a.shape[1], _STRETCH)
+        steps = 0
+        for k in starts:
+            left, right = a[:, k : k + (depth or _STRETCH)], b[k : k + (depth or _STRETCH)]
+            rise = np.outer(np.sqrt(np.einsum("mk,mk->m", left, left)), np.sqrt(np.einsum("kn,kn->n", right, right)))
+            np.maximum(largest, np.abs(mine) + rise, out=largest)
+            mine += left @ right
+            products += rise
+            steps += (left.shape[1] + 1) // 2
+        total += mine
+        bound += steps * _STEP_ERROR * U * largest + 5 * U * products
+        below += np.abs(mine)
+    return total, bound + (waves - 1) * U * (below + bound)
+
+
+@functools.lru_cache(maxsize=1)
+def _weights(problem: Problem) -> Weights:
+    import numpy as np
+
+    b = problem._uniform(1, problem.k, problem.n)
+    return Weights.quantised(b.T if problem.data == "random" else np.eye(problem.n, problem.k), problem.types.weights)
 
 
 def _gamma(n: int) -> float:

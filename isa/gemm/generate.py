@@ -27,6 +27,8 @@ from __future__ import annotations
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.gemm import fetch, stream_k, work
+from isa.gemm.gemv import generate as gemv
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.k_block import k_block, stores
 from isa.gemm.matrix import generate as matrix
 from isa.gemm.matrix.parameters import MatrixParameters
@@ -39,8 +41,13 @@ ARGUMENTS = 44
 """Bytes of the ladder's arguments."""
 
 
-def generate(p: Parameters | MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
-    """The kernel; on the matrix units, `isa.gemm.matrix` writes it. Raises ParameterError where registers do not do."""
+def generate(
+    p: Parameters | MatrixParameters | GemvParameters, name: str, *, arch: str = "gfx1100", file: str | None = None
+) -> Program:
+    """The kernel; on the matrix units, `isa.gemm.matrix` or `isa.gemm.gemv` writes it. Raises ParameterError where
+    registers do not do."""
+    if isinstance(p, GemvParameters):
+        return gemv.generate(p, name, arch=arch, file=file)
     if isinstance(p, MatrixParameters):
         return matrix.generate(p, name, arch=arch, file=file)
     r = Registers.of(p)

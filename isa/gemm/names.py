@@ -12,7 +12,8 @@ Every other field of Parameters stands before the last word where it is not the 
 as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. A kernel on the matrix
 units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
 gemm_f16_f32_128x128x32_64x64_s1_nn; what it does to C besides alpha and beta stands before the last word,
-_scales_bias_gelu. No two kernels ever share a name.
+_scales_bias_gelu. A kernel for few rows (`isa.gemm.gemv`) is a gemv, with the format of the weights between the types
+where it is another than A's: gemv_f16_q4_0_f32_1x43_w8. No two kernels ever share a name.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import dataclasses
 import re
 from typing import Any
 
+from isa.gemm.gemv.formats import FORMATS
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import ParameterError, Parameters
 
@@ -33,6 +36,11 @@ _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 _MATRIX_TEXT = re.compile(
     r"gemm_(b?f16|i8)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
 )
+_GEMV_TEXT = re.compile(
+    rf"gemv_(b?f16|i8)(?:_({'|'.join(sorted(FORMATS, key=len, reverse=True))}))?_(b?f\d+|i32)"
+    r"_(\d+)x(\d+)_w(\d+)(_scales)?(_bias)?(?:_([a-z]+))?"
+)
+_GEMV_FORM = "gemv_FACTOR_FORMAT_RESULT_ROWSxCOLUMNS_wWAVES"
 _MATRIX_FORM = "gemm_FACTOR_RESULT_ROWSxCOLUMNSxDEPTH_WAVEROWSxWAVECOLUMNS_sSTAGES_nn"
 
 
@@ -42,8 +50,11 @@ def _labelled() -> dict[str, dataclasses.Field[int]]:
     return {_LABELS.get(f.name, f.name.replace("_", "")): f for f in fields}
 
 
-def name_of(p: Parameters | MatrixParameters) -> str:
+def name_of(p: Parameters | MatrixParameters | GemvParameters) -> str:
     """Its name."""
+    if isinstance(p, GemvParameters):
+        tile = f"{p.rows}x{p.columns}"
+        return "_".join(filter(None, ("gemv", p.factor, p.weights, p.result, tile, f"w{p.waves}", p.epilogue_text)))
     if isinstance(p, MatrixParameters):
         tile = f"{p.rows}x{p.columns}x{p.depth}_{p.wave_rows}x{p.wave_columns}"
         words = filter(None, (p.factor, p.result, tile, f"s{p.stages}", p.epilogue_text, trans_of(p)))
@@ -56,18 +67,24 @@ def name_of(p: Parameters | MatrixParameters) -> str:
     return f"{text}_{trans_of(p)}"
 
 
-def trans_of(p: Parameters | MatrixParameters) -> str:
+def trans_of(p: Parameters | MatrixParameters | GemvParameters) -> str:
     """How A and B lie: n row-major as they are multiplied, t stored transposed."""
     return "".join("t" if getattr(p, field) else "n" for field in _TRANS)
 
 
 def is_name(text: str) -> bool:
     """Whether it is meant to be such a name."""
-    return text.startswith("gemm_")
+    return text.startswith(("gemm_", "gemv_"))
 
 
-def parameters_of(name: str) -> Parameters | MatrixParameters:
+def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
     """The parameters that it names. ParameterError where it names none."""
+    if gemv := _GEMV_TEXT.fullmatch(name):
+        factor, weights, result, *numbers, scales, bias, activation = gemv.groups()
+        return GemvParameters(
+            *map(int, numbers), factor, weights or "", result,
+            bias=bool(bias), scales=bool(scales), activation=activation or "",
+        )  # fmt: skip
     if matrix := _MATRIX_TEXT.fullmatch(name):
         factor, result, *numbers, scales, bias, activation, a, b = matrix.groups()
         rows, columns, depth, wave_rows, wave_columns, stages = map(int, numbers)
@@ -86,4 +103,4 @@ def parameters_of(name: str) -> Parameters | MatrixParameters:
         found = Parameters(**values)
         if name_of(found) == name:
             return found
-    raise ParameterError(f"{name} is no name of a GEMM kernel", expected=f"{_FORM} or {_MATRIX_FORM}", got=name)
+    raise ParameterError(f"{name} is no name of a GEMM kernel", expected=f"{_FORM}, {_MATRIX_FORM} or {_GEMV_FORM}", got=name)

@@ -1,0 +1,159 @@
+"""GemvParameters -> a kernel as a Program.
+
+    kernel(const T *A, const W *B, R *C, int M, int N, int K, float alpha, float beta, ...)
+
+A is M x K, B is N x K in one of `formats`, C is M x N: C = alpha * A * B^T + beta * C, and C is not read when beta is 0.
+M and N may be any numbers from 1 up, K any multiple of the block's depth; no lane reads or writes outside of the
+matrices. Sums are f32, or i32 of bytes, taken as `v_wmma` takes them in ascending order of a wave's k, and then in the
+order of the waves.
+
+What the epilogue and the weights' format take more stands behind beta as addresses: `GemvParameters.vectors`.
+
+**Why `v_wmma` for one row.** B comes from memory at 833 GB/s at most (7900 XTX), and is multiplied as it comes: at
+M = 16 the units are busy for a tenth to a half of that time. One row costs them as much as 16 and takes as long, so one
+kernel does for all.
+
+Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.gemm.gemv import block, lds, weights
+from isa.gemm.gemv.combine import combine, vgprs
+from isa.gemm.gemv.parameters import GemvParameters
+from isa.gemm.gemv.registers import SCALARS, GemvRegisters
+from isa.gemm.matrix.sides import FRAGMENT
+from isa.passes.edit import render_text
+from isa.registers import Reg
+
+
+def generate(p: GemvParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
+    """The kernel. Raises ParameterError where registers do not do."""
+    r = GemvRegisters.of(p, vgprs(p))
+    text = render_text(
+        "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=r, s=SCALARS, lines=list(_lines(p, r, f".L{name}")),
+        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), sgprs=SCALARS.count,
+    )  # fmt: skip
+    return parse(text, file or f"{name}.s")
+
+
+def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
+    s = SCALARS
+    lane = r.free.sub(0)
+    # Before arguments take the workgroup's place.
+    yield f"s_mul_i32 {s.top}, {s.group_y}, {p.rows}"
+    yield f"s_mul_i32 {s.left}, {s.group_x}, {p.columns}"
+    yield f"s_load_b128 s[4:7], {s.kernarg}, 0x0"
+    yield f"s_load_b64 {s.c}, {s.kernarg}, 0x10"
+    yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
+    yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"
+    for name, base in (("weight_scales", s.scales), ("weight_zeros", s.zeros)):
+        if p.group and name in p.vectors:
+            yield f"s_load_b64 {base}, {s.kernarg}, {p.vectors[name]:#x}"
+    yield f"s_mov_b32 {s.all_lanes}, exec_lo"
+    yield f"v_lshrrev_b32_e32 {lane}, 5, v0"
+    yield f"v_readfirstlane_b32 {s.wave}, {lane}"
+    yield from weights.constants(p)
+    if p.zeros:
+        yield f"s_mov_b32 {s.block}, {s.wave}"
+    yield "s_waitcnt lgkmcnt(0)"
+    # Bytes of a row, where the tile and the wave's first block begin, and each lane's row; behind the last, the last.
+    yield f"s_lshl_b32 {s.line_a}, {s.k}, {_log2(p.factor_bytes)}"
+    yield _scaled(s.line_b, s.k, p.bits)
+    yield from _begin(s.a, s.top, s.line_a, p.depth * p.factor_bytes)
+    yield from _begin(s.b, s.left, s.line_b, p.depth * p.bits // 8)
+    if p.group:
+        yield f"s_lshr_b32 {s.line_scales}, {s.k}, {_log2(p.group) - 1}"
+        yield from _begin(s.scales, s.left, s.line_scales, p.depth // p.group * 2)
+    if p.zeros:
+        words = _log2(p.group) + 3
+        yield f"s_add_i32 {s.line_zeros}, {s.k}, {2**words - 1}"
+        yield f"s_lshr_b32 {s.line_zeros}, {s.line_zeros}, {words}"
+        yield f"s_lshl_b32 {s.line_zeros}, {s.line_zeros}, 2"
+        yield from _begin(s.zeros, s.left, s.line_zeros, 0)
+    yield from lds.places(p, r)
+    yield from _offsets(p, r)
+    for total in r.sums:
+        for x in total.units():
+            yield f"v_mov_b32_e32 {x}, 0"
+    yield f"s_lshr_b32 {s.blocks}, {s.k}, {_log2(p.depth)}"
+    yield f"s_sub_i32 {s.blocks}, {s.blocks}, {s.wave}"
+    yield f"s_add_i32 {s.blocks}, {s.blocks}, {p.waves - 1}"
+    yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {_log2(p.waves)}"
+    yield f"s_cmp_eq_u32 {s.blocks}, 0"
+    yield f"s_cbranch_scc1 {label}_done"
+    yield from block.loads(p, r)
+    yield f"{label}_loop:"
+    yield f"s_sub_i32 {s.blocks}, {s.blocks}, 1"
+    yield f"s_cmp_eq_u32 {s.blocks}, 0"
+    yield f"s_cbranch_scc1 {label}_last"
+    yield from block.block(p, r, last=False)
+    yield f"s_branch {label}_loop"
+    yield f"{label}_last:"
+    yield from block.block(p, r, last=True)
+    yield f"{label}_done:"
+    yield from combine(p, r, label)
+
+
+def _offsets(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
+    """Of the lane's part of each load, in bytes from the tile's first row on; behind the last row is the last one."""
+    s, (lane, row, part, _) = SCALARS, r.free.units()
+    last = s.t.sub(0)
+    yield f"v_and_b32_e32 {lane}, 31, v0"
+    yield f"s_sub_i32 {last}, {s.m}, {s.top}"
+    yield f"s_sub_i32 {last}, {last}, 1"
+    for number, offset in enumerate(r.a_offsets):
+        yield from _offset(offset, lane, 16, 2 * number, s.line_a, (row, part))
+    yield f"s_sub_i32 {last}, {s.n}, {s.left}"
+    yield f"s_min_i32 {last}, {last}, {p.columns}"
+    yield f"s_sub_i32 {last}, {last}, 1"
+    for f, offsets in enumerate(r.b_offsets):
+        for number, offset in enumerate(offsets):
+            yield from _offset(offset, lane, p.lanes, FRAGMENT * f + 32 // p.lanes * number, s.line_b, (row, part))
+            if p.zeros:
+                yield f"v_lshrrev_b32_e32 {part}, {_log2(p.lanes)}, {lane}"
+                yield from _row(r.zero_offsets[f][number], part, FRAGMENT * f + 32 // p.lanes * number, s.line_zeros)
+    for f, offset in enumerate(r.scale_offsets):
+        if not f:
+            yield f"v_and_b32_e32 {lane}, {FRAGMENT - 1}, v0"
+        yield from _row(offset, lane, FRAGMENT * f, s.line_scales)
+
+
+def _offset(offset: Reg, lane: Reg, lanes: int, first: int, line: Reg, spare: tuple[Reg, Reg]) -> Iterator[str]:
+    """Of a load from row `first` on, `lanes` for a row."""
+    row, part = spare
+    yield f"v_lshrrev_b32_e32 {part}, {_log2(lanes)}, {lane}"
+    yield from _row(row, part, first, line)
+    yield f"v_and_b32_e32 {part}, {lanes - 1}, {lane}"
+    yield f"v_lshl_add_u32 {offset}, {part}, 4, {row}"
+
+
+def _row(offset: Reg, row: Reg, first: int, line: Reg) -> Iterator[str]:
+    """Where row first + row of the tile begins, or the last one."""
+    yield f"v_add_nc_u32_e32 {offset}, {first}, {row}"
+    yield f"v_min_u32_e32 {offset}, {SCALARS.t.sub(0)}, {offset}"
+    yield f"v_mul_lo_u32 {offset}, {offset}, {line}"
+
+
+def _scaled(target: Reg, k: Reg, bits: int) -> str:
+    """Bytes of k elements."""
+    return f"s_lshr_b32 {target}, {k}, 1" if bits == 4 else f"s_lshl_b32 {target}, {k}, {_log2(bits // 8)}"
+
+
+def _begin(base: Reg, first: Reg, line: Reg, block: int) -> Iterator[str]:
+    """The base goes on to the tile's first row, and the wave's first block of so many bytes."""
+    t = SCALARS.t
+    yield f"s_mul_i32 {t.sub(0)}, {first}, {line}"
+    yield f"s_mul_hi_u32 {t.sub(1)}, {first}, {line}"
+    yield from weights.add(base, t.sub(0), str(t.sub(1)))
+    if block:
+        yield f"s_mul_i32 {t.sub(0)}, {SCALARS.wave}, {block}"
+        yield from weights.add(base, t.sub(0))
+
+
+def _log2(n: int) -> int:
+    return n.bit_length() - 1

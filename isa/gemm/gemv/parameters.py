@@ -1,0 +1,202 @@
+"""What a GEMV kernel is generated from, and what must hold between the numbers.
+
+A workgroup computes `rows` x `columns` of C with `waves` waves, which share K out among them: of blocks of `depth`
+steps of k (128, of bytes 256), wave w takes the blocks w, w + waves, ... Each wave has sums of the whole tile, in fragments of 16 x 16, the
+unit of `v_wmma`; in the end they are added up through LDS.
+
+`columns` may be any number: N over a multiple of the card's CUs, so that all CUs read as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from isa.gemm.gemv.formats import FORMATS, Format
+from isa.gemm.matrix.parameters import ACTIVATIONS, FACTORS, RESULTS, vectors
+from isa.gemm.matrix.sides import FRAGMENT
+from isa.gemm.parameters import ParameterError
+
+_LDS_BYTES = 65536
+_LARGEST_INT = 2**31 - 1
+_MOST_LOADS = 63
+"""That a wave can tell apart."""
+
+
+@dataclass(frozen=True)
+class GemvParameters:
+    """One kernel.
+
+    rows, columns: of a workgroup's tile of C. waves: of a workgroup.
+    factor:  type of A; weights: how B lies, one of FORMATS, or "" for A's type; result: type of C.
+    bias, scales, activation: as of `MatrixParameters`.
+
+    Raises ParameterError, which names the parameter and what it may be.
+    """
+
+    rows: int = 1
+    columns: int = 43
+    waves: int = 8
+    factor: str = "f16"
+    weights: str = ""
+    result: str = "f32"
+    bias: bool = False
+    scales: bool = False
+    activation: str = ""
+
+    trans_a = False
+    trans_b = True
+    stream_k = False
+
+    def __post_init__(self) -> None:
+        def must(holds: bool, what: str, expected: str, got: object) -> None:
+            if not holds:
+                raise ParameterError(f"no GEMV kernel has such {what}", expected=expected, got=str(got))
+
+        must(1 <= self.rows <= FRAGMENT, "rows", f"1 to {FRAGMENT}", self.rows)
+        must(1 <= self.columns <= 64, "columns", "1 to 64", self.columns)
+        must(self.waves in (1, 2, 4, 8, 16, 32), "waves", "a power of two, at most 32", self.waves)
+        must(self.factor in FACTORS, "factor", ", ".join(FACTORS), self.factor)
+        must(
+            not self.weights or (self.weights in FORMATS and self.factor == "f16"),
+            "weights", f"{', '.join(FORMATS)}, with A of f16", f"{self.weights} with {self.factor}",
+        )  # fmt: skip
+        results = [name for name in RESULTS if name != "i32" or self.factor == "i8"]
+        must(self.result in results, "result", ", ".join(results), self.result)
+        must(self.activation in ACTIVATIONS, "activation", ", ".join(ACTIVATIONS[1:]), self.activation)
+        must(self.result != "i32" or not self.epilogue_text, "epilogue", "none where C is i32", self.epilogue_text)
+        must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+        must(self.loads <= _MOST_LOADS, "number of loads of a block", f"at most {_MOST_LOADS}", self.loads)
+
+    @property
+    def format(self) -> Format | None:
+        """None for weights of A's type."""
+        return FORMATS.get(self.weights)
+
+    @property
+    def bits(self) -> int:
+        """Of a weight."""
+        return self.format.bits if self.format else 8 * self.factor_bytes
+
+    @property
+    def group(self) -> int:
+        """Steps of k that share a scale; 0 where a row has one, or none."""
+        return self.format.group if self.format else 0
+
+    @property
+    def zeros(self) -> bool:
+        return bool(self.format and self.format.zeros)
+
+    @property
+    def threads(self) -> int:
+        return 32 * self.waves
+
+    @property
+    def fragments(self) -> int:
+        """Of a tile, side by side."""
+        return -(-self.columns // FRAGMENT)
+
+    @property
+    def pairs_of_rows(self) -> int:
+        """A VGPR of sums holds two rows."""
+        return -(-self.rows // 2)
+
+    @property
+    def pitch(self) -> int:
+        """Words of LDS from a row of sums to the next."""
+        return 1 << (FRAGMENT * self.fragments - 1).bit_length()
+
+    @property
+    def wave_bytes(self) -> int:
+        """LDS that a wave's sums take."""
+        return 4 * 2 * self.pairs_of_rows * self.pitch
+
+    @property
+    def depth(self) -> int:
+        """Steps of k of a block: a row of LDS."""
+        return 256 // self.factor_bytes
+
+    @property
+    def groups(self) -> int:
+        """Scales of a row in a block."""
+        return self.depth // self.group if self.group else 0
+
+    @property
+    def lanes(self) -> int:
+        """That fetch a row of weights of a block, 16 bytes each."""
+        return self.depth * self.bits // 128
+
+    @property
+    def expand(self) -> int:
+        """Slots of LDS that they become."""
+        return 16 // self.lanes
+
+    @property
+    def twist(self) -> int:
+        return max(1, self.expand // 2)
+
+    @property
+    def loads_b(self) -> int:
+        """Of a fragment's weights in a block."""
+        return self.lanes // 2
+
+    @property
+    def loads_a(self) -> int:
+        return self.pairs_of_rows
+
+    @property
+    def rows_a(self) -> int:
+        """Of LDS: two to a load."""
+        return 2 * self.loads_a
+
+    @property
+    def loads_fragment(self) -> int:
+        """Of a fragment in a block: scales, and zero points beside weights."""
+        return bool(self.group) + self.loads_b * (1 + self.zeros)
+
+    @property
+    def loads(self) -> int:
+        """Of a block."""
+        return self.loads_a + self.fragments * self.loads_fragment
+
+    @property
+    def stage_bytes(self) -> int:
+        """LDS of a wave in the main loop: rows of A, and 16 of B."""
+        return 256 * (self.rows_a + FRAGMENT)
+
+    @property
+    def lds_bytes(self) -> int:
+        return self.waves * max(self.stage_bytes, self.wave_bytes)
+
+    @property
+    def epilogue_text(self) -> str:
+        """What happens to C besides alpha and beta, as names have it."""
+        parts = "scales" if self.scales else "", "bias" if self.bias else "", self.activation
+        return "_".join(filter(None, parts))
+
+    @cached_property
+    def vectors(self) -> dict[str, int]:
+        """The arguments behind the ladder's, addresses: name -> offset."""
+        names = vectors(bias=self.bias, scales=self.scales)
+        names += ("weight_scales",) if self.weights else ()
+        names += ("weight_zeros",) if self.zeros else ()
+        return {name: 48 + 8 * i for i, name in enumerate(names)}
+
+    @property
+    def kernarg_bytes(self) -> int:
+        return 48 + 8 * len(self.vectors) if self.vectors else 44
+
+    @property
+    def factor_bytes(self) -> int:
+        return FACTORS[self.factor]
+
+    @property
+    def result_bytes(self) -> int:
+        return RESULTS[self.result]
+
+    @property
+    def largest(self) -> tuple[int, int, int]:
+        """The most that M, N and K may be: byte offsets within a tile have 32 bits."""
+        most_n = 2**32 // (self.result_bytes * FRAGMENT) - 1
+        most_k = 2**32 // (self.factor_bytes * 64) - 1
+        return _LARGEST_INT, min(_LARGEST_INT, most_n), most_k
