@@ -2,11 +2,13 @@
 
     A:              wait, to LDS, load the next block's
     each fragment:  wait, unpack, to LDS, load the next block's
-                    16 steps of k at a time: fragments from LDS two steps ahead, v_wmma
+                    32 steps of k at a time: the next ones from LDS, v_wmma
 
 So as many loads are on their way at any time, and a wait tells those of one stage from the others by their number.
+Each turn from VALU to memory instructions makes a wave wait until its VALU pipeline is empty: hence groups of them.
 
-**Scales.** Sums of a group begin at 0, and go to the wave's sums times the group's scale.
+**Scales.** Sums of a group begin at 0, and go to the wave's sums times the group's scale, while the next group's are
+taken.
 """
 
 from __future__ import annotations
@@ -15,67 +17,73 @@ from collections.abc import Iterator
 
 from isa.gemm.gemv import lds, weights
 from isa.gemm.gemv.parameters import GemvParameters
-from isa.gemm.gemv.registers import SCALARS, GemvRegisters
+from isa.gemm.gemv.registers import SCALARS, TOGETHER, GemvRegisters
+from isa.registers import Reg
 
 _STEP = 16
 _UNITS = {"f16": "f32_16x16x16_f16", "bf16": "f32_16x16x16_bf16", "i8": "i32_16x16x16_iu8"}
 
 
-def loads(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
-    """Of the first block."""
-    yield from weights.load_a(p, r)
-    for f in range(p.fragments):
-        yield from weights.load_b(p, r, f)
-
-
-def block(p: GemvParameters, r: GemvRegisters, *, last: bool) -> Iterator[str]:
-    """last: there is no next one."""
-    flying = p.loads
+def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
+    """EXEC is all lanes before and after."""
+    s, flying = SCALARS, p.loads
+    yield f"s_cmp_lg_u32 {s.blocks}, 1"
+    yield f"s_cselect_b32 {s.fetching}, -1, 0"
     if p.zeros:  # `block` is the next to be loaded
-        yield f"s_sub_i32 {SCALARS.shift}, {SCALARS.block}, {p.waves}"
-        yield f"s_lshl_b32 {SCALARS.shift}, {SCALARS.shift}, 2"
-        yield f"s_and_b32 {SCALARS.shift}, {SCALARS.shift}, 28"
-    flying -= p.loads_a
-    yield f"s_waitcnt vmcnt({flying})"
+        yield f"s_sub_i32 {s.shift}, {s.block}, {p.waves}"
+        yield f"s_lshl_b32 {s.shift}, {s.shift}, 2"
+        yield f"s_and_b32 {s.shift}, {s.shift}, 28"
+    yield f"s_waitcnt vmcnt({flying - p.loads_a})"
     yield from weights.store_a(p, r)
-    if not last:
-        yield from weights.load_a(p, r)
-        flying += p.loads_a
+    yield from _if_more(weights.load_a(p, r))
     for f in range(p.fragments):
-        flying -= p.loads_fragment
-        yield f"s_waitcnt vmcnt({flying})"
+        yield f"s_waitcnt vmcnt({flying - p.loads_fragment})"
         yield from weights.store_b(p, r, f)
-        if not last:
-            yield from weights.load_b(p, r, f)
-            flying += p.loads_fragment
+        yield from _if_more(weights.load_b(p, r, f))
         yield from _products(p, r, f)
+
+
+def _if_more(loads: Iterator[str]) -> Iterator[str]:
+    """Loads of a next block: where there is none, of no lane, and are counted all the same."""
+    yield f"s_mov_b32 exec_lo, {SCALARS.fetching}"
+    yield from loads
+    yield "s_mov_b32 exec_lo, -1"
 
 
 def _products(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
     """Of a fragment, whose weights are in LDS."""
     steps, slots = p.depth // _STEP, p.factor_bytes
-    ahead = len(r.a_steps)
     signs = " neg_lo:[1,1,0]" if p.factor == "i8" else ""
+    scaled: list[str] = []
 
-    def reads(step: int) -> Iterator[str]:
-        for half in range(slots):
-            slot = slots * step + half
-            yield lds.read(r.a_reads, p.twist, slot, r.a_steps[step % ahead].sub(4 * half, 4))
-            yield lds.read(r.b_reads, p.twist, slot, r.b_steps[step % ahead].sub(4 * half, 4))
+    def registers(steps: tuple[Reg, ...], step: int) -> Reg:
+        return steps[step % len(steps)]
 
-    for step in range(ahead - 1):
-        yield from reads(step)
-    for step in range(steps):
-        if step + ahead - 1 < steps:
-            yield from reads(step + ahead - 1)
-        yield f"s_waitcnt lgkmcnt({2 * slots * min(ahead - 1, steps - 1 - step)})"
-        target, before = r.sums[f], str(r.sums[f])
-        group, inside = divmod(step * _STEP, p.group or p.depth)
-        if p.group:
-            target = r.part[group % 2]
-            before = str(target) if inside else "0"
-        a, b = r.a_steps[step % ahead], r.b_steps[step % ahead]
-        yield f"v_wmma_{_UNITS[p.factor]} {target}, {a}, {b}, {before}{signs}"
-        if p.group and inside + _STEP == p.group:
-            for v in range(p.pairs_of_rows):
-                yield f"v_fmac_f32_e32 {r.sums[f].sub(v)}, {r.group_scales[group]}, {target.sub(v)}"
+    def reads(first: int) -> Iterator[str]:
+        for step in range(first, first + TOGETHER):
+            for half in range(slots):
+                slot = slots * step + half
+                yield lds.read(r.a_reads, p.twist, slot, registers(r.a_steps, step).sub(4 * half, 4))
+                yield lds.read(r.b_reads, p.twist, slot, registers(r.b_steps, step).sub(4 * half, 4))
+
+    yield from reads(0)
+    for first in range(0, steps, TOGETHER):
+        more = first + TOGETHER < steps
+        if more:
+            yield from reads(first + TOGETHER)
+        yield f"s_waitcnt lgkmcnt({2 * slots * TOGETHER if more else 0})"
+        for step in range(first, first + TOGETHER):
+            target, before = r.sums[f], str(r.sums[f])
+            group, inside = divmod(step * _STEP, p.group or p.depth)
+            if p.group:
+                target = r.part[group % 2]
+                before = str(target) if inside else "0"
+            a, b = registers(r.a_steps, step), registers(r.b_steps, step)
+            yield f"v_wmma_{_UNITS[p.factor]} {target}, {a}, {b}, {before}{signs}"
+            if p.group and inside + _STEP == p.group:
+                yield from scaled
+                scaled = [
+                    f"v_fmac_f32_e32 {r.sums[f].sub(v)}, {r.group_scales[group]}, {target.sub(v)}"
+                    for v in range(p.pairs_of_rows)
+                ]
+    yield from scaled

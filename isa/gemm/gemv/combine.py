@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isa.gemm.gemv import weights
+from isa.gemm.gemv import lds, weights
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import SCALARS, GemvRegisters
 from isa.gemm.matrix import element
@@ -34,9 +34,11 @@ class _Places:
     spare: Spare
 
     @staticmethod
-    def of(p: GemvParameters) -> _Places:
+    def of(p: GemvParameters, begin: int) -> _Places:
+        """In VGPRs from `begin` on, which is even."""
+
         def at(first: int, n: int = 1) -> Reg:
-            return Reg("v", first, n)
+            return Reg("v", begin + first, n)
 
         spare = Spare(
             at(11), (at(12), at(13)), (at(14), at(15)) if p.bias else (), (at(16), at(17)) if p.scales else (), ()
@@ -44,15 +46,10 @@ class _Places:
         words = tuple(at(20 + 2 * w, 2) for w in range(p.waves))
         return _Places(at(1), at(2), at(3), at(4), at(6, 2), at(10), at(18, 2), words, spare)
 
-    @property
-    def count(self) -> int:
-        """VGPRs."""
-        return self.words[-1].index + 2
-
 
 def vgprs(p: GemvParameters) -> int:
     """That the end takes."""
-    return _Places.of(p).count
+    return 20 + 2 * p.waves
 
 
 def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
@@ -68,7 +65,7 @@ def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield "s_barrier"  # all have read what they staged
     for f, sums in enumerate(r.sums):
         for v in range(p.pairs_of_rows):
-            yield f"ds_store_b32 {own}, {sums.sub(v)}{_at(4 * (2 * v * p.pitch + FRAGMENT * f))}"
+            yield f"ds_store_b32 {own}, {sums.sub(v)}{lds.at(4 * (2 * v * p.pitch + FRAGMENT * f))}"
     # What is left of C from the tile on, and its address.
     yield f"s_sub_i32 {s.other}, {s.m}, {s.top}"
     yield f"s_min_i32 {s.other}, {s.other}, {p.rows}"
@@ -87,17 +84,19 @@ def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
         yield f"s_mov_b32 {s.high}, 0x7060302"
     yield "s_waitcnt lgkmcnt(0)"
     yield "s_barrier"
-    pairs = p.pairs_of_rows * p.pitch
-    for number, first in enumerate(range(0, pairs, p.threads)):
-        yield from _pairs(p, first, f"{label}_pairs_{number}")
+    yield from _pairs(p, _Places.of(p, r.end), label)
     yield "s_endpgm"
 
 
-def _pairs(p: GemvParameters, first: int, label: str) -> Iterator[str]:
-    """Thread i does pair first + i."""
-    s, at = SCALARS, _Places.of(p)
+def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
+    """Thread i does the pairs i, i + threads, ..."""
+    s, first = SCALARS, SCALARS.fetching
     lanes, beside = s.blocks, s.block
-    yield f"v_add_nc_u32_e32 {at.t}, {first}, v0" if first else f"v_mov_b32_e32 {at.t}, v0"
+    rounds = -(-p.pairs_of_rows * p.pitch // p.threads)
+    if rounds > 1:
+        yield f"s_mov_b32 {first}, 0"
+        yield f"{label}_pairs:"
+    yield f"v_add_nc_u32_e32 {at.t}, {first}, v0" if rounds > 1 else f"v_mov_b32_e32 {at.t}, v0"
     yield f"v_lshrrev_b32_e32 {at.row}, {_log2(p.pitch // 2)}, {at.t}"
     yield f"v_and_b32_e32 {at.column}, {p.pitch // 2 - 1}, {at.t}"
     yield f"v_lshlrev_b32_e32 {at.column}, 1, {at.column}"
@@ -115,11 +114,11 @@ def _pairs(p: GemvParameters, first: int, label: str) -> Iterator[str]:
     if p.scales or p.bias or (p.weights and not p.group):
         yield f"v_lshlrev_b32_e32 {at.column}, 2, {at.column}"
     yield f"s_mov_b32 exec_lo, {lanes}"
-    yield f"s_cbranch_execz {label}"
+    yield f"s_cbranch_execz {label}_stored"  # and so it will be in later rounds: a wave has no part of two rows, or whole ones
     yield from _vectors(p, at, (lanes, beside))
     yield from _reads(p, at, (lanes, beside), label)
     for w, words in enumerate(at.words):
-        yield f"ds_load_b64 {words}, {at.t}{_at(w * p.wave_bytes)}"
+        yield f"ds_load_b64 {words}, {at.t}{lds.at(w * p.wave_bytes)}"
     total = list(at.words[0].units())
     add = "v_add_nc_u32_e32" if p.factor == "i8" else "v_add_f32_e32"
     for w, words in enumerate(at.words):
@@ -137,9 +136,13 @@ def _pairs(p: GemvParameters, first: int, label: str) -> Iterator[str]:
         half = p.result_bytes == 2
         name = ("d16_hi_b16" if j else "b16") if half else "b32"
         yield f"s_mov_b32 exec_lo, {inside}"
-        yield f"global_store_{name} {at.offset}, {at.target.sub(0 if half else j)}, {s.c}{_at(j * p.result_bytes)}"
-    yield f"{label}:"
-    yield f"s_mov_b32 exec_lo, {s.all_lanes}"
+        yield f"global_store_{name} {at.offset}, {at.target.sub(0 if half else j)}, {s.c}{lds.at(j * p.result_bytes)}"
+    if rounds > 1:
+        yield "s_mov_b32 exec_lo, -1"
+        yield f"s_add_i32 {first}, {first}, {p.threads}"
+        yield f"s_cmp_lt_u32 {first}, {rounds * p.threads}"
+        yield f"s_cbranch_scc1 {label}_pairs"
+    yield f"{label}_stored:"
 
 
 def _vectors(p: GemvParameters, at: _Places, lanes: tuple[Reg, Reg]) -> Iterator[str]:
@@ -163,7 +166,7 @@ def _vectors(p: GemvParameters, at: _Places, lanes: tuple[Reg, Reg]) -> Iterator
         for j, register in enumerate(found):
             if j:
                 yield f"s_mov_b32 exec_lo, {lanes[1]}"
-            yield f"global_load_b32 {register}, {place}, {s.base}{_at(4 * j)}"
+            yield f"global_load_b32 {register}, {place}, {s.base}{lds.at(4 * j)}"
         yield f"s_mov_b32 exec_lo, {lanes[0]}"
 
 
@@ -178,13 +181,9 @@ def _reads(p: GemvParameters, at: _Places, lanes: tuple[Reg, Reg], label: str) -
     for j, inside in enumerate(lanes):
         name = ("d16_hi_b16" if j else "d16_b16") if half else "b32"
         yield f"s_mov_b32 exec_lo, {inside}"
-        yield f"global_load_{name} {at.target.sub(0 if half else j)}, {at.offset}, {s.c}{_at(j * p.result_bytes)}"
+        yield f"global_load_{name} {at.target.sub(0 if half else j)}, {at.offset}, {s.c}{lds.at(j * p.result_bytes)}"
     yield f"s_mov_b32 exec_lo, {lanes[0]}"
     yield f"{label}_read:"
-
-
-def _at(offset: int) -> str:
-    return f" offset:{offset}" if offset else ""
 
 
 def _log2(n: int) -> int:

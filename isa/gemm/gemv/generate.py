@@ -54,7 +54,6 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     for name, base in (("weight_scales", s.scales), ("weight_zeros", s.zeros)):
         if p.group and name in p.vectors:
             yield f"s_load_b64 {base}, {s.kernarg}, {p.vectors[name]:#x}"
-    yield f"s_mov_b32 {s.all_lanes}, exec_lo"
     yield f"v_lshrrev_b32_e32 {lane}, 5, v0"
     yield f"v_readfirstlane_b32 {s.wave}, {lane}"
     yield from weights.constants(p)
@@ -75,68 +74,69 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
         yield f"s_lshr_b32 {s.line_zeros}, {s.line_zeros}, {words}"
         yield f"s_lshl_b32 {s.line_zeros}, {s.line_zeros}, 2"
         yield from _begin(s.zeros, s.left, s.line_zeros, 0)
-    yield from lds.places(p, r)
     yield from _offsets(p, r)
-    for total in r.sums:
-        for x in total.units():
-            yield f"v_mov_b32_e32 {x}, 0"
     yield f"s_lshr_b32 {s.blocks}, {s.k}, {_log2(p.depth)}"
     yield f"s_sub_i32 {s.blocks}, {s.blocks}, {s.wave}"
     yield f"s_add_i32 {s.blocks}, {s.blocks}, {p.waves - 1}"
     yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {_log2(p.waves)}"
     yield f"s_cmp_eq_u32 {s.blocks}, 0"
-    yield f"s_cbranch_scc1 {label}_done"
-    yield from block.loads(p, r)
+    yield f"s_cbranch_scc1 {label}_idle"
+    yield from weights.load_a(p, r)
+    for f in range(p.fragments):
+        yield from weights.load_b(p, r, f)
+    yield from lds.places(p, r)
+    for total in r.sums:
+        yield from (f"v_mov_b32_e32 {x}, 0" for x in total.units())
     yield f"{label}_loop:"
+    yield from block.block(p, r)
     yield f"s_sub_i32 {s.blocks}, {s.blocks}, 1"
-    yield f"s_cmp_eq_u32 {s.blocks}, 0"
-    yield f"s_cbranch_scc1 {label}_last"
-    yield from block.block(p, r, last=False)
-    yield f"s_branch {label}_loop"
-    yield f"{label}_last:"
-    yield from block.block(p, r, last=True)
+    yield f"s_cmp_lg_u32 {s.blocks}, 0"
+    yield f"s_cbranch_scc1 {label}_loop"
     yield f"{label}_done:"
     yield from combine(p, r, label)
+    yield f"{label}_idle:"
+    for total in r.sums:
+        yield from (f"v_mov_b32_e32 {x}, 0" for x in list(total.units())[: p.pairs_of_rows])
+    yield f"s_branch {label}_done"
 
 
 def _offsets(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     """Of the lane's part of each load, in bytes from the tile's first row on; behind the last row is the last one."""
-    s, (lane, row, part, _) = SCALARS, r.free.units()
+    s, (row, part, own, _) = SCALARS, r.free.units()
     last = s.t.sub(0)
-    yield f"v_and_b32_e32 {lane}, 31, v0"
     yield f"s_sub_i32 {last}, {s.m}, {s.top}"
     yield f"s_sub_i32 {last}, {last}, 1"
+    yield f"v_bfe_u32 {row}, v0, 4, 1"
+    yield f"v_and_b32_e32 {part}, 15, v0"
+    yield f"v_lshlrev_b32_e32 {part}, 4, {part}"
     for number, offset in enumerate(r.a_offsets):
-        yield from _offset(offset, lane, 16, 2 * number, s.line_a, (row, part))
+        yield from _row(own, row, 2 * number)
+        yield f"v_mad_u32_u24 {offset}, {own}, {s.line_a}, {part}"
     yield f"s_sub_i32 {last}, {s.n}, {s.left}"
     yield f"s_min_i32 {last}, {last}, {p.columns}"
     yield f"s_sub_i32 {last}, {last}, 1"
+    if p.group:
+        yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, v0"
+    for f, offset in enumerate(r.scale_offsets):
+        yield from _row(own, row, FRAGMENT * f)
+        yield f"v_mul_u32_u24_e32 {offset}, {s.line_scales}, {own}"
+    rows = 32 // p.lanes
+    yield f"v_bfe_u32 {row}, v0, {_log2(p.lanes)}, {_log2(rows)}"
+    if p.lanes < 16:
+        yield f"v_and_b32_e32 {part}, {16 * (p.lanes - 1)}, {part}"
     for f, offsets in enumerate(r.b_offsets):
         for number, offset in enumerate(offsets):
-            yield from _offset(offset, lane, p.lanes, FRAGMENT * f + 32 // p.lanes * number, s.line_b, (row, part))
+            yield from _row(own, row, FRAGMENT * f + rows * number)
+            yield f"v_mad_u32_u24 {offset}, {own}, {s.line_b}, {part}"
             if p.zeros:
-                yield f"v_lshrrev_b32_e32 {part}, {_log2(p.lanes)}, {lane}"
-                yield from _row(r.zero_offsets[f][number], part, FRAGMENT * f + 32 // p.lanes * number, s.line_zeros)
-    for f, offset in enumerate(r.scale_offsets):
-        if not f:
-            yield f"v_and_b32_e32 {lane}, {FRAGMENT - 1}, v0"
-        yield from _row(offset, lane, FRAGMENT * f, s.line_scales)
+                yield f"v_mul_u32_u24_e32 {r.zero_offsets[f][number]}, {s.line_zeros}, {own}"
 
 
-def _offset(offset: Reg, lane: Reg, lanes: int, first: int, line: Reg, spare: tuple[Reg, Reg]) -> Iterator[str]:
-    """Of a load from row `first` on, `lanes` for a row."""
-    row, part = spare
-    yield f"v_lshrrev_b32_e32 {part}, {_log2(lanes)}, {lane}"
-    yield from _row(row, part, first, line)
-    yield f"v_and_b32_e32 {part}, {lanes - 1}, {lane}"
-    yield f"v_lshl_add_u32 {offset}, {part}, 4, {row}"
-
-
-def _row(offset: Reg, row: Reg, first: int, line: Reg) -> Iterator[str]:
-    """Where row first + row of the tile begins, or the last one."""
-    yield f"v_add_nc_u32_e32 {offset}, {first}, {row}"
-    yield f"v_min_u32_e32 {offset}, {SCALARS.t.sub(0)}, {offset}"
-    yield f"v_mul_lo_u32 {offset}, {offset}, {line}"
+def _row(own: Reg, row: Reg, first: int) -> Iterator[str]:
+    """Row first + row of the tile, or the last one."""
+    if first:
+        yield f"v_add_nc_u32_e32 {own}, {first}, {row}"
+    yield f"v_min_u32_e32 {own}, {SCALARS.t.sub(0)}, {own if first else row}"
 
 
 def _scaled(target: Reg, k: Reg, bits: int) -> str:

@@ -14,7 +14,7 @@ of a row are `expand` slots apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import SCALARS, GemvRegisters
@@ -29,63 +29,48 @@ _ALIKE = 8
 
 def places(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     """Addresses, once and for all. v0: the thread's number."""
-    lane, row, base, t = r.free.units()
-    yield f"s_mul_i32 {SCALARS.t.sub(0)}, {SCALARS.wave}, {p.stage_bytes}"
-    yield f"v_mov_b32_e32 {base}, {SCALARS.t.sub(0)}"
+    lane, row, t, _ = r.free.units()
+    first = SCALARS.t.sub(0)
+    yield f"s_mul_i32 {first}, {SCALARS.wave}, {p.stage_bytes}"
     # Reading: lane i has row i; of A the last one behind it.
-    yield f"v_and_b32_e32 {lane}, {FRAGMENT - 1}, v0"
-    yield from _reads(r.b_reads, lane, base, t, p.rows_a * ROW)
+    yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, v0"
     if p.rows < FRAGMENT:
-        yield f"v_min_u32_e32 {lane}, {p.rows - 1}, {lane}"
-    yield from _reads(r.a_reads, lane, base, t, 0)
+        yield f"v_min_u32_e32 {lane}, {p.rows - 1}, {row}"
+    for registers, own, start in ((r.a_reads, lane if p.rows < FRAGMENT else row, 0), (r.b_reads, row, p.rows_a * ROW)):
+        yield f"v_and_b32_e32 {t}, {_ALIKE - 1}, {own}"
+        yield from _each(registers, own, t, first, start, range(_ALIKE))
     # Writing: lane / lanes of a row says which row, what is left which slots.
-    yield from _writes(r.a_writes, 16, p.twist, (lane, row, base, t), 0)
-    yield from _writes(r.b_writes, p.lanes, p.twist, (lane, row, base, t), p.rows_a * ROW)
-
-
-def _reads(registers: tuple[Reg, ...], row: Reg, base: Reg, t: Reg, start: int) -> Iterator[str]:
-    for slot, register in enumerate(registers):
-        yield f"v_xor_b32_e32 {t}, {slot}, {row}"
-        yield f"v_and_b32_e32 {t}, {_ALIKE - 1}, {t}"
-        yield f"v_lshl_add_u32 {register}, {t}, 4, {base}"
-        yield f"v_lshl_add_u32 {register}, {row}, 8, {register}"
-        if start:
-            yield f"v_add_nc_u32_e32 {register}, {start}, {register}"
-
-
-def _writes(
-    registers: tuple[Reg, ...], lanes: int, twist: int, spare: tuple[Reg, ...], start: int
-) -> Iterator[str]:
-    """lanes: of a row."""
-    lane, row, base, t = spare
-    expand, rows = 16 // lanes, 32 // lanes
-    for number, register in enumerate(registers):
-        part, slot = divmod(number, expand)
-        yield f"v_and_b32_e32 {lane}, 31, v0"
-        yield f"v_lshrrev_b32_e32 {row}, {_log2(lanes)}, {lane}"
-        if part:
-            yield f"v_add_nc_u32_e32 {row}, {part * rows}, {row}"
-        yield f"v_and_b32_e32 {lane}, {lanes - 1}, {lane}"
+    for registers, lanes, start in ((r.a_writes, 16, 0), (r.b_writes, p.lanes, p.rows_a * ROW)):
+        expand, rows = 16 // lanes, 32 // lanes
+        yield f"v_bfe_u32 {row}, v0, {_log2(lanes)}, {_log2(rows)}"
+        yield f"v_and_b32_e32 {lane}, {lanes - 1}, v0"
+        yield f"v_bfe_u32 {t}, {lane}, {_log2(_ALIKE // expand)}, 1"
         yield f"v_lshlrev_b32_e32 {lane}, {_log2(expand)}, {lane}"
-        if slot:
-            yield f"v_or_b32_e32 {lane}, {slot}, {lane}"
-        yield f"v_lshrrev_b32_e32 {t}, 3, {lane}"
-        if twist > 1:
-            yield f"v_lshlrev_b32_e32 {t}, {_log2(twist)}, {t}"
-        yield f"v_xor_b32_e32 {lane}, {lane}, {t}"
-        yield f"v_and_b32_e32 {t}, {_ALIKE - 1}, {row}"
-        yield f"v_xor_b32_e32 {lane}, {lane}, {t}"
-        yield f"v_lshl_add_u32 {register}, {lane}, 4, {base}"
-        yield f"v_lshl_add_u32 {register}, {row}, 8, {register}"
-        if start:
-            yield f"v_add_nc_u32_e32 {register}, {start}, {register}"
+        yield f"v_lshlrev_b32_e32 {t}, {_log2(p.twist)}, {t}"
+        yield f"v_xor_b32_e32 {t}, {t}, {lane}"
+        yield f"v_xor_b32_e32 {t}, {t}, {row}"
+        turns = [part * rows ^ slot for part in range(_ALIKE // rows) for slot in range(expand)]
+        yield from _each(registers, row, t, first, start, turns[: len(registers)])
+
+
+def _each(
+    registers: tuple[Reg, ...], row: Reg, slot: Reg, first: Reg, start: int, turns: Iterable[int]
+) -> Iterator[str]:
+    """Addresses of a slot of a row, exclusive-ored with each of these numbers."""
+    zero, *others = registers
+    yield f"v_lshlrev_b32_e32 {zero}, 4, {slot}"
+    yield f"v_lshl_add_u32 {zero}, {row}, 8, {zero}"
+    yield f"v_add_nc_u32_e32 {zero}, {first}, {zero}"
+    if start:
+        yield f"v_add_nc_u32_e32 {zero}, {start}, {zero}"
+    for register, turn in zip(others, list(turns)[1:], strict=True):
+        yield f"v_xor_b32_e32 {register}, {turn * SLOT}, {zero}"
 
 
 def write(writes: tuple[Reg, ...], lanes: int, load: int, slot: int, data: Reg) -> str:
     """A lane's slot of what load number `load` brought."""
     expand, rows = 16 // lanes, 32 // lanes
-    part = load % (_ALIKE // rows)
-    return f"ds_store_b128 {writes[part * expand + slot]}, {data}{at(load // (_ALIKE // rows) * _ALIKE * ROW)}"
+    return f"ds_store_b128 {writes[load % (_ALIKE // rows) * expand + slot]}, {data}{at(load * rows * ROW)}"
 
 
 def read(reads: tuple[Reg, ...], twist: int, slot: int, data: Reg) -> str:

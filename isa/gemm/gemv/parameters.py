@@ -141,6 +141,11 @@ class GemvParameters:
         return self.lanes // 2
 
     @property
+    def unpacked(self) -> int:
+        """Loads of weights that are unpacked together: eight slots' worth."""
+        return min(self.loads_b, 8 // self.expand)
+
+    @property
     def loads_a(self) -> int:
         return self.pairs_of_rows
 
@@ -196,7 +201,6 @@ class GemvParameters:
 
     @property
     def largest(self) -> tuple[int, int, int]:
-        """The most that M, N and K may be: byte offsets within a tile have 32 bits."""
-        most_n = 2**32 // (self.result_bytes * FRAGMENT) - 1
-        most_k = 2**32 // (self.factor_bytes * 64) - 1
-        return _LARGEST_INT, min(_LARGEST_INT, most_n), most_k
+        """The most that M, N and K may be: byte offsets within a tile have 32 bits, lines of
+        A and of the weights 24."""
+        return _LARGEST_INT, 2**32 // (self.result_bytes * FRAGMENT) - 1, 2**24 // self.factor_bytes - 1

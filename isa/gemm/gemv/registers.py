@@ -13,18 +13,19 @@ from isa.registers import VGPR_LIMIT, Reg
 SCALARS = SimpleNamespace(
     **{name: getattr(MATRIX, name) for name in (
         "kernarg", "group_x", "group_y", "a", "b", "c", "m", "n", "k", "alpha", "beta", "top", "left", "t", "u",
-        "all_lanes", "high", "mix_low",
+        "high", "mix_low",
     )},
     blocks=Reg("s", 19), wave=Reg("s", 20), line_a=Reg("s", 21), line_b=Reg("s", 22), line_c=Reg("s", 23),
-    scales=Reg("s", 24, 2), zeros=Reg("s", 26, 2), block=Reg("s", 32), inside=Reg("s", 33), shift=Reg("s", 36),
+    fetching=Reg("s", 48), scales=Reg("s", 24, 2), zeros=Reg("s", 26, 2), block=Reg("s", 32), inside=Reg("s", 33), shift=Reg("s", 36),
     line_scales=Reg("s", 37), one=Reg("s", 38), less=Reg("s", 39), nibbles=Reg("s", 40), low_pair=Reg("s", 41),
-    high_pair=Reg("s", 42), line_zeros=Reg("s", 43), other=Reg("s", 44), base=Reg("s", 46, 2), count=48,
+    high_pair=Reg("s", 42), line_zeros=Reg("s", 43), other=Reg("s", 44), base=Reg("s", 46, 2), count=49,
 )  # fmt: skip
 """SGPRs, those of `isa.gemm.matrix.registers` where an epilogue knows them. a, b, scales, zeros: what the wave's next
-block begins with. blocks: that the wave has still to fetch; block: the number of the next one; shift: of the zero
+block begins with. blocks: that the wave has still to do; fetching: EXEC of the loads of a next one; block: the number of the next one; shift: of the zero
 points of the present one in their word. line_...: bytes of a row. one, less, nibbles, low_pair, high_pair: constants of
 unpacking, see `weights`. inside, other: what is left of C."""
-_AHEAD = 2
+TOGETHER = 2
+"""Steps of k whose fragments are read together."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,10 @@ class GemvRegisters:
     zero_offsets: of each load of B, to the zero points of the lane's row. scale_offsets: of each fragment, to the scales
     of its row that the lane has in `v_wmma`.
     a: what a block of A is loaded into; b, scales, zeros: likewise, for each fragment.
-    group_scales: those of the fragment at hand, as f32. unpacked: weights of a load as floats.
-    a_steps, b_steps: 16 steps of k of a fragment, three in turn. part: sums of a group, two in turn.
-    a_reads, b_reads, a_writes, b_writes: addresses in LDS. sums: of each fragment. free: four for the moment.
+    group_scales: those of the fragment at hand, as f32. unpacked: weights of loads as floats.
+    a_steps, b_steps: 16 steps of k of a fragment, twice as many as are read together. part: sums of a group, two in turn.
+    a_reads, b_reads, a_writes, b_writes: addresses in LDS. sums: of each fragment. free: four for the moment. end: from here on the
+    end of the kernel may take them.
     """
 
     a_offsets: tuple[Reg, ...]
@@ -49,7 +51,7 @@ class GemvRegisters:
     scales: tuple[Reg, ...]
     zeros: tuple[tuple[Reg, ...], ...]
     group_scales: tuple[Reg, ...]
-    unpacked: Reg
+    unpacked: tuple[Reg, ...]
     a_steps: tuple[Reg, ...]
     b_steps: tuple[Reg, ...]
     part: tuple[Reg, ...]
@@ -59,11 +61,12 @@ class GemvRegisters:
     b_writes: tuple[Reg, ...]
     sums: tuple[Reg, ...]
     free: Reg
+    end: int
     count: int
 
     @staticmethod
     def of(p: GemvParameters, least: int = 0) -> GemvRegisters:
-        """least: VGPRs that the kernel has. ParameterError where they do not do."""
+        """least: VGPRs that the end of the kernel takes. ParameterError where they do not do."""
         end = 1  # v0 is the thread's number
 
         def take(n: int) -> Reg:
@@ -82,9 +85,9 @@ class GemvRegisters:
             scales=each(-(-p.groups // 2)),
             zeros=tuple(each(int(p.zeros), p.loads_b) for _ in range(p.fragments)),
             group_scales=each(1, p.groups),
-            unpacked=take(4 * p.expand if p.weights else 0),
-            a_steps=each(words, _AHEAD + 1),
-            b_steps=each(words, _AHEAD + 1),
+            unpacked=each(4 * p.expand if p.weights else 0, p.unpacked),
+            a_steps=each(words, 2 * TOGETHER),
+            b_steps=each(words, 2 * TOGETHER),
             part=each(8 if p.group else 0, 2),
             a_reads=each(1, 8),
             b_reads=each(1, 8),
@@ -95,10 +98,14 @@ class GemvRegisters:
             b_offsets=tuple(each(1, p.loads_b) for _ in range(p.fragments)),
             scale_offsets=each(int(bool(p.group))),
             zero_offsets=tuple(each(int(p.zeros), p.loads_b) for _ in range(p.fragments)),
+            end=0,
             count=0,
         )
+        behind = found.a_steps[0].index  # what is loaded into lies before
+        behind += behind % 2
+        end = max(end, behind + least)
         if end > VGPR_LIMIT:
             raise ParameterError(
                 "no GEMV kernel has such columns: the VGPRs do not do", expected=f"at most {VGPR_LIMIT}", got=str(end)
             )
-        return replace(found, count=max(end, least))
+        return replace(found, end=behind, count=end)

@@ -70,7 +70,7 @@ def store_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     for number, register in enumerate(r.a):
         if p.weights == "awq":
             yield from _turned(r, register)
-            register = r.unpacked.sub(0, 4)
+            register = r.unpacked[0].sub(0, 4)
         yield lds.write(r.a_writes, 16, number, 0, register)
 
 
@@ -85,55 +85,46 @@ def store_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
             yield f"v_lshrrev_b32_e32 {scale}, 16, {half}"
             half = scale
         yield f"v_cvt_f32_f16_e32 {scale}, {half}"
-    for number, packed in enumerate(r.b[f]):
+    for first in range(0, p.loads_b, p.unpacked):
+        numbers = range(first, first + p.unpacked)
         if not p.weights:
-            yield lds.write(r.b_writes, p.lanes, number, 0, packed)
+            yield from (lds.write(r.b_writes, p.lanes, number, 0, r.b[f][number]) for number in numbers)
             continue
-        yield from _unpacked(p, r, packed, r.zeros[f][number] if p.zeros else None)
-        for slot in range(p.expand):
-            yield lds.write(r.b_writes, p.lanes, number, slot, r.unpacked.sub(4 * slot, 4))
+        for number, target in zip(numbers, r.unpacked, strict=True):
+            yield from _unpacked(p, target, r.b[f][number], r.zeros[f][number] if p.zeros else None)
+        for number, target in zip(numbers, r.unpacked, strict=True):
+            for slot in range(p.expand):
+                yield lds.write(r.b_writes, p.lanes, number, slot, target.sub(4 * slot, 4))
 
 
-def _unpacked(p: GemvParameters, r: GemvRegisters, packed: Reg, zero: Reg | None) -> Iterator[str]:
-    """16 bytes of weights as f16; in between they lie in `free`. zero: the lane's row's, 1024 more."""
-    s, t = SCALARS, r.free
-    for word in range(4):
-        one = packed.sub(word)
-        if p.weights == "awq":
-            to = r.unpacked.sub(4 * word, 4)
-            for pair in range(1, 4):
-                yield f"v_lshrrev_b32_e32 {to.sub(pair)}, {4 * pair}, {one}"
-            for pair in range(4):
-                yield f"v_and_or_b32 {to.sub(pair)}, {to.sub(pair) if pair else one}, {s.nibbles}, {s.one}"
-            continue
-        if p.bits == 8:
-            yield f"v_xor_b32_e32 {t.sub(0)}, {s.nibbles}, {one}"
-            yield from _pairs(r, t.sub(0), 2 * word)
-            continue
-        # Low bits are 4 of a group's first 16 weights, high bits 4 of the others.
-        yield f"v_and_b32_e32 {t.sub(0)}, {s.nibbles}, {one}"
-        yield f"v_lshrrev_b32_e32 {t.sub(1)}, 4, {one}"
-        yield f"v_and_b32_e32 {t.sub(1)}, {s.nibbles}, {t.sub(1)}"
-        yield from _pairs(r, t.sub(0), 2 * word)
-        yield from _pairs(r, t.sub(1), 8 + 2 * word)
-    for to in r.unpacked.units():
-        if zero:
-            yield f"v_pk_add_f16 {to}, {to}, {zero} op_sel_hi:[1,0] neg_lo:[0,1] neg_hi:[0,1]"
-        else:
-            yield f"v_pk_add_f16 {to}, {to}, {s.less}"
-
-
-def _pairs(r: GemvRegisters, four: Reg, first: int) -> Iterator[str]:
-    """Four bytes in two words of `unpacked`."""
-    for half, selector in enumerate((SCALARS.low_pair, SCALARS.high_pair)):
-        yield f"v_perm_b32 {r.unpacked.sub(first + half)}, {SCALARS.one}, {four}, {selector}"
+def _unpacked(p: GemvParameters, target: Reg, packed: Reg, zero: Reg | None) -> Iterator[str]:
+    """16 bytes of weights as f16. zero: the lane's row's, 1024 more. What does not depend on each other stands side by
+    side."""
+    s, words = SCALARS, list(packed.units())
+    to = list(target.units())
+    if p.weights == "awq":
+        yield from (f"v_lshrrev_b32_e32 {to[4 * i + n]}, {4 * n}, {words[i]}" for i in range(4) for n in range(1, 4))
+        for n in range(16):
+            yield f"v_and_or_b32 {to[n]}, {to[n] if n % 4 else words[n // 4]}, {s.nibbles}, {s.one}"
+        for x in to:
+            yield f"v_pk_add_f16 {x}, {x}, {zero} op_sel_hi:[1,0] neg_lo:[0,1] neg_hi:[0,1]"
+        return
+    if p.bits == 8:
+        yield from (f"v_xor_b32_e32 {to[2 * i]}, {s.nibbles}, {words[i]}" for i in range(4))
+    else:  # low bits are 4 of a group's first 16 weights, high bits 4 of the others
+        yield from (f"v_lshrrev_b32_e32 {to[8 + 2 * i]}, 4, {words[i]}" for i in range(4))
+        yield from (f"v_and_b32_e32 {to[2 * i]}, {s.nibbles}, {words[i]}" for i in range(4))
+        yield from (f"v_and_b32_e32 {to[8 + 2 * i]}, {s.nibbles}, {to[8 + 2 * i]}" for i in range(4))
+    yield from (f"v_perm_b32 {to[i + 1]}, {s.one}, {to[i]}, {s.high_pair}" for i in range(0, len(to), 2))
+    yield from (f"v_perm_b32 {to[i]}, {s.one}, {to[i]}, {s.low_pair}" for i in range(0, len(to), 2))
+    yield from (f"v_pk_add_f16 {x}, {x}, {s.less}" for x in to)
 
 
 def _turned(r: GemvRegisters, eight: Reg) -> Iterator[str]:
     """Eight steps of k of A in the order in which nibbles come: 0, 4, 1, 5, 2, 6, 3, 7."""
     for i in range(4):
         selector = SCALARS.high_pair if i % 2 else SCALARS.low_pair
-        yield f"v_perm_b32 {r.unpacked.sub(i)}, {eight.sub(i // 2 + 2)}, {eight.sub(i // 2)}, {selector}"
+        yield f"v_perm_b32 {r.unpacked[0].sub(i)}, {eight.sub(i // 2 + 2)}, {eight.sub(i // 2)}, {selector}"
 
 
 def add(target: Reg, number: int | Reg, high: str = "0") -> Iterator[str]:
