@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from hipgemm.raw_kernel import kernel as kernel
     from hipgemm.result import LaunchResult as LaunchResult
     from hipgemm.result import Result as Result
+    from hipgemm.weights import Weights as Weights
     from isa.errors import IsaError as IsaError
 
-__all__ = ["IsaError", "LaunchResult", "RawKernel", "Result", "gemm", "kernel", "run", "sgemm"]
+__all__ = ["IsaError", "LaunchResult", "RawKernel", "Result", "Weights", "gemm", "kernel", "run", "sgemm"]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -31,6 +32,7 @@ _HOMES = {
     "LaunchResult": "hipgemm.result",
     "RawKernel": "hipgemm.raw_kernel",
     "Result": "hipgemm.result",
+    "Weights": "hipgemm.weights",
     "gemm": "hipgemm.matrix_multiply",
     "kernel": "hipgemm.raw_kernel",
     "run": "hipgemm.measure",

@@ -6,7 +6,10 @@
 
 **Which kernel.** `choose` takes the largest tile of which there are FILL for each CU, else the smallest: a small tile
 fetches more for each product, a large one leaves CUs without work at the end. The rule was read off the cycle model's
-predictions (docs/matrix.md), not off a card.
+predictions (docs/matrix.md), not off a card. Products with few rows have kernels of their own (`hipgemm.skinny`), where
+B lies along k.
+
+**Quantised weights** (`hipgemm.Weights`) stand in the place of b; any number of rows, though meant for few.
 
 **Layout.** Matrices that lie dense in either order are read as they lie, by a kernel made for it; others are gathered
 by NumPy first.
@@ -26,12 +29,13 @@ from contextlib import ExitStack
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from hipgemm import gemm_launch
+from hipgemm import gemm_launch, skinny
 from hipgemm.arrays import ArrayTypeError, ArrayValueError
 from hipgemm.device import Device
 from hipgemm.elements import ELEMENTS, PLAIN, Epilogue, Types
 from hipgemm.kernels import Gemm, rung
 from hipgemm.multiply import check_shapes, function, open_device, scalar, sgemm
+from hipgemm.weights import Weights
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 
@@ -71,6 +75,7 @@ def gemm(
     """C = alpha A B + beta C; sums are float32, of int8 int32, which wrap around.
 
     a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes) or int8: NumPy arrays; float32 as for sgemm.
+           Or a float16 and b hipgemm.Weights.
     c:     M x N, overwritten and returned; without it a new array is.
     bias:  N float32, added to each row.
     scales: M float32 and N float32 that the product's rows and columns are multiplied by.
@@ -84,7 +89,8 @@ def gemm(
     """
     import numpy as np
 
-    if not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
+    weights = b if isinstance(b, Weights) else None
+    if weights is None and not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
         if out_dtype is not None and np.dtype(out_dtype) != np.float32:
             raise ArrayTypeError("C of float32 matrices is float32", got=f"out_dtype {np.dtype(out_dtype)}")
         if bias is not None or scales is not None or activation:
@@ -93,28 +99,35 @@ def gemm(
             )
         return sgemm(a, b, c, alpha, beta, kernel, device=device)
     factor = _FACTORS.get(_matrix("a", a).dtype.name, "")
-    if not factor or _matrix("b", b).dtype != a.dtype:
+    if weights is not None:
+        b = weights.words.T  # what stands for it where shapes and layouts are looked at
+    if not factor or (factor != "f16" if weights else _matrix("b", b).dtype != a.dtype):
         raise ArrayTypeError(
             "a and b are no pair of matrices that the matrix units take", expected="both float16, bfloat16 or int8",
-            got=f"{a.dtype} and {b.dtype}",
+            got=f"{a.dtype} and {weights.format if weights else b.dtype}",
         )  # fmt: skip
     results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or factor == "i8"]
     wanted = np.dtype(out_dtype or results[-1 if factor == "i8" else 0]) if c is None else _matrix("c", c).dtype
     if wanted.name not in results:
         raise ArrayTypeError(f"C of {a.dtype} matrices cannot be {wanted}", expected=" or ".join(results))
-    given = [(name, x.shape, not x.flags.writeable) for name, x in (("a", a), ("b", b), ("c", c)) if x is not None]
+    shapes = a.shape, weights.shape if weights else b.shape
+    given = [(name, shape, False) for name, shape in zip("ab", shapes, strict=True)]
+    given += [("c", c.shape, not c.flags.writeable)] if c is not None else []
     check_shapes(given, beta)
-    answer = np.empty((a.shape[0], b.shape[1]), wanted) if c is None else c
+    answer = np.empty((shapes[0][0], shapes[1][1]), wanted) if c is None else c
     multipliers = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
     epilogue = Epilogue(scales is not None, bias is not None, activation)
     vectors = _vectors(epilogue, answer.shape, bias, scales)
     opened = device if isinstance(device, Device) else open_device(device)
     if answer.size:
-        if not multipliers[0] or not a.shape[1]:  # no product: one of zeros
+        if not weights and (not multipliers[0] or not a.shape[1]):  # no product: one of zeros
             a, b = (np.zeros(shape, a.dtype) for shape in ((a.shape[0], 1), (1, b.shape[1])))
+        if weights and not multipliers[0]:
+            a = np.zeros(a.shape, a.dtype)
         flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
-        types = Types(factor, _RESULTS[wanted.name])
-        name = kernel or choose(answer.shape[0], answer.shape[1], opened.cus, types, flips, epilogue)
+        types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "")
+        sizes = answer.shape[0], answer.shape[1], a.shape[1]
+        name = kernel or _chosen(sizes, opened.cus, types, flips, epilogue)
         row = rung(name)
         if (row.types, row.epilogue) != (types, epilogue):
             raise ArrayTypeError(
@@ -122,8 +135,21 @@ def gemm(
                 expected=f"{row.types} {row.epilogue}",
                 got=f"{types} {epilogue}",
             )
-        _compute(opened, row, [a, b, answer], vectors, multipliers)
+        _compute(opened, row, [a, b, answer], [*vectors, *(weights.arrays[1:] if weights else ())], multipliers)
     return answer
+
+
+def _chosen(sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue) -> str:
+    m, n, k = sizes
+    lies_along_k = flips[1] or n == 1 or k == 1
+    few = types.weights or (m <= skinny.ROWS and lies_along_k)
+    if few and (name := skinny.chosen(m, n, k, cus, types, epilogue)):
+        return name
+    if types.weights:
+        raise ArrayValueError(
+            f"no kernel takes {types.weights} weights of these sizes", expected="K in blocks of 128", got=f"K = {k}"
+        )
+    return choose(m, n, cus, types, flips, epilogue)
 
 
 def choose(
@@ -133,7 +159,7 @@ def choose(
     for tile in BYTE_TILES if types.factor == "i8" else TILES:
         if -(-m // tile.rows) * -(-n // tile.columns) >= FILL[types.factor] * cus:
             break
-    fields = dataclasses.asdict(types) | dataclasses.asdict(epilogue)
+    fields = {"factor": types.factor, "result": types.result} | dataclasses.asdict(epilogue)
     return name_of(dataclasses.replace(tile, **fields, trans_a=flips[0], trans_b=flips[1]))
 
 

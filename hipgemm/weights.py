@@ -53,7 +53,7 @@ class Weights:
             raise WeightsError(
                 f"words are no rows of whole groups of {max(1, of.group)} weights", got=f"shape {self.words.shape}"
             )
-        for name, (dtype, shape) in layout(self.format, *self.words.shape[:1], self.k).items():
+        for name, (dtype, shape) in layout(self.format, len(self.words), self.k).items():
             array = getattr(self, name)
             if array is None or array.dtype.str != dtype or array.shape != shape or not array.flags.c_contiguous:
                 raise WeightsError(
@@ -104,7 +104,9 @@ class Weights:
         n, k = values.shape
         group = of.group or k
         if k % group:
-            raise WeightsError(f"{format} has a scale for each {group} weights", expected="whole groups", got=f"K = {k}")
+            raise WeightsError(
+                f"{format} has a scale for each {group} weights", expected="whole groups", got=f"K = {k}"
+            )
         x = values.astype(np.float64).reshape(n, k // group, group)
         zeros = np.zeros((n, k // group))
         if of.zeros:
@@ -159,4 +161,3 @@ def _packed(whole: np.ndarray, halves: int) -> np.ndarray:
         low, high = both[:, :, 0].reshape(len(whole), -1), both[:, :, 1].reshape(len(whole), -1)
     found: np.ndarray = low | high << 4
     return found
-

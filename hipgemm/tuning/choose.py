@@ -18,7 +18,8 @@ from hipgemm.kernels import SizeError, rung
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, TuningTable
-from isa.gemm.names import name_of, parameters_of
+from isa.gemm.gemv.parameters import GemvParameters
+from isa.gemm.names import is_name, name_of, parameters_of
 from isa.gemm.parameters import ParameterError
 from isa.timing.cards import same
 
@@ -64,8 +65,11 @@ def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[TuningTable, ...] |
 
 def lying(kernel: str, trans: str) -> str:
     """The same kernel for matrices that lie so; itself where there is none."""
+    p = parameters_of(kernel) if is_name(kernel) else None
+    if p is None or isinstance(p, GemvParameters):
+        return kernel
     with suppress(ParameterError):
-        return name_of(replace(parameters_of(kernel), trans_a=trans[0] == "t", trans_b=trans[1] == "t"))
+        return name_of(replace(p, trans_a=trans[0] == "t", trans_b=trans[1] == "t"))
     return kernel
 
 

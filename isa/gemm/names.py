@@ -81,10 +81,10 @@ def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
     """The parameters that it names. ParameterError where it names none."""
     if gemv := _GEMV_TEXT.fullmatch(name):
         factor, weights, result, *numbers, scales, bias, activation = gemv.groups()
+        rows, columns, waves = map(int, numbers)
         return GemvParameters(
-            *map(int, numbers), factor, weights or "", result,
-            bias=bool(bias), scales=bool(scales), activation=activation or "",
-        )  # fmt: skip
+            rows, columns, waves, factor, weights or "", result, bool(bias), bool(scales), activation or ""
+        )
     if matrix := _MATRIX_TEXT.fullmatch(name):
         factor, result, *numbers, scales, bias, activation, a, b = matrix.groups()
         rows, columns, depth, wave_rows, wave_columns, stages = map(int, numbers)
@@ -103,4 +103,6 @@ def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
         found = Parameters(**values)
         if name_of(found) == name:
             return found
-    raise ParameterError(f"{name} is no name of a GEMM kernel", expected=f"{_FORM}, {_MATRIX_FORM} or {_GEMV_FORM}", got=name)
+    raise ParameterError(
+        f"{name} is no name of a GEMM kernel", expected=f"{_FORM}, {_MATRIX_FORM} or {_GEMV_FORM}", got=name
+    )

@@ -27,12 +27,13 @@ _UNITS = {"f16": "f32_16x16x16_f16", "bf16": "f32_16x16x16_bf16", "i8": "i32_16x
 def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     """EXEC is all lanes before and after."""
     s, flying = SCALARS, p.loads
-    yield f"s_cmp_lg_u32 {s.blocks}, 1"
-    yield f"s_cselect_b32 {s.fetching}, -1, 0"
-    if p.zeros:  # `block` is the next to be loaded
-        yield f"s_sub_i32 {s.shift}, {s.block}, {p.waves}"
+    if p.zeros:  # `block` is the next to be loaded, if one is
+        yield f"s_sub_i32 {s.shift}, {s.block}, {s.step}"
         yield f"s_lshl_b32 {s.shift}, {s.shift}, 2"
         yield f"s_and_b32 {s.shift}, {s.shift}, 28"
+    yield f"s_cmp_lg_u32 {s.blocks}, 1"
+    yield f"s_cselect_b32 {s.fetching}, -1, 1"
+    yield from weights.steps(p, 3)
     yield f"s_waitcnt vmcnt({flying - p.loads_a})"
     yield from weights.store_a(p, r)
     yield from _if_more(weights.load_a(p, r))
@@ -44,7 +45,7 @@ def block(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
 
 
 def _if_more(loads: Iterator[str]) -> Iterator[str]:
-    """Loads of a next block: where there is none, of no lane, and are counted all the same."""
+    """Loads of a next block. Where there is none, one lane loads of the last one again, so that waits need not know."""
     yield f"s_mov_b32 exec_lo, {SCALARS.fetching}"
     yield from loads
     yield "s_mov_b32 exec_lo, -1"

@@ -2,8 +2,8 @@
 
     kernel(const T *A, const W *B, R *C, int M, int N, int K, float alpha, float beta, ...)
 
-A is M x K, B is N x K in one of `formats`, C is M x N: C = alpha * A * B^T + beta * C, and C is not read when beta is 0.
-M and N may be any numbers from 1 up, K any multiple of the block's depth; no lane reads or writes outside of the
+A is M x K, B is N x K in one of `formats`, C is M x N: C = alpha * A * B^T + beta * C, and C is not read when beta is
+0. M and N may be any numbers from 1 up, K any multiple of the block's depth; no lane reads or writes outside of the
 matrices. Sums are f32, or i32 of bytes, taken as `v_wmma` takes them in ascending order of a wave's k, and then in the
 order of the waves.
 
@@ -81,6 +81,7 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {_log2(p.waves)}"
     yield f"s_cmp_eq_u32 {s.blocks}, 0"
     yield f"s_cbranch_scc1 {label}_idle"
+    yield from weights.steps(p, 2)
     yield from weights.load_a(p, r)
     for f in range(p.fragments):
         yield from weights.load_b(p, r, f)

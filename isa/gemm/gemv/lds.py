@@ -1,8 +1,8 @@
 """A wave's own part of LDS, through which weights come from the order of memory to that of `v_wmma`.
 
-Memory is read in whole lines: neighbouring lanes take neighbouring 16 bytes of a row. `v_wmma` wants 16 rows in 16 lanes,
-16 steps of k of each, and in lanes 16 to 31 the same once more. So each wave writes what it fetched, unpacked, to rows
-of LDS and reads fragments back; nobody else sees it, hence no barrier.
+Memory is read in whole lines: neighbouring lanes take neighbouring 16 bytes of a row. `v_wmma` wants 16 rows in 16
+lanes, 16 steps of k of each, and in lanes 16 to 31 the same once more. So each wave writes what it fetched, unpacked,
+to rows of LDS and reads fragments back; nobody else sees it, hence no barrier.
 
 A row is 256 bytes, 16 *slots* of 16 bytes, slot s being 8 steps of k of 16-bit floats, or 16 of bytes. Slots are
 exclusive-ored with the row's number, so that the lanes that are served at once meet on no bank, neither those that read

@@ -1,8 +1,8 @@
 """What a GEMV kernel is generated from, and what must hold between the numbers.
 
 A workgroup computes `rows` x `columns` of C with `waves` waves, which share K out among them: of blocks of `depth`
-steps of k (128, of bytes 256), wave w takes the blocks w, w + waves, ... Each wave has sums of the whole tile, in fragments of 16 x 16, the
-unit of `v_wmma`; in the end they are added up through LDS.
+steps of k (128, of bytes 256), wave w takes the blocks w, w + waves, ... Each wave has sums of the whole tile, in
+fragments of 16 x 16, the unit of `v_wmma`; in the end they are added up through LDS.
 
 `columns` may be any number: N over a multiple of the card's CUs, so that all CUs read as much.
 """

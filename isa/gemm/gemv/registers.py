@@ -16,14 +16,17 @@ SCALARS = SimpleNamespace(
         "high", "mix_low",
     )},
     blocks=Reg("s", 19), wave=Reg("s", 20), line_a=Reg("s", 21), line_b=Reg("s", 22), line_c=Reg("s", 23),
-    fetching=Reg("s", 48), scales=Reg("s", 24, 2), zeros=Reg("s", 26, 2), block=Reg("s", 32), inside=Reg("s", 33), shift=Reg("s", 36),
-    line_scales=Reg("s", 37), one=Reg("s", 38), less=Reg("s", 39), nibbles=Reg("s", 40), low_pair=Reg("s", 41),
-    high_pair=Reg("s", 42), line_zeros=Reg("s", 43), other=Reg("s", 44), base=Reg("s", 46, 2), count=49,
+    fetching=Reg("s", 48), scales=Reg("s", 24, 2), zeros=Reg("s", 26, 2), block=Reg("s", 32), inside=Reg("s", 33),
+    shift=Reg("s", 36), line_scales=Reg("s", 37), one=Reg("s", 38), less=Reg("s", 39), nibbles=Reg("s", 40),
+    low_pair=Reg("s", 41), high_pair=Reg("s", 42), line_zeros=Reg("s", 43), other=Reg("s", 44),
+    base=Reg("s", 46, 2), step_a=Reg("s", 49), step_b=Reg("s", 50), step_scales=Reg("s", 51), step=Reg("s", 52),
+    count=53,
 )  # fmt: skip
 """SGPRs, those of `isa.gemm.matrix.registers` where an epilogue knows them. a, b, scales, zeros: what the wave's next
-block begins with. blocks: that the wave has still to do; fetching: EXEC of the loads of a next one; block: the number of the next one; shift: of the zero
-points of the present one in their word. line_...: bytes of a row. one, less, nibbles, low_pair, high_pair: constants of
-unpacking, see `weights`. inside, other: what is left of C."""
+block begins with; step_a, step_b, step_scales: what these go on by. block, step: that block's number, likewise. blocks:
+that the wave has still to do; fetching: EXEC of the loads of a next one. shift: of the present block's zero points in
+their word. line_...: bytes of a row. one, less, nibbles, low_pair, high_pair: constants of unpacking, see `weights`.
+inside, other: what is left of C."""
 TOGETHER = 2
 """Steps of k whose fragments are read together."""
 
@@ -33,13 +36,14 @@ class GemvRegisters:
     """VGPRs.
 
     a_offsets, b_offsets: of each load, bytes from the base to the lane's part of it; of B's for each fragment.
-    zero_offsets: of each load of B, to the zero points of the lane's row. scale_offsets: of each fragment, to the scales
-    of its row that the lane has in `v_wmma`.
+    zero_offsets: of each load of B, to the zero points of the lane's row.
+    scale_offsets: of each fragment, to the scales of the row that the lane has in `v_wmma`.
     a: what a block of A is loaded into; b, scales, zeros: likewise, for each fragment.
     group_scales: those of the fragment at hand, as f32. unpacked: weights of loads as floats.
-    a_steps, b_steps: 16 steps of k of a fragment, twice as many as are read together. part: sums of a group, two in turn.
-    a_reads, b_reads, a_writes, b_writes: addresses in LDS. sums: of each fragment. free: four for the moment. end: from here on the
-    end of the kernel may take them.
+    a_steps, b_steps: 16 steps of k of a fragment, twice as many as are read together.
+    part: sums of a group, two in turn. sums: of each fragment.
+    a_reads, b_reads, a_writes, b_writes: addresses in LDS.
+    free: four for the moment. end: from here on the end of the kernel may take them.
     """
 
     a_offsets: tuple[Reg, ...]

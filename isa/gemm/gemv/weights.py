@@ -1,9 +1,9 @@
 """Weights on their way from memory to a wave's part of LDS: loads, and unpacking.
 
-**Unpacking.** A float16 of 1024 + w is 0x6400 | w, for w up to 1023: bytes and nibbles become floats by being put beside
-0x64, and a subtraction, which is exact, takes 1024 and the zero point away. Bytes have their sign bit turned around
-first, so that they are 128 more than they were. Pairs of bytes come together by `v_perm_b32`; nibbles of awq in pairs
-(0, 4), (1, 5), (2, 6), (3, 7) of a word, so that those of A are put in the same order: a sum does not care.
+**Unpacking.** A float16 of 1024 + w is 0x6400 | w, for w up to 1023: bytes and nibbles become floats by being put
+beside 0x64, and a subtraction, which is exact, takes 1024 and the zero point away. Bytes have their sign bit turned
+around first, so that they are 128 more than they were. Pairs of bytes come together by `v_perm_b32`; nibbles of awq in
+pairs (0, 4), (1, 5), (2, 6), (3, 7) of a word, so that those of A are put in the same order: a sum does not care.
 """
 
 from __future__ import annotations
@@ -35,11 +35,24 @@ def constants(p: GemvParameters) -> Iterator[str]:
         yield f"s_mov_b32 {s.less}, {0xE400E400 + p.format.bias * 0x10001:#x}"
 
 
+def steps(p: GemvParameters, more: int) -> Iterator[str]:
+    """What bases go on by behind the loads that are next: nothing where fewer than so many blocks are left to do, so
+    that they never leave the matrices."""
+    s, step = SCALARS, p.waves * p.depth
+    yield f"s_cmp_ge_u32 {s.blocks}, {more}"
+    yield f"s_cselect_b32 {s.step_a}, {step * p.factor_bytes}, 0"
+    yield f"s_cselect_b32 {s.step_b}, {step * p.bits // 8}, 0"
+    if p.group:
+        yield f"s_cselect_b32 {s.step_scales}, {step // p.group * 2}, 0"
+    if p.zeros:
+        yield f"s_cselect_b32 {s.step}, {p.waves}, 0"
+
+
 def load_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     """Of the wave's next block; the base goes on."""
     for register, offset in zip(r.a, r.a_offsets, strict=True):
         yield f"global_load_b128 {register}, {offset}, {SCALARS.a}"
-    yield from add(SCALARS.a, p.waves * p.depth * p.factor_bytes)
+    yield from add(SCALARS.a, SCALARS.step_a)
 
 
 def load_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
@@ -50,7 +63,7 @@ def load_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
         yield f"s_lshl_b32 {s.t.sub(0)}, {s.t.sub(0)}, 2"
         yield f"s_add_u32 {s.base.sub(0)}, {s.zeros.sub(0)}, {s.t.sub(0)}"
         yield f"s_addc_u32 {s.base.sub(1)}, {s.zeros.sub(1)}, 0"
-        yield f"s_add_i32 {s.block}, {s.block}, {p.waves}"
+        yield f"s_add_i32 {s.block}, {s.block}, {s.step}"
     if p.group:
         name = f"b{32 * r.scales[f].count}" if p.groups > 1 else "u16"
         yield f"global_load_{name} {r.scales[f]}, {r.scale_offsets[f]}, {s.scales}"
@@ -59,10 +72,9 @@ def load_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
     for register, offset in zip(r.b[f], r.b_offsets[f], strict=True):
         yield f"global_load_b128 {register}, {offset}, {s.b}"
     if f == p.fragments - 1:
-        step = p.waves * p.depth
-        yield from add(s.b, step * p.bits // 8)
+        yield from add(s.b, s.step_b)
         if p.group:
-            yield from add(s.scales, step // p.group * 2)
+            yield from add(s.scales, s.step_scales)
 
 
 def store_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:

@@ -16,6 +16,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.parameters import ParameterError
@@ -60,14 +61,14 @@ class Spare:
         )  # fmt: skip
 
 
-def constants(p: MatrixParameters) -> Iterator[str]:
+def constants(p: MatrixParameters | GemvParameters) -> Iterator[str]:
     """What `row` wants in SGPRs."""
     if p.activation == "gelu":
         yield f"s_mov_b32 {SCALARS.mix_low}, {_bits(_GELU_CUBE):#x}"
 
 
 def row(
-    p: MatrixParameters, spare: Spare, target: Reg, sums: list[Reg], row_scale: Reg | None, adds: bool
+    p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, sums: list[Reg], row_scale: Reg | None, adds: bool
 ) -> Iterator[str]:
     """target: where the row is stored from, and what it was where it `adds`. sums: of each column; they are spent."""
     s = SCALARS
@@ -109,7 +110,7 @@ def row(
 
 
 def _extras(
-    p: MatrixParameters, spare: Spare, target: Reg, sums: list[Reg], row_scale: Reg | None, adds: bool
+    p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, sums: list[Reg], row_scale: Reg | None, adds: bool
 ) -> Iterator[str]:
     s = SCALARS
     for j, total in enumerate(sums):
@@ -131,7 +132,7 @@ def _extras(
             yield from _brain(spare, target, j, total)
 
 
-def _activation(p: MatrixParameters, spare: Spare, sums: list[Reg]) -> Iterator[str]:
+def _activation(p: MatrixParameters | GemvParameters, spare: Spare, sums: list[Reg]) -> Iterator[str]:
     if p.activation == "relu":
         for total in sums:
             yield f"v_cmp_gt_f32_e32 vcc_lo, 0, {total}"
@@ -154,7 +155,7 @@ def _activation(p: MatrixParameters, spare: Spare, sums: list[Reg]) -> Iterator[
     yield from (f"v_mul_f32_e32 {x}, {x}, {e}" for x, e in pairs)
 
 
-def _add_before(p: MatrixParameters, spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:
+def _add_before(p: MatrixParameters | GemvParameters, spare: Spare, target: Reg, j: int, total: Reg) -> Iterator[str]:
     """total += beta * column j of what `target` holds."""
     other, into = spare.other[j], target.sub(j * p.result_bytes // 4)
     if p.result == "f16":

@@ -12,6 +12,7 @@ import numpy as np
 from isa import toolchain
 from isa.asm.emit import emit
 from isa.asm.program import Program
+from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.generate import generate
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
@@ -23,12 +24,12 @@ NAME = "gemm"
 
 
 @cache
-def program(p: Parameters | MatrixParameters, arch: str = "gfx1100") -> Program:
+def program(p: Parameters | MatrixParameters | GemvParameters, arch: str = "gfx1100") -> Program:
     return generate(p, NAME, arch=arch)
 
 
 @cache
-def image(p: Parameters | MatrixParameters, arch: str = "gfx1100") -> bytes:
+def image(p: Parameters | MatrixParameters | GemvParameters, arch: str = "gfx1100") -> bytes:
     """The code object."""
     return toolchain.find().code_object(emit(program(p, arch)), arch=arch)
 
@@ -51,7 +52,7 @@ def draw(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def launch(
-    p: Parameters | MatrixParameters,
+    p: Parameters | MatrixParameters | GemvParameters,
     a: np.ndarray,
     b: np.ndarray,
     c: np.ndarray,

@@ -1,0 +1,75 @@
+"""Figures of products with few rows, as docs/matrix.md shows them: `python tools/decode.py --write`.
+
+Each is the cycle model's, of the kernel that `hipgemm.gemm` takes. The bandwidth is that of A, the weights with their
+scales, and C, over the time; its share, of what the card can read: the model's VRAM read share of the peak. A time in
+which less comes from memory than the weights are would be a fault of the model: such a row is marked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "matrix.md"
+SHAPES = (4096, 4096), (14336, 4096), (4096, 14336)
+"""N x K of the weights."""
+WEIGHTS = "", "q8", "q8_0", "q4_0", "awq"
+ROWS = 1, 16
+_LEAST = 0.98
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
+@click.option("--card", "name", default="7900 XTX")
+def main(write: bool, name: str) -> None:
+    """Predict decoding shapes with weights of all formats."""
+    from tools.shapes import put
+
+    text = "\n".join(table(name))
+    if write:
+        PAGE.write_text(put(PAGE, PAGE.read_text(encoding="utf-8"), "decode", text), encoding="utf-8")
+    else:
+        click.echo(text)
+
+
+def table(name: str) -> list[str]:
+    """Markdown: for each kernel its time, bandwidth, and share of what the card can read."""
+    from hipgemm import skinny
+    from hipgemm.elements import Types
+    from hipgemm.gemm_launch import gemm
+    from hipgemm.kernels import rung
+    from hipgemm.problem import Problem
+    from hipgemm.tuning import trial
+    from hipgemm.tuning.shapes import Shape
+    from isa.timing import rdna3
+    from isa.timing.cards import card
+
+    on = card(name)
+    most = on.vram_bandwidth * rdna3.values()["vram_read_share"]
+    rows = ["| weights | N x K | M | kernel | microseconds | GB/s | of what the card can read |", "|" + "---|" * 7]
+    for weights in WEIGHTS:
+        for (n, k), m in ((shape, m) for shape in SHAPES for m in ROWS):
+            kernel = skinny.chosen(m, n, k, on.cus, Types("f16", "f32", weights))
+            assert kernel
+            t = trial.launch(kernel, Shape(m, n, k), trial.TrialTarget(name, on.clock_mhz)).timing()
+            problem = gemm(rung(kernel), Problem(m, n, k), on.cus).problem
+            assert problem
+            stored = dataclasses.replace(problem, beta=0).bytes
+            memory = rdna3.values()["line_bytes"] * float(t.typical.lines[-1]) * t.workgroups / t.unit_workgroups
+            mark = "" if memory >= _LEAST * stored else " (less than all comes from memory)"
+            times = " to ".join(f"{1e6 * s:.1f}" for s in (t.low_s, t.high_s))
+            rate = stored / t.time_s
+            rows.append(
+                f"| {weights or 'f16'} | {n} x {k} | {m} | `{kernel}` | {1e6 * t.time_s:.1f} ({times}) | "
+                f"{rate / 1e9:.0f} | {100 * rate / most:.0f} %{mark} |"
+            )
+    return rows
+
+
+if __name__ == "__main__":
+    main()
