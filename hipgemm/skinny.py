@@ -1,7 +1,7 @@
 """Which GEMV kernel computes a product with few rows (`isa.gemm.gemv`).
 
 Memory sets the time, so all CUs are to read as much: a workgroup has N / (CUs x rounds) columns, in as few rounds as
-give whole fragments. One round, one workgroup of 8 waves a CU; more, and 4 waves, so that several are resident.
+give whole fragments. One round, one workgroup of 8 waves a CU; more, and 2 waves, so that several are resident.
 
 Up to ROWS rows it is the kernel that is predicted to be faster than the one with tiles, wherever it takes the sizes and
 the weights lie along k: docs/matrix.md has the figures.
@@ -32,7 +32,7 @@ def chosen(m: int, n: int, k: int, cus: int, types: Types, epilogue: Epilogue = 
         columns = -(-n // (cus * rounds))
         try:
             p = GemvParameters(
-                min(m, ROWS), columns, 8 if rounds == 1 else 4, **dataclasses.asdict(types),
+                min(m, ROWS), columns, 8 if rounds == 1 else 2, **dataclasses.asdict(types),
                 **dataclasses.asdict(epilogue),
             )  # fmt: skip
             GemvRegisters.of(p, vgprs(p))

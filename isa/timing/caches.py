@@ -9,9 +9,9 @@ back: a store's sector costs the level behind a cache only where that cache does
 what many instructions write of a line goes out once, and of a line that is written in part only its sectors do.
 
 Two rounds are played: the first from cold caches (or, of a launch that was made before, with what its last round left
-in L3), the second with what the first left in L3; it stands for all later ones. Workgroup i of
-the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u belongs to shader array u
-mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
+in L3), the second, which may be less than whole, with what the first left in L3; it stands for all later ones.
+Workgroup i of the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u belongs to
+shader array u mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
 
 The set of a line is a hash of its number, here and in the engine: by the plain low bits all rows of a matrix whose
 stride is a power of two would fall into one set (assumed; nobody published the hash).
@@ -102,7 +102,7 @@ def served(
     if rounds == 1 or beginnings is not None:
         return first.astype(float)
     leaves(first, part)
-    later, _ = play(resident if trace.workgroups >= 2 * resident else trace.workgroups - resident)
+    later, _ = play(resident)
     return (first + (rounds - 1) * later) / rounds
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
-from isa.timing import caches, engine_abi, model, uncertainty
+from isa.timing import bank_rules, caches, engine_abi, model, rdna3, uncertainty
 from isa.timing.cards import card
+from isa.timing.decode import decode
 from isa.timing.tracer import TracedLaunch, trace
 
 TRIPS = 32
@@ -66,3 +67,25 @@ def test_loads_of_one_array_count_together(ready: model.Prepared) -> None:
     assert [ready.array[i] for i in loads] == [loads[0], loads[0]]
     found = np.array([[6, 0, 2, 0, 0], [8, 0, 0, 0, 0], [0, 4, 0, 0, 4]], float)
     assert caches.levels(found, np.array([0, 0, 2]), 2).tolist() == [[0, 1, 1, 0.125, 1]] * 2 + [[0.5, 0.5, 0.5, 1, 4]]
+
+
+STREAM = """
+    s_lshl_b32 s2, s15, 12
+    v_lshl_or_b32 v1, v0, 4, s2
+    global_load_b128 v[4:7], v1, s[0:1]
+    s_waitcnt vmcnt(0)
+    s_endpgm
+"""
+"""A workgroup of 256 reads 4 kB that no other one reads."""
+
+
+@pytest.mark.parametrize("groups", [96, 900, 1000, 2500])
+def test_what_is_read_once_comes_from_memory_in_a_last_round_too(groups: int) -> None:
+    """768 workgroups are a round."""
+    cfg = control_flow.of_text(parse(STREAM))
+    launch = TracedLaunch((groups, 1, 1), (256, 1, 1), sgprs=((1, 0x7F00),), workgroup_sgprs=(("x", 15),))
+    numbers = rdna3.values()
+    found, code = trace(cfg, launch), decode(cfg, numbers, bank_rules.DEFAULT)
+    levels = caches.served(found, code, card("7900 XTX"), numbers, cu_mode=True, slots=8).sum(axis=0)
+    assert levels[:4].sum() == 0
+    assert levels[4] > 0
