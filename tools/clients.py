@@ -40,7 +40,7 @@ SUITES = ROOT / "tests" / "clients"
 PAGE = ROOT / "docs" / "clients.md"
 PACKAGES = {
     "triton": ("triton==3.9.0", "numpy==2.4.6", "ml_dtypes"),
-    "tinygrad": ("numpy==1.26.4", "pytest", "hypothesis"),
+    "tinygrad": ("numpy==2.4.6", "torch", "pytest", "hypothesis"),
     "bitsandbytes": ("numpy==2.4.6", "ml_dtypes"),
     "cupy": ("cupy-rocm-7-0==14.2.0", "numpy==2.4.6", "scipy"),
     "iree": ("iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0", "numpy==2.4.6"),
@@ -141,25 +141,35 @@ def iree(folder: Path) -> tuple[str, bool]:
 
 
 TINYGRAD_TESTS = ("test/test_tiny.py", "test/backend/test_ops.py")
+AT_ONCE = 70
+"""Tests of one process."""
 
 
 def tinygrad(folder: Path, checkout: Path, python: Path | None = None) -> tuple[str, bool]:
-    """Its tests on the simulated card, and those that fail once more on its CPU device."""
+    """Its tests on the simulated card, and those that fail once more on its CPU device, which asks for a clang."""
     python = python or environment(folder / "tinygrad", PACKAGES["tinygrad"])
     where = {"PYTHONPATH": os.pathsep.join((str(ROOT), str(checkout))), "PARALLEL": "0"}
+    where |= {"CC": os.environ.get("CC") or next(filter(shutil.which, ("clang", "clang-22", "clang-19")), "clang")}
 
-    def run(device: str, *tests: str) -> dict[str, str]:
-        """Test -> PASSED, FAILED or SKIPPED."""
-        command = [str(python), "-m", "pytest", "-v", "-p", "no:cacheprovider", *tests]
+    def pytest(device: str, *words: str) -> str:
+        command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *words]
         if device == "HIP":
             command = [sys.executable, "-m", "hipgemm", "simulate", "--", *command]
         there = {**os.environ, **where, "DEV": device}
-        done = subprocess.run(command, cwd=checkout, env=there, capture_output=True, text=True, check=False)
-        return dict(re.findall(r"^(\S+::\S+) (PASSED|FAILED|SKIPPED)", done.stdout, re.M))
+        return subprocess.run(command, cwd=checkout, env=there, capture_output=True, text=True, check=False).stdout
 
-    found = run("HIP", *TINYGRAD_TESTS)
-    failed = [test for test, said in found.items() if said == "FAILED"]
-    on_cpu = run("CPU", *failed) if failed else {}
+    def run(device: str, tests: list[str]) -> dict[str, str]:
+        """Test -> PASSED, FAILED, SKIPPED, or DIED where its process ended without a word of it."""
+        found = dict.fromkeys(tests, "DIED")
+        for first in range(0, len(tests), AT_ONCE):
+            said = pytest(device, "-v", *tests[first : first + AT_ONCE])
+            found |= re.findall(r"^(\S+::\S+) (PASSED|FAILED|SKIPPED)", said, re.M)
+        return found
+
+    tests = re.findall(r"^(\S+::\S+)$", pytest("CPU", "--collect-only", "-q", *TINYGRAD_TESTS), re.M)
+    found = run("HIP", tests)
+    failed = [test for test, said in found.items() if said in ("FAILED", "DIED")]
+    on_cpu = run("CPU", failed)
     return tinygrad_table(found, on_cpu), all(on_cpu.get(test) == "FAILED" for test in failed)
 
 
@@ -168,12 +178,10 @@ def tinygrad_table(found: dict[str, str], on_cpu: dict[str, str]) -> str:
     count = Counter(found.values())
     head = [
         f"{len(found)} tests: {count['PASSED']} passed, {count['SKIPPED']} skipped by themselves, "
-        f"{count['FAILED']} failed.",
-        "",
-        "| failed | on tinygrad's CPU device |",
-        "|---|---|",
+        f"{count['FAILED'] + count['DIED']} failed.",
     ]
-    failed = sorted(test for test, said in found.items() if said == "FAILED")
+    failed = sorted(test for test, said in found.items() if said in ("FAILED", "DIED"))
+    head += ["", "| failed | on tinygrad's CPU device |", "|---|---|"] if failed else []
     return "\n".join([*head, *(f"| {t.split('::')[-1]} | {on_cpu.get(t, 'not run').lower()} |" for t in failed)]) + "\n"
 
 

@@ -15,3 +15,7 @@ def test_what_fails_is_told_with_what_tinygrads_cpu_device_does() -> None:
     table = clients.tinygrad_table(found, {"t.py::A::two": "FAILED", "t.py::A::three": "PASSED"})
     assert table.startswith("4 tests: 1 passed, 1 skipped by themselves, 2 failed.\n")
     assert table.endswith("| three | passed |\n| two | failed |\n")
+    died = clients.tinygrad_table({"t.py::A::one": "DIED"}, {"t.py::A::one": "PASSED"})
+    assert died.startswith("1 tests: 0 passed, 0 skipped by themselves, 1 failed.\n")
+    assert died.endswith("| one | passed |\n")
+    assert clients.tinygrad_table({"t.py::A::one": "PASSED"}, {}).endswith("0 failed.\n")
