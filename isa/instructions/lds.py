@@ -88,6 +88,16 @@ def _condxchg32(old: Value, data: Value) -> Value:
 
 
 _access("ds_condxchg32_rtn_b64 =v.b64, v.u32, v.b64", "atomic", "b64", returns=True, aligned=True, body=_condxchg32)
+# A wave waits until as many wait as its first lane that is on says, and one more: `__ockl_gws_barrier` of AMD's device
+# libraries, one wave of each workgroup. Which of the card's resources M0 names makes no difference to one launch.
+inst(
+    "ds_gws_barrier v.u32",
+    lambda more, exec_: more.lane(select(exec_ == 0, 0, exec_.ctz())) + 1,
+    sched="gws",
+    reads="exec",
+    effect="grid",
+    crosses_lanes=True,
+)
 # One access a wave, at M0 (LLVM AMDGPUISelDAGToDAG.cpp, SelectDSAppendConsume): the number of its lanes that are on is
 # added or taken away, and each lane gets what was there.
 for name, sign in (("append", 1), ("consume", -1)):

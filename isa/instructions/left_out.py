@@ -7,7 +7,7 @@ import re
 LEFT_OUT = (
     (r"image_\w+|ds_bvh_stack_rtn_b32", "images, samplers and ray tracing are not simulated"),
     (r"exp|lds_param_load|s_endpgm_ordered_ps_done", "exports and parameters belong to graphics pipelines"),
-    (r"ds_gws_\w+|ds_ordered_count|ds_(add|sub)_gs_reg_rtn",
+    (r"ds_gws_(init|sema_\w+)|ds_ordered_count|ds_(add|sub)_gs_reg_rtn",
      "GWS, ordered counts and GS registers are shared by the whole card and set up by a graphics driver"),
     (r"s_rfe_b64|s_cbranch_cdbg\w+|s_sendmsghalt", "it is for trap handlers and debuggers"),
     (r"s_subvector_loop_(begin|end)", "it makes a loop over the halves of a wave of 64; compilers do not emit it"),

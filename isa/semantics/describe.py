@@ -51,6 +51,7 @@ compute: an atomic's maps (value in memory, data ...) to the new value in memory
     end          ends the wave
     trap         calls the trap handler: the kernel gives up (`__builtin_trap`)
     barrier      waits for all waves of the workgroup
+    grid         waits until so many waves of the launch wait as its body says
     wait         waits for counters; nothing else
     mode round, mode denorm, setreg, getreg     the MODE register and its like
 

@@ -105,6 +105,9 @@ class Engine(Protocol):
     def barrier(self) -> None:
         """Wait for the other waves of the workgroup."""
 
+    def grid_barrier(self, count: Any) -> None:
+        """Wait until so many waves of the launch (a u32 scalar) wait here."""
+
 
 UNKNOWN = (IsaError, AssertionError, AttributeError, IndexError, KeyError, NotImplementedError, TypeError, ValueError)
 """What `execute` raises where a body asks abstract values for something that they do not have."""
@@ -120,3 +123,4 @@ class Straight:
     def end(self) -> None: ...
     def trap(self) -> None: ...
     def barrier(self) -> None: ...
+    def grid_barrier(self, count: Any) -> None: ...

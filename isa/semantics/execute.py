@@ -58,6 +58,8 @@ def _bound(
         return memory(inst, desc, desc.access)
     if desc.effect == "branch":
         return _branch(inst, desc)
+    if desc.effect == "grid":
+        return _grid_barrier(inst, desc)
     if desc.effect:
         return lambda engine: _effect(engine, inst, desc)
     body = (instead(desc) if instead is not None else None) or desc.body
@@ -171,6 +173,19 @@ def _branch(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence
         return ()
 
     return branch
+
+
+def _grid_barrier(inst: Instruction, desc: Description) -> Callable[[Engine], Sequence[Put]]:
+    explicit = Sources(inst, desc).readers()
+    implicit = [_read_implicit(name) for name in desc.implicit_reads]
+    body = desc.body
+    assert body is not None
+
+    def wait(engine: Engine) -> Sequence[Put]:
+        engine.grid_barrier(body(*[read(engine, None) for read in explicit], *[read(engine) for read in implicit]))
+        return ()
+
+    return wait
 
 
 def _effect(engine: Engine, inst: Instruction, desc: Description) -> Sequence[Put]:

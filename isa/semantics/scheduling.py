@@ -43,7 +43,7 @@ _UNITS: dict[Unit, str] = {
     "wmma_iu8 wmma_iu4 sad_wide interpolate pipeflush",
     "salu": "salu salu_float hwreg",
     "smem": "smem_load message_return",
-    "lds": "lds_load lds_store lds_atomic lds_exchange lds_nop",
+    "lds": "lds_load lds_store lds_atomic lds_exchange lds_nop gws",
     "vmem": "global_load global_store global_atomic flat_load flat_store flat_atomic scratch_load scratch_store "
     "buffer_load buffer_store buffer_atomic tbuffer_load tbuffer_store cache_control",
     "branch": "branch",

@@ -188,6 +188,13 @@ class Wave:
     def barrier(self) -> None:
         self.waiting = True
 
+    def grid_barrier(self, count: NumpyValue) -> None:
+        if int(count.a) != 1:
+            raise IsaError(
+                "a barrier of the whole grid: the reference engine runs one workgroup after another",
+                expected="1 wave", got=f"{int(count.a)}",
+            )  # fmt: skip
+
     # --- memory
     def load(self, at: Request[NumpyValue]) -> tuple[NumpyValue, ...]:
         count, element = at.bytes, at.access.element

@@ -88,6 +88,8 @@ class SimulatedLaunch:
         self._v0, self._execs = arguments.work_items(facts, block)
         self._abort = ctypes.c_uint32(0)
         self._counter = ctypes.c_uint64(0)
+        self._arrived = ctypes.c_uint64(0)
+        self._together = False
         self._table = memory.table
         self._errors: list[BaseException] = []
         self._plain: Version | None = None
@@ -122,6 +124,7 @@ class SimulatedLaunch:
         """To the end, or to the first error, which is raised."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         count = max(1, min(threads or cores, self.total))
+        self._together = count == self.total
         workers = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         try:
             for worker in workers:
@@ -156,6 +159,7 @@ class SimulatedLaunch:
             sites = (ctypes.c_uint64 * (2 * self.version.sites + 2))()
             c = Context(
                 abort=ctypes.addressof(self._abort), counter=ctypes.addressof(self._counter), total=self.total,
+                arrived=ctypes.addressof(self._arrived) if self._together else 0,
                 table=self._table.address, lds=lds.address + LDS_PADDING, waves=state.address, wave_bytes=wave_bytes,
                 scalars=ctypes.addressof(self._scalars), v0=ctypes.addressof(self._v0),
                 execs=ctypes.addressof(self._execs), sites=ctypes.addressof(sites),
@@ -204,13 +208,19 @@ class SimulatedLaunch:
         if stop is not Stop.FAULT:
             return None
         kind = FaultKind(c.fault)
-        if kind in (FaultKind.REGISTER, FaultKind.TRAP):
+        if kind in (FaultKind.REGISTER, FaultKind.TRAP, FaultKind.GRID):
             inst = next(i for b in self.kernel.blocks for i in b.instructions if i.address == c.fault_address)
             if kind is FaultKind.TRAP:
                 return KernelFault(
                     "the kernel traps: an assertion, an abort() or __builtin_trap()",
                     Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address, expected="no s_trap",
                     got=str(inst),
+                )  # fmt: skip
+            if kind is FaultKind.GRID:
+                return KernelFault(
+                    "a barrier of the whole grid, in a launch whose workgroups are not all on the card",
+                    Place(self.kernel.name, inst, workgroup, c.fault_wave, -1), c.fault_address,
+                    expected="a cooperative launch", got=str(inst),
                 )  # fmt: skip
             return RegisterFault(
                 f"v{c.fault_bytes} is beyond the wave's registers",

@@ -47,6 +47,7 @@ class FaultKind(IntEnum):
     SCRATCH = 3
     JUMP = 4
     TRAP = 6  # fault_address: of the instruction
+    GRID = 7  # likewise: a barrier of the grid, whose workgroups are not all on the card
     REGISTER = 5  # fault_address: of the instruction; fault_bytes: the VGPR's number
 
 
@@ -73,6 +74,10 @@ class Context(ctypes.Structure):
     _fields_ = (
         ("abort", _PTR),  # u32, set by Python: stop soon
         ("counter", _PTR),  # u64: the next workgroup, shared by all threads
+        (
+            "arrived",
+            _PTR,
+        ),  # u64: waves that came to a barrier of the grid, shared; null: not all workgroups have a thread
         ("total", _U64),
         ("table", _PTR),  # isa.sim.memory.AllocationTable
         ("lds", _PTR),

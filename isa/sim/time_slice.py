@@ -28,6 +28,21 @@ def check_budget(f: Function, region: Region, address: int, instructions: int) -
     region.label(f"{name}.not")
 
 
+def leave_if_stopped(f: Function, region: Region) -> None:
+    """For a loop that waits: the host's other threads go first; return where the launch was stopped."""
+    f.declare("declare i32 @sched_yield()")
+    f.emit(region, "call i32 @sched_yield()")
+    abort_int = f.emit(region, "load i64, ptr %s", f.emit(region, field_pointer("C", "abort")))
+    flag = f.emit(
+        region, "load atomic i32, ptr %s monotonic, align 4", f.emit(region, "inttoptr i64 %s to ptr", abort_int)
+    )
+    stopped, name = f.emit(region, "icmp ne i32 %s, 0", flag), f.name("stopped")
+    region.line(f"br i1 {stopped}, label %{name}, label %{name}.not")
+    region.label(name)
+    region.line(f"ret i32 {int(Stop.ABORT)}")
+    region.label(f"{name}.not")
+
+
 def yield_slice(f: Function, region: Region) -> None:
     """A wave that waits for others lets the host's other threads go first, and gives what is left of its slice back to
     the reserve, so that the workgroup's other waves are next."""

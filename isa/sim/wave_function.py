@@ -31,7 +31,7 @@ from isa.sim.llvm_values import LlvmValue
 from isa.sim.registers import Scalars
 from isa.sim.runtime import field_pointer
 from isa.sim.state import FaultKind, Stop
-from isa.sim.time_slice import check_budget, yield_slice
+from isa.sim.time_slice import check_budget, leave_if_stopped, yield_slice
 from isa.sim.translations import Facts
 from isa.sim.writer import Writer
 
@@ -293,6 +293,32 @@ class WaveFunction(ABC):
         what = f"i32 {int(kind)}, i64 {self.inst.address or 0}, i32 {register}, i32 0, i32 -1"
         self.f.emit(region, f"call ptr @fault(ptr %s, ptr %s, {what})", "%w", "%c")
         region.line(f"ret i32 {int(Stop.FAULT)}")
+
+    def grid_barrier(self, count: Value) -> None:
+        """Where all workgroups have threads: the number of those that arrived grows to the next multiple of `count`."""
+        assert isinstance(count, LlvmValue)
+        self._close()
+        f, region, name = self.f, self.writer.scalar, self.f.name("grid")
+        arrived = f.emit(region, "load i64, ptr %s", self._field(region, "C", "arrived"))
+        alone = f.emit(region, "icmp eq i64 %s, 0", arrived)
+        region.line(f"br i1 {alone}, label %{name}.alone, label %{name}.meet")
+        fault = f.region(f"{name}.alone")
+        what = f"i32 {int(FaultKind.GRID)}, i64 {self.inst.address or 0}, i32 0, i32 0, i32 -1"
+        f.emit(fault, f"call ptr @fault(ptr %s, ptr %s, {what})", "%w", "%c")
+        fault.line(f"ret i32 {int(Stop.FAULT)}")
+        region.label(f"{name}.meet")
+        place = f.emit(region, "inttoptr i64 %s to ptr", arrived)
+        before = f.emit(region, "atomicrmw add ptr %s, i64 1 seq_cst", place)
+        wide = f.emit(region, "zext i32 %s to i64", count.ref)
+        rounds = f.emit(region, "add i64 %s, 1", f.emit(region, "udiv i64 %s, %s", before, wide))
+        goal = f.emit(region, "mul i64 %s, %s", rounds, wide)
+        region.line(f"br label %{name}.wait")
+        region.label(f"{name}.wait")
+        leave_if_stopped(f, region)
+        now = f.emit(region, "load atomic i64, ptr %s seq_cst, align 8", place)
+        met = f.emit(region, "icmp uge i64 %s, %s", now, goal)
+        region.line(f"br i1 {met}, label %{name}.met, label %{name}.wait")
+        region.label(f"{name}.met")
 
     def barrier(self) -> None:
         self._set_mode(self.block.next)

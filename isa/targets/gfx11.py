@@ -23,7 +23,7 @@ GFX11 = Family(
         **dict.fromkeys(("global_load", "scratch_load", "buffer_load", "tbuffer_load"), _VM),
         **dict.fromkeys(("global_store", "scratch_store", "buffer_store", "tbuffer_store"), _VS),
         **dict.fromkeys(("global_atomic", "buffer_atomic"), _VS),
-        **dict.fromkeys(("lds_load", "lds_store", "lds_atomic", "lds_exchange"), _LGKM),
+        **dict.fromkeys(("lds_load", "lds_store", "lds_atomic", "lds_exchange", "gws"), _LGKM),
         **dict.fromkeys(("smem_load", "message_return"), _LGKM),
         "flat_load": _VM + _LGKM,
         **dict.fromkeys(("flat_store", "flat_atomic"), _VS + _LGKM),

@@ -193,6 +193,7 @@ class Emitter:
     def jump(self, target: Value) -> None:
         raise IsaError("the tracer does not follow jumps through a register")
 
+    def grid_barrier(self, count: Any) -> None: ...
     def trap(self) -> None:
         raise IsaError("the tracer does not follow traps")
 

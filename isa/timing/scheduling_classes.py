@@ -82,6 +82,7 @@ COSTS: dict[str, Cost | None] = {
     "lds_atomic": Cost(engine_abi.LDS_STORE, "assumed: as a store, and as a load where it gives back the old value"),
     "lds_exchange": Cost(engine_abi.LDS_EXCHANGE, "assumed: as lds_load of words in banks of their own"),
     "lds_nop": None,
+    "gws": None,
     "global_load": Cost(engine_abi.LOAD, "SQTT: SGMEM_RD_1, SGMEM_RD_2"),
     "global_store": Cost(engine_abi.STORE, "SQTT: SGMEM_WR_2 and its kind"),
     "global_atomic": Cost(engine_abi.STORE, "assumed: as lds_atomic"),

@@ -34,6 +34,7 @@ SPECIAL = {
     "s_sendmsg": "sendmsg(MSG_DEALLOC_VGPRS)",
     "s_sendmsg_rtn_b32": "s0, sendmsg(MSG_RTN_GET_DOORBELL)",
     "s_sendmsg_rtn_b64": "s[0:1], sendmsg(MSG_RTN_GET_REALTIME)",
+    "ds_gws_barrier": "v0 gds",
     "s_delay_alu": "instid0(VALU_DEP_1)",
 } | {f"s_waitcnt_{c}": "null, 0" for c in ("vmcnt", "vscnt", "lgkmcnt", "expcnt")}
 VOPD_ONLY = {"v_dot2acc_f32_bf16"}

@@ -2,8 +2,8 @@
 
 The simulated card then gives each workgroup a thread of the host, and a grid barrier that a kernel makes of atomics in
 global memory works as on a card (slowly: who spins takes the host's cores from those that are waited for). As on a
-card, a grid that does not fit is refused: hipErrorCooperativeLaunchTooLarge. What ROCm's cooperative_groups.h makes of
-`grid.sync()` is `ds_gws_barrier`, which nobody described: a kernel that holds one is rejected with an error.
+card, a grid that does not fit is refused: hipErrorCooperativeLaunchTooLarge. `ds_gws_barrier`, which `grid.sync()` was
+until ROCm 5, works, too.
 
 Source: ROCm/clr, hipamd/src/hip_module.cpp (ihipModuleLaunchKernel).
 """

@@ -30,6 +30,7 @@ SPECIAL: dict[str, tuple[str, ...]] = {
     "s_fmamk_f32": ("s0, s16, 0x3fc00000, s32", "s0, s16, 0x80000001, s32"),
     "v_fmaak_f16": ("v0.l, v16.l, v32.l, 0x3e00", "v0, v16, v32, 0x3e00"),
     "v_fmamk_f16": ("v0.l, v16.l, 0x3e00, v32.l", "v0, v16, 0x3e00, v32"),
+    "ds_gws_barrier": ("v16 gds",),
     "s_waitcnt_depctr": ("depctr_va_vdst(0)",),
     "s_waitcnt": ("vmcnt(0)", "lgkmcnt(3)"),
     "s_sendmsg": ("sendmsg(MSG_DEALLOC_VGPRS)", "sendmsg(MSG_INTERRUPT)"),

@@ -29,7 +29,7 @@ NOT_ASKED: dict[str, str] = {
             "s_icache_inv s_incperflevel s_inst_prefetch s_round_mode s_sendmsg s_sendmsg_rtn_b32 s_sendmsg_rtn_b64 "
             "s_set_inst_prefetch_distance s_sethalt s_setkill s_ttracedata s_ttracedata_imm s_wait_event s_wait_idle "
             "s_waitcnt_depctr buffer_gl0_inv buffer_gl1_inv ds_nop v_nop v_pipeflush v_dot2acc_f32_bf16 "
-            "v_dot2c_f32_f16 s_trap s_wakeup",
+            "v_dot2c_f32_f16 s_trap s_wakeup ds_gws_barrier",
             "there is no text",
         ),
         (
