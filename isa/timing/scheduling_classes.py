@@ -10,7 +10,7 @@ Sources as in rdna3.py. "ACO" is what Mesa's compiler takes for gfx10 and later 
 the class, aco_statistics.cpp its cycles), where nothing was measured. SQTT's labels name cycles: VALUB_4 takes 4.
 
 Not timed: v_qsad and v_mqsad, v_interp, v_pipeflush, ds_nop, s_sendmsg_rtn, s_wait_event, s_sethalt, s_setkill, s_trap,
-invalidations of scalar caches.
+invalidations of scalar caches, typed buffers, ds_gws_barrier.
 
 Values that lanes exchange through LDS (ds_bpermute, ds_permute, ds_swizzle) take the way of a load and one cycle of the
 LDS: its banks are as many as a wave has lanes, and a lane's value lies in its own ("AMD GCN Assembly: Cross-Lane
