@@ -5,7 +5,7 @@
 triton         gets a virtual environment of its own, with the packages that are named here, and a fresh cache; what it
                does and how it is judged is in tests/clients
 tinygrad       its own tests, from a checkout that --tinygrad names (https://github.com/tinygrad/tinygrad), left out
-               without one; those of operations compare with torch, whichever the Python of --python has
+               without one; those of operations compare with torch, PyPI's or that of the Python which --python names
 bitsandbytes   its library for ROCm, called by ctypes, out of its wheel
 cupy           its wheel for ROCm 7; needs a hipcc and thrust's headers (Debian: hipcc, libthrust-dev)
 iree           its compiler, its runtime and its command-line tools, from PyPI
@@ -14,7 +14,7 @@ rocm-examples  AMD's, from a checkout that --examples names (https://github.com/
                one; built with Debian's clang, HIP headers and device libraries (hipcc, clang-19)
 
 The result is a table, which --update writes into docs/clients.md. Exit status 1 where a client gives a wrong answer, 2
-where it could not be made to run.
+where one could not be made to run; the others run all the same. A client whose needs are not there is left out.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def triton(folder: Path) -> tuple[str, bool]:
             words = (python, "-W", "ignore", SUITES / "triton_kernels.py", "--json", out)
             simulated(*words, check=check, TRITON_CACHE_DIR=cache)
             if not out.exists():
-                raise SystemExit(2)
+                raise SystemExit("it left no results")
             found.append(json.loads(out.read_text()))
     return triton_table(*found), all(row["right"] is True for row in found[0]["cases"])
 
@@ -117,7 +117,7 @@ def _cases(folder: Path, name: str, title: str, *options: str | Path) -> tuple[s
     out.unlink(missing_ok=True)
     simulated(environment(folder / name, PACKAGES[name]), SUITES / f"{name}_cases.py", "--json", out, *options)
     if not out.exists():
-        raise SystemExit(2)
+        raise SystemExit("it left no results")
     rows = json.loads(out.read_text())["cases"]
     return case_table(title, rows), all(row["right"] is True for row in rows)
 
@@ -192,7 +192,7 @@ def llama(folder: Path) -> tuple[str, bool]:
     out.unlink(missing_ok=True)
     simulated(python, SUITES / "llama_generate.py", "--json", out)
     if not out.exists():
-        raise SystemExit(2)
+        raise SystemExit("it left no results")
     run = json.loads(out.read_text())
     return llama_table(run), all(row["right"] for row in run["rows"])
 
@@ -289,6 +289,19 @@ def rocm_examples(folder: Path, checkout: Path) -> tuple[str, bool]:
     return "\n".join([*head, *rows]) + "\n", not wrong
 
 
+def missing(name: str) -> str:
+    """What of this machine's a client needs and does not find."""
+    if name not in ("cupy", "rocm-examples"):
+        return ""
+    tools = ("hipcc",) if name == "cupy" else ("hipcc", "clang++-19")
+    lacks = [tool for tool in tools if shutil.which(tool) is None]
+    if name == "cupy" and not Path("/usr/include/thrust/version.h").exists():
+        lacks.append("thrust's headers (Debian: libthrust-dev)")
+    if name == "rocm-examples" and not DEVICE_LIBRARIES.exists():
+        lacks.append("AMD's device libraries (Debian: rocm-device-libs)")
+    return ", ".join(lacks)
+
+
 CLIENTS: dict[str, Any] = {
     "triton": triton,
     "tinygrad": tinygrad,
@@ -315,7 +328,7 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="write the tables into docs/clients.md")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    wrong, checkouts = False, {"rocm-examples": asked.examples, "tinygrad": asked.tinygrad}
+    status, checkouts = 0, {"rocm-examples": asked.examples, "tinygrad": asked.tinygrad}
     for name in asked.names or CLIENTS:
         more = []
         if name in checkouts:
@@ -323,12 +336,20 @@ def main() -> int:
                 print(f"{name}: left out, no checkout is named", file=sys.stderr)
                 continue
             more = [checkouts[name].resolve()] + ([asked.python] if name == "tinygrad" else [])
-        table, right = CLIENTS[name](asked.folder.resolve(), *more)
+        if lacks := missing(name):
+            print(f"{name}: left out, this machine has no {lacks}", file=sys.stderr)
+            continue
+        try:
+            table, right = CLIENTS[name](asked.folder.resolve(), *more)
+        except (SystemExit, subprocess.CalledProcessError) as error:
+            print(f"{name}: could not be made to run: {error}", file=sys.stderr)
+            status = 2
+            continue
         print(table)
-        wrong |= not right
+        status = max(status, int(not right))
         if asked.update:
             write(name, table)
-    return int(wrong)
+    return status
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
 """tools/clients.py: the tables; the clients themselves are no part of the tests."""
 
+from pathlib import Path
+
+import pytest
+
 from tools import clients
 
 
@@ -19,3 +23,17 @@ def test_what_fails_is_told_with_what_tinygrads_cpu_device_does() -> None:
     assert died.startswith("1 tests: 0 passed, 0 skipped by themselves, 1 failed.\n")
     assert died.endswith("| one | passed |\n")
     assert clients.tinygrad_table({"t.py::A::one": "PASSED"}, {}).endswith("0 failed.\n")
+
+
+def test_one_that_cannot_be_run_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def fails(folder: Path) -> tuple[str, bool]:
+        raise SystemExit("it left no results")
+
+    monkeypatch.setattr(clients, "CLIENTS", {"a": fails, "b": lambda folder: ("b: 1 case", True)})
+    monkeypatch.setattr("sys.argv", ["clients.py", "--folder", str(tmp_path)])
+    assert clients.main() == 2
+    said = capsys.readouterr()
+    assert "a: could not be made to run: it left no results" in said.err
+    assert "b: 1 case" in said.out
