@@ -4,8 +4,10 @@ In: a program, one of its kernels, a clock. Out: `Optimised`: the program with t
 gave. The search is greedy with one step of foresight: every pass, and every pair of passes that is known to work
 together, is tried on the best program so far; the best result is kept if it gains `LEAST`; then again, until nothing
 gains or the budget is spent. Each candidate has been verified by the pipeline, and its lint finds nothing that was not
-there. At the end `rename-banks` is kept where fewer reads collide and it costs nothing. Where the whole prediction,
-with all members of its ensemble, says that the end is slower than the beginning, the beginning stays.
+there. What rests on more than a pass can see (`ASSUMING`: that addresses do not wrap) is tried where the caller has a
+proof, and kept where it holds. At the end `rename-banks` is kept where fewer reads collide and it costs nothing. Where
+the whole prediction, with all members of its ensemble, says that the end is slower than the beginning, the beginning
+stays.
 
 The clock is a prediction of a launch, where one is known; else `isa.timing.without_launch`, which counts the same for
 both texts but is no time.
@@ -41,11 +43,17 @@ CANDIDATES = (
     "rename-banks", "pair", "schedule", "relax-waits", "rename-banks,pair", "pair,rename-banks", "unroll,pair",
     "schedule,pair", "cu-mode", "spread-loads,schedule", "unroll,spread-loads,schedule",
 )  # fmt: skip
+ASSUMING = (
+    "unroll,batch-loads{bases},pair", "unroll,batch-loads{bases},spread-loads,schedule", "batch-loads{bases},pair",
+)  # fmt: skip
+"""Candidates that are kept only where they are proved."""
 LEAST = 0.001
 """Of the time, that a step must gain."""
 _LAST_S = 1.0
 """How long the end's `rename-banks` may take where the budget is spent."""
 OnStep = Callable[[str], None]
+Same = Callable[[Program], bool]
+"""Whether a program is proved to compute what the one that was given does."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,12 @@ def without_launch(name: str, on: Card) -> Clock:
 
 
 def optimise(
-    program: Program, name: str, clock: Clock, budget_s: float = 30.0, on_step: OnStep | None = None
+    program: Program,
+    name: str,
+    clock: Clock,
+    budget_s: float = 30.0,
+    on_step: OnStep | None = None,
+    same: Same | None = None,
 ) -> Optimised:
     """The best program found within the budget; the clock is read at the beginning and the end beyond that. IsaError
     where it does not take the program."""
@@ -144,19 +157,26 @@ def optimise(
     def left() -> float:
         return budget_s - (time.monotonic() - began)
 
-    def tried_out(passes: str) -> tuple[float, str, Program] | None:
-        """What passes make of the best program, and what it costs; None for what is known."""
+    def tried_out(passes: str, below: float) -> tuple[float, str, Program] | None:
+        """What passes make of the best program, and what it costs; None for what is known, and where that is not below
+        what is the best already and a proof would have to be asked for."""
         *_, (_, made) = run_pipeline(best, passes, kernel=name)
         if made is best or (text := emit(made)) in known:
             return None
         known.add(text)
         if worse := sorted(_faults(made, name) - faults):
             raise IsaError(f"{passes} leaves what lint finds: {worse[0][0]}")
-        return clock.quick(made), passes, made
+        seconds = clock.quick(made)
+        if passes in ASSUMING and same is not None:
+            if seconds >= below:
+                return None
+            if not same(made):
+                raise IsaError("not proved to compute the same for all arguments")
+        return seconds, passes, made
 
     while left() > 0:
         found: tuple[float, str, Program] | None = None
-        for passes in CANDIDATES:
+        for passes in CANDIDATES + (ASSUMING if same is not None else ()):
             if left() <= 0 or passes in dead:
                 continue
             if on_step:
@@ -166,7 +186,7 @@ def optimise(
             new = None
             try:
                 with within(left()) as deadline:
-                    new = tried_out(passes)
+                    new = tried_out(passes, found[0] if found else steps[-1].seconds)
             except IsaError as error:
                 refused[passes] = error.message
                 dead.add(passes)

@@ -94,7 +94,10 @@ def _one(
             *_, (_, made) = run_pipeline(program, search.passes, kernel=name)
         else:
             clock, why = search.clock(program, name)
-            found = optimise.optimise(program, name, clock, search.budget_s, on_step)
+            found = optimise.optimise(
+                program, name, clock, search.budget_s, on_step,
+                lambda changed: proving.same(program, changed, kernel, name).proved,
+            )  # fmt: skip
             made = found.program
         if made is program:
             return None, Outcome(name, found, why, kept="nothing to do" if found is None else "nothing gains")

@@ -99,7 +99,8 @@ def command(
         for name in names:
             with steps() as say:
                 clock, why = _clock(kernel, given, name, request, problem, card_name)
-                found = optimise.optimise(made, name, clock, budget / len(names), say)
+                same = functools.partial(_same, made, kernel, name)
+                found = optimise.optimise(made, name, clock, budget / len(names), say, same)
             made = found.program
             for line in optimise.table(found, name, why):
                 click.echo(line, err=True)
@@ -117,6 +118,12 @@ def command(
         for proof in proofs:
             click.echo(str(proof), err=True)
         sys.exit(0 if all(proof.proved for proof in proofs) else 1)
+
+
+def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
+    from hipgemm import proving
+
+    return proving.same(given, made, kernel, name).proved
 
 
 def _code_object(

@@ -15,6 +15,9 @@ scalar moved: nothing, where the compiler's code chose to read the last tile aga
 The prologue loads the first tile from addresses of the same form, with the scalar at 0: they become the same kind of
 load. The vector address arithmetic is then dead and goes.
 
+With the option `bases` the moving part is added to the bases, in 64 bits by the SALU before each load, and the VGPR
+holds the lane part alone: then what the offset may reach does not depend on the number of tiles.
+
 Limit: the offset is 32 bits without sign, and the compiler's own index arithmetic, which is now done with 64 bits, was
 32 bits with sign. So lane + moving must stay below 2**32 bytes: for B of K x N floats and 8 rows a tile,
 4 * (N * (K - 8) + 127) < 2**32, which 2**30 elements keep; A's offset stays below 4 * 16 * K.
@@ -35,12 +38,14 @@ from isa.asm.emit import instruction_line
 from isa.asm.program import Instruction, Kernel, Line, Program
 from isa.errors import IsaError
 from isa.passes import flow, outer_product
-from isa.passes.edit import Edit, remove_dead, render
+from isa.passes.edit import Edit, instruction_lines, remove_dead, render
 from isa.passes.poly import Atom, Poly
 from isa.passes.scalar_code import EntryCode, take_pair
 from isa.registers import SCC, SGPR_LIMIT, Reg
 from isa.semantics.waits import parse_wait
 
+_SUMS = 4
+"""Pairs of SGPRs that loads take turns with, where what moves is added to the bases."""
 _INVARIANT = frozenset({"arg", "thread", "workgroup_x", "workgroup_y", "workgroup_z"})
 
 
@@ -49,17 +54,19 @@ class BatchLoads:
     """Gives the main loop's global loads SGPR bases and spreads them over its steps.
 
     per_step: how many loads go into each step of the loop, after its LDS loads.
+    bases:    the moving part is added to the bases, in 64 bits and before each load, and not to the offsets.
     vgprs, sgprs: how many the kernel may use; kernel: which one, of several.
 
     Requires:   an unrolled main loop of one basic block; global loads in it whose addresses are sums as above; nothing
                 between their old and new places that waits for them or touches their destinations.
     Guarantees: the same loads in the same order, no 64-bit vector address arithmetic for them in the loop, one VGPR of
-                offsets a matrix, advanced once an iteration.
+                offsets a matrix, advanced once an iteration; or with `bases`, never.
     Leaves alone: what is loaded, waits, barriers, everything that is not address arithmetic.
     """
 
     name: ClassVar[str] = "batch-loads"
     per_step: int = 2
+    bases: bool = False
     vgprs: int = 240
     sgprs: int = SGPR_LIMIT
     kernel: str = ""
@@ -70,14 +77,14 @@ class BatchLoads:
         loop = outer_product.most_fmas(kernel, cfg)
         outer_product.one_block(cfg, loop)
         loads = _Loads(kernel, cfg, loop)
-        plan = _Registers(cfg, loop, loads, self.vgprs, self.sgprs)
+        plan = _Registers(cfg, loop, loads, self)
         edit = Edit(kernel)
         edit.insert(cfg.lines[0], plan.entry_text())
         edit.insert(*plan.advance_text())
         for i in loads.moved:
             edit.remove([cfg.lines[i]])
         for line, batch in self._places(cfg, loop, loads.moved):
-            edit.insert(line, [instruction_line(plan.load(i)) for i in batch])
+            edit.insert(line, [line for i in batch for line in plan.moved_load(i)])
         for i in loads.first_tile:
             edit.remove([cfg.lines[i]])
             edit.insert(cfg.lines[i], [instruction_line(plan.load(i))])
@@ -91,6 +98,8 @@ class BatchLoads:
             batch = moved[k * each : (k + 1) * each]
             for i in batch:
                 _may_move(cfg, i, end, set(moved))
+            if self.bases and batch and SCC in liveness.analyse(cfg).live_out(end):
+                raise cfg.instructions[end].error("SCC is in use where a base address is to be computed")
             if batch:
                 yield cfg.lines[end] + 1, batch
 
@@ -162,12 +171,12 @@ class _Loads:
 class _Registers:
     """Which registers hold bases and offsets, and the instructions that fill them."""
 
-    def __init__(self, cfg: Cfg, loop: Loop, loads: _Loads, vgprs: int, sgprs: int) -> None:
-        self.cfg, self.loop, self.loads = cfg, loop, loads
+    def __init__(self, cfg: Cfg, loop: Loop, loads: _Loads, options: BatchLoads) -> None:
+        self.cfg, self.loop, self.loads, self.by_base = cfg, loop, loads, options.bases
         self.live = liveness.analyse(cfg)
         until = range(cfg.blocks[loop.header].end)
-        self.vectors = self.live.free(until, "v", vgprs)
-        self.scalars = self.live.free(until, "s", sgprs)
+        self.vectors = self.live.free(until, "v", options.vgprs)
+        self.scalars = self.live.free(until, "s", options.sgprs)
         groups = loads.groups
         self.bases: dict[tuple[int, Poly], Reg] = {}
         for g, group in enumerate(groups):
@@ -180,8 +189,11 @@ class _Registers:
                 "the main loop's global loads do not all move with one scalar", got=", ".join(map(str, counters))
             )
         self.counter = next(iter(counters))
-        self.moved, self.previous = self._take_scalar(), self._take_scalar()
+        self.moved = None if self.by_base else self._take_scalar()
+        self.previous = None if self.by_base else self._take_scalar()
         self.products = [self._take_scalar() for _ in groups]
+        self.high = [self._take_scalar() for _ in groups if self.by_base]
+        self.sums = [self._take_pair() for _ in range(_SUMS) if self.by_base]
         self.factors: list[Reg | int] = []
         for group in groups:
             value = group.factor.value
@@ -220,11 +232,27 @@ class _Registers:
                 return dataclasses.replace(inst, operands=operands, modifiers=modifiers)
         raise AssertionError(position)
 
+    def moved_load(self, position: int) -> list[Line]:
+        """The load in the loop, and what it needs before it."""
+        load = self.load(position)
+        if not self.by_base:
+            return [instruction_line(load)]
+        base = load.operands[2]
+        assert isinstance(base, Reg)
+        g = next(g for g, group in enumerate(self.loads.groups) if position in group.bases)
+        at = self.sums[self.loads.moved.index(position) % _SUMS]
+        adds = zip(("s_add_u32", "s_addc_u32"), at.units(), base.units(), (self.products[g], self.high[g]), strict=True)
+        texts = [f"{add} {to}, {low}, {high}" for add, to, low, high in adds]
+        return [
+            *instruction_lines(texts),
+            instruction_line(dataclasses.replace(load, operands=(*load.operands[:2], at))),
+        ]
+
     def entry_text(self) -> list[Line]:
         """Bases, offsets and factors, at the kernel's first instruction."""
         at_entry = self.live.live_in(0)
         own = {u for r in (*self.bases.values(), *self.offsets) for u in r.units()}
-        own |= {self.previous, *(f for f in self.factors if isinstance(f, Reg))}
+        own |= {r for r in (self.previous, *self.factors) if isinstance(r, Reg)}
         scalars = [r for r in self.live.free(0, "s") if r not in at_entry | own]
         vectors = [r for r in self.live.free(0, "v") if r not in at_entry | own]
         code = EntryCode(self.loads.entry, self.cfg.instructions[self.loads.moved[0]], scalars, vectors)
@@ -236,7 +264,8 @@ class _Registers:
             factor = self.factors[g]
             if isinstance(factor, Reg):
                 code.uniform32(group.factor, factor)
-        code.setup.append(f"s_mov_b32 {self.previous}, 0")
+        if self.previous is not None:
+            code.setup.append(f"s_mov_b32 {self.previous}, 0")
         return render("base_addresses.s.j2", arguments=code.arguments, kernarg=code.kernarg, setup=code.setup)
 
     def _fill_bases(self, code: EntryCode, g: int) -> None:
@@ -268,16 +297,19 @@ class _Registers:
                 None,
             )
             if holder and SCC not in self.live.live_out(i):
-                text = render(
-                    "advance_offsets.s.j2",
-                    counter=holder,
-                    previous=self.previous,
-                    moved=self.moved,
-                    offsets=list(zip(self.offsets, self.factors, self.products, strict=True)),
-                )
-                return cfg.lines[i] + 1, text
+                return cfg.lines[i] + 1, self._advance(holder)
         raise outer_product.first_instruction(cfg, self.loop).error(
             "no SGPR holds the scalar that the global loads move with", got=str(self.counter)
+        )
+
+    def _advance(self, counter: Reg) -> list[Line]:
+        """The offsets go on as the counter did; or what is to be added to the bases follows it."""
+        if self.by_base:
+            products = list(zip(self.products, self.high, self.factors, strict=True))
+            return render("scaled_counter.s.j2", counter=counter, products=products)
+        offsets = list(zip(self.offsets, self.factors, self.products, strict=True))
+        return render(
+            "advance_offsets.s.j2", counter=counter, previous=self.previous, moved=self.moved, offsets=offsets
         )
 
 

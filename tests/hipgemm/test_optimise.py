@@ -87,6 +87,21 @@ def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) ->
     assert "nothing gains" in optimise.table(found, "k")[-1]
 
 
+@pytest.mark.parametrize("proved", [True, False])
+def test_what_rests_on_an_assumption_is_kept_where_it_is_proved(monkeypatch: pytest.MonkeyPatch, proved: bool) -> None:
+    """And is not tried where nobody can prove it."""
+    monkeypatch.setattr(optimise, "CANDIDATES", ())
+    monkeypatch.setattr(optimise, "ASSUMING", ("rename-banks",))
+    program, asked = parse(WMMA + FOOTER), []
+    clock = optimise.Clock("banks", lambda p: 1.0 + optimise.figures(p, "k").matrix, lambda p: 1.0 + (p is program))
+    found = optimise.optimise(program, "k", clock, same=lambda made: bool(asked.append(made)) or proved)
+    assert len(asked) == 1
+    assert ("not proved" in found.refused.get("rename-banks", "")) == (not proved)
+    assert ("rename-banks" in [step.passes for step in found.steps[1:2]]) or not proved
+    alone = optimise.optimise(program, "k", clock)
+    assert alone.tried == 0
+
+
 def test_the_whole_prediction_has_the_last_word() -> None:
     program = parse(WMMA + FOOTER)
     readings = iter([1.0] + [0.5] * 99)
