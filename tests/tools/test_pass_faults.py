@@ -1,0 +1,58 @@
+"""Faults put into passes: the validator finds those of a sample, and one that proves everything is noticed."""
+
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from hipgemm.kernel_object import Kernel
+from isa.asm.parse import parse
+from tools import pass_faults
+
+FOOTER = (Path(__file__).parents[1] / "isa" / "passes" / "footer.s").read_text()
+CODE = """k:
+	s_load_b64 s[0:1], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	s_movk_i32 s2, 0x10
+	v_dual_mov_b32 v3, 0 :: v_dual_mov_b32 v4, 1.0
+	s_waitcnt lgkmcnt(0)
+.Lloop:
+	ds_load_b32 v5, v1
+	global_load_b32 v6, v1, s[0:1]
+	s_waitcnt vmcnt(0) lgkmcnt(0)
+	v_mul_f32_e32 v7, v5, v6
+	v_fmac_f32_e32 v3, v7, v5
+	ds_load_b32 v5, v1 offset:4
+	global_load_b32 v6, v1, s[0:1] offset:4
+	v_add_nc_u32_e32 v1, 8, v1
+	s_addk_i32 s2, 0xffff
+	s_cmp_lg_u32 s2, 0
+	s_waitcnt vmcnt(0) lgkmcnt(0)
+	v_mul_f32_e32 v8, v5, v6
+	v_fmac_f32_e32 v4, v8, v6
+	s_cbranch_scc1 .Lloop
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_add_f32_e32 v2, v3, v4
+	v_mul_f32_e32 v9, v3, v4
+	global_store_b32 v1, v2, s[0:1]
+	global_store_b32 v1, v9, s[0:1] offset:4
+	s_endpgm
+"""
+KERNEL = (Kernel("k", "k.s", "", "", False), parse(CODE + FOOTER, "k.s"))
+
+
+def test_a_sample_is_found() -> None:
+    found = pass_faults.study([KERNEL], 14, 3, pytest.fail)
+    verdicts = {verdict for _, verdict in found}
+    assert "missed" not in verdicts
+    assert sum(n for (_, verdict), n in found.items() if verdict == "found") >= 8
+    assert len({fault for fault, verdict in found if verdict == "found"}) >= 4
+
+
+def test_a_validator_that_proves_everything_is_noticed() -> None:
+    said: list[str] = []
+    itself = KERNEL[1].kernel()
+    everything = pass_faults.validate(itself, itself)
+    with mock.patch.object(pass_faults, "validate", return_value=everything):
+        found = pass_faults.study([KERNEL], 5, 3, said.append)
+    assert sum(n for (_, verdict), n in found.items() if verdict == "missed") == len(said) > 2
