@@ -24,10 +24,6 @@ from isa.sim.card import Card, CompiledKernel
 
 WRONG = RULES["RUN003"]
 CAPACITY = 8 << 30
-SMALL = 1 << 26
-"""Multiply-adds for which code that is ready sooner is worth more than code that runs faster."""
-FEW = 1 << 14
-"""The same for work-items of a kernel of which no more is known."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +48,7 @@ def check(
     """Check a launch of kernel `name` of a code object. program: its assembly, for the lines.
 
     IsaError for a code object that cannot be read or run, and where the arguments are not the kernel's."""
-    p = launch.problem
-    hasty = launch.work_items <= FEW if p is None else p.m * p.n * p.k <= SMALL
-    return _observed(*_loaded(name, image, hasty=hasty), launch, program, schedules)
+    return _observed(*_loaded(name, image), launch, program, schedules)
 
 
 def first_fault(
@@ -66,7 +60,7 @@ def first_fault(
 ) -> str:
     """The rule of the first fault that `check` finds on one of the problems, "" for none. For small problems.
     cus: of the card that the launch is for."""
-    card, kernel = _loaded(row.name, image, hasty=True)
+    card, kernel = _loaded(row.name, image)
     found = (
         f for p in problems for f in _observed(card, kernel, gemm(row, p, cus), None, schedules, briefly=True)
         if f.severity == "fault"
@@ -74,8 +68,8 @@ def first_fault(
     return next((f.rule for f in found), "")
 
 
-def _loaded(name: str, image: bytes | CodeObject, hasty: bool = False) -> tuple[Card, CompiledKernel]:
-    card = Card(capacity=CAPACITY, hasty=hasty)
+def _loaded(name: str, image: bytes | CodeObject) -> tuple[Card, CompiledKernel]:
+    card = Card(capacity=CAPACITY)
     kernels = card.load(image).kernels
     if name not in kernels:
         raise IsaError(f"there is no kernel {name} in this code object", got=", ".join(kernels) or "no kernel at all")

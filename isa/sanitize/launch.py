@@ -13,7 +13,7 @@ import random
 import threading
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from isa.analysis import regset
 from isa.asm.program import Instruction
@@ -48,13 +48,14 @@ from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
 from isa.semantics.branches import branch_address
 from isa.sim import arguments, translations
 from isa.sim.cfg import sees_flags
-from isa.sim.compiled import CompiledKernel, Version
+from isa.sim.compiled import CompiledKernel
 from isa.sim.faults import LaunchError
-from isa.sim.jit import HostTarget, compile_ir, load_object
+from isa.sim.jit import HostTarget, compile_ir
 from isa.sim.launch import SimulatedLaunch
 from isa.sim.memory import DeviceMemory
 from isa.sim.runtime import runtime_text
 from isa.sim.state import LANES, Context, Wave
+from isa.sim.tiers import Tiers, Version
 from isa.sim.translations import Translated
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
@@ -99,10 +100,9 @@ class SanitizedCode:
     target: HostTarget
     late: bool = False
     shift: int = 2
-    _versions: dict[bool, Version] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self.tiers = Tiers(self.target, self._make)
         self.instructions = [i for b in self.kernel.blocks for i in b.instructions]
         self._numbers = {i.address or 0: number for number, i in enumerate(self.instructions)}
         if self.kernel.sites > _MOST_SITES:
@@ -130,15 +130,9 @@ class SanitizedCode:
         """How many numbers places have: accesses, or instructions where a segment begins or a barrier is."""
         return len(self.instructions) + 1
 
-    def version(self, fast: bool) -> Version:
-        with self._lock:
-            if fast not in self._versions:
-                self._versions[fast] = self._compile(fast)
-            return self._versions[fast]
-
-    def _compile(self, fast: bool) -> Version:
-        facts = self.kernel.translation_facts(self.target, patterns=not self.late)
-        more = frozenset() if fast else self._versions[True].bails
+    def _make(self, target: HostTarget, fast: bool, kept: bool) -> Version | None:
+        facts = self.kernel.translation_facts(target, patterns=not self.late)
+        more = frozenset[int]() if fast else self.tiers.version(True).bails
 
         def translate() -> Translated:
             blocks = self.kernel.blocks_with(more)
@@ -146,17 +140,13 @@ class SanitizedCode:
                 blocks, facts, self._numbers, segments_of(blocks, self._numbers), fast=fast, dwords=self.shift == 2,
                 entries=frozenset(b.address for b in self.kernel.blocks), late=self.late,
             )  # fmt: skip
-            code = compile_ir(runtime_text(facts.strip) + translator.text(), self.target)
+            code = compile_ir(runtime_text(facts.strip) + translator.text(), target)
             return Translated(code, self.kernel.sites, frozenset(translator.bails))
 
-        name = self.kernel.key(
-            self.target, "observed", fast, self.late, self.shift, sorted(more), facts, self.target.hasty
-        )
-        run = hooks.addresses()["hook_run"]
-        made = translations.find_or_make(name, translate)
-        code = load_object(made.code, self.target)
-        symbol = "fast" if fast else "plain"
-        return Version(code, code.address(symbol), run, made.sites, made.bails)
+        name = self.kernel.key(target, "observed", fast, self.late, self.shift, sorted(more), facts)
+        run = hooks.addresses()["hook_run"]  # which defines what the code calls
+        made = translations.find(name) if kept else translations.find_or_make(name, translate)
+        return None if made is None else Version.of(made, "fast" if fast else "plain", target, run)
 
 
 _compiled: weakref.WeakKeyDictionary[CompiledKernel, dict[tuple[HostTarget, bool], SanitizedCode]] = (
@@ -242,8 +232,8 @@ class SanitizedLaunch(SimulatedLaunch):
             self._offset = chosen.randrange(self.total)
         self._random = chosen.getrandbits(63) | 1
 
-    def _compiled(self, fast: bool) -> Version:
-        return self.sanitized.version(fast)
+    def _tiers(self) -> Tiers:
+        return self.sanitized.tiers
 
     def _prepare(self, c: Context) -> object:
         code, waves = self.sanitized, c.wave_count
@@ -265,7 +255,7 @@ class SanitizedLaunch(SimulatedLaunch):
         with self._lock:
             number = self._threads
             self._threads += 1
-        native = self._compiled(True).native
+        native = self.version.native
         scratch_cells = self.scratch_bytes >> code.shift
         scratch = ctypes.create_string_buffer(max(1, waves * LANES * scratch_cells))
         shortcuts = (Shortcut * SHORTCUTS)()

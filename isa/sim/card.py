@@ -39,7 +39,7 @@ class Card:
 
     IsaError for a processor that is not known, or whose code this machine cannot run."""
 
-    def __init__(self, *, cpu: str = NATIVE, hasty: bool = False, capacity: int = CAPACITY) -> None:
+    def __init__(self, *, cpu: str = NATIVE, hasty: bool | None = None, capacity: int = CAPACITY) -> None:
         self.asked = HostTarget(cpu, hasty)
         self.asked.check_host()
         self.memory = DeviceMemory(capacity)

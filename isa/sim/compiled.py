@@ -8,7 +8,6 @@ and what translates is not imported.
 from __future__ import annotations
 
 import functools
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -19,32 +18,13 @@ from isa.object.code_object import CodeObject, disassemble
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.semantics.float_mode import FloatMode
 from isa.sim import translations
-from isa.sim.jit import HostTarget, Native, compile_ir, load_object
+from isa.sim.jit import HostTarget, compile_ir
+from isa.sim.tiers import Make, Tiers, Version
 from isa.sim.translations import Facts, Translated
 
 if TYPE_CHECKING:
     from isa.asm.program import Instruction
     from isa.sim.cfg import Block
-
-
-@dataclass(frozen=True)
-class Version:
-    """One native version of a kernel: addresses of its wave function and of the loop over workgroups.
-
-    sites: how many access sites it has (see Kernel.site).
-    bails: addresses of instructions at which it may hand over to the plain version, beside the blocks' starts.
-    """
-
-    native: Native
-    wave: int
-    run: int
-    sites: int
-    bails: frozenset[int]
-
-    @staticmethod
-    def of(translated: Translated, symbol: str, target: HostTarget) -> Version:
-        native = load_object(translated.code, target)
-        return Version(native, native.address(symbol), native.address("run"), translated.sites, translated.bails)
 
 
 # The versions that were used last, by their key, for modules that are loaded again. Kernels hold theirs besides.
@@ -61,8 +41,7 @@ class CompiledKernel:
     code: int
     _blocks: list[Block] | None = None
     _data: dict[int, str] = field(default_factory=dict)
-    _versions: dict[tuple[HostTarget, bool, bool], Version] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _tiers: dict[tuple[HostTarget, bool], Tiers] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -127,21 +106,27 @@ class CompiledKernel:
         self._data.update((address, text) for address, _, text in rows if text.startswith("."))
         return parse_disassembly([row for row in rows if not row[2].startswith(".")], self.name)
 
-    def version(self, target: HostTarget, *, fast: bool, switches: bool) -> Version:
-        """Compiled when it is first asked for. switches: the fast and the plain version take turns.
+    def tiers(self, target: HostTarget, *, switches: bool) -> Tiers:
+        """Its versions for a target. switches: the fast and the plain version take turns."""
+        key = target, switches
+        return self._tiers.get(key) or self._tiers.setdefault(key, Tiers(target, self._maker(switches)))
 
-        IsaError where an instruction is not described.
-        """
-        key = (target, fast, switches)
-        with self._lock:
-            if key not in self._versions:
-                self._versions[key] = self._compile(target, fast, switches)
-            return self._versions[key]
+    def _maker(self, switches: bool) -> Make:
+        """What makes a version: from the memory of this process, else from the disk, else translated. IsaError where an
+        instruction is not described."""
+        bails: dict[bool, frozenset[int]] = {}
 
-    def _compile(self, target: HostTarget, fast: bool, switches: bool) -> Version:
-        """From the memory of this process, else from the disk, else translated."""
-        # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
-        more = self._versions[target, True, True].bails if switches and not fast else frozenset()
+        def make(target: HostTarget, fast: bool, kept: bool) -> Version | None:
+            # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
+            more = bails[True] if switches and not fast else frozenset[int]()
+            version = self._make(target, fast, switches, more, kept)
+            if version is not None:
+                bails[fast] = version.bails
+            return version
+
+        return make
+
+    def _make(self, target: HostTarget, fast: bool, switches: bool, more: Set[int], kept: bool) -> Version | None:
         facts = self.translation_facts(target)
         symbol = "fast" if fast else "plain"
 
@@ -158,7 +143,10 @@ class CompiledKernel:
         key = self.key(target, symbol, switches, sorted(more), facts)
         version = _recent.pop(key, None)
         if version is None:
-            version = Version.of(translations.find_or_make(key, translate), symbol, target)
+            made = translations.find(key) if kept else translations.find_or_make(key, translate)
+            if made is None:
+                return None
+            version = Version.of(made, symbol, target)
         _recent[key] = version
         while len(_recent) > _RECENT:
             _recent.popitem(last=False)
@@ -183,7 +171,14 @@ class CompiledKernel:
         """The name of a translation of this code, under facts, for a target."""
         descriptor = self.facts.descriptor
         return translations.key(
-            (*facts, target.name, target.features, descriptor.entry, self.metadata.get(".uses_dynamic_stack")),
+            (
+                *facts,
+                target.name,
+                target.features,
+                bool(target.hasty),
+                descriptor.entry,
+                self.metadata.get(".uses_dynamic_stack"),
+            ),
             self.code_object.arch,
             self.code_object.read(descriptor.entry, self.facts.code_size),
             *self._callable,

@@ -56,10 +56,11 @@ process at a name that it does not know."""
 @dataclass(frozen=True)
 class HostTarget:
     """A processor to compile for. cpu: NATIVE, which is this one, or one of LEVELS; IsaError for any other.
-    hasty: code that is ready in half the time and runs at half the speed, for small launches."""
+    hasty: code that is ready in a quarter of the time and runs at half the speed; None: that first, and the other where
+    it pays (`isa.sim.tiers`), which is the other for what compiles once."""
 
     cpu: str = NATIVE
-    hasty: bool = False
+    hasty: bool | None = False
 
     @functools.cached_property
     def features(self) -> str:

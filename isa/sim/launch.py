@@ -15,15 +15,17 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 from dataclasses import dataclass
 
 from isa.errors import IsaError
 from isa.sim import arguments
-from isa.sim.compiled import CompiledKernel, Version
+from isa.sim.compiled import CompiledKernel
 from isa.sim.faults import BudgetSpent, KernelFault, LaunchError, LdsFault, MemoryFault, Place, RegisterFault
 from isa.sim.jit import NEED_PLAIN, RUN, HostTarget
 from isa.sim.memory import DeviceMemory
 from isa.sim.state import LANES, LDS_PADDING, TIME_SLICE, VGPRS, Context, FaultKind, Stop, Wave
+from isa.sim.tiers import MANY, Tiers, Version
 
 LDS_LIMIT = 64 << 10
 WORK_ITEMS_LIMIT = 1024
@@ -78,7 +80,8 @@ class SimulatedLaunch:
         self._check(dynamic_lds)
         self.lds_bytes = descriptor.lds_bytes + dynamic_lds
         self.scratch_bytes = -(-descriptor.scratch_bytes // 16) * 16 + (STACK_BYTES if descriptor.dynamic_stack else 0)
-        self.version = self._compiled(self.fast)
+        self.tiers = self._tiers()
+        self.version = self.tiers.version(self.fast, long=self.total * block[0] * block[1] * block[2] >= MANY)
         segment = arguments.kernarg_segment(facts, kernarg, grid, block, dynamic_lds)
         self._arguments = memory.allocate(len(segment) + arguments.PACKET_BYTES)
         packet_at = self._arguments + len(segment)
@@ -93,6 +96,8 @@ class SimulatedLaunch:
         self._table = memory.table
         self._errors: list[BaseException] = []
         self._plain: Version | None = None
+        self._contexts: list[Context] = []
+        self._kept: list[object] = []
         self._need_plain = NEED_PLAIN(self._compile_plain)
 
     def _check(self, dynamic_lds: int) -> None:
@@ -126,12 +131,14 @@ class SimulatedLaunch:
         count = max(1, min(threads or cores, self.total))
         self._together = count == self.total
         workers = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        seen = time.process_time()
         try:
             for worker in workers:
                 worker.start()
             for worker in workers:
                 while worker.is_alive():
                     worker.join(0.2)  # with a timeout, so that Ctrl-C gets through
+                    seen = self._spend(seen)
         finally:
             self._abort.value = 1
             for worker in workers:
@@ -142,8 +149,20 @@ class SimulatedLaunch:
             raise self._errors[0]
         return LaunchReport(count, self._plain is not None)
 
-    def _compiled(self, fast: bool) -> Version:
-        return self.kernel.version(self.target, fast=fast, switches=self.fast)
+    def _tiers(self) -> Tiers:
+        return self.kernel.tiers(self.target, switches=self.fast)
+
+    def _spend(self, since: float) -> float:
+        """Count the processor time since then for the versions that waves are in, and let them go on in better ones."""
+        seconds = time.process_time() - since
+        waves = [Wave.from_address(c.waves + i * c.wave_bytes) for c in self._contexts for i in range(c.wave_count)]
+        plain = sum(w.plain != 0 for w in waves)
+        for field, share in ("plain", plain), ("fast", len(waves) - plain):
+            better = self.tiers.spend(field == "fast", seconds * share / len(waves)) if share else None
+            if better is not None:
+                for c in self._contexts:
+                    setattr(c, field, better.wave)
+        return time.process_time()
 
     def _prepare(self, c: Context) -> object:
         """More for one thread's context, where a kind of launch needs it; what comes back is kept as long as it."""
@@ -173,9 +192,9 @@ class SimulatedLaunch:
             for i in range(waves):
                 wave = Wave.from_address(state.address + i * wave_bytes)
                 wave.scratch = scratch.address + i * scratch_of_wave
-            kept = self._prepare(c)
+            self._kept += [self._prepare(c), state]
+            self._contexts.append(c)
             stop = RUN(self.version.run)(ctypes.addressof(c))
-            del kept
             if stop != Stop.END:
                 self._abort.value = 1
                 if (error := self._error(Stop(stop), c)) is not None:
@@ -187,7 +206,7 @@ class SimulatedLaunch:
     def _compile_plain(self) -> int:
         """Called by native code where a wave first needs the plain version."""
         try:
-            self._plain = self._compiled(False)
+            self._plain = self.tiers.version(False)
             return self._plain.wave
         except BaseException as error:
             self._errors.append(error)

@@ -150,6 +150,8 @@ GROUPS = {
 def settled(target: HostTarget) -> HostTarget:
     """The target, or what is compiled for instead; said once on stderr. IsaError where all that there is computes wrong
     numbers."""
+    if target.hasty is None:
+        return replace(settled(replace(target, hasty=False)), hasty=None)
     wrong = verdict(target)
     if not wrong:
         return target

@@ -67,6 +67,15 @@ def key(facts: tuple[Any, ...], *parts: str | bytes) -> str:
     return cache.key(_engine(), repr(facts), *parts)
 
 
+def find(name: str) -> Translated | None:
+    """The translation called `name`, if it is on the disk."""
+    folder = cache.find(KIND, name)
+    if folder is None:
+        return None
+    cache.use(folder)
+    return _read(folder)
+
+
 def find_or_make(name: str, translate: Callable[[], Translated]) -> Translated:
     """The translation called `name`, from the disk or made."""
     return cache.find_or_make(KIND, name, MOST, translate, _write, _read)

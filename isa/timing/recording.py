@@ -26,7 +26,7 @@ from isa.asm.program import Instruction
 from isa.errors import IsaError
 from isa.semantics.engine import Request
 from isa.sim.cfg import Block
-from isa.sim.compiled import CompiledKernel, Version, is_site
+from isa.sim.compiled import CompiledKernel, is_site
 from isa.sim.ir import Region
 from isa.sim.jit import HostTarget, compile_ir, load_object
 from isa.sim.launch import SimulatedLaunch
@@ -35,6 +35,7 @@ from isa.sim.memory import DeviceMemory
 from isa.sim.runtime import runtime_text
 from isa.sim.selfcheck import settled
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
+from isa.sim.tiers import Tiers, Version
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
 from isa.timing import native
@@ -150,8 +151,8 @@ class _One(SimulatedLaunch):
         self.take = take
         self._columns = 2 + target.strip
 
-    def _compiled(self, fast: bool) -> Version:
-        return self._made
+    def _tiers(self) -> Tiers:
+        return Tiers(self.target, lambda target, fast, kept: self._made)
 
     def _prepare(self, c: Context) -> object:
         strips = LANES // (self._columns - 2)

@@ -348,7 +348,7 @@ def test_ctrl_c_ends_a_launch(tmp_path):
     code = (
         "import pathlib, sys\nfrom isa.sim.card import Card\ncard = Card()\n"
         "kernel = card.load(pathlib.Path(sys.argv[1]).read_bytes()).kernels['test']\n"
-        "kernel.version(card.target, fast=True, switches=True)\nprint('ready', flush=True)\n"
+        "kernel.tiers(card.target, switches=True).version(True)\nprint('ready', flush=True)\n"
         "card.launch(kernel, (4, 1, 1), (32, 1, 1), bytes(8))\n"
     )
     assert "KeyboardInterrupt" in interrupted(code, image, after=0.5)

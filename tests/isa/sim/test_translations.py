@@ -16,7 +16,8 @@ import programs
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """How often something was translated, from empty caches on."""
-    selfcheck.settled(jit.HostTarget())  # which translates, once in a process
+    for hasty in (False, True):
+        selfcheck.settled(jit.HostTarget(hasty=hasty))  # which translates, once in a process
     count = []
     real = translate.Translator
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -28,7 +29,7 @@ def made(tmp_path, monkeypatch):
 def version(text="v_mov_b32 v1, v0\ns_endpgm", cpu="native"):
     card = Card(cpu=cpu, capacity=1 << 24)
     kernel = card.load(programs.assembled(text)).kernels["test"]
-    return kernel.version(card.target, fast=True, switches=True)
+    return kernel.tiers(card.target, switches=True).version(True)
 
 
 def test_the_same_code_is_translated_once_in_a_process_and_once_on_disk(made):

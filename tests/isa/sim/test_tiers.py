@@ -1,0 +1,114 @@
+"""Hasty code first, good code where it pays: the same bits, whenever waves change over."""
+
+import ctypes
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.sim import compiled, jit, selfcheck, tiers
+from isa.sim.card import Card
+from isa.sim.jit import HostTarget
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+
+HASTY, GOOD = HostTarget(hasty=True), HostTarget()
+LOOP = """
+s_load_b64 s[4:5], s[0:1], 0x0
+s_mov_b32 s6, {count}
+v_lshlrev_b32 v1, 2, v0
+v_cvt_f32_u32 v2, v0
+v_mov_b32 v3, 1.0
+.Lagain:
+v_fma_f32 v3, v3, 0x3f7fff00, v2
+{lane}
+v_xor_b32 v4, v3, v4
+s_sub_u32 s6, s6, 1
+s_cmp_lg_u32 s6, 0
+s_cbranch_scc1 .Lagain
+s_waitcnt lgkmcnt(0)
+s_mul_i32 s2, s2, 128
+v_add_nc_u32 v1, s2, v1
+global_store_b32 v1, v4, s[4:5]
+s_endpgm
+"""
+PLAIN = "s_mov_b32 exec_lo, 0x7fffffff\nv_add_nc_u32 v4, v4, v0\ns_mov_b32 exec_lo, -1"  # which the fast version leaves
+
+
+@pytest.fixture
+def compiles(tmp_path, monkeypatch):
+    """Whether each object that was compiled is hasty, in order, from empty caches on."""
+    for target in (HASTY, GOOD):
+        selfcheck.settled(target)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    compiled._recent.clear()
+    log = []
+    real = jit.compile_ir
+    monkeypatch.setattr(compiled, "compile_ir", lambda text, target: log.append(target.hasty) or real(text, target))
+    return log
+
+
+def run(text, card=None, grid=4, launches=1):
+    """What the kernel leaves, after so many launches on a card of its own."""
+    card = card or Card(capacity=1 << 24)
+    kernel = card.load(programs.assembled(text)).kernels["test"]
+    out = np.empty(32 * grid, np.uint32)
+    buffer = card.memory.allocate(out.nbytes)
+    for _ in range(launches):
+        card.launch(kernel, (grid, 1, 1), (32, 1, 1), struct.pack("<Q", buffer))
+    ctypes.memmove(out.ctypes.data, buffer, out.nbytes)
+    return out
+
+
+@pytest.mark.parametrize("lane", ["", PLAIN], ids=["fast", "plain"])
+def test_waves_go_on_in_good_code_in_the_middle_of_a_launch(compiles, monkeypatch, lane):
+    text = LOOP.format(count=3_000_000, lane=lane)
+    expected = run(text, Card(hasty=False, capacity=1 << 24))
+    compiled._recent.clear()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setattr(tiers, "PER_BYTE", 1e-9)
+    del compiles[:]
+    assert (run(text) == expected).all()
+    assert compiles[0] is True
+    assert compiles[-1] is False, "the launch was to be long enough for good code"
+
+
+def test_a_short_launch_is_never_compiled_well(compiles):
+    run(LOOP.format(count=3, lane=""))
+    assert compiles == [True]
+
+
+def test_many_short_launches_are(compiles, monkeypatch):
+    monkeypatch.setattr(tiers, "PER_BYTE", 1e-8)
+    run(LOOP.format(count=3, lane=""), launches=50)
+    assert compiles == [True, False]
+
+
+def test_good_code_that_is_kept_is_taken_at_once(compiles):
+    text = LOOP.format(count=3, lane="")
+    run(text, Card(hasty=False, capacity=1 << 24))
+    compiled._recent.clear()
+    run(text)
+    assert compiles == [False]
+
+
+def test_hasty_code_is_not_taken_for_good_code(compiles):
+    text = LOOP.format(count=3, lane="")
+    run(text)
+    run(text, Card(hasty=False, capacity=1 << 24))
+    assert compiles == [True, False]
+
+
+def test_a_launch_of_many_workitems_begins_with_good_code(compiles, monkeypatch):
+    monkeypatch.setattr("isa.sim.launch.MANY", 128)
+    run(LOOP.format(count=3, lane=""))
+    assert compiles == [False]
+
+
+def test_where_hasty_code_is_wrong_there_is_only_good_code(compiles, monkeypatch):
+    monkeypatch.setattr(tiers, "settled", lambda target: GOOD)
+    run(LOOP.format(count=3, lane=""))
+    assert compiles == [False]
