@@ -187,7 +187,7 @@ class Device:
                 HostTarget(cpu).check_host()
                 make_card = make_card or partial(simulated_hip.simulator, cpu, card or simulated_hip.CARD)
             runtime = simulated_hip.install(make_card, stands_for=card)
-            if cpu != NATIVE and getattr(runtime.card, "asked", None) != HostTarget(cpu):
+            if cpu != NATIVE and getattr(runtime.card, "cpu", None) != cpu:
                 raise DeviceError(
                     f"this process's simulated card is there already, and does not compile for {cpu!r}",
                     hint="open it in a process of its own",

@@ -40,14 +40,14 @@ class Card:
     IsaError for a processor that is not known, or whose code this machine cannot run."""
 
     def __init__(self, *, cpu: str = NATIVE, hasty: bool | None = None, capacity: int = CAPACITY) -> None:
-        self.asked = HostTarget(cpu, hasty)
-        self.asked.check_host()
+        self.cpu, self._asked = cpu, HostTarget(cpu, hasty)
+        self._asked.check_host()
         self.memory = DeviceMemory(capacity)
 
     @functools.cached_property
     def target(self) -> HostTarget:
         """What is compiled for: what was asked for, unless its code computes wrong numbers here (`selfcheck`)."""
-        return selfcheck.settled(self.asked)
+        return selfcheck.settled(self._asked)
 
     def load(self, image: bytes | CodeObject) -> Module:
         """Put a code object (ELF, offload bundle, or what was read of one) into memory. CodeObjectError if it cannot be
