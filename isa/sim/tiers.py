@@ -102,11 +102,16 @@ class Tiers:
         return settled(replace(self.target, hasty=True)) if self.target.hasty is None else self._good
 
     def spend(self, fast: bool, seconds: float) -> Version | None:
-        """Count time spent in a version; the one to go on with, if that is another now."""
-        with self._lock:
+        """Count time spent in a version; the one to go on with, if that is another now. While a version is being made
+        nothing is counted: most of the time went into that."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
             before = self._now.get(fast)
             if before is None:
                 return None
             before.spent_s += seconds
             after = self.version(fast)
             return after if after is not before else None
+        finally:
+            self._lock.release()

@@ -253,11 +253,11 @@ def test_kernel8_and_its_padding_on_the_simulator(run_program: Run) -> None:
 import numpy as np
 import hipgemm
 rng = np.random.default_rng(0)
-for m, n, k in ((130, 257, 17), (1, 300, 40), (1, 1, 1)):
+for m, n, k, kernel in ((130, 257, 17, "kernel8"), (1, 300, 40, "auto"), (1, 1, 1, "kernel8")):
     a, b = rng.standard_normal((m, k), dtype=np.float32), rng.standard_normal((n, k), dtype=np.float32).T
     c = rng.standard_normal((m, n), dtype=np.float32)
     wanted = 1.5 * (a @ b) - 0.5 * c
-    assert hipgemm.sgemm(a, b, c, 1.5, -0.5, device="simulated") is c
+    assert hipgemm.sgemm(a, b, c, 1.5, -0.5, kernel, device="simulated") is c
     np.testing.assert_allclose(c, wanted, rtol=1e-4, atol=1e-4)
 """
     )
