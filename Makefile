@@ -17,13 +17,16 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 unexport PYTHONDONTWRITEBYTECODE  # the tests start the project in hundreds of processes, which should not compile it anew
 
-.PHONY: run test test-slow lint fuzz tune clients clean
+.PHONY: run test pytest test-slow lint fuzz tune clients clean
 
 run: $(RUN)
 	$(BIN)/python tools/build_isa.py kernel8
 	$(BIN)/hipgemm run kernel8 -n 4096
 
-test: lint
+test: $(DEV)
+	@$(MAKE) --no-print-directory -j2 lint pytest
+
+pytest: $(DEV)
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-slow: lint
