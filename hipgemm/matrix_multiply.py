@@ -4,7 +4,7 @@
     >>> hipgemm.gemm(a, b)                             # float16 NumPy arrays; C is float32
     >>> hipgemm.gemm(a, b.T, out_dtype="float16")
 
-**Which kernel.** `choose` takes the largest tile of which there are FILL for each CU, else the smallest: a small tile
+**Which kernel.** `choose` takes the largest tile of which there are enough for each CU, else the smallest: a small tile
 fetches more for each product, a large one leaves CUs without work at the end. The rule was read off the cycle model's
 predictions (docs/matrix.md), not off a card. Products with few rows have kernels of their own (`hipgemm.skinny`), where
 B lies along k.
@@ -44,16 +44,15 @@ if TYPE_CHECKING:
 
 _FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8"}
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
-FILL = {"f16": 12, "bf16": 12, "i8": 4}
-"""Tiles for each CU, by the type of A and B."""
 TILES = (
-    MatrixParameters(),
-    MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32),
+    (12, MatrixParameters()),
+    (2, MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)),
+    (0, MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32)),
 )
-"""From the largest to the smallest."""
+"""From the largest to the smallest, with how many of them each CU must have. The last one takes A along k only."""
 BYTE_TILES = (
-    MatrixParameters(depth=64, factor="i8"),
-    MatrixParameters(rows=64, columns=64, depth=32, factor="i8"),
+    (4, MatrixParameters(depth=64, factor="i8")),
+    (0, MatrixParameters(rows=64, columns=64, depth=32, factor="i8")),
 )
 """Of int8."""
 
@@ -156,8 +155,9 @@ def choose(
     m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN
 ) -> str:
     """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed."""
-    for tile in BYTE_TILES if types.factor == "i8" else TILES:
-        if -(-m // tile.rows) * -(-n // tile.columns) >= FILL[types.factor] * cus:
+    tiles = BYTE_TILES if types.factor == "i8" else TILES[:2] if flips[0] else TILES
+    for fill, tile in tiles:
+        if -(-m // tile.rows) * -(-n // tile.columns) >= fill * cus:
             break
     fields = {"factor": types.factor, "result": types.result} | dataclasses.asdict(epilogue)
     return name_of(dataclasses.replace(tile, **fields, trans_a=flips[0], trans_b=flips[1]))

@@ -28,6 +28,7 @@ VARIANTS = {
     "depth 64": MatrixParameters(depth=64, wave_rows=32, trans_b=True),
     "waves 32 x 64": MatrixParameters(rows=64, wave_rows=32),
     "256 x 128": MatrixParameters(rows=256, trans_b=True),
+    "64 x 32": MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32),
     "bf16": dataclasses.replace(SMALL, factor="bf16"),
     "f16 C": dataclasses.replace(SMALL, result="f16", stages=2),
     "bf16 C": dataclasses.replace(SMALL, factor="bf16", result="bf16", trans_b=True),
