@@ -39,11 +39,11 @@ COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("min", "max") for kind in ("f1
 
 class Engine(Setting, Straight):
     """registers: of the program, by `regset` number; None where nothing can be known. memory: of the segment.
-    condition: of the last branch. assumed: what had to be assumed, in words."""
+    condition: of the last branch. assumed: what had to be assumed, in words. vgprs: of the kernel's waves."""
 
-    def __init__(self, terms: Terms, exists: Term, side: int) -> None:
+    def __init__(self, terms: Terms, exists: Term, side: int, vgprs: int | None = None) -> None:
         super().__init__(terms)
-        self.exists, self.side = exists, side
+        self.exists, self.side, self.vgprs = exists, side, vgprs
         self.registers: list[Term | None] = []
         self.memory = Memory(terms, terms.true)
         self.condition: Term | None = None
@@ -127,6 +127,8 @@ class Engine(Setting, Straight):
         return Symbol("b1", self._mask, self)
 
     def read_vgpr(self, index: int, relative: object = None) -> Symbol:
+        if isinstance(relative, Symbol) and self.vgprs is not None:
+            return self._chosen(index, relative.term)
         if relative is not None:
             raise IsaError("M0 chooses the register")
         term = self.registers[index]
@@ -135,6 +137,13 @@ class Engine(Setting, Straight):
         elif term.op == "select":
             term = self.terms.under(term, self.matters)
         return Symbol("u32", term, self)
+
+    def _chosen(self, index: int, by: Term) -> Symbol:
+        """What one of all registers holds: a function of them, and of their number, beyond which the hardware has rules
+        of its own."""
+        held = [self.registers[i] or self._register(Reg("v", i)) for i in range(self.vgprs or 0)]
+        under = [self.terms.under(t, self.matters) for t in held]
+        return Symbol("u32", self.terms.make("chosen", 32, index, self.vgprs, by, *under), self)
 
     def write_vgpr(self, index: int, value: Symbol, mask: Symbol | None, relative: object = None) -> None:
         if relative is not None:

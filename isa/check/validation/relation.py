@@ -77,7 +77,7 @@ class Relation:
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
         self.sides = tuple(
-            Side(flow, Engine(self.terms, self.exists, k), _live(flow), FloatMode.of_kernel(kernel))
+            _side(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr")))
             for k, (kernel, flow) in enumerate(zip(kernels, flows, strict=True))
         )
         self.pairs: dict[Node, Stretch] = stretches(*flows)
@@ -266,6 +266,10 @@ class Relation:
         at = {e.node: e.position for e in first.events if e.fence}
         self.synced.update((at[e.node], e.position) for e in second.events if e.fence)
         self.stored |= {e.position for e in first.events if not e.fence}
+
+
+def _side(kernel: Kernel, flow: Cfg, engine: Engine) -> Side:
+    return Side(flow, engine, _live(flow), FloatMode.of_kernel(kernel))
 
 
 def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | None]:

@@ -263,3 +263,33 @@ def test_what_lanes_that_are_off_would_send_does_not_matter(lanes: str) -> None:
     old = EXCHANGE if lanes == "off" else other.replace("v2, 9", "v2, 7")
     proof = validate(parse(old + footer, "old.s").kernel(), parse(other + footer, "new.s").kernel())
     assert proof.proved == (lanes == "off")
+
+
+CHOSEN = """k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_mov_b32_e32 v2, 7
+	v_mov_b32_e32 v3, 9
+	s_waitcnt lgkmcnt(0)
+	s_and_b32 m0, s15, 1
+	v_movrels_b32_e32 v4, v2
+	global_store_b32 v1, v4, s[4:5]
+	s_endpgm
+.Lfunc_end0:
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "proved"),
+    [
+        ("v_mov_b32_e32 v2, 7\n\tv_mov_b32_e32 v3, 9", "v_mov_b32_e32 v3, 9\n\tv_mov_b32_e32 v2, 7", True),
+        ("v3, 9", "v3, 8", False),
+        ("s_and_b32 m0, s15, 1", "s_and_b32 m0, s15, 3", False),
+        ("next_free_vgpr 40", "next_free_vgpr 48", False),
+    ],
+    ids=["order", "a register that may be chosen", "another choice", "another number of registers"],
+)
+def test_a_register_that_m0_chooses(old: str, new: str, proved: bool) -> None:
+    text = CHOSEN + KERNEL.partition(".Lfunc_end0:\n")[2]
+    proof = validate(parse(text, "old.s").kernel(), parse(text.replace(old, new), "new.s").kernel())
+    assert proof.proved == proved
