@@ -134,10 +134,13 @@ def _nearby(lines: Sequence[Line], at: int, step: int, count: int) -> list[Line]
 
 
 def recount(kernel: Kernel) -> Program:
-    """The program with the kernel's register counts as its instructions have them, VCC aside.
+    """The program with the kernel's register counts as its instructions have them, VCC aside; as they are where M0
+    chooses registers.
 
     Counts that the compiler wrote elsewhere (`.set kernel.num_vgpr`) follow; its comment block "Kernel info" goes.
     """
+    if any(inst.desc.relative for _, inst in kernel.instructions()):
+        return kernel.program
     vgprs = sgprs = 0
     for _, inst in kernel.instructions():
         for unit in inst.reads() | inst.writes():

@@ -26,10 +26,10 @@ kernel arguments are not written; no other work-item writes what a plain load re
 does what its dwords do, lowest first. Where operands of float sums and products, minima and maxima changed places,
 which NaN's payload survives may differ, and the proof says so.
 
-Limits, "unproven" by name: calls and jumps through registers, code addresses, registers that M0 chooses to be written,
-MODE that depends on the way taken, wave64. Loops whose tests were taken out (a known number of trips), moves of code across
-branches, and arithmetic beyond the rules of `terms` are not found equal; `isa.check.equivalence` knows more of
-polynomials and of loops with constant trips, and less of all else.
+Limits, "unproven" by name: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that depends
+on the way taken, wave64. Loops whose tests were taken out (a known number of trips), moves of code across branches, and
+arithmetic beyond the rules of `terms` are not found equal; `isa.check.equivalence` knows more of polynomials and of
+loops with constant trips, and less of all else.
 """
 
 from __future__ import annotations

@@ -139,13 +139,20 @@ class Engine(Setting, Straight):
         return Symbol("u32", term, self)
 
     def _chosen(self, index: int, by: Term) -> Symbol:
-        """What one of all registers holds: a function of them, and of their number, beyond which the hardware has rules
-        of its own."""
-        held = [self.registers[i] or self._register(Reg("v", i)) for i in range(self.vgprs or 0)]
+        """What one of some registers holds: a function of them, and of the number of all, beyond which the hardware has
+        rules of its own."""
+        held = [self.registers[i] or self._register(Reg("v", i)) for i in range(index, self.vgprs or 0)]
         under = [self.terms.under(t, self.matters) for t in held]
         return Symbol("u32", self.terms.make("chosen", 32, index, self.vgprs, by, *under), self)
 
     def write_vgpr(self, index: int, value: Symbol, mask: Symbol | None, relative: object = None) -> None:
+        if isinstance(relative, Symbol) and self.vgprs is not None:
+            on = self.terms.true if mask is None else mask.term
+            new = (relative.term, on, self.terms.under(value.term, on))
+            for i in range(index, self.vgprs):
+                old = self._register(Reg("v", i))
+                self.registers[i] = self.terms.make("put", 32, i - index, self.vgprs, *new, old)
+            return
         if relative is not None:
             raise IsaError("M0 chooses the register")
         term = value.term

@@ -273,6 +273,8 @@ CHOSEN = """k:
 	s_waitcnt lgkmcnt(0)
 	s_and_b32 m0, s15, 1
 	v_movrels_b32_e32 v4, v2
+	v_movreld_b32_e32 v2, v0
+	v_add_nc_u32_e32 v4, v4, v3
 	global_store_b32 v1, v4, s[4:5]
 	s_endpgm
 .Lfunc_end0:
@@ -286,8 +288,9 @@ CHOSEN = """k:
         ("v3, 9", "v3, 8", False),
         ("s_and_b32 m0, s15, 1", "s_and_b32 m0, s15, 3", False),
         ("next_free_vgpr 40", "next_free_vgpr 48", False),
+        ("v_movreld_b32_e32 v2, v0", "v_movreld_b32_e32 v2, v1", False),
     ],
-    ids=["order", "a register that may be chosen", "another choice", "another number of registers"],
+    ids=["order", "a register that may be chosen", "another choice", "another number of registers", "another value"],
 )
 def test_a_register_that_m0_chooses(old: str, new: str, proved: bool) -> None:
     text = CHOSEN + KERNEL.partition(".Lfunc_end0:\n")[2]
