@@ -126,7 +126,7 @@ def gemm(
         flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
         types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "")
         sizes = answer.shape[0], answer.shape[1], a.shape[1]
-        name = kernel or _chosen(sizes, opened.cus, types, flips, epilogue)
+        name = kernel or kernel_for(sizes, opened.cus, types, flips, epilogue)
         row = rung(name)
         if (row.types, row.epilogue) != (types, epilogue):
             raise ArrayTypeError(
@@ -138,7 +138,8 @@ def gemm(
     return answer
 
 
-def _chosen(sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue) -> str:
+def kernel_for(sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue) -> str:
+    """The kernel for M, N and K, few rows or many. flips: which of A and B lie transposed."""
     m, n, k = sizes
     lies_along_k = flips[1] or n == 1 or k == 1
     few = types.weights or (m <= skinny.ROWS and lies_along_k)
