@@ -66,7 +66,7 @@ def simulated(*words: str | Path, check: bool = False, **variables: str) -> int:
 
 
 def triton(folder: Path) -> tuple[str, bool]:
-    """The kernels of tests/clients/triton_kernels.py, plain and under the sanitizer."""
+    """The kernels of tests/clients/triton_kernels.py, plain and under the sanitizer; then triton_throughput.py."""
     python = environment(folder / "triton", PACKAGES["triton"])
     found: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as cache:
@@ -78,7 +78,14 @@ def triton(folder: Path) -> tuple[str, bool]:
             if not out.exists():
                 raise SystemExit("it left no results")
             found.append(json.loads(out.read_text()))
-    return triton_table(*found), all(row["right"] is True for row in found[0]["cases"])
+        speed = folder / "triton-throughput.json"
+        speed.unlink(missing_ok=True)
+        words = (python, "-W", "ignore", SUITES / "triton_throughput.py", "--json", speed)
+        simulated(*words, TRITON_CACHE_DIR=cache)
+    rates = json.loads(speed.read_text()) if speed.exists() else [{"case": "throughput", "right": False}]
+    told = "; ".join(f"{r['case']} {r['times_numpy']:.1f}" if r["right"] else f"{r['case']} wrong" for r in rates)
+    title = f"Simulated, 2^30 multiply-adds, in times of NumPy's sgemm of 1024 cubed on the same cores: {told}.\n\n"
+    return title + triton_table(*found), all(row["right"] is True for row in [*found[0]["cases"], *rates])
 
 
 def triton_table(run: dict[str, Any], checked: dict[str, Any]) -> str:

@@ -1,0 +1,84 @@
+"""How long two Triton kernels of 2^30 multiply-adds take to simulate, against NumPy's sgemm of as many on the same
+cores. Run by tools/clients.py; alone:
+
+    hipgemm simulate -- python tests/clients/triton_throughput.py --json out.json
+
+One is a product of halves on the matrix units, one a polynomial of halves by packed FMAs; both are held against NumPy.
+A figure is the median of launches after the native code has settled, over the median of NumPy's products.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import triton
+import triton.language as tl
+
+N, STEPS = 1024, 1024
+WARM, LAUNCHES, PRODUCTS = 4, 5, 15
+
+
+@triton.jit
+def product(a, b, c, N, M: tl.constexpr, K: tl.constexpr):
+    rows, columns = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * M + tl.arange(0, M)
+    along = tl.arange(0, K)
+    at_a, at_b = a + rows[:, None] * N + along[None, :], b + along[:, None] * N + columns[None, :]
+    sums = tl.zeros((M, M), tl.float32)
+    for _ in range(0, N, K):
+        sums = tl.dot(tl.load(at_a), tl.load(at_b), sums)
+        at_a += K
+        at_b += K * N
+    tl.store(c + rows[:, None] * N + columns[None, :], sums)
+
+
+@triton.jit
+def polynomial(x, y, out, steps: tl.constexpr, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    factor, term = tl.load(x + at), tl.load(y + at)
+    value = tl.zeros((B,), tl.float16)
+    for _ in range(steps):
+        value = value * factor + term
+    tl.store(out + at, value)
+
+
+def seconds(work: Callable[[], object], times: int) -> float:
+    """The median of so many turns."""
+    turns = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        turns.append(time.perf_counter() - start)
+    return statistics.median(turns)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--json", required=True)
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, N, N)).astype(np.float16)
+    c = np.zeros((N, N), np.float32)
+    x, y = (rng.random((2, N * N)) * 0.5).astype(np.float16)
+    out = np.zeros(N * N, np.float16)
+    wide = a.astype(np.float32), b.astype(np.float32)
+    launches = {
+        "a product of f16 by WMMA": lambda: product[(N // 64, N // 64)](a, b, c, N, M=64, K=32, num_warps=4),
+        "a polynomial of f16 by packed FMAs": lambda: polynomial[(N,)](x, y, out, STEPS, B=N, num_warps=4),
+    }
+    sgemm = seconds(lambda: wide[0] @ wide[1], PRODUCTS)
+    rows = []
+    for case, launch in launches.items():
+        seconds(launch, WARM)
+        rows.append({"case": case, "times_numpy": seconds(launch, LAUNCHES) / sgemm})
+    # x is below 1/2, so that the sum has settled long before its last step.
+    wanted = y.astype(np.float64) / (1 - x.astype(np.float64))
+    right = np.allclose(c, wide[0] @ wide[1], atol=1e-3), np.allclose(out, wanted, rtol=2**-8)
+    with open(parser.parse_args().json, "w") as file:
+        json.dump([{**row, "right": bool(ok)} for row, ok in zip(rows, right, strict=True)], file)
+
+
+main()
