@@ -327,6 +327,8 @@ class LlvmValue(Value):
         form, declaration = _called(f"llvm.arithmetic.fence.{suffix(float_, count)}", type_, (type_,), "")
         f, at = self.w.function, self.w.at(self.lanes_)
         f.declare(declaration)
+        if type_ == self.llvm:
+            return self._same(form, self.ref)
         same = f.emit(at, form, f.emit(at, f"bitcast {self.llvm} %s to {type_}", self.ref))
         return self._same(f"bitcast {type_} %s to {self.llvm}", same)
 

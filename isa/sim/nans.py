@@ -40,6 +40,8 @@ def settled(result: Some, *operands: Some) -> Some:
     bits = result.bits(word)
     nan = bits & 0 | MADE[result.type]
     for operand in reversed(operands):
-        nan = operand.is_nan().select(operand.bits(word) | QUIET[result.type], nan)
+        number = getattr(operand, "constant", None)  # as `isa.sim.llvm_values` knows it
+        if number is None or number != number:
+            nan = operand.is_nan().select(operand.bits(word) | QUIET[result.type], nan)
     chosen: Some = result.is_nan().select(nan, bits).bits(result.type)
     return chosen
