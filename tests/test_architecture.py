@@ -19,7 +19,7 @@ ISA = [
     "registers semantics.values semantics.scheduling semantics.aliases",
     "semantics.describe",
     "instructions",
-    "asm.program",
+    "asm.expression asm.program",
     "semantics.wave_start",
     "asm.parse asm.emit asm.encoding",
     "object.descriptor asm.disassembler",

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from isa.asm import expression
 from isa.errors import IsaError, Span
 from isa.instructions import lookup
 from isa.mangling import meant_by, one_of, which
@@ -277,14 +278,16 @@ class Kernel:
             )
         value = self.number(name)
         if value is None:
-            got = self.program.lines[number].text.split()[-1]
+            node = self.program.lines[number].node
+            got = node.args if isinstance(node, Directive) else ""
             raise IsaError(
-                f".amdhsa_{name} is not a number", span=self.program.span(number), expected="a number", got=got
-            )
+                f".amdhsa_{name} is not a number", span=self.program.span(number),
+                expected="a number, or an expression of numbers and symbols that .set gives", got=got,
+            )  # fmt: skip
         return value
 
     def number(self, name: str) -> int | None:
-        """The same; None where it is not given or is an expression."""
+        """The same; None where it is not given or is an expression without a value."""
         number = self.descriptor.get(name)
         node = self.program.lines[number].node if number is not None else None
         if not isinstance(node, Directive):
@@ -292,7 +295,7 @@ class Kernel:
         try:
             return int(node.args, 0)
         except ValueError:
-            return None
+            return expression.value(node.args, self.program.symbols)
 
 
 @dataclass(frozen=True)
@@ -320,6 +323,16 @@ class Program:
     def labels(self) -> Mapping[str, int]:
         """Label -> line number."""
         return {line.node.name: i for i, line in enumerate(self.lines) if isinstance(line.node, Label)}
+
+    @cached_property
+    def symbols(self) -> Mapping[str, str]:
+        """Symbol -> the expression that `.set` gives it; without those that have several."""
+        found: dict[str, set[str]] = {}
+        for line in self.lines:
+            if isinstance(line.node, Directive) and line.node.name in (".set", ".equ"):
+                name, _, text = line.node.args.partition(",")
+                found.setdefault(name.strip(), set()).add(text.strip())
+        return {name: texts.pop() for name, texts in found.items() if len(texts) == 1}
 
     def code_end(self, start: int) -> int:
         """The line after the last of the function that starts at line `start`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from isa.asm import expression
 from isa.asm.program import Kernel
 from isa.object.code_object import Argument
 
@@ -33,14 +34,15 @@ def arguments(kernel: Kernel) -> list[tuple[int, Argument]]:
 
 
 def number(kernel: Kernel, key: str) -> int | None:
-    """The value of a metadata entry such as `.vgpr_count`; None where it is not given as a number."""
+    """The value of a metadata entry such as `.vgpr_count`; None where it is not given as a number, or as an expression
+    that has a value."""
     if key not in kernel.metadata:
         return None
     text = kernel.program.lines[kernel.metadata[key]].text.partition(":")[2].strip()
     try:
         return int(text, 0)
     except ValueError:
-        return None
+        return expression.value(text, kernel.program.symbols)
 
 
 def _indent(text: str) -> int:

@@ -21,6 +21,7 @@ from isa.asm.encoding import LITERAL_AT
 from isa.asm.parse import parse_line
 from isa.asm.program import Directive, Imm, Instruction, Kernel, Label, Line, Program
 from isa.instructions import lookup
+from isa.object import metadata
 from isa.registers import SGPR_LIMIT
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def recount(kernel: Kernel) -> Program:
             elif unit.file == "s" and unit.index < SGPR_LIMIT:
                 sgprs = max(sgprs, unit.index + 1)
     sgprs = max(sgprs, kernel.directive("user_sgpr_count"))  # the hardware writes them whether they are read or not
-    extra = _metadata(kernel, ".sgpr_count") - kernel.directive("next_free_sgpr")
+    extra = (metadata.number(kernel, ".sgpr_count") or 0) - kernel.directive("next_free_sgpr")
     program = set_directives(
         kernel,
         {"next_free_vgpr": vgprs, "next_free_sgpr": sgprs},
@@ -166,10 +167,6 @@ def recount(kernel: Kernel) -> Program:
         if not info:
             lines.append(line)
     return program.with_lines(lines)
-
-
-def _metadata(kernel: Kernel, key: str) -> int:
-    return int(kernel.program.lines[kernel.metadata[key]].text.partition(":")[2])
 
 
 def remove_dead(kernel: Kernel) -> Program:
