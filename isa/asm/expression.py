@@ -1,4 +1,4 @@
-"""Assembler expressions as numbers: what `.amdhsa_next_free_vgpr max(totalnumvgprs(k.num_agpr, k.num_vgpr), 1, 0)` says.
+"""Assembler expressions as numbers: `max(totalnumvgprs(k.num_agpr, k.num_vgpr), 1, 0)` with what `.set` says of both.
 
 LLVM writes the counts of a kernel that calls as expressions of symbols, which `.set` gives their values anywhere in the
 text. Taken are numbers, symbols, parentheses, the operators of LLVM's GNU dialect with their precedence, `max`, `or`,
@@ -45,11 +45,12 @@ def _shifted_right(a: int, b: int) -> int:
 _BINARY: tuple[Mapping[str, Callable[[int, int], int]], ...] = (
     {"||": lambda a, b: bool(a or b)},
     {"&&": lambda a, b: bool(a and b)},
-    {"==": lambda a, b: -(a == b), "!=": lambda a, b: -(a != b), "<>": lambda a, b: -(a != b), "<": lambda a, b: -(a < b),
-     "<=": lambda a, b: -(a <= b), ">": lambda a, b: -(a > b), ">=": lambda a, b: -(a >= b)},
+    {"==": lambda a, b: -(a == b), "!=": lambda a, b: -(a != b), "<>": lambda a, b: -(a != b),
+     "<": lambda a, b: -(a < b), "<=": lambda a, b: -(a <= b), ">": lambda a, b: -(a > b), ">=": lambda a, b: -(a >= b)},
     {"+": operator.add, "-": operator.sub},
     {"|": operator.or_, "^": operator.xor, "&": operator.and_, "!": lambda a, b: a | ~b},
-    {"*": operator.mul, "/": _quotient, "%": lambda a, b: a - _quotient(a, b) * b, "<<": _shifted, ">>": _shifted_right},
+    {"*": operator.mul, "/": _quotient, "%": lambda a, b: a - _quotient(a, b) * b,
+     "<<": _shifted, ">>": _shifted_right},
 )  # fmt: skip
 """The loosest first; LLVM, `getGNUBinOpPrecedence`."""
 _UNARY: Mapping[str, Callable[[int], int]] = {

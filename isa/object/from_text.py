@@ -5,7 +5,8 @@ defaults for directives that are missing (AMDGPUUsage, "AMDHSA Kernel Assembler 
 out: every instruction with its address from the kernel's start and its size (`isa.asm.encoding`), and the `s_nop 0`
 that a directive of alignment stands for.
 
-Limits: no data between instructions (.long and its kind), no counts that are expressions of labels; symbols have no addresses.
+Limits: no data between instructions (.long and its kind), no counts that are expressions of labels; symbols have
+no addresses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Assembler expressions have the value that LLVM's assembler gives them; what it takes, but we do not know, has none."""
+"""Assembler expressions have the value that LLVM's assembler gives them; what is none has no value."""
 
 from pathlib import Path
 
