@@ -46,16 +46,15 @@ from isa.sanitize.state import (
 from isa.sanitize.translate import SanitizedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
 from isa.semantics.branches import branch_address
-from isa.sim import arguments, translations
+from isa.sim import arguments
 from isa.sim.cfg import sees_flags
 from isa.sim.compiled import CompiledKernel
 from isa.sim.faults import LaunchError
-from isa.sim.jit import HostTarget, compile_ir
+from isa.sim.jit import HostTarget
 from isa.sim.launch import SimulatedLaunch
 from isa.sim.memory import DeviceMemory
-from isa.sim.runtime import runtime_text
 from isa.sim.state import LANES, Context, Wave
-from isa.sim.tiers import Tiers, Version
+from isa.sim.tiers import Recipe, Tiers
 from isa.sim.translations import Translated
 
 _REPORT = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 8)
@@ -102,7 +101,7 @@ class SanitizedCode:
     shift: int = 2
 
     def __post_init__(self) -> None:
-        self.tiers = Tiers(self.target, self._make)
+        self.tiers = Tiers(self.target, self._recipe)
         self.instructions = [i for b in self.kernel.blocks for i in b.instructions]
         self._numbers = {i.address or 0: number for number, i in enumerate(self.instructions)}
         if self.kernel.sites > _MOST_SITES:
@@ -130,23 +129,18 @@ class SanitizedCode:
         """How many numbers places have: accesses, or instructions where a segment begins or a barrier is."""
         return len(self.instructions) + 1
 
-    def _make(self, target: HostTarget, fast: bool, kept: bool) -> Version | None:
+    def _recipe(self, target: HostTarget, fast: bool, more: frozenset[int]) -> Recipe:
         facts = self.kernel.translation_facts(target, patterns=not self.late)
-        more = frozenset[int]() if fast else self.tiers.version(True).bails
 
         def translate() -> Translated:
             blocks = self.kernel.blocks_with(more)
-            translator = SanitizedTranslator(
+            return SanitizedTranslator(
                 blocks, facts, self._numbers, segments_of(blocks, self._numbers), fast=fast, dwords=self.shift == 2,
                 entries=frozenset(b.address for b in self.kernel.blocks), late=self.late,
-            )  # fmt: skip
-            code = compile_ir(runtime_text(facts.strip) + translator.text(), target)
-            return Translated(code, self.kernel.sites, frozenset(translator.bails))
+            ).compiled(target, self.kernel.sites)  # fmt: skip
 
         name = self.kernel.key(target, "observed", fast, self.late, self.shift, sorted(more), facts)
-        run = hooks.addresses()["hook_run"]  # which defines what the code calls
-        made = translations.find(name) if kept else translations.find_or_make(name, translate)
-        return None if made is None else Version.of(made, "fast" if fast else "plain", target, run)
+        return Recipe(name, translate, hooks.addresses()["hook_run"])  # which defines what the code calls
 
 
 _compiled: weakref.WeakKeyDictionary[CompiledKernel, dict[tuple[HostTarget, bool], SanitizedCode]] = (

@@ -1,14 +1,13 @@
 """A kernel of a loaded code object, and its native versions.
 
-A version is made once in a process for all code objects with the same code, and at all only if `isa.sim.translations`
-has none on disk. Where one is found, the code is not even disassembled: that waits until a fault has to be explained,
-and what translates is not imported.
+Versions are kept by `isa.sim.tiers`, once in a process for all code objects with the same code, and on disk. Where one
+is found, the code is not even disassembled: that waits until a fault has to be explained, and what translates is not
+imported.
 """
 
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,18 +17,13 @@ from isa.object.code_object import CodeObject, disassemble
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.semantics.float_mode import FloatMode
 from isa.sim import translations
-from isa.sim.jit import HostTarget, compile_ir
-from isa.sim.tiers import Make, Tiers, Version
+from isa.sim.jit import HostTarget
+from isa.sim.tiers import Recipe, Tiers
 from isa.sim.translations import Facts, Translated
 
 if TYPE_CHECKING:
     from isa.asm.program import Instruction
     from isa.sim.cfg import Block
-
-
-# The versions that were used last, by their key, for modules that are loaded again. Kernels hold theirs besides.
-_RECENT = 64
-_recent: OrderedDict[str, Version] = OrderedDict()
 
 
 @dataclass(eq=False)
@@ -109,48 +103,21 @@ class CompiledKernel:
     def tiers(self, target: HostTarget, *, switches: bool) -> Tiers:
         """Its versions for a target. switches: the fast and the plain version take turns."""
         key = target, switches
-        return self._tiers.get(key) or self._tiers.setdefault(key, Tiers(target, self._maker(switches)))
+        return self._tiers.get(key) or self._tiers.setdefault(
+            key, Tiers(target, functools.partial(self._recipe, switches), switches)
+        )
 
-    def _maker(self, switches: bool) -> Make:
-        """What makes a version: from the memory of this process, else from the disk, else translated. IsaError where an
-        instruction is not described."""
-        bails: dict[bool, frozenset[int]] = {}
-
-        def make(target: HostTarget, fast: bool, kept: bool) -> Version | None:
-            # Wherever the fast version may fall out of its loops over strips, the plain one can be entered.
-            more = bails[True] if switches and not fast else frozenset[int]()
-            version = self._make(target, fast, switches, more, kept)
-            if version is not None:
-                bails[fast] = version.bails
-            return version
-
-        return make
-
-    def _make(self, target: HostTarget, fast: bool, switches: bool, more: Set[int], kept: bool) -> Version | None:
+    def _recipe(self, switches: bool, target: HostTarget, fast: bool, more: frozenset[int]) -> Recipe:
         facts = self.translation_facts(target)
-        symbol = "fast" if fast else "plain"
 
         def translate() -> Translated:
-            from isa.sim.runtime import runtime_text
             from isa.sim.translate import Translator
 
             blocks = self.blocks_with(more)
             entries = frozenset(b.address for b in self.blocks) if switches else None
-            translator = Translator(blocks, facts, fast=fast, entries=entries)
-            code = compile_ir(runtime_text(facts.strip) + translator.text(), target)
-            return Translated(code, self.sites, frozenset(translator.bails))
+            return Translator(blocks, facts, fast=fast, entries=entries).compiled(target, self.sites)
 
-        key = self.key(target, symbol, switches, sorted(more), facts)
-        version = _recent.pop(key, None)
-        if version is None:
-            made = translations.find(key) if kept else translations.find_or_make(key, translate)
-            if made is None:
-                return None
-            version = Version.of(made, symbol, target)
-        _recent[key] = version
-        while len(_recent) > _RECENT:
-            _recent.popitem(last=False)
-        return version
+        return Recipe(self.key(target, "fast" if fast else "plain", switches, sorted(more), facts), translate)
 
     @property
     def vgprs(self) -> int:

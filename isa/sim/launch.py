@@ -154,6 +154,8 @@ class SimulatedLaunch:
 
     def _spend(self, since: float) -> float:
         """Count the processor time since then for the versions that waves are in, and let them go on in better ones."""
+        if not self.tiers.improves:
+            return time.process_time()
         seconds = time.process_time() - since
         waves = [Wave.from_address(c.waves + i * c.wave_bytes) for c in self._contexts for i in range(c.wave_count)]
         plain = sum(w.plain != 0 for w in waves)

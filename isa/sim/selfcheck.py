@@ -247,7 +247,6 @@ class _Versions:
     def __init__(self, target: HostTarget) -> None:
         from isa.asm.parse import parse_disassembly
         from isa.sim.cfg import blocks_of
-        from isa.sim.runtime import runtime_text
         from isa.sim.translate import Translator
 
         facts = Facts.on(target, REGISTERS, FloatMode())
@@ -259,8 +258,7 @@ class _Versions:
         for fast in (False, True):
             chosen = [f for f, g in zip(functions, GROUPS.values(), strict=True) if fast in g.versions]
             translator = Translator(blocks_of(chosen), facts, fast=fast, entries=None)
-            code = jit.compile_ir(runtime_text(facts.strip) + translator.text(), target)
-            native = jit.load_object(code, target)
+            native = jit.load_object(translator.compiled(target).code, target)
             self._kept.append(native)
             call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
             self._calls[fast] = call(native.address(translator.symbol))

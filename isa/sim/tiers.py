@@ -3,8 +3,10 @@
 Hasty code is what LLVM makes without optimisation: ready in a quarter of the time, half as fast. Both tiers come from
 the same IR and keep a wave's state in the same place, so that they give the same bits and a wave may go on in either.
 
-In:  how code is made for a target (`Make`), and the processor seconds that launches spend in it (`Tiers.spend`).
+In:  how code is made for a target (`Recipe`), and the processor seconds that launches spend in it (`Tiers.spend`).
 Out: the code to run now (`Tiers.version`).
+
+A version comes from the memory of this process, else from the disk (`isa.sim.translations`), else it is translated.
 
 Good code is taken where it is kept, and made at once for launches that are surely long (MANY work-items). All others
 begin with hasty code. When launches have spent as long in that as good code will take to make, it is made, and waves go
@@ -17,15 +19,14 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from isa.sim import translations
 from isa.sim.jit import HostTarget, Native, load_object
 from isa.sim.selfcheck import settled
-
-if TYPE_CHECKING:
-    from isa.sim.translations import Translated
+from isa.sim.translations import Translated
 
 MANY = 1 << 17
 PER_BYTE = 6e-6
@@ -49,12 +50,12 @@ class Version:
     spent_s: float = 0.0
 
     @staticmethod
-    def of(translated: Translated, symbol: str, target: HostTarget, run: int = 0) -> Version:
+    def of(made: Translated, fast: bool, target: HostTarget, run: int = 0) -> Version:
         """run: the address of its loop over workgroups, if that is not its own."""
-        native = load_object(translated.code, target)
+        native = load_object(made.code, target)
         return Version(
-            native, native.address(symbol), run or native.address("run"), translated.sites, translated.bails,
-            len(translated.code) * PER_BYTE if target.hasty else 0.0,
+            native, native.address("fast" if fast else "plain"), run or native.address("run"), made.sites, made.bails,
+            len(made.code) * PER_BYTE if target.hasty else 0.0,
         )  # fmt: skip
 
     @property
@@ -63,34 +64,81 @@ class Version:
         return self.spent_s > self.better_s > 0
 
 
-Make = Callable[[HostTarget, bool, bool], "Version | None"]
-"""(target, fast, kept) -> that version for the target; kept: None if it would have to be made."""
+# The versions that were used last, by their name, for modules that are loaded again. Kernels hold theirs besides.
+_RECENT = 64
+_recent: OrderedDict[str, Version] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a version is made. name: on the disk; run: the address of its loop over workgroups, if that is not its
+    own."""
+
+    name: str
+    translate: Callable[[], Translated]
+    run: int = 0
 
 
 @dataclass(eq=False)
 class Tiers:
-    """The fast and the plain version of one kernel for one target, each in the tier that pays."""
+    """The fast and the plain version of one kernel for one target, each in the tier that pays.
+
+    recipe: (target, fast, addresses at which more blocks have to begin) -> how it is made. switches: the fast and the
+    plain version take turns: wherever the fast one may fall out of its loops over strips, the plain one can be entered.
+    """
 
     target: HostTarget
-    make: Make
+    recipe: Callable[[HostTarget, bool, frozenset[int]], Recipe]
+    switches: bool = True
     _now: dict[bool, Version] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @staticmethod
+    def holding(version: Version, target: HostTarget) -> Tiers:
+        """One plain version, already made for the target."""
+
+        def recipe(target: HostTarget, fast: bool, more: frozenset[int]) -> Recipe:
+            raise LookupError("there is only the one")
+
+        return Tiers(replace(target, hasty=bool(target.hasty)), recipe, False, {False: version})
 
     def version(self, fast: bool, *, long: bool = False) -> Version:
         """The code to run now, compiled when it is first asked for. long: good code will pay."""
         with self._lock:
             now = self._now.get(fast)
-            if now is None or (now.better_s and (long or now.pays)):
+            if now is None or (self.improves and now.better_s and (long or now.pays)):
                 now = self._now[fast] = self._choose(fast, long or now is not None)
             return now
 
     def _choose(self, fast: bool, good: bool) -> Version:
         first = self._first
-        version = self.make(self._good, fast, not good and first.hasty is True)
+        version = self._make(self._good, fast, kept=not good and first.hasty is True)
         if version is None:
-            version = self.make(first, fast, False)
+            version = self._make(first, fast)
         assert version is not None
         return version
+
+    def _make(self, target: HostTarget, fast: bool, *, kept: bool = False) -> Version | None:
+        """That version for the target; kept: None if it would have to be translated. IsaError where an instruction is
+        not described."""
+        more = self.version(True).bails if self.switches and not fast else frozenset[int]()
+        recipe = self.recipe(target, fast, more)
+        name = recipe.name
+        version = _recent.pop(name, None)
+        if version is None:
+            made = translations.find(name) if kept else translations.find_or_make(name, recipe.translate)
+            if made is None:
+                return None
+            version = Version.of(made, fast, target, recipe.run)
+        _recent[name] = version
+        while len(_recent) > _RECENT:
+            _recent.popitem(last=False)
+        return version
+
+    @property
+    def improves(self) -> bool:
+        """Whether a version may be hasty now and good later."""
+        return self.target.hasty is None and any(v.better_s for v in self._now.values())
 
     @property
     def _good(self) -> HostTarget:

@@ -55,7 +55,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Translated:
-    """code: an object file; sites, bails: as in `isa.sim.compiled.Version`."""
+    """code: an object file; sites, bails: as in `isa.sim.tiers.Version`."""
 
     code: bytes
     sites: int

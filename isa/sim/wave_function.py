@@ -25,14 +25,16 @@ from isa.asm.program import Instruction
 from isa.registers import EXEC_LO
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Value
+from isa.sim import jit
 from isa.sim.cfg import Block, jumps_indirectly, waits_for_others, writes_exec
 from isa.sim.ir import Function, Region, uncollected
+from isa.sim.jit import HostTarget
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.registers import Scalars
-from isa.sim.runtime import field_pointer
+from isa.sim.runtime import field_pointer, runtime_text
 from isa.sim.state import FaultKind, Stop
 from isa.sim.time_slice import check_budget, leave_if_stopped, yield_slice
-from isa.sim.translations import Facts
+from isa.sim.translations import Facts, Translated
 from isa.sim.writer import Writer
 
 BAILS = 64
@@ -81,6 +83,11 @@ class WaveFunction(ABC):
         """The function's IR with the declarations that it needs."""
         with uncollected():
             return self._text()
+
+    def compiled(self, target: HostTarget, sites: int = 0) -> Translated:
+        """Native code, with what it calls of the runtime. sites: how many the kernel has."""
+        code = jit.compile_ir(runtime_text(self.facts.strip) + self.text(), target)
+        return Translated(code, sites, frozenset(self.bails))
 
     def _text(self) -> str:
         f = self.f

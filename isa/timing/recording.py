@@ -28,11 +28,10 @@ from isa.semantics.engine import Request
 from isa.sim.cfg import Block
 from isa.sim.compiled import CompiledKernel, is_site
 from isa.sim.ir import Region
-from isa.sim.jit import HostTarget, compile_ir, load_object
+from isa.sim.jit import HostTarget
 from isa.sim.launch import SimulatedLaunch
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.memory import DeviceMemory
-from isa.sim.runtime import runtime_text
 from isa.sim.selfcheck import settled
 from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
 from isa.sim.tiers import Tiers, Version
@@ -120,19 +119,17 @@ class RecordingTranslator(Translator):
         return super().atomic(at, body, data)
 
 
-_made: weakref.WeakKeyDictionary[CompiledKernel, dict[HostTarget, Version]] = weakref.WeakKeyDictionary()
+_made: weakref.WeakKeyDictionary[CompiledKernel, dict[HostTarget, Tiers]] = weakref.WeakKeyDictionary()
 
 
-def _compiled(kernel: CompiledKernel, target: HostTarget) -> Version:
-    """The kernel with notes, compiled once."""
+def _compiled(kernel: CompiledKernel, target: HostTarget) -> Tiers:
+    """The kernel with notes, compiled once. It calls this process's functions, so that it cannot be kept on disk."""
     known = _made.setdefault(kernel, {})
     if target not in known:
         facts = kernel.translation_facts(target, patterns=False)
         once = settled(replace(target, hasty=True))
-        translator = RecordingTranslator(kernel.blocks, facts)
-        made = load_object(compile_ir(runtime_text(facts.strip) + translator.text(), once), target)
-        address = made.address(translator.symbol)
-        known[target] = Version(made, address, made.address("run"), kernel.sites, frozenset())
+        made = RecordingTranslator(kernel.blocks, facts).compiled(once, kernel.sites)
+        known[target] = Tiers.holding(Version.of(made, False, once), once)
     return known[target]
 
 
@@ -140,11 +137,11 @@ class _One(SimulatedLaunch):
     """A launch of one workgroup. take: what is done with the rows of the log, an array [n, 2 + lanes of a strip]."""
 
     def __init__(
-        self, version: Version, number: int, take: Callable[[np.ndarray], None], kernel: CompiledKernel,
+        self, tiers: Tiers, number: int, take: Callable[[np.ndarray], None], kernel: CompiledKernel,
         memory: DeviceMemory,
         target: HostTarget, grid: Triple, block: Triple, kernarg: bytes, dynamic_lds: int,
     ) -> None:  # fmt: skip
-        self._made = version
+        self._recording = tiers
         super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, False, None)
         self._counter = ctypes.c_uint64(number)
         self.total = number + 1
@@ -152,7 +149,7 @@ class _One(SimulatedLaunch):
         self._columns = 2 + target.strip
 
     def _tiers(self) -> Tiers:
-        return Tiers(self.target, lambda target, fast, kept: self._made)
+        return self._recording
 
     def _prepare(self, c: Context) -> object:
         strips = LANES // (self._columns - 2)
@@ -272,7 +269,7 @@ def record(
     """Run four workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by address
     (`isa.timing.predict.cfg_of`). What `isa.sim.card.Card.launch` raises, and IsaError where a flat access goes to more
     than one space."""
-    version = _compiled(kernel, target)
+    tiers = _compiled(kernel, target)
     waves = -(-block[0] * block[1] * block[2] // LANES)
     gx, gy = grid[0], grid[1] * grid[2]
     probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
@@ -281,7 +278,7 @@ def record(
     for x, y in probes:
         taker = _Taker(cfg, kernel, Recorder(cfg, waves) if not takers else None)
         _One(
-            version, y * gx + x, taker.take, kernel, memory, target, grid, block, kernarg, dynamic_lds
+            tiers, y * gx + x, taker.take, kernel, memory, target, grid, block, kernarg, dynamic_lds
         ).follow()  # fmt: skip
         takers.append(taker)
     own = takers[0]

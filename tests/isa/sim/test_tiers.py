@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isa.sim import compiled, jit, selfcheck, tiers
+from isa.sim import jit, selfcheck, tiers
 from isa.sim.card import Card
 from isa.sim.jit import HostTarget
 
@@ -44,10 +44,10 @@ def compiles(tmp_path, monkeypatch):
     for target in (HASTY, GOOD):
         selfcheck.settled(target)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    compiled._recent.clear()
+    tiers._recent.clear()
     log = []
     real = jit.compile_ir
-    monkeypatch.setattr(compiled, "compile_ir", lambda text, target: log.append(target.hasty) or real(text, target))
+    monkeypatch.setattr(jit, "compile_ir", lambda text, target: log.append(target.hasty) or real(text, target))
     return log
 
 
@@ -67,7 +67,7 @@ def run(text, card=None, grid=4, launches=1):
 def test_waves_go_on_in_good_code_in_the_middle_of_a_launch(compiles, monkeypatch, lane):
     text = LOOP.format(count=3_000_000, lane=lane)
     expected = run(text, Card(hasty=False, capacity=1 << 24))
-    compiled._recent.clear()
+    tiers._recent.clear()
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     monkeypatch.setattr(tiers, "PER_BYTE", 1e-9)
     del compiles[:]
@@ -90,7 +90,7 @@ def test_many_short_launches_are(compiles, monkeypatch):
 def test_good_code_that_is_kept_is_taken_at_once(compiles):
     text = LOOP.format(count=3, lane="")
     run(text, Card(hasty=False, capacity=1 << 24))
-    compiled._recent.clear()
+    tiers._recent.clear()
     run(text)
     assert compiles == [False]
 

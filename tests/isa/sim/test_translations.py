@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from isa.errors import IsaError
-from isa.sim import compiled, jit, selfcheck, translate, translations
+from isa.sim import jit, selfcheck, tiers, translate, translations
 from isa.sim.card import Card
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -22,7 +22,7 @@ def made(tmp_path, monkeypatch):
     real = translate.Translator
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(translate, "Translator", lambda *a, **k: count.append(1) or real(*a, **k))
-    compiled._recent.clear()
+    tiers._recent.clear()
     return count
 
 
@@ -36,7 +36,7 @@ def test_the_same_code_is_translated_once_in_a_process_and_once_on_disk(made):
     first = version()
     assert version() is first
     assert len(made) == 1
-    compiled._recent.clear()
+    tiers._recent.clear()
     again = version()
     assert len(made) == 1
     assert (again.sites, again.bails) == (first.sites, first.bails)
@@ -53,10 +53,10 @@ def test_a_damaged_entry_is_made_again(made, tmp_path, file):
     version()
     for path in (tmp_path / "hipgemm" / translations.KIND).glob(f"*/{file}"):
         path.write_bytes(path.read_bytes()[:-9])
-    compiled._recent.clear()
+    tiers._recent.clear()
     version()
     assert len(made) == 2
-    compiled._recent.clear()
+    tiers._recent.clear()
     version()
     assert len(made) == 2
 

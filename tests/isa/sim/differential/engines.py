@@ -18,9 +18,8 @@ from isa.errors import IsaError
 from isa.semantics.float_mode import FloatMode
 from isa.sim.cfg import blocks_of
 from isa.sim.interpret import AddressedCode, Buffers, Wave
-from isa.sim.jit import HostTarget, compile_ir, load_object
+from isa.sim.jit import HostTarget, load_object
 from isa.sim.memory import DeviceMemory as CardMemory
-from isa.sim.runtime import runtime_text
 from isa.sim.state import LDS_PADDING, VGPRS, Context, Stop
 from isa.sim.state import Wave as NativeWave
 from isa.sim.translate import Facts, Translator
@@ -72,9 +71,9 @@ class Native:
         facts = Facts.on(target, REGISTERS, mode)
         functions = [function for case in cases for function in case.functions]
         translator = Translator(blocks_of(functions), facts, fast=True, entries=None)
-        self.fast = self._compiled(translator, facts)
+        self.fast = self._compiled(translator)
         plain = Translator(blocks_of(functions, translator.bails), facts, fast=False, entries=None)
-        self.plain = self._compiled(plain, facts)
+        self.plain = self._compiled(plain)
         size = VGPRS + 4 * LANES * REGISTERS
         self._room = np.zeros(size + 64, np.uint8)
         start = -self._room.ctypes.data % 64
@@ -85,9 +84,8 @@ class Native:
         self._abort = ctypes.c_uint32(0)
         self._table = memory.table
 
-    def _compiled(self, translator: Translator, facts: Facts) -> object:
-        text = translator.text()
-        native = load_object(compile_ir(runtime_text(facts.strip) + text, self.target), self.target)
+    def _compiled(self, translator: Translator) -> object:
+        native = load_object(translator.compiled(self.target).code, self.target)
         self._kept = [*getattr(self, "_kept", []), native]
         return _CALL(native.address(translator.symbol))
 
