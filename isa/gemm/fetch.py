@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from isa.gemm.registers import SCALARS, Operand
 from isa.gemm.sides import Side
+from isa.gemm.text import add64, log2
 from isa.outer_product.text import Store
 from isa.registers import Reg
 
@@ -30,12 +31,12 @@ def place(side: Side, k: Reg, x: Reg) -> Iterator[str]:
         which = [f"v_mov_b32_e32 {line}, 0", f"v_mov_b32_e32 {part}, v0"]
     else:
         which = [
-            f"v_lshrrev_b32_e32 {line}, {_log2(side.line_threads)}, v0",
+            f"v_lshrrev_b32_e32 {line}, {log2(side.line_threads)}, v0",
             f"v_and_b32_e32 {part}, {side.line_threads - 1}, v0",
         ]
     yield from reversed(which) if side.along_k else which
     if side.width > 1:
-        yield f"v_lshlrev_b32_e32 {part}, {_log2(side.width)}, {part}"
+        yield f"v_lshlrev_b32_e32 {part}, {log2(side.width)}, {part}"
 
 
 def store_address(side: Side, o: Operand, k: Reg, x: Reg, t: Reg) -> Iterator[str]:
@@ -53,7 +54,7 @@ def base(side: Side, o: Operand) -> Iterator[str]:
         yield f"s_mov_b32 {t.sub(0)}, {s.start}"
         yield f"s_mov_b32 {t.sub(1)}, 0"
     yield f"s_lshl_b64 {t}, {t}, 2"
-    yield from _add(s.base, str(t.sub(0)), str(t.sub(1)))
+    yield from add64(s.base, t.sub(0), t.sub(1))
 
 
 def offsets(side: Side, o: Operand, k: Reg, x: Reg, t: Reg, u: Reg) -> Iterator[str]:
@@ -177,7 +178,7 @@ def advance(side: Side, o: Operand) -> Iterator[str]:
     """The base goes one K block on."""
     step = o.scalars.step
     low, high = (str(4 * side.depth), "0") if side.along_k else (str(step.sub(0)), str(step.sub(1)))
-    yield from _add(o.scalars.base, low, high)
+    yield from add64(o.scalars.base, low, high)
 
 
 def stores(side: Side, o: Operand, start: int) -> Iterator[Store]:
@@ -187,12 +188,3 @@ def stores(side: Side, o: Operand, start: int) -> Iterator[Store]:
         for j in range(0, side.width, n):
             part = Reg("v", value.index + j, n)
             yield Store(o.write, part, start + (k + j) * side.pitch + 4 * x)
-
-
-def _add(target: Reg, low: str, high: str) -> Iterator[str]:
-    yield f"s_add_u32 {target.sub(0)}, {target.sub(0)}, {low}"
-    yield f"s_addc_u32 {target.sub(1)}, {target.sub(1)}, {high}"
-
-
-def _log2(n: int) -> int:
-    return n.bit_length() - 1

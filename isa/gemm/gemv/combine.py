@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from isa.gemm.gemv import lds, weights
+from isa.gemm.gemv import lds
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import SCALARS, GemvRegisters
 from isa.gemm.matrix import element
 from isa.gemm.matrix.element import Spare
 from isa.gemm.matrix.sides import FRAGMENT
+from isa.gemm.text import add64, log2
 from isa.registers import Reg
 
 
@@ -57,7 +58,7 @@ def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     s, own = SCALARS, r.free.sub(0)
     # Lanes 16 and up hold odd rows.
     yield f"v_bfe_u32 {own}, v0, 4, 1"
-    yield f"v_lshlrev_b32_e32 {own}, {_log2(4 * p.pitch)}, {own}"
+    yield f"v_lshlrev_b32_e32 {own}, {log2(4 * p.pitch)}, {own}"
     yield f"s_mul_i32 {s.t.sub(0)}, {s.wave}, {p.wave_bytes}"
     yield f"v_and_b32_e32 {r.free.sub(1)}, {FRAGMENT - 1}, v0"
     yield f"v_lshl_add_u32 {own}, {r.free.sub(1)}, 2, {own}"
@@ -75,10 +76,10 @@ def combine(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     yield f"s_mul_hi_u32 {s.t.sub(1)}, {s.top}, {s.n}"
     yield f"s_add_u32 {s.t.sub(0)}, {s.t.sub(0)}, {s.left}"
     yield f"s_addc_u32 {s.t.sub(1)}, {s.t.sub(1)}, 0"
-    yield f"s_lshl_b64 {s.t}, {s.t}, {_log2(p.result_bytes)}"
+    yield f"s_lshl_b64 {s.t}, {s.t}, {log2(p.result_bytes)}"
     yield f"s_add_u32 {s.c.sub(0)}, {s.c.sub(0)}, {s.t.sub(0)}"
     yield f"s_addc_u32 {s.c.sub(1)}, {s.c.sub(1)}, {s.t.sub(1)}"
-    yield f"s_lshl_b32 {s.line_c}, {s.n}, {_log2(p.result_bytes)}"
+    yield f"s_lshl_b32 {s.line_c}, {s.n}, {log2(p.result_bytes)}"
     yield from element.constants(p)
     if p.result == "bf16":
         yield f"s_mov_b32 {s.high}, 0x7060302"
@@ -97,7 +98,7 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
         yield f"s_mov_b32 {first}, 0"
         yield f"{label}_pairs:"
     yield f"v_add_nc_u32_e32 {at.t}, {first}, v0" if rounds > 1 else f"v_mov_b32_e32 {at.t}, v0"
-    yield f"v_lshrrev_b32_e32 {at.row}, {_log2(p.pitch // 2)}, {at.t}"
+    yield f"v_lshrrev_b32_e32 {at.row}, {log2(p.pitch // 2)}, {at.t}"
     yield f"v_and_b32_e32 {at.column}, {p.pitch // 2 - 1}, {at.t}"
     yield f"v_lshlrev_b32_e32 {at.column}, 1, {at.column}"
     yield f"v_cmp_gt_i32_e32 vcc_lo, {s.other}, {at.row}"
@@ -108,7 +109,7 @@ def _pairs(p: GemvParameters, at: _Places, label: str) -> Iterator[str]:
     yield f"s_and_b32 {beside}, {beside}, {lanes}"
     yield f"v_lshlrev_b32_e32 {at.t}, 3, {at.t}"
     yield f"v_mul_lo_u32 {at.offset}, {at.row}, {s.line_c}"
-    yield f"v_lshl_add_u32 {at.offset}, {at.column}, {_log2(p.result_bytes)}, {at.offset}"
+    yield f"v_lshl_add_u32 {at.offset}, {at.column}, {log2(p.result_bytes)}, {at.offset}"
     if p.scales:
         yield f"v_lshlrev_b32_e32 {at.row}, 2, {at.row}"
     if p.scales or p.bias or (p.weights and not p.group):
@@ -162,7 +163,7 @@ def _vectors(p: GemvParameters, at: _Places, lanes: tuple[Reg, Reg]) -> Iterator
         yield f"s_lshl_b32 {s.t.sub(0)}, {first}, 2"
         yield f"s_lshr_b32 {s.t.sub(1)}, {first}, 30"
         yield "s_waitcnt lgkmcnt(0)"
-        yield from weights.add(s.base, s.t.sub(0), str(s.t.sub(1)))
+        yield from add64(s.base, s.t.sub(0), s.t.sub(1))
         for j, register in enumerate(found):
             if j:
                 yield f"s_mov_b32 exec_lo, {lanes[1]}"
@@ -184,7 +185,3 @@ def _reads(p: GemvParameters, at: _Places, lanes: tuple[Reg, Reg], label: str) -
         yield f"global_load_{name} {at.target.sub(0 if half else j)}, {at.offset}, {s.c}{lds.at(j * p.result_bytes)}"
     yield f"s_mov_b32 exec_lo, {lanes[0]}"
     yield f"{label}_read:"
-
-
-def _log2(n: int) -> int:
-    return n.bit_length() - 1

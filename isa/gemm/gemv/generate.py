@@ -20,37 +20,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.gemm.gemv import block, lds, weights
 from isa.gemm.gemv.combine import combine, vgprs
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import SCALARS, GemvRegisters
+from isa.gemm.matrix import frame
 from isa.gemm.matrix.sides import FRAGMENT
-from isa.passes.edit import render_text
+from isa.gemm.text import add64, log2
 from isa.registers import Reg
 
 
 def generate(p: GemvParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
     r = GemvRegisters.of(p, vgprs(p))
-    text = render_text(
-        "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=r, s=SCALARS, lines=list(_lines(p, r, f".L{name}")),
-        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), sgprs=SCALARS.count,
-    )  # fmt: skip
-    return parse(text, file or f"{name}.s")
+    return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, SCALARS.count)
 
 
 def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     s = SCALARS
     lane = r.free.sub(0)
-    # Before arguments take the workgroup's place.
-    yield f"s_mul_i32 {s.top}, {s.group_y}, {p.rows}"
-    yield f"s_mul_i32 {s.left}, {s.group_x}, {p.columns}"
-    yield f"s_load_b128 s[4:7], {s.kernarg}, 0x0"
-    yield f"s_load_b64 {s.c}, {s.kernarg}, 0x10"
-    yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
-    yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"
+    yield from frame.place_and_arguments(p)
     for name, base in (("weight_scales", s.scales), ("weight_zeros", s.zeros)):
         if p.group and name in p.vectors:
             yield f"s_load_b64 {base}, {s.kernarg}, {p.vectors[name]:#x}"
@@ -61,24 +51,24 @@ def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
         yield f"s_mov_b32 {s.block}, {s.wave}"
     yield "s_waitcnt lgkmcnt(0)"
     # Bytes of a row, where the tile and the wave's first block begin, and each lane's row; behind the last, the last.
-    yield f"s_lshl_b32 {s.line_a}, {s.k}, {_log2(p.factor_bytes)}"
+    yield f"s_lshl_b32 {s.line_a}, {s.k}, {log2(p.factor_bytes)}"
     yield _scaled(s.line_b, s.k, p.bits)
     yield from _begin(s.a, s.top, s.line_a, p.depth * p.factor_bytes)
     yield from _begin(s.b, s.left, s.line_b, p.depth * p.bits // 8)
     if p.group:
-        yield f"s_lshr_b32 {s.line_scales}, {s.k}, {_log2(p.group) - 1}"
+        yield f"s_lshr_b32 {s.line_scales}, {s.k}, {log2(p.group) - 1}"
         yield from _begin(s.scales, s.left, s.line_scales, p.depth // p.group * 2)
     if p.zeros:
-        words = _log2(p.group) + 3
+        words = log2(p.group) + 3
         yield f"s_add_i32 {s.line_zeros}, {s.k}, {2**words - 1}"
         yield f"s_lshr_b32 {s.line_zeros}, {s.line_zeros}, {words}"
         yield f"s_lshl_b32 {s.line_zeros}, {s.line_zeros}, 2"
         yield from _begin(s.zeros, s.left, s.line_zeros, 0)
     yield from _offsets(p, r)
-    yield f"s_lshr_b32 {s.blocks}, {s.k}, {_log2(p.depth)}"
+    yield f"s_lshr_b32 {s.blocks}, {s.k}, {log2(p.depth)}"
     yield f"s_sub_i32 {s.blocks}, {s.blocks}, {s.wave}"
     yield f"s_add_i32 {s.blocks}, {s.blocks}, {p.waves - 1}"
-    yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {_log2(p.waves)}"
+    yield f"s_lshr_b32 {s.blocks}, {s.blocks}, {log2(p.waves)}"
     yield f"s_cmp_eq_u32 {s.blocks}, 0"
     yield f"s_cbranch_scc1 {label}_idle"
     yield from weights.steps(p, 2)
@@ -122,7 +112,7 @@ def _offsets(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
         yield from _row(own, row, FRAGMENT * f)
         yield f"v_mul_u32_u24_e32 {offset}, {s.line_scales}, {own}"
     rows = 32 // p.lanes
-    yield f"v_bfe_u32 {row}, v0, {_log2(p.lanes)}, {_log2(rows)}"
+    yield f"v_bfe_u32 {row}, v0, {log2(p.lanes)}, {log2(rows)}"
     if p.lanes < 16:
         yield f"v_and_b32_e32 {part}, {16 * (p.lanes - 1)}, {part}"
     for f, offsets in enumerate(r.b_offsets):
@@ -142,7 +132,7 @@ def _row(own: Reg, row: Reg, first: int) -> Iterator[str]:
 
 def _scaled(target: Reg, k: Reg, bits: int) -> str:
     """Bytes of k elements."""
-    return f"s_lshr_b32 {target}, {k}, 1" if bits == 4 else f"s_lshl_b32 {target}, {k}, {_log2(bits // 8)}"
+    return f"s_lshr_b32 {target}, {k}, 1" if bits == 4 else f"s_lshl_b32 {target}, {k}, {log2(bits // 8)}"
 
 
 def _begin(base: Reg, first: Reg, line: Reg, block: int) -> Iterator[str]:
@@ -150,11 +140,7 @@ def _begin(base: Reg, first: Reg, line: Reg, block: int) -> Iterator[str]:
     t = SCALARS.t
     yield f"s_mul_i32 {t.sub(0)}, {first}, {line}"
     yield f"s_mul_hi_u32 {t.sub(1)}, {first}, {line}"
-    yield from weights.add(base, t.sub(0), str(t.sub(1)))
+    yield from add64(base, t.sub(0), t.sub(1))
     if block:
         yield f"s_mul_i32 {t.sub(0)}, {SCALARS.wave}, {block}"
-        yield from weights.add(base, t.sub(0))
-
-
-def _log2(n: int) -> int:
-    return n.bit_length() - 1
+        yield from add64(base, t.sub(0))

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import SCALARS, GemvRegisters
 from isa.gemm.matrix.sides import FRAGMENT
+from isa.gemm.text import log2
 from isa.registers import Reg
 
 ROW = 256
@@ -42,11 +43,11 @@ def places(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     # Writing: lane / lanes of a row says which row, what is left which slots.
     for registers, lanes, start in ((r.a_writes, 16, 0), (r.b_writes, p.lanes, p.rows_a * ROW)):
         expand, rows = 16 // lanes, 32 // lanes
-        yield f"v_bfe_u32 {row}, v0, {_log2(lanes)}, {_log2(rows)}"
+        yield f"v_bfe_u32 {row}, v0, {log2(lanes)}, {log2(rows)}"
         yield f"v_and_b32_e32 {lane}, {lanes - 1}, v0"
-        yield f"v_bfe_u32 {t}, {lane}, {_log2(_ALIKE // expand)}, 1"
-        yield f"v_lshlrev_b32_e32 {lane}, {_log2(expand)}, {lane}"
-        yield f"v_lshlrev_b32_e32 {t}, {_log2(p.twist)}, {t}"
+        yield f"v_bfe_u32 {t}, {lane}, {log2(_ALIKE // expand)}, 1"
+        yield f"v_lshlrev_b32_e32 {lane}, {log2(expand)}, {lane}"
+        yield f"v_lshlrev_b32_e32 {t}, {log2(p.twist)}, {t}"
         yield f"v_xor_b32_e32 {t}, {t}, {lane}"
         yield f"v_xor_b32_e32 {t}, {t}, {row}"
         turns = [part * rows ^ slot for part in range(_ALIKE // rows) for slot in range(expand)]
@@ -82,7 +83,3 @@ def read(reads: tuple[Reg, ...], twist: int, slot: int, data: Reg) -> str:
 def at(offset: int) -> str:
     """Of an instruction's operands."""
     return f" offset:{offset}" if offset else ""
-
-
-def _log2(n: int) -> int:
-    return n.bit_length() - 1

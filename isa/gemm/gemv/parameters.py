@@ -10,12 +10,11 @@ fragments of 16 x 16, the unit of `v_wmma`; in the end they are added up through
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 
 from isa.gemm.gemv.formats import FORMATS, Format
-from isa.gemm.matrix.parameters import ACTIVATIONS, FACTORS, RESULTS, vectors
+from isa.gemm.matrix.parameters import ElementTypes
 from isa.gemm.matrix.sides import FRAGMENT
-from isa.gemm.parameters import ParameterError
 
 _LDS_BYTES = 65536
 _LARGEST_INT = 2**31 - 1
@@ -24,7 +23,7 @@ _MOST_LOADS = 63
 
 
 @dataclass(frozen=True)
-class GemvParameters:
+class GemvParameters(ElementTypes):
     """One kernel.
 
     rows, columns: of a workgroup's tile of C. waves: of a workgroup.
@@ -49,22 +48,15 @@ class GemvParameters:
     stream_k = False
 
     def __post_init__(self) -> None:
-        def must(holds: bool, what: str, expected: str, got: object) -> None:
-            if not holds:
-                raise ParameterError(f"no GEMV kernel has such {what}", expected=expected, got=str(got))
-
+        must = partial(self.must, "GEMV")
         must(1 <= self.rows <= FRAGMENT, "rows", f"1 to {FRAGMENT}", self.rows)
         must(1 <= self.columns <= 64, "columns", "1 to 64", self.columns)
         must(self.waves in (1, 2, 4, 8, 16, 32), "waves", "a power of two, at most 32", self.waves)
-        must(self.factor in FACTORS, "factor", ", ".join(FACTORS), self.factor)
+        self.check_types(must)
         must(
             not self.weights or (self.weights in FORMATS and self.factor == "f16"),
             "weights", f"{', '.join(FORMATS)}, with A of f16", f"{self.weights} with {self.factor}",
         )  # fmt: skip
-        results = [name for name in RESULTS if name != "i32" or self.factor == "i8"]
-        must(self.result in results, "result", ", ".join(results), self.result)
-        must(self.activation in ACTIVATIONS, "activation", ", ".join(ACTIVATIONS[1:]), self.activation)
-        must(self.result != "i32" or not self.epilogue_text, "epilogue", "none where C is i32", self.epilogue_text)
         must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
         must(self.loads <= _MOST_LOADS, "number of loads of a block", f"at most {_MOST_LOADS}", self.loads)
 
@@ -174,30 +166,11 @@ class GemvParameters:
         return self.waves * max(self.stage_bytes, self.wave_bytes)
 
     @property
-    def epilogue_text(self) -> str:
-        """What happens to C besides alpha and beta, as names have it."""
-        parts = "scales" if self.scales else "", "bias" if self.bias else "", self.activation
-        return "_".join(filter(None, parts))
-
-    @cached_property
-    def vectors(self) -> dict[str, int]:
-        """The arguments behind the ladder's, addresses: name -> offset."""
-        names = vectors(bias=self.bias, scales=self.scales)
+    def vector_names(self) -> tuple[str, ...]:
+        """Of the epilogue, and of the weights' format."""
+        names = super().vector_names
         names += ("weight_scales",) if self.weights else ()
-        names += ("weight_zeros",) if self.zeros else ()
-        return {name: 48 + 8 * i for i, name in enumerate(names)}
-
-    @property
-    def kernarg_bytes(self) -> int:
-        return 48 + 8 * len(self.vectors) if self.vectors else 44
-
-    @property
-    def factor_bytes(self) -> int:
-        return FACTORS[self.factor]
-
-    @property
-    def result_bytes(self) -> int:
-        return RESULTS[self.result]
+        return names + (("weight_zeros",) if self.zeros else ())
 
     @property
     def largest(self) -> tuple[int, int, int]:

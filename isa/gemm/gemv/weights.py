@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from isa.gemm.gemv import lds
 from isa.gemm.gemv.parameters import GemvParameters
 from isa.gemm.gemv.registers import SCALARS, GemvRegisters
+from isa.gemm.text import add64
 from isa.registers import Reg
 
 _FIRST_PAIR, _SECOND_PAIR = 0x07010600, 0x07030602
@@ -52,7 +53,7 @@ def load_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
     """Of the wave's next block; the base goes on."""
     for register, offset in zip(r.a, r.a_offsets, strict=True):
         yield f"global_load_b128 {register}, {offset}, {SCALARS.a}"
-    yield from add(SCALARS.a, SCALARS.step_a)
+    yield from add64(SCALARS.a, SCALARS.step_a)
 
 
 def load_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
@@ -72,9 +73,9 @@ def load_b(p: GemvParameters, r: GemvRegisters, f: int) -> Iterator[str]:
     for register, offset in zip(r.b[f], r.b_offsets[f], strict=True):
         yield f"global_load_b128 {register}, {offset}, {s.b}"
     if f == p.fragments - 1:
-        yield from add(s.b, s.step_b)
+        yield from add64(s.b, s.step_b)
         if p.group:
-            yield from add(s.scales, s.step_scales)
+            yield from add64(s.scales, s.step_scales)
 
 
 def store_a(p: GemvParameters, r: GemvRegisters) -> Iterator[str]:
@@ -137,9 +138,3 @@ def _turned(r: GemvRegisters, eight: Reg) -> Iterator[str]:
     for i in range(4):
         selector = SCALARS.high_pair if i % 2 else SCALARS.low_pair
         yield f"v_perm_b32 {r.unpacked[0].sub(i)}, {eight.sub(i // 2 + 2)}, {eight.sub(i // 2)}, {selector}"
-
-
-def add(target: Reg, number: int | Reg, high: str = "0") -> Iterator[str]:
-    """To an SGPR pair."""
-    yield f"s_add_u32 {target.sub(0)}, {target.sub(0)}, {number}"
-    yield f"s_addc_u32 {target.sub(1)}, {target.sub(1)}, {high}"

@@ -17,6 +17,7 @@ from isa.gemm.matrix.element import Spare
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT
+from isa.gemm.text import log2
 from isa.registers import Reg
 
 _MOST_WORDS = 4
@@ -65,23 +66,23 @@ def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[st
 def _places(p: MatrixParameters, at: _Places) -> Iterator[str]:
     """`row` and `column` hold what the lane reads first in LDS, 16 times its slot: line 0 is as it is."""
     s, t = SCALARS, SCALARS.t
-    yield f"v_lshrrev_b32_e32 {at.row}, {_log2(CHUNK_BYTES)}, {at.row}"
-    yield f"v_lshrrev_b32_e32 {at.column}, {_log2(CHUNK_BYTES)}, {at.column}"
+    yield f"v_lshrrev_b32_e32 {at.row}, {log2(CHUNK_BYTES)}, {at.row}"
+    yield f"v_lshrrev_b32_e32 {at.column}, {log2(CHUNK_BYTES)}, {at.column}"
     yield f"v_and_b32_e32 {at.scratch}, {FRAGMENT - 1}, {at.column}"
     yield f"v_and_b32_e32 {at.column}, {-p.b.wave}, {at.column}"
-    yield f"v_lshl_add_u32 {at.column}, {at.scratch}, {_log2(p.b.near)}, {at.column}"
+    yield f"v_lshl_add_u32 {at.column}, {at.scratch}, {log2(p.b.near)}, {at.column}"
     # Lanes 16 and up hold a fragment's odd rows.
     yield f"v_mbcnt_lo_u32_b32 {at.scratch}, -1, 0"
     yield f"v_lshrrev_b32_e32 {at.scratch}, 4, {at.scratch}"
     yield f"v_and_b32_e32 {at.row}, {-p.a.wave}, {at.row}"
-    yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {_log2(p.a.near)}, {at.row}"
+    yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {log2(p.a.near)}, {at.row}"
     yield f"v_mul_lo_u32 {at.offset}, {at.row}, {s.line_c}"
-    yield f"v_lshl_add_u32 {at.offset}, {at.column}, {_log2(p.result_bytes)}, {at.offset}"
+    yield f"v_lshl_add_u32 {at.offset}, {at.column}, {log2(p.result_bytes)}, {at.offset}"
     yield f"s_mul_i32 {t.sub(0)}, {s.top}, {s.n}"
     yield f"s_mul_hi_u32 {t.sub(1)}, {s.top}, {s.n}"
     yield f"s_add_u32 {t.sub(0)}, {t.sub(0)}, {s.left}"
     yield f"s_addc_u32 {t.sub(1)}, {t.sub(1)}, 0"
-    yield f"s_lshl_b64 {t}, {t}, {_log2(p.result_bytes)}"
+    yield f"s_lshl_b64 {t}, {t}, {log2(p.result_bytes)}"
     yield f"s_add_u32 {at.base.sub(0)}, {s.c.sub(0)}, {t.sub(0)}"
     yield f"s_addc_u32 {at.base.sub(1)}, {s.c.sub(1)}, {t.sub(1)}"
 
@@ -221,7 +222,3 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
             yield f"global_store_{name} {at.offset}, {values[j]}, {at.base}{offsets[j]}"
         yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
     yield "s_endpgm"
-
-
-def _log2(n: int) -> int:
-    return n.bit_length() - 1

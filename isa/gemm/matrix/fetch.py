@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 
 from isa.gemm.matrix.registers import SCALARS, SideRegisters
 from isa.gemm.matrix.sides import CHUNK_BYTES, FRAGMENT, MatrixSide
+from isa.gemm.text import add64, log2
 from isa.registers import Reg
 
 _ALL_LANES = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
@@ -31,13 +32,13 @@ MIX_LOW, MIX_HIGH = 0x05010400, 0x07030602
 
 def place(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> Iterator[str]:
     """Where the thread v0 stands: its line of chunks and its first row, and `write`. t: free."""
-    threads = _log2(side.line_threads)
+    threads = log2(side.line_threads)
     if side.along_k:
         yield f"v_and_b32_e32 {line}, {side.lines - 1}, v0"
         yield f"v_lshrrev_b32_e32 {t}, {threads}, v0"
         yield f"v_and_b32_e32 {row}, {FRAGMENT - 1}, {t}"
-        yield f"v_bfe_u32 {r.write}, {t}, 4, {_log2(side.near)}"
-        yield f"v_lshl_add_u32 {row}, {row}, {_log2(side.near)}, {r.write}"
+        yield f"v_bfe_u32 {r.write}, {t}, 4, {log2(side.near)}"
+        yield f"v_lshl_add_u32 {row}, {row}, {log2(side.near)}, {r.write}"
         yield f"v_and_b32_e32 {r.write}, {-side.wave}, {t}"
         yield f"v_add_nc_u32_e32 {row}, {row}, {r.write}"
     else:
@@ -48,25 +49,25 @@ def place(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> It
         yield f"v_and_b32_e32 {t}, {FRAGMENT - 1}, {row}"
         yield f"v_lshrrev_b32_e32 {row}, 4, {row}"
         yield f"v_and_b32_e32 {r.write}, {parts - 1}, {row}"
-        yield f"v_lshrrev_b32_e32 {row}, {_log2(parts)}, {row}"
-        yield f"v_lshlrev_b32_e32 {row}, {_log2(side.wave)}, {row}"
-        yield f"v_lshl_add_u32 {row}, {r.write}, {_log2(side.patch)}, {row}"
+        yield f"v_lshrrev_b32_e32 {row}, {log2(parts)}, {row}"
+        yield f"v_lshlrev_b32_e32 {row}, {log2(side.wave)}, {row}"
+        yield f"v_lshl_add_u32 {row}, {r.write}, {log2(side.patch)}, {row}"
         # row is wave * which + patch * part: a slot counts a patch's part 16 times
         yield f"v_mul_u32_u24_e32 {r.write}, {(FRAGMENT - 1) * side.patch}, {r.write}"
         yield f"v_add3_u32 {r.write}, {r.write}, {row}, {t}"
-        yield f"v_lshl_add_u32 {row}, {t}, {_log2(side.near)}, {row}"
+        yield f"v_lshl_add_u32 {row}, {t}, {log2(side.near)}, {row}"
         yield f"v_mov_b32_e32 {t}, {r.write}"
-    yield f"v_lshlrev_b32_e32 {r.write}, {_log2(side.swizzle_step)}, {line}"
+    yield f"v_lshlrev_b32_e32 {r.write}, {log2(side.swizzle_step)}, {line}"
     yield f"v_xor_b32_e32 {t}, {t}, {r.write}"
     yield f"v_mul_u32_u24_e32 {r.write}, {side.pitch}, {line}"
-    yield f"v_lshl_add_u32 {r.write}, {t}, {_log2(CHUNK_BYTES)}, {r.write}"
+    yield f"v_lshl_add_u32 {r.write}, {t}, {log2(CHUNK_BYTES)}, {r.write}"
 
 
 def read_addresses(side: MatrixSide, r: SideRegisters, part: Reg, lane: Reg) -> Iterator[str]:
     """part: the wave's first slot; lane: the lane's number in a fragment."""
     for line, address in enumerate(r.read):
         yield f"v_xor_b32_e32 {address}, {side.swizzle(line)}, {lane}"
-        yield f"v_add_lshl_u32 {address}, {address}, {part}, {_log2(CHUNK_BYTES)}"
+        yield f"v_add_lshl_u32 {address}, {address}, {part}, {log2(CHUNK_BYTES)}"
 
 
 def base(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
@@ -79,10 +80,10 @@ def base(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
     else:
         yield f"s_mov_b32 {t.sub(0)}, {r.start}"
         yield f"s_mov_b32 {t.sub(1)}, 0"
-    yield f"s_lshl_b64 {t}, {t}, {_log2(side.element)}"
-    yield from _add(r.base, str(t.sub(0)), str(t.sub(1)))
+    yield f"s_lshl_b64 {t}, {t}, {log2(side.element)}"
+    yield from add64(r.base, t.sub(0), t.sub(1))
     if side.along_k:
-        yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.empty}, {_log2(side.element)}"
+        yield f"s_lshl_b32 {t.sub(0)}, {SCALARS.empty}, {log2(side.element)}"
         yield f"s_mov_b32 {t.sub(1)}, 0"
     else:
         yield f"s_mul_i32 {t.sub(0)}, {SCALARS.empty}, {r.line}"
@@ -104,7 +105,7 @@ def offsets(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> 
             yield f"v_add_nc_u32_e32 {t}, {side.row(step * i)}, {row}"
             yield f"v_min_u32_e32 {t}, {last}, {t}"
             yield f"v_mul_lo_u32 {t}, {t}, {r.line}"
-            yield f"v_lshl_add_u32 {offset}, {line}, {_log2(CHUNK_BYTES)}, {t}"
+            yield f"v_lshl_add_u32 {offset}, {line}, {log2(CHUNK_BYTES)}, {t}"
         return
     # A patch may begin at the last element where the workgroup is ragged, else a patch before the end.
     yield f"s_and_b32 {mine}, {r.size}, {side.patch - 1}"
@@ -118,15 +119,15 @@ def offsets(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> 
     yield f"v_sub_nc_u32_e32 {t}, {last}, {row}"
     for j, lanes in enumerate(r.inside, 1):
         yield f"v_cmp_le_i32_e64 {lanes}, {j}, {t}"
-    yield f"v_lshlrev_b32_e32 {t}, {_log2(side.chunk)}, {line}"
+    yield f"v_lshlrev_b32_e32 {t}, {log2(side.chunk)}, {line}"
     yield f"v_mul_lo_u32 {t}, {t}, {r.line}"
-    yield f"v_lshl_add_u32 {r.offsets[0]}, {row}, {_log2(side.element)}, {t}"
+    yield f"v_lshl_add_u32 {r.offsets[0]}, {row}, {log2(side.element)}, {t}"
 
 
 def first_loads(side: MatrixSide, r: SideRegisters, line: Reg, t: Reg) -> Iterator[str]:
     """Loads of a first K block that lacks `empty` steps of k, element by element. t: free. EXEC is all lanes before and
     after, and so in `loads`. `joined` is to follow."""
-    yield f"v_lshlrev_b32_e32 {t}, {_log2(side.chunk)}, {line}"
+    yield f"v_lshlrev_b32_e32 {t}, {log2(side.chunk)}, {line}"
     yield f"v_subrev_nc_u32_e32 {t}, {SCALARS.empty}, {t}"
     for j in range(side.chunk):
         # The lane's k, of the chunk's step j, is t + j.
@@ -137,7 +138,7 @@ def first_loads(side: MatrixSide, r: SideRegisters, line: Reg, t: Reg) -> Iterat
                 yield _element(side, r, number, j, offset)
         else:
             yield from _elements(side, r, j, "vcc_lo")
-            yield from _add(r.base, str(r.line), "0")
+            yield from add64(r.base, r.line)
         yield _ALL_LANES
     yield from _advance(side, r)
 
@@ -156,12 +157,12 @@ def loads(side: MatrixSide, r: SideRegisters, ragged: bool) -> Iterator[str]:
                 yield _ALL_LANES
             else:
                 yield f"global_load_b{8 * side.element * side.patch} {fetched}, {r.offsets[0]}, {r.base}"
-            yield from _add(r.base, str(r.line), "0")
+            yield from add64(r.base, r.line)
     yield from _advance(side, r)
 
 
 def _advance(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
-    yield from _add(r.base, *((str(side.element * side.depth), "0") if side.along_k else map(str, r.step.units())))
+    yield from add64(r.base, *((str(side.element * side.depth), "0") if side.along_k else map(str, r.step.units())))
 
 
 def _elements(side: MatrixSide, r: SideRegisters, j: int, lanes: str) -> Iterator[str]:
@@ -238,14 +239,5 @@ def _chunk(side: MatrixSide, r: SideRegisters, number: int) -> Reg:
     return r.fetched[number] if side.along_k else Reg("v", r.fragments[0].index + 4 * number, 4)
 
 
-def _add(target: Reg, low: str, high: str) -> Iterator[str]:
-    yield f"s_add_u32 {target.sub(0)}, {target.sub(0)}, {low}"
-    yield f"s_addc_u32 {target.sub(1)}, {target.sub(1)}, {high}"
-
-
 def _at(offset: int) -> str:
     return f" offset:{offset}" if offset else ""
-
-
-def _log2(n: int) -> int:
-    return n.bit_length() - 1

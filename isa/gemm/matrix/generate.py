@@ -18,24 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.gemm.matrix import fetch
+from isa.gemm.matrix import fetch, frame
 from isa.gemm.matrix.epilogue import epilogue
 from isa.gemm.matrix.k_block import fetches, k_block, ragged_fetches, stores
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
-from isa.passes.edit import render_text
+from isa.gemm.text import log2
 
 
 def generate(p: MatrixParameters, name: str, *, arch: str = "gfx1100", file: str | None = None) -> Program:
     """The kernel. Raises ParameterError where registers do not do."""
     r = MatrixRegisters.of(p)
-    text = render_text(
-        "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=r, s=SCALARS, lines=list(_lines(p, r, f".L{name}")),
-        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), sgprs=r.sgprs,
-    )  # fmt: skip
-    return parse(text, file or f"{name}.s")
+    return frame.program(p, r, _lines(p, r, f".L{name}"), name, arch, file, r.sgprs)
 
 
 def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
@@ -43,13 +38,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     sides = list(zip(p.sides, (r.a, r.b), strict=True))
     t = iter(r.free)
     lane, part, u = next(t), next(t), next(t)
-    # Before arguments take the workgroup's place.
-    yield f"s_mul_i32 {s.top}, {s.group_y}, {p.rows}"
-    yield f"s_mul_i32 {s.left}, {s.group_x}, {p.columns}"
-    yield f"s_load_b128 s[4:7], {s.kernarg}, 0x0"
-    yield f"s_load_b64 {s.c}, {s.kernarg}, 0x10"
-    yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
-    yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"
+    yield from frame.place_and_arguments(p)
     yield f"s_mov_b32 {s.all_lanes}, exec_lo"
     across = not all(side.along_k for side in p.sides)
     if across:
@@ -62,19 +51,19 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
     # The wave's part of the tile, and the lane's number in a fragment: v0 is the thread's number.
     yield f"v_and_b32_e32 {lane}, 15, v0"
-    yield f"v_lshrrev_b32_e32 {part}, {5 + _log2(p.waves_across)}, v0"
-    yield f"v_lshlrev_b32_e32 {part}, {_log2(p.wave_rows)}, {part}"
+    yield f"v_lshrrev_b32_e32 {part}, {5 + log2(p.waves_across)}, v0"
+    yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_rows)}, {part}"
     yield from fetch.read_addresses(p.a, r.a, part, lane)
-    yield f"v_bfe_u32 {part}, v0, 5, {_log2(p.waves_across)}"
-    yield f"v_lshlrev_b32_e32 {part}, {_log2(p.wave_columns)}, {part}"
+    yield f"v_bfe_u32 {part}, v0, 5, {log2(p.waves_across)}"
+    yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_columns)}, {part}"
     yield from fetch.read_addresses(p.b, r.b, part, lane)
     places = [(next(t), next(t)) for _ in sides]
     for (side, own), (line, row) in zip(sides, places, strict=True):
         yield from fetch.place(side, own, line, row, u)
     yield "s_waitcnt lgkmcnt(0)"
     for side, own in sides:
-        yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, {_log2(side.element)}"
-    yield f"s_lshl_b32 {s.line_c}, {s.n}, {_log2(p.result_bytes)}"
+        yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, {log2(side.element)}"
+    yield f"s_lshl_b32 {s.line_c}, {s.n}, {log2(p.result_bytes)}"
     # K blocks: the first holds what is left over, if anything is, so that all others are whole.
     yield f"s_sub_i32 {s.empty}, 0, {s.k}"
     yield f"s_and_b32 {s.empty}, {s.empty}, {p.depth - 1}"
@@ -87,7 +76,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         for i in range(0, 8, 2):
             yield f"v_dual_mov_b32 {x[i]}, 0 :: v_dual_mov_b32 {x[i + 1]}, 0"
     yield f"s_add_i32 {s.fetches}, {s.k}, {p.depth - 1}"
-    yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {_log2(p.depth)}"
+    yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {log2(p.depth)}"
     yield f"s_cmp_eq_u32 {s.fetches}, 0"
     yield f"s_cbranch_scc1 {label}_store"
     yield f"s_cmp_lg_u32 {s.empty}, 0"
@@ -113,7 +102,3 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield from ragged_fetches(p, r, f"{label}_first", begin)
     yield f"{label}_store:"
     yield from epilogue(p, r, label)
-
-
-def _log2(n: int) -> int:
-    return n.bit_length() - 1

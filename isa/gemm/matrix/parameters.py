@@ -6,8 +6,9 @@ the unit of `v_wmma`. `depth` steps of k of A and B lie in LDS at a time: a K bl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
 from isa.gemm.parameters import ParameterError
@@ -25,8 +26,64 @@ RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
 ACTIVATIONS = "", "relu", "silu", "gelu"
 
 
+class ElementTypes:
+    """What kernels of the matrix units have in common: types, and what happens to C.
+
+    factor, result, bias, scales, activation: see `MatrixParameters`.
+    """
+
+    rows: int
+    columns: int
+    factor: str
+    result: str
+    bias: bool
+    scales: bool
+    activation: str
+
+    @staticmethod
+    def must(kind: str, holds: bool, what: str, expected: str, got: object) -> None:
+        """Raises ParameterError for a kernel of that kind where it does not hold."""
+        if not holds:
+            raise ParameterError(f"no {kind} kernel has such {what}", expected=expected, got=str(got))
+
+    def check_types(self, must: Callable[[bool, str, str, object], None]) -> None:
+        must(self.factor in FACTORS, "factor", ", ".join(FACTORS), self.factor)
+        results = [name for name in RESULTS if name != "i32" or self.factor == "i8"]
+        must(self.result in results, "result", ", ".join(results), self.result)
+        must(self.activation in ACTIVATIONS, "activation", ", ".join(ACTIVATIONS[1:]), self.activation)
+        must(self.result != "i32" or not self.epilogue_text, "epilogue", "none where C is i32", self.epilogue_text)
+
+    @property
+    def epilogue_text(self) -> str:
+        """What happens to C besides alpha and beta, as names have it."""
+        parts = "scales" if self.scales else "", "bias" if self.bias else "", self.activation
+        return "_".join(filter(None, parts))
+
+    @property
+    def vector_names(self) -> tuple[str, ...]:
+        """Of the epilogue, vectors of f32."""
+        return vectors(bias=self.bias, scales=self.scales)
+
+    @cached_property
+    def vectors(self) -> dict[str, int]:
+        """The arguments behind the ladder's, addresses: name -> offset."""
+        return {name: 48 + 8 * i for i, name in enumerate(self.vector_names)}
+
+    @property
+    def kernarg_bytes(self) -> int:
+        return 48 + 8 * len(self.vectors) if self.vectors else 44
+
+    @property
+    def factor_bytes(self) -> int:
+        return FACTORS[self.factor]
+
+    @property
+    def result_bytes(self) -> int:
+        return RESULTS[self.result]
+
+
 @dataclass(frozen=True)
-class MatrixParameters:
+class MatrixParameters(ElementTypes):
     """One GEMM kernel.
 
     rows, columns, depth: of the workgroup's tile.
@@ -57,19 +114,12 @@ class MatrixParameters:
     stream_k = False
 
     def __post_init__(self) -> None:
-        def must(holds: bool, what: str, expected: str, got: object) -> None:
-            if not holds:
-                raise ParameterError(f"no GEMM kernel has such {what}", expected=expected, got=str(got))
-
+        must = partial(self.must, "GEMM")
         for name, of in (("wave_rows", "rows"), ("wave_columns", "columns")):
             value, whole = getattr(self, name), getattr(self, of)
             must(value in _EDGES, name, f"one of {_EDGES}", value)
             must(whole > 0 and whole % value == 0 and _power_of_two(whole), of, f"{name} times a power of two", whole)
-        must(self.factor in FACTORS, "factor", ", ".join(FACTORS), self.factor)
-        results = [name for name in RESULTS if name != "i32" or self.factor == "i8"]
-        must(self.result in results, "result", ", ".join(results), self.result)
-        must(self.activation in ACTIVATIONS, "activation", ", ".join(ACTIVATIONS[1:]), self.activation)
-        must(self.result != "i32" or not self.epilogue_text, "epilogue", "none where C is i32", self.epilogue_text)
+        self.check_types(must)
         least = 64 // self.result_bytes  # one word of C for each lane
         must(
             self.wave_columns >= least,
@@ -125,29 +175,6 @@ class MatrixParameters:
     @property
     def lds_bytes(self) -> int:
         return self.stages * self.stage_bytes
-
-    @property
-    def epilogue_text(self) -> str:
-        """What happens to C besides alpha and beta, as names have it."""
-        parts = "scales" if self.scales else "", "bias" if self.bias else "", self.activation
-        return "_".join(filter(None, parts))
-
-    @property
-    def vectors(self) -> dict[str, int]:
-        """The arguments that epilogues have more, addresses of vectors of f32: name -> offset."""
-        return {name: 48 + 8 * i for i, name in enumerate(vectors(bias=self.bias, scales=self.scales))}
-
-    @property
-    def kernarg_bytes(self) -> int:
-        return 48 + 8 * len(self.vectors) if self.vectors else 44
-
-    @property
-    def factor_bytes(self) -> int:
-        return FACTORS[self.factor]
-
-    @property
-    def result_bytes(self) -> int:
-        return RESULTS[self.result]
 
     @property
     def largest(self) -> tuple[int, int, int]:

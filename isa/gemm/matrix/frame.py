@@ -1,0 +1,33 @@
+"""What kernels of the matrix units begin with, and the text around their instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.gemm.matrix.parameters import ElementTypes
+from isa.gemm.matrix.registers import SCALARS
+from isa.passes.edit import render_text
+
+
+def program(
+    p: ElementTypes, registers: object, lines: Iterable[str], name: str, arch: str, file: str | None, sgprs: int
+) -> Program:
+    """The kernel of these instructions and labels, with its descriptor and metadata."""
+    text = render_text(
+        "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=registers, s=SCALARS, lines=list(lines),
+        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), sgprs=sgprs,
+    )  # fmt: skip
+    return parse(text, file or f"{name}.s")
+
+
+def place_and_arguments(p: ElementTypes) -> Iterator[str]:
+    """Where the workgroup's tile begins, before the arguments take the workgroup's place."""
+    s = SCALARS
+    yield f"s_mul_i32 {s.top}, {s.group_y}, {p.rows}"
+    yield f"s_mul_i32 {s.left}, {s.group_x}, {p.columns}"
+    yield f"s_load_b128 s[4:7], {s.kernarg}, 0x0"
+    yield f"s_load_b64 {s.c}, {s.kernarg}, 0x10"
+    yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"
+    yield f"s_load_b32 {s.beta}, {s.kernarg}, 0x28"
