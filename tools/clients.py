@@ -58,6 +58,15 @@ def environment(folder: Path, packages: tuple[str, ...]) -> Path:
     return python
 
 
+def said(out: Path, *words: str | Path, check: bool = False, **variables: str) -> Any:
+    """What a program of tests/clients, run under `hipgemm simulate`, writes to `out` as JSON."""
+    out.unlink(missing_ok=True)
+    simulated(*words, "--json", out, check=check, **variables)
+    if not out.exists():
+        raise SystemExit("it left no results")
+    return json.loads(out.read_text())
+
+
 def simulated(*words: str | Path, check: bool = False, **variables: str) -> int:
     """The exit status of a command under `hipgemm simulate`."""
     options = ["--check"] if check else []
@@ -70,19 +79,12 @@ def triton(folder: Path) -> tuple[str, bool]:
     python = environment(folder / "triton", PACKAGES["triton"])
     found: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as cache:
+        words: tuple[str | Path, ...] = (python, "-W", "ignore", SUITES / "triton_kernels.py")
         for check in (False, True):
             out = folder / f"triton-{'check' if check else 'run'}.json"
-            out.unlink(missing_ok=True)
-            words = (python, "-W", "ignore", SUITES / "triton_kernels.py", "--json", out)
-            simulated(*words, check=check, TRITON_CACHE_DIR=cache)
-            if not out.exists():
-                raise SystemExit("it left no results")
-            found.append(json.loads(out.read_text()))
-        speed = folder / "triton-throughput.json"
-        speed.unlink(missing_ok=True)
-        words = (python, "-W", "ignore", SUITES / "triton_throughput.py", "--json", speed)
-        simulated(*words, TRITON_CACHE_DIR=cache)
-    rates = json.loads(speed.read_text()) if speed.exists() else [{"case": "throughput", "right": False}]
+            found.append(said(out, *words, check=check, TRITON_CACHE_DIR=cache))
+        words = (*words[:-1], SUITES / "triton_throughput.py")
+        rates = said(folder / "triton-throughput.json", *words, TRITON_CACHE_DIR=cache)
     told = "; ".join(f"{r['case']} {r['times_numpy']:.1f}" if r["right"] else f"{r['case']} wrong" for r in rates)
     title = f"Simulated, 2^30 multiply-adds, in times of NumPy's sgemm of 1024 cubed on the same cores: {told}.\n\n"
     return title + triton_table(*found), all(row["right"] is True for row in [*found[0]["cases"], *rates])
@@ -120,12 +122,8 @@ def case_table(title: str, rows: list[dict[str, Any]]) -> str:
 
 def _cases(folder: Path, name: str, title: str, *options: str | Path) -> tuple[str, bool]:
     """What a suite of tests/clients says in JSON."""
-    out = folder / f"{name}.json"
-    out.unlink(missing_ok=True)
-    simulated(environment(folder / name, PACKAGES[name]), SUITES / f"{name}_cases.py", "--json", out, *options)
-    if not out.exists():
-        raise SystemExit("it left no results")
-    rows = json.loads(out.read_text())["cases"]
+    python = environment(folder / name, PACKAGES[name])
+    rows = said(folder / f"{name}.json", python, SUITES / f"{name}_cases.py", *options)["cases"]
     return case_table(title, rows), all(row["right"] is True for row in rows)
 
 
@@ -195,12 +193,7 @@ def tinygrad_table(found: dict[str, str], on_cpu: dict[str, str]) -> str:
 def llama(folder: Path) -> tuple[str, bool]:
     """The generations of tests/clients/llama_generate.py."""
     python = environment(folder / "llama.cpp", PACKAGES["llama.cpp"])
-    out = folder / "llama.cpp.json"
-    out.unlink(missing_ok=True)
-    simulated(python, SUITES / "llama_generate.py", "--json", out)
-    if not out.exists():
-        raise SystemExit("it left no results")
-    run = json.loads(out.read_text())
+    run = said(folder / "llama.cpp.json", python, SUITES / "llama_generate.py")
     return llama_table(run), all(row["right"] for row in run["rows"])
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hipgemm.lab import micro
 from hipgemm.lab.bench import Bench
 from hipgemm.lab.frame import Bars, Column, Experiment, Row
-from isa.timing import rdna3
+from isa.timing import caches, rdna3
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,11 +36,6 @@ CASES = (
 def plain(line: int, sets: int) -> int:
     """The set of a line by the low bits of its number."""
     return line % sets
-
-
-def hashed(line: int, sets: int) -> int:
-    """The set that the cycle model assumes."""
-    return (line ^ line >> 7 ^ line >> 14) % sets
 
 
 def hits(stride: int, lines: int, rule: Callable[[int, int], int]) -> float:
@@ -106,7 +101,7 @@ class Strides(Experiment):
             yield {
                 "apart": _bytes(stride), "lines": lines, "stride": stride,
                 "cycles": None if found.cycles is None else found.cycles / lines,
-                "hashed": 100 * hits(stride, lines, hashed), "plain": 100 * hits(stride, lines, plain),
+                "hashed": 100 * hits(stride, lines, caches.set_of), "plain": 100 * hits(stride, lines, plain),
                 "time_kind": found.time_kind, "correct": found.correct,
             }  # fmt: skip
 

@@ -17,7 +17,7 @@ registers are used than leave the number of waves a SIMD what it was.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -62,18 +62,26 @@ class RenameBanks:
     def run(self, program: Program) -> Program:
         if self.rule not in bank_rules.RULES:
             raise IsaError(f"no bank rule {self.rule!r}", expected=", ".join(bank_rules.RULES))
-        for name in program.kernels:
-            kernel = program.kernel(name)
-            cfg = of_kernel(kernel)
-            try:
-                found = webs.analyse(cfg)
-            except IsaError:
-                continue
-            colouring = Colouring(found, self.vgprs or most_vgprs(kernel, cfg), self.rule)
-            colouring.improve()
-            if any(colouring.shift):
-                program = written(kernel, cfg, colouring)
-        return program
+        return recoloured(program, self.vgprs, Colouring.improve, self.rule)
+
+
+def recoloured(
+    program: Program, vgprs: int, change: Callable[[Colouring], None], rule: str = bank_rules.DEFAULT
+) -> Program:
+    """The program after a change of where each kernel's clusters lie; kernels whose registers cannot be followed are
+    left alone. vgprs: as of `RenameBanks`."""
+    for name in program.kernels:
+        kernel = program.kernel(name)
+        cfg = of_kernel(kernel)
+        try:
+            found = webs.analyse(cfg)
+        except IsaError:
+            continue
+        colouring = Colouring(found, vgprs or most_vgprs(kernel, cfg), rule)
+        change(colouring)
+        if any(colouring.shift):
+            program = written(kernel, cfg, colouring)
+    return program
 
 
 def most_vgprs(kernel: Kernel, cfg: Cfg) -> int:

@@ -15,11 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from isa.analysis import webs
-from isa.analysis.cfg import Block, Cfg, of_kernel
+from isa.analysis.cfg import Block, Cfg
 from isa.asm.program import Program
-from isa.errors import IsaError
-from isa.passes.rename_banks import Colouring, most_vgprs, written
+from isa.passes.rename_banks import Colouring, recoloured
 from isa.registers import Reg
 
 
@@ -39,20 +37,14 @@ class SpreadLoads:
     vgprs: int = 0
 
     def run(self, program: Program) -> Program:
-        for name in program.kernels:
-            kernel = program.kernel(name)
-            cfg = of_kernel(kernel)
-            try:
-                found = webs.analyse(cfg)
-            except IsaError:
-                continue
-            colouring = Colouring(found, self.vgprs or most_vgprs(kernel, cfg))
-            inside = {b for loop in cfg.loops for b in loop.blocks} or range(len(cfg.blocks))
-            for b in sorted(inside):
-                _spread(cfg, cfg.blocks[b], colouring)
-            if any(colouring.shift):
-                program = written(kernel, cfg, colouring)
-        return program
+        return recoloured(program, self.vgprs, _spread_kernel)
+
+
+def _spread_kernel(colouring: Colouring) -> None:
+    cfg = colouring.cfg
+    inside = {b for loop in cfg.loops for b in loop.blocks} or range(len(cfg.blocks))
+    for b in sorted(inside):
+        _spread(cfg, cfg.blocks[b], colouring)
 
 
 def _spread(cfg: Cfg, block: Block, colouring: Colouring) -> None:

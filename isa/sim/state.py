@@ -74,10 +74,8 @@ class Context(ctypes.Structure):
     _fields_ = (
         ("abort", _PTR),  # u32, set by Python: stop soon
         ("counter", _PTR),  # u64: the next workgroup, shared by all threads
-        (
-            "arrived",
-            _PTR,
-        ),  # u64: waves that came to a barrier of the grid, shared; null: not all workgroups have a thread
+        # u64: waves that came to a barrier of the grid, shared; null: not all workgroups have a thread
+        ("arrived", _PTR),
         ("total", _U64),
         ("table", _PTR),  # isa.sim.memory.AllocationTable
         ("lds", _PTR),

@@ -106,6 +106,11 @@ def served(
     return (first + (rounds - 1) * later) / rounds
 
 
+def set_of(line: int, sets: int) -> int:
+    """The set of a cache line."""
+    return native.call("caches_set", line, sets)
+
+
 def arrays(recorded: Recorded, code: Code) -> np.ndarray:
     """int[n]: for each instruction the first one that loads from the same array: whose lines lie between its own, or
     between those of another such one. An atomic, or what loads nothing, is alone."""

@@ -6,6 +6,11 @@ static inline int64_t cache_set(int64_t line, int64_t sets)
     return (uint32_t)((line ^ (line >> 7) ^ (line >> 14)) & INT32_MAX) % (uint32_t)sets;
 }
 
+EXPORT int64_t caches_set(int64_t line, int64_t sets)
+{
+    return cache_set(line, sets);
+}
+
 /* Look a line up in cache number `which` of a kind and put it there, at *place. True where it was there. A cache without
  * sets is none, and holds nothing: *place is -1. */
 static bool touch_at(const struct cache *c, int64_t which, int64_t line, int64_t now, int64_t *place)
