@@ -52,7 +52,7 @@ TILES = (
 """From the largest to the smallest, with how many of them each CU must have. The last one takes A along k only."""
 BYTE_TILES = (
     (4, MatrixParameters(depth=64, factor="i8")),
-    (0, MatrixParameters(rows=64, columns=64, depth=32, factor="i8")),
+    (0, MatrixParameters(rows=64, columns=64, depth=64, wave_rows=32, wave_columns=32, factor="i8")),
 )
 """Of int8."""
 

@@ -201,7 +201,7 @@ def test_small_problems_get_small_tiles() -> None:
     assert sizes == ["64x32x64", "64x64x32", "64x64x32", "128x128x32"]
     across = choose(256, 256, 96, Types("f16", "f32"), (True, False))
     assert across == "gemm_f16_f32_64x64x32_32x32_s1_tn"  # the smallest tile has no such kernel
-    assert choose(256, 256, 96, Types("i8", "f32"), (True, False)) == "gemm_i8_f32_64x64x32_64x64_s1_tn"
+    assert choose(256, 256, 96, Types("i8", "f32"), (True, False)) == "gemm_i8_f32_64x64x64_32x32_s1_tn"
     assert choose(8192, 8192, 96, Types("i8", "i32")) == name_of(MATRIX["kernel13"].parameters)  # type: ignore[arg-type]
 
 

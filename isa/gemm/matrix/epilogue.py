@@ -68,14 +68,19 @@ def _places(p: MatrixParameters, at: _Places) -> Iterator[str]:
     s, t = SCALARS, SCALARS.t
     yield f"v_lshrrev_b32_e32 {at.row}, {log2(CHUNK_BYTES)}, {at.row}"
     yield f"v_lshrrev_b32_e32 {at.column}, {log2(CHUNK_BYTES)}, {at.column}"
-    yield f"v_and_b32_e32 {at.scratch}, {FRAGMENT - 1}, {at.column}"
+    if p.b.paired:  # lane i has the columns of place 2 (i % 8) + i / 8
+        yield f"v_bfe_u32 {at.scratch}, {at.column}, 3, 1"
+        yield f"v_and_b32_e32 {at.offset}, 7, {at.column}"
+        yield f"v_lshl_or_b32 {at.scratch}, {at.offset}, 1, {at.scratch}"
+    else:
+        yield f"v_and_b32_e32 {at.scratch}, {FRAGMENT - 1}, {at.column}"
     yield f"v_and_b32_e32 {at.column}, {-p.b.wave}, {at.column}"
     yield f"v_lshl_add_u32 {at.column}, {at.scratch}, {log2(p.b.near)}, {at.column}"
     # Lanes 16 and up hold a fragment's odd rows.
     yield f"v_mbcnt_lo_u32_b32 {at.scratch}, -1, 0"
     yield f"v_lshrrev_b32_e32 {at.scratch}, 4, {at.scratch}"
     yield f"v_and_b32_e32 {at.row}, {-p.a.wave}, {at.row}"
-    yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {log2(p.a.near)}, {at.row}"
+    yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {log2(p.a.near * p.a.place(1))}, {at.row}"
     yield f"v_mul_lo_u32 {at.offset}, {at.row}, {s.line_c}"
     yield f"v_lshl_add_u32 {at.offset}, {at.column}, {log2(p.result_bytes)}, {at.offset}"
     yield f"s_mul_i32 {t.sub(0)}, {s.top}, {s.n}"
@@ -119,29 +124,40 @@ def _of_vector(at: _Places, register: Reg, base: Reg, number: int, first: Reg, l
     yield f"global_load_b32 {register}, {at.scratch}, {base}"
 
 
-def _next_scales(p: MatrixParameters, at: _Places, spare: Spare, v: int, i: int) -> Iterator[str]:
-    """The row scales of a fragment's VGPR v + 1 are on their way while those of v are used."""
+def _next_scales(p: MatrixParameters, at: _Places, spare: Spare, turn: int, i: int) -> Iterator[str]:
+    """The row scales of the next turn of `_rows` are on their way while those of this one are used."""
     if not p.scales or i:
         return
-    for group in (0, 1) if v == 0 else (v + 1,) if v < 7 else ():
+    for group in (0, 1) if turn == 0 else (turn + 1,) if turn < 7 else ():
+        first = _row(p, _turns(p)[group])
         for n, register in enumerate(spare.row_scale[group % 2]):
-            yield from _of_vector(at, register, SCALARS.b, 2 * group * p.a.near + n, at.row, _LAST_ROW)
+            yield from _of_vector(at, register, SCALARS.b, first + n, at.row, _LAST_ROW)
 
 
-def _scales_there(p: MatrixParameters, v: int, i: int) -> Iterator[str]:
+def _scales_there(p: MatrixParameters, turn: int, i: int) -> Iterator[str]:
     if p.scales and not i:
-        yield f"s_waitcnt vmcnt({p.a.near if v < 7 else 0})"
+        yield f"s_waitcnt vmcnt({p.a.near if turn < 7 else 0})"
 
 
-def _scale(spare: Spare, v: int, i: int) -> Reg | None:
-    return spare.row_scale[v % 2][i] if spare.row_scale else None
+def _scale(spare: Spare, turn: int, i: int) -> Reg | None:
+    return spare.row_scale[turn % 2][i] if spare.row_scale else None
 
 
-def _rows(p: MatrixParameters) -> Iterator[tuple[int, int, int]]:
-    """(VGPR of a fragment, fragment, rows of C after the lane's first), in ascending order of rows."""
-    for v in range(8):
+def _row(p: MatrixParameters, v: int) -> int:
+    """The first row of C of a fragment's VGPR, after the lane's first."""
+    return p.a.place(2 * v) * p.a.near
+
+
+def _turns(p: MatrixParameters) -> list[int]:
+    """A fragment's VGPRs in ascending order of rows."""
+    return sorted(range(8), key=lambda v: _row(p, v))
+
+
+def _rows(p: MatrixParameters) -> Iterator[tuple[int, int, int, int]]:
+    """(turn, VGPR of a fragment, fragment, rows of C after the lane's first), in ascending order of rows."""
+    for turn, v in enumerate(_turns(p)):
         for i in range(p.a.near):
-            yield v, i, 2 * v * p.a.near + i
+            yield turn, v, i, _row(p, v) + i
 
 
 def _go_on(base: Reg, rows: int) -> Iterator[str]:
@@ -163,8 +179,8 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *
         for i in range(0, len(r.a.fragments) * r.a.fragments[0].count - words + 1, words)
     ]
     here = 0
-    for number, (v, i, row) in enumerate(_rows(p)):
-        yield from _next_scales(p, at, spare, v, i)
+    for number, (turn, v, i, row) in enumerate(_rows(p)):
+        yield from _next_scales(p, at, spare, turn, i)
         yield from _go_on(at.base, row - here)
         here = row
         target = targets[number % len(targets)]
@@ -175,9 +191,9 @@ def _whole(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, *
                 yield f"global_load_b{32 * part.count} {part}, {at.offset}, {at.base}{offset}"
             yield "s_waitcnt vmcnt(0)"
         else:
-            yield from _scales_there(p, v, i)
+            yield from _scales_there(p, turn, i)
         sums = [r.sums[i, j].sub(v) for j in range(p.b.near)]
-        yield from element.row(p, spare, target, sums, _scale(spare, v, i), adds)
+        yield from element.row(p, spare, target, sums, _scale(spare, turn, i), adds)
         for offset, part in parts:
             yield f"global_store_b{32 * part.count} {at.offset}, {part}, {at.base}{offset}"
     yield "s_endpgm"
@@ -194,8 +210,8 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
     values = [target.sub(j // 2 if half else j) for j in range(p.b.near)]
     offsets = [f" offset:{j * p.result_bytes}" if j else "" for j in range(p.b.near)]
     here = 0
-    for v, i, row in _rows(p):
-        yield from _next_scales(p, at, spare, v, i)
+    for turn, v, i, row in _rows(p):
+        yield from _next_scales(p, at, spare, turn, i)
         yield from _go_on(at.base, row - here)
         here = row
         yield f"v_add_nc_u32_e32 {at.scratch}, {row}, {at.row}"
@@ -209,13 +225,13 @@ def _edge(p: MatrixParameters, r: MatrixRegisters, at: _Places, spare: Spare, la
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"
             yield f"global_load_{name} {values[j]}, {at.offset}, {at.base}{offsets[j]}"
         yield f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
-        scales = list(_scales_there(p, v, i))
+        scales = list(_scales_there(p, turn, i))
         if "s_waitcnt vmcnt(0)" not in scales:
             yield "s_waitcnt vmcnt(0)"
         yield f"{label}_row_{row}:"
         yield from scales
         sums = [r.sums[i, j].sub(v) for j in range(p.b.near)]
-        yield from element.row(p, spare, target, sums, _scale(spare, v, i), adds=True)
+        yield from element.row(p, spare, target, sums, _scale(spare, turn, i), adds=True)
         for j, lanes in enumerate(columns):
             name = ("d16_hi_b16" if j % 2 else "b16") if half else "b32"
             yield f"s_and_b32 exec_lo, {inside}, {lanes}"

@@ -6,7 +6,7 @@ holds what K leaves over, at its end; what lies before that stays zero.
 **Along k** each chunk of a thread has its own byte offset in a VGPR, from a 64-bit base that goes on by a K block.
 Where K is no multiple of the depth, the first K block is fetched element by element, under EXEC.
 
-**Across** a thread fetches its patch at a chunk's lines of the matrix, and the base goes on by a line after each. A
+**Across** a thread fetches its patch line of the matrix by line, and the base goes on by a line after each. A
 patch may begin inside of the matrix and end outside of it, where a workgroup lies on the edge of a matrix whose lines
 are no multiple of a patch: such workgroups, and only these, are *ragged*, and fetch element by element.
 
@@ -16,6 +16,7 @@ their own, and are joined when all are there.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from isa.gemm.matrix.registers import SCALARS, SideRegisters
@@ -30,9 +31,10 @@ MIX_LOW, MIX_HIGH = 0x05010400, 0x07030602
 """The bytes of their low, or high, halves in turn."""
 
 
-def place(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> Iterator[str]:
-    """Where the thread v0 stands: its line of chunks and its first row, and `write`. t: free."""
+def place(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> Iterator[str]:
+    """Where the thread v0 stands: its first step of k and its first row, and `write`. t: free."""
     threads = log2(side.line_threads)
+    line = step  # of chunks, to begin with
     if side.along_k:
         yield f"v_and_b32_e32 {line}, {side.lines - 1}, v0"
         yield f"v_lshrrev_b32_e32 {t}, {threads}, v0"
@@ -42,12 +44,18 @@ def place(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> It
         yield f"v_and_b32_e32 {r.write}, {-side.wave}, {t}"
         yield f"v_add_nc_u32_e32 {row}, {row}, {r.write}"
     else:
-        parts = side.near // side.patch
-        yield f"v_lshrrev_b32_e32 {line}, {threads}, v0"
-        yield f"v_and_b32_e32 {row}, {side.line_threads - 1}, v0"
+        pieces = log2(side.pieces)
+        yield f"v_lshrrev_b32_e32 {line}, {threads + pieces}, v0"
+        if pieces:  # 8 patches of a piece, then those of the next piece
+            yield f"v_bfe_u32 {row}, v0, {3 + pieces}, {threads - 3}"
+            yield f"v_and_b32_e32 {t}, 7, v0"
+            yield f"v_lshl_add_u32 {row}, {row}, 3, {t}"
+        else:
+            yield f"v_and_b32_e32 {row}, {side.line_threads - 1}, v0"
         # Patch -> slot of its first row: lane + 16 patch * part + wave * which wave.
-        yield f"v_and_b32_e32 {t}, {FRAGMENT - 1}, {row}"
-        yield f"v_lshrrev_b32_e32 {row}, 4, {row}"
+        lanes, parts = (8, 1) if side.paired else (FRAGMENT, side.near // side.patch)
+        yield f"v_and_b32_e32 {t}, {lanes - 1}, {row}"
+        yield f"v_lshrrev_b32_e32 {row}, {log2(lanes)}, {row}"
         yield f"v_and_b32_e32 {r.write}, {parts - 1}, {row}"
         yield f"v_lshrrev_b32_e32 {row}, {log2(parts)}, {row}"
         yield f"v_lshlrev_b32_e32 {row}, {log2(side.wave)}, {row}"
@@ -55,12 +63,17 @@ def place(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> It
         # row is wave * which + patch * part: a slot counts a patch's part 16 times
         yield f"v_mul_u32_u24_e32 {r.write}, {(FRAGMENT - 1) * side.patch}, {r.write}"
         yield f"v_add3_u32 {r.write}, {r.write}, {row}, {t}"
-        yield f"v_lshl_add_u32 {row}, {t}, {log2(side.near)}, {row}"
+        yield f"v_lshl_add_u32 {row}, {t}, {log2(max(side.near, side.patch) if side.paired else side.near)}, {row}"
         yield f"v_mov_b32_e32 {t}, {r.write}"
     yield f"v_lshlrev_b32_e32 {r.write}, {log2(side.swizzle_step)}, {line}"
     yield f"v_xor_b32_e32 {t}, {t}, {r.write}"
     yield f"v_mul_u32_u24_e32 {r.write}, {side.pitch}, {line}"
     yield f"v_lshl_add_u32 {r.write}, {t}, {log2(CHUNK_BYTES)}, {r.write}"
+    if side.pieces > 1:
+        yield f"v_bfe_u32 {t}, v0, 3, {log2(side.pieces)}"
+        yield f"v_lshl_add_u32 {r.write}, {t}, {log2(side.steps * side.element)}, {r.write}"
+        yield f"v_lshl_add_u32 {line}, {line}, {log2(side.pieces)}, {t}"
+    yield f"v_lshlrev_b32_e32 {step}, {log2(side.steps)}, {line}"
 
 
 def read_addresses(side: MatrixSide, r: SideRegisters, part: Reg, lane: Reg) -> Iterator[str]:
@@ -88,24 +101,24 @@ def base(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
     else:
         yield f"s_mul_i32 {t.sub(0)}, {SCALARS.empty}, {r.line}"
         yield f"s_mul_hi_u32 {t.sub(1)}, {SCALARS.empty}, {r.line}"
-        yield f"s_mul_i32 {r.step.sub(0)}, {side.depth - side.chunk}, {r.line}"
-        yield f"s_mul_hi_u32 {r.step.sub(1)}, {side.depth - side.chunk}, {r.line}"
+        yield f"s_mul_i32 {r.step.sub(0)}, {side.depth - side.steps}, {r.line}"
+        yield f"s_mul_hi_u32 {r.step.sub(1)}, {side.depth - side.steps}, {r.line}"
     yield f"s_sub_u32 {r.base.sub(0)}, {r.base.sub(0)}, {t.sub(0)}"
     yield f"s_subb_u32 {r.base.sub(1)}, {r.base.sub(1)}, {t.sub(1)}"
 
 
-def offsets(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> Iterator[str]:
-    """Byte offsets of a thread's fetches. line, row: from `place`; t: free."""
+def offsets(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> Iterator[str]:
+    """Byte offsets of a thread's fetches. step, row: from `place`; t: free."""
     last, bound, mine = SCALARS.t.sub(0), SCALARS.u, SCALARS.t.sub(1)
     yield f"s_sub_i32 {last}, {r.size}, {r.start}"
     yield f"s_sub_i32 {last}, {last}, 1"
     if side.along_k:
-        step = side.threads // side.lines
+        sweep = side.threads // side.lines
         for i, offset in enumerate(r.offsets):
-            yield f"v_add_nc_u32_e32 {t}, {side.row(step * i)}, {row}"
+            yield f"v_add_nc_u32_e32 {t}, {side.row(sweep * i)}, {row}"
             yield f"v_min_u32_e32 {t}, {last}, {t}"
             yield f"v_mul_lo_u32 {t}, {t}, {r.line}"
-            yield f"v_lshl_add_u32 {offset}, {line}, {log2(CHUNK_BYTES)}, {t}"
+            yield f"v_lshl_add_u32 {offset}, {step}, {log2(side.element)}, {t}"
         return
     # A patch may begin at the last element where the workgroup is ragged, else a patch before the end.
     yield f"s_and_b32 {mine}, {r.size}, {side.patch - 1}"
@@ -119,18 +132,16 @@ def offsets(side: MatrixSide, r: SideRegisters, line: Reg, row: Reg, t: Reg) -> 
     yield f"v_sub_nc_u32_e32 {t}, {last}, {row}"
     for j, lanes in enumerate(r.inside, 1):
         yield f"v_cmp_le_i32_e64 {lanes}, {j}, {t}"
-    yield f"v_lshlrev_b32_e32 {t}, {log2(side.chunk)}, {line}"
-    yield f"v_mul_lo_u32 {t}, {t}, {r.line}"
+    yield f"v_mul_lo_u32 {t}, {step}, {r.line}"
     yield f"v_lshl_add_u32 {r.offsets[0]}, {row}, {log2(side.element)}, {t}"
 
 
-def first_loads(side: MatrixSide, r: SideRegisters, line: Reg, t: Reg) -> Iterator[str]:
+def first_loads(side: MatrixSide, r: SideRegisters, step: Reg, t: Reg) -> Iterator[str]:
     """Loads of a first K block that lacks `empty` steps of k, element by element. t: free. EXEC is all lanes before and
     after, and so in `loads`. `joined` is to follow."""
-    yield f"v_lshlrev_b32_e32 {t}, {log2(side.chunk)}, {line}"
-    yield f"v_subrev_nc_u32_e32 {t}, {SCALARS.empty}, {t}"
-    for j in range(side.chunk):
-        # The lane's k, of the chunk's step j, is t + j.
+    yield f"v_subrev_nc_u32_e32 {t}, {SCALARS.empty}, {step}"
+    for j in range(side.steps):
+        # The lane's k, of its step j, is t + j.
         yield f"v_cmp_le_i32_e32 vcc_lo, {-j}, {t}"
         yield "s_mov_b32 exec_lo, vcc_lo"
         if side.along_k:
@@ -208,35 +219,37 @@ def turned(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
         yield from _turned_bytes(side, r)
         return
     for row in range(side.patch):
-        for pair, target in enumerate(_chunk(side, r, row).units()):
+        for pair, target in enumerate(_piece(side, r, row).units()):
             low, high = (r.fetched[2 * pair + i].sub(row // 2) for i in range(2))
             yield f"v_perm_b32 {target}, {high}, {low}, {SCALARS.high if row % 2 else SCALARS.low}"
 
 
 def _turned_bytes(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
     """4 x 4 of them at a time, in two steps; between them they lie in `odd`."""
-    for word in range(4):
-        rows, mixed = ([x[4 * word + i] for i in range(4)] for x in (r.fetched, r.odd))
+    for word, quad in itertools.product(range(side.steps // 4), range(side.patch // 4)):
+        rows, mixed = ([x[4 * word + i].sub(quad) for i in range(4)] for x in (r.fetched, r.odd))
         for pair, (first, second) in enumerate((rows[:2], rows[2:])):
             for half, selector in enumerate((SCALARS.mix_low, SCALARS.mix_high)):
                 yield f"v_perm_b32 {mixed[2 * half + pair]}, {second}, {first}, {selector}"
         for half in range(2):
             for part, selector in enumerate((SCALARS.low, SCALARS.high)):
-                target = _chunk(side, r, 2 * half + part).sub(word)
+                target = _piece(side, r, 4 * quad + 2 * half + part).sub(word)
                 yield f"v_perm_b32 {target}, {mixed[2 * half + 1]}, {mixed[2 * half]}, {selector}"
 
 
 def stores(side: MatrixSide, r: SideRegisters, start: int) -> Iterator[str]:
     """What was fetched, and `turned`, goes to LDS, where the side's part of a buffer begins at byte `start`."""
-    chunks = side.fetches if side.along_k else side.patch
-    step = side.threads // side.lines if side.along_k else FRAGMENT
-    for i in range(chunks):
-        yield f"ds_store_b128 {r.write}, {_chunk(side, r, i)}{_at(start + i * step * CHUNK_BYTES)}"
+    count = side.fetches if side.along_k else side.patch
+    for i in range(count):
+        slot = side.threads // side.lines * i if side.along_k else side.piece_slot(i)
+        piece = _piece(side, r, i)
+        yield f"ds_store_b{32 * piece.count} {r.write}, {piece}{_at(start + slot * CHUNK_BYTES)}"
 
 
-def _chunk(side: MatrixSide, r: SideRegisters, number: int) -> Reg:
-    """What the thread's chunk of that number is stored from."""
-    return r.fetched[number] if side.along_k else Reg("v", r.fragments[0].index + 4 * number, 4)
+def _piece(side: MatrixSide, r: SideRegisters, number: int) -> Reg:
+    """What the thread's chunk, or piece of one, of that number is stored from."""
+    words = side.steps * side.element // 4
+    return r.fetched[number] if side.along_k else Reg("v", r.fragments[0].index + words * number, words)
 
 
 def _at(offset: int) -> str:

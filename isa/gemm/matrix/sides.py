@@ -6,14 +6,17 @@ two `ds_load_b128`, or one, in which consecutive lanes read consecutive chunks.
 
 **Slots.** Where a row lies in a line of chunks, is its slot. A wave's part of `wave` rows has 16 lanes times `near`
 fragments, and lane i of fragment f has row `near * i + f`, slot `16 f + i`: so a lane's columns of C are neighbours in
-memory, and one store takes them, as one load takes `near` rows of an operand that lies across.
+memory, and one store takes them, as one load takes `near` rows of an operand that lies across. Where a load takes twice
+as many, lanes i and i + 8 have them side by side (`paired`): lane i has the rows of place `2 (i % 8) + i / 8`.
 
-**Fetches.** Along k a thread fetches a chunk with one `global_load_b128`. Across (K x M, N x K's opposite) it fetches
-`patch` neighbouring rows at each of the chunk's steps of k, and turns them around in registers.
+**Fetches.** Along k a thread fetches a chunk with one `global_load_b128`. Across (K x M, N x K's opposite) it fetches a
+*patch*, `patch` neighbouring rows at each of `steps` steps of k, and turns it around in registers: `patch` pieces of
+chunks, a chunk being `pieces` of them. Of the patches that a thread's share can be, one of a single lane's
+rows comes first.
 
-**Banks.** 8 lanes store 128 bytes at a time. Lanes of different lines of chunks would meet on one bank: slots are
-exclusive-ored with a number of the line (`swizzle`), which costs readers an address of their own for each line, and no
-LDS.
+**Banks.** Lanes that store at a time, 128 bytes of them, hold pieces of 8 slots side by side. Lanes of different lines
+of chunks would meet on one bank: slots are exclusive-ored with a number of the line (`swizzle`), which costs readers an
+address of their own for each line, and no LDS.
 """
 
 from __future__ import annotations
@@ -85,23 +88,50 @@ class MatrixSide:
         return max(1, _SLOTS_AT_ONCE // self.lines)
 
     @cached_property
+    def _patch(self) -> tuple[int, int]:
+        """Rows and steps of k that a thread fetches where rows lie side by side; (0, 0) where no numbers do."""
+        share, left = divmod(self.lines * self.extent * self.chunk, self.threads)
+        fitting = []
+        for rows in (8, 4, 2) if self.element == 2 else (8, 4):
+            steps = share // rows
+            fits = not left and share == rows * steps and 4 <= steps * self.element <= CHUNK_BYTES
+            fits = fits and self.chunk % steps == 0 and rows * self.element >= 4
+            fits = fits and (self.near % rows == 0 or rows == 2 * self.near)
+            if fits and self.element == 1:
+                fits = steps % 4 == 0
+            if fits and self.extent // rows % _SLOTS_AT_ONCE == 0:
+                fitting.append((rows, steps))
+        return min(fitting, key=lambda patch: (patch[0] > self.near, -patch[1]), default=(0, 0))
+
+    @property
     def patch(self) -> int:
-        """Rows that a thread fetches at once where they lie side by side, whole VGPRs; 0 where no number does."""
-        for rows in (8, 4, 2) if self.element == 2 else (4,):
-            threads = self.lines * self.extent // rows
-            if self.near % rows == 0 and threads >= self.threads and threads % self.threads == 0:
-                return rows
-        return 0
+        """Rows of a patch."""
+        return self._patch[0]
+
+    @property
+    def steps(self) -> int:
+        """Steps of k that a thread fetches at once: along k a chunk's."""
+        return self.chunk if self.along_k else self._patch[1]
+
+    @property
+    def pieces(self) -> int:
+        """Of a chunk, which threads fetch and store by themselves."""
+        return self.chunk // self.steps
+
+    @property
+    def paired(self) -> bool:
+        """A patch is the rows of two lanes."""
+        return not self.along_k and self.patch > self.near
 
     @property
     def line_threads(self) -> int:
-        """Threads that stand side by side: along k at a row, across at a line."""
+        """Threads that stand side by side: along k at a row, across at a line's pieces of the same steps."""
         return self.lines if self.along_k else self.extent // self.patch
 
     @property
     def fetches(self) -> int:
         """Of a thread, for a K block: chunks, or patches."""
-        return self.lines * self.extent // (self.threads * (1 if self.along_k else self.patch))
+        return self.lines * self.extent // self.threads if self.along_k else 1
 
     @property
     def sweeps(self) -> bool:
@@ -109,17 +139,25 @@ class MatrixSide:
         if self.along_k:
             step = self.threads // self.lines
             return self.threads % self.lines == 0 and step % FRAGMENT == 0 and self.extent % step == 0
-        return self.patch > 0 and self.fetches == 1
+        return self.patch > 0
 
     @property
     def registers(self) -> int:
         """VGPRs that a thread fetches into."""
-        return 4 * (self.fetches if self.along_k else self.patch)
+        return 4 * self.fetches if self.along_k else self.steps * self.patch * self.element // 4
+
+    def place(self, lane: int) -> int:
+        """Which `near` rows of a wave's part a lane has."""
+        return 2 * (lane % 8) + lane // 8 if self.paired else lane
 
     def row(self, slot: int) -> int:
         """The row of a slot."""
         part, slot = divmod(slot, self.wave)
-        return part * self.wave + slot % FRAGMENT * self.near + slot // FRAGMENT
+        return part * self.wave + self.place(slot % FRAGMENT) * self.near + slot // FRAGMENT
+
+    def piece_slot(self, i: int) -> int:
+        """How far the slot of a patch's row i is from that of its first."""
+        return i % self.near * FRAGMENT + i // self.near * 8
 
     @property
     def longest_line(self) -> int:

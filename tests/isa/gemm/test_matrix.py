@@ -36,6 +36,8 @@ VARIANTS = {
         f"layout {'nt'[a]}{'nt'[b]}": dataclasses.replace(SMALL, trans_a=bool(a), trans_b=bool(b))
         for a, b in itertools.product((0, 1), repeat=2)
     },
+    "patches of two lanes": dataclasses.replace(SMALL, depth=64, trans_a=True),
+    "i8 patches of two lanes": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, trans_a=True),
     "i8 128 x 128": MatrixParameters(depth=64, factor="i8", result="i32", trans_a=True),
     "i8 bf16 C": dataclasses.replace(BYTES, result="bf16", trans_a=True),
     **{
@@ -43,7 +45,19 @@ VARIANTS = {
         for a, b in itertools.product((0, 1), repeat=2)
     },
 }
-QUICK = ["layout nn", "layout nt", "layout tn", "layout tt", "bf16", "f16 C", "bf16 C", "i8 nn", "i8 tt", "i8 bf16 C"]
+QUICK = [
+    "layout nn",
+    "layout nt",
+    "layout tn",
+    "layout tt",
+    "bf16",
+    "f16 C",
+    "bf16 C",
+    "i8 nn",
+    "i8 tt",
+    "i8 bf16 C",
+    "i8 patches of two lanes",
+]
 
 
 def bf16(values: np.ndarray) -> np.ndarray:
