@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 # Alone, and where one makes room for the other.
 CANDIDATES = (
     "rename-banks", "pair", "schedule", "relax-waits", "rename-banks,pair", "pair,rename-banks", "unroll,pair",
-    "schedule,pair", "cu-mode", "spread-loads,schedule", "unroll,spread-loads,schedule",
+    "schedule,pair", "cu-mode", "spread-loads,schedule", "unroll,spread-loads,schedule", "pair{latency=false}",
+    "rename-pairs,pair{latency=false}", "rename-pairs,schedule",
 )  # fmt: skip
 ASSUMING = (
     "unroll,batch-loads{bases},pair", "unroll,batch-loads{bases},spread-loads,schedule", "batch-loads{bases},pair",

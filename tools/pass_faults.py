@@ -125,8 +125,9 @@ class Fault:
     pipelines: tuple[str, ...]
 
 
-_MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule")
-_ORDERING = ("schedule", "pair", "spread-loads,schedule")
+_PAIRS = "rename-pairs,pair{latency=false}"
+_MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule", _PAIRS)
+_ORDERING = ("schedule", "pair", "spread-loads,schedule", _PAIRS)
 FAULTS: dict[str, Fault] = {
     "dependence": Fault(dependences, "edges", _edge, _ORDERING),
     "wait": Fault(block_order, "wait_instructions", _wait, ("relax-waits", "schedule")),

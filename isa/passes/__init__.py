@@ -5,6 +5,7 @@ unroll.py           kernel 7: the inner loop unrolled, its addresses folded into
 batch_loads.py      kernel 8: global loads from SGPR bases, spread over the inner loop
 vopd_interlock.py   all kernels: no VOPD reads a VALU result too early
 rename_banks.py     all kernels: what is read at once lies in different banks
+rename_pairs.py     all kernels: registers with which more pairs can be formed
 spread_loads.py     all kernels: loads fill what was free for long
 list_schedule.py    all kernels: dual instructions and order of each block
 relax_waits.py      all kernels: waits as late and as loose as they may be

@@ -96,9 +96,18 @@ def _literal(name: str, at: int, operand: Operand, type_: str) -> bool:
     return isinstance(operand, Imm) and (LITERAL_AT.get(name) == at or is_literal(operand, type_))
 
 
+def alike(x: Half, y: Half, most: Vopd) -> bool:
+    """Whether X and Y may be one VOPD, if their VGPRs had other numbers."""
+    literals = len(x.literals | y.literals)
+    return (
+        "x" in x.places and "y" in y.places
+        and literals <= most.literals and literals + len(x.scalars | y.scalars) <= most.scalars
+    )  # fmt: skip
+
+
 def fits(x: Half, y: Half, most: Vopd) -> bool:
     """Whether X and Y may be one VOPD, if what `gathered` says has landed."""
-    if "x" not in x.places or "y" not in y.places or not (x.dst ^ y.dst) & 1:
+    if not (x.dst ^ y.dst) & 1:
         return False
     for slot in (0, 1):
         a, b = x.src[slot], y.src[slot]
@@ -107,8 +116,7 @@ def fits(x: Half, y: Half, most: Vopd) -> bool:
     a, b = x.src[2], y.src[2]
     if a >= 0 and b >= 0 and not (a ^ b) & 1:
         return False
-    literals = len(x.literals | y.literals)
-    return literals <= most.literals and literals + len(x.scalars | y.scalars) <= most.scalars
+    return alike(x, y, most)
 
 
 def gathered(x: Half, y: Half) -> int:
@@ -121,11 +129,14 @@ def gathered(x: Half, y: Half) -> int:
     return found
 
 
-def pairs(one: tuple[Half, ...], two: tuple[Half, ...], most: Vopd) -> Iterator[tuple[Half, Half]]:
-    """The forms in which two instructions may be one, each as X first."""
+def pairs(
+    one: tuple[Half, ...], two: tuple[Half, ...], most: Vopd, numbers: bool = True
+) -> Iterator[tuple[Half, Half]]:
+    """The forms in which two instructions may be one, each as X first. numbers: of VGPRs matter."""
+    suit = fits if numbers else alike
     for a in one:
         for b in two:
-            if fits(a, b, most):
+            if suit(a, b, most):
                 yield a, b
-            if fits(b, a, most):
+            if suit(b, a, most):
                 yield b, a

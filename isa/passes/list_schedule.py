@@ -47,6 +47,8 @@ class Pair:
     all that could execute at once, in about the compiler's order.
 
     commute: exchange src0 and src1 where the product is the same; of two NaNs another one's payload may come out.
+    latency: an instruction whose operands are still being computed is no partner yet; without, as where many waves hide
+             what one waits for: more pairs, in places where a wave by itself would wait.
     rule:    a bank rule of the cycle model.
 
     Requires:   nothing.
@@ -60,6 +62,7 @@ class Pair:
     """Whether what the longest way hangs on goes first, or what stands first in the text."""
 
     commute: bool = True
+    latency: bool = True
     rule: str = bank_rules.DEFAULT
 
     def run(self, program: Program) -> Program:
@@ -71,7 +74,7 @@ class Schedule(Pair):
     """List scheduling of each block: loads as early as their addresses are there, what the longest way hangs on first,
     pairs as `pair` forms them.
 
-    commute, rule: as of `pair`.
+    commute, latency, rule: as of `pair`.
 
     Requires, Guarantees, Leaves alone: as of `pair`.
     """
@@ -86,7 +89,7 @@ def _run(program: Program, options: Pair) -> Program:
 
     def reorder(function: Function, block: Block) -> list[Slot] | None:
         rows = rows_of(function, block)
-        return _Scheduler(rows, function, function.valu.entry[block.index], options).slots() if len(rows) > 1 else None
+        return Scheduler(rows, function, function.valu.entry[block.index], options).slots() if len(rows) > 1 else None
 
     for name in program.kernels:
         program = block_order.rewrite(program.kernel(name), reorder, hints.hinted)
@@ -109,11 +112,11 @@ def cycles_of(inst: Instruction) -> tuple[int, int]:
     return 1, 40 if desc.space == "scalar" else _MEMORY
 
 
-_Partner = tuple[int, Half, Half, tuple[Source, ...], int]
+Partner = tuple[int, Half, Half, tuple[Source, ...], int]
 """The other instruction of a pair; X and Y of it; what they read; what must have landed."""
 
 
-class _Scheduler:
+class Scheduler:
     """One block on its way into another order."""
 
     def __init__(self, rows: Sequence[Row], function: Function, writes: valu_writes.State, options: Pair) -> None:
@@ -132,10 +135,12 @@ class _Scheduler:
         self.rule = bank_rules.RULES[options.rule]
         self.drain = round(rdna3.values()["valu_to_lds"])
         self.height = self._heights()
-        self.forms: dict[tuple[int, int], list[_Partner]] = {}
+        self.forms: dict[tuple[int, int], list[Partner]] = {}
 
     def _delay(self, earlier: int, later: int, why: Why) -> int:
         """Cycles from the issue of one until that of another that stays behind it."""
+        if not self.options.latency:
+            return 0
         if why == Why.RAW:
             valu, memory = self.rows[earlier].desc.is_valu, self.rows[later].desc.drains_valu
             return self.drain if valu and memory else self.cycles[earlier][1]
@@ -216,13 +221,13 @@ class _Scheduler:
         assert best is not None
         return best[1:]
 
-    def _partners(self, i: int, duals: list[int], left: list[int]) -> list[_Partner]:
+    def _partners(self, i: int, duals: list[int], left: list[int]) -> list[Partner]:
         """What an instruction can go into now: each form of each pair."""
         behind = [j for j, why in self.after[i].items() if why == Why.WAR and left[j] == 1 and self.halves[j]]
         under_way = valu_writes.under_way(self.writes)
         return [found for j in (*duals, *behind) if j != i for found in self._forms(i, j) if not found[4] & under_way]
 
-    def _forms(self, i: int, j: int) -> list[_Partner]:
+    def _forms(self, i: int, j: int) -> list[Partner]:
         if (i, j) not in self.forms:
             both = dual_issue.pairs(self.halves[i], self.halves[j], self.most)
             self.forms[i, j] = [(j, x, y, _reads(x, y), dual_issue.gathered(x, y)) for x, y in both]

@@ -29,6 +29,7 @@ from isa.passes.hints import Clause, DelayAlu
 from isa.passes.list_schedule import Pair, Schedule
 from isa.passes.relax_waits import RelaxWaits
 from isa.passes.rename_banks import RenameBanks
+from isa.passes.rename_pairs import RenamePairs
 from isa.passes.spread_loads import SpreadLoads
 from isa.passes.unroll import Unroll
 from isa.passes.vopd_interlock import VopdInterlock
@@ -44,7 +45,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode, SpreadLoads,
+    CuMode, SpreadLoads, RenamePairs,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]

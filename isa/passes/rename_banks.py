@@ -17,7 +17,7 @@ registers are used than leave the number of waves a SIMD what it was.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -251,10 +251,7 @@ class Colouring:
         else:
             if all(map(self.legal, old)) and self.total(where) < now:
                 return True
-        for o in old:
-            self._lift(o)
-        for o, before in old.items():
-            self._set(o, before)
+        self.restore(old)
         return False
 
     def _nearest(self, o: int) -> Iterator[int]:
@@ -290,6 +287,13 @@ class Colouring:
         self.shift[c] = shift
         for web in self.webs.clusters[c].webs:
             self.at[self.number(web)].add(web)
+
+    def restore(self, shifts: Mapping[int, int]) -> None:
+        """Puts clusters back, all at once."""
+        for c in shifts:
+            self._lift(c)
+        for c, shift in shifts.items():
+            self._set(c, shift)
 
     def put(self, c: int, shift: int) -> None:
         """Moves a cluster."""
