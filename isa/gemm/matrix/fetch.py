@@ -63,7 +63,7 @@ def place(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> It
         # row is wave * which + patch * part: a slot counts a patch's part 16 times
         yield f"v_mul_u32_u24_e32 {r.write}, {(FRAGMENT - 1) * side.patch}, {r.write}"
         yield f"v_add3_u32 {r.write}, {r.write}, {row}, {t}"
-        yield f"v_lshl_add_u32 {row}, {t}, {log2(max(side.near, side.patch) if side.paired else side.near)}, {row}"
+        yield f"v_lshl_add_u32 {row}, {t}, {log2(max(side.near, side.patch))}, {row}"
         yield f"v_mov_b32_e32 {t}, {r.write}"
     yield f"v_lshlrev_b32_e32 {r.write}, {log2(side.swizzle_step)}, {line}"
     yield f"v_xor_b32_e32 {t}, {t}, {r.write}"
@@ -173,7 +173,7 @@ def loads(side: MatrixSide, r: SideRegisters, ragged: bool) -> Iterator[str]:
 
 
 def _advance(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
-    yield from add64(r.base, *((str(side.element * side.depth), "0") if side.along_k else map(str, r.step.units())))
+    yield from add64(r.base, *((side.element * side.depth,) if side.along_k else r.step.units()))
 
 
 def _elements(side: MatrixSide, r: SideRegisters, j: int, lanes: str) -> Iterator[str]:
