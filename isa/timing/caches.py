@@ -75,8 +75,9 @@ def served(
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
         found = np.zeros((len(code.kind), 5), np.int64)
         this = Round(
-            first, resident, trace.grid[0], trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
-            int(beginnings is not None), trace.shift_x, trace.shift_y,
+            first, resident, trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
+            int(beginnings is not None), trace.place(np.arange(first, min(first + resident, trace.workgroups))),
+            trace.shift,
         )  # fmt: skip
         seen = native.call(
             "caches_play", code, r, op, this,

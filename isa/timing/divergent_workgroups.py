@@ -42,13 +42,13 @@ def apart(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int) 
     unit = max(sides, key=lambda unit: sum(map(len, paths_of[unit])))
     mine, paths = sides[unit], paths_of[unit]
     differ = [n for n, path in zip(mine, paths, strict=True) if path != first]
-    shift_x, shift_y, exact = found.shift_x, found.shift_y, True
+    shift, exact = found.shift, True
     if alike := [n for n in mine if n not in differ]:
-        shift_x, shift_y, exact = tracer.shifts(cfg, launch, (*probes, alike[-1]))
+        shift, _, exact = tracer.shifts(cfg, launch, (*probes, alike[-1]))
     recorded = tracer.follow(cfg, launch, (0, *differ))
     record = np.cumsum([n in differ for n in mine]) * np.array([n in differ for n in mine])
     beginnings = None
     if len(alike) < slots:
         beginnings = tracer.follow(cfg, launch, range(min(found.workgroups, units * slots)), BEGINNING)
     unit_apart = Apart(np.array(mine), record, beginnings)
-    return replace(found, recorded=recorded, shift_x=shift_x, shift_y=shift_y, exact=exact, apart=unit_apart)
+    return replace(found, recorded=recorded, shift=shift, exact=exact, apart=unit_apart)

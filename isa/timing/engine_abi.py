@@ -16,6 +16,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.timing import places
+
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -54,8 +56,8 @@ REGISTERS = VGPRS + 129
 ATOMIC = CLAUSED = 1
 """`Code.value` of a memory access that only L2 serves; of a scalar load in a clause, behind its first one."""
 
-LANES, BANKS, SECTOR = 32, 32, 32
-"""Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
+LANES, BANKS, SECTOR, AXES = 32, 32, 32, places.AXES
+"""Lanes of a wave; banks of LDS that an access can use; bytes of a sector; numbers of a workgroup's place."""
 
 OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
@@ -117,18 +119,16 @@ class Recorded(NamedTuple):
 class Work(NamedTuple):
     """What one unit runs.
 
-    record[g], x[g], y[g]: for each workgroup in order of dispatch, which recording it follows, and how far it lies
-    from it; shift_x[n], shift_y[n]: sectors by which instruction n's addresses move with x and y.
+    record[g], place[g, AXES]: for each workgroup in order of dispatch, which recording it follows, and how far it lies
+    from it; shift[n, AXES]: sectors by which instruction n's addresses move with the place.
     level[n, 5]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3; the share of its lines that
     miss L0; how many do in a round. Of its stores 0, the share that ends in L2, in L2 or L3. array[n]: the instruction
     that stands for those which load from n's array.
     """
 
     record: Ints
-    x: Ints
-    y: Ints
-    shift_x: Ints
-    shift_y: Ints
+    place: Ints
+    shift: Ints
     level: Floats
     array: Ints
 
@@ -208,14 +208,13 @@ class Played(NamedTuple):
 class Round(NamedTuple):
     """Workgroups `first` to `first + resident` of a launch, on the units of the chip (see `isa.timing.caches`).
 
-    grid_x, workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
+    workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
     arrays; limit: line accesses that are played; apart: 1 where each workgroup has a recording of its own, in their
-    order; shift_x, shift_y: as in `Work`.
+    order; place[resident, AXES], shift: as in `Work`.
     """
 
     first: int
     resident: int
-    grid_x: int
     workgroups: int
     waves: int
     units: int
@@ -223,8 +222,8 @@ class Round(NamedTuple):
     arrays: int
     limit: int
     apart: int
-    shift_x: Ints
-    shift_y: Ints
+    place: Ints
+    shift: Ints
 
 
 class Cache(NamedTuple):
@@ -249,5 +248,5 @@ STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
 CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
-    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED".split(),
+    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR AXES ATOMIC CLAUSED".split(),
 )

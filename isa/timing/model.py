@@ -105,10 +105,8 @@ class Prepared:
             record = np.zeros(len(ids), np.int64)
         return Work(
             record=record,
-            x=np.where(record == 0, ids % self.trace.grid[0], 0),
-            y=np.where(record == 0, ids // self.trace.grid[0], 0),
-            shift_x=self.trace.shift_x,
-            shift_y=self.trace.shift_y,
+            place=np.where(record[:, None] == 0, self.trace.place(ids), 0),
+            shift=self.trace.shift,
             level=self.level,
             array=self.array,
         )

@@ -27,6 +27,7 @@ from isa.sim import arguments
 from isa.targets import target
 from isa.timing import bank_rules, ensemble
 from isa.timing.cards import Card
+from isa.timing.dealt import dealt
 from isa.timing.divergent_workgroups import apart
 from isa.timing.ensemble import Timing
 from isa.timing.model import Prepared, Resources, prepare
@@ -122,7 +123,7 @@ class TimedLaunch:
         fits = occupancy(
             resources.vgprs, resources.lds, 32 * launch.waves, cu_mode=resources.cu_mode, target=target(self.on.arch)
         )
-        found = apart(cfg, launch, trace(cfg, launch), units, fits.workgroups)
+        found = apart(cfg, launch, dealt(cfg, launch, trace(cfg, launch)), units, fits.workgroups)
         return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)
 
     def timing(self, clock_mhz: float | None = None) -> Timing:

@@ -3,8 +3,8 @@ depend on what they load, which `isa.timing.tracer` refuses. Code at -O0 is such
 
 The kernel is translated with two kinds of notes between its instructions: a block was entered, an access has these
 addresses. Native code writes them into a log of rows of one length; whenever that is full Python takes it over, before
-the next block. Workgroup (0, 0) is recorded; the probes (1, 0), (0, 1) and the far corner show how addresses move with
-the grid, as in the tracer: `Trace.exact` says whether every address of an instruction moved by one distance, in sum.
+the next block. Workgroup (0, 0, 0) is recorded; its neighbours and the far corner show how addresses move with the
+grid, as in the tracer: `Trace.exact` says whether every address of an instruction moved by one distance, in sum.
 
 The workgroups really run, on the memory of a simulated card: what they store stays stored.
 
@@ -37,7 +37,7 @@ from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
 from isa.sim.tiers import Tiers, Version
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
-from isa.timing import native
+from isa.timing import native, places
 from isa.timing.engine_abi import Log
 from isa.timing.trace import Recorder, Trace
 
@@ -266,36 +266,31 @@ def record(
     cfg: Cfg, kernel: CompiledKernel, memory: DeviceMemory, target: HostTarget, grid: Triple, block: Triple,
     kernarg: bytes, dynamic_lds: int = 0,
 ) -> Trace:  # fmt: skip
-    """Run four workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by address
+    """Run up to five workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by address
     (`isa.timing.predict.cfg_of`). What `isa.sim.card.Card.launch` raises, and IsaError where a flat access goes to more
     than one space."""
     tiers = _compiled(kernel, target)
     waves = -(-block[0] * block[1] * block[2] // LANES)
-    gx, gy = grid[0], grid[1] * grid[2]
-    probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
-    probes = [(x, y) for x, y in dict.fromkeys(probes) if x < gx and y < gy]
+    probes = places.probes(grid)
     takers: list[_Taker] = []
-    for x, y in probes:
+    for number in probes:
         taker = _Taker(cfg, kernel, Recorder(cfg, waves) if not takers else None)
         _One(
-            tiers, y * gx + x, taker.take, kernel, memory, target, grid, block, kernarg, dynamic_lds
+            tiers, number, taker.take, kernel, memory, target, grid, block, kernarg, dynamic_lds
         ).follow()  # fmt: skip
         takers.append(taker)
     own = takers[0]
     assert own.recorder is not None
-    along, exact = {"x": np.zeros(len(cfg), np.int64), "y": np.zeros(len(cfg), np.int64)}, True
+    moved, alike = {}, True
     for position, (lanes, total) in own.sums.items():
-        moved = []
+        steps = []
         for taker in takers:
             count, there = taker.sums.get(position, (0, 0))
-            exact &= count == lanes and (there - total) % max(lanes, 1) == 0
-            moved.append((there - total) // max(lanes, 1) if count == lanes else 0)
-        by_probe = dict(zip(probes, moved, strict=True))
-        dx, dy = by_probe.get((1, 0), 0), by_probe.get((0, 1), 0)
-        exact &= all(step == x * dx + y * dy for (x, y), step in by_probe.items())
-        exact &= dx % 32 == 0 and dy % 32 == 0
-        along["x"][position], along["y"][position] = dx // 32, dy // 32
+            alike &= count == lanes and (there - total) % max(lanes, 1) == 0
+            steps.append((there - total) // max(lanes, 1) if count == lanes else 0)
+        moved[position] = np.array(steps)
+    shift, straight, whole = places.fitted(places.in_grid(grid, probes), moved, len(cfg))
     return Trace(
-        own.recorder.finish(), waves, (gx, gy), along["x"], along["y"], exact, dict(own.recorder.spaces),
-        costliest=own.recorder.costliest,
+        own.recorder.finish(), waves, grid, shift, alike and straight and whole, straight,
+        spaces=dict(own.recorder.spaces), costliest=own.recorder.costliest,
     )  # fmt: skip

@@ -8,13 +8,14 @@ Whatever executes a kernel records by calling
 and the model needs nothing else: no values. `Recorder.finish` turns addresses into LDS cycles and sectors
 (`isa.timing.coalescing`) and gives a `Trace`. Kernel 8 at 4096 takes about 1.5 MB a workgroup.
 
-Workgroups that were not recorded follow the recorded one, with their addresses shifted. `shift_x` and `shift_y` say how
-far (in sectors) each instruction's addresses move with the workgroup's x and y; they are measured on probe workgroups
-and `exact` says whether each probe agreed in every access.
+Workgroups that were not recorded follow the recorded one, with their addresses shifted. `shift` says how far (in
+sectors) each instruction's addresses move with the workgroup's place (`isa.timing.places`); it is measured on probe
+workgroups and `exact` says whether each probe agreed in every access.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from isa.analysis.cfg import Cfg
 from isa.semantics.describe import width
-from isa.timing import coalescing
+from isa.timing import coalescing, places
 from isa.timing.engine_abi import Recorded
 
 _CHUNK = 1 << 16  # accesses kept as addresses before they are collapsed
@@ -45,8 +46,9 @@ class Apart:
 class Trace:
     """One recorded workgroup of a launch, and how the others differ from it.
 
-    grid: workgroups in x and y (z folded into y); waves: of a workgroup.
-    shift_x, shift_y: int64[n instructions], sectors.
+    grid: workgroups in x, y and z; waves: of a workgroup.
+    shift: int64[n instructions, AXES], sectors. places: int64[workgroups, AXES]; None: those in the grid.
+    straight: whether the addresses of all probes move in straight lines; exact says so of every lane and path.
     spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
     apart: where workgroups take different paths.
     costliest: the LDS access of each instruction that takes most cycles: byte addresses int64[32], mask.
@@ -54,17 +56,22 @@ class Trace:
 
     recorded: Recorded
     waves: int
-    grid: tuple[int, int]
-    shift_x: np.ndarray
-    shift_y: np.ndarray
+    grid: places.Triple
+    shift: np.ndarray
     exact: bool
+    straight: bool = True
+    places: np.ndarray | None = None
     spaces: Mapping[int, str] = field(default_factory=dict)
     apart: Apart | None = None
     costliest: Mapping[int, tuple[np.ndarray, int]] = field(default_factory=dict)
 
     @property
     def workgroups(self) -> int:
-        return self.grid[0] * self.grid[1]
+        return math.prod(self.grid)
+
+    def place(self, numbers: np.ndarray) -> np.ndarray:
+        """int64[n, AXES]: of workgroups by their numbers."""
+        return places.in_grid(self.grid, numbers) if self.places is None else self.places[numbers]
 
 
 @dataclass

@@ -4,12 +4,12 @@ Each basic block's needed instructions become one Python function (`isa.timing.e
 recorded workgroups at once (arrays (waves, 32) a VGPR, (waves, 1) an SGPR). Waves that branch differently part and go
 on by themselves. Barriers need no care: nothing that flows through LDS is in the slice.
 
-Four workgroups run side by side: (0, 0), which is recorded, and the probes (1, 0), (0, 1) and the far corner, which
-show how addresses move with the grid.
+Some workgroups run side by side: (0, 0, 0), which is recorded, and the probes, its neighbours and the far corner, which
+show how addresses move with the grid (`isa.timing.places`).
 
 Limits: a path of more than LONGEST basic blocks is refused, as most likely it has no end; so are kernels whose path or
 addresses depend on loaded data (`slicing`); scalar loads are served from `TracedLaunch.memory` only (kernel arguments,
-dispatch packet). A workgroup of the probes that takes another path than (0, 0) makes the trace inexact, which it says.
+dispatch packet). A workgroup of the probes that takes another path than (0, 0, 0) makes the trace inexact, which it says.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from isa.analysis.cfg import Block, Cfg
 from isa.errors import IsaError
 from isa.registers import EXEC_LO
 from isa.semantics.wave_start import work_item_ids
+from isa.timing import places
 from isa.timing.emitter import Emitter, Followed, mask_of
 from isa.timing.engine_abi import Recorded
 from isa.timing.slicing import slice_of
@@ -34,6 +35,10 @@ LONGEST = 1 << 21
 """Basic blocks on the path of a wave."""
 _ALL = 0xFFFFFFFF
 """The mask of all lanes."""
+_MOVING = "global", "flat"
+"""Spaces in which addresses move with the grid."""
+_SIDE_BY_SIDE = 4096
+"""Workgroups of which one wave each is followed."""
 
 
 @dataclass(frozen=True)
@@ -102,16 +107,14 @@ def _code_of(cfg: Cfg, launch: TracedLaunch) -> _Code:
 def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | None = None) -> Recorded:
     """Record workgroups by their numbers, each for itself; wave i of the r-th has row r * launch.waves + i. last: None,
     or accesses of a wave after which it is left; LDS is then left out."""
-    gx = launch.grid[0]
-    run = _Run(cfg, _code_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), last)
+    run = _Run(cfg, _code_of(cfg, launch), launch, numbers, len(numbers), last)
     run.go()
     return run.recorder.finish()
 
 
 def paths(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]:
     """Of each of these workgroups, something that is equal for those that take the same path."""
-    gx = launch.grid[0]
-    run = _Run(cfg, _code_of(cfg, launch), launch, [(n % gx, n // gx) for n in numbers], len(numbers), 1 << 62)
+    run = _Run(cfg, _code_of(cfg, launch), launch, numbers, len(numbers), 1 << 62)
     run.recorder = Ways(cfg, launch.waves * len(numbers))
     run.go()
     found = run.recorder.finish()
@@ -119,49 +122,79 @@ def paths(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]
     return [b"|".join(rows[i : i + launch.waves]) for i in range(0, len(rows), launch.waves)]
 
 
-def shifts(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray, bool]:
-    """How far each instruction's addresses move with x and y, by workgroup 0 and others that take its path: sectors,
-    and whether all agree (`Trace`)."""
-    gx = launch.grid[0]
-    probes = list(dict.fromkeys((n % gx, n // gx) for n in (0, *numbers)))
-    run = _Run(cfg, _code_of(cfg, launch), launch, probes)
+def first_addresses(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int) -> dict[int, np.ndarray]:
+    """Of the first `last` accesses of each of these workgroups' first wave, where its first lane begins: position of an
+    instruction -> a byte address of each workgroup. Left out is what some workgroups come to by themselves, or without
+    that lane."""
+    parts = []
+    for begin in range(0, len(numbers), _SIDE_BY_SIDE):
+        some = numbers[begin : begin + _SIDE_BY_SIDE]
+        run = _Run(cfg, _code_of(cfg, launch), launch, some, len(some), last, waves=1)
+        run.recorder = first = _Firsts(cfg, len(some))
+        run.go()
+        parts.append(first.addresses)
+    return {at: np.concatenate([part[at] for part in parts]) for at in parts[0] if all(at in part for part in parts)}
+
+
+class _Firsts(Recorder):
+    """Keeps addresses of the first lane in the first visit that all waves make."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.addresses: dict[int, np.ndarray] = {}
+
+    def visit(
+        self, block: int, positions: np.ndarray, waves: np.ndarray, addresses: np.ndarray, masks: np.ndarray
+    ) -> None:
+        self._order[waves] += len(positions)
+        for position, lanes, on in zip(positions.tolist(), addresses, masks, strict=True):
+            access = self.cfg.instructions[position].desc.access
+            together = len(waves) == self.waves and access is not None and access.space in _MOVING
+            if together and position not in self.addresses and (on & 1).all():
+                self.addresses[position] = lanes[:, 0].copy()
+
+
+def shifts(
+    cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], all_: np.ndarray | None = None
+) -> tuple[np.ndarray, bool, bool]:
+    """How far each instruction's addresses move with a workgroup's place, by workgroup 0 and others; see `_Run.shifts`.
+    """
+    run = _Run(cfg, _code_of(cfg, launch), launch, list(dict.fromkeys((0, *numbers))))
     run.go()
-    return run.shifts()
+    return run.shifts(all_)
 
 
 def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
-    gx, gy = launch.grid[0], launch.grid[1] * launch.grid[2]
-    probes = [(0, 0), (1, 0), (0, 1), (gx - 1, gy - 1)]
-    probes = [(x, y) for x, y in dict.fromkeys(probes) if x < gx and y < gy]
-    run = _Run(cfg, _code_of(cfg, launch), launch, probes)
+    run = _Run(cfg, _code_of(cfg, launch), launch, places.probes(launch.grid))
     run.go()
-    shift_x, shift_y, exact = run.shifts()
+    shift, straight, exact = run.shifts()
     return Trace(
-        run.recorder.finish(), launch.waves, (gx, gy), shift_x, shift_y, exact, costliest=run.recorder.costliest
+        run.recorder.finish(), launch.waves, launch.grid, shift, exact, straight, costliest=run.recorder.costliest
     )
 
 
 class _Run:
-    """Workgroups `probes` side by side, the first `recorded` of which are recorded. last: None, or after how many
-    accesses of a wave, LDS left out, nobody needs to know more."""
+    """Workgroups `probes`, by number, side by side, the first `recorded` of which are recorded. last: None, or after
+    how many accesses of a wave, LDS left out, nobody needs to know more. waves: of each workgroup the first ones."""
 
     def __init__(
-        self, cfg: Cfg, code: _Code, launch: TracedLaunch, probes: list[tuple[int, int]], recorded: int = 1,
-        last: int | None = None,
+        self, cfg: Cfg, code: _Code, launch: TracedLaunch, probes: Sequence[int], recorded: int = 1,
+        last: int | None = None, waves: int | None = None,
     ) -> None:  # fmt: skip
         self.cfg, self.code, self.launch, self.probes, self.last = cfg, code, launch, probes, last
-        self.own = launch.waves * recorded
+        self.waves = waves or launch.waves
+        self.own = self.waves * recorded
         self.recorder = Recorder(cfg, self.own)
         self.buffers: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.moved: dict[int, np.ndarray] = {}
         # Scratch lies elsewhere for each wave and LDS for each workgroup: only the rest moves with the grid.
         spaces = [inst.desc.access.space if inst.desc.access else "" for inst in cfg.instructions]
-        self.probed = np.array([space in ("global", "flat") and len(probes) > recorded for space in spaces])
+        self.probed = np.array([space in _MOVING and len(probes) > recorded for space in spaces])
         self.agreed = True
 
     def go(self) -> None:
-        work = [(np.arange(self.launch.waves * len(self.probes)), 0, 0, *self._start())]
+        work = [(np.arange(self.waves * len(self.probes)), 0, 0, *self._start())]
         while work:
             rows, block, passed, v, s, f, c = work.pop()
             while True:
@@ -198,10 +231,10 @@ class _Run:
                 rows, block = rows[taken], target
 
     def _endless(self, rows: np.ndarray, block: int) -> IsaError:
-        x, y = self.probes[int(rows[0]) // self.launch.waves]
+        x, y, z = places.in_grid(self.launch.grid, self.probes)[int(rows[0]) // self.waves]
         at = self.cfg.instructions[self.cfg.blocks[block].start]
         return IsaError(
-            f"workgroup ({x}, {y}) has gone through {LONGEST} basic blocks and not ended",
+            f"workgroup ({x}, {y}, {z}) has gone through {LONGEST} basic blocks and not ended",
             expected="a launch that ends", got=f"{at} at {at.address or 0:#x}, where it is",
             hint="are grid, block and arguments what the kernel is made for?",
         )  # fmt: skip
@@ -212,7 +245,7 @@ class _Run:
 
     def _start(self) -> tuple[list, list, dict, list]:
         """Registers at the first instruction (RDNA3 ISA guide 3; LLVM AMDGPU "Initial Kernel Execution State")."""
-        launch, n = self.launch, self.launch.waves
+        launch, n = self.launch, self.waves
         waves = n * len(self.probes)
         zero = np.zeros((waves, 1), np.uint32)
         v: list[np.ndarray] = [np.zeros((waves, 32), np.uint32)] * 256
@@ -225,10 +258,9 @@ class _Run:
         s[EXEC_LO.index] = np.tile(mask_of(on), (len(self.probes), 1))
         for number, value in launch.sgprs:
             s[number] = zero + np.uint32(value)
-        places = [(x, y % launch.grid[1], y // launch.grid[1]) for x, y in self.probes]
         for axis, number in launch.workgroup_sgprs:
-            column = [place["xyz".index(axis)] for place in places]
-            s[number] = np.repeat(np.array(column, np.uint32), n)[:, None]
+            column = places.in_grid(launch.grid, self.probes)[:, "xyz".index(axis)]
+            s[number] = np.repeat(column.astype(np.uint32), n)[:, None]
         return v, s, {}, [np.zeros((waves, 1), np.bool_)]
 
     def _load(self, address: np.ndarray, count: int) -> list[np.ndarray]:
@@ -253,7 +285,7 @@ class _Run:
     def _record(
         self, block: int, positions: np.ndarray, rows: np.ndarray, addresses: np.ndarray, masks: np.ndarray
     ) -> None:
-        n, own = self.launch.waves, int((rows < self.own).sum())
+        n, own = self.waves, int((rows < self.own).sum())
         if own:
             self.recorder.visit(block, positions, rows[:own], addresses[:, :own], masks[:, :own])
         probed = np.flatnonzero(self.probed[positions])
@@ -275,19 +307,11 @@ class _Run:
             known = self.moved.setdefault(int(positions[k]), steps[:, 0])
             self.agreed &= bool((steps == known[:, None]).all())
 
-    def shifts(self) -> tuple[np.ndarray, np.ndarray, bool]:
-        """Sectors by which each instruction's addresses move with x and y, and whether the far corner agrees."""
-        count = len(self.cfg)
-        along = {"x": np.zeros(count, np.int64), "y": np.zeros(count, np.int64)}
-        exact = self.agreed
-        for position, step in self.moved.items():
-            by_probe = dict(zip(self.probes, step, strict=True))
-            dx, dy = int(by_probe.get((1, 0), 0)), int(by_probe.get((0, 1), 0))
-            for (x, y), moved in by_probe.items():
-                exact &= int(moved) == x * dx + y * dy
-            exact &= dx % 32 == 0 and dy % 32 == 0
-            along["x"][position], along["y"][position] = dx // 32, dy // 32
-        return along["x"], along["y"], exact
+    def shifts(self, all_: np.ndarray | None = None) -> tuple[np.ndarray, bool, bool]:
+        """`Trace.shift`, straight and exact. all_: places of all workgroups, if not those in the grid."""
+        mine = places.in_grid(self.launch.grid, self.probes) if all_ is None else all_[np.array(self.probes)]
+        shift, straight, whole = places.fitted(mine, self.moved, len(self.cfg))
+        return shift, straight, self.agreed and straight and whole
 
 
 def _part(v: list, s: list, f: dict, c: list, keep: np.ndarray) -> tuple[list, list, dict, list]:

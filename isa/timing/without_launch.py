@@ -22,6 +22,7 @@ from isa.timing.cards import Card
 from isa.timing.decode import decode
 from isa.timing.engine_abi import Recorded
 from isa.timing.model import Prepared, Resources
+from isa.timing.places import AXES
 from isa.timing.trace import Trace
 
 ROUNDS = 12
@@ -39,8 +40,7 @@ def prepare(cfg: Cfg, resources: Resources, threads: int, on: Card, bank_rule: s
     units = on.cus if resources.cu_mode else on.wgps
     n = len(code.kind)
     trace = Trace(
-        _recorded(cfg, code, waves), waves, (2 * units * fits.workgroups, 1), np.zeros(n, np.int64),
-        np.zeros(n, np.int64), True,
+        _recorded(cfg, code, waves), waves, (2 * units * fits.workgroups, 1, 1), np.zeros((n, AXES), np.int64), True,
     )  # fmt: skip
     level = np.tile([0.0, 1.0, 1.0, 1.0, 0.0], (n, 1))
     return Prepared(cfg, code, trace, resources, numbers, on, fits, level, np.arange(n))

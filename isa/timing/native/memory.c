@@ -78,7 +78,7 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
     cu->path = begin_path + e->code->path[i];
     int64_t first = e->rec->sector_at[w->mem_pos], last = e->rec->sector_at[w->mem_pos + 1];
     w->mem_pos++;
-    int64_t shift = work->x[w->workgroup] * work->shift_x[i] + work->y[w->workgroup] * work->shift_y[i];
+    int64_t shift = distance(work->place + AXES * w->workgroup, work->shift + AXES * i);
     if (e->code->private[i])
         shift = (row + 1) << 32;
     double begin_ta = later(begin_path, cu->ta);

@@ -63,8 +63,8 @@ def test_whole_tiles_follow_workgroup_0_and_ranges_are_followed_by_themselves() 
 def test_whole_tiles_move_and_find_in_caches_as_those_of_the_plain_kernel() -> None:
     p = Parameters(stream_k=True)
     mixed, plain = (prepared(2048, 4096, 256, work) for work in (Work(p, 32, 512, 32, 32, 480, 96), None))
-    for moves in ("shift_x", "shift_y"):
-        of_mixed, of_plain = (set(getattr(ready.trace, moves).tolist()) for ready in (mixed, plain))
+    for axis in range(2):
+        of_mixed, of_plain = (set(ready.trace.shift[:, axis].tolist()) for ready in (mixed, plain))
         assert {0} < of_plain <= of_mixed
     lines = [run(ready, 2500).lines for ready in (mixed, plain)]
     assert lines[0][2:] == pytest.approx(lines[1][2:], rel=0.2)

@@ -84,9 +84,8 @@ def test_the_recording_is_the_trace(grid: tuple[int, int, int], items: int) -> N
     assert followed is not None
     for name, array in found.recorded._asdict().items():
         assert np.array_equal(array, getattr(followed.recorded, name)), name
-    assert np.array_equal(found.shift_x, followed.shift_x)
-    assert np.array_equal(found.shift_y, followed.shift_y)
-    assert found.exact == followed.exact
+    assert np.array_equal(found.shift, followed.shift)
+    assert (found.exact, found.straight) == (followed.exact, followed.straight)
     assert found.spaces == {}
 
 

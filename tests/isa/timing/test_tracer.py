@@ -60,7 +60,7 @@ def test_a_path_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(tracer, "LONGEST", 5)
     trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1)))  # 5 blocks
     monkeypatch.setattr(tracer, "LONGEST", 4)
-    with pytest.raises(IsaError, match=r"workgroup \(0, 0\) has gone through 4 basic blocks and not ended"):
+    with pytest.raises(IsaError, match=r"workgroup \(0, 0, 0\) has gone through 4 basic blocks and not ended"):
         trace(cfg_of(LOOP), TracedLaunch((1, 1, 1), (32, 1, 1)))
 
 
@@ -91,7 +91,7 @@ def test_workgroups_move_their_addresses() -> None:
     launch = TracedLaunch((4, 4, 1), (32, 1, 1), sgprs=((0, 0x8000),), workgroup_sgprs=(("x", 2), ("y", 3)))
     found = trace(cfg_of(text), launch)
     assert found.exact
-    assert (found.shift_x[4], found.shift_y[4]) == (512 // 32, 4096 // 32)
+    assert found.shift[4].tolist() == [512 // 32, 4096 // 32, 0]
 
 
 def test_one_half_of_a_pair_and_the_low_half_of_a_product_are_enough() -> None:
