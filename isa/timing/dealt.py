@@ -1,9 +1,9 @@
 """Kernels that deal tiles out to their workgroups in an order of their own: rows of tiles in groups, for one, so that
 workgroups that run at a time share what L2 holds (Triton's GROUP_M, `isa.gemm.matrix.order`).
 
-Their addresses do not go in straight lines with x, y and z. `dealt` follows the first wave of each workgroup through its
-first BEGINNING accesses and takes places from where these lie (`isa.timing.places.axes_of`): of a matrix product these
-are the rows and the columns of tiles, however they are numbered. Workgroups with small places then show, followed
+Their addresses do not go in straight lines with x, y and z. `dealt` follows the first wave of each workgroup through
+its first BEGINNING accesses and takes places from where these lie (`isa.timing.places.axes_of`): of a matrix product
+these are the rows and the columns of tiles, however they are numbered. Workgroups with small places then show, followed
 whole, how all other instructions move, and the far corner and the one in the middle whether that is so.
 
 Limits: launches of more than MOST workgroups keep the grid's axes, and so do kernels whose first addresses need more

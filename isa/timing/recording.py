@@ -266,9 +266,9 @@ def record(
     cfg: Cfg, kernel: CompiledKernel, memory: DeviceMemory, target: HostTarget, grid: Triple, block: Triple,
     kernarg: bytes, dynamic_lds: int = 0,
 ) -> Trace:  # fmt: skip
-    """Run up to five workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by address
-    (`isa.timing.predict.cfg_of`). What `isa.sim.card.Card.launch` raises, and IsaError where a flat access goes to more
-    than one space."""
+    """Run up to five workgroups of a launch on a simulated card's memory and record the first. cfg: the kernel's, by
+    address (`isa.timing.predict.cfg_of`). What `isa.sim.card.Card.launch` raises, and IsaError where a flat access goes
+    to more than one space."""
     tiers = _compiled(kernel, target)
     waves = -(-block[0] * block[1] * block[2] // LANES)
     probes = places.probes(grid)

@@ -9,7 +9,8 @@ show how addresses move with the grid (`isa.timing.places`).
 
 Limits: a path of more than LONGEST basic blocks is refused, as most likely it has no end; so are kernels whose path or
 addresses depend on loaded data (`slicing`); scalar loads are served from `TracedLaunch.memory` only (kernel arguments,
-dispatch packet). A workgroup of the probes that takes another path than (0, 0, 0) makes the trace inexact, which it says.
+dispatch packet). A workgroup of the probes that takes another path than (0, 0, 0) makes the trace inexact, and it says
+so.
 """
 
 from __future__ import annotations
@@ -157,8 +158,8 @@ class _Firsts(Recorder):
 def shifts(
     cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], all_: np.ndarray | None = None
 ) -> tuple[np.ndarray, bool, bool]:
-    """How far each instruction's addresses move with a workgroup's place, by workgroup 0 and others; see `_Run.shifts`.
-    """
+    """How far each instruction's addresses move with a workgroup's place, by workgroup 0 and others. all_: as in
+    `_Run.shifts`."""
     run = _Run(cfg, _code_of(cfg, launch), launch, list(dict.fromkeys((0, *numbers))))
     run.go()
     return run.shifts(all_)

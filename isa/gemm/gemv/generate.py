@@ -40,7 +40,8 @@ def generate(p: GemvParameters, name: str, *, arch: str = "gfx1100", file: str |
 def _lines(p: GemvParameters, r: GemvRegisters, label: str) -> Iterator[str]:
     s = SCALARS
     lane = r.free.sub(0)
-    yield from frame.place_and_arguments(p)
+    yield from frame.place(p)
+    yield from frame.arguments()
     for name, base in (("weight_scales", s.scales), ("weight_zeros", s.zeros)):
         if p.group and name in p.vectors:
             yield f"s_load_b64 {base}, {s.kernarg}, {p.vectors[name]:#x}"

@@ -22,11 +22,15 @@ def program(
     return parse(text, file or f"{name}.s")
 
 
-def place_and_arguments(p: ElementTypes) -> Iterator[str]:
-    """Where the workgroup's tile begins, before the arguments take the workgroup's place."""
+def place(p: ElementTypes) -> Iterator[str]:
+    """Where the workgroup's tile begins; before `arguments`, which take the workgroup's place."""
+    yield f"s_mul_i32 {SCALARS.top}, {SCALARS.group_y}, {p.rows}"
+    yield f"s_mul_i32 {SCALARS.left}, {SCALARS.group_x}, {p.columns}"
+
+
+def arguments() -> Iterator[str]:
+    """Loads of those that all have."""
     s = SCALARS
-    yield f"s_mul_i32 {s.top}, {s.group_y}, {p.rows}"
-    yield f"s_mul_i32 {s.left}, {s.group_x}, {p.columns}"
     yield f"s_load_b128 s[4:7], {s.kernarg}, 0x0"
     yield f"s_load_b64 {s.c}, {s.kernarg}, 0x10"
     yield f"s_load_b128 s[12:15], {s.kernarg}, 0x18"

@@ -11,7 +11,8 @@ reads or writes outside of the matrices.
 Epilogues (`isa.gemm.matrix.element`) take addresses of vectors of float behind beta: the bias, of N; the row scales, of
 M, and the column scales, of N.
 
-Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups.
+Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups; `isa.gemm.matrix.order` says which has
+which tile.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.asm.program import Program
-from isa.gemm.matrix import fetch, frame
+from isa.gemm.matrix import fetch, frame, order
 from isa.gemm.matrix.epilogue import epilogue
 from isa.gemm.matrix.k_block import fetches, k_block, ragged_fetches, stores
 from isa.gemm.matrix.parameters import MatrixParameters
@@ -38,7 +39,8 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     sides = list(zip(p.sides, (r.a, r.b), strict=True))
     t = iter(r.free)
     lane, part, u = next(t), next(t), next(t)
-    yield from frame.place_and_arguments(p)
+    yield from order.workgroup(p)
+    yield from frame.arguments()
     yield f"s_mov_b32 {s.all_lanes}, exec_lo"
     across = not all(side.along_k for side in p.sides)
     if across:
@@ -61,6 +63,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     for (side, own), (line, row) in zip(sides, places, strict=True):
         yield from fetch.place(side, own, line, row, u)
     yield "s_waitcnt lgkmcnt(0)"
+    yield from order.tile(p)
     for side, own in sides:
         yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, {log2(side.element)}"
     yield f"s_lshl_b32 {s.line_c}, {s.n}, {log2(p.result_bytes)}"

@@ -17,6 +17,7 @@ _LDS_BYTES = 65536
 _MOST_THREADS = 1024
 _LARGEST_INT = 2**31 - 1
 _EDGES = (16, 32, 64, 128)
+_GROUPS = (1, 2, 4, 8, 16, 32)
 FACTORS = {"f16": 2, "bf16": 2, "i8": 1}
 """Types of A and B, and their bytes."""
 RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
@@ -93,6 +94,7 @@ class MatrixParameters(ElementTypes):
     bias:    a vector of N f32 is added to each row of C; scales: of M and of N f32, sums are multiplied by both.
     activation: of C, one of ACTIVATIONS.
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
+    group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -110,6 +112,7 @@ class MatrixParameters(ElementTypes):
     bias: bool = False
     scales: bool = False
     activation: str = ""
+    group: int = 1
 
     stream_k = False
 
@@ -127,6 +130,7 @@ class MatrixParameters(ElementTypes):
         )  # fmt: skip
         must(self.depth in (16, 32, 64), "depth", "16, 32 or 64", self.depth)
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
+        must(self.group in _GROUPS, "group", f"one of {_GROUPS}", self.group)
         must(self.threads <= _MOST_THREADS, "a number of waves", f"{_MOST_THREADS // 32} at most", self.waves)
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)

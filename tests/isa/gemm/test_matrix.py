@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import struct
 
 import numpy as np
 import pytest
-from launching import launch, program
+from launching import NAME, image, launch, program
 
 from isa.analysis import cfg as flow_graph
 from isa.check import lint
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
 from isa.gemm.parameters import ParameterError
+from isa.object import code_object
 from isa.registers import Reg
 from isa.sim.dots import dot2
+from isa.timing import predict, tracer
 
 SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
 """One that the simulator translates in a second."""
@@ -36,6 +39,7 @@ VARIANTS = {
         f"layout {'nt'[a]}{'nt'[b]}": dataclasses.replace(SMALL, trans_a=bool(a), trans_b=bool(b))
         for a, b in itertools.product((0, 1), repeat=2)
     },
+    "rows of tiles in groups": dataclasses.replace(SMALL, trans_b=True, group=2),
     "patches of two lanes": dataclasses.replace(SMALL, depth=64, trans_a=True),
     "i8 patches of two lanes": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, trans_a=True),
     "i8 128 x 128": MatrixParameters(depth=64, factor="i8", result="i32", trans_a=True),
@@ -56,6 +60,7 @@ QUICK = [
     "i8 nn",
     "i8 tt",
     "i8 bf16 C",
+    "rows of tiles in groups",
     "i8 patches of two lanes",
 ]
 
@@ -138,6 +143,33 @@ def test_it_is_right_at_any_size(name: str) -> None:
     for size, (alpha, beta) in itertools.product(sizes, ((1.0, 0.0), (1.5, -0.5))):
         assert_right(p, *size, alpha, beta)
     assert_right(p, 2 * p.rows + 8, p.columns, 3 * p.depth, 1.0, 0.0)
+
+
+def test_groups_of_rows_of_tiles_with_a_row_left() -> None:
+    for size in ((5 * 64, 3 * 64, 20), (3 * 64 - 5, 4 * 64 - 3, 35)):
+        assert_right(VARIANTS["rows of tiles in groups"], *size, 1.5, -0.5)
+
+
+def tile_order(down: int, across: int, group: int) -> list[tuple[int, int]]:
+    """Row and column of the tile of each workgroup, as the order is meant."""
+    whole = down - down % group
+    grouped = [(g + row, column) for g in range(0, whole, group) for column in range(across) for row in range(group)]
+    return grouped + list(itertools.product(range(whole, down), range(across)))
+
+
+@pytest.mark.parametrize(("down", "across"), [(8, 5), (11, 6), (3, 7), (4, 1), (1, 1)])
+def test_workgroups_have_the_tiles_of_their_order(down: int, across: int) -> None:
+    """By the addresses from which their first waves load A and B."""
+    p = dataclasses.replace(SMALL, trans_b=True, group=4)
+    m, n, k = p.rows * down, p.columns * across, 64
+    kernarg = struct.pack("<QQQiiiff", 1 << 40, 2 << 40, 3 << 40, m, n, k, 1.0, 0.0)
+    code = code_object.load(image(p))
+    started = predict.launch_of(code.kernel(NAME), (across, down, 1), (p.threads, 1, 1), kernarg)
+    cfg = predict.cfg_of(code, code.kernel(NAME))
+    first = np.stack([*tracer.first_addresses(cfg, started, range(down * across), 4).values()])
+    rows, columns = (first[first[:, 0] >> 40 == side][0] - (side << 40) for side in (1, 2))
+    found = list(zip(rows // (2 * k * p.rows), columns // (2 * k * p.columns), strict=True))
+    assert found == tile_order(down, across, p.group)
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -1,6 +1,5 @@
 """Workgroups whose addresses go in no straight line with the grid, against each of them followed by itself."""
 
-
 import numpy as np
 import pytest
 
