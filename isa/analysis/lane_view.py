@@ -15,8 +15,9 @@ is, for SEARCH nodes at most.
 It costs something for each register that is asked for, and is meant for the few questions that `DefUse` leaves open
 (`Narrowed`).
 
-Limits: what two lanes do to each other (v_readlane_b32) is taken for any lane's; conditions on the same data are taken
-to be independent where they are computed anew.
+Limits: what two lanes do to each other (v_readlane_b32) is taken for any lane's. v_readfirstlane_b32 is shown to see
+what lanes hold that are on; that it takes lane 0 where none is, only `defs_of` counts. Conditions on the same data are
+taken to be independent where they are computed anew.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class LaneView:
         cfg, on = self.cfg, self.graph.is_on(node)
         for i in touching:
             inst, uses, defs = cfg.instructions[i], cfg.uses[i], cfg.defs[i]
-            seen = on or regset.across_lanes(inst)
+            seen = on or (regset.across_lanes(inst) and inst.desc.name != "v_readfirstlane_b32")
             if any(uses >> n & 1 and (seen or n >= 256) for n in numbers):
                 found.setdefault(i, set()).update(rows)
             if i in self.graph.calls:
