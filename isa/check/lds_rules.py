@@ -128,7 +128,7 @@ def _shapes(threads: int, dimensions: int) -> list[tuple[int, int, int]]:
     """Workgroups of so many work-items: in one dimension one; else those with rows as long as code likes them."""
     if dimensions < 2:
         return [(threads, 1, 1)]
-    rows = [x for x in (LANES, LANES // 2, threads) if threads % x == 0]
+    rows = [x for x in (LANES, LANES // 2, LANES // 4, threads) if threads % x == 0]
     shapes = [(x, threads // x, 1) for x in rows]
     return shapes + ([(8, 8, threads // 64)] if dimensions > 2 and threads % 64 == 0 else [])
 

@@ -44,6 +44,12 @@ K thread##suffix(int *o, const int *x) { \\
 K halves##suffix(float *o, const float *x) { \\
   __shared__ float s[128]; int t = threadIdx.x; if (t < 64) s[t] = x[t]; else s[t] = 2 * x[t]; \\
   SYNC; o[t] = t < 64 ? s[t + 64] : s[t - 64]; } \\
+K rows##suffix(float *o, const float *x) { \\
+  __shared__ float s[16][64]; int t = threadIdx.x, y = threadIdx.y; float sum = 0; \\
+  for (int k = 0; k < 8; k++) s[y][8 * k + t] = x[64 * y + 8 * k + t]; \\
+  __builtin_amdgcn_wave_barrier(); \\
+  for (int k = 0; k < 8; k++) sum = sum * 3 + s[0][(64 * y + 8 * t + k + 256 * (ACROSS)) & 1023]; \\
+  o[8 * y + t] = sum; } \\
 K size##suffix(float *o, const float *x) { \\
   __shared__ float s[1024]; int t = threadIdx.x; s[t] = x[t]; SYNC; o[t] = s[blockDim.x - 1 - t]; }
 #define K extern "C" __global__ void __launch_bounds__(128)
@@ -60,7 +66,7 @@ def faults(found: list[Finding]) -> list[Finding]:
 def test_each_pattern_is_clean_and_its_race_is_found(level: str, compile_hip: Compile) -> None:
     text, image = compile_hip(SOURCE, flags=(level,))
     program, code = parse(text, "k.s"), code_object.load(image)
-    assert len(program.kernels) == 16
+    assert len(program.kernels) == 18
     for name in program.kernels:
         in_text = faults(lint_program(program, name, notes=False))
         # At -O0 the size of the workgroup goes through variables on the stack.
