@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from hipgemm.deadline import within
 from hipgemm.linting import lint
@@ -105,6 +105,12 @@ class Optimised:
     def gain(self) -> float:
         """Of the time."""
         return 1 - self.steps[-1].seconds / self.steps[0].seconds
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the program."""
+        steps = [{"passes": s.passes, "seconds": s.seconds, **asdict(s.figures)} for s in self.steps]
+        tried = {"tried": self.tried, "refused": dict(self.refused), "took_s": self.took_s}
+        return {"clock": self.clock, "gain": self.gain, "steps": steps, **tried}
 
 
 def of_launch(name: str, launch: Launch, on: Card) -> Clock:

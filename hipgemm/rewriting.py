@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hipgemm import optimise, proving
 from hipgemm.kernel_object import Kernel
@@ -57,6 +57,13 @@ class Outcome:
     def shown(self) -> str:
         """The kernel as its source calls it."""
         return source_name(self.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines; seconds are predicted, or of a clock without a launch ("no_launch" says why), in which case
+        they only compare."""
+        proof = self.proof and {"verdict": self.proof.verdict, "statement": self.proof.statement}
+        more = {"no_launch": self.why or None, "kept": self.kept or None, "proof": proof}
+        return {"kernel": self.name, **(self.found.to_dict() if self.found else {}), **more}
 
     @property
     def line(self) -> str:

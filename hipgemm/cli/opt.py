@@ -4,8 +4,10 @@ proof that they changed nothing it does."""
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ from isa.errors import IsaError
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
     from hipgemm.optimise import Clock
+    from hipgemm.rewriting import Outcome
     from isa.asm.program import Program
     from isa.object.code_object import CodeObject
 
@@ -46,12 +49,14 @@ if TYPE_CHECKING:
               help="Instead of a file: each kernel of Triton's cache. -o is the folder of overrides.")  # fmt: skip
 @click.option("--triton-dump", "dump", default=None, metavar="FOLDER", type=click.Path(path_type=Path),
               help="With it: what TRITON_KERNEL_DUMP=1 left.  [default: Triton's]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True,
+              help="Print a JSON object for each kernel, to stdout: what comes out needs -o then.")  # fmt: skip
 @problem_options()
 @launch_options
 @code_options
 def command(
     what: str | None, passes: str | None, budget: float, explain: bool, card_name: str, out: Path | None, wanted: bool,
-    cache: Path | None, dump: Path | None, problem: Problem, request: LaunchRequest, code: CodeOptions,
+    cache: Path | None, dump: Path | None, as_json: bool, problem: Problem, request: LaunchRequest, code: CodeOptions,
 ) -> None:  # fmt: skip
     """Run passes on assembly, on what the compiler makes of HIP source, on a code object, or on a kernel of the ladder.
 
@@ -69,6 +74,7 @@ def command(
     from hipgemm import optimise, proving
     from hipgemm.build import readable
     from hipgemm.cli import inputs
+    from hipgemm.rewriting import Outcome
     from isa.asm.emit import emit
     from isa.asm.program import Program
     from isa.passes import parse_pipeline, run_pipeline
@@ -78,6 +84,8 @@ def command(
     if cache is not None:
         if what is not None:
             raise click.UsageError("--triton-cache stands in the place of a file")
+        if as_json:
+            raise click.UsageError("--json does not go with --triton-cache")
         _triton(cache, dump, out, passes, budget, card_name)
         return
     if what is None:
@@ -88,36 +96,49 @@ def command(
     given = readable(kernel, arch=code.arch or "gfx1100", hipcc=code.hipcc)
     if not isinstance(given, Program):
         clocks = functools.partial(_clock, kernel, request=request, problem=problem, card_name=card_name)
-        unproven = _code_object(what, kernel, given, code.name, clocks, budget, passes, out)
+        outcomes = _code_object(what, kernel, given, code.name, clocks, budget, passes, out, as_json)
+        unproven = any(outcome.proof is not None and not outcome.proof.proved for outcome in outcomes)
         sys.exit(1 if wanted and unproven else 0)
     made = given
     names = [code.name] if code.name else list(given.kernels)
+    outcomes = [Outcome(name) for name in names]
     if passes is not None:
         for step, made in run_pipeline(given, passes, lambda k, after: f"{kernel.stem}.{k}-{after}.s", code.name or ""):
             click.echo(f"{step}: {'changed' if made is not given else 'nothing to do'}", err=True)
     else:
-        for name in names:
+        for k, name in enumerate(names):
             with steps() as say:
                 clock, why = _clock(kernel, given, name, request, problem, card_name)
                 same = functools.partial(_same, made, kernel, name)
                 found = optimise.optimise(made, name, clock, budget / len(names), say, same)
-            made = found.program
-            for line in optimise.table(found, name, why):
-                click.echo(line, err=True)
+            made, outcomes[k] = found.program, Outcome(name, found, why)
+            if not as_json:
+                _table(outcomes[k])
     if explain:
         for name in names:
             for line in optimise.explain(made, name):
                 click.echo(line, err=True)
     text = emit(made)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
+    if out is not None:
         inputs.write(out, text)
+    elif not as_json:
+        click.echo(text, nl=False)
     if wanted:
-        proofs = [proving.same(given, made, kernel, name) for name in names]
-        for proof in proofs:
-            click.echo(str(proof), err=True)
-        sys.exit(0 if all(proof.proved for proof in proofs) else 1)
+        outcomes = [replace(outcome, proof=proving.same(given, made, kernel, outcome.name)) for outcome in outcomes]
+    for outcome in outcomes:
+        if as_json:
+            click.echo(json.dumps(outcome.to_dict()))
+        elif outcome.proof is not None:
+            click.echo(str(outcome.proof), err=True)
+    sys.exit(0 if all(outcome.proof is None or outcome.proof.proved for outcome in outcomes) else 1)
+
+
+def _table(outcome: Outcome) -> None:
+    from hipgemm import optimise
+
+    if outcome.found is not None:
+        for line in optimise.table(outcome.found, outcome.name, outcome.why):
+            click.echo(line, err=True)
 
 
 def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
@@ -128,14 +149,14 @@ def _same(given: Program, kernel: Kernel, name: str, made: Program) -> bool:
 
 def _code_object(
     what: str, kernel: Kernel, given: CodeObject, name: str | None, clock: Callable[[Program, str], tuple[Clock, str]],
-    budget: float, passes: str | None, out: Path | None,
-) -> bool:  # fmt: skip
-    """Writes the code object with its kernels, or the one of that name, rewritten; whether one could not be proved."""
-    from hipgemm import optimise, rewriting
+    budget: float, passes: str | None, out: Path | None, as_json: bool,
+) -> list[Outcome]:  # fmt: skip
+    """Writes the code object with its kernels, or the one of that name, rewritten."""
+    from hipgemm import rewriting
     from hipgemm.cli import inputs
     from isa.object import bundle
 
-    if out is None and sys.stdout.isatty():
+    if out is None and not as_json and sys.stdout.isatty():
         raise IsaError(f"{what} is a code object, and so is what comes out", expected="-o FILE")
     names = [given.kernel(name, what).name] if name else list(given.kernels)
     assert isinstance(kernel.code, bytes)
@@ -143,16 +164,17 @@ def _code_object(
         search = rewriting.Search(clock, budget / max(len(names), 1), passes)
         made, outcomes = rewriting.of_code_object(kernel.code, names, search, kernel, say)
     for outcome in outcomes:
-        if outcome.found is not None:
-            for line in optimise.table(outcome.found, outcome.name, outcome.why):
-                click.echo(line, err=True)
-        click.echo(outcome.line, err=True)
+        if as_json:
+            click.echo(json.dumps(outcome.to_dict()))
+        else:
+            _table(outcome)
+            click.echo(outcome.line, err=True)
     whole = bundle.with_image(Path(what).read_bytes(), kernel.code, made) if Path(what).is_file() else None
-    if out is None:
-        click.echo(whole or made, nl=False)
-    else:
+    if out is not None:
         inputs.write(out, whole or made)
-    return any(outcome.proof is not None and not outcome.proof.proved for outcome in outcomes)
+    elif not as_json:
+        click.echo(whole or made, nl=False)
+    return outcomes
 
 
 def _triton(

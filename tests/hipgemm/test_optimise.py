@@ -1,6 +1,7 @@
 """`hipgemm opt` without --passes: what it finds is faster by the clock and proved, and what gains nothing stays."""
 
 import contextlib
+import json
 import time
 from pathlib import Path
 
@@ -54,6 +55,22 @@ def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
     before, after = (optimise.figures(parse(f.read_text()), "k") for f in (file, out))
     assert (before.matrix, after.matrix) == (4, 0)
     assert after.vgprs <= 96
+
+
+def test_json_says_what_the_table_says(tmp_path: Path) -> None:
+    """A named pass needs no search; stdout holds the objects alone."""
+    file = tmp_path / "w.s"
+    file.write_text(WMMA + FOOTER)
+    searched, named = (
+        json.loads(CliRunner().invoke(main, ["opt", str(file), "--json", *more]).stdout)
+        for more in (["--prove"], ["--passes", "rename-banks"])
+    )
+    assert searched["kernel"] == named["kernel"] == "k"
+    assert searched["proof"]["verdict"] == "proved"
+    assert [step["matrix"] for step in searched["steps"]] == [4, 0]
+    assert 0 < searched["gain"] < 0.5
+    assert named["proof"] is None
+    assert "steps" not in named
 
 
 def test_what_gains_nothing_stays() -> None:
