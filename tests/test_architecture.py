@@ -53,7 +53,6 @@ TYPES = {
     "isa.sim.matrices_llvm isa.sim.llvm_values": "the same",
     "isa.sim.scaled isa.sim.llvm_values": "the same",
     "isa.sim.writer isa.sim.llvm_values": "a writer is what values write themselves to",
-    "isa.sim.scalar_access isa.sim.registers": "accesses are a part of the registers' loop over strips",
     "isa.check.equivalence.terms isa.check.equivalence.bounds": "rules of terms ask for bounds, which are of terms",
     "hipgemm hipgemm.measure": "what the package offers, which comes when it is asked for",
     "hipgemm hipgemm.raw_kernel": "the same",

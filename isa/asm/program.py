@@ -165,10 +165,14 @@ class Instruction:
     @property
     def offset(self) -> int:
         """The `offset:` modifier as a number, 0 where there is none."""
-        value = self.modifier("offset", 0)
+        return self.number("offset")
+
+    def number(self, name: str) -> int:
+        """A modifier as a number, 0 where it is not given."""
+        value = self.modifier(name, 0)
         if not isinstance(value, int):
             raise self.error(
-                f"the offset of {self.mnemonic} is not a number", expected="offset:16", got=f"offset:{value}"
+                f"the {name} of {self.mnemonic} is not a number", expected=f"{name}:16", got=f"{name}:{value}"
             )
         return value
 

@@ -82,7 +82,6 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
     words = _descriptor(inst, rows)
     scalar_number, _, scalar = rows[-1]
     scalar_offset = sources.raw(scalar_number, scalar, "u32")
-    constant = inst.offset
 
     def at(engine: Engine) -> BufferPlace:
         low, high, records, rule_word = (engine.read_sgpr(w).to("u64") for w in words)
@@ -90,7 +89,7 @@ def place(inst: Instruction, sources: Sources, rows: Rows) -> Callable[[Engine],
         stride, swizzle, rule = high >> 16 & 0x3FFF, high >> 30 & 3, rule_word >> 28 & 3
         index = engine.read_vgpr(lane["idxen"].index).to("u64") if "idxen" in lane else zero
         index = index + select((rule_word >> 23 & 1) == 1, engine.lane_ids().to("u64"), zero)
-        offset = (engine.read_vgpr(lane["offen"].index).to("u64") if "offen" in lane else zero) + constant
+        offset = (engine.read_vgpr(lane["offen"].index).to("u64") if "offen" in lane else zero) + engine.offset(inst)
         linear = index * stride + offset
         element, group = swizzle + 1, (rule_word >> 21 & 3) + 3
         base = (low | (high & 0xFFFF) << 32) + scalar_offset(engine, None).to("u64")

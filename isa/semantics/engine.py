@@ -71,6 +71,10 @@ class Engine(Protocol):
     def read_scc(self) -> Value: ...
     def write_scc(self, value: Any) -> None: ...
 
+    def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> Any:
+        """The number that a memory instruction says by this modifier, 0 where it does not; or a scalar of that type
+        for it."""
+
     def special(self, name: str) -> Value:
         """u64: src_shared_base, src_shared_limit, src_private_base, src_private_limit."""
 
@@ -117,6 +121,9 @@ class Straight:
     """What engines have in common that follow values and leave control to others."""
 
     mode = FloatMode()
+
+    def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> Any:
+        return inst.number(name)
 
     def branch(self, inst: Instruction, condition: Any) -> None: ...
     def jump(self, target: Any) -> None: ...

@@ -23,7 +23,7 @@ from isa.semantics.describe import Access, Description, Role, bit_width, width
 from isa.semantics.engine import Engine, Request
 from isa.semantics.operands import Put, Sources, put_words, value_type, words_of, writer
 from isa.semantics.typed_access import typed
-from isa.semantics.values import Value, select
+from isa.semantics.values import Number, Value, select
 
 Addresses = Callable[[Engine], Sequence[Value]]
 
@@ -73,7 +73,7 @@ def memory(inst: Instruction, desc: Description, access: Access) -> Callable[[En
         values = tuple(v for read in elements for v in read(engine))
         if access.pair:  # two exchanges, the first address first (16.15, DS_STOREXCHG_2ADDR_RTN_B32)
             olds = [engine.atomic(at, body, (new,)) for at, new in zip(places, values, strict=True)]
-            if _offset(inst, "offset0") == _offset(inst, "offset1"):
+            if inst.number("offset0") == inst.number("offset1"):
                 olds[1] = olds[0]
             return [put_words(engine, results[0][2], [word for old in olds for word in words_of(old)], places[0].mask)]
         old = engine.atomic(places[0], body, values)
@@ -186,33 +186,32 @@ def _addresses(
     inst: Instruction, access: Access, sources: Sources, reads: list[tuple[int, Role, Operand]]
 ) -> Addresses:
     number, _, first = reads[0] if reads else (0, None, None)
-    offset = inst.offset
     if access.by_lane and access.space == "global":
         scalar_number, _, scalar = next(row for row in reads if row[1].kind == "sa")
         if isinstance(scalar, Special):
             raise inst.error(f"{inst.mnemonic} without a scalar address", expected="a pair of SGPRs", got=str(scalar))
         start = sources.raw(scalar_number, scalar, "u64")
-        return lambda e: [_plus(start(e, None) + (e.lane_ids() * 4).to("u64"), offset)]
+        return lambda e: [_plus(start(e, None) + (e.lane_ids() * 4).to("u64"), e.offset(inst))]
     if access.by_lane:
-        return lambda e: [e.lane_ids() * 4 + (e.read_sgpr(M0.index) & 0xFFFF) + offset]
+        return lambda e: [e.lane_ids() * 4 + (e.read_sgpr(M0.index) & 0xFFFF) + e.offset(inst, type_="u32")]
     assert first is not None
     if access.space == "lds":
         base = sources.raw(number, first, "u32")
         if access.aligned:
-            return lambda e: [(base(e, None) + offset) & (1 << 16) - bit_width(access.element) // 8]
+            last = (1 << 16) - bit_width(access.element) // 8
+            return lambda e: [(base(e, None) + e.offset(inst, type_="u32")) & last]
         if not access.pair:
-            return lambda e: [base(e, None) + offset]
+            return lambda e: [base(e, None) + e.offset(inst, type_="u32")]
         unit = bit_width(access.element) // 8 * access.pair
-        offsets = [_offset(inst, name) * unit for name in ("offset0", "offset1")]
 
         def two(engine: Engine) -> list[Value]:
             at = base(engine, None)
-            return [at + distance for distance in offsets]
+            return [at + engine.offset(inst, name, "u32") * unit for name in ("offset0", "offset1")]
 
         return two
     if access.space == "flat":
         wide = sources.raw(number, first, "u64")
-        return lambda e: [_plus(wide(e, None), offset)]
+        return lambda e: [_plus(wide(e, None), e.offset(inst))]
     if access.space == "scalar":
         base = sources.raw(number, first, "u64")
         extra_number, _, extra = reads[1]
@@ -222,14 +221,14 @@ def _addresses(
             value = extra.value & 0x1FFFFF
             return lambda e: [_plus(base(e, None), value - (1 << 21) if value >> 20 else value)]
         index = sources.raw(extra_number, extra, "u32")
-        return lambda e: [_plus(base(e, None) + index(e, None).to("u64"), offset)]
+        return lambda e: [_plus(base(e, None) + index(e, None).to("u64"), inst.offset)]
     scalar_number, _, scalar = next((n, role, o) for n, role, o in reads if role.kind == "sa")
     if access.space == "scratch":
         places = ((number, first), (scalar_number, scalar))
         parts = [sources.raw(n, part, "u32") for n, part in places if not isinstance(part, Special)]
 
         def scratch(engine: Engine) -> list[Value]:
-            address = engine.constant("u32", offset)
+            address = engine.constant("u32", 0) + engine.offset(inst, type_="u32")
             for part in parts:
                 address = address + part(engine, None)
             return [address]
@@ -237,19 +236,15 @@ def _addresses(
         return scratch
     if isinstance(scalar, Special):
         pair = sources.raw(number, first, "u64")
-        return lambda e: [_plus(pair(e, None), offset)]
+        return lambda e: [_plus(pair(e, None), e.offset(inst))]
     base, lane = sources.raw(scalar_number, scalar, "u64"), sources.raw(number, first, "u32")
-    return lambda e: [_plus(base(e, None) + lane(e, None).to("u64"), offset)]
+    return lambda e: [_plus(base(e, None) + lane(e, None).to("u64"), e.offset(inst))]
 
 
-def _plus(address: Value, offset: int) -> Value:
-    return address + (offset & (1 << 64) - 1) if offset else address
-
-
-def _offset(inst: Instruction, name: str) -> int:
-    value = inst.modifier(name, 0)
-    assert isinstance(value, int)
-    return value
+def _plus(address: Value, offset: Number) -> Value:
+    if isinstance(offset, int):
+        return address + (offset & (1 << 64) - 1) if offset else address
+    return address + offset
 
 
 def _words(role: Role, operand: Operand, access: Access) -> Callable[[Engine], tuple[Value, ...]]:

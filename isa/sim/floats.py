@@ -9,13 +9,15 @@ guide, V_RCP_F32 and its kind), for sin and cos within a few near their zeros.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
 from isa.sim.halves import float_from_half, round_half
-from isa.sim.ir import Fma
+from isa.sim.ir import Fma, Function, full_name
 from isa.sim.llvm_text import EXPONENT, HOST_ROUNDING, llvm_type, suffix
 from isa.sim.nans import settled
+from isa.sim.writer import Writer
 
 if TYPE_CHECKING:
     from isa.sim.llvm_values import LlvmValue
@@ -91,12 +93,27 @@ def _fma_of_the_host(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
     """An FMA that `isa.sim.fma_fast_path` may leave to the host. Nothing but its result is known outside of it."""
     for operand in (x, y, z):
         operand.bits("u32")
-    lines = x.w.vector.lines
+    w, refs = x.w, (x.ref, y.ref, z.ref)
+    lines = w.vector.lines
     start = len(lines)
     result = _settled(0, "fma", x, y, z)
-    full = tuple([line for line in lines[start:] if isinstance(line, tuple)])
-    lines[start:] = [Fma(full, x.llvm, (x.ref, y.ref, z.ref))]
+    full = [line for line in lines[start:] if isinstance(line, tuple)]
+    fma = Fma((result.ref, *full[0][1:]), () if w.hasty else tuple(full), x.llvm, refs)
+    w.function.declare(_full_fma(type(x), x.lanes_, w.masked))
+    lines[start:] = [fma]
     return result.alone()
+
+
+@functools.cache
+def _full_fma(value: type[LlvmValue], lanes: int, masked: bool) -> str:
+    """The definition of the function that computes an FMA in full, without what it declares, as that is declared where
+    one is written."""
+    type_ = llvm_type("f32", lanes)
+    f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")
+    writer = Writer(f, f.entry, f.entry, masked=masked)
+    x, y, z = (value(writer, "f32", lanes, f"%{name}") for name in "xyz")
+    f.entry.line(f"ret {_settled(0, 'fma', x, y, z)!r}")
+    return "\n".join(f.lines())
 
 
 def to_integral(a: LlvmValue, name: str) -> LlvmValue:

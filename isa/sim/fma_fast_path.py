@@ -33,11 +33,6 @@ _Defined: TypeAlias = Mapping[str | int, Operation]
 _CASTS = frozenset({"bitcast", "fpext"})
 
 
-def full_name(type_: str) -> str:
-    """The function that computes an FMA in full; type_: of LLVM, `<8 x float>`."""
-    return f"full_fma_v{type_[1:].split(' ')[0]}"
-
-
 def in_full(body: Sequence[Operation | Fma]) -> list[Operation]:
     """The body with all FMAs in full."""
     return [operation for line in body for operation in (line.full if isinstance(line, Fma) else (line,))]
@@ -52,8 +47,7 @@ def with_fast_path(
     strip: int,
 ) -> tuple[list[Line], str] | None:
     """(lines of the new body with the stores of its results, the label that it ends in); None where it has no FMAs, or
-    some that may not be the host's. others: names that are needed after it. Declaring the function of `full_name` is
-    the caller's."""
+    some that may not be the host's. others: names that are needed after it."""
     fmas = [line for line in body if isinstance(line, Fma)]
     if not fmas:
         return None
@@ -67,19 +61,13 @@ def with_fast_path(
     check, odd = _Check(f, strip, defined).cheapest(fmas)
     last = next(reversed(check))
     check[last] += [f"  br i1 {odd}, label %{name}.full, label %{name}", f"{name}:"]
-    full = [_call(line) if isinstance(line, Fma) else line for line in body]
+    full = [line.call if isinstance(line, Fma) else line for line in body]
     full += [operation for result in results for operation in result.store]
     lines = [
         *ordered(fast, results, others, tile, check), f"  br label %{name}.done", f"{name}.full:", *_renamed(full),
         f"  br label %{name}.done", f"{name}.done:",
     ]  # fmt: skip
     return lines, f"{name}.done"
-
-
-def _call(fma: Fma) -> Operation:
-    """The FMA in full, by a call of `full_function`."""
-    parameters = ", ".join([f"{fma.type_} %s"] * 3)
-    return fma.result, f"call {fma.type_} @{full_name(fma.type_)}({parameters})", fma.operands
 
 
 def _keeps_sign(operand: str | int, defined: _Defined) -> bool:

@@ -168,6 +168,9 @@ class Wave:
         base = SHARED_BASE if "shared" in name else PRIVATE_BASE
         return self.constant("u64", base if name.endswith("_base") else base + _APERTURE - 1)
 
+    def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> int:
+        return inst.number(name)
+
     def next_address(self) -> NumpyValue:
         return self.constant("u64", self.pc)
 

@@ -28,24 +28,36 @@ def opcode(operation: Operation) -> str:
     return operation[1].partition(" ")[0]
 
 
+def full_name(type_: str) -> str:
+    """The function that computes an FMA in full; type_: of LLVM, `<8 x float>`."""
+    return f"full_fma_v{type_[1:].split(' ')[0]}"
+
+
 @dataclass(frozen=True, eq=False)
 class Fma:
-    """An FMA that `isa.sim.fma_fast_path` may leave to the host, as one line. full: with the NaN that it has to be, the
-    host's own instruction first; type_: of LLVM, `<8 x float>`; operands: the multiplicands and the addend."""
+    """An FMA that `isa.sim.fma_fast_path` may leave to the host, as one line. native: the host's instruction; written:
+    with the NaN that it has to be, empty in hasty code, which calls a function for that; type_: of LLVM, `<8 x float>`;
+    operands: the multiplicands and the addend."""
 
-    full: tuple[Operation, ...]
+    native: Operation
+    written: tuple[Operation, ...]
     type_: str
     operands: tuple[str, str, str]
 
     @property
     def result(self) -> str:
-        return self.full[-1][0]
+        return self.native[0]
 
     @property
-    def native(self) -> Operation:
-        """The host's instruction with the name of the whole."""
-        _, form, operands = self.full[0]
-        return self.result, form, operands
+    def full(self) -> tuple[Operation, ...]:
+        """With the NaN that it has to be."""
+        return self.written or (self.call,)
+
+    @property
+    def call(self) -> Operation:
+        """The same by the function of `full_name`."""
+        parameters = ", ".join([f"{self.type_} %s"] * 3)
+        return self.result, f"call {self.type_} @{full_name(self.type_)}({parameters})", self.operands
 
 
 Line: TypeAlias = Operation | Fma | str
@@ -94,6 +106,11 @@ class Function:
         """A new local name, without its %."""
         self._count += 1
         return f"{hint}{self._count}"
+
+    @property
+    def size(self) -> int:
+        """How many names there are: about as many as lines."""
+        return self._count
 
     def region(self, label: str, *, begins: bool = True) -> Region:
         """A new region after those there are. `begins`: whether it starts with a label of its own."""

@@ -56,8 +56,8 @@ process at a name that it does not know."""
 @dataclass(frozen=True)
 class HostTarget:
     """A processor to compile for. cpu: NATIVE, which is this one, or one of LEVELS; IsaError for any other.
-    hasty: code that is ready in a quarter of the time and runs at half the speed; None: that first, and the other where
-    it pays (`isa.sim.tiers`), which is the other for what compiles once."""
+    hasty: code that is ready sooner and runs slower; None: that first, and the other where it pays (`isa.sim.tiers`),
+    which is the other for what compiles once."""
 
     cpu: str = NATIVE
     hasty: bool | None = False

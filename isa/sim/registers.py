@@ -18,8 +18,9 @@ from typing import Protocol
 from isa.asm.program import Instruction
 from isa.registers import EXEC_HI, EXEC_LO, SCC, Reg
 from isa.semantics.describe import Access
+from isa.sim import scalar_access
 from isa.sim.accumulator_order import Result, ordered, values_only
-from isa.sim.fma_fast_path import full_name, in_full, with_fast_path
+from isa.sim.fma_fast_path import in_full, with_fast_path
 from isa.sim.forms import Form
 from isa.sim.guards import Guards
 from isa.sim.ir import Function, Region
@@ -27,7 +28,7 @@ from isa.sim.llvm_values import LlvmValue
 from isa.sim.state import LANES, VGPRS, scalar_offset
 from isa.sim.strip_mask import StripMask
 from isa.sim.vector_access import VectorAccess
-from isa.sim.writer import Writer, masked
+from isa.sim.writer import Writer
 
 FULL = 0xFFFFFFFF
 
@@ -89,10 +90,8 @@ class Scalars:
         )
 
 
-class Lanes(Protocol):
-    """The VGPRs as a vector instruction sees them: `lanes` of them at a time. half: see `isa.semantics.wave64`."""
-
-    lanes: int
+class Lanes(scalar_access.Lanes, Protocol):
+    """The VGPRs as a vector instruction sees them, so many lanes at a time. half: see `isa.semantics.wave64`."""
 
     def read(self, index: int) -> LlvmValue:
         """VGPR `index` as u32."""
@@ -104,10 +103,6 @@ class Lanes(Protocol):
 
     def numbers(self, half: int) -> LlvmValue:
         """Each lane's number, u32."""
-        ...
-
-    def first_number(self) -> str:
-        """The first lane's number, as IR, of an access."""
         ...
 
     def active(self, half: int) -> LlvmValue | None:
@@ -183,16 +178,6 @@ class Whole:
         return None if exec_.constant is not None else exec_.lanes()
 
 
-def _full_fma(lanes: int) -> str:
-    """The definition of the function that computes an FMA in full (`isa.sim.fma_fast_path`)."""
-    type_ = f"<{lanes} x float>"
-    f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")
-    writer = Writer(f, f.entry, f.entry, masked=masked(lanes))
-    x, y, z = (LlvmValue(writer, "f32", lanes, f"%{name}") for name in "xyz")
-    f.entry.line(f"ret {x.fma(y, z)!r}")
-    return "\n".join(f.lines())
-
-
 class Strips:
     """A loop over the strips of a wave; instructions are added to its body until `close`.
 
@@ -265,7 +250,6 @@ class Strips:
                 body.lines = ordered(in_full(values), results, others, tile)
             else:
                 body.lines, body.block = new
-                self.w.function.declare(_full_fma(self.lanes))
         else:
             for result in results:
                 body.lines += result.store

@@ -4,14 +4,14 @@ This is the plain way, right for every pattern of addresses: a loop over the lan
 through the runtime's `resolve_*`, which gives a pointer into simulated memory or records a fault. `vector_access.py`
 has the fast way.
 
-A site is one access of one instruction; its number tells a fault where it happened.
+A site is one access of one instruction; its number (or the IR's name of that) tells a fault where it happened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from isa.semantics.describe import bit_width
 from isa.semantics.engine import Request
@@ -19,8 +19,15 @@ from isa.sim.ir import Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.writer import Writer
 
-if TYPE_CHECKING:
-    from isa.sim.registers import Lanes
+
+class Lanes(Protocol):
+    """Those that an access is of, `lanes` from the first one on."""
+
+    lanes: int
+
+    def first_number(self) -> str:
+        """The first one's number in the wave, as IR."""
+        ...
 
 
 @contextmanager
@@ -34,7 +41,9 @@ def within(writer: Writer, region: Region) -> Iterator[None]:
         writer.scalar, writer.vector = scalar, vector
 
 
-def resolve(writer: Writer, region: Region, space: str, address: LlvmValue, size: int, site: int, lane: str) -> str:
+def resolve(
+    writer: Writer, region: Region, space: str, address: LlvmValue, size: int, site: int | str, lane: str
+) -> str:
     """A host pointer for one lane's access of `size` bytes."""
     return writer.function.emit(
         region,
@@ -62,7 +71,7 @@ def load_words(writer: Writer, region: Region, pointer: str, element: str) -> li
     return words
 
 
-def load_scalar(writer: Writer, at: Request[LlvmValue], site: int) -> list[str]:
+def load_scalar(writer: Writer, at: Request[LlvmValue], site: int | str) -> list[str]:
     """What a scalar load brings, as i32 words; 0 where its mask does not hold."""
     f, region = writer.function, writer.scalar
 
@@ -151,7 +160,7 @@ def _cut(writer: Writer, region: Region, lane: str, bits: int) -> str:
     return writer.function.emit(region, f"trunc i32 %s to i{bits}", lane)
 
 
-def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> list[LlvmValue]:
+def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int | str) -> list[LlvmValue]:
     """The element at each lane's address as u32 values; small ones extended by their sign."""
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
@@ -161,7 +170,7 @@ def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int) -> lis
     return each_lane(writer, lanes, at.mask, [at.address], at.words, visit)
 
 
-def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[LlvmValue], site: int) -> None:
+def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[LlvmValue], site: int | str) -> None:
     """The reverse of `load`."""
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
@@ -174,7 +183,7 @@ def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[L
 
 def atomic(
     writer: Writer, lanes: Lanes, at: Request[LlvmValue], compute: Callable[..., LlvmValue],
-    data: Sequence[LlvmValue], site: int,
+    data: Sequence[LlvmValue], site: int | str,
 ) -> LlvmValue:  # fmt: skip
     """Lane by lane, memory becomes compute(memory, *data of the lane); gives what each lane found."""
     f, size = writer.function, at.bytes

@@ -1,7 +1,9 @@
 """Two tiers of native code for a kernel: hasty code at once, good code where that pays.
 
-Hasty code is what LLVM makes without optimisation: ready in a quarter of the time, half as fast. Both tiers come from
-the same IR and keep a wave's state in the same place, so that they give the same bits and a wave may go on in either.
+Hasty code is what LLVM makes without optimisation, of fewer lines: long instructions are calls (`isa.sim.shared`), and
+no loop is unrolled. It is ready in a tenth to a third of the time, and takes 1.2 to twice as long to run. Both tiers
+compute the same values and keep a wave's state in the same place, so that they give the same bits and a wave may go on
+in either; the fast version may leave for the plain one at the same places.
 
 In:  how code is made for a target (`Recipe`), and the processor seconds that launches spend in it (`Tiers.spend`).
 Out: the code to run now (`Tiers.version`).
@@ -11,8 +13,9 @@ A version comes from the memory of this process, else from the disk (`isa.sim.tr
 Good code is taken where it is kept, and made at once for launches that are surely long (MANY work-items). All others
 begin with hasty code. When launches have spent as long in that as good code will take to make, it is made, and waves go
 on in it after their next barrier or time slice. So nobody waits for more than about twice what the better choice, known
-beforehand, would have cost (the rule of the ski rental problem). What good code will cost is taken from the size of the
-hasty code, PER_BYTE; the figure is a measurement of kernels of 50 to 5,000 instructions, right within a third.
+beforehand, would have cost (the rule of the ski rental problem). What good code will cost is taken from how many lines
+of IR it would have, which the translator of the hasty code counts; PER_LINE seconds each are a measurement of 16
+versions of kernels of 100 to 3,000 instructions, right within a factor of two.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from isa.sim.selfcheck import settled
 from isa.sim.translations import Translated
 
 MANY = 1 << 17
-PER_BYTE = 6e-6
+PER_LINE = 32e-6
 
 
 @dataclass(eq=False)
@@ -55,7 +58,7 @@ class Version:
         native = load_object(made.code, target)
         return Version(
             native, native.address("fast" if fast else "plain"), run or native.address("run"), made.sites, made.bails,
-            len(made.code) * PER_BYTE if target.hasty else 0.0,
+            made.size * PER_LINE if target.hasty else 0.0,
         )  # fmt: skip
 
     @property

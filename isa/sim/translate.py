@@ -29,6 +29,7 @@ from isa.sim.cfg import Block, iterations_at_once, may_repeat
 from isa.sim.lane_strides import Pattern, lane_strides
 from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
 from isa.sim.registers import Lanes, Scalars, Strips, Whole
+from isa.sim.shared import SharedBodies
 from isa.sim.state import PRIVATE_APERTURE, SHARED_APERTURE, FaultKind
 from isa.sim.strip_mask import NeedsClosedLoop, StripMask
 from isa.sim.translations import Facts
@@ -45,6 +46,8 @@ class Translator(WaveFunction):
     def __init__(self, blocks: Sequence[Block], facts: Facts, *, fast: bool, entries: Set[int] | None) -> None:
         super().__init__(blocks, facts, fast=fast, entries=entries)
         self._strides = lane_strides(blocks) if fast and facts.patterns else {}
+        self._bodies = SharedBodies(self.f, facts, fast) if facts.hasty and facts.halves == 1 else None
+        self._not_unrolled = 0
         self._conditions: list[LlvmValue] | None = None  # of the iterations of a loop that is being unrolled
         self.strips: Strips | None = None
         self._whole: Whole | None = None
@@ -53,7 +56,9 @@ class Translator(WaveFunction):
     # --- blocks
 
     def _write_block(self, block: Block) -> None:
-        unrolled = self.fast and may_repeat(block) and self._write_unrolled(block)
+        repeats = self.fast and may_repeat(block)
+        unrolled = repeats and not self.facts.hasty and self._write_unrolled(block)
+        before = self.size
         self._begin(block, f"b{block.number}.once" if unrolled else f"b{block.number}")
         for inst in block.instructions:
             self.inst = inst
@@ -63,6 +68,12 @@ class Translator(WaveFunction):
             self._write(inst)
         if self._open:
             self._fall_through()
+        if repeats and self.facts.hasty:
+            self._not_unrolled += (iterations_at_once(block) - 1) * (self.size - before)
+
+    @property
+    def size(self) -> int:
+        return super().size + self._not_unrolled + (self._bodies.spared if self._bodies else 0)
 
     def _beyond(self, inst: Instruction) -> int | None:
         """A VGPR of the instruction that the wave does not have: in a function that another kernel calls."""
@@ -116,6 +127,7 @@ class Translator(WaveFunction):
             native_half=facts.native_half,
             native_nans=facts.native_nans,
             masked=masked(facts.strip),
+            hasty=facts.hasty,
         )
         self.scalars = Scalars(self.writer, self.fast)
         self._whole = Whole(self.scalars, self.facts.strip, self.facts.rows)
@@ -157,7 +169,8 @@ class Translator(WaveFunction):
             for _ in range(2):
                 try:
                     self._lanes = self._open_strips()
-                    step(self)
+                    if not self._shared(inst):
+                        step(self)
                     return
                 except NeedsClosedLoop:
                     self._close()
@@ -168,6 +181,18 @@ class Translator(WaveFunction):
         self._lanes = self._whole
         step(self)
         self._lanes = None
+
+    def _shared(self, inst: Instruction) -> bool:
+        """Write an instruction as a call of a function that others share; False, and nothing written, where it stands
+        in place: an access that may follow a pattern does."""
+        access = inst.desc.access
+        if self._bodies is None or (access is not None and not self._goes_by_lane(access)):
+            return False
+        return self._bodies.call(inst, self.mode, self, self._sites.get(inst.address, 0))
+
+    def _goes_by_lane(self, access: Access) -> bool:
+        """Whether an access is surely done lane by lane."""
+        return access.buffer or access.space == "scratch" or not self._strides
 
     def _touches_open_masks(self, inst: Instruction) -> bool:
         assert self.strips is not None
@@ -282,6 +307,9 @@ class Translator(WaveFunction):
     def special(self, name: str) -> LlvmValue:
         high = SHARED_APERTURE if "shared" in name else PRIVATE_APERTURE
         return self.constant("u64", high << 32 | (0xFFFFFFFF if "limit" in name else 0))
+
+    def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> int:
+        return inst.number(name)
 
     def next_address(self) -> LlvmValue:
         region = self.writer.scalar

@@ -32,7 +32,8 @@ _ELSEWHERE = ("check", "asm/emit.py", "passes", "timing", "toolchain.py")
 @dataclass(frozen=True)
 class Facts:
     """What the code was compiled for. strip: lanes of a strip; vgprs: registers of a wave; mode: at the start;
-    patterns: addresses may be assumed to follow from work-item numbers; halves: of a wave, 32 lanes each."""
+    patterns: addresses may be assumed to follow from work-item numbers; halves: of a wave, 32 lanes each; hasty: few
+    lines count for more than quick code."""
 
     vgprs: int
     mode: FloatMode
@@ -41,6 +42,7 @@ class Facts:
     native_half: bool = True
     native_nans: bool = False
     halves: int = 1
+    hasty: bool = False
 
     @property
     def rows(self) -> int:
@@ -50,16 +52,20 @@ class Facts:
     @staticmethod
     def on(target: HostTarget, vgprs: int, mode: FloatMode, *, patterns: bool = True, halves: int = 1) -> Facts:
         """For a host's processor."""
-        return Facts(vgprs, mode, target.strip, patterns, target.native_half, target.native_nans, halves)
+        return Facts(
+            vgprs, mode, target.strip, patterns, target.native_half, target.native_nans, halves, bool(target.hasty)
+        )
 
 
 @dataclass(frozen=True)
 class Translated:
-    """code: an object file; sites, bails: as in `isa.sim.tiers.Version`."""
+    """code: an object file; sites, bails: as in `isa.sim.tiers.Version`; size: lines of IR that good code has, about;
+    0 where that is not asked."""
 
     code: bytes
     sites: int
     bails: frozenset[int]
+    size: int = 0
 
 
 def key(facts: tuple[Any, ...], *parts: str | bytes) -> str:
@@ -83,12 +89,13 @@ def find_or_make(name: str, translate: Callable[[], Translated]) -> Translated:
 
 def _read(folder: Path) -> Translated:
     facts = json.loads((folder / "facts.json").read_text())
-    return Translated((folder / "code.o").read_bytes(), facts["sites"], frozenset(facts["bails"]))
+    return Translated((folder / "code.o").read_bytes(), facts["sites"], frozenset(facts["bails"]), facts["size"])
 
 
 def _write(folder: Path, made: Translated) -> None:
     (folder / "code.o").write_bytes(made.code)
-    (folder / "facts.json").write_text(json.dumps({"sites": made.sites, "bails": sorted(made.bails)}))
+    facts = {"sites": made.sites, "bails": sorted(made.bails), "size": made.size}
+    (folder / "facts.json").write_text(json.dumps(facts))
 
 
 @functools.cache

@@ -69,6 +69,11 @@ class WaveFunction(ABC):
         self._open: bool = False
         self._jump: tuple[str, str] | None = None  # where an indirect jump leaves its target and its site
 
+    @property
+    def size(self) -> int:
+        """Lines that the good code has, about."""
+        return self.f.size
+
     @abstractmethod
     def _write_block(self, block: Block) -> None:
         """Write what a block does and where it goes."""
@@ -87,7 +92,7 @@ class WaveFunction(ABC):
     def compiled(self, target: HostTarget, sites: int = 0) -> Translated:
         """Native code, with what it calls of the runtime. sites: how many the kernel has."""
         code = jit.compile_ir(runtime_text(self.facts.strip) + self.text(), target)
-        return Translated(code, sites, frozenset(self.bails))
+        return Translated(code, sites, frozenset(self.bails), self.size)
 
     def _text(self) -> str:
         f = self.f

@@ -24,7 +24,8 @@ class Writer:
 
     splats: scalars that are in each lane of a vector already.
     native_half: the processor converts f16 by itself; native_nans: its FMA takes NaNs as `isa.sim.fma_fast_path` needs
-    it. masked: the processor's vector instructions take a mask (`LlvmValue.select` says what follows).
+    it. masked: the processor's vector instructions take a mask (`LlvmValue.select` says what follows). hasty: few lines
+    count for more than quick code.
     strip_of, mask_of: inside a loop over strips, how a scalar mask becomes the strip's b1, and that a scalar mask.
     """
 
@@ -35,6 +36,7 @@ class Writer:
     native_half: bool = True
     native_nans: bool = False
     masked: bool = False
+    hasty: bool = False
     splats: dict[tuple[str, str, int], str] = field(default_factory=dict)
     strip_of: Callable[[LlvmValue], LlvmValue] | None = None
     mask_of: Callable[[LlvmValue], LlvmValue] | None = None

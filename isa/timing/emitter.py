@@ -152,6 +152,9 @@ class Emitter:
     def special(self, name: str) -> ArrayValue:
         raise IsaError(f"the tracer does not know {name}")
 
+    def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> int:
+        return inst.number(name)
+
     def next_address(self) -> ArrayValue:
         raise IsaError("the tracer does not follow calls")
 

@@ -24,6 +24,7 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
 from isa.errors import IsaError
+from isa.semantics.describe import Access
 from isa.semantics.engine import Request
 from isa.sim.cfg import Block
 from isa.sim.compiled import CompiledKernel, is_site
@@ -81,6 +82,10 @@ class RecordingTranslator(Translator):
         if noted:
             self._close()
 
+    def _goes_by_lane(self, access: Access) -> bool:
+        """Each is written in place, with its note."""
+        return False
+
     def _open_strips(self):  # type: ignore[no-untyped-def]
         self._second = False
         return super()._open_strips()
@@ -126,8 +131,8 @@ def _compiled(kernel: CompiledKernel, target: HostTarget) -> Tiers:
     """The kernel with notes, compiled once. It calls this process's functions, so that it cannot be kept on disk."""
     known = _made.setdefault(kernel, {})
     if target not in known:
-        facts = kernel.translation_facts(target, patterns=False)
         once = settled(replace(target, hasty=True))
+        facts = kernel.translation_facts(once, patterns=False)
         made = RecordingTranslator(kernel.blocks, facts).compiled(once, kernel.sites)
         known[target] = Tiers.holding(Version.of(made, False, once), once)
     return known[target]

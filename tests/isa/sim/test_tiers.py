@@ -69,7 +69,7 @@ def test_waves_go_on_in_good_code_in_the_middle_of_a_launch(compiles, monkeypatc
     expected = run(text, Card(hasty=False, capacity=1 << 24))
     tiers._recent.clear()
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
-    monkeypatch.setattr(tiers, "PER_BYTE", 1e-9)
+    monkeypatch.setattr(tiers, "PER_LINE", 1e-8)
     del compiles[:]
     assert (run(text) == expected).all()
     assert compiles[0] is True
@@ -82,7 +82,7 @@ def test_a_short_launch_is_never_compiled_well(compiles):
 
 
 def test_many_short_launches_are(compiles, monkeypatch):
-    monkeypatch.setattr(tiers, "PER_BYTE", 1e-8)
+    monkeypatch.setattr(tiers, "PER_LINE", 1e-7)
     run(LOOP.format(count=3, lane=""), launches=50)
     assert compiles == [True, False]
 

@@ -1,0 +1,380 @@
+"""Long instructions as functions that a module has once, and calls of them: what hasty code is made of.
+
+In code that LLVM does not optimise the time for a line is much the same whatever it says, so that few lines are what
+makes it quick. In:  a vector instruction and the loop over strips in which it stands. Out: its call, where it is long;
+nothing where it has to be written in place.
+
+The function of an instruction is that instruction, run on an engine (`_Parameters`) whose registers are the function's
+parameters: a strip's part of each VGPR that is read, scalars as words, masks as bits; what was written is its result.
+It makes the same values from the same values as in place, so it gives the same bits. Instructions share one that differ
+in the numbers of their registers only (`_shape`): it is written for registers that are all different, and may be called
+with one in several places.
+
+Accesses lane by lane are shared as well, with the lane's context, the access site and the first lane's number as
+parameters. In place stay: short ones (SHORT), whose call would be no gain; what an address may be made of (`Form`),
+since the loop has to know; what needs all lanes, the program counter or SCC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, Protocol
+
+from isa.asm.program import Imm, Instruction, Modified, Operand
+from isa.errors import IsaError
+from isa.registers import EXEC_LO, SGPR_LIMIT, Reg, s
+from isa.semantics.engine import Request, Straight
+from isa.semantics.execute import execute
+from isa.semantics.float_mode import FloatMode
+from isa.sim import scalar_access as memory
+from isa.sim.forms import Form
+from isa.sim.ir import Fma, Function
+from isa.sim.llvm_values import LlvmValue, NeedsAllLanes
+from isa.sim.registers import Strips, lane_numbers
+from isa.sim.strip_mask import NeedsClosedLoop, StripMask
+from isa.sim.translations import Facts
+from isa.sim.writer import Writer, masked
+
+OFFSETS = ("offset", "offset0", "offset1")
+SHORT, WITH_FMA = 10, 16
+"""Lines of a body that is better written in place; of one with FMAs that could be left to the host there."""
+
+
+class _InPlace(Exception):
+    """This instruction is none to be shared."""
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A register of an instruction, as those that share its function have it: unit `unit` of its `operand`-th register;
+    operand -1: of one that is the same in all, by its number."""
+
+    file: str
+    operand: int
+    unit: int
+
+    def of(self, registers: list[Reg]) -> int:
+        return self.unit if self.operand < 0 else registers[self.operand].index + self.unit
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """parameters: their types and what they are; results: registers, VGPRs first; size: of the function, in lines."""
+
+    symbol: str
+    size: int
+    result: str
+    parameters: tuple[tuple[str, str | _Name], ...]
+    results: tuple[_Name, ...]
+    accesses: bool
+
+
+class Registers(Protocol):
+    """The translator, as far as calls need it."""
+
+    strips: Strips | None
+
+    def read_vgpr(self, index: int) -> LlvmValue: ...
+    def write_vgpr(self, index: int, value: LlvmValue, mask: LlvmValue | None) -> None: ...
+    def read_sgpr(self, index: int) -> LlvmValue: ...
+    def write_sgpr(self, index: int, value: LlvmValue) -> None: ...
+
+
+@dataclass
+class SharedBodies:
+    """The functions of one wave function. into: that; fast: all lanes are on; spared: lines that there would be more
+    without it."""
+
+    into: Function
+    facts: Facts
+    fast: bool
+    spared: int = 0
+    _known: dict[object, _Shared | None] = field(default_factory=dict)
+
+    def call(self, inst: Instruction, mode: FloatMode, on: Registers, site: int) -> bool:
+        """Write the instruction as a call; False, and nothing written, where it stays in place."""
+        strips, registers = on.strips, [*_registers(inst)]
+        assert strips is not None
+        masks: frozenset[_Name] = frozenset()
+        if strips.masks:
+            masks = frozenset(name for reg in inst.reads() & strips.masks.keys() for name in _names(reg, registers))
+        key = (_shape(inst), mode, masks)
+        if key not in self._known:
+            self._known[key] = self._made(inst, mode, masks)
+        shared = self._known[key]
+        if shared is None:
+            return False
+        self.spared += shared.size
+        values: dict[str, str | int] = {"w": "%w", "c": "%c", "site": site}
+        values |= {name: inst.number(name) for name in OFFSETS}
+        if ("i32", "first") in shared.parameters:
+            values["first"] = strips.first_number()
+        operands: list[str | int] = []
+        for _, name in shared.parameters:
+            if isinstance(name, str):
+                operands.append(values[name])
+            elif name.file == "v":
+                operands.append(on.read_vgpr(name.of(registers)).vector(strips.lanes).ref)
+            elif name in masks:
+                bits = strips.masks[s(name.of(registers))].strip.vector(strips.lanes)
+                operands.append(self.into.emit(strips.body, f"bitcast {bits.llvm} %s to i{strips.lanes}", bits.ref))
+            else:
+                operands.append(on.read_sgpr(name.of(registers)).ref)
+        form = f"call {shared.result} @{shared.symbol}({', '.join(f'{type_} %s' for type_, _ in shared.parameters)})"
+        if shared.accesses:
+            self._note(inst, strips)
+        self._results(form, tuple(operands), shared, registers, on, strips)
+        return True
+
+    @staticmethod
+    def _note(inst: Instruction, strips: Strips) -> None:
+        access = inst.desc.access
+        assert access is not None
+        strips.note(access)
+        strips.checks_faults = True
+
+    def _results(
+        self, form: str, operands: tuple[str | int, ...], shared: _Shared, registers: list[Reg], on: Registers,
+        strips: Strips,
+    ) -> None:  # fmt: skip
+        f, body, results = self.into, strips.body, shared.results
+        if shared.accesses:  # an effect
+            result = f"%{f.name()}" if results else ""
+            body.line((f"{result} = " if results else "") + form % operands)
+        else:
+            result = f.append(body, form, operands)
+        words = [result]
+        if len(results) > 1:
+            words = [f.emit(body, f"extractvalue {shared.result} %s, {n}", result) for n in range(len(results))]
+        for name, word in zip(results, words, strict=False):
+            index = name.of(registers)
+            if name.file == "v":
+                on.write_vgpr(index, LlvmValue(strips.w, "u32", strips.lanes, word), None)
+            else:
+                bits = f.emit(body, f"bitcast i{strips.lanes} %s to <{strips.lanes} x i1>", word)
+                on.write_sgpr(index, StripMask(strips.w, LlvmValue(strips.w, "b1", strips.lanes, bits)))
+
+    def _made(self, inst: Instruction, mode: FloatMode, masks: frozenset[_Name]) -> _Shared | None:
+        apart = _apart(inst)
+        symbol = f"op{len(self._known)}.{self.into.name(inst.desc.name)}"
+        engine = _Parameters(self.facts, mode, self.fast, [*_registers(apart)], masks)
+        try:
+            execute(engine, apart)
+            return engine.finish(symbol, self.into)
+        except (_InPlace, NeedsAllLanes, NeedsClosedLoop, IsaError):
+            return None
+
+
+class _Parameters(Straight):
+    """An engine that writes a function of one strip, whose registers are its parameters. Also `isa.sim.registers.Lanes`
+    for accesses lane by lane."""
+
+    def __init__(
+        self, facts: Facts, mode: FloatMode, fast: bool, registers: list[Reg], masks: frozenset[_Name]
+    ) -> None:
+        self.mode, self.fast, self.lanes = mode, fast, facts.strip
+        self.f = Function("")
+        region = self.f.region("body")
+        self.w = Writer(
+            self.f, region, region, mode, native_half=facts.native_half, native_nans=facts.native_nans,
+            masked=masked(facts.strip), hasty=True,
+            strip_of=self._strip_of, mask_of=lambda strip: StripMask(self.w, strip),
+        )  # fmt: skip
+        self._registers, self._masks = registers, masks
+        self._parameters: dict[tuple[str, str | _Name], str] = {}
+        self._vgprs: dict[int, LlvmValue] = {}
+        self._bits: dict[str, LlvmValue] = {}
+        self._written: dict[int, LlvmValue] = {}
+        self._masks_written: dict[int, StripMask] = {}
+        self._accesses = False
+
+    def _parameter(self, type_: str, name: str | _Name) -> str:
+        default = f"%{name}" if isinstance(name, str) else f"%p{len(self._parameters)}"
+        return self._parameters.setdefault((type_, name), default)
+
+    def _name(self, reg: Reg) -> _Name:
+        (name,) = _names(reg, self._registers)
+        return name
+
+    def finish(self, symbol: str, into: Function) -> _Shared:
+        """Write the function's end and declare it."""
+        f, region, w = self.f, self.w.vector, self.w
+        names = [self._name(Reg("v", i)) for i in self._written]
+        names += [self._name(s(i)) for i in self._masks_written]
+        if any(value.form is not None for value in self._written.values()):
+            raise _InPlace
+        results = [value.vector(self.lanes) for value in self._written.values()]
+        listed = [(value.llvm, value.ref) for value in results]
+        for mask in self._masks_written.values():
+            bits = mask.strip.vector(self.lanes)
+            listed.append((f"i{self.lanes}", f.emit(region, f"bitcast {bits.llvm} %s to i{self.lanes}", bits.ref)))
+        if len(region.lines) < (WITH_FMA if any(isinstance(line, Fma) for line in region.lines) else SHORT):
+            raise _InPlace
+        types = [type_ for type_, _ in listed]
+        result = "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
+        if len(listed) < 2:
+            region.line(f"ret {result} {listed[0][1] if listed else ''}")
+        else:
+            whole = "poison"
+            for n, (type_, ref) in enumerate(listed):
+                whole = f.emit(region, f"insertvalue {result} %s, {type_} %s, {n}", whole, ref)
+            region.line(f"ret {result} {whole}")
+        given = ", ".join(f"{type_} {name}" for (type_, _), name in self._parameters.items())
+        f.signature = f"internal {result} @{symbol}({given}) noinline"
+        f.entry.line("br label %body")
+        assert w.scalar is region
+        for declaration in f.declarations:
+            into.declare(declaration)
+        into.declare("\n".join(f.lines()))
+        return _Shared(symbol, f.size, result, tuple(self._parameters), tuple(names), self._accesses)
+
+    # --- Lanes: see isa.sim.registers
+
+    def first_number(self) -> str:
+        return self._parameter("i32", "first")
+
+    def _strip_of(self, word: LlvmValue) -> LlvmValue:
+        if word.ref not in self._bits:
+            shifted = self.f.emit(self.w.vector, "lshr i32 %s, %s", word.ref, self.first_number())
+            narrow = self.f.emit(self.w.vector, f"trunc i32 %s to i{self.lanes}", shifted)
+            self._bits[word.ref] = self._spread(narrow)
+        return self._bits[word.ref]
+
+    def _spread(self, bits: str) -> LlvmValue:
+        each = self.f.emit(self.w.vector, f"bitcast i{self.lanes} %s to <{self.lanes} x i1>", bits)
+        return LlvmValue(self.w, "b1", self.lanes, each)
+
+    # --- Engine: see isa.semantics.engine
+
+    def constant(self, type_: str, number: float) -> LlvmValue:
+        return LlvmValue.of(self.w, type_, number)
+
+    def lane_ids(self) -> LlvmValue:
+        first = LlvmValue(self.w, "u32", 0, self.first_number()).vector(self.lanes)
+        return first + lane_numbers(self.w, self.lanes)
+
+    def exec_mask(self) -> LlvmValue | None:
+        return None if self.fast else self.read_sgpr(EXEC_LO.index).lanes()
+
+    def read_vgpr(self, index: int, relative: Any = None) -> LlvmValue:
+        if relative is not None:
+            raise _InPlace
+        if index not in self._vgprs:
+            name = self._parameter(f"<{self.lanes} x i32>", self._name(Reg("v", index)))
+            self._vgprs[index] = LlvmValue(self.w, "u32", self.lanes, name, form=Form(32, ((index, 1),)))
+        return self._vgprs[index]
+
+    def write_vgpr(self, index: int, value: LlvmValue, mask: LlvmValue | None, relative: Any = None) -> None:
+        if relative is not None:
+            raise _InPlace
+        value = value.vector(self.lanes)
+        if mask is not None:
+            value = mask.select(value, self.read_vgpr(index))
+        self._vgprs[index] = self._written[index] = value
+
+    def read_sgpr(self, index: int, relative: Any = None) -> LlvmValue:
+        if relative is not None:
+            raise _InPlace
+        if s(index).is_null:
+            return self.constant("u32", 0)
+        name = self._name(s(index))
+        if name in self._masks:
+            return StripMask(self.w, self._spread(self._parameter(f"i{self.lanes}", name)))
+        return LlvmValue(self.w, "u32", 0, self._parameter("i32", name))
+
+    def write_sgpr(self, index: int, value: Any, relative: Any = None) -> None:
+        if s(index).is_null:
+            return
+        if relative is not None or not isinstance(value, StripMask):
+            raise _InPlace
+        self._masks_written[index] = value
+
+    def offset(self, inst: Instruction, name: str = "offset", type_: str = "u64") -> LlvmValue:
+        return LlvmValue(self.w, type_, 0, self._parameter(f"i{type_[1:]}", name))
+
+    def _in_place(self, *_: Any) -> NoReturn:
+        raise _InPlace
+
+    read_scc = write_scc = special = next_address = _in_place
+
+    def _site(self) -> str:
+        self._accesses = True
+        for name in "wc":
+            self._parameter("ptr", name)
+        return self._parameter("i32", "site")
+
+    def load(self, at: Request[LlvmValue]) -> tuple[LlvmValue, ...]:
+        return tuple(memory.load(self.w, self, at, self._site()))
+
+    def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
+        memory.store(self.w, self, at, values, self._site())
+
+    def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
+        return memory.atomic(self.w, self, at, body, data, self._site())
+
+
+# --- registers by their place in an instruction
+
+
+def _shared_by_number(operand: Operand) -> bool:
+    """Whether it is a register whose number may differ: VCC, EXEC and M0 stand for themselves."""
+    return isinstance(operand, Reg) and (operand.is_vgpr or (operand.file == "s" and operand.index < SGPR_LIMIT))
+
+
+def _registers(inst: Instruction) -> Iterator[Reg]:
+    """Those of an instruction that differ among those that share its function."""
+    for operand in inst.operands:
+        reg = operand.operand if isinstance(operand, Modified) else operand
+        if isinstance(reg, Reg) and _shared_by_number(reg):
+            yield reg
+    if inst.pair is not None:
+        yield from _registers(inst.pair)
+
+
+def _shape(inst: Instruction) -> object:
+    """Equal for instructions that share a function."""
+    pair = None if inst.pair is None else _shape(inst.pair)
+    modifiers = inst.modifiers
+    access = inst.desc.access
+    if access is not None and not (access.pair and access.kind == "atomic"):  # which asks whether both are the same
+        modifiers = tuple(m for m in modifiers if m[0] not in OFFSETS)
+    return inst.mnemonic, modifiers, tuple(map(_operand_shape, inst.operands)), pair
+
+
+def _operand_shape(operand: Operand) -> object:
+    if isinstance(operand, Modified):
+        return operand.neg, operand.abs, operand.sext, _operand_shape(operand.operand)
+    if isinstance(operand, Reg) and _shared_by_number(operand):
+        return operand.file, operand.count, operand.half
+    return (type(operand.value), operand.value) if isinstance(operand, Imm) else operand
+
+
+def _apart(inst: Instruction) -> Instruction:
+    """The same with registers that are all different."""
+    free = {"v": 0, "s": 0}
+
+    def other(operand: Any) -> Any:
+        if isinstance(operand, Modified):
+            return replace(operand, operand=other(operand.operand))
+        if not _shared_by_number(operand):
+            return operand
+        index = free[operand.file]
+        free[operand.file] += operand.count
+        return replace(operand, index=index)
+
+    def half(inst: Instruction) -> Instruction:
+        operands = tuple(map(other, inst.operands))
+        return replace(inst, operands=operands, pair=None if inst.pair is None else half(inst.pair))
+
+    return half(inst)
+
+
+def _names(reg: Reg, registers: list[Reg]) -> list[_Name]:
+    """A single register's names, one for each operand that it is in."""
+    found = [
+        _Name(reg.file, n, reg.index - run.index)
+        for n, run in enumerate(registers)
+        if run.file == reg.file and run.index <= reg.index < run.index + run.count
+    ]
+    return found or [_Name(reg.file, -1, reg.index)]
