@@ -1,0 +1,116 @@
+"""Hasty code calls functions for long instructions; it leaves the same bits, and for the plain version at the same
+places."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+from test_tiers import LOOP, run
+
+from isa.sim import shared
+from isa.sim.card import Card
+from isa.sim.jit import HostTarget
+from isa.sim.translate import Translator
+
+LONG = """
+v_div_scale_f32 v1, null, v2, v3, v4
+v_div_scale_f32 v5, vcc_lo, v6, v6, v5
+v_div_fmas_f32 v9, v5, v6, v1
+v_div_scale_f32 v1, s4, v2, v3, -v4
+v_div_scale_f32 v7, s5, s6, v3, v4
+v_add_co_ci_u32 v8, s4, v7, v1, s5
+"""
+MEMORY = """
+buffer_load_b128 v[4:7], v1, s[4:7], 0 offen
+buffer_load_b128 v[8:11], v2, s[8:11], 0 offen offset:16
+scratch_store_b64 v1, v[4:5], off
+scratch_store_b64 v0, v[6:7], off offset:8
+"""
+LOOP_THAT_READS = """
+v_lshlrev_b32 v1, 2, v0
+v_mov_b32 v2, 0
+s_mov_b32 s6, 100
+.Lagain:
+ds_load_b32 v3, v1 offset:64
+global_load_b32 v4, v1, s[4:5]
+v_fmac_f32 v2, v3, v4
+v_add_nc_u32 v1, 4, v1
+s_sub_u32 s6, s6, 1
+s_cmp_lg_u32 s6, 0
+s_cbranch_scc1 .Lagain
+"""
+
+
+def translator(text, hasty, fast=True):
+    kernel = Card(capacity=1 << 24).load(programs.assembled(text, scratch=64)).kernels["test"]
+    facts = kernel.translation_facts(HostTarget(hasty=hasty))
+    return Translator(kernel.blocks, facts, fast=fast, entries=None)
+
+
+def calls(text, name):
+    """How many functions a text defines for an instruction, and how often it calls them."""
+    return tuple(len(re.findall(rf"{start} [^@\n]*@op[0-9]+\.{name}[0-9]+\(", text)) for start in ("define", "call"))
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_instructions_of_a_kind_share_a_function(fast):
+    other = re.sub(r"\b([vs])(\d)\b", r"\g<1>1\2", LONG)
+    text = translator(LONG + other + "s_endpgm", True, fast).text()
+    assert calls(text, "v_div_scale_f32") == (4, 8), "null, VCC, a negated source and a scalar tell them apart"
+    assert "@op" not in translator(LONG + "s_endpgm", False, fast).text()
+
+
+def test_accesses_share_one_whatever_their_offset():
+    text = translator(MEMORY + "s_endpgm", True).text()
+    assert calls(text, "buffer_load_b128") == (1, 2)
+    assert calls(text, "scratch_store_b64") == (1, 2)
+
+
+def test_what_addresses_are_made_of_stays_in_place():
+    text = translator("v_lshlrev_b32 v1, 2, v0\nv_add_nc_u32 v2, v1, v3\nds_load_b32 v4, v2\ns_endpgm", True).text()
+    assert "@op" not in text
+
+
+@pytest.mark.parametrize("text", [LOOP.format(count=9, lane=""), LOOP_THAT_READS + "s_endpgm"])
+def test_both_tiers_leave_at_the_same_places(text):
+    tiers = [translator(text, hasty) for hasty in (True, False)]
+    for tier in tiers:
+        tier.text()
+    assert tiers[0].bails == tiers[1].bails
+    assert tiers[0].size == pytest.approx(tiers[1].size, rel=0.5), "what good code will cost is taken from it"
+
+
+DIVISION = """
+v_cvt_f32_u32 v1, v0
+v_add_f32 v2, 0x40490fdb, v1
+v_div_scale_f32 v3, null, v2, v2, v1
+v_div_scale_f32 v4, vcc_lo, v1, v2, v1
+v_rcp_f32 v5, v3
+v_fma_f32 v6, -v3, v5, 1.0
+v_fmac_f32 v5, v6, v5
+v_mul_f32 v6, v4, v5
+v_fma_f32 v7, -v3, v6, v4
+v_div_fmas_f32 v7, v7, v5, v6
+v_div_fixup_f32 v4, v7, v2, v1
+v_lshlrev_b32 v1, 2, v0
+s_waitcnt lgkmcnt(0)
+s_mul_i32 s2, s2, 128
+v_add_nc_u32 v1, s2, v1
+global_store_b32 v1, v4, s[4:5]
+s_endpgm
+"""
+
+
+def test_a_parameter_of_another_register_is_found(monkeypatch):
+    """The same bits, and not where a function takes its parameters from other registers."""
+    text = "s_load_b64 s[4:5], s[0:1], 0x0\n" + DIVISION
+    right = run(text, Card(hasty=False, capacity=1 << 24))
+    assert (run(text, Card(hasty=True, capacity=1 << 24)) == right).all()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    right_one = shared._Name.of
+    monkeypatch.setattr(shared._Name, "of", lambda name, registers: right_one(name, registers[::-1]))
+    assert (run(text.replace("v7", "v9"), Card(hasty=True, capacity=1 << 24)) != right).any()
