@@ -86,13 +86,13 @@ def _once(
     inst: Instruction, desc: Description, access: Access, result: tuple[int, Role, Operand]
 ) -> Callable[[Engine], Sequence[Put]]:
     """An atomic of the wave, lane by lane: the last that is on counts for all, so that each finds the same."""
-    body, write, offset = desc.body, writer(inst, desc, *result), inst.offset
+    body, write = desc.body, writer(inst, desc, *result)
     assert body is not None
 
     def atomic(engine: Engine) -> Sequence[Put]:
         on, lanes, mask = engine.read_sgpr(EXEC_LO.index), engine.lane_ids(), engine.exec_mask()
         count = select(lanes == 31 - on.clz(), on.popcount(), 0)
-        at = lanes * 0 + ((engine.read_sgpr(M0.index) & 0xFFFF) + offset)
+        at = lanes * 0 + ((engine.read_sgpr(M0.index) & 0xFFFF) + engine.offset(inst, type_="u32"))
         return [write(engine, engine.atomic(Request(inst, access, at, mask), body, (count,)), mask)]
 
     return atomic

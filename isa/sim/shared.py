@@ -17,7 +17,7 @@ since the loop has to know; what needs all lanes, the program counter or SCC.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, Protocol
 
@@ -161,6 +161,8 @@ class SharedBodies:
         engine = _Parameters(self.facts, mode, self.fast, [*_registers(apart)], masks)
         try:
             execute(engine, apart)
+            if inst.desc.access is not None and not engine.asked(OFFSETS):
+                return None  # what it does with an offset is not known
             return engine.finish(symbol, self.into)
         except (_InPlace, NeedsAllLanes, NeedsClosedLoop, IsaError):
             return None
@@ -192,6 +194,10 @@ class _Parameters(Straight):
     def _parameter(self, type_: str, name: str | _Name) -> str:
         default = f"%{name}" if isinstance(name, str) else f"%p{len(self._parameters)}"
         return self._parameters.setdefault((type_, name), default)
+
+    def asked(self, names: Sequence[str]) -> bool:
+        """Whether one of these is a parameter."""
+        return any(name in names for _, name in self._parameters)
 
     def _name(self, reg: Reg) -> _Name:
         (name,) = _names(reg, self._registers)
