@@ -96,24 +96,24 @@ def _fma_of_the_host(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
     w, refs = x.w, (x.ref, y.ref, z.ref)
     lines = w.vector.lines
     start = len(lines)
-    result = _settled(0, "fma", x, y, z)
+    result = (_computed if w.hasty else _settled)(0, "fma", x, y, z)
     full = [line for line in lines[start:] if isinstance(line, tuple)]
     fma = Fma((result.ref, *full[0][1:]), () if w.hasty else tuple(full), x.llvm, refs)
-    w.function.declare(_full_fma(type(x), x.lanes_, w.masked))
+    for definition in _full_fma(type(x), x.lanes_, w.masked):
+        w.function.declare(definition)
     lines[start:] = [fma]
     return result.alone()
 
 
 @functools.cache
-def _full_fma(value: type[LlvmValue], lanes: int, masked: bool) -> str:
-    """The definition of the function that computes an FMA in full, without what it declares, as that is declared where
-    one is written."""
+def _full_fma(value: type[LlvmValue], lanes: int, masked: bool) -> tuple[str, ...]:
+    """The function that computes an FMA in full: its definition, and what that declares."""
     type_ = llvm_type("f32", lanes)
     f = Function(f"internal {type_} @{full_name(type_)}({type_} %x, {type_} %y, {type_} %z) noinline")
     writer = Writer(f, f.entry, f.entry, masked=masked)
     x, y, z = (value(writer, "f32", lanes, f"%{name}") for name in "xyz")
     f.entry.line(f"ret {_settled(0, 'fma', x, y, z)!r}")
-    return "\n".join(f.lines())
+    return "\n".join(f.lines()), *f.declarations
 
 
 def to_integral(a: LlvmValue, name: str) -> LlvmValue:

@@ -32,7 +32,7 @@ from isa.sim.selfcheck import settled
 from isa.sim.translations import Translated
 
 MANY = 1 << 17
-PER_LINE = 32e-6
+PER_LINE = 40e-6
 
 
 @dataclass(eq=False)
