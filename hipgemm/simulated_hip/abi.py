@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,6 +23,7 @@ from typing import Any, TypeAlias
 
 VERSION = (7, 2, 0)
 """Of HIP: major, minor, patch."""
+VERSION_NUMBER = VERSION[0] * 10_000_000 + VERSION[1] * 100_000 + VERSION[2]
 
 Pointer: TypeAlias = int
 """An address: a buffer, a handle, or where an answer is to be stored. 0 is NULL."""
@@ -176,201 +178,125 @@ def store_text(where: Pointer, room: int, text: str) -> None:
     ctypes.memmove(where, text.encode()[: room - 1] + b"\0", min(len(text.encode()), room - 1) + 1)
 
 
-_I, _U, _Z = ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
+_FIELD_TYPES: dict[str, type[Any]] = {
+    "int": ctypes.c_int,
+    "unsigned": ctypes.c_uint,
+    "size_t": ctypes.c_size_t,
+    "char": ctypes.c_char,
+    "void": ctypes.c_void_p,
+}
+
+
+def c_fields(declarations: str) -> tuple[tuple[str, type[Any]], ...]:
+    """Fields of a structure from its C declarations: `int major, minor; char name[256]; void *pointer;`."""
+    found: list[tuple[str, type[Any]]] = []
+    for declaration in filter(None, map(str.strip, declarations.split(";"))):
+        type_name, names = declaration.split(maxsplit=1)
+        for name, count in re.findall(r"(\w+)(?:\[(\d+)\])?", names):
+            type_ = _FIELD_TYPES[type_name]
+            found.append((name, type_ * int(count) if count else type_))
+    return tuple(found)
 
 
 class DeviceProp(ctypes.Structure):
-    """hipDeviceProp_tR0600 (hip_runtime_api.h, ROCm 6 and newer), 1472 bytes."""
+    """hipDeviceProp_tR0600 (hip_runtime_api.h, ROCm 6 and newer), 1472 bytes. textureLimits: from maxTexture1D to
+    maxSurfaceCubemapLayered, since images are not simulated."""
 
-    _fields_ = (
-        ("name", ctypes.c_char * 256),
-        ("uuid", ctypes.c_char * 16),
-        ("luid", ctypes.c_char * 8),
-        ("luidDeviceNodeMask", _U),
-        ("totalGlobalMem", _Z),
-        ("sharedMemPerBlock", _Z),
-        ("regsPerBlock", _I),
-        ("warpSize", _I),
-        ("memPitch", _Z),
-        ("maxThreadsPerBlock", _I),
-        ("maxThreadsDim", _I * 3),
-        ("maxGridSize", _I * 3),
-        ("clockRate", _I),
-        ("totalConstMem", _Z),
-        ("major", _I),
-        ("minor", _I),
-        ("textureAlignment", _Z),
-        ("texturePitchAlignment", _Z),
-        ("deviceOverlap", _I),
-        ("multiProcessorCount", _I),
-        ("kernelExecTimeoutEnabled", _I),
-        ("integrated", _I),
-        ("canMapHostMemory", _I),
-        ("computeMode", _I),
-        ("textureLimits", _I * 40),  # maxTexture1D ... maxSurfaceCubemapLayered: images are not simulated
-        ("surfaceAlignment", _Z),
-        ("concurrentKernels", _I),
-        ("ECCEnabled", _I),
-        ("pciBusID", _I),
-        ("pciDeviceID", _I),
-        ("pciDomainID", _I),
-        ("tccDriver", _I),
-        ("asyncEngineCount", _I),
-        ("unifiedAddressing", _I),
-        ("memoryClockRate", _I),
-        ("memoryBusWidth", _I),
-        ("l2CacheSize", _I),
-        ("persistingL2CacheMaxSize", _I),
-        ("maxThreadsPerMultiProcessor", _I),
-        ("streamPrioritiesSupported", _I),
-        ("globalL1CacheSupported", _I),
-        ("localL1CacheSupported", _I),
-        ("sharedMemPerMultiprocessor", _Z),
-        ("regsPerMultiprocessor", _I),
-        ("managedMemory", _I),
-        ("isMultiGpuBoard", _I),
-        ("multiGpuBoardGroupID", _I),
-        ("hostNativeAtomicSupported", _I),
-        ("singleToDoublePrecisionPerfRatio", _I),
-        ("pageableMemoryAccess", _I),
-        ("concurrentManagedAccess", _I),
-        ("computePreemptionSupported", _I),
-        ("canUseHostPointerForRegisteredMem", _I),
-        ("cooperativeLaunch", _I),
-        ("cooperativeMultiDeviceLaunch", _I),
-        ("sharedMemPerBlockOptin", _Z),
-        ("pageableMemoryAccessUsesHostPageTables", _I),
-        ("directManagedMemAccessFromHost", _I),
-        ("maxBlocksPerMultiProcessor", _I),
-        ("accessPolicyMaxWindowSize", _I),
-        ("reservedSharedMemPerBlock", _Z),
-        ("hostRegisterSupported", _I),
-        ("sparseHipArraySupported", _I),
-        ("hostRegisterReadOnlySupported", _I),
-        ("timelineSemaphoreInteropSupported", _I),
-        ("memoryPoolsSupported", _I),
-        ("gpuDirectRDMASupported", _I),
-        ("gpuDirectRDMAFlushWritesOptions", _U),
-        ("gpuDirectRDMAWritesOrdering", _I),
-        ("memoryPoolSupportedHandleTypes", _U),
-        ("deferredMappingHipArraySupported", _I),
-        ("ipcEventSupported", _I),
-        ("clusterLaunch", _I),
-        ("unifiedFunctionPointers", _I),
-        ("reserved", _I * 63),
-        ("hipReserved", _I * 32),
-        ("gcnArchName", ctypes.c_char * 256),
-        ("maxSharedMemoryPerMultiProcessor", _Z),
-        ("clockInstructionRate", _I),
-        ("arch", _U),
-        ("hdpMemFlushCntl", ctypes.c_void_p),
-        ("hdpRegFlushCntl", ctypes.c_void_p),
-        ("cooperativeMultiDeviceUnmatchedFunc", _I),
-        ("cooperativeMultiDeviceUnmatchedGridDim", _I),
-        ("cooperativeMultiDeviceUnmatchedBlockDim", _I),
-        ("cooperativeMultiDeviceUnmatchedSharedMem", _I),
-        ("isLargeBar", _I),
-        ("asicRevision", _I),
-    )
+    _fields_ = c_fields("""
+        char name[256], uuid[16], luid[8];
+        unsigned luidDeviceNodeMask;
+        size_t totalGlobalMem, sharedMemPerBlock;
+        int regsPerBlock, warpSize;
+        size_t memPitch;
+        int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
+        size_t totalConstMem;
+        int major, minor;
+        size_t textureAlignment, texturePitchAlignment;
+        int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory, computeMode,
+            textureLimits[40];
+        size_t surfaceAlignment;
+        int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount,
+            unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize,
+            maxThreadsPerMultiProcessor, streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
+        size_t sharedMemPerMultiprocessor;
+        int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported,
+            singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported,
+            canUseHostPointerForRegisteredMem, cooperativeLaunch, cooperativeMultiDeviceLaunch;
+        size_t sharedMemPerBlockOptin;
+        int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor,
+            accessPolicyMaxWindowSize;
+        size_t reservedSharedMemPerBlock;
+        int hostRegisterSupported, sparseHipArraySupported, hostRegisterReadOnlySupported,
+            timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;
+        unsigned gpuDirectRDMAFlushWritesOptions;
+        int gpuDirectRDMAWritesOrdering;
+        unsigned memoryPoolSupportedHandleTypes;
+        int deferredMappingHipArraySupported, ipcEventSupported, clusterLaunch, unifiedFunctionPointers, reserved[63],
+            hipReserved[32];
+        char gcnArchName[256];
+        size_t maxSharedMemoryPerMultiProcessor;
+        int clockInstructionRate;
+        unsigned arch;
+        void *hdpMemFlushCntl, *hdpRegFlushCntl;
+        int cooperativeMultiDeviceUnmatchedFunc, cooperativeMultiDeviceUnmatchedGridDim,
+            cooperativeMultiDeviceUnmatchedBlockDim, cooperativeMultiDeviceUnmatchedSharedMem, isLargeBar, asicRevision;
+    """)
 
 
 class DevicePropBefore6(ctypes.Structure):
     """hipDeviceProp_tR0000: hipDeviceProp_t as it was before ROCm 6; the names of the same things are the same."""
 
-    _fields_ = (
-        ("name", ctypes.c_char * 256),
-        ("totalGlobalMem", _Z),
-        ("sharedMemPerBlock", _Z),
-        ("regsPerBlock", _I),
-        ("warpSize", _I),
-        ("maxThreadsPerBlock", _I),
-        ("maxThreadsDim", _I * 3),
-        ("maxGridSize", _I * 3),
-        ("clockRate", _I),
-        ("memoryClockRate", _I),
-        ("memoryBusWidth", _I),
-        ("totalConstMem", _Z),
-        ("major", _I),
-        ("minor", _I),
-        ("multiProcessorCount", _I),
-        ("l2CacheSize", _I),
-        ("maxThreadsPerMultiProcessor", _I),
-        ("computeMode", _I),
-        ("clockInstructionRate", _I),
-        ("arch", _U),
-        ("concurrentKernels", _I),
-        ("pciDomainID", _I),
-        ("pciBusID", _I),
-        ("pciDeviceID", _I),
-        ("maxSharedMemoryPerMultiProcessor", _Z),
-        ("isMultiGpuBoard", _I),
-        ("canMapHostMemory", _I),
-        ("gcnArch", _I),
-        ("gcnArchName", ctypes.c_char * 256),
-        ("integrated", _I),
-        ("cooperativeLaunch", _I),
-        ("cooperativeMultiDeviceLaunch", _I),
-        ("textureLimits", _I * 7),  # images are not simulated
-        ("hdpMemFlushCntl", ctypes.c_void_p),
-        ("hdpRegFlushCntl", ctypes.c_void_p),
-        ("memPitch", _Z),
-        ("textureAlignment", _Z),
-        ("texturePitchAlignment", _Z),
-        ("kernelExecTimeoutEnabled", _I),
-        ("ECCEnabled", _I),
-        ("tccDriver", _I),
-        ("cooperativeMultiDeviceUnmatchedFunc", _I),
-        ("cooperativeMultiDeviceUnmatchedGridDim", _I),
-        ("cooperativeMultiDeviceUnmatchedBlockDim", _I),
-        ("cooperativeMultiDeviceUnmatchedSharedMem", _I),
-        ("isLargeBar", _I),
-        ("asicRevision", _I),
-        ("managedMemory", _I),
-        ("directManagedMemAccessFromHost", _I),
-        ("concurrentManagedAccess", _I),
-        ("pageableMemoryAccess", _I),
-        ("pageableMemoryAccessUsesHostPageTables", _I),
-    )
+    _fields_ = c_fields("""
+        char name[256];
+        size_t totalGlobalMem, sharedMemPerBlock;
+        int regsPerBlock, warpSize, maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate, memoryClockRate,
+            memoryBusWidth;
+        size_t totalConstMem;
+        int major, minor, multiProcessorCount, l2CacheSize, maxThreadsPerMultiProcessor, computeMode,
+            clockInstructionRate;
+        unsigned arch;
+        int concurrentKernels, pciDomainID, pciBusID, pciDeviceID;
+        size_t maxSharedMemoryPerMultiProcessor;
+        int isMultiGpuBoard, canMapHostMemory, gcnArch;
+        char gcnArchName[256];
+        int integrated, cooperativeLaunch, cooperativeMultiDeviceLaunch, textureLimits[7];
+        void *hdpMemFlushCntl, *hdpRegFlushCntl;
+        size_t memPitch, textureAlignment, texturePitchAlignment;
+        int kernelExecTimeoutEnabled, ECCEnabled, tccDriver, cooperativeMultiDeviceUnmatchedFunc,
+            cooperativeMultiDeviceUnmatchedGridDim, cooperativeMultiDeviceUnmatchedBlockDim,
+            cooperativeMultiDeviceUnmatchedSharedMem, isLargeBar, asicRevision, managedMemory,
+            directManagedMemAccessFromHost, concurrentManagedAccess, pageableMemoryAccess,
+            pageableMemoryAccessUsesHostPageTables;
+    """)
 
 
 class PointerAttributes(ctypes.Structure):
     """hipPointerAttribute_t."""
 
-    _fields_ = (
-        ("type", _I),
-        ("device", _I),
-        ("devicePointer", ctypes.c_void_p),
-        ("hostPointer", ctypes.c_void_p),
-        ("isManaged", _I),
-        ("allocationFlags", _U),
-    )
+    _fields_ = c_fields("""
+        int type, device;
+        void *devicePointer, *hostPointer;
+        int isManaged;
+        unsigned allocationFlags;
+    """)
 
 
 class LaunchConfig(ctypes.Structure):
     """HIP_LAUNCH_CONFIG."""
 
-    _fields_ = (
-        ("grid", _U * 3),
-        ("block", _U * 3),
-        ("dynamic_lds", _U),
-        ("stream", ctypes.c_void_p),
-        ("attribute_list", ctypes.c_void_p),
-        ("attributes", _U),
-    )
+    _fields_ = c_fields("""
+        unsigned grid[3], block[3], dynamic_lds;
+        void *stream, *attribute_list;
+        unsigned attributes;
+    """)
 
 
 class FuncAttributes(ctypes.Structure):
     """hipFuncAttributes."""
 
-    _fields_ = (
-        ("binaryVersion", _I),
-        ("cacheModeCA", _I),
-        ("constSizeBytes", _Z),
-        ("localSizeBytes", _Z),
-        ("maxDynamicSharedSizeBytes", _I),
-        ("maxThreadsPerBlock", _I),
-        ("numRegs", _I),
-        ("preferredShmemCarveout", _I),
-        ("ptxVersion", _I),
-        ("sharedSizeBytes", _Z),
-    )
+    _fields_ = c_fields("""
+        int binaryVersion, cacheModeCA;
+        size_t constSizeBytes, localSizeBytes;
+        int maxDynamicSharedSizeBytes, maxThreadsPerBlock, numRegs, preferredShmemCarveout, ptxVersion;
+        size_t sharedSizeBytes;
+    """)

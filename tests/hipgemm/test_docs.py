@@ -28,9 +28,7 @@ MARK = "<!-- calls -->\n"
 def call_list() -> str:
     """Every declared call and its aliases, by the module that declares it."""
     sections = []
-    for subject in calls.__all__:
-        if subject == "CALLS":
-            continue
+    for subject in calls.SUBJECTS:
         module = f"hipgemm.simulated_hip.calls.{subject}"
         names = sorted(name for name, call in calls.CALLS.items() if call.function.__module__ == module)
         text = importlib.import_module(module).__doc__

@@ -1,45 +1,16 @@
 """The HIP calls that the simulated runtime answers, by subject. Importing this package declares them all."""
 
-from hipgemm.simulated_hip.abi import CALLS
-from hipgemm.simulated_hip.calls import (
-    blas,
-    blas_more,
-    comgr,
-    contexts,
-    cooperative,
-    copies,
-    device,
-    errors,
-    functions,
-    graphs,
-    memory,
-    modules,
-    occupancy,
-    pools,
-    registered,
-    rtc,
-    rtc_link,
-    streams,
-)
+import importlib
 
-__all__ = [
-    "CALLS",
-    "blas",
-    "blas_more",
-    "comgr",
-    "contexts",
-    "cooperative",
-    "copies",
-    "device",
-    "errors",
-    "functions",
-    "graphs",
-    "memory",
-    "modules",
-    "occupancy",
-    "pools",
-    "registered",
-    "rtc",
-    "rtc_link",
-    "streams",
-]
+from hipgemm.simulated_hip.abi import CALLS
+
+SUBJECTS = (
+    "blas", "blas_more", "comgr", "contexts", "cooperative", "copies", "device", "errors", "functions", "graphs",
+    "memory", "modules", "occupancy", "pools", "registered", "rtc", "rtc_link", "streams",
+)  # fmt: skip
+"""The modules of this package."""
+
+for _subject in SUBJECTS:
+    importlib.import_module(f"{__name__}.{_subject}")
+
+__all__ = ["CALLS", "SUBJECTS"]

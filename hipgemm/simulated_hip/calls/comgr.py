@@ -59,6 +59,7 @@ class Kind(IntEnum):
 HIP, IR = 3, 4  # AMD_COMGR_LANGUAGE_
 LAST_LANGUAGE = 4
 LAST_KIND = 21
+ASSEMBLE = 8  # AMD_COMGR_ACTION_ASSEMBLE_SOURCE_TO_RELOCATABLE
 
 
 class ComgrError(Answer):
@@ -386,7 +387,7 @@ def _sources_to_relocatable(work: _Work) -> None:
     """By way of assembly: a compiler of HIP links its objects by itself."""
     options = [*work.source_options(toolchain.find(), libraries=True), "-S"]
     made = [work.clang(source, Kind.SOURCE, ".s", *options, includes=True) for source in work.data.of(Kind.SOURCE)]
-    _assemble(_Work(replace(work.how, options=[]), DataSet(made), work.out, work.said))
+    ACTIONS[ASSEMBLE](_Work(replace(work.how, options=[]), DataSet(made), work.out, work.said))
 
 
 def _sources_to_executable(work: _Work) -> None:
@@ -395,19 +396,14 @@ def _sources_to_executable(work: _Work) -> None:
     _link(_Work(work.how, between, work.out, work.said))
 
 
-def _bitcode_to_relocatable(work: _Work) -> None:
-    for source in work.data.of(Kind.BC):
-        work.out.objects.append(work.clang(source, Kind.RELOCATABLE, ".o", "-x", "ir", *work.target))
+def _each(of: Kind, kind: Kind, suffix: str, *options: str) -> Callable[[_Work], None]:
+    """Of each object of one kind one of another."""
 
+    def do(work: _Work) -> None:
+        for source in work.data.of(of):
+            work.out.objects.append(work.clang(source, kind, suffix, *options, *work.target))
 
-def _bitcode_to_assembly(work: _Work) -> None:
-    for source in work.data.of(Kind.BC):
-        work.out.objects.append(work.clang(source, Kind.SOURCE, ".s", "-x", "ir", *work.target, "-S"))
-
-
-def _assemble(work: _Work) -> None:
-    for source in work.data.of(Kind.SOURCE):
-        work.out.objects.append(work.clang(source, Kind.RELOCATABLE, ".o", "-x", "assembler", *work.target))
+    return do
 
 
 def _link(work: _Work) -> None:
@@ -425,10 +421,10 @@ def _link(work: _Work) -> None:
 
 ACTIONS: dict[int, Callable[[_Work], None]] = {
     2: _sources_to_bitcode(libraries=False),
-    4: _bitcode_to_relocatable,
-    5: _bitcode_to_assembly,
+    4: _each(Kind.BC, Kind.RELOCATABLE, ".o", "-x", "ir"),
+    5: _each(Kind.BC, Kind.SOURCE, ".s", "-S", "-x", "ir"),
     7: _link,
-    8: _assemble,
+    ASSEMBLE: _each(Kind.SOURCE, Kind.RELOCATABLE, ".o", "-x", "assembler"),
     12: _sources_to_bitcode(libraries=True),
     13: _sources_to_relocatable,
     14: _sources_to_executable,

@@ -10,7 +10,7 @@ import ctypes
 from typing import Any
 
 from hipgemm.simulated_hip.abi import (
-    VERSION,
+    VERSION_NUMBER,
     DeviceProp,
     DevicePropBefore6,
     ErrorCode,
@@ -28,7 +28,6 @@ from hipgemm.simulated_hip.host import read_text
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.targets import target
 
-HIP_VERSION = VERSION[0] * 10_000_000 + VERSION[1] * 100_000 + VERSION[2]
 WAVE = 32
 SIMDS_OF_WGP = 4
 WAVES_OF_SIMD = 16
@@ -172,12 +171,12 @@ def hipInit(rt: Runtime, flags: UInt) -> None:
 
 @call
 def hipDriverGetVersion(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, HIP_VERSION)
+    store(out, ctypes.c_int, VERSION_NUMBER)
 
 
 @call
 def hipRuntimeGetVersion(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, HIP_VERSION)
+    store(out, ctypes.c_int, VERSION_NUMBER)
 
 
 @call

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from hipgemm.kernel_object import SOURCES
 from hipgemm.simulated_hip import device_libraries
-from hipgemm.simulated_hip.abi import VERSION, Answer, Int, Pointer, Text, call, store
+from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
 from isa import cache, packages, toolchain
@@ -40,7 +40,6 @@ INCLUDED = ("hip_runtime", "hip_fp16", "hip_bfloat16", "hip_vector_types", "hip_
 """Headers hip/*.h whose names AMD's header for hiprtc has already: a source may still include them."""
 MACROS = ("-D__HIPCC_RTC__", *map("-DHIP_VERSION_{}={}".format, ("MAJOR", "MINOR", "PATCH"), VERSION))
 FLAGS = ("-O3", *MACROS, "-mprintf-kind=buffered")
-VERSION_NUMBER = VERSION[0] * 10_000_000 + VERSION[1] * 100_000 + VERSION[2]
 RELOCATABLE = "-fgpu-rdc"
 POINTER = "__hipgemm_name_"
 LOWERED = re.compile(rf"^{POINTER}(\d+):\n\s*\.quad\s+(\S+)", re.M)
