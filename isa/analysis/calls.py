@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from isa.analysis import dataflow
 from isa.analysis.cfg import Block, Cfg, is_call
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.analysis.worklist import Worklist
 from isa.asm.program import Imm, Instruction, Symbol
 from isa.registers import Reg
 from isa.semantics.branches import branch_target
@@ -96,15 +96,6 @@ def settled(cfg: Cfg, callees: Mapping[int, frozenset[str]]) -> frozenset[str]:
             state |= callees.get(i, frozenset())
         return state
 
-    entry: dict[int, frozenset[str]] = {0: frozenset()}
-    work = Worklist(cfg)
-    while work:
-        block = cfg.blocks[work.pop()]
-        state = through(block, entry[block.index])
-        for s in block.successors:
-            new = state & entry.get(s, everything)
-            if s not in entry or new != entry[s]:
-                entry[s] = new
-                work.add(s)
+    entry = dataflow.forward(cfg, frozenset[str](), through, frozenset.intersection)
     ends = [through(cfg.blocks[b], state) for b, state in entry.items() if not cfg.blocks[b].successors]
     return everything.intersection(*ends)

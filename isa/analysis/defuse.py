@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 
-from isa.analysis import exec_mask, regset
+from isa.analysis import dataflow, exec_mask, regset
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.exec_mask import ExecMask
-from isa.analysis.worklist import Worklist
 from isa.registers import Reg
 
 ENTRY = -1
@@ -121,22 +120,15 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> DefUse:
     everything = (1 << len(sites)) - 1
     starts = ((everything, 0), (0, everything), (0, 0))
     does: dict[int, tuple[tuple[int, int], ...]] = {}
-    state: dict[int, tuple[int, int]] = {0: (entry, 0)}
-    work = Worklist(cfg)
-    while work:
-        index = work.pop()
-        block, (on, off) = cfg.blocks[index], state[index]
-        if index not in does:
-            does[index] = tuple(through(block, *start) for start in starts)
-        (on_on, on_off), (off_on, off_off), (on_new, off_new) = does[index]
-        on, off = on & on_on | off & off_on | on_new, on & on_off | off & off_off | off_new
-        for s in block.successors:
-            old = state.get(s)
-            new = (on, off) if old is None else (old[0] | on, old[1] | off)
-            if new != old:
-                state[s] = new
-                work.add(s)
 
+    def at_once(block: Block, state: tuple[int, int]) -> tuple[int, int]:
+        if block.index not in does:
+            does[block.index] = tuple(through(block, *start) for start in starts)
+        (on_on, on_off), (off_on, off_off), (on_new, off_new) = does[block.index]
+        on, off = state
+        return on & on_on | off & off_on | on_new, on & on_off | off & off_off | off_new
+
+    state = dataflow.forward(cfg, (entry, 0), at_once, lambda one, two: (one[0] | two[0], one[1] | two[1]))
     reaching: dict[tuple[int, int], frozenset[int]] = {}
     for block in cfg.blocks:
         if block.index not in state:  # never reached, so no definition reaches it

@@ -26,9 +26,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from isa.analysis import regset
-from isa.analysis.cfg import Cfg
-from isa.analysis.worklist import Worklist
+from isa.analysis import dataflow, regset
+from isa.analysis.cfg import Block, Cfg
 from isa.asm.program import Imm, Instruction
 from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.describe import IMPLICIT
@@ -126,20 +125,15 @@ def forward(change: str, on: int, off: int) -> tuple[int, int]:
 def analyse(cfg: Cfg) -> ExecMask:
     """Where EXEC is known to be full. A mask that the symbolic values cannot follow counts as unknown."""
     masks = effects(cfg)
-    entry: dict[int, _Pairs] = {0: frozenset({(_EXEC, _EXEC)})}
     full = [False] * len(cfg)
-    work = Worklist(cfg)
-    while work:
-        block = cfg.blocks[work.pop()]
-        pairs = entry[block.index]
+
+    def through(block: Block, pairs: _Pairs) -> _Pairs:
         for i in block.range:
             full[i] = (_EXEC, _EXEC) in pairs
             pairs = _step(pairs, masks[i], i in cfg.calls)
-        for s in block.successors:
-            new = _join(entry[s], pairs) if s in entry else pairs
-            if s not in entry or new != entry[s]:
-                entry[s] = new
-                work.add(s)
+        return pairs
+
+    dataflow.forward(cfg, frozenset({(_EXEC, _EXEC)}), through, _join)
     return ExecMask(tuple(full), tuple(_change(e) for e in masks))
 
 

@@ -87,24 +87,14 @@ def occupancy(
 ) -> Occupancy:
     """The occupancy of a kernel with so many VGPRs a wave, bytes of LDS and threads a workgroup. lanes: of a wave; one
     of 64 takes twice the registers. IsaError where not even one workgroup fits."""
-    simds, lds_total, barriers = (
-        (2, LDS_PER_CU, BARRIERS_PER_CU) if cu_mode else (4, 2 * LDS_PER_CU, 2 * BARRIERS_PER_CU)
-    )
     if not 1 <= threads <= 1024:
         raise IsaError(f"a workgroup cannot have {threads} threads", expected="1 to 1024")
     if not 0 <= lds <= LDS_PER_CU:
         raise IsaError(f"a workgroup cannot have {lds} bytes of LDS", expected=f"0 to {LDS_PER_CU}")
     if lanes == 2 * LANES:
         target = dataclasses.replace(target, vgprs=target.vgprs // 2, granule=target.granule // 2)
-    per_group = _ceil(threads, lanes)
-    limits = {
-        "VGPRs": simds * _waves_that_fit(vgprs, target) // per_group,
-        "wave slots": simds * WAVE_SLOTS // per_group,
-    }
-    if lds:
-        limits["LDS"] = lds_total // (_ceil(lds, LDS_GRANULE) * LDS_GRANULE)
-    if per_group > 1:
-        limits["barriers"] = barriers
+    per_group, simds = _ceil(threads, lanes), 2 if cu_mode else 4
+    limits = workgroup_limits(vgprs, lds, per_group, simds, target)
     groups = min(limits.values())
     if groups == 0:
         raise IsaError(
@@ -114,6 +104,20 @@ def occupancy(
     binding = tuple(name for name, n in limits.items() if n == groups)
     advice = _advice(vgprs, lds, simds, per_group, limits, target)
     return Occupancy(groups * per_group / simds, groups, simds, limits, binding, advice)
+
+
+def workgroup_limits(vgprs: int, lds: int, waves: int, simds: int, target: Target) -> dict[str, int]:
+    """How many workgroups of so many waves each limit alone would let onto 2 SIMDs, a CU, or the 4 of a WGP."""
+    cus = simds // 2
+    limits = {
+        "VGPRs": simds * _waves_that_fit(vgprs, target) // waves,
+        "wave slots": simds * WAVE_SLOTS // waves,
+    }
+    if lds:
+        limits["LDS"] = cus * LDS_PER_CU // (_ceil(lds, LDS_GRANULE) * LDS_GRANULE)
+    if waves > 1:
+        limits["barriers"] = cus * BARRIERS_PER_CU
+    return limits
 
 
 def _advice(

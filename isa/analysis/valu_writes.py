@@ -30,9 +30,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from isa.analysis import banks, regset
-from isa.analysis.cfg import Cfg
-from isa.analysis.worklist import Worklist
+from isa.analysis import banks, dataflow, regset
+from isa.analysis.cfg import Block, Cfg
 from isa.asm.program import Instruction
 from isa.registers import Reg
 from isa.semantics.waits import depctr
@@ -85,24 +84,17 @@ def analyse(cfg: Cfg, written: Mapping[int, int] = MappingProxyType({})) -> Valu
     """The VALU writes that may be under way before each position. written: position of a call -> what the function may
     write (`regset`), where that is known."""
     calls = {i: written.get(i, regset.ALL) & regset.VGPRS for i in cfg.calls}
-    entry: dict[int, State] = {0: _NOTHING}
-    work = Worklist(cfg)
-    while work:
-        block = cfg.blocks[work.pop()]
-        state = entry[block.index]
-        for i in block.range:
-            state = _step(cfg, i, state, calls)
-        for s in block.successors:
-            old = entry.get(s)
-            new = state if old is None else tuple(a | b for a, b in zip(old, state, strict=True))
-            if new != old:
-                entry[s] = new
-                work.add(s)
     pending = [0] * len(cfg)
-    for index, state in entry.items():
-        for i in cfg.blocks[index].range:
+
+    def through(block: Block, state: State) -> State:
+        for i in block.range:
             pending[i] = under_way(state)
             state = _step(cfg, i, state, calls)
+        return state
+
+    entry = dataflow.forward(
+        cfg, _NOTHING, through, lambda one, two: tuple(a | b for a, b in zip(one, two, strict=True))
+    )
     return ValuWrites(cfg, tuple(pending), entry)
 
 

@@ -35,9 +35,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from isa.analysis import regset
-from isa.analysis.cfg import Cfg
-from isa.analysis.worklist import Worklist
+from isa.analysis import dataflow, regset
+from isa.analysis.cfg import Block, Cfg
 from isa.asm.program import Instruction
 from isa.registers import Reg
 from isa.semantics import halves
@@ -191,23 +190,16 @@ def analyse(cfg: Cfg, settled: Mapping[int, frozenset[str]] = MappingProxyType({
     """What may be in flight before each position. settled: position of a call -> the counters that the function brings
     to 0 before it returns, where that is not all of them."""
     machine = Machine(cfg, settled)
-    entry: dict[int, _State] = {0: {}}
-    work = Worklist(cfg)
-    while work:
-        block = cfg.blocks[work.pop()]
-        state = entry[block.index]
-        for i in block.range:
-            state = machine.step(i, state)
-        for s in block.successors:
-            new = _join(entry.get(s), state)
-            if s not in entry or new != entry[s]:
-                entry[s] = new
-                work.add(s)
     before: list[_State] = [{} for _ in cfg.instructions]
-    for index, state in entry.items():
-        for i in cfg.blocks[index].range:
+
+    def through(block: Block, state: _State) -> _State:
+        for i in block.range:
             before[i] = state
             state = machine.step(i, state)
+        return state
+
+    nothing: _State = {}
+    dataflow.forward(cfg, nothing, through, _join)
     return InFlight(cfg, tuple(before), tuple(machine.waits), settled)
 
 

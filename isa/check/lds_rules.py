@@ -37,8 +37,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from operator import or_
 
-from isa.analysis.cfg import Cfg
+from isa.analysis import dataflow
+from isa.analysis.cfg import Block, Cfg
 from isa.analysis.defuse import DefUse
 from isa.analysis.exec_mask import ExecMask
 from isa.asm.program import Special
@@ -155,20 +157,14 @@ def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
     bit = {i: 1 << n for n, i in enumerate(accesses)}
     of_kind = {k: sum(b for i, b in bit.items() if kinds[i] == k) for k in ("load", "store", "atomic")}
     others = {k: sum(of_kind.values()) - bits for k, bits in of_kind.items()}
-    entry: dict[int, int] = {0: 0}
-    work = [0]
-    while work:
-        block = cfg.blocks[work.pop()]
-        since = entry[block.index]
+
+    def through(block: Block, since: int) -> int:
         for i in block.range:
             since = 0 if cfg.instructions[i].desc.effect == "barrier" else since | bit.get(i, 0)
-        for s in block.successors:
-            new = entry.get(s, 0) | since
-            if s not in entry or new != entry[s]:
-                entry[s] = new
-                work.append(s)
+        return since
+
     asked = 0
-    for index, since in entry.items():
+    for index, since in dataflow.forward(cfg, 0, through, or_).items():
         for i in cfg.blocks[index].range:
             if cfg.instructions[i].desc.effect == "barrier":
                 since = 0

@@ -26,13 +26,13 @@ from hipgemm.simulated_hip.abi import (
 from hipgemm.simulated_hip.card import ReachesHost
 from hipgemm.simulated_hip.host import read_text
 from hipgemm.simulated_hip.runtime import Runtime
+from isa.analysis.resources import LDS_PER_CU, WAVE_SLOTS
 from isa.targets import target
 
 WAVE = 32
 SIMDS_OF_WGP = 4
-WAVES_OF_SIMD = 16
-LDS_OF_WGP = 128 << 10
-LDS_OF_WORKGROUP = 64 << 10
+LDS_OF_WGP = 2 * LDS_PER_CU
+LDS_OF_WORKGROUP = LDS_PER_CU
 MAX_WORKGROUP = 1024
 MAX_GRID = (0x7FFFFFFF, 65535, 65535)  # workgroups, as hipDeviceProp_t says on every AMD card
 
@@ -52,7 +52,7 @@ PROPERTIES: dict[str, Any] = {
     "canMapHostMemory": 1,
     "concurrentKernels": 1,
     "unifiedAddressing": 1,
-    "maxThreadsPerMultiProcessor": SIMDS_OF_WGP * WAVES_OF_SIMD * WAVE,
+    "maxThreadsPerMultiProcessor": SIMDS_OF_WGP * WAVE_SLOTS * WAVE,
     "globalL1CacheSupported": 1,
     "localL1CacheSupported": 1,
     "sharedMemPerMultiprocessor": LDS_OF_WGP,

@@ -1,9 +1,5 @@
-"""How many workgroups a multiprocessor (a WGP) holds at once.
-
-VGPRs are handed out in granules (`isa.targets`), LDS in granules of 1024 bytes; a SIMD holds at most 16 waves.
-In CU mode a workgroup's waves share one CU: 2 of the WGP's 4 SIMDs and half of its LDS (ISA guide 12.1; LLVM
-AMDGPUBaseInfo.cpp).
-"""
+"""How many workgroups a multiprocessor (a WGP) holds at once, by `isa.analysis.resources`: in CU mode, where a
+workgroup's waves share one CU, twice as many as a CU holds."""
 
 from __future__ import annotations
 
@@ -13,24 +9,18 @@ from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, U
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
+from isa.analysis import resources
 from isa.object.code_object import DescribedKernel
 from isa.targets import target
-
-LDS_GRANULE = 1024
 
 
 def workgroups_of_wgp(rt: Runtime, kernel: DescribedKernel, threads: int, dynamic_lds: int) -> int:
     """Workgroups of `threads` work-items that fit into one WGP together."""
-    on = target(rt.arch)
     waves = -(-threads // device.WAVE)
     halves = 1 if kernel.descriptor.wgp_mode else 2
-    simds = device.SIMDS_OF_WGP // halves
-    granules = -(-max(kernel.vgprs, 1) // on.granule)
-    waves_of_simd = min(device.WAVES_OF_SIMD, on.vgprs // (granules * on.granule))
-    by_waves = simds * waves_of_simd // waves
-    lds = -(-(kernel.descriptor.lds_bytes + dynamic_lds) // LDS_GRANULE) * LDS_GRANULE
-    by_lds = device.LDS_OF_WGP // halves // lds if lds else by_waves
-    return halves * min(by_waves, by_lds)
+    lds = kernel.descriptor.lds_bytes + dynamic_lds
+    limits = resources.workgroup_limits(kernel.vgprs, lds, waves, device.SIMDS_OF_WGP // halves, target(rt.arch))
+    return halves * min(limits.values())
 
 
 def active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) -> None:
