@@ -1,5 +1,7 @@
-"""How many workgroups a multiprocessor (a WGP) holds at once, by `isa.analysis.resources`: in CU mode, where a
-workgroup's waves share one CU, twice as many as a CU holds."""
+"""How many workgroups a multiprocessor (a WGP) holds at once.
+
+By `isa.analysis.resources`: in CU mode, where a workgroup's waves share one CU, twice as many as a CU holds.
+"""
 
 from __future__ import annotations
 
