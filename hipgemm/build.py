@@ -41,7 +41,7 @@ from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.counts import target_of
-from isa.errors import IsaError
+from isa.errors import IsaError, writing
 from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
@@ -437,11 +437,9 @@ def _publish(folder: Path, out: Path | None, name: str) -> Path | None:
     if out is None:
         return None
     target, fresh = out / name, out / f".{name}.new"
-    try:
+    with writing(target):
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.copytree(folder, fresh)
         shutil.rmtree(target, ignore_errors=True)
         fresh.rename(target)
-    except OSError as e:
-        raise IsaError(f"cannot write {target}: {e.strerror or e}") from e
     return target

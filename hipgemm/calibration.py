@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hipgemm.lab import micro
 from hipgemm.lab.micro import Micro
 from hipgemm.lab.rate_kernels import Case, lds, streamed
-from isa.errors import IsaError
+from isa.errors import IsaError, writing
 from isa.timing import rdna3
 
 if TYPE_CHECKING:
@@ -282,10 +282,8 @@ def _edge(
 def write(path: Path, on: Card, device: str, found: Sequence[Estimate]) -> None:
     """The card file. IsaError where it cannot be written."""
     held = {"card": on.name, "device": device, "numbers": {e.number: _row(e) for e in found}}
-    try:
+    with writing(path):
         path.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise IsaError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _row(e: Estimate) -> dict[str, Any]:

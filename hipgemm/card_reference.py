@@ -19,7 +19,6 @@ import ctypes
 import dataclasses
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from hipgemm.argument_words import against
@@ -73,11 +72,7 @@ def _filled(array: Array) -> np.ndarray:
 
 
 def _holding(array: Array, contents: np.ndarray) -> Array:
-    return dataclasses.replace(array, fill=partial(_same, contents))
-
-
-def _same(contents: np.ndarray) -> np.ndarray:
-    return contents
+    return dataclasses.replace(array, fill=lambda: contents)
 
 
 def free(made: Linked) -> tuple[str, ...]:

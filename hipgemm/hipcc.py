@@ -32,7 +32,7 @@ from hipgemm.kernel_object import SOURCES, Kernel
 from isa import targets, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
-from isa.errors import IsaError
+from isa.errors import IsaError, writing
 from isa.object import bundle
 from isa.toolchain import Toolchain
 
@@ -293,7 +293,5 @@ def _fat(made: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def _write(file: Path, data: bytes) -> None:
-    try:
+    with writing(file):
         file.write_bytes(data)
-    except OSError as error:
-        raise IsaError(f"cannot write {file}: {error.strerror}") from error

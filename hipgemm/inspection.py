@@ -28,9 +28,8 @@ from isa.asm.program import Instruction, Program
 from isa.check import counts
 from isa.display import Shown
 from isa.errors import IsaError
-from isa.object import metadata
 from isa.object.code_object import CodeObject, DescribedKernel, disassemble
-from isa.object.from_text import TextCode
+from isa.object.from_text import TextCode, described
 from isa.semantics.describe import bit_width
 from isa.targets import GFX1100, TARGETS, Target
 
@@ -188,19 +187,32 @@ def inspect(
     """
     flow = flow_of(given, source, name)
     if isinstance(given, Program):
-        return _of_program(given, flow, source, threads)
-    kernel = given.kernel(name, source)
-    found = kernel.descriptor
-    stated = {
-        "vgprs": kernel.vgprs,
-        "sgprs": kernel.sgprs,
-        "lds": found.lds_bytes,
-        "scratch": found.scratch_bytes,
-        "vgpr_spills": kernel.vgpr_spills,
-        "sgpr_spills": kernel.sgpr_spills,
-    }
-    target = TARGETS.get(given.arch, GFX1100)
-    return _inspection(flow, source, stated, threads or kernel.max_workgroup, target, wgp_mode=found.wgp_mode)
+        kernel, target = described(given.kernel(flow.name)), counts.target_of(given) or GFX1100
+    else:
+        kernel, target = given.kernel(name, source), TARGETS.get(given.arch, GFX1100)
+    found, threads = kernel.descriptor, threads or kernel.max_workgroup
+    main = inner.main_loop(flow)
+    body = inner.body(flow, main) if main else []
+    reads, cached = banks.bank_reads(body)
+    return Inspection(
+        kernel=flow.name,
+        source=source,
+        mode="WGP" if found.wgp_mode else "CU",
+        vgprs=kernel.vgprs,
+        sgprs=kernel.sgprs,
+        lds=found.lds_bytes,
+        scratch=found.scratch_bytes,
+        vgpr_spills=kernel.vgpr_spills,
+        sgpr_spills=kernel.sgpr_spills,
+        threads=threads,
+        occupancy=occupancy(kernel.vgprs, found.lds_bytes, threads, cu_mode=not found.wgp_mode, target=target),
+        mix=mix(flow.instructions),
+        loop=mix(body) if main else None,
+        rows=tuple(rows(body)),
+        bank_reads=reads,
+        cache_reads=cached,
+        loops=tuple(_loops(flow)),
+    )
 
 
 def flow_of(given: Program | CodeObject, source: str, name: str | None = None) -> Cfg:
@@ -217,63 +229,9 @@ def flow_of(given: Program | CodeObject, source: str, name: str | None = None) -
     return control_flow.of_instructions(parse_disassembly(rows, source, given.arch), held.name)
 
 
-def _of_program(program: Program, flow: Cfg, source: str, threads: int | None) -> Inspection:
-    kernel = program.kernel(flow.name)
-
-    def stated(key: str, directive: str | None, default: int | None = None) -> int:
-        value = metadata.number(kernel, key)
-        if value is None and directive:
-            value = kernel.number(directive)
-        value = default if value is None else value
-        if value is None:
-            raise IsaError(
-                f"kernel {kernel.name} does not say its {key}",
-                span=program.span(kernel.start),
-                expected=f"{key} in the metadata" + (f", or .amdhsa_{directive}" if directive else ""),
-                hint="read a .s that the compiler wrote with -S",
-            )
-        return value
-
-    resources = {
-        "vgprs": stated(".vgpr_count", "next_free_vgpr"),
-        "sgprs": stated(".sgpr_count", "next_free_sgpr"),
-        "lds": stated(".group_segment_fixed_size", "group_segment_fixed_size", 0),
-        "scratch": stated(".private_segment_fixed_size", "private_segment_fixed_size", 0),
-        "vgpr_spills": stated(".vgpr_spill_count", None, 0),
-        "sgpr_spills": stated(".sgpr_spill_count", None, 0),
-    }
-    threads = threads or stated(".max_flat_workgroup_size", None)
-    wgp = kernel.number("workgroup_processor_mode") != 0  # LLVM's default on GFX10 and later is 1
-    target = counts.target_of(program) or GFX1100
-    return _inspection(flow, source, resources, threads, target, wgp_mode=wgp)
-
-
-def _inspection(
-    flow: Cfg, source: str, stated: Mapping[str, int], threads: int, target: Target, *, wgp_mode: bool
-) -> Inspection:
-    main = inner.main_loop(flow)
-    positions = flow.positions(main) if main else []
-    body = [flow.instructions[i] for i in positions]
-    reads, cached = banks.bank_reads(body)
-    return Inspection(
-        kernel=flow.name,
-        source=source,
-        mode="WGP" if wgp_mode else "CU",
-        threads=threads,
-        occupancy=occupancy(stated["vgprs"], stated["lds"], threads, cu_mode=not wgp_mode, target=target),
-        mix=mix(flow.instructions),
-        loop=mix(body) if main else None,
-        rows=tuple(rows(body)),
-        bank_reads=reads,
-        cache_reads=cached,
-        loops=tuple(_loops(flow)),
-        **stated,
-    )
-
-
 def _loops(flow: Cfg) -> Iterable[LoopMix]:
     for loop in flow.loops:
-        body = [flow.instructions[i] for i in flow.positions(loop)]
+        body = inner.body(flow, loop)
         bytes_ = Counter[tuple[str, str]]()
         for inst in body:
             if (access := inst.desc.access) is not None:

@@ -1,6 +1,6 @@
 """What one step of a build made, in the numbers that a kernel engineer looks at first.
 
-`shape` reads them from assembly: registers, LDS and scratch from the kernel's metadata, and the instructions of its
+`shape` reads them from assembly: registers, LDS and scratch from directives and metadata, and the instructions of its
 main loop (isa.analysis.inner: the loop with the most FMAs).
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from isa.analysis import cfg, inner
 from isa.asm.program import Program
+from isa.object.from_text import described
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +78,18 @@ class Stage:
 
 def shape(program: Program, kernel: str) -> Shape:
     """The numbers of `kernel`, or of the only one for "". IsaError where it cannot be analysed."""
-    view = program.kernel(kernel or None)
+    view = program.kernel(kernel)
     control = cfg.of_kernel(view)
     main = inner.main_loop(control)
     loop = inner.body(control, main) if main else []
     kinds = [inner.fmas(inst) for inst in loop]
-
-    def metadata(key: str) -> int:
-        return int(view.program.lines[view.metadata[key]].text.partition(":")[2])
-
+    facts = described(view)
     return Shape(
-        vgprs=metadata(".vgpr_count"),
-        sgprs=metadata(".sgpr_count"),
-        lds=metadata(".group_segment_fixed_size"),
-        scratch=metadata(".private_segment_fixed_size"),
-        spills=metadata(".vgpr_spill_count"),
+        vgprs=facts.vgprs,
+        sgprs=facts.sgprs,
+        lds=facts.descriptor.lds_bytes,
+        scratch=facts.descriptor.scratch_bytes,
+        spills=facts.vgpr_spills,
         loop=len(loop),
         dual=kinds.count(2),
         single=kinds.count(1),

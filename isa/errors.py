@@ -7,7 +7,8 @@ is complete, so that `print(error)` is all a front end needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 _TOLD = 8
@@ -63,6 +64,15 @@ class IsaError(Exception):
             if value
         ]
         return "\n".join(lines)
+
+
+@contextmanager
+def writing(what: object) -> Iterator[None]:
+    """IsaError that names `what` in the place of an OSError while it is written."""
+    try:
+        yield
+    except OSError as error:
+        raise IsaError(f"cannot write {what}: {error.strerror or error}") from error
 
 
 def meant(word: str, known: Iterable[str], otherwise: str | None = None) -> str | None:

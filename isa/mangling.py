@@ -10,9 +10,12 @@ templates whose arguments are expressions, functions, or templates themselves st
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import TypeVar
 
-from isa.errors import meant
+from isa.errors import IsaError, meant
+
+K = TypeVar("K")
 
 _BUILTIN = {
     "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
@@ -180,6 +183,25 @@ def meant_by(name: str, symbols: Collection[str]) -> str | None:
 
 _SHOWN = 8
 """Names in a message."""
+
+
+def chosen(
+    name: str | None, kernels: Mapping[str, K], called: str, expected: str, error: type[IsaError] = IsaError
+) -> K:
+    """The kernel that a user means by a name (`meant_by`), or the only one there is. Else the error, which lists the
+    names. called: what holds the kernels; expected: what it lacks where there is none."""
+    if not name and len(kernels) == 1:
+        return next(iter(kernels.values()))
+    if not kernels:
+        raise error(f"{called} has no kernel", expected=expected)
+    found = meant_by(name, kernels) if name else None
+    if found is None:
+        raise error(
+            f"{called} has no kernel {name!r}" if name else f"{called}: which kernel?",
+            expected=one_of(kernels),
+            hint=which(name, kernels),
+        )
+    return kernels[found]
 
 
 def one_of(symbols: Collection[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isa.errors import IsaError
+from isa.errors import writing
 
 if TYPE_CHECKING:
     from hipgemm.cli.options import CodeOptions
@@ -35,14 +35,12 @@ def writable(file: Path, *, folder: bool = False) -> Path:
     """A file that can be written, or a folder for files, tried before anybody works for it; makes the folder. IsaError
     where it cannot be."""
     probe = file / ".tried" if folder else file
-    try:
+    with writing(file):
         probe.parent.mkdir(parents=True, exist_ok=True)
         new = not probe.exists()
         probe.open("ab").close()
         if new:
             probe.unlink()
-    except OSError as error:
-        raise IsaError(f"cannot write {file}: {error.strerror}") from error
     return file
 
 
@@ -50,8 +48,6 @@ def write(file: Path, what: str | bytes) -> None:
     """Writes a page or a code object, and says so on stderr. IsaError where it cannot be written."""
     import click
 
-    try:
+    with writing(file):
         file.write_bytes(what.encode() if isinstance(what, str) else what)
-    except OSError as error:
-        raise IsaError(f"cannot write {file}: {error.strerror}") from error
     click.echo(f"wrote {file}", err=True)

@@ -20,7 +20,7 @@ from hipgemm.cli.options import (
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
 from hipgemm.problem import Problem
-from isa.errors import IsaError
+from isa.errors import IsaError, writing
 
 if TYPE_CHECKING:
     from hipgemm.launch import Launch
@@ -81,9 +81,6 @@ def _save(places: dict[int, Path], measured: Measured, launch: Launch) -> None:
             raise IsaError(
                 f"{launch.arrays[number].name} is no result of this kernel", expected="an array that it fills"
             )
-        try:
-            with path.open("wb") as file:
-                np.save(file, measured.arrays[number])
-        except OSError as error:
-            raise IsaError(f"cannot write {path}: {error.strerror}") from error
+        with writing(path), path.open("wb") as file:
+            np.save(file, measured.arrays[number])
         click.echo(f"wrote {path}", err=True)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.launch import explicit
 from hipgemm.simulated_hip.clock import TimedCard, TimedReport
-from isa.errors import IsaError
+from isa.errors import writing
 from isa.object.bundle import unbundle
 from isa.object.code_object import CodeObject
 from isa.sim.card import CompiledKernel, Module
@@ -47,10 +47,8 @@ class RecordingCard(TimedCard):
         super().__init__(on)
         self._folder = folder.resolve()
         self._images: dict[int, tuple[CodeObject, bytes]] = {}
-        try:
+        with writing(folder):
             (self._folder / "data").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise IsaError(f"cannot write {folder}: {error.strerror}") from error
 
     def load(self, image: bytes | CodeObject) -> Module:
         """As `Card.load`."""

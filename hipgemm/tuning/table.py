@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, Shape
-from isa.errors import IsaError, Span
+from isa.errors import IsaError, Span, writing
 from isa.gemm.names import parameters_of
 
 VERSION = 1
@@ -82,11 +82,9 @@ class TuningTable:
     def save(self, path: Path) -> None:
         """Whole or not at all. IsaError where it cannot be written."""
         fresh = path.with_name(path.name + ".new")
-        try:
+        with writing(path):
             fresh.write_text(self.text(), encoding="utf-8")
             os.replace(fresh, path)
-        except OSError as error:
-            raise IsaError(f"cannot write {path}: {error.strerror}") from error
 
 
 def load(path: Path) -> TuningTable:

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from isa import mangling
 from isa.asm import expression
 from isa.errors import IsaError, Span
 from isa.instructions import lookup
-from isa.mangling import meant_by, one_of, which
 from isa.registers import Reg
 from isa.semantics.describe import Description
 from isa.targets import GFX1100, Family, Target
@@ -356,18 +356,7 @@ class Program:
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel `name`, by its symbol or as the source calls it, or the only one there is. IsaError that lists the
         names otherwise."""
-        if name is None and len(self.kernels) == 1:
-            return next(iter(self.kernels.values()))
-        if not self.kernels:
-            raise IsaError(f"{self.called} has no kernel", expected="an .amdhsa_kernel block")
-        found = meant_by(name, self.kernels) if name else None
-        if found is None:
-            raise IsaError(
-                f"{self.called} has no kernel {name!r}" if name else f"{self.called}: which kernel?",
-                expected=one_of(self.kernels),
-                hint=which(name, self.kernels),
-            )
-        return self.kernels[found]
+        return mangling.chosen(name, self.kernels, self.called, "an .amdhsa_kernel block")
 
 
 _AMDHSA = ".amdhsa_"

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from isa import mangling
 from isa.asm.disassembler import disassemble
-from isa.mangling import meant_by, one_of, which
 from isa.object import bundle
 from isa.object.bundle import LARGEST_IMAGE, Image
 from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
@@ -137,18 +137,9 @@ class CodeObject:
     def kernel(self, name: str | None = None, file: str = "this code object") -> DescribedKernel:
         """The kernel `name`, by its symbol or as the source calls it, or the only one there is. CodeObjectError that
         lists the names otherwise. file: what to call the code object."""
-        if not name and len(self.kernels) == 1:
-            return next(iter(self.kernels.values()))
-        if not self.kernels:
-            raise CodeObjectError(f"{file} has no kernel", expected="metadata of kernels, as a compiler writes it")
-        found = meant_by(name, self.kernels) if name else None
-        if found is None:
-            raise CodeObjectError(
-                f"{file} has no kernel {name!r}" if name else f"{file}: which kernel?",
-                expected=one_of(self.kernels),
-                hint=which(name, self.kernels),
-            )
-        return self.kernels[found]
+        return mangling.chosen(
+            name, self.kernels, file, "metadata of kernels, as a compiler writes it", CodeObjectError
+        )
 
     def code(self, name: str) -> bytes:
         """The instructions of a kernel, from its entry to the end of its symbol."""

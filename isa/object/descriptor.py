@@ -15,6 +15,9 @@ from isa.targets import TARGETS, unsupported
 
 MACHINES = {target.mach: target.name for target in TARGETS.values()}
 """EF_AMDGPU_MACH, the low byte of e_flags -> target."""
+EXCEPTIONS = ("fp_ieee_invalid_op", "fp_denorm_src", "fp_ieee_div_zero", "fp_ieee_overflow", "fp_ieee_underflow",
+              "fp_ieee_inexact", "int_div_zero")  # fmt: skip
+"""By bit: what `.amdhsa_exception_` goes on with."""
 
 
 class CodeObjectError(IsaError):

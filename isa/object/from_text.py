@@ -21,7 +21,7 @@ from isa.asm.program import Directive, Imm, Instruction, Kernel, Line, Program
 from isa.errors import IsaError
 from isa.object import metadata
 from isa.object.code_object import CodeObject, DescribedKernel
-from isa.object.descriptor import Descriptor
+from isa.object.descriptor import EXCEPTIONS, Descriptor
 from isa.semantics import wave_start
 from isa.semantics.float_mode import FloatMode
 
@@ -29,8 +29,6 @@ _ALIGNS: dict[str, Callable[[int], int]] = {".p2align": lambda n: 1 << n, ".bali
 _DATA = frozenset(".byte .short .2byte .word .long .4byte .int .quad .8byte .octa .float .double .half .bfloat .ascii "
                   ".asciz .string .fill .zero .skip .space .org .incbin".split())  # fmt: skip
 _NOP = Instruction("s_nop", (Imm(0, "0"),), size=4)
-_EXCEPTIONS = ("fp_ieee_invalid_op", "fp_denorm_src", "fp_ieee_div_zero", "fp_ieee_overflow", "fp_ieee_underflow",
-               "fp_ieee_inexact", "int_div_zero")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class TextCode(CodeObject):
     @staticmethod
     def of(program: Program, arch: str) -> TextCode:
         """IsaError where a kernel's directives do not say what it takes."""
-        kernels = {name: _described(kernel) for name, kernel in program.kernels.items()}
+        kernels = {name: described(kernel) for name, kernel in program.kernels.items()}
         return TextCode(arch, 0, kernels, (), {}, program=program)
 
     def code(self, name: str) -> bytes:
@@ -90,7 +88,9 @@ def _padding(directive: Directive, at: int, program: Program, number: int) -> in
     return missing // _NOP.size if missing <= most else 0
 
 
-def _described(kernel: Kernel) -> DescribedKernel:
+def described(kernel: Kernel) -> DescribedKernel:
+    """A kernel as its directives and metadata have it. IsaError where they do not say what it takes."""
+
     def given(name: str, default: int = 0) -> int:
         return kernel.directive(name) if name in kernel.descriptor else default
 
@@ -118,7 +118,7 @@ def _described(kernel: Kernel) -> DescribedKernel:
         forward_progress=bool(given("forward_progress", 1)),
         priority=0,
         enable_scratch=bool(given("enable_private_segment")),
-        exceptions=sum(bool(given(f"exception_{name}")) << i for i, name in enumerate(_EXCEPTIONS)),
+        exceptions=sum(bool(given(f"exception_{name}")) << i for i, name in enumerate(EXCEPTIONS)),
         shared_vgprs=8 * given("shared_vgpr_count"),
         prefetch_lines=kernel.number("inst_pref_size") or 0,
         wave32=wave32,

@@ -23,6 +23,7 @@ from isa.asm.parse import parse, parse_disassembly
 from isa.asm.program import Instruction, Program
 from isa.errors import IsaError
 from isa.object.code_object import CodeObject, DescribedKernel
+from isa.object.descriptor import EXCEPTIONS
 from isa.semantics import wave_start
 from isa.semantics.branches import branch_target
 
@@ -32,8 +33,6 @@ _NAME = re.compile(r"[A-Za-z_.$][\w.$@]*")
 _USER = tuple(row for row in wave_start.USER_SGPRS if row[0] not in ("private_segment_buffer", "flat_scratch_init"))
 """gfx11's scratch memory has registers of its own."""
 _ROUND = ("round_mode_32", "round_mode_16_64", "denorm_mode_32", "denorm_mode_16_64")
-_EXCEPTIONS = ("fp_ieee_invalid_op", "fp_denorm_src", "fp_ieee_div_zero", "fp_ieee_overflow", "fp_ieee_underflow",
-               "fp_ieee_inexact", "int_div_zero")  # fmt: skip
 
 
 def text_of(code: CodeObject, name: str | None = None, file: str = "") -> Program:
@@ -118,7 +117,7 @@ def directives(kernel: DescribedKernel, used: resources.Used) -> Mapping[str, in
         "forward_progress": d.forward_progress,
         "shared_vgpr_count": d.shared_vgprs // 8,
         "inst_pref_size": d.prefetch_lines,
-        **{f"exception_{key}": d.exceptions >> i & 1 for i, key in enumerate(_EXCEPTIONS)},
+        **{f"exception_{key}": d.exceptions >> i & 1 for i, key in enumerate(EXCEPTIONS)},
     }
     return {key: int(value) for key, value in found.items()}
 
