@@ -5,10 +5,9 @@ An edge (earlier, later) says why (`Why`): a register that is read after it is w
 SCC and M0 among them: a vector instruction reads EXEC by its description.
 
 Memory keeps its order within each memory (LDS; all others together; FLAT is in both), but for loads among themselves
-(those of `plain_load`). Nothing passes a fence: what
-changes modes or speaks to others (`is_fence`). Memory accesses do not pass barriers and invalidations of caches; with
-`strict`, which is for functions that wait for other waves through memory (`by_memory`), waits and accesses of all kinds
-keep one order.
+(those of `plain_load`). Nothing passes a fence: what changes modes, speaks to others or counts an address from where it
+stands (`is_fence`). Memory accesses do not pass barriers and invalidations of caches; with `strict`, which is for
+functions that wait for other waves through memory (`by_memory`), waits and accesses of all kinds keep one order.
 
 Limits: a store and another access of one memory keep their order even where they lie apart.
 """
@@ -21,6 +20,7 @@ from enum import IntEnum
 from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
+from isa.semantics.own_place import counts_from_itself
 from isa.semantics.waits import parse_wait
 
 
@@ -57,6 +57,8 @@ def guards_memory(inst: Instruction) -> bool:
 def is_fence(inst: Instruction) -> bool:
     """Whether nothing at all passes it."""
     desc = inst.desc
+    if counts_from_itself(inst):
+        return True
     return (desc.is_internal or desc.is_wait or desc.is_branch or bool(desc.effect)) and not desc.is_barrier
 
 

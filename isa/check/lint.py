@@ -16,6 +16,7 @@ what it does not do) and notes (it could be better). Each names its place, its r
                   s_delay_alu                                         notes
 
     calls         loads in flight across them, return addresses       faults   isa.check.call_rules
+    places        addresses counted from s_getpc_b64                  faults   isa.check.place_rules
 
 The functions that a kernel calls are looked into where `isa.analysis.calls` finds them, by the same rules, and so are
 those that nothing calls, each function once; a note names the calls that could not be followed.
@@ -45,6 +46,7 @@ from isa.check import (
     hazard_rules,
     hint_rules,
     lds_rules,
+    place_rules,
     value_rules,
     verify,
     vopd,
@@ -230,6 +232,7 @@ def _function(function: Function, notes: bool) -> Iterator[Finding]:
     yield from value_rules.faults(values)
     yield from clobber_rules.faults(values)
     yield from hint_rules.faults(flow)
+    yield from place_rules.faults(flow)
     if not notes:
         return
     yield from wait_rules.notes(flight, function.called)

@@ -124,6 +124,8 @@ _ALL = (
     _lint("CALL005", "call at the end of the code", "the function can return, to what stands after this one",
           "LLVM LangRef, noreturn"),
     # --- hints to the hardware
+    _lint("ADDR001", "address counted from another place", "something between s_getpc_b64 and what it does not count",
+          "LLVM AMDGPUUsage, Relocation Records"),
     _lint("HINT001", "s_clause", "it covers something else than its number says",
           f"{_GUIDE} 5.3; LLVM SIInsertHardClauses.cpp"),
     _lint("HINT002", "s_delay_alu", "a delay for a dependence that is not there",

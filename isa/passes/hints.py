@@ -3,7 +3,7 @@
 s_delay_alu lets other waves issue while an operand is computed. As LLVM's AMDGPUInsertDelayAlu does it, within a block:
 a register is late for so many cycles after its write (`isa.timing.rdna3`), unless more than 4 VALU (3 transcendental)
 instructions stand between, or an access that waits for the VALU anyway; an instruction says which of its operands are
-late, and two that stand within 5 instructions share one hint.
+late, and two that stand within 5 instructions share one hint. None stands between s_getpc_b64 and what counts from it.
 
 s_clause keeps accesses of one kind together: two or more neighbours among vector memory loads, stores, or scalar loads
 (LLVM's SIInsertHardClauses).
@@ -25,6 +25,7 @@ from isa.asm.program import Instruction, Program
 from isa.passes import block_order
 from isa.passes.block_order import Function, Slot
 from isa.registers import VCC_LO, Reg
+from isa.semantics.own_place import distance
 
 _MOST_VALU, _MOST_TRANS, _MOST_SALU = 4, 3, 3
 _SKIPS = ("SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4")
@@ -137,7 +138,7 @@ def delays(rows: list[Instruction]) -> list[Instruction]:
         desc = inst.desc
         if desc.drains_valu:
             late.clear()
-        elif desc.is_valu or desc.is_salu:
+        elif (desc.is_valu or desc.is_salu) and distance(inst) is None:
             mine = _Late()
             for reg in regset.members(_named(inst)):
                 mine.merge(late.get(regset.bit(reg), _Late()))

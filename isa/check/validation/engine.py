@@ -11,10 +11,12 @@ A body of many steps on floats (minimum, maximum, division) is one function by i
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from isa.analysis import regset
+from isa.asm.encoding import size_of
 from isa.asm.program import Instruction
 from isa.check.validation.memory import Memory
 from isa.check.validation.terms import Term, Terms
@@ -26,6 +28,7 @@ from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import Bound, bind, run
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.operands import value_type
+from isa.semantics.own_place import LITERAL_AT, distance
 from isa.semantics.values import DispatchedValue
 
 SGPR0, EXEC_AT, SCC_AT, REGISTERS = 256, regset.bit(EXEC_LO), regset.bit(SCC), 385
@@ -35,6 +38,16 @@ FENCES = frozenset({"message", "halt", "cache_control", "scalar_cache", "message
 AMONG_LANES_ON = frozenset({"ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"})
 """What exchanges lanes, and takes those that are off for 0."""
 COMMUTING = frozenset(f"v_{op}_{kind}" for op in ("min", "max") for kind in ("f16", "f32", "f64"))
+
+
+@dataclass
+class _Place:
+    """What s_getpc_b64 gave. since: bytes that stand behind it; carry: out of the sum of low halves."""
+
+    low: Term
+    high: Term
+    since: int = 0
+    carry: Term | None = None
 
 
 class Engine(Setting, Straight):
@@ -48,6 +61,7 @@ class Engine(Setting, Straight):
         self.memory = Memory(terms, terms.true)
         self.condition: Term | None = None
         self.position = 0
+        self._place: _Place | None = None
         self.assumed: set[str] = set()
         self._lane = Symbol("u32", terms.unknown("lane", 32, uniform=False, ones=31), self)
         self._on = self._mask = terms.true
@@ -56,12 +70,15 @@ class Engine(Setting, Straight):
 
     def start(self, registers: list[Term | None], memory: Term, mode: FloatMode) -> None:
         self.registers, self.memory, self.mode, self.condition = registers, Memory(self.terms, memory), mode, None
+        self._place = None
         self._exec_changed()
 
     def step(self, position: int, inst: Instruction) -> None:
         """Runs one instruction. IsaError where it cannot be followed."""
         desc = inst.desc
         self.position = position
+        if self._counted_from_here(inst):
+            return
         if desc.sched in FENCES:
             self._message(inst, desc)
             return
@@ -79,6 +96,41 @@ class Engine(Setting, Straight):
         if desc.name == "v_readfirstlane_b32":
             self._first_lane(inst)
         run(self, bound)
+
+    def _counted_from_here(self, inst: Instruction) -> bool:
+        """Whether it is one of the three that make a symbol's address (`isa.semantics.own_place`); runs it. Where the
+        code lies is unknown, and another in either program."""
+        found = distance(inst)
+        if found is None:
+            if inst.desc.name == "s_getpc_b64":
+                low, high = sorted(inst.writes())
+                name = f"line {self.position} of {('the original', 'the rewritten')[self.side]}"
+                at = _Place(self._own(f"low half of where {name} lies"), self._own(f"high half of where {name} lies"))
+                self._place = at
+                self.registers[regset.bit(low)], self.registers[regset.bit(high)] = at.low, at.high
+                return True
+            if self._place is not None:
+                self._place.since += size_of(inst)
+            return False
+        place, name = self._place, ("s_add_u32", "s_addc_u32")[found.high]
+        source = inst.operands[1] if inst.desc.name == name else None
+        held = self.registers[regset.bit(source)] if isinstance(source, Reg) and source.count == 1 else None
+        carry = self.registers[SCC_AT]
+        if place is None or held is None or held is not (place.high if found.high else place.low):
+            raise IsaError(f"{found.symbol} is not counted from s_getpc_b64")
+        if found.high and (carry is None or carry is not place.carry):
+            raise IsaError(f"the halves of {found.symbol} are not added one after the other")
+        base = self._own(f"where {found.symbol} lies", 64)
+        address = self.terms.add(base, self.terms.const(found.added - place.since - LITERAL_AT, 64))
+        place.carry = self._own(f"carry at line {self.position} of {('the original', 'the rewritten')[self.side]}", 1)
+        (written,) = (r for r in inst.writes() if r != SCC)
+        half = self.terms.hi(address) if found.high else self.terms.trunc(address)
+        self.registers[regset.bit(written)], self.registers[SCC_AT] = half, place.carry
+        place.since += size_of(inst)
+        return True
+
+    def _own(self, name: str, width: int = 32) -> Term:
+        return self.terms.unknown(name, width, uniform=True)
 
     def _message(self, inst: Instruction, desc: Description) -> None:
         """Messages, cache control and their kind: what they do is their own business, and stays where it is."""

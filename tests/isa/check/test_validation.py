@@ -296,3 +296,33 @@ def test_a_register_that_m0_chooses(old: str, new: str, proved: bool) -> None:
     text = CHOSEN + KERNEL.partition(".Lfunc_end0:\n")[2]
     proof = validate(parse(text, "old.s").kernel(), parse(text.replace(old, new), "new.s").kernel())
     assert proof.proved == proved
+
+
+def table(symbol: str = "t", low: int = 4, high: int = 12, before: str = "", between: str = "") -> str:
+    """The kernel with a number of a table in memory, whose address it counts from where it stands."""
+    return changed((
+        "\ts_mov_b32 s11, 0x40000000\n",
+        f"{before}\ts_getpc_b64 s[12:13]\n{between}\ts_add_u32 s12, s12, {symbol}@rel32@lo+{low}\n"
+        f"\ts_addc_u32 s13, s13, {symbol}@rel32@hi+{high}\n\ts_load_b32 s11, s[12:13], 0x0\n\ts_waitcnt lgkmcnt(0)\n",
+    ))  # fmt: skip
+
+
+HINT = "\ts_delay_alu instid0(SALU_CYCLE_1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (table(), "proved"),
+        (table(before="\ts_nop 0\n"), "proved"),
+        (table(between=HINT, low=8, high=16), "proved"),
+        (table(between=HINT), "unproven"),
+        (table(between=HINT, low=8), "unproven"),
+        (table(low=8, high=16), "unproven"),
+        (table(symbol="u"), "unproven"),
+        (table().replace("s_add_u32 s12, s12, t", "s_add_u32 s12, s8, t"), "unproven"),
+    ],
+)
+def test_an_address_is_counted_from_where_the_code_stands(text: str, expected: str) -> None:
+    proof = validate(parse(table(), "old.s").kernel(), parse(text, "new.s").kernel())
+    assert proof.verdict == expected, str(proof)

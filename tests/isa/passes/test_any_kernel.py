@@ -12,6 +12,7 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.equivalence import prove
 from isa.check.lint import lint_program
+from isa.check.validation import validate
 from isa.check.verify import verify
 from isa.passes import rename_banks, run_pipeline
 from isa.passes.rename_banks import Colouring
@@ -91,3 +92,28 @@ def test_a_web_that_lives_is_not_overwritten(compiled: Callable[..., Program]) -
     colouring.put(c, wrong)
     made = parse(emit(rename_banks.written(kernel, flow, colouring)))
     assert not prove(program, made).proved
+
+
+COUNTED = """	v_exp_f32_e32 v1, v0
+	s_getpc_b64 s[4:5]
+	s_add_u32 s4, s4, table@rel32@lo+4
+	s_addc_u32 s5, s5, table@rel32@hi+12
+	s_load_b32 s6, s[4:5], 0x0
+	v_exp_f32_e32 v2, v0
+	v_add_f32_e32 v3, v1, v2
+	s_waitcnt lgkmcnt(0)
+	v_add_f32_e32 v3, s6, v3
+	global_store_b32 v4, v3, s[0:1]
+	s_endpgm
+"""
+
+
+@pytest.mark.parametrize("pipeline", [*EACH, "rename-pairs", "spread-loads,schedule"])
+def test_nothing_comes_between_an_address_and_where_it_is_counted_from(pipeline: str) -> None:
+    """The assembler would take it, and the address would be another."""
+    program = parse(HEAD + COUNTED + FOOTER)
+    made = after(program, pipeline)
+    lines = [line.text for line in made.lines]
+    at = lines.index("\ts_getpc_b64 s[4:5]")
+    assert lines[at : at + 3] == COUNTED.splitlines()[1:4]
+    assert validate(program.kernel(), made.kernel()).proved

@@ -1,0 +1,46 @@
+"""Addresses that code counts from where it stands: of a symbol, or of a symbol's slot in the table of addresses.
+
+    s_getpc_b64 s[0:1]                        the address of what follows
+    s_add_u32 s0, s0, f@rel32@lo+4            the literal stands 4 bytes behind that, and counts from itself
+    s_addc_u32 s1, s1, f@rel32@hi+12          this one stands 12 behind
+
+What is added to the symbol, less the distance of the literal, is the offset from the symbol. Nothing may come to stand
+between the three that the numbers do not count.
+
+Source: LLVM AMDGPUUsage, "Relocation Records" (R_AMDGPU_REL32_LO: S + A - P).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from isa.asm.program import Instruction, Symbol
+
+_TEXT = re.compile(r"(.+)@(?:rel32|(gotpcrel32))@(lo|hi)([+-]\d+)?$")
+LITERAL_AT = 4
+"""Bytes of an instruction before its literal."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """symbol: or `f@gotpcrel32`, its slot; high: the high half; added: to the symbol's address."""
+
+    symbol: str
+    high: bool
+    added: int
+
+
+def distance(inst: Instruction) -> Distance | None:
+    """The distance that an instruction's literal holds."""
+    for operand in inst.operands:
+        found = _TEXT.match(operand.text) if isinstance(operand, Symbol) else None
+        if found:
+            name, slot, half, added = found.groups()
+            return Distance(f"{name}@{slot}" if slot else name, half == "hi", int(added or 0))
+    return None
+
+
+def counts_from_itself(inst: Instruction) -> bool:
+    """Whether it is one of the three, which stay together."""
+    return inst.desc.name == "s_getpc_b64" or distance(inst) is not None
