@@ -9,6 +9,10 @@ chains are written to their end. In an outer product the few are a rectangle, so
 edges of a graph between operands, which falls into two sides (columns of A, rows of B); some from one side, some from
 the other make a tile. The tile's shape leaves room in the host's vector registers for its operands.
 
+All other results are taken a few at a time, too (ABREAST), each few in the order in which they stood: one result after
+the other would leave the processor a single chain of instructions that wait for each other (packed f16 code ran at a
+third of the speed so), all at once more values than it has registers.
+
 Each instruction's operands stand before it; that is all that this order must keep, since loads of the body meet no
 stores but those of the results, and a result is stored only after the register's old value was loaded.
 """
@@ -21,6 +25,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from isa.sim.ir import Fma, Line, Operation, opcode
+
+ABREAST = 8
+"""Results without FMAs that are computed side by side."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,20 @@ class _Body:
                 stack.pop()
                 self.done.add(i)
                 self.out.append(self.operations[i])
+
+    def abreast(self, results: Sequence[Result]) -> None:
+        """Write some results and all that they need, in the order in which it stood."""
+        needed: set[int] = set()
+        stack = [i for r in results for name in (r.ref, *r.old) if (i := self.defined.get(name)) is not None]
+        while stack:
+            i = stack.pop()
+            if i not in needed and i not in self.done:
+                needed.add(i)
+                stack += [j for j in map(self.defined.get, self.operations[i][2]) if j is not None]
+        self.done |= needed
+        self.out += [self.operations[i] for i in sorted(needed)]
+        for result in results:
+            self.out += result.store
 
     def chain(self, ref: str) -> list[tuple[str, str, str]]:
         """(name, operand, operand) of the FMAs that a value is the end of, first one first."""
@@ -105,9 +126,9 @@ def ordered(
     for ref in (*others, *first):
         body.need(ref)
         body.out += first.get(ref, ())
-    for result in results:
-        if not chains[result.ref]:
-            body.finish(result)
+    rest = [r for r in results if not chains[r.ref]]
+    for i in range(0, len(rest), ABREAST):
+        body.abreast(rest[i : i + ABREAST])
     for ref in _shared_less(chains.values()):
         body.need(ref)
     for group in _tiles([r for r in results if chains[r.ref]], chains, tile):

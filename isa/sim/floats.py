@@ -2,9 +2,10 @@
 
 Each operation takes its operands with denormals flushed where the mode drops them, by explicit selects, is computed in
 the mode's rounding, has the NaN that `isa.sim.nans` asks for, and is flushed again. Everything is exact: no fast-math
-flags, fma through llvm.fma, f16 arithmetic in f32 or f64 wide enough that the second rounding is innocuous. rcp, rsq,
-exp2, log2, sin and cos are what their f64 values round to, not the hardware's tables, which are within 1 ULP (ISA
-guide, V_RCP_F32 and its kind), for sin and cos within a few near their zeros.
+flags, fma through llvm.fma, f16 arithmetic in f32 or f64: where that is wide enough for the second rounding to be
+innocuous as it is, and otherwise (FMAs) with the first one to odd. rcp, rsq, exp2, log2, sin and cos are what their f64
+values round to, not the hardware's tables, which are within 1 ULP (ISA guide, V_RCP_F32 and its kind), for sin and cos
+within a few near their zeros.
 """
 
 from __future__ import annotations
@@ -81,12 +82,32 @@ def fma(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
     """x * y + z, rounded once."""
     x, y, z = flushed(x, 0), flushed(y, 0), flushed(z, 0)
     rounding = x.w.mode.rounding(x.type)
+    if x.type == "f16" and not rounding:
+        a, b, c = x.to("f32"), y.to("f32"), z.to("f32")
+        return flushed(round_half(settled(_odd_fma(a, b, c), a, b, c)), 1)
     if x.type == "f16":
         # f64 holds the product exactly, and the sum well enough for one rounding to 11 bits.
         return flushed(round_half(_settled(rounding, "fma", x.to("f64"), y.to("f64"), z.to("f64"))), 1)
     if x.w.native_nans and x.type == "f32" and x.lanes_ and not rounding:
         return flushed(_fma_of_the_host(x, y, z), 1)
     return flushed(_settled(rounding, "fma", x, y, z), 1)
+
+
+def _odd_fma(a: LlvmValue, b: LlvmValue, c: LlvmValue) -> LlvmValue:
+    """a * b + c of factors that are f16, as f32 rounded to odd, so that rounding it to f16 is rounding once.
+
+    The product is exact. What is lost of the sum is known exactly, too (Knuth's TwoSum; nothing overflows, and all are
+    multiples of 2**-48). Where something is, and the sum's last bit is even, its neighbour on the other side of the
+    exact number is odd.
+    """
+    product = a._raw("fmul", b)
+    total = product._raw("fadd", c)
+    part = total._raw("fsub", product)
+    lost = product._raw("fsub", total._raw("fsub", part))._raw("fadd", c._raw("fsub", part))
+    word = total.bits("u32")
+    inexact = lost._emit("b1", lost.lanes_, f"fcmp one {lost.llvm} %s, %s", lost.ref, lost.number("f32", 0.0).ref)
+    away = (lost.bits("u32") ^ word).bits("i32") >> 31 | 1
+    return (inexact & ((word & 1) == 0)).select(word + away.bits("u32"), word).bits("f32")
 
 
 def _fma_of_the_host(x: LlvmValue, y: LlvmValue, z: LlvmValue) -> LlvmValue:
