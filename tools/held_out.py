@@ -1,6 +1,6 @@
 """Every published figure against the cycle model, in one run under one parameter set, as docs/timing.md shows them.
 
-    python tools/held_out.py --study fp32_sgemm_amd --rocm-sgemm rocm_sgemm --write
+    python tools/held_out.py --study fp32_sgemm_amd --rocm-sgemm rocm_sgemm --llvm librocmllvm.so --write
 
 Each table stands between two comments in the page, `<!-- NAME -->` and `<!-- end -->`, and takes the last one's place.
 `tools/published.py` says where the figures and the kernels come from. A figure is in sample where a number of the model
@@ -202,14 +202,17 @@ def judged(figure: Figure) -> Judged:
 @click.option("--study", type=click.Path(path_type=Path, exists=True), help="A checkout of seb-v/fp32_sgemm_amd.")
 @click.option("--rocm-sgemm", type=click.Path(path_type=Path, exists=True), help="A checkout of adelj88/rocm_sgemm.")
 @click.option("--clang", default="clang-19", show_default=True, help="The compiler of their HIP source.")
+@click.option("--llvm", type=click.Path(path_type=Path, exists=True), help="AMD's LLVM, see tools/amd_llvm.py.")
 @click.option("--kept", type=click.Path(path_type=Path), help="A file of predictions, to go on from and to add to.")
 @click.option("--write", is_flag=True, help="Into docs/timing.md; else to stdout.")
-def main(study: Path | None, rocm_sgemm: Path | None, clang: str, kept: Path | None, write: bool) -> None:
+def main(
+    study: Path | None, rocm_sgemm: Path | None, clang: str, llvm: Path | None, kept: Path | None, write: bool
+) -> None:
     """See the module's docstring."""
     found = [Judged(**json.loads(line)) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     known = {(j.belongs, j.name) for j in found}
     with steps() as step:
-        for figure in figures(Checkouts(study, rocm_sgemm, clang)):
+        for figure in figures(Checkouts(study, rocm_sgemm, clang, llvm)):
             if (figure.belongs, figure.name) in known:
                 continue
             step(f"{figure.belongs}: {figure.name}")

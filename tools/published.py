@@ -8,9 +8,10 @@ The kernels are those of two public repositories, which are not part of this one
     rocm_sgemm  adelj88/rocm_sgemm at commit 21d04de, whose docs/square.md has 32 averages on the 7900 GRE
 
 A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average over random data the
-heaviest. Kernels 6 to 8 of the study are assembly and go in as they are; all others are compiled by clang 19, the
-LLVM of ROCm 6.2 to 6.4, which both were measured with; clang 22 spills the registers of some of rocm_sgemm's. Of the
-7600 XT's figures the size follows from the TFLOP/s beside them; kernel 8 gave a wrong product there.
+heaviest. Kernels 6 to 8 of the study are assembly and go in as they are; all others are read by clang 19, of the LLVM
+of ROCm 6.2 to 6.4, which both were measured with, and compiled by AMD's own LLVM of ROCm 6.4.2 where `Checkouts.llvm`
+says where it lies (`tools.amd_llvm`): rocm_sgemm's kernels get other registers from it, the study's the same code. Of
+the 7600 XT's figures the size follows from the TFLOP/s beside them; kernel 8 gave a wrong product there.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from hipgemm.kernel_object import SOURCES
 from isa import cache
 from isa.errors import IsaError
 from isa.timing.cards import card
+from tools import amd_llvm
 
 if TYPE_CHECKING:
     from isa.timing.predict import TimedLaunch
@@ -64,26 +66,31 @@ static inline __device__ int __clz(int x) { return __builtin_clz(x); }
 
 @dataclass(frozen=True)
 class Checkouts:
-    """Where the repositories lie, and the compiler; None of a repository that is not there."""
+    """Where the repositories lie, and the compilers; None of a repository that is not there. llvm: AMD's library; clang
+    does all where there is none."""
 
     study: Path | None
     rocm_sgemm: Path | None
     clang: str = "clang-19"
+    llvm: Path | None = None
 
     def assembly(self, text: str, *flags: str, arch: str = "gfx1100") -> str:
         """What clang makes of HIP source, kept on disk."""
 
         def make() -> str:
             with tempfile.TemporaryDirectory() as folder:
-                source, made = Path(folder, "kernel.hip"), Path(folder, "kernel.s")
+                source, made = Path(folder, "kernel.hip"), Path(folder, "kernel")
                 source.write_text(text, encoding="utf-8")
                 command = [
                     self.clang, "-x", "hip", "--cuda-device-only", f"--offload-arch={arch}", "-O3", "-nogpulib",
-                    "-nogpuinc", f"-I{SOURCES / 'include'}", *flags, "-S", str(source), "-o", str(made),
+                    "-nogpuinc", f"-I{SOURCES / 'include'}", *flags, *(amd_llvm.FRONT_END if self.llvm else ("-S",)),
+                    str(source), "-o", str(made),
                 ]  # fmt: skip
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 if done.returncode:
                     raise IsaError(f"{self.clang} could not compile a published kernel", got=done.stderr[-2000:])
+                if self.llvm:
+                    return amd_llvm.assembly(self.llvm, made.read_bytes(), arch)
                 return made.read_text(encoding="utf-8")
 
         def write(folder: Path, made: str) -> None:
@@ -92,7 +99,8 @@ class Checkouts:
         def read(folder: Path) -> str:
             return (folder / "kernel.s").read_text(encoding="utf-8")
 
-        return cache.find_or_make("published", cache.key(text, repr(flags), arch, self.clang), 100, make, write, read)
+        key = cache.key(text, repr(flags), arch, self.clang, str(self.llvm))
+        return cache.find_or_make("published", key, 100, make, write, read)
 
 
 @dataclass(frozen=True)

@@ -74,10 +74,11 @@ def served(
     def play(first: int) -> tuple[np.ndarray, float]:
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
         found = np.zeros((len(code.kind), 5), np.int64)
+        moved = trace.moved(np.arange(first, min(first + resident, trace.workgroups)))
+        distances = moved.distances if beginnings is None else np.zeros_like(moved.distances)
         this = Round(
             first, resident, trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
-            int(beginnings is not None), trace.place(np.arange(first, min(first + resident, trace.workgroups))),
-            trace.shift,
+            int(beginnings is not None), distances.shape[1], distances, moved.column,
         )  # fmt: skip
         seen = native.call(
             "caches_play", code, r, op, this,

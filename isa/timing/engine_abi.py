@@ -16,8 +16,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.timing import places
-
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -56,8 +54,8 @@ REGISTERS = VGPRS + 129
 ATOMIC = CLAUSED = 1
 """`Code.value` of a memory access that only L2 serves; of a scalar load in a clause, behind its first one."""
 
-LANES, BANKS, SECTOR, AXES = 32, 32, 32, places.AXES
-"""Lanes of a wave; banks of LDS that an access can use; bytes of a sector; numbers of a workgroup's place."""
+LANES, BANKS, SECTOR = 32, 32, 32
+"""Lanes of a wave; banks of LDS that an access can use; bytes of a sector."""
 
 OLDEST, STICKY, ROUND_ROBIN, ROTATING = range(4)
 POLICIES = ("oldest first", "greedy, then oldest", "round robin", "greedy, then the next in turn")
@@ -119,16 +117,17 @@ class Recorded(NamedTuple):
 class Work(NamedTuple):
     """What one unit runs.
 
-    record[g], place[g, AXES]: for each workgroup in order of dispatch, which recording it follows, and how far it lies
-    from it; shift[n, AXES]: sectors by which instruction n's addresses move with the place.
+    record[g]: for each workgroup in order of dispatch, which recording it follows; distance[g, columns]: sectors by
+    which its addresses lie further than the recorded ones, column[wave, n]: which of them is of a wave's instruction n.
     level[n, 5]: of n's L0 misses the share that hits in L1, in L1 or L2, in L1, L2 or L3; the share of its lines that
     miss L0; how many do in a round. Of its stores 0, the share that ends in L2, in L2 or L3. array[n]: the instruction
     that stands for those which load from n's array.
     """
 
     record: Ints
-    place: Ints
-    shift: Ints
+    columns: int
+    distance: Ints
+    column: Ints
     level: Floats
     array: Ints
 
@@ -210,7 +209,7 @@ class Round(NamedTuple):
 
     workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
     arrays; limit: line accesses that are played; apart: 1 where each workgroup has a recording of its own, in their
-    order; place[resident, AXES], shift: as in `Work`.
+    order; distance[resident, columns], column[wave, n]: as in `Work`.
     """
 
     first: int
@@ -222,8 +221,9 @@ class Round(NamedTuple):
     arrays: int
     limit: int
     apart: int
-    place: Ints
-    shift: Ints
+    columns: int
+    distance: Ints
+    column: Ints
 
 
 class Cache(NamedTuple):
@@ -248,5 +248,5 @@ STRUCTS = (Code, Recorded, Work, Machine, Played, Round, Cache)
 CONSTANTS = (
     *KIND_NAMES,
     *"BUSY BANK DEPENDENCY LDS_WAIT LDS_BANDWIDTH GMEM BARRIER_WAIT BRANCH_COST DRAIN SCALAR FETCH ISSUE TAIL".split(),
-    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR AXES ATOMIC CLAUSED".split(),
+    *"OLDEST STICKY ROUND_ROBIN ROTATING VGPRS REGISTERS LANES BANKS SECTOR ATOMIC CLAUSED".split(),
 )

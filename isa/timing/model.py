@@ -103,10 +103,12 @@ class Prepared:
         else:
             ids = np.arange(0, self.trace.workgroups, self.units, dtype=np.int64)[: self.first]
             record = np.zeros(len(ids), np.int64)
+        moved = self.trace.moved(ids)
         return Work(
             record=record,
-            place=np.where(record[:, None] == 0, self.trace.place(ids), 0),
-            shift=self.trace.shift,
+            columns=moved.distances.shape[1],
+            distance=np.where(record[:, None] == 0, moved.distances, 0),
+            column=moved.column,
             level=self.level,
             array=self.array,
         )

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +43,21 @@ class Apart:
     beginnings: Recorded | None
 
 
+class Moves(NamedTuple):
+    """How far addresses of some workgroups, by ascending numbers, lie from those of workgroup 0: distances[workgroup,
+    columns] in sectors, column[wave, n] of each wave's instruction."""
+
+    numbers: np.ndarray
+    distances: np.ndarray
+    column: np.ndarray
+
+    def of(self, numbers: np.ndarray) -> np.ndarray:
+        """int64[numbers, columns]."""
+        at = np.searchsorted(self.numbers, numbers)
+        assert (self.numbers[at] == numbers).all(), "workgroups whose addresses nobody followed"
+        return np.ascontiguousarray(self.distances[at])
+
+
 @dataclass(frozen=True)
 class Trace:
     """One recorded workgroup of a launch, and how the others differ from it.
@@ -50,7 +66,7 @@ class Trace:
     shift: int64[n instructions, AXES], sectors. places: int64[workgroups, AXES]; None: those in the grid.
     straight: whether the addresses of all probes move in straight lines; exact says so of every lane and path.
     spaces: where flat instructions went ("lds", "scratch", "global"), by their position.
-    apart: where workgroups take different paths.
+    apart: where workgroups take different paths; moves: where their addresses do not move evenly with places.
     costliest: the LDS access of each instruction that takes most cycles: byte addresses int64[32], mask.
     """
 
@@ -63,6 +79,7 @@ class Trace:
     places: np.ndarray | None = None
     spaces: Mapping[int, str] = field(default_factory=dict)
     apart: Apart | None = None
+    moves: Moves | None = None
     costliest: Mapping[int, tuple[np.ndarray, int]] = field(default_factory=dict)
 
     @property
@@ -72,6 +89,13 @@ class Trace:
     def place(self, numbers: np.ndarray) -> np.ndarray:
         """int64[n, AXES]: of workgroups by their numbers."""
         return places.in_grid(self.grid, numbers) if self.places is None else self.places[numbers]
+
+    def moved(self, numbers: np.ndarray) -> Moves:
+        """Of these workgroups."""
+        if self.moves:
+            return Moves(numbers, self.moves.of(numbers), self.moves.column)
+        along, column = np.unique(self.shift, axis=0, return_inverse=True)
+        return Moves(numbers, self.place(numbers) @ along.T, np.tile(column.reshape(-1), (self.waves, 1)))
 
 
 @dataclass

@@ -108,14 +108,14 @@ def _code_of(cfg: Cfg, launch: TracedLaunch) -> _Code:
 def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | None = None) -> Recorded:
     """Record workgroups by their numbers, each for itself; wave i of the r-th has row r * launch.waves + i. last: None,
     or accesses of a wave after which it is left; LDS is then left out."""
-    run = _Run(cfg, _code_of(cfg, launch), launch, numbers, len(numbers), last)
+    run = Follower(cfg, launch, numbers, len(numbers), last)
     run.go()
     return run.recorder.finish()
 
 
 def paths(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int]) -> list[bytes]:
     """Of each of these workgroups, something that is equal for those that take the same path."""
-    run = _Run(cfg, _code_of(cfg, launch), launch, numbers, len(numbers), 1 << 62)
+    run = Follower(cfg, launch, numbers, len(numbers), 1 << 62)
     run.recorder = Ways(cfg, launch.waves * len(numbers))
     run.go()
     found = run.recorder.finish()
@@ -130,7 +130,7 @@ def first_addresses(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last
     parts = []
     for begin in range(0, len(numbers), _SIDE_BY_SIDE):
         some = numbers[begin : begin + _SIDE_BY_SIDE]
-        run = _Run(cfg, _code_of(cfg, launch), launch, some, len(some), last, waves=1)
+        run = Follower(cfg, launch, some, len(some), last, waves=1)
         run.recorder = first = _Firsts(cfg, len(some))
         run.go()
         parts.append(first.addresses)
@@ -159,15 +159,15 @@ def shifts(
     cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], all_: np.ndarray | None = None
 ) -> tuple[np.ndarray, bool, bool]:
     """How far each instruction's addresses move with a workgroup's place, by workgroup 0 and others. all_: as in
-    `_Run.shifts`."""
-    run = _Run(cfg, _code_of(cfg, launch), launch, list(dict.fromkeys((0, *numbers))))
+    `Follower.shifts`."""
+    run = Follower(cfg, launch, list(dict.fromkeys((0, *numbers))))
     run.go()
     return run.shifts(all_)
 
 
 def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     """Record workgroup (0, 0, 0) of a launch. IsaError where the kernel cannot be followed without its data."""
-    run = _Run(cfg, _code_of(cfg, launch), launch, places.probes(launch.grid))
+    run = Follower(cfg, launch, places.probes(launch.grid))
     run.go()
     shift, straight, exact = run.shifts()
     return Trace(
@@ -175,15 +175,15 @@ def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     )
 
 
-class _Run:
+class Follower:
     """Workgroups `probes`, by number, side by side, the first `recorded` of which are recorded. last: None, or after
     how many accesses of a wave, LDS left out, nobody needs to know more. waves: of each workgroup the first ones."""
 
     def __init__(
-        self, cfg: Cfg, code: _Code, launch: TracedLaunch, probes: Sequence[int], recorded: int = 1,
-        last: int | None = None, waves: int | None = None,
+        self, cfg: Cfg, launch: TracedLaunch, probes: Sequence[int], recorded: int = 1, last: int | None = None,
+        waves: int | None = None,
     ) -> None:  # fmt: skip
-        self.cfg, self.code, self.launch, self.probes, self.last = cfg, code, launch, probes, last
+        self.cfg, self.code, self.launch, self.probes, self.last = cfg, _code_of(cfg, launch), launch, probes, last
         self.waves = waves or launch.waves
         self.own = self.waves * recorded
         self.recorder = Recorder(cfg, self.own)
@@ -195,7 +195,8 @@ class _Run:
         self.agreed = True
 
     def go(self) -> None:
-        work = [(np.arange(self.waves * len(self.probes)), 0, 0, *self._start())]
+        rows, v, s, f, c = self._all_waves()
+        work = [(rows, 0, 0, v, s, f, c)]
         while work:
             rows, block, passed, v, s, f, c = work.pop()
             while True:
@@ -207,7 +208,7 @@ class _Run:
                     if not going.any():
                         break
                     if not going.all():
-                        v, s, f, c = _part(v, s, f, c, going)
+                        v, s, f, c = part_of(v, s, f, c, going)
                         rows = rows[going]
                 self.recorder.enter(rows[rows < self.own], block)
                 function = self.code.function(block, self.last is None)
@@ -221,14 +222,17 @@ class _Run:
                 if condition is None:
                     block = where.successors[0]  # of a polling branch, the one after it
                     continue
+                if (out := self._leaves(rows, where)) is not None:
+                    block = out
+                    continue
                 taken = np.broadcast_to(condition, (len(rows), 1))[:, 0]
                 following, target = self._ways(where)
                 if taken.all() or not taken.any():
                     block = target if taken[0] else following
                     continue
                 away = ~taken
-                work.append((rows[away], following, passed, *_part(v, s, f, c, away)))
-                v, s, f, c = _part(v, s, f, c, taken)
+                work.append((rows[away], following, passed, *part_of(v, s, f, c, away)))
+                v, s, f, c = part_of(v, s, f, c, taken)
                 rows, block = rows[taken], target
 
     def _endless(self, rows: np.ndarray, block: int) -> IsaError:
@@ -240,9 +244,17 @@ class _Run:
             hint="are grid, block and arguments what the kernel is made for?",
         )  # fmt: skip
 
+    def _leaves(self, rows: np.ndarray, where: Block) -> int | None:
+        """The block to go on with, whatever the branch at the end of this one says; None where it decides."""
+        return None
+
     def _ways(self, where: Block) -> tuple[int, int]:
         following = where.index + 1
         return following, next((k for k in where.successors if k != following), following)
+
+    def _all_waves(self) -> tuple[np.ndarray, list, list, dict, list]:
+        """The rows that are followed, and their registers."""
+        return np.arange(self.waves * len(self.probes)), *self._start()
 
     def _start(self) -> tuple[list, list, dict, list]:
         """Registers at the first instruction (RDNA3 ISA guide 3; LLVM AMDGPU "Initial Kernel Execution State")."""
@@ -315,7 +327,7 @@ class _Run:
         return shift, straight, self.agreed and straight and whole
 
 
-def _part(v: list, s: list, f: dict, c: list, keep: np.ndarray) -> tuple[list, list, dict, list]:
+def part_of(v: list, s: list, f: dict, c: list, keep: np.ndarray) -> tuple[list, list, dict, list]:
     """The registers of some of the waves."""
     count = len(keep)
 

@@ -68,13 +68,14 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
         going = false;
         for (int64_t g = r->first; g < least(r->first + r->resident, r->workgroups); g++) {
             int64_t unit = g % r->units;
+            const int64_t *distance = &r->distance[(g - r->first) * r->columns];
             for (int64_t w = 0; w < r->waves; w++) {
                 int64_t row = (r->apart ? g * r->waves : 0) + w, access = rec->mem_at[row] + index;
                 if (access >= rec->mem_at[row + 1])
                     continue;
                 going = true;
                 int64_t i = op[access], cu = unit * r->cus_a_unit + w % r->cus_a_unit, previous = -1;
-                int64_t shift = r->apart ? 0 : distance(r->place + AXES * (g - r->first), r->shift + AXES * i);
+                int64_t shift = distance[r->column[w * code->kind_n + i]];
                 if (code->private[i])
                     shift = (g * r->waves + w + 1) << 24;
                 for (int64_t k = rec->sector_at[access]; k < rec->sector_at[access + 1]; k++) {

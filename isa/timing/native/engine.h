@@ -128,15 +128,6 @@ struct engine {
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-
-/* Sectors by which an instruction's addresses move to a workgroup at that place. */
-static inline int64_t distance(const int64_t *place, const int64_t *shift)
-{
-    int64_t sum = 0;
-    for (int64_t axis = 0; axis < AXES; axis++)
-        sum += place[axis] * shift[axis];
-    return sum;
-}
 static inline double later(double a, double b) { return a > b ? a : b; }
 
 /* The first whole number that is not below x. */

@@ -78,7 +78,8 @@ static void memory(struct engine *e, struct cu *cu, struct wave *w, int64_t row,
     cu->path = begin_path + e->code->path[i];
     int64_t first = e->rec->sector_at[w->mem_pos], last = e->rec->sector_at[w->mem_pos + 1];
     w->mem_pos++;
-    int64_t shift = distance(work->place + AXES * w->workgroup, work->shift + AXES * i);
+    int64_t column = work->column[row % m->waves * e->code->kind_n + i];
+    int64_t shift = work->distance[w->workgroup * work->columns + column];
     if (e->code->private[i])
         shift = (row + 1) << 32;
     double begin_ta = later(begin_path, cu->ta);

@@ -53,7 +53,7 @@ def played() -> tuple[list[int], bytes]:
     m = machine(numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=True, waves=4, slots=2, busy_cus=1)
     five, none = np.arange(5), np.zeros(len(cfg), np.int64)
     level = np.tile([0.3, 0.6, 0.9, 1, 0], (len(cfg), 1))
-    work = engine_abi.Work(0 * five, five, 0 * five, none + 7, none, level, none)
+    work = engine_abi.Work(0 * five, 1, 7 * five, np.zeros((4, len(cfg)), np.int64), level, none)
     events = np.zeros((100, 5), np.int64)
     out = engine.run(code, recorded.recorded, work, m, 10**6, events)
     arrays = b"".join(np.ascontiguousarray(x).tobytes() for x in (events, *out[3:7]))
@@ -79,8 +79,9 @@ def test_every_compiler_gives_the_same(name: str, tmp_path: Path, monkeypatch: p
 
 
 def test_an_array_of_another_type_is_refused() -> None:
+    one = np.zeros(1, np.int64)
     with pytest.raises(AssertionError, match="record is int32"):
-        native._structure(engine_abi.Work(*[np.zeros(1, np.int32)] * 5, np.zeros((1, 5)), np.zeros(1, np.int64)))
+        native._structure(engine_abi.Work(np.zeros(1, np.int32), 1, one, one, np.zeros((1, 5)), one))
 
 
 DENSE = """
@@ -121,7 +122,7 @@ def test_bursts_change_nothing(policy: int, cu_mode: bool) -> None:
             numbers, card("7900 XTX"), clock_mhz=2400, cu_mode=cu_mode, waves=4, slots=slots, busy_cus=1, policy=policy
         )
         nine, level = np.arange(9), np.zeros((len(cfg), 5))
-        work = engine_abi.Work(0 * nine, nine, 0 * nine, none, none, level, none)
+        work = engine_abi.Work(0 * nine, 1, 0 * nine, np.zeros((4, len(cfg)), np.int64), level, none)
         walked, burst = (engine.run(code, found.recorded, work, m, 10**6, np.zeros((n, 5), np.int64)) for n in (1, 0))
         assert walked[:3] == burst[:3]
         assert (walked[3] == burst[3]).all()
