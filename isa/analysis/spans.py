@@ -18,14 +18,14 @@ from isa.registers import SCC, Reg, s, v
 from isa.semantics.describe import bit_width
 from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import execute
-from isa.semantics.values import DispatchedValue, Number, Value
+from isa.semantics.values import Number, OrderedValue, Value
 
 
 def _integer(type_: str) -> bool:
     return type_[0] in "uib" and type_ != "bf16"
 
 
-class Span(DispatchedValue):
+class Span(OrderedValue):
     """Bits of `type` as an unsigned number: low <= number <= high, and number & fixed == bits."""
 
     __slots__ = ("bits_", "fixed", "high", "low", "type")
@@ -60,7 +60,7 @@ class Span(DispatchedValue):
     def _full(self) -> int:
         return (1 << bit_width(self.type)) - 1
 
-    def _other(self, other: Number) -> Span:
+    def _operand(self, other: Number) -> Span:
         if isinstance(other, Span):
             return other
         return constant(self.type, other) if isinstance(other, int) else anything(self.type)
@@ -86,7 +86,7 @@ class Span(DispatchedValue):
 
     # --- arithmetic
     def __add__(self, other: Number) -> Span:
-        b = self._other(other)
+        b = self._operand(other)
         if not _integer(self.type):
             return self._any()
         fixed, bits = self._low_bits(b, self.bits_ + b.bits_)
@@ -95,16 +95,16 @@ class Span(DispatchedValue):
         return self._make(self.low + b.low, self.high + b.high, fixed, bits)
 
     def __sub__(self, other: Number) -> Span:
-        b = self._other(other)
+        b = self._operand(other)
         if not _integer(self.type):
             return self._any()
         return self._make(self.low - b.high, self.high - b.low, *self._low_bits(b, self.bits_ - b.bits_))
 
     def __rsub__(self, other: Number) -> Span:
-        return self._other(other) - self
+        return self._operand(other) - self
 
     def __mul__(self, other: Number) -> Span:
-        b = self._other(other)
+        b = self._operand(other)
         if not _integer(self.type):
             return self._any()
         fixed, bits = self._low_bits(b, self.bits_ * b.bits_)
@@ -115,7 +115,7 @@ class Span(DispatchedValue):
         return constant(self.type, 0) - self if _integer(self.type) else self._any()
 
     def mulhi(self, other: Number) -> Span:
-        b = self._other(other)
+        b = self._operand(other)
         size = bit_width(self.type)
         if self.type[0] != "u":
             return self._any()
@@ -136,20 +136,20 @@ class Span(DispatchedValue):
         return self.fixed & b.fixed | ones, self.bits_ | b.bits_
 
     def __and__(self, other: Number) -> Span:
-        b = self._other(other)
+        b = self._operand(other)
         zeros = self.fixed & ~self.bits_ | b.fixed & ~b.bits_
         fixed = self.fixed & b.fixed | zeros
         return Span(self.type, 0, min(self.high, b.high), fixed, self.bits_ & b.bits_ & ~zeros)
 
     def __or__(self, other: Number) -> Span:
-        b = self._other(other)
+        b = self._operand(other)
         if not self._possible & b._possible:
             return self + b
         most = (1 << max(self.high, b.high).bit_length()) - 1
         return Span(self.type, max(self.low, b.low), most, *self._or(b))
 
     def __xor__(self, other: Number) -> Span:
-        b = self._other(other)
+        b = self._operand(other)
         if not self._possible & b._possible:
             return self + b
         most = (1 << max(self.high, b.high).bit_length()) - 1
@@ -159,13 +159,13 @@ class Span(DispatchedValue):
         return Span(self.type, self._full - self.high, self._full - self.low, self.fixed, ~self.bits_ & self.fixed)
 
     def __lshift__(self, other: Number) -> Span:
-        n = self._other(other)
+        n = self._operand(other)
         if n.number is not None:
             return self * (1 << n.number) if n.number < bit_width(self.type) else self._any()
         return self._make(self.low << n.low, self.high << n.high) if n.high < bit_width(self.type) else self._any()
 
     def __rshift__(self, other: Number) -> Span:
-        n = self._other(other)
+        n = self._operand(other)
         negative = self.type[0] == "i" and self.high >> (bit_width(self.type) - 1)
         if negative or n.high >= bit_width(self.type):
             return self._any()
@@ -181,7 +181,7 @@ class Span(DispatchedValue):
 
     def _compare(self, other: Number) -> tuple[tuple[int, int], tuple[int, int]] | None:
         """The ends of both sides as numbers that have the order of the type; None where a sign is not known."""
-        b = self._other(other)
+        b = self._operand(other)
         half = 0 if self.type[0] == "u" else (self._full + 1) // 2
         crossing = any(side.low < half <= side.high for side in (self, b))
         if self.type[0] not in "ui" or crossing:
@@ -189,12 +189,9 @@ class Span(DispatchedValue):
         return (self.low ^ half, self.high ^ half), (b.low ^ half, b.high ^ half)
 
     def __eq__(self, other: Any) -> Span:  # type: ignore[override]
-        b = self._other(other)
+        b = self._operand(other)
         apart = self.high < b.low or b.high < self.low or bool(self.fixed & b.fixed & (self.bits_ ^ b.bits_))
         return self._truth(_integer(self.type) and self.number is not None and self.number == b.number, apart)
-
-    def __ne__(self, other: Any) -> Span:  # type: ignore[override]
-        return ~(self == other)
 
     def __lt__(self, other: Number) -> Span:
         ends = self._compare(other)
@@ -203,24 +200,11 @@ class Span(DispatchedValue):
         (low, high), (b_low, b_high) = ends
         return self._truth(high < b_low, low >= b_high)
 
-    def __gt__(self, other: Number) -> Span:
-        ends = self._compare(other)
-        if ends is None:
-            return self._truth(False, False)
-        (low, high), (b_low, b_high) = ends
-        return self._truth(low > b_high, high <= b_low)
-
-    def __le__(self, other: Number) -> Span:
-        return ~(self > other)
-
-    def __ge__(self, other: Number) -> Span:
-        return ~(self < other)
-
     __hash__ = None
 
     def select(self, yes: Number, no: Number) -> Span:
         shape = yes if isinstance(yes, Span) else no if isinstance(no, Span) else anything("u32")
-        a, b = shape._other(yes), shape._other(no)
+        a, b = shape._operand(yes), shape._operand(no)
         return a if self.low else b if not self.high else join(a, b)
 
     # --- conversion
@@ -245,7 +229,7 @@ class Span(DispatchedValue):
         return self
 
     def with_lane(self, index: Number, value: Number) -> Span:
-        return join(self, self._other(value))
+        return join(self, self._operand(value))
 
     def shuffle(self, index: Value) -> Span:
         return self

@@ -18,7 +18,6 @@ inline sources, where `v_dot2acc_f32_f16` has 1.0 twice in VOPD, once in VOP2).
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -28,10 +27,8 @@ from isa.registers import M0, Reg
 from isa.semantics.describe import Description, Role, bit_width, width
 from isa.semantics.dpp import Dpp, has_dpp
 from isa.semantics.engine import Engine
-from isa.semantics.values import Value, select
+from isa.semantics.values import Value, float_bits, select
 
-_FLOAT_FORMAT = {"f16": "<e", "f32": "<f", "f64": "<d"}
-_UNSIGNED_FORMAT = {16: "<H", 32: "<I", 64: "<Q"}
 _PACKED = {"pkf16": "f16", "pkf16d": "f16", "pkbf16": "u16", "pku16": "u16", "pki16": "i16"}
 _INLINE = {"pkf16": "f16", "pkf16d": "f16"}
 _WORDS = ("u32", "i32", "f32")
@@ -58,10 +55,9 @@ def literal_bits(inst: Instruction, imm: Imm, type_: str) -> int:
             return literal_bits(inst, imm, "f32") >> 16
         of = _INLINE.get(type_, f"f{size}")
         try:
-            bits: int = struct.unpack(_UNSIGNED_FORMAT[int(of[1:])], struct.pack(_FLOAT_FORMAT[of], number))[0]
+            return float_bits(number, of)
         except OverflowError:
             raise inst.error(f"{imm} is beyond {of}") from None
-        return bits
     if size == 64 and not _is_inline(imm):
         if type_ == "f64":
             return (number & 0xFFFFFFFF) << 32

@@ -14,6 +14,7 @@ NaN all but `!=` are false.
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -236,6 +237,35 @@ class DispatchedValue(Value):
 
     def primitive(self, name: str, *others: Value, type_: str = "") -> Any:
         return self.operation(name, *others, type_=type_)
+
+
+class OrderedValue(DispatchedValue):
+    """One that says itself what is equal and what is less; the rest follows. Where a value may be neither less, equal
+    nor more (a NaN), it says what is at most another, too."""
+
+    @abstractmethod
+    def _operand(self, other: Any) -> Any:
+        """The other side of an operation as a value of self's type."""
+
+    def __ne__(self, other: object) -> Any:
+        return ~(self == other)
+
+    def __gt__(self, other: Number) -> Any:
+        return self._operand(other) < self
+
+    def __le__(self, other: Number) -> Any:
+        return ~(self._operand(other) < self)
+
+    def __ge__(self, other: Number) -> Any:
+        return self._operand(other) <= self
+
+    __hash__ = None
+
+
+def float_bits(value: float, type_: str) -> int:
+    """A Python number as the bits of f16, f32 or f64."""
+    number, bits = {"f16": ("e", "H"), "f32": ("f", "I"), "f64": ("d", "Q")}[type_]
+    return int(struct.unpack(f"<{bits}", struct.pack(f"<{number}", value))[0])
 
 
 def fma(a: Value, b: Number, c: Number) -> Value:

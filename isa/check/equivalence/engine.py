@@ -10,13 +10,14 @@ from collections.abc import Callable
 from isa.asm.program import Instruction
 from isa.check.equivalence.bits import bit_and
 from isa.check.equivalence.decode import SCC_INDEX, SGPR0, Registers
-from isa.check.equivalence.symbolic import Symbolic, float_bits, modulus
+from isa.check.equivalence.symbolic import Symbolic, modulus
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.errors import IsaError
 from isa.semantics.describe import bit_width
 from isa.semantics.engine import Request, Straight
 from isa.semantics.float_mode import FloatMode
+from isa.semantics.values import float_bits
 
 
 class Engine(Straight):

@@ -8,7 +8,6 @@ That is enough, since a rewrite that keeps the results bit for bit keeps those f
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -17,17 +16,9 @@ from isa.check.equivalence.comparisons import equal, slt, ult
 from isa.check.equivalence.term import Term
 from isa.check.equivalence.terms import Terms
 from isa.semantics.describe import bit_width
-from isa.semantics.values import DispatchedValue, Number, Value
+from isa.semantics.values import Number, OrderedValue, Value, float_bits
 
 _SHORT = ("u8", "i8", "u16", "i16")
-_PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
-
-
-def float_bits(value: float, type_: str) -> int:
-    """A Python float as the bits of a float type."""
-    pack, unpack = _PACK[type_]
-    bits: int = struct.unpack(unpack, struct.pack(pack, value))[0]
-    return bits
 
 
 def modulus(width: int) -> int:
@@ -35,7 +26,7 @@ def modulus(width: int) -> int:
     return 64 if width in (1, 64) else 32
 
 
-class Symbolic(DispatchedValue):
+class Symbolic(OrderedValue):
     """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
 
     __slots__ = ("term", "terms", "type")
@@ -55,11 +46,14 @@ class Symbolic(DispatchedValue):
         if isinstance(other, Symbolic):
             return other.term
         assert isinstance(other, int | float)
-        if self.type in _PACK:
-            return self.terms.const(float_bits(float(other), self.type), modulus(self.width))
+        if self.type[0] == "f":
+            return self.terms.const(float_bits(other, self.type), modulus(self.width))
         if self.width in (8, 16):  # held as its bits
             return self.terms.const(int(other) & (1 << self.width) - 1, 32)
         return self.terms.const(int(other), modulus(self.width))
+
+    def _operand(self, other: Number | bool) -> Symbolic:
+        return self._make(self._other(other))
 
     def operation(self, name: str, *operands: Number, type_: str = "") -> Symbolic:
         """A function that nothing is known of."""
@@ -184,18 +178,6 @@ class Symbolic(DispatchedValue):
         return self._opaque("ctz", self.term)
 
     # --- comparison
-    def _less(self, a: Term, b: Term) -> Symbolic:
-        if self._algebraic:
-            less = ult if self.type[0] == "u" else slt
-            return self._make(less(self.terms, a, b, self.width), "b1")
-        return self._make(self.terms.atom("less", self.type, a, b, width=1), "b1")
-
-    def _at_most(self, a: Term, b: Term) -> Symbolic:
-        """a <= b; for floats that is not the opposite of b < a."""
-        if self._float:
-            return self._make(self.terms.atom("at most", self.type, a, b, width=1), "b1")
-        return ~self._less(b, a)
-
     def __eq__(self, other: Any) -> Symbolic:  # type: ignore[override]
         b = self._other(other)
         if self.type == "b1":
@@ -205,20 +187,17 @@ class Symbolic(DispatchedValue):
         a, b = sorted((self.term, b), key=lambda t: t.id)
         return self._make(self.terms.atom("equal", self.type, a, b, width=1), "b1")
 
-    def __ne__(self, other: Any) -> Symbolic:  # type: ignore[override]
-        return ~(self == other)
-
     def __lt__(self, other: Number) -> Symbolic:
-        return self._less(self.term, self._other(other))
-
-    def __gt__(self, other: Number) -> Symbolic:
-        return self._less(self._other(other), self.term)
+        a, b = self.term, self._other(other)
+        if self._algebraic:
+            less = ult if self.type[0] == "u" else slt
+            return self._make(less(self.terms, a, b, self.width), "b1")
+        return self._make(self.terms.atom("less", self.type, a, b, width=1), "b1")
 
     def __le__(self, other: Number) -> Symbolic:
-        return self._at_most(self.term, self._other(other))
-
-    def __ge__(self, other: Number) -> Symbolic:
-        return self._at_most(self._other(other), self.term)
+        if not self._float:
+            return super().__le__(other)
+        return self._make(self.terms.atom("at most", self.type, self.term, self._other(other), width=1), "b1")
 
     __hash__ = None
 

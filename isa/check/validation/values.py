@@ -6,25 +6,18 @@ lanes are functions of their operands (and, of floats, of the MODE register) tha
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from typing import Any
 
 from isa.check.validation.terms import Term, Terms
 from isa.semantics.describe import bit_width
 from isa.semantics.float_mode import FloatMode
-from isa.semantics.values import DispatchedValue, Number, Value
-
-_PACK = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
+from isa.semantics.values import Number, OrderedValue, Value, float_bits
 
 
 def number_bits(value: float, type_: str) -> int:
     """A Python number as the bits of a type."""
-    if type_ not in _PACK:
-        return int(value)
-    pack, unpack = _PACK[type_]
-    bits: int = struct.unpack(unpack, struct.pack(pack, float(value)))[0]
-    return bits
+    return float_bits(value, type_) if type_[0] == "f" else int(value)
 
 
 class Setting:
@@ -35,7 +28,7 @@ class Setting:
         self.terms, self.mode, self.matters = terms, FloatMode(), terms.true
 
 
-class Symbol(DispatchedValue):
+class Symbol(OrderedValue):
     """See the module's docstring; the meaning of the methods stands at `isa.semantics.values.Value`."""
 
     __slots__ = ("setting", "term", "type")
@@ -51,6 +44,9 @@ class Symbol(DispatchedValue):
             return other.term
         assert isinstance(other, int | float)
         return self.setting.terms.const(number_bits(other, self.type), self.term.width)
+
+    def _operand(self, other: Number) -> Symbol:
+        return self._make(self._other(other))
 
     @property
     def _float(self) -> bool:
@@ -138,28 +134,14 @@ class Symbol(DispatchedValue):
             return self._compare("equal", *((a, b) if a.id <= b.id else (b, a)))
         return self._make(self.setting.terms.equal(a, b), "b1")
 
-    def __ne__(self, other: Any) -> Symbol:  # type: ignore[override]
-        return ~(self == other)
-
     def __lt__(self, other: Number) -> Symbol:
-        return self._less(self.term, self._other(other))
-
-    def __gt__(self, other: Number) -> Symbol:
-        return self._less(self._other(other), self.term)
-
-    def _less(self, a: Term, b: Term) -> Symbol:
+        a, b = self.term, self._other(other)
         if self._float:
             return self._compare("less", a, b)
         return self._make(self.setting.terms.less(a, b, signed=self._signed), "b1")
 
     def __le__(self, other: Number) -> Symbol:
-        return self._at_most(self.term, self._other(other))
-
-    def __ge__(self, other: Number) -> Symbol:
-        return self._at_most(self._other(other), self.term)
-
-    def _at_most(self, a: Term, b: Term) -> Symbol:
-        return self._compare("at most", a, b) if self._float else ~self._less(b, a)
+        return self._compare("at most", self.term, self._other(other)) if self._float else super().__le__(other)
 
     __hash__ = None
 
