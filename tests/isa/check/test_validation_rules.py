@@ -48,7 +48,7 @@ BROKEN = {
     "narrowed": ("self.narrowed(second, no) if yes is self.false", "self.narrowed(first, no) if yes is self.false"),
     "mask": ('return self.make("mask", 32, c, uniform=True)', "return self.lanes(c) and self.const(-1, 32)"),
     "-": ('return self.operation("subtract", other)', 'return self._commuting("subtract", other)'),
-    "<=": ('return self._compare("at most", a, b) if self._float else', "return"),
+    "<=": ('return self._compare("at most", self.term, self._other(other)) if self._float else', "return"),
     "mulhi": ('"high product", self._make(b if a.id <= b.id else a)', '"high product", self._make(b)'),
 }  # fmt: skip
 """By what is called: a rule, and what is wrong in its place."""
