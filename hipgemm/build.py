@@ -32,7 +32,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.kernel_object import SOURCES, Kernel
+from hipgemm.kernel_object import INCLUDE, Kernel
 from hipgemm.kernels import Gemm, rung
 from hipgemm.source_lines import SourceLine, source_of
 from hipgemm.stages import Shape, Stage, shape
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 LAST = "vopd-interlock"
 """The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""
-INCLUDE = SOURCES / "include"
 LINES = "-gline-tables-only"
 """The flag with which a compiler says which line of the source an instruction comes from; the code stays the same."""
 _IMAGES = 3000

@@ -13,7 +13,6 @@ that was predicted the nearest end is taken and said to be an end: then it is no
 Not estimated, and left as the table has them, are numbers whose only witness is a whole kernel: `valu_queue`,
 `lds_queue`, `memory_load_factor`, `workgroup_launch`, `l0_ways`.
 
-`Hidden` is a card that is the model with other numbers, which the estimators are not told: they must find them.
 Limits: clocks are taken to be the nominal ones, so a card should be left at them (no other load, no power limit met);
 cold lines are those behind what was read last, which L3 may hold still after they were written.
 """
@@ -21,7 +20,6 @@ cold lines are those behind what was read last, which L3 may hold still after th
 from __future__ import annotations
 
 import json
-import random
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -167,21 +165,6 @@ class Model:
             self._ready[case.micro.name] = tuple(t.prepared for t in micro.timed(case.micro, case.step, self.on))
         times = [ensemble.quick(uncertainty.changed(p, numbers)).time_s for p in self._ready[case.micro.name]]
         return micro.of_a_round(times, case.micro.rounds) * self.on.clock_mhz * 1e6
-
-
-@dataclass
-class Hidden:
-    """A card that is the model with other numbers. noise: of each repeat, as a part of it."""
-
-    model: Model
-    numbers: Mapping[str, float]
-    noise: float = 0.0
-    repeats: int = 5
-
-    def cycles(self, case: Case) -> list[float]:
-        true = self.model.cycles(case, self.numbers)
-        dice = random.Random(case.micro.name)
-        return [true * (1 + dice.gauss(0, self.noise)) for _ in range(self.repeats if self.noise else 1)]
 
 
 @dataclass

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hipgemm import rewriting
-from hipgemm.kernel_object import SOURCES, Kernel
+from hipgemm.kernel_object import INCLUDE, Kernel
 from isa import targets, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
@@ -205,7 +205,7 @@ class Driver:
         if not self.command:
             tools = toolchain.find()
             try:
-                tools.compile(source, out, arch=arch, cu_mode=False, include=SOURCES / "include", flags=options)
+                tools.compile(source, out, arch=arch, cu_mode=False, include=INCLUDE, flags=options)
             except toolchain.ToolError as error:
                 self.say(error.message)
                 return 1

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from isa.gemm.parameters import Parameters
 
 SOURCES = Path(kernels_hip.__file__).parent
-"""The folder of the HIP sources; `include/` in it holds the freestanding hip/hip_runtime.h."""
+"""The folder of the HIP sources."""
+INCLUDE = SOURCES / "include"
+"""The freestanding hip/hip_runtime.h."""
 FLAGS = ("-O3",)
 
 

@@ -57,6 +57,7 @@ class Published:
     valu_utilisation: str = ""
 
 
+PUBLISHED_SIZE = 4096
 PUBLISHED_ROCBLAS = Published(4.4992, 30547.4, valu_utilisation="almost 100 % of single issue")
 """The study's kernel 0, the library that the ladder is measured against."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hipgemm import blas
 from hipgemm.bench import Refusal
 from hipgemm.gemm_launch import gemm
-from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, Published, rung
+from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS, PUBLISHED_SIZE, Published, rung
 from hipgemm.measure import Step
 from hipgemm.problem import Problem
 from hipgemm.result import Result, flops
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from hipgemm.inspection import Inspection
     from hipgemm.predict import Prediction
     from isa.timing.cards import Card
-
-PUBLISHED_SIZE = 4096
 
 
 @dataclass(frozen=True)

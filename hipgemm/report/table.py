@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hipgemm.bench import KERNELS, Refusal
-from hipgemm.kernels import PUBLISHED_ROCBLAS, Published, known, rung
+from hipgemm.kernels import PUBLISHED_ROCBLAS, PUBLISHED_SIZE, Published, known, rung
 from hipgemm.report.pages import part
 from hipgemm.result import LaunchResult, Result
 
-PUBLISHED_SIZE = 4096
 SOURCE = 'published: seb-v, "Deep Dive into Matrix Optimization on AMD GPUs", 2025, Radeon RX 7900 XTX, N = 4096'
 
 

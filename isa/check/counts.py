@@ -40,6 +40,12 @@ USER_SGPRS = 16
 LARGEST_WORKGROUP = 1024
 COUNTS = RULES["CNT001"]
 INITIALISED = RULES["CNT002"]
+SIZES = {
+    ".group_segment_fixed_size": "group_segment_fixed_size",
+    ".kernarg_segment_size": "kernarg_size",
+    ".private_segment_fixed_size": "private_segment_fixed_size",
+}
+"""Keys of the metadata -> the directives that say the same."""
 
 
 def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Iterator[Finding]:
@@ -65,19 +71,13 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     if user is not None and not 0 <= user <= USER_SGPRS:
         yield _at(kernel, "user_sgpr_count", "too many user SGPRs", expected=f"0 to {USER_SGPRS}", got=str(user))
     lds = kernel.number("group_segment_fixed_size")
-    if lds is not None:
-        if not 0 <= lds <= resources.LDS_PER_CU:
-            yield _at(
-                kernel,
-                "group_segment_fixed_size",
-                "a workgroup has 64 KB of LDS",
-                expected="0 to 65536",
-                got=str(lds),
-            )
-        yield from _same(kernel, ".group_segment_fixed_size", lds, f".amdhsa_group_segment_fixed_size {lds}")
-    arguments = kernel.number("kernarg_size")
-    if arguments is not None:
-        yield from _same(kernel, ".kernarg_segment_size", arguments, f".amdhsa_kernarg_size {arguments}")
+    if lds is not None and not 0 <= lds <= resources.LDS_PER_CU:
+        message = "a workgroup has 64 KB of LDS"
+        yield _at(kernel, "group_segment_fixed_size", message, expected="0 to 65536", got=str(lds))
+    for key, directive in SIZES.items():
+        size = kernel.number(directive)
+        if size is not None:
+            yield from _same(kernel, key, size, f".amdhsa_{directive} {size}")
     wave32 = kernel.number("wavefront_size32")
     if wave32 in (0, 1):
         yield from _same(kernel, ".wavefront_size", 32 if wave32 else 64, f".amdhsa_wavefront_size32 {wave32}")
@@ -85,21 +85,12 @@ def check(kernel: Kernel, cfg: Cfg, callees: Sequence[Cfg] | None = None) -> Ite
     if threads is not None and not 1 <= threads <= LARGEST_WORKGROUP:
         message = f"a workgroup has 1 to {LARGEST_WORKGROUP} work-items"
         yield _at(kernel, ".max_flat_workgroup_size", message, expected=f"1 to {LARGEST_WORKGROUP}", got=str(threads))
-    scratch = kernel.number("private_segment_fixed_size")
-    if scratch is not None:
-        yield from _same(
-            kernel, ".private_segment_fixed_size", scratch, f".amdhsa_private_segment_fixed_size {scratch}"
+    none = kernel.number("private_segment_fixed_size") == 0 and kernel.number("uses_dynamic_stack") != 1
+    reached = (inst for inst in cfg.instructions if inst.desc.space == "scratch")
+    if none and not cfg.calls and (inst := next(reached, None)):
+        yield COUNTS.broken(
+            inst, "the kernel has no scratch memory", expected=".amdhsa_private_segment_fixed_size above 0", got="0"
         )
-        if scratch == 0 and kernel.number("uses_dynamic_stack") != 1 and not cfg.calls:
-            for inst in cfg.instructions:
-                if inst.desc.space == "scratch":
-                    yield COUNTS.broken(
-                        inst,
-                        "the kernel has no scratch memory",
-                        expected=".amdhsa_private_segment_fixed_size above 0",
-                        got="0",
-                    )
-                    break
 
 
 def target_of(program: Program) -> Target | None:

@@ -25,7 +25,7 @@ from typing import Any
 from isa import mangling
 from isa.asm.disassembler import disassemble
 from isa.object import bundle
-from isa.object.bundle import LARGEST_IMAGE, Image
+from isa.object.bundle import LARGEST_IMAGE, LONGEST_NAME, Image
 from isa.object.descriptor import MACHINES, CodeObjectError, Descriptor, OtherTarget, decode_descriptor
 from isa.targets import others
 
@@ -43,11 +43,9 @@ __all__ = [
     "load",
 ]  # fmt: skip
 
-LONGEST_NAME = 4096
-
 _EM_AMDGPU, _ET_DYN = 224, 3
-_PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
-_SHT_SYMTAB, _SHT_DYNSYM = 2, 11
+PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4
+SHT_SYMTAB, SHT_DYNSYM = 2, 11
 _NOTE_METADATA = 32  # NT_AMDGPU_METADATA
 _RELOCATIONS = ("NONE ABS32_LO ABS32_HI ABS64 REL32 REL64 ABS32 GOTPCREL GOTPCREL32_LO GOTPCREL32_HI "
                 "REL32_LO REL32_HI 12 RELATIVE64 REL16").split()  # fmt: skip
@@ -212,13 +210,13 @@ def _read_elf(data: bytes, runs: bool) -> CodeObject:
     segments, metadata = [], None
     relative: list[tuple[int, int]] = []
     for kind, flags, offset, address, filesz, memsz in _program_headers(image, header):
-        if kind == _PT_LOAD:
+        if kind == PT_LOAD:
             if memsz < filesz or address + memsz > LARGEST_IMAGE:
                 raise CodeObjectError(f"a segment of {memsz} bytes at {address:#x} cannot be loaded")
             segments.append(Segment(address, memsz, flags, image.take(offset, filesz, "a segment's bytes")))
-        elif kind == _PT_NOTE:
+        elif kind == PT_NOTE:
             metadata = metadata or _metadata(image.take(offset, filesz, "the notes"))
-        elif kind == _PT_DYNAMIC and runs:
+        elif kind == PT_DYNAMIC and runs:
             relative += _relocations(image, offset, filesz)
     if not segments:
         raise CodeObjectError("this code object has nothing to load")
@@ -279,7 +277,7 @@ def _symbols(image: Image, header: _Header) -> Iterator[tuple[str, Symbol]]:
         _, kind, _, _, offset, size, link = image.unpack("IIQQQQI", at, "a section header")
         return kind, offset, size, link
 
-    wanted = {_SHT_SYMTAB, _SHT_DYNSYM}  # at most one of each, says the ELF specification
+    wanted = {SHT_SYMTAB, SHT_DYNSYM}  # at most one of each, says the ELF specification
     for i in range(header.shnum):
         kind, offset, size, link = section(i)
         if kind not in wanted:

@@ -26,7 +26,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isa.errors import IsaError
-from isa.object.code_object import CodeObject, CodeObjectError, Descriptor, load
+from isa.object.code_object import PT_LOAD, PT_NOTE, SHT_DYNSYM, SHT_SYMTAB, CodeObject, load
+from isa.object.descriptor import CodeObjectError, Descriptor
 
 CODE_END = struct.pack("<I", 0xBF9F0000)
 PREFETCHED = 256
@@ -36,8 +37,8 @@ SECTION = b".text.hipgemm"
 _WGP = 1 << 29
 _MODE = ".workgroup_processor_mode"
 _COUNTS = (".vgpr_count", ".sgpr_count")
-_PT_LOAD, _PT_NOTE, _PT_GNU_STACK = 1, 4, 0x6474E551
-_SHT_PROGBITS, _SHT_SYMTAB, _SHT_NOTE, _SHT_DYNSYM = 1, 2, 7, 11
+_PT_GNU_STACK = 0x6474E551
+_SHT_PROGBITS, _SHT_NOTE = 1, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class _File:
         self.sections = [
             list(struct.unpack_from("<IIQQQQIIQQ", self.data, self.shoff + 64 * i)) for i in range(self.shnum)
         ]
-        end = max(h[3] + h[6] for h in self.headers if h[0] == _PT_LOAD)
+        end = max(h[3] + h[6] for h in self.headers if h[0] == PT_LOAD)
         self.base = -(-end // PAGE) * PAGE
         # The segment's place in the file is its address modulo a page.
         self.offset = -(-len(self.data) // PAGE) * PAGE
@@ -101,7 +102,7 @@ class _File:
     def place(self, address: int, size: int) -> int:
         """Where bytes at an address stand in the file."""
         for kind, _, offset, start, _, filesz, _, _ in self.headers:
-            if kind == _PT_LOAD and start <= address and address + size <= start + filesz:
+            if kind == PT_LOAD and start <= address and address + size <= start + filesz:
                 return int(offset + address - start)
         raise CodeObjectError(f"no segment holds {size} bytes at {address:#x}")
 
@@ -148,7 +149,7 @@ class _File:
     def _symbols(self, name: str, start: int, at: int, size: int) -> None:
         wanted = name.encode()
         for section in self.sections:
-            if section[1] not in (_SHT_SYMTAB, _SHT_DYNSYM):
+            if section[1] not in (SHT_SYMTAB, SHT_DYNSYM):
                 continue
             names = self.sections[section[6]]
             for entry in range(section[4], section[4] + section[5], 24):
@@ -163,7 +164,7 @@ class _File:
         import msgpack
 
         for header in self.headers:
-            if header[0] != _PT_NOTE:
+            if header[0] != PT_NOTE:
                 continue
             at, end = header[2], header[2] + header[5]
             while at + 12 <= end:
@@ -214,9 +215,9 @@ class _File:
                 expected="PT_GNU_STACK, as lld writes it", hint="link it again from its assembly",
             )  # fmt: skip
         size = len(self.tail)
-        free[:] = [_PT_LOAD, 5, self.offset, self.base, self.base, size, size, PAGE]
+        free[:] = [PT_LOAD, 5, self.offset, self.base, self.base, size, size, PAGE]
         # Loaders want segments in the order of their addresses.
-        loads = [i for i, h in enumerate(self.headers) if h[0] == _PT_LOAD]
+        loads = [i for i, h in enumerate(self.headers) if h[0] == PT_LOAD]
         for i, header in zip(loads, sorted((self.headers[i] for i in loads), key=lambda h: h[3]), strict=True):
             self.headers[i] = header
         strings = self.sections[self.names]

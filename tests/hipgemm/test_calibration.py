@@ -6,14 +6,17 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from hipgemm import calibration
-from hipgemm.calibration import PROBES, Hidden, Model
+from hipgemm.calibration import PROBES, Model
 from hipgemm.cli import main
+from hipgemm.lab.rate_kernels import Case
 from isa import toolchain
 from isa.errors import IsaError
 from isa.timing import rdna3
@@ -31,6 +34,21 @@ QUICK = {
 @pytest.fixture(scope="module")
 def model() -> Model:
     return Model(card("7900 XTX"))
+
+
+@dataclass
+class Hidden:
+    """A card that is the model with other numbers. noise: of each repeat, as a part of it."""
+
+    model: Model
+    numbers: Mapping[str, float]
+    noise: float = 0.0
+    repeats: int = 5
+
+    def cycles(self, case: Case) -> list[float]:
+        true = self.model.cycles(case, self.numbers)
+        dice = random.Random(case.micro.name)
+        return [true * (1 + dice.gauss(0, self.noise)) for _ in range(self.repeats if self.noise else 1)]
 
 
 def probes(*names: str) -> list[calibration.Probe]:

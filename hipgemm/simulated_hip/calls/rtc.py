@@ -25,7 +25,7 @@ from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 
-from hipgemm.kernel_object import SOURCES
+from hipgemm.kernel_object import INCLUDE
 from hipgemm.simulated_hip import device_libraries
 from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
@@ -34,7 +34,6 @@ from isa import cache, packages, toolchain
 from isa.errors import IsaError
 from isa.toolchain import Toolchain
 
-INCLUDE = SOURCES / "include"
 PRINTF, BF16 = (Path(__file__).parents[1] / f"hiprtc_{name}.h" for name in ("printf", "bf16"))
 INCLUDED = ("hip_runtime", "hip_fp16", "hip_bfloat16", "hip_vector_types", "hip_complex", "hip_version")
 """Headers hip/*.h whose names AMD's header for hiprtc has already: a source may still include them."""
