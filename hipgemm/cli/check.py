@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown
+from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names, launch_options, problem_options
 from hipgemm.cli.progress import steps
 from hipgemm.launch_request import LaunchRequest
@@ -76,7 +76,7 @@ def command(
         found.append((one, seen, source))
         rows.append({"input": one, "findings": [as_object(f, source) for f in seen]})
         if not as_json and not sarif:
-            _show(one, seen, source)
+            show(one, seen, source)
     faults = sum(f.severity == "fault" for _, findings, _ in found for f in findings)
     if sarif:
         from hipgemm.cli.sarif import log
@@ -85,10 +85,3 @@ def command(
     elif as_json:
         click.echo(json.dumps({"faults": faults, "schedules": count, "seed": problem.seed, "checked": rows}))
     sys.exit(1 if faults else 0)
-
-
-def _show(what: str, findings: Sequence[Finding], source: Mapping[int, SourceLine]) -> None:
-    for finding in findings:
-        click.echo(shown(finding, source))
-    faults = sum(f.severity == "fault" for f in findings)
-    click.echo(f"{what}: {faults} faults, {len(findings) - faults} notes", err=True)

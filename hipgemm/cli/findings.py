@@ -35,10 +35,14 @@ def of_rules(findings: Sequence[Finding], ids: Collection[str]) -> list[Finding]
     return [f for f in findings if f.id in ids]
 
 
-def shown(finding: Finding, source: Mapping[int, SourceLine]) -> str:
-    """For a terminal. source: line of assembly -> where it comes from."""
-    origin = source.get(finding.span.line - 1) if finding.span else None
-    return f"{finding}\n" + (f"  source: {origin}: {origin.text}\n" if origin else "")
+def show(what: str, findings: Sequence[Finding], source: Mapping[int, SourceLine]) -> None:
+    """Prints them, and how many there are. source: line of assembly -> where it comes from."""
+    from hipgemm.report.findings import counted
+
+    for finding in findings:
+        origin = source.get(finding.span.line - 1) if finding.span else None
+        click.echo(f"{finding}\n" + (f"  source: {origin}: {origin.text}\n" if origin else ""))
+    click.echo(f"{what}: {counted(findings)}", err=True)
 
 
 def listed(findings: Sequence[Finding], code: object, kernels: Collection[str], file: Path | None) -> list[Finding]:

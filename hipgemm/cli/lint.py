@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, shown
+from hipgemm.cli.findings import as_object, listed, of_rules, rule_options, show
 from hipgemm.cli.options import CodeOptions, KernelCommand, code_options, kernel_names
 
 if TYPE_CHECKING:
@@ -78,7 +78,5 @@ def command(
     elif as_json:
         click.echo(json.dumps({"input": what, "faults": faults, "findings": [as_object(f, source) for f in found]}))
     else:
-        for finding in found:
-            click.echo(shown(finding, source))
-        click.echo(f"{what}: {faults} faults, {len(found) - faults} notes", err=True)
+        show(what, found, source)
     sys.exit(1 if faults else 0)

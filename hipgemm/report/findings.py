@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hipgemm.report.pages import part
@@ -9,17 +10,18 @@ from hipgemm.report.pages import part
 if TYPE_CHECKING:
     from hipgemm.raw_kernel import Findings
     from isa.check.equivalence import Proof
+    from isa.errors import Finding
 
 
 def text(found: Findings) -> str:
     """All of them, then how many."""
-    return "\n".join([*map(str, found), _counted(found)])
+    return "\n".join([*map(str, found), counted(found)])
 
 
 def html(found: Findings) -> str:
     """A row for each: its place, and the rest of what the command line prints."""
     rows = [(str(f.span or f.where), str(f)) for f in found]
-    return part("messages", _counted(found), rows, any(f.severity == "fault" for f in found))
+    return part("messages", counted(found), rows, any(f.severity == "fault" for f in found))
 
 
 def proof(shown: Proof) -> str:
@@ -27,6 +29,7 @@ def proof(shown: Proof) -> str:
     return part("messages", shown.verdict, [("", str(shown))], shown.verdict == "different")
 
 
-def _counted(found: Findings) -> str:
+def counted(found: Sequence[Finding]) -> str:
+    """How many of either kind."""
     faults = sum(f.severity == "fault" for f in found)
     return f"{faults} faults, {len(found) - faults} notes"
