@@ -16,9 +16,10 @@ from __future__ import annotations
 import ctypes
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 VERSION = (7, 2, 0)
@@ -140,27 +141,35 @@ class Answer(HipError):
 
 @dataclass(frozen=True)
 class Call:
-    """A declared HIP call: its C name, the Python function, C types of arguments and answer."""
+    """A declared HIP call: its C name, the Python function, C types of arguments and answer, and how many of the
+    arguments the function takes."""
 
     name: str
     function: Callable[..., Any]
     arguments: tuple[str, ...]
     answer: str
+    taken: int
 
 
 CALLS: dict[str, Call] = {}
 """Every declared call by its C name."""
 
 
-def call(function: Callable[..., Any] | None = None, *, alias: tuple[str, ...] = ()) -> Any:
-    """Declare a HIP call (see the module's text). `alias`: further C names with the same meaning."""
+def call(
+    function: Callable[..., Any] | None = None,
+    *,
+    alias: tuple[str, ...] = (),
+    ignoring: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> Any:
+    """Declare a HIP call (see the module's text). `alias`: further C names with the same meaning; `ignoring`: and those
+    that take more arguments, of these types, which make no difference here."""
     if function is None:
-        return lambda f: call(f, alias=alias)
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    arguments = tuple(C_TYPES[p.annotation] for p in parameters)
+        return lambda f: call(f, alias=alias, ignoring=ignoring)
+    parameters = [p.annotation for p in inspect.signature(function).parameters.values()][1:]
     answer = C_TYPES[function.__annotations__["return"]]
-    for name in (function.__name__, *alias):
-        CALLS[name] = Call(name, function, arguments, answer)
+    for name, more in {function.__name__: (), **dict.fromkeys(alias, ()), **ignoring}.items():
+        arguments = tuple(C_TYPES[annotation] for annotation in (*parameters, *more))
+        CALLS[name] = Call(name, function, arguments, answer, len(parameters))
     return function
 
 

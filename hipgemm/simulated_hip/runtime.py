@@ -216,7 +216,7 @@ class Runtime:
         try:
             self.calls += 1
             call = self._calls[number]
-            arguments = [_from_word(c, words[i]) for i, c in enumerate(call.arguments)]
+            arguments = [_from_word(c, words[i]) for i, c in enumerate(call.arguments[: call.taken])]
             with self._lock:
                 answer = call.function(self, *arguments)
             return self.text_address(answer) if isinstance(answer, str) else answer or 0

@@ -169,12 +169,7 @@ def hipInit(rt: Runtime, flags: UInt) -> None:
         raise HipError(ErrorCode.InvalidValue)
 
 
-@call
-def hipDriverGetVersion(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, VERSION_NUMBER)
-
-
-@call
+@call(alias=("hipDriverGetVersion",))
 def hipRuntimeGetVersion(rt: Runtime, out: Pointer) -> None:
     store(out, ctypes.c_int, VERSION_NUMBER)
 

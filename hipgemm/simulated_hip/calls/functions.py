@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, FuncAttributes, HipError, Int, Pointer, Size, Text, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, FuncAttributes, HipError, Int, Pointer, Size, Text, call, store
 from hipgemm.simulated_hip.calls import device, occupancy
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.calls.registered import function_of
@@ -75,16 +75,9 @@ def hipKernelNameRef(rt: Runtime, handle: Pointer) -> Text:
     return function(rt, handle).kernel.name if handle in rt.functions else ""
 
 
-@call
+@call(ignoring={"hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": ("UInt",)})
 def hipOccupancyMaxActiveBlocksPerMultiprocessor(
     rt: Runtime, out: Pointer, host: Pointer, threads: Int, dynamic_lds: Size
-) -> None:
-    occupancy.active(rt, out, function_of(rt, host), threads, dynamic_lds)
-
-
-@call
-def hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    rt: Runtime, out: Pointer, host: Pointer, threads: Int, dynamic_lds: Size, flags: UInt
 ) -> None:
     occupancy.active(rt, out, function_of(rt, host), threads, dynamic_lds)
 

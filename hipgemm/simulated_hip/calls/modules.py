@@ -79,18 +79,11 @@ def hipModuleLoad(rt: Runtime, out: Pointer, file: Pointer) -> None:
     store(out, ctypes.c_uint64, _load(rt, data))
 
 
-@call(alias=("hipModuleLoadFatBinary",))
+@call(alias=("hipModuleLoadFatBinary",), ignoring={"hipModuleLoadDataEx": ("UInt", "Pointer", "Pointer")})
 def hipModuleLoadData(rt: Runtime, out: Pointer, image: Pointer) -> None:
     if not out or not image:
         raise HipError(ErrorCode.InvalidValue)
     store(out, ctypes.c_uint64, load_at(rt, image))
-
-
-@call
-def hipModuleLoadDataEx(
-    rt: Runtime, out: Pointer, image: Pointer, count: UInt, options: Pointer, values: Pointer
-) -> None:
-    hipModuleLoadData(rt, out, image)
 
 
 @call

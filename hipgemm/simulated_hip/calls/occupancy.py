@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.modules import function
 from hipgemm.simulated_hip.runtime import Runtime
@@ -33,21 +33,14 @@ def active(rt: Runtime, out: int, handle: int, threads: int, dynamic_lds: int) -
     store(out, ctypes.c_int, workgroups_of_wgp(rt, kernel, threads, dynamic_lds) if fits else 0)
 
 
-@call
+@call(ignoring={"hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": ("UInt",)})
 def hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
     rt: Runtime, out: Pointer, handle: Pointer, threads: Int, dynamic_lds: Size
 ) -> None:
     active(rt, out, handle, threads, dynamic_lds)
 
 
-@call
-def hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    rt: Runtime, out: Pointer, handle: Pointer, threads: Int, dynamic_lds: Size, flags: UInt
-) -> None:
-    active(rt, out, handle, threads, dynamic_lds)
-
-
-@call
+@call(ignoring={"hipModuleOccupancyMaxPotentialBlockSizeWithFlags": ("UInt",)})
 def hipModuleOccupancyMaxPotentialBlockSize(
     rt: Runtime, grid: Pointer, block: Pointer, handle: Pointer, dynamic_lds: Size, limit: Int
 ) -> None:
@@ -60,10 +53,3 @@ def hipModuleOccupancyMaxPotentialBlockSize(
     )
     store(block, ctypes.c_int, min(best, most))
     store(grid, ctypes.c_int, rt.stands_for.wgps * workgroups_of_wgp(rt, kernel, best, dynamic_lds))
-
-
-@call
-def hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
-    rt: Runtime, grid: Pointer, block: Pointer, handle: Pointer, dynamic_lds: Size, limit: Int, flags: UInt
-) -> None:
-    hipModuleOccupancyMaxPotentialBlockSize(rt, grid, block, handle, dynamic_lds, limit)

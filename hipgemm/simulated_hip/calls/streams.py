@@ -190,7 +190,7 @@ def hipEventDestroy(rt: Runtime, event: Pointer) -> None:
     del rt.events[event]
 
 
-@call(alias=("hipEventRecord_spt",))
+@call(alias=("hipEventRecord_spt",), ignoring={"hipEventRecordWithFlags": ("UInt",)})
 def hipEventRecord(rt: Runtime, event: Pointer, stream: Pointer) -> None:
     known_stream(rt, stream)
     found = rt.find(rt.events, event)
@@ -209,11 +209,6 @@ def between_events(rt: Runtime, stream: int, start: int, stop: int) -> Iterator[
     yield
     if stop:
         hipEventRecord(rt, stop, stream)
-
-
-@call
-def hipEventRecordWithFlags(rt: Runtime, event: Pointer, stream: Pointer, flags: UInt) -> None:
-    hipEventRecord(rt, event, stream)
 
 
 @call(alias=("hipEventSynchronize",))
