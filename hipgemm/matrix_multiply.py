@@ -4,10 +4,12 @@
     >>> hipgemm.gemm(a, b)                             # float16 NumPy arrays; C is float32
     >>> hipgemm.gemm(a, b.T, out_dtype="float16")
 
-**Which kernel.** `choose` takes the largest tile of which there are enough for each CU, else the smallest: a small tile
-fetches more for each product, a large one leaves CUs without work at the end. The rule was read off the cycle model's
-predictions (docs/matrix.md), not off a card. Products with few rows have kernels of their own (`hipgemm.skinny`), where
-B lies along k.
+**Which kernel.** `choose` takes the first tile of a list of which there are enough for each CU, else the last: a small
+tile fetches more for each product, a large one leaves CUs without work at the end, and deep K blocks have fewer
+barriers, which counts where few workgroups share a CU. Operands that both lie along k need no turning around and so
+less of a large tile. Rows of tiles go in groups of 1024 rows (`isa.gemm.matrix.order`). The rule was read off the cycle
+model's predictions (docs/matrix.md), not off a card. Products with few rows have kernels of their own
+(`hipgemm.skinny`), where B lies along k.
 
 **Quantised weights** (`hipgemm.Weights`) stand in the place of b; any number of rows, though meant for few.
 
@@ -44,16 +46,21 @@ if TYPE_CHECKING:
 
 _FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8"}
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
-TILES = (
-    (12, MatrixParameters()),
-    (2, MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)),
-    (0, MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32)),
+_SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, group=16)
+_SMALLEST = MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32)
+_BYTES = dataclasses.replace(_SMALL, depth=64, factor="i8")
+Tiles = tuple[tuple[int, MatrixParameters], ...]
+TILES: Tiles = (
+    (32, MatrixParameters(group=8)),
+    (8, _SMALL),
+    (2, dataclasses.replace(_SMALL, depth=64)),
+    (0, _SMALLEST),
 )
 """From the largest to the smallest, with how many of them each CU must have. The last one takes A along k only."""
-BYTE_TILES = (
-    (4, MatrixParameters(depth=64, factor="i8")),
-    (0, MatrixParameters(rows=64, columns=64, depth=64, wave_rows=32, wave_columns=32, factor="i8")),
-)
+ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16)), *TILES[1:])
+"""Where A and B both lie along k."""
+BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), (0, _BYTES))
+ALONG_BYTE_TILES: Tiles = ((0, _BYTES),)
 """Of int8."""
 
 
@@ -156,7 +163,11 @@ def choose(
     m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN
 ) -> str:
     """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed."""
-    tiles = BYTE_TILES if types.factor == "i8" else TILES[:2] if flips[0] else TILES
+    along = flips == (False, True)
+    if types.factor == "i8":
+        tiles = ALONG_BYTE_TILES if along else BYTE_TILES
+    else:
+        tiles = ALONG_TILES if along else TILES[:-1] if flips[0] else TILES
     for fill, tile in tiles:
         if -(-m // tile.rows) * -(-n // tile.columns) >= fill * cus:
             break

@@ -202,12 +202,17 @@ def test_a_run_with_an_epilogue_is_judged() -> None:
 
 
 def test_small_problems_get_small_tiles() -> None:
-    sizes = [choose(n, n, 96, Types("f16", "f32")).split("_")[3] for n in (256, 1024, 2048, 8192)]
-    assert sizes == ["64x32x64", "64x64x32", "64x64x32", "128x128x32"]
-    across = choose(256, 256, 96, Types("f16", "f32"), (True, False))
-    assert across == "gemm_f16_f32_64x64x32_32x32_s1_tn"  # the smallest tile has no such kernel
-    assert choose(256, 256, 96, Types("i8", "f32"), (True, False)) == "gemm_i8_f32_64x64x64_32x32_s1_tn"
-    assert choose(8192, 8192, 96, Types("i8", "i32")) == name_of(MATRIX["kernel13"].parameters)  # type: ignore[arg-type]
+    def tiles(*flips: bool) -> list[str]:
+        names = (choose(n, n, 96, Types("f16", "f32"), flips) for n in (256, 1024, 2048, 8192))
+        return [name.split("_")[3] for name in names]
+
+    assert tiles(False, False) == ["64x32x64", "64x64x64", "64x64x32", "128x128x32"]
+    assert tiles(False, True) == ["64x32x64", "64x64x64", "64x64x32", "64x128x32"]
+    assert tiles(True, False) == ["64x64x64", "64x64x64", "64x64x32", "128x128x32"]  # the smallest has no such kernel
+    bytes_ = Types("i8", "f32")
+    assert choose(256, 256, 96, bytes_, (True, False)) == "gemm_i8_f32_64x64x64_32x32_s1_g16_tn"
+    assert choose(8192, 8192, 96, bytes_, (False, True)) == "gemm_i8_f32_64x64x64_32x32_s1_g16_nt"
+    assert choose(8192, 8192, 96, bytes_) == "gemm_i8_f32_128x128x64_64x64_s1_g8_nn"
 
 
 def test_time_holds_them_against_the_matrix_units() -> None:

@@ -12,6 +12,7 @@ import json
 import math
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,48 +30,91 @@ SHAPES = (
     (2048, 4608, 3584), (1500, 1280, 1280), (1500, 5120, 1280),
 )  # fmt: skip
 """M, N, K: projections and MLPs of Llama 3 8B, Qwen2.5 7B, GPT-2 or BERT, and Whisper large."""
+SQUARES = 1024, 2048, 4096, 8192
+LAYOUTS = "nn", "nt", "tn", "tt"
 Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One configuration for one layout of A and B. lds: bytes that the launch adds."""
+
+    layout: str
+    tile: Triple
+    warps: int
+    lds: int
+    code: CodeObject
 
 
 @click.command()
 @click.option("--python", required=True, type=click.Path(exists=True, path_type=Path), help="One that has Triton.")
 @click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
 def main(python: Path, write: bool) -> None:
-    """Compare all shapes."""
+    """Compare all shapes, then squares in all layouts."""
     from tools.shapes import put
 
-    text = "\n".join(table(compiled(python)))
-    if write:
-        PAGE.write_text(put(PAGE, PAGE.read_text(encoding="utf-8"), "triton", text), encoding="utf-8")
-    else:
+    kernels = compiled(python)
+    page = PAGE.read_text(encoding="utf-8")
+    for name, of in (("triton", table), ("triton-squares", squares)):
+        text = "\n".join(of(kernels))
         click.echo(text)
+        page = put(PAGE, page, name, text)
+        if write:
+            PAGE.write_text(page, encoding="utf-8")
 
 
-def compiled(python: Path) -> list[tuple[Triple, int, int, CodeObject]]:
-    """(Tile, warps, bytes of LDS, code object) of each configuration."""
+def compiled(python: Path) -> list[Compiled]:
+    """All configurations in all layouts."""
     from isa.object.code_object import load
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.json"
-        subprocess.run([python, Path(__file__).with_name("kernel.py"), out], check=True)
+        subprocess.run([python, Path(__file__).with_name("kernel.py"), out, *LAYOUTS], check=True)
         rows = json.loads(out.read_text(encoding="utf-8"))
-    return [((r, c, d), warps, lds, load(base64.b64decode(image), "gfx1100")) for r, c, d, warps, lds, image in rows]
+    return [
+        Compiled(layout, (r, c, d), warps, lds, load(base64.b64decode(image), "gfx1100"))
+        for layout, r, c, d, warps, lds, image in rows
+    ]
 
 
-def table(kernels: list[tuple[Triple, int, int, CodeObject]]) -> list[str]:
-    """Markdown."""
+def table(kernels: list[Compiled]) -> list[str]:
+    """Markdown: SHAPES, as models have them."""
     rows = ["| M x N x K | hipgemm.gemm, us | Triton, us | its tile | times as fast |", "|" + "---|" * 5]
     ratios = []
     for shape in SHAPES:
-        mine = ours(shape)
-        best, tile = min((theirs(shape, *kernel), kernel[0]) for kernel in kernels if sensible(shape, kernel[0]))
+        mine, (best, tile) = ours(shape, "nt"), fastest(shape, "nt", kernels)
         ratios.append(best / mine)
-        rows.append(
-            f"| {' x '.join(map(str, shape))} | {1e6 * mine:.1f} | {1e6 * best:.1f} | {' x '.join(map(str, tile))} | "
-            f"{ratios[-1]:.2f} |"
-        )
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    return [*rows, f"| geometric mean | | | | {mean:.2f} |"]
+        rows.append(f"| {_text(shape)} | {1e6 * mine:.1f} | {1e6 * best:.1f} | {_text(tile)} | {ratios[-1]:.2f} |")
+    return [*rows, f"| geometric mean | | | | {_mean(ratios):.2f} |"]
+
+
+def squares(kernels: list[Compiled]) -> list[str]:
+    """Markdown: how many times as fast, and TFLOP/s of both, of squares in each layout."""
+    rows = ["| M = N = K | " + " | ".join(LAYOUTS) + " |", "|---|" + "---|" * len(LAYOUTS)]
+    ratios = []
+    for n in SQUARES:
+        said = []
+        for layout in LAYOUTS:
+            mine, (best, tile) = ours((n, n, n), layout), fastest((n, n, n), layout, kernels)
+            ratios.append(best / mine)
+            rates = (f"{2e-12 * n**3 / seconds:.1f}" for seconds in (mine, best))
+            said.append(f"{ratios[-1]:.2f} ({' / '.join(rates)}, {_text(tile)})")
+        rows.append(f"| {n} | {' | '.join(said)} |")
+    return [*rows, f"| geometric mean | {_mean(ratios):.2f} | | | |"]
+
+
+def fastest(shape: Triple, layout: str, kernels: list[Compiled]) -> tuple[float, Triple]:
+    """Seconds of the best configuration, and its tile."""
+    fitting = (kernel for kernel in kernels if kernel.layout == layout and sensible(shape, kernel.tile))
+    return min((theirs(shape, kernel), kernel.tile) for kernel in fitting)
+
+
+def _text(sizes: Triple) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def sensible(shape: Triple, tile: Triple) -> bool:
@@ -78,33 +122,35 @@ def sensible(shape: Triple, tile: Triple) -> bool:
     return tile[0] <= 32 if shape[0] <= 16 else shape[0] < 512 or min(tile[:2]) >= 64
 
 
-def ours(shape: Triple) -> float:
-    """Seconds of what `hipgemm.gemm(x, w.T, out_dtype="float16")` launches."""
+def ours(shape: Triple, layout: str) -> float:
+    """Seconds of what `hipgemm.gemm` launches for matrices that lie so, with a C of f16."""
     from hipgemm.elements import PLAIN, Types
     from hipgemm.matrix_multiply import kernel_for
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
     from isa.timing.cards import card
 
-    name = kernel_for(shape, card(CARD).cus, Types("f16", "f16"), (False, True), PLAIN)
+    flips = tuple(letter == "t" for letter in layout)
+    name = kernel_for(shape, card(CARD).cus, Types("f16", "f16"), flips, PLAIN)
     return trial.launch(name, Shape(*shape), trial.TrialTarget(CARD, CLOCK_MHZ)).estimate(CLOCK_MHZ).time_s
 
 
-def theirs(shape: Triple, tile: Triple, warps: int, lds: int, code: CodeObject) -> float:
+def theirs(shape: Triple, kernel: Compiled) -> float:
     """Seconds of one configuration."""
     from hipgemm.launch import Argument, Array, Launch, Scalar, explicit
     from hipgemm.predict import timed
     from isa.timing.cards import card
 
     m, n, k = shape
-    kernel = next(iter(code.kernels.values()))
+    own = next(iter(kernel.code.kernels.values()))
+    lines = m if kernel.layout[0] == "t" else k, k if kernel.layout[1] == "t" else n, n
     arguments: list[Argument] = [Array("<f2", (size,)) for size in (m * k, n * k, m * n)]
-    arguments += [Scalar("i32", value) for value in (m, n, k, k, k, n)]
-    arguments += [Array("|u1", (4,)) for _ in explicit(kernel)[len(arguments) :]]  # Triton's own, unused
-    grid = -(-m // tile[0]) * -(-n // tile[1])
-    dynamic = 0 if kernel.descriptor.lds_bytes else lds
-    launch = Launch((grid, 1, 1), (32 * warps, 1, 1), tuple(arguments), dynamic_lds=dynamic)
-    return timed(code, kernel.name, launch, card(CARD)).estimate(CLOCK_MHZ).time_s
+    arguments += [Scalar("i32", value) for value in (m, n, k, *lines)]
+    arguments += [Array("|u1", (4,)) for _ in explicit(own)[len(arguments) :]]  # Triton's own, unused
+    grid = -(-m // kernel.tile[0]) * -(-n // kernel.tile[1])
+    dynamic = 0 if own.descriptor.lds_bytes else kernel.lds
+    launch = Launch((grid, 1, 1), (32 * kernel.warps, 1, 1), tuple(arguments), dynamic_lds=dynamic)
+    return timed(kernel.code, own.name, launch, card(CARD)).estimate(CLOCK_MHZ).time_s
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
-"""A matmul in Triton as everybody writes it: tiles of C in groups of rows, f16 in, f32 sums, f16 out, x @ w.T.
+"""A matmul in Triton as everybody writes it: tiles of C in groups of rows, f16 in, f32 sums, f16 out.
 
-    VENV/bin/python tools/triton_matmul/kernel.py out.json
+    VENV/bin/python tools/triton_matmul/kernel.py out.json nt nn
 
-writes the code objects of all CONFIGURATIONS for gfx1100. Sizes are said to be multiples of 16, as Triton's own
-dispatcher finds them to be.
+writes the code objects of all CONFIGURATIONS for gfx1100, for each of these layouts of x and w: n as they are
+multiplied (x is M x K, w K x N), t stored transposed. Elements of a line of a matrix lie side by side, which Triton's
+dispatcher finds by their stride of 1; lines of x lie `line_x` apart, and so on. Groups are of 8 rows, as in Triton's
+tutorial. Sizes are said to be multiples of 16, as Triton's own dispatcher finds them to be.
 """
 # mypy: ignore-errors
 
 import base64
+import itertools
 import json
 import sys
 
@@ -28,7 +31,7 @@ NAMES = ("x", "w", "y", "m", "n", "k", "line_x", "line_w", "line_y")
 @triton.jit
 def matmul(
     x, w, y, m, n, k, line_x, line_w, line_y, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
-    GROUP: tl.constexpr,
+    GROUP: tl.constexpr, X: tl.constexpr, W: tl.constexpr,
 ):  # fmt: skip
     number, across = tl.program_id(0), tl.cdiv(n, COLUMNS)
     first = number // (GROUP * across) * GROUP
@@ -36,15 +39,17 @@ def matmul(
     rows = (first + number % (GROUP * across) % high) * ROWS + tl.arange(0, ROWS)
     columns = number % (GROUP * across) // high * COLUMNS + tl.arange(0, COLUMNS)
     steps = tl.arange(0, DEPTH)
-    at_x = x + (rows % m)[:, None] * line_x + steps[None, :]
-    at_w = w + steps[:, None] + (columns % n)[None, :] * line_w
+    row_x, step_x = (1, line_x) if X else (line_x, 1)
+    step_w, column_w = (1, line_w) if W else (line_w, 1)
+    at_x = x + (rows % m)[:, None] * row_x + steps[None, :] * step_x
+    at_w = w + steps[:, None] * step_w + (columns % n)[None, :] * column_w
     sums = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     for begin in range(0, k, DEPTH):
         a = tl.load(at_x, mask=steps[None, :] < k - begin, other=0.0)
         b = tl.load(at_w, mask=steps[:, None] < k - begin, other=0.0)
         sums = tl.dot(a, b, sums)
-        at_x += DEPTH
-        at_w += DEPTH
+        at_x += DEPTH * step_x
+        at_w += DEPTH * step_w
     inside = (rows[:, None] < m) & (columns[None, :] < n)
     tl.store(y + rows[:, None] * line_y + columns[None, :], sums.to(tl.float16), mask=inside)
 
@@ -52,8 +57,9 @@ def matmul(
 def main():
     types = {name: "*fp16" if name in "xwy" else "i32" for name in NAMES}
     found = []
-    for rows, columns, depth, warps in CONFIGURATIONS:
-        constants = {"ROWS": rows, "COLUMNS": columns, "DEPTH": depth, "GROUP": 6}
+    for layout, (rows, columns, depth, warps) in itertools.product(sys.argv[2:], CONFIGURATIONS):
+        constants = {"ROWS": rows, "COLUMNS": columns, "DEPTH": depth, "GROUP": 8}
+        constants |= {"X": layout[0] == "t", "W": layout[1] == "t"}
         signature = types | dict.fromkeys(constants, "constexpr")
         sixteen = {(i,): [["tt.divisibility", 16]] for i in range(len(NAMES))}
         source = ASTSource(matmul, signature, constants, sixteen)
@@ -61,7 +67,7 @@ def main():
             source, target=GPUTarget("hip", "gfx1100", 32), options={"num_warps": warps, "num_stages": 2}
         )
         image = base64.b64encode(made.asm["hsaco"]).decode()
-        found.append([rows, columns, depth, warps, made.metadata.shared, image])
+        found.append([layout, rows, columns, depth, warps, made.metadata.shared, image])
     with open(sys.argv[1], "w", encoding="utf-8") as file:
         json.dump(found, file)
 
