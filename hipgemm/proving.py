@@ -20,11 +20,17 @@ from isa.check import spec_proof
 from isa.check.equivalence import Argument, Facts, Proof, prove
 from isa.check.validation import validate
 from isa.errors import IsaError
+from isa.gemm.gemv.parameters import GemvParameters
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.parameters import Parameters
 from isa.gemm.work import COUNTERS, Work
 from isa.object import metadata
 from isa.object.code_object import CodeObject
 from isa.object.to_text import text_of
+
+
+_FAR_ELEMENTS = 5 << 30
+"""Before the first row of a far tile: more than 2^32."""
 
 
 class Disproved(IsaError):
@@ -92,13 +98,20 @@ def _checked(kernel: Kernel, name: str, compiled: Program, steps: Sequence[tuple
 def launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """What a generated kernel is proved at, where nobody says it: all its paths are taken."""
     p, tiling = _tiling(kernel)
-    return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p)) if p.stream_k else spec_proof.usual(tiling)
+    if isinstance(p, Parameters) and p.stream_k:
+        return spec_proof.stream_k(tiling, COUNTERS, partial(_split, p))
+    return spec_proof.usual(tiling)
 
 
 def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """More, which a build does without: far tiles with a few K blocks; at the far end of the largest workspace that
-    there may be, where tiles are done in pieces."""
+    there may be, where tiles are done in pieces. Of narrow elements K is so large that the first row has a high half.
+    """
     p, tiling = _tiling(kernel)
+    if not isinstance(p, Parameters):
+        m, n, _ = largest(p)
+        blocks = -(-_FAR_ELEMENTS // (min(m, n) * p.depth))
+        return tuple(spec_proof.far_tiles(tiling, largest(p), None, None, blocks * p.depth + 1))
     most = LARGEST_TILES if p.stream_k else None
     tiles = spec_proof.far_tiles(tiling, largest(p), _pieces(p), most, 2 * p.depth + 1)
     ends = spec_proof.far(tiling, COUNTERS, partial(_split, p)) if p.stream_k else ()
@@ -108,14 +121,15 @@ def far_launches(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
 def far_pieces(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """Pieces of tiles that lie far in a matrix, or in the workspace; none where tiles are whole."""
     p, tiling = _tiling(kernel)
-    return spec_proof.far_pieces(tiling, (COUNTERS, partial(_split, p)), largest(p)) if p.stream_k else ()
+    pieces = _pieces(p)
+    return spec_proof.far_pieces(tiling, pieces, largest(p)) if pieces else ()
 
 
 def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.SymbolicLaunch, ...]:
     """The same at one size, with and without C; groups: workgroups of a stream-K kernel."""
     p, tiling = _tiling(kernel)
     betas: tuple[spec_proof.Beta, ...] = ("0", "any")
-    if not p.stream_k:
+    if not isinstance(p, Parameters) or not p.stream_k:
         return tuple(spec_proof.tiled(tiling, m, n, k, beta) for beta in betas)
     pieces = Work.of(p, m, n, k, groups).streamed
     return tuple(
@@ -124,15 +138,21 @@ def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[sp
     )
 
 
-def _tiling(kernel: Kernel) -> tuple[Parameters, spec_proof.Tiling]:
+def _tiling(kernel: Kernel) -> tuple[Parameters | MatrixParameters, spec_proof.Tiling]:
     p = kernel.parameters
-    if not isinstance(p, Parameters):
+    if isinstance(p, GemvParameters) or p is None or (isinstance(p, MatrixParameters) and not _plain(p)):
         raise IsaError(
-            f"{kernel.name} cannot be proved: the proof by definition does not follow v_wmma",
-            expected="kernel9, kernel10 or another generated fp32 kernel",
+            f"{kernel.name} cannot be proved: the proof by definition does not follow it",
+            expected="a generated kernel without an epilogue whose C holds its sums: f32, or i32 of i8",
             hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
         )
-    return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+    factor = p.factor if isinstance(p, MatrixParameters) else "f32"
+    return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b, factor)
+
+
+def _plain(p: MatrixParameters) -> bool:
+    """C holds what the matrix units give, times alpha."""
+    return p.result == ("i32" if p.factor == "i8" else "f32") and not p.epilogue_text
 
 
 def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> spec_proof.Given:
@@ -145,16 +165,18 @@ def generated(
     kernel: Kernel, program: Program, at: Sequence[spec_proof.SymbolicLaunch] = (), *, thorough: bool = False
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
-    `every` give. thorough: more of the last two, which takes some five times as long."""
+    `every` give. thorough: more of the last two, which takes some five times as long. On the matrix units no K is a
+    symbol, and far tiles are always followed."""
     if at:
         return spec_proof.prove(program, kernel.name, at, whole=False)
+    all_k = every(kernel, thorough=thorough)
     return spec_proof.prove(
         program,
         kernel.name,
         launches(kernel),
         edges=edges(kernel),
-        far=far_launches(kernel) if thorough else far_pieces(kernel),
-        every=every(kernel, thorough=thorough),
+        far=far_launches(kernel) if thorough or all_k is None else far_pieces(kernel),
+        every=all_k,
     )
 
 
@@ -164,18 +186,21 @@ def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     return spec_proof.edges(tiling, _pieces(p))
 
 
-def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK:
-    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too."""
+def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK | None:
+    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too.
+    None for the matrix units."""
     p, tiling = _tiling(kernel)
+    if not isinstance(p, Parameters):
+        return None
     most = LARGEST_TILES if p.stream_k else None
     return spec_proof.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 
 
-def _pieces(p: Parameters) -> spec_proof.Pieces | None:
-    return (COUNTERS, partial(_split, p)) if p.stream_k else None
+def _pieces(p: Parameters | MatrixParameters) -> spec_proof.Pieces | None:
+    return (COUNTERS, partial(_split, p)) if isinstance(p, Parameters) and p.stream_k else None
 
 
-def largest(p: Parameters) -> tuple[int, int, int]:
+def largest(p: Parameters | MatrixParameters) -> tuple[int, int, int]:
     """The most that M, N and K may be, of which M and N are whole tiles: see Gemm.check_size."""
     m, n, k = p.largest
     if not p.stream_k:

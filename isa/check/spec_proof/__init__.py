@@ -11,6 +11,7 @@ instruction as one NumPy operation. What leaves for C is compared with the defin
 
     the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
     alpha * sum, or fma(alpha, sum, beta * C[i,j]);
+    of elements of 16 or 8 bits as matrix units add them (`narrow`), at sizes, edges and far tiles, not for every K;
     where a launch splits K, the sum is that of its pieces' sums, in ascending k.
 
 What is proved, at these sizes, for all contents of the matrices, all alpha and beta, wherever the matrices lie:
@@ -46,6 +47,7 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     operands  how registers are read                expected  the definition
     settings  descriptor, initial registers         show      terms as text
     sizes     launches that take all paths          induction every K
+    narrow    elements of 16 and 8 bits             matrix_units  v_wmma, and what moves their bytes
     affine    integers that go with K               head      the state at the head of the loop over K
     follow    what instructions do to these         elements  loads whose address goes with K
 
@@ -90,6 +92,7 @@ ASSUMPTIONS = (
     "two different terms have different names of 128 bits",
     "each load is done before its register is used (lint)",
 )
+SIGNS = "alpha * sum + 0 is alpha * sum (only the sign of a zero depends on it)"
 ORDERS = {"together": "together", "first": "one after another", "last": "one after another, the last first"}
 SEEN = (
     "what a workgroup stored before it counted itself is seen by one that found it counted and invalidated its caches"
@@ -157,17 +160,20 @@ def prove(
     if every is not None:
         counts["every_k_to"] = every.most
         here = f"for every K from 1 to {every.most} at {_planes(every)}; and "
+    how = "v_wmma" if launches[0].narrow else "FMA"
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""
     statement = (
         f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, {here}at "
-        f"{_shown(launches, edges, far)}: {elements} elements stored once each, sums in ascending k by FMA{pieces}; "
+        f"{_shown(launches, edges, far)}: {elements} elements stored once each, sums in ascending k by {how}{pieces}; "
         f"nothing else is stored or read outside, no LDS races; {ways}"
     )
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
-    return Proof("proved", statement, (_assumed(launches, edges, far, every), *ASSUMPTIONS, *between), counts=counts)
+    zeros = (SIGNS,) if launches[0].narrow and launches[0].factor != "i8" else ()
+    assumed = (_assumed(launches, edges, far, every), *ASSUMPTIONS, *zeros, *between)
+    return Proof("proved", statement, assumed, counts=counts)
 
 
 def soonest(launches: Sequence[SymbolicLaunch]) -> list[SymbolicLaunch]:
@@ -313,7 +319,7 @@ def _compare(
     row, column = (int(i[0]) for i in np.nonzero(wrong))
     place = f"C[{launch.rows[row]},{launch.columns[column]}]"
     what = f"{place} of {launch}, beta {launch.beta}: {int(wrong.sum())} of {wrong.size} elements are wrong"
-    if not explain or (launch.part and launch.split):
+    if not explain or launch.narrow or (launch.part and launch.split):
         return Difference("value", what, None, None, sides=SIDES)
     definition = show.expected(launch, row, column)
     if not stored[row, column]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.asm.program import Instruction, Operand, Special
-from isa.check.spec_proof import pointers
+from isa.check.spec_proof import matrix_units, pointers
 from isa.check.spec_proof.launch import MATRICES, Places
 from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
@@ -44,6 +44,8 @@ def decode(inst: Instruction, number: int) -> Step | None:
         return lambda w: w.invalidated(level)
     if m := _SCALAR.match(inst.mnemonic):
         return _scalar_load(inst, int(m[1]) // 32)
+    if matrix_units.half_load(inst.mnemonic):
+        return _global(inst, number, None)
     if m := _ACCESS.match(inst.mnemonic):
         return (_global if m[1] == "global" else _lds)(inst, number, m)
     return None
@@ -66,11 +68,12 @@ def _scalar_load(inst: Instruction, count: int) -> Step:
     return step
 
 
-def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
+def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
     plain(inst, "offset", *_CACHES)
-    if m[3] or m[4]:
+    if m and (m[3] or m[4]):
         raise refused(inst)
-    count, load = int(m[5]) // 32, m[2] == "load"
+    half = matrix_units.half_load(inst.mnemonic)
+    count, load = (int(m[5]) // 32, m[2] == "load") if m else (1, True)
     data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
     register, where = vgpr(inst, data), address_of(inst, address, base)
     past = inst.has("glc") | inst.has("dlc") << 1
@@ -79,6 +82,11 @@ def _global(inst: Instruction, number: int, m: re.Match[str]) -> Step:
         active = w.active((len(w.numbers), LANES))
         if active.any():
             kind, offset = where(w)
+            if kind in w.memory.narrow:
+                matrix_units.load(w, kind, offset, active, register, count, half)
+                return
+            if half:
+                raise Fault("load", f"loads part of a dword of {kind}")
             at = _find(w, kind, offset, active, count, "loads")
             if kind == "workspace":
                 _visible(w, at + _upto(count), active, past)
@@ -145,6 +153,8 @@ def _pointer(w: Waves, low: Names, high: Names) -> tuple[str, Ints]:
 
 def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: int, verb: str) -> Indices:
     """Where in w.memory the dwords begin; that of an inactive lane is any."""
+    if kind in w.memory.narrow:
+        raise Fault("outside", f"{verb} dwords of {kind}, whose elements are less")
     places, mine = w.memory.places[kind], w.launch[w.at]
     size, start = 4 * places.dwords[mine][:, None], places.start[mine][:, None]
     place = np.broadcast_to(offset, active.shape).astype(np.int64)

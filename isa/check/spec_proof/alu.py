@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from isa.asm.program import Imm, Instruction
-from isa.check.spec_proof import names, operands, pointers
+from isa.check.spec_proof import matrix_units, names, narrow, operands, pointers
 from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
 from isa.check.spec_proof.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
@@ -88,12 +88,12 @@ def _scalar_two(inst: Instruction) -> Step:
 
 def _size_of(inst: Instruction) -> Step | None:
     """All bits of a float but its sign: not 0 where it is a beta that is neither 0 nor -0. None for others."""
-    masks = {"s_and_b32": 0x7FFFFFFF, "s_lshl_b32": 1}
+    masks = {"s_and_b32": (0x7FFFFFFF, -1), "s_lshl_b32": (1,)}
     source, other = inst.operands[1:]
-    if not isinstance(other, Imm) or other.value != masks.get(inst.mnemonic) or not isinstance(source, Reg):
+    if not isinstance(other, Imm) or other.value not in masks.get(inst.mnemonic, ()) or not isinstance(source, Reg):
         return None
     target, run, read = sgpr(inst, inst.operands[0]), SCALAR[inst.mnemonic], scalar(inst, source)
-    constant = np.full(1, other.value, np.uint64)
+    constant = np.full(1, int(other.value) & 0xFFFFFFFF, np.uint64)
 
     def step(w: Waves) -> None:
         value = read(w)
@@ -208,6 +208,8 @@ def _compare_size(inst: Instruction, compare: Callable[..., Bools], read: Read) 
 
 # --- VALU
 def _vector(inst: Instruction) -> Step:
+    if (moved := matrix_units.decode(inst)) is not None:
+        return moved
     if inst.mnemonic == "v_readfirstlane_b32":
         return _first_lane(inst)
     if (compare := relation(base_name(inst.mnemonic))) is not None:
@@ -250,8 +252,29 @@ def _vector_half(inst: Instruction) -> Callable[[Waves], Written]:
         return _pick(inst, target)
     if name in VECTOR:
         run, ints = VECTOR[name], [lane_ints(inst, operand) for operand in ops[1:]]
-        return lambda w: (target, run(*(read(w) for read in ints)))
+
+        def integers(w: Waves) -> Written:
+            return target, run(*(read(w) for read in ints))
+
+        if name == "v_lshl_or_b32":
+            return matrix_units.shifted_or(inst, integers)
+        return _integer_terms(inst, name, target, integers) if name in narrow.INTEGER_TERMS else integers
     return _float(inst, name, target)
+
+
+def _integer_terms(
+    inst: Instruction, name: str, target: int, otherwise: Callable[[Waves], Written]
+) -> Callable[[Waves], Written]:
+    """Sums and products of what is no number: of sums of bytes, alpha, beta and elements of an integer C."""
+    sources, run = [lanes(inst, operand) for operand in inst.operands[1:]], narrow.INTEGER_TERMS[name]
+
+    def half(w: Waves) -> Written:
+        values = tuple(read(w) for read in sources)
+        if not w.memory.narrow or not any(value[1].any() for value in values):
+            return otherwise(w)
+        return target, w.term(name, run(*values), values)
+
+    return half
 
 
 def _first_lane(inst: Instruction) -> Step:
@@ -286,6 +309,6 @@ def _float(inst: Instruction, name: str, target: int) -> Callable[[Waves], Writt
 
     def half(w: Waves) -> Written:
         values = tuple(read(w) for read in sources)
-        return target, w.term(kind, run(*values), values)
+        return target, w.term(kind, (narrow.SIGNLESS.get(kind, run) if w.memory.narrow else run)(*values), values)
 
     return half

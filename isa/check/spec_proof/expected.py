@@ -4,7 +4,9 @@
     C[i, j] = alpha * sum                           where beta is 0
             = fma(alpha, sum, beta * C[i, j])       elsewhere
 
-Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) + third) and so on.
+Where the elements are narrow, products are added a word at a time (`narrow.dot`); of bytes C is int32, and alpha * sum
++ beta * C an integer. Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) +
+third) and so on.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 
 from isa.check.spec_proof.launch import ALPHA, BETA, SymbolicLaunch
 from isa.check.spec_proof.names import Names, add, fma, mul
+from isa.check.spec_proof.narrow import added, dot, multiplied
 
 
 def matrix(launch: SymbolicLaunch) -> Names:
@@ -30,7 +33,10 @@ def matrix(launch: SymbolicLaunch) -> Names:
     for (i, rows), (j, columns) in product(*tiles):
         here = _slice(rows, launch.rows), _slice(columns, launch.columns)
         pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
-        sums = [chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
+        if launch.narrow:
+            sums = [products(launch.factor, a[:, here[0]], b[:, :, here[1]])]
+        else:
+            sums = [chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
         total[:, here[0], here[1]] = reduce(add, sums)
     return stored(launch, total)
 
@@ -47,7 +53,18 @@ def _slice(part: range, held: range) -> slice:
 def stored(launch: SymbolicLaunch, total: Names) -> Names:
     """The names of what is stored to C, of those of the sums, (2, m, n)."""
     alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
+    if launch.factor == "i8":
+        scaled = multiplied(alpha, total)
+        return added(scaled, multiplied(beta, launch.elements()["C"])) if launch.beta == "any" else scaled
     return fma(alpha, total, mul(beta, launch.elements()["C"])) if launch.beta == "any" else mul(alpha, total)
+
+
+def products(factor: str, a: Names, b: Names) -> Names:
+    """The same of words of narrow elements (`narrow`), as matrix units add them."""
+    total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64)
+    for step in range(a.shape[2]):
+        total = dot(factor, a[:, :, step, None], b[:, step, None, :], total)
+    return total
 
 
 def chain(a: Names, b: Names, start: Names | None = None) -> Names:

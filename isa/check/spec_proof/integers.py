@@ -19,6 +19,7 @@ _FULL = np.uint64(0xFFFFFFFF)
 _SIGN = np.uint64(0x80000000)
 _31, _32, _63 = np.uint64(31), np.uint64(32), np.uint64(63)
 _24 = np.uint64(0xFFFFFF)
+_LANES = np.arange(32, dtype=np.uint64)
 
 
 def signed(x: Ints) -> NDArray[np.int64]:
@@ -54,6 +55,13 @@ def _shift_right(x: Ints, by: Ints) -> Ints:
     return shifted
 
 
+def _lanes_before(mask: Ints, base: Ints) -> Ints:
+    """`v_mbcnt_lo_u32_b32`: base, and how many bits of the mask are those of lanes before this one."""
+    before = mask & ((np.uint64(1) << _LANES) - np.uint64(1))
+    bits = before[..., None] >> _LANES & np.uint64(1)
+    return base + bits.sum(axis=-1, dtype=np.uint64)
+
+
 def _choose(condition: Bools, a: Ints, b: Ints) -> Ints:
     chosen: Ints = np.where(condition, a, b)
     return chosen
@@ -71,6 +79,7 @@ SCALAR: dict[str, Callable[[Ints, Ints], tuple[Ints, Bools | None]]] = {
     "s_or_b32": lambda a, b: _nonzero(a | b),
     "s_xor_b32": lambda a, b: _nonzero(a ^ b),
     "s_and_not1_b32": lambda a, b: _nonzero(a & ~b),
+    "s_andn2_b32": lambda a, b: _nonzero(a & ~b),
     "s_lshl_b32": lambda a, b: _nonzero(a << (b & _31)),
     "s_lshr_b32": lambda a, b: _nonzero(a >> (b & _31)),
     "s_ashr_i32": lambda a, b: _nonzero(_shift_right(a, b)),
@@ -115,6 +124,7 @@ VECTOR: dict[str, Callable[..., Ints]] = {
     "v_min_u32": lambda a, b: np.minimum(a, b),
     "v_max_u32": lambda a, b: np.maximum(a, b),
     "v_min_i32": lambda a, b: _choose(signed(a) < signed(b), a, b),
+    "v_mbcnt_lo_u32_b32": _lanes_before,
     "v_max_i32": lambda a, b: _choose(signed(a) > signed(b), a, b),
 }
 _RELATIONS: dict[str, Callable[[Any, Any], Bools]] = {

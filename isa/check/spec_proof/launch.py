@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.check.spec_proof import narrow
 from isa.check.spec_proof.names import Names, leaves
 from isa.check.spec_proof.pointers import words
 
@@ -93,6 +94,7 @@ class SymbolicLaunch:
     split:     which sums are taken in pieces; None for none.
     order:     how workgroups run: together, or one after another, the first or the last first.
     part:      of a launch that is too large to follow: what is followed; None: all of it.
+    factor:    type of A's and B's elements, a key of narrow.BYTES. If it is i8, C, alpha and beta are int32.
     """
 
     m: int
@@ -110,6 +112,12 @@ class SymbolicLaunch:
     trans_a: bool = False
     trans_b: bool = False
     part: Part | None = None
+    factor: str = "f32"
+
+    @property
+    def narrow(self) -> bool:
+        """Elements of A and B are less than a dword."""
+        return narrow.BYTES[self.factor] < 4
 
     @property
     def rows(self) -> range:
@@ -131,19 +139,25 @@ class SymbolicLaunch:
         return found
 
     def elements(self) -> dict[str, Names]:
-        """The names of the elements of each matrix, (2, rows, columns), as far as it is held."""
+        """The names of the elements of each matrix, (2, rows, columns), as far as it is held. Of A and B with narrow
+        elements: of the words along k."""
         rows, columns = len(self.rows), len(self.columns)
+        if self.narrow:
+            return dict(zip("AB", narrow.words(self), strict=True)) | {
+                "C": leaves(ELEMENTS["C"], rows * columns).reshape(2, rows, columns)
+            }
         return {
             matrix: leaves(ELEMENTS[matrix], height * width).reshape(2, height, width)
             for matrix, height, width in (("A", rows, self.k), ("B", self.k, columns), ("C", rows, columns))
         }
 
     def stored(self) -> dict[str, Names]:
-        """The same in the order of memory, (2, dwords)."""
-        turned = {"A": self.trans_a, "B": self.trans_b, "C": False}
+        """The same in the order of memory, (2, dwords); without A and B that have narrow elements."""
+        turned = {"C": False} if self.narrow else {"A": self.trans_a, "B": self.trans_b, "C": False}
         return {
             matrix: (names.swapaxes(1, 2) if turned[matrix] else names).reshape(2, -1)
             for matrix, names in self.elements().items()
+            if matrix in turned
         }
 
     def lines(self, kind: str) -> tuple[int, int, range, range]:
@@ -227,10 +241,12 @@ class SymbolicMemory:
     stored: instruction that stored the dword, plus one; 0 where none did.
     by:     the lane that did, counted over all waves.
     places: where the buffers of each kind lie.
+    narrow: the matrices whose elements are less than a dword, of all launches: they are no dwords here.
     """
 
     def __init__(self, launches: Sequence[SymbolicLaunch]) -> None:
         self.launches = launches
+        self.narrow = ("A", "B") if any(launch.narrow for launch in launches) else ()
         self.buffers: list[dict[str, Buffer]] = []
         parts: list[Names] = []
         start = 0
@@ -308,6 +324,8 @@ def _words(name: str, launch: SymbolicLaunch) -> Names:
     if name == "alpha":
         return ALPHA[:, None]
     if name == "beta":
+        if launch.factor == "i8" and launch.beta != "any":
+            return _constant(0)
         if launch.beta == "any":
             return BETA[:, None]
         return _constant(struct.unpack("<I", struct.pack("<f", float(launch.beta)))[0])

@@ -33,6 +33,7 @@ class Tiling:
     threads: int
     trans_a: bool = False
     trans_b: bool = False
+    factor: str = "f32"
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int,
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     """One launch: x runs along the columns of C, y along its rows."""
     grid = -(-n // p.columns), -(-m // p.rows), 1
-    return SymbolicLaunch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b)
+    return SymbolicLaunch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b, factor=p.factor)
 
 
 def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:

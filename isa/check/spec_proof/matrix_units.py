@@ -1,0 +1,160 @@
+"""Instructions for matrices of 16-bit and 8-bit elements -> steps on `Waves`: loads of A and B, bytes that change their
+places in registers, and products of the matrix units. What a word of such elements is: `narrow`.
+
+Of `v_wmma_*_16x16x16_*` (RDNA3 ISA guide, "Wave Matrix Multiply Accumulate"): lane i, and lane i + 16 the same, has row
+i of A, and column i of B, 16 steps of k in ascending registers; register v of C and D has row 2 v of lanes 0 to 15 and
+row 2 v + 1 of the others, lane i % 16 being the column. EXEC must be all lanes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa.asm.program import Instruction
+from isa.check.spec_proof import narrow
+from isa.check.spec_proof.names import Names
+from isa.check.spec_proof.narrow import Bytes
+from isa.check.spec_proof.operands import lanes, plain, refused, vgpr
+from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
+from isa.registers import Reg
+
+_PRODUCT = re.compile(r"v_wmma_(f32|i32)_16x16x16_(f16|bf16|iu8)$")
+_D16 = re.compile(r"global_load_d16_(hi_)?(b16|u8)$")
+_SIGNED = (("neg_lo", (1, 1, 0)),)
+_FRAGMENT = 16
+_ZERO_BYTE, _EIGHT = 0x0C, 8
+Halves = tuple[bool, int]
+"""Of a load into half of a register: whether the high one, and how many bytes."""
+
+
+def decode(inst: Instruction) -> Step | None:
+    """None for other instructions. Raises Beyond."""
+    if m := _PRODUCT.match(inst.mnemonic):
+        return _product(inst, "i8" if m[2] == "iu8" else m[2])
+    if inst.mnemonic == "v_perm_b32":
+        return _permute(inst)
+    return None
+
+
+def half_load(mnemonic: str) -> Halves | None:
+    """What `global_load_d16_*` loads; None for other instructions."""
+    m = _D16.match(mnemonic)
+    return (bool(m[1]), 2 if m[2] == "b16" else 1) if m else None
+
+
+def load(
+    w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], register: int, count: int, half: Halves | None
+) -> None:
+    """Of A or B: `count` dwords into registers from this one on, or into half of it."""
+    mine = w.launch[w.at]
+    size = np.array([narrow.size(launch, kind) for launch in w.launches])[mine][:, None]
+    place = np.broadcast_to(offset, active.shape).astype(np.int64)
+    bytes_ = half[1] if half else 4 * count
+    good = (place >= 0) & (place + bytes_ <= size)
+    if not (good | ~active).all():
+        bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
+        what = f"loads {bytes_} bytes at byte {int(place[bad])} of {kind}, which has {int(size[bad[0], 0])}"
+        raise Fault("outside", what, (int(w.numbers[bad[0]]), bad[1]))
+    places = np.where(good & active, place, 0) + np.arange(bytes_)[:, None, None]
+    found = np.empty(places.shape, np.uint64)
+    for number in np.unique(mine):
+        found[:, mine == number] = narrow.at(w.launches[number], kind, places[:, mine == number])
+    if half:
+        high, _ = half
+        before = _bytes(w, w.v[register][:, w.at], str(Reg("v", register)))
+        into = np.zeros((2, *active.shape), np.uint64)
+        into[:bytes_] = found
+        w.put(register, narrow.packed(np.concatenate((before[:2], into) if high else (into, before[2:]))))
+        return
+    for i in range(count):
+        w.put(register + i, narrow.packed(found[4 * i : 4 * i + 4]))
+
+
+def _bytes(w: Waves, names: Names, what: str) -> Bytes:
+    """Of a register in the active lanes; Fault where they are not known one by one."""
+    found, known = narrow.unpacked(names)
+    known = np.broadcast_to(known, np.broadcast_shapes(known.shape, (len(w.numbers), LANES)))
+    if not (known | ~w.active(known.shape)).all():
+        bad = tuple(int(i[0]) for i in np.nonzero(~known & w.active(known.shape)))
+        raise Fault("data", f"bytes are taken of {what}, which is no word of A or B", _lane(w, bad), refused=True)
+    return np.where(known, found, np.uint64(0))
+
+
+def _lane(w: Waves, at: tuple[int, ...]) -> tuple[int, int]:
+    return int(w.numbers[at[0]]), at[1]
+
+
+def _permute(inst: Instruction) -> Step:
+    """Bytes of two words by a selector: 0 to 3 are those of the second source, 4 to 7 of the first, 12 is 0."""
+    plain(inst)
+    target = vgpr(inst, inst.operands[0])
+    first, second, selector = (lanes(inst, operand) for operand in inst.operands[1:])
+
+    def step(w: Waves) -> None:
+        chosen = w.whole(selector(w), str(inst.operands[3]))
+        if (chosen != chosen.flat[0]).any():
+            raise Fault("data", f"the selector differs between lanes: {inst}", refused=True)
+        from_ = np.concatenate([_bytes(w, read(w), str(inst.operands[1 + i])) for i, read in ((1, second), (0, first))])
+        picks = [int(chosen.flat[0]) >> 8 * i & 255 for i in range(4)]
+        if any(pick > 7 and pick != _ZERO_BYTE for pick in picks):
+            raise Fault("data", f"the proof by definition does not know the selector of {inst}", refused=True)
+        w.put(target, narrow.packed(np.stack([from_[p] if p < 8 else np.zeros_like(from_[0]) for p in picks])))
+
+    return step
+
+
+def shifted_or(
+    inst: Instruction, otherwise: Callable[[Waves], tuple[int, Names]]
+) -> Callable[[Waves], tuple[int, Names]]:
+    """`v_lshl_or_b32` of words of A and B by whole bytes; `otherwise` for numbers."""
+    target = vgpr(inst, inst.operands[0])
+    value, by, more = (lanes(inst, operand) for operand in inst.operands[1:])
+
+    def half(w: Waves) -> tuple[int, Names]:
+        a, b = value(w), more(w)
+        if not w.memory.narrow or not (a[1].any() or b[1].any()):
+            return otherwise(w)
+        amount = w.whole(by(w), str(inst.operands[2]))
+        if (amount != amount.flat[0]).any() or amount.flat[0] % _EIGHT or amount.flat[0] > 24:
+            raise Fault("data", f"bits of A or B are shifted by no whole bytes: {inst}", refused=True)
+        shift = int(amount.flat[0]) // _EIGHT
+        left, right = _bytes(w, a, str(inst.operands[1])), _bytes(w, b, str(inst.operands[3]))
+        left = np.concatenate((np.zeros_like(left[:shift]), left[: 4 - shift]))
+        if ((left != 0) & (right != 0) & w.active(left.shape[1:])).any():
+            raise Fault("data", f"two bytes meet that are not 0: {inst}", refused=True)
+        return target, narrow.packed(np.maximum(left, right))
+
+    return half
+
+
+def _product(inst: Instruction, kind: str) -> Step:
+    if tuple(inst.modifiers) != (_SIGNED if kind == "i8" else ()):
+        raise refused(inst, f"these modifiers of {inst}")
+    target, a, b, c = (vgpr(inst, operand) for operand in inst.operands)
+    words = narrow.BYTES[kind] * _FRAGMENT // 4
+
+    def step(w: Waves) -> None:
+        if w.mask is not None:
+            raise Fault("data", f"EXEC is not all lanes at {inst}", refused=True)
+        count = len(w.numbers)
+        # [plane, wave, register, half of the wave, column]
+        sums = np.stack([w.v[c + i][:, w.at] for i in range(8)], axis=2).reshape(2, count, 8, 2, _FRAGMENT)
+        total = sums.reshape(2, count * _FRAGMENT, _FRAGMENT)
+        for i in range(words):
+            rows, columns = (w.v[x + i][:, w.at].reshape(2, count, 2, _FRAGMENT) for x in (a, b))
+            for side in (rows, columns):
+                if (side[:, :, 0] != side[:, :, 1]).any():
+                    raise Fault("data", f"lanes 16 to 31 do not hold what lanes 0 to 15 do: {inst}", refused=True)
+            left = rows[:, :, 0].reshape(2, count * _FRAGMENT, 1)
+            right = np.repeat(columns[:, :, 0], _FRAGMENT, axis=1)
+            total = narrow.dot(kind, left, right, total)
+        w.terms += total[0].size * words
+        found = total.reshape(2, count, 8, 2 * _FRAGMENT)
+        for i in range(8):
+            w.put(target + i, found[:, :, i])
+
+    return step

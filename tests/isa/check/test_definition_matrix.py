@@ -1,0 +1,116 @@
+"""The proof by definition on the matrix units: what it proves, and faults made by hand, each of which it names."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from hipgemm import proving
+from hipgemm.kernels import rung
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.check.equivalence import Proof
+from isa.check.spec_proof import narrow, prove
+from isa.errors import IsaError
+from isa.gemm.matrix.generate import generate
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.names import name_of
+
+SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32)
+BYTES = dataclasses.replace(SMALL, depth=64, factor="i8", result="i32")
+VARIANTS = {
+    "nn": SMALL,
+    "nt": dataclasses.replace(SMALL, trans_b=True),
+    "tn in groups": dataclasses.replace(SMALL, trans_a=True, group=2),
+    "bf16 tt": dataclasses.replace(SMALL, trans_a=True, trans_b=True, factor="bf16"),
+    "two buffers": dataclasses.replace(SMALL, stages=2),
+    "i8 tn": dataclasses.replace(BYTES, trans_a=True),
+    "i8 nt": dataclasses.replace(BYTES, trans_b=True),
+}
+
+
+@functools.cache
+def text(p: MatrixParameters) -> str:
+    return emit(generate(p, name_of(p)))
+
+
+def quick(p: MatrixParameters, changed: str) -> Proof:
+    """At small sizes."""
+    kernel = rung(name_of(p))
+    return prove(parse(changed, "gemm.s"), kernel.name, proving.launches(kernel))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_it_is_proved(name: str) -> None:
+    proof = quick(VARIANTS[name], text(VARIANTS[name]))
+    assert proof.proved, str(proof)
+    assert "by v_wmma" in proof.statement
+    assert "all branches went both ways" in proof.statement
+
+
+def test_edges_and_far_tiles() -> None:
+    kernel = rung(name_of(SMALL))
+    proof = proving.generated(kernel, parse(text(SMALL)))
+    assert proof.proved, str(proof)
+    assert "tiles of launches up to" in proof.statement
+    assert "1 to 64 rows and 1 to 64 columns" in proof.statement
+
+
+FAULTS = {
+    "another type": ("nn", r"wmma_f32_16x16x16_f16", "wmma_f32_16x16x16_bf16", 3),
+    "another fragment": ("nn", r"(v_wmma\S+ \S+ \S+), v\[(\d+):(\d+)\], (.*)", r"\1, v[34:41], \4", 1),
+    "halves of other rows": ("nn", r"s_mov_b32 s33, 0x5040100", "s_mov_b32 s33, 0x7060302", 0),
+    "an LDS chunk further": ("nt", r"(ds_load_b128 .* offset:)1024", r"\g<1>2048", 0),
+    "a barrier less": ("nt", r"\ts_barrier\n", "", 0),
+    "unsigned bytes": ("i8 nt", r" neg_lo:\[1,1,0\]", "", 0),
+    "even and odd bytes": ("i8 tn", r"v_lshl_or_b32 (v\d+), (v\d+), 8, (v\d+)", r"v_lshl_or_b32 \1, \2, 16, \3", 0),
+    "a group of another size": ("tn in groups", r"s_lshr_b32 s28, s28, 1\n", "s_lshr_b32 s28, s28, 2\n", 0),
+    "beta is not looked at": ("nn", r"s_cmp_lg_u32 s30, 0", "s_cmp_lg_u32 s31, 0", 0),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_found(name: str) -> None:
+    variant, pattern, new, number = FAULTS[name]
+    before = text(VARIANTS[variant])
+    match = list(re.finditer(pattern, before))[number]
+    assert match.expand(new) != match[0]
+    try:
+        proof = quick(VARIANTS[variant], before[: match.start()] + match.expand(new) + before[match.end() :])
+    except IsaError:
+        return
+    assert not proof.proved
+
+
+def test_a_lost_high_half_shows_in_a_far_tile() -> None:
+    kernel, before = rung(name_of(SMALL)), text(SMALL)
+    lost = before.replace("s_mul_hi_u32 s29, s17, s14", "s_mov_b32 s29, 0", 1)
+    assert lost != before
+    assert quick(SMALL, lost).proved
+    proof = proving.generated(kernel, parse(lost))
+    assert proof.verdict == "different"
+
+
+def test_other_results_are_refused_by_name() -> None:
+    for change in ({"result": "f16"}, {"bias": True}):
+        kernel = rung(name_of(dataclasses.replace(SMALL, **change)))  # type: ignore[arg-type]
+        with pytest.raises(IsaError, match="the proof by definition does not follow it"):
+            proving.launches(kernel)
+
+
+def test_words_are_told_byte_by_byte() -> None:
+    known = np.array([[256, 7, 1 << 27], [300, 0, 5], [0, 0, 255], [9000, 1, 1 << 27]], np.uint64)
+    names = narrow.packed(known)
+    assert names[:, 1].tolist() == [7 | 1 << 24, 0]
+    found, whole = narrow.unpacked(names)
+    assert np.array_equal(found, known)
+    assert whole.all()
+    assert not narrow.unpacked(np.array([[3], [5]], np.uint64))[1].any()  # a term
+    zero = np.zeros((2, 1, 1), np.uint64)
+    some = names[:, :1, None]
+    assert not narrow.dot("f16", zero, zero, zero).any()
+    assert (narrow.dot("f16", some, some, zero) != narrow.dot("bf16", some, some, zero)).any()
