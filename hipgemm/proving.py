@@ -28,7 +28,6 @@ from isa.object import metadata
 from isa.object.code_object import CodeObject
 from isa.object.to_text import text_of
 
-
 _FAR_ELEMENTS = 5 << 30
 """Before the first row of a far tile: more than 2^32."""
 
