@@ -7,7 +7,8 @@ these are the rows and the columns of tiles, however they are numbered. Workgrou
 whole, how all other instructions move, and the far corner and the one in the middle whether that is so.
 
 Limits: launches of more than MOST workgroups keep the grid's axes, and so do kernels whose first addresses need more
-than three axes; `Trace.exact` is then false, as it is where workgroups at an edge take another path. Those that ask how
+than three axes, or whose probes then disagree: where the last workgroup's first lane reads the last row in place of one
+behind it; `Trace.exact` is then false, as it is where workgroups at an edge take another path. Those that ask how
 far others are have `isa.timing.divergent_workgroups`.
 """
 
@@ -36,8 +37,8 @@ def dealt(cfg: Cfg, launch: TracedLaunch, found: Trace) -> Trace:
     if places is None:
         return found
     probes = [0, *_near(places), len(places) - 1, len(places) // 2]
-    shift, _, exact = tracer.shifts(cfg, launch, list(dict.fromkeys(probes)), places)
-    return replace(found, shift=shift, places=places, exact=exact)
+    shift, straight, exact = tracer.shifts(cfg, launch, list(dict.fromkeys(probes)), places)
+    return replace(found, shift=shift, places=places, straight=True, exact=exact) if straight else found
 
 
 def _near(places: np.ndarray) -> list[int]:

@@ -108,3 +108,21 @@ def test_axes() -> None:
     assert (shift.tolist(), straight, whole) == ([[0, 0, 0], [1, 20, 0]], True, True)
     assert not fitted(places[probes(grid)], {0: (both**2)[probes(grid)]}, 1)[1]
     assert not fitted(places[probes(grid)], {0: (both // 2)[probes(grid)]}, 1)[2]
+
+
+def test_a_last_workgroup_that_reads_other_rows_leaves_the_grid_as_it_is() -> None:
+    """Of two loads one is held back at the edge: no line goes through both, and the others still move."""
+    text = """
+    s_lshl_b32 s5, s2, 9
+    s_min_u32 s6, s5, 0x1500
+    v_lshl_add_u32 v1, v0, 2, s5
+    v_lshl_add_u32 v2, v0, 2, s6
+    global_load_b32 v4, v1, s[0:1]
+    global_load_b32 v5, v2, s[0:1]
+    s_endpgm
+    """
+    cfg, launch = cfg_of(text), TracedLaunch((12, 1, 1), (32, 1, 1), workgroup_sgprs=PLACE)
+    found = tracer.trace(cfg, launch)
+    assert not found.straight
+    assert dealt(cfg, launch, found) is found
+    assert found.shift[[4, 5], 0].tolist() == [16, 16]
