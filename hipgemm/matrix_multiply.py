@@ -54,9 +54,13 @@ TILES: Tiles = (
     (32, MatrixParameters(group=8)),
     (8, _SMALL),
     (2, dataclasses.replace(_SMALL, depth=64)),
-    (0, _SMALLEST),
+    (2, _SMALLEST),
+    (0, dataclasses.replace(_SMALLEST, stages=2)),
 )
-"""From the largest to the smallest, with how many of them each CU must have. The last one takes A along k only."""
+"""From the largest to the smallest, with more than how many of them each CU must have. The last two take A along k
+only; of the last one a CU has so few that LDS is there for a second buffer."""
+ACROSS_TILES: Tiles = (*TILES[:2], (0, TILES[2][1]))
+"""Where A lies across."""
 ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16)), *TILES[1:])
 """Where A and B both lie along k."""
 BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), (0, _BYTES))
@@ -163,16 +167,24 @@ def choose(
     m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN
 ) -> str:
     """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed."""
+    return next(name for fill, tiles, name in candidates(m, n, types, flips, epilogue) if tiles > fill * cus)
+
+
+def candidates(
+    m: int, n: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue = PLAIN
+) -> list[tuple[int, int, str]]:
+    """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, kernel)."""
     along = flips == (False, True)
     if types.factor == "i8":
         tiles = ALONG_BYTE_TILES if along else BYTE_TILES
     else:
-        tiles = ALONG_TILES if along else TILES[:-1] if flips[0] else TILES
-    for fill, tile in tiles:
-        if -(-m // tile.rows) * -(-n // tile.columns) >= fill * cus:
-            break
+        tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
     fields = {"factor": types.factor, "result": types.result} | dataclasses.asdict(epilogue)
-    return name_of(dataclasses.replace(tile, **fields, trans_a=flips[0], trans_b=flips[1]))
+    found = []
+    for fill, tile in tiles:
+        p = dataclasses.replace(tile, **fields, trans_a=flips[0], trans_b=flips[1])
+        found.append((fill, -(-m // p.rows) * -(-n // p.columns), name_of(p)))
+    return found
 
 
 def _compute(

@@ -1,4 +1,4 @@
-"""`hipgemm explain M N K`: which kernel sgemm takes, and why."""
+"""`hipgemm explain M N K`: which kernel sgemm, or gemm of other types, takes, and why."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import click
 from hipgemm.cli.progress import steps
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS
 
+_TYPES = {"f32", "i8_i32"} | {
+    f"{factor}_{result}" for factor in ("f16", "bf16", "i8") for result in ("f32", "f16", "bf16")
+}
+
 
 @click.command("explain")
 @click.argument("m", type=click.IntRange(1, LARGEST))
@@ -18,23 +22,32 @@ from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS
 @click.option("--trans", default="nn", show_default=True, type=click.Choice(TRANSPOSITIONS),
               help="How A and B lie: n as in C = A B, t transposed.")  # fmt: skip
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
+@click.option("--types", default="f32", show_default=True, type=click.Choice(sorted(_TYPES)), metavar="TYPES",
+              help="Of A and B, and of C: f32, f16_f32, f16_f16, bf16_f32, i8_i32, ...")  # fmt: skip
 @click.option("--table", "file", default=None, type=click.Path(dir_okay=False, path_type=Path),
               help="Look only here.  [default: the user's own table and the shipped one]")  # fmt: skip
 @click.option("--no-predict", is_flag=True, help="Without times at this shape.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    m: int, n: int, k: int, trans: str, card_name: str, file: Path | None, no_predict: bool, as_json: bool
+    m: int, n: int, k: int, trans: str, card_name: str, types: str, file: Path | None, no_predict: bool, as_json: bool
 ) -> None:
     """Which kernel hipgemm.sgemm takes for C (M x N) with sums of K products, and why: the tuned shape that this comes
-    from, the kernels that were next there, and what the cycle model says of them at this shape."""
+    from, the kernels that were next there, and what the cycle model says of them at this shape. With --types which one
+    hipgemm.gemm takes on the matrix units; there is no table of these, a rule chooses."""
+    from hipgemm.elements import Types
     from hipgemm.tuning import table
     from hipgemm.tuning.choose import choose
-    from hipgemm.tuning.explain import as_object, explain, text
+    from hipgemm.tuning.explain import as_object, explain, of_types, text
     from hipgemm.tuning.shapes import Shape
     from isa.timing.cards import card
 
     shape, on = Shape(m, n, k, trans), card(card_name)
-    choice = choose(shape, on.name, (table.load(file),) if file else None)
+    if types != "f32" and file:
+        raise click.UsageError("--table goes with f32 only")
     with steps() as step:
-        found = explain(choice, on, predict=not no_predict, step=step)
+        if types != "f32":
+            found = of_types(shape, Types(*types.split("_")), on, predict=not no_predict, step=step)
+        else:
+            choice = choose(shape, on.name, (table.load(file),) if file else None)
+            found = explain(choice, on, predict=not no_predict, step=step)
     click.echo(json.dumps(as_object(found)) if as_json else text(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,21 @@ from hipgemm.tuning.trial import TrialTarget, launch, limit
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
+    from hipgemm.elements import Types
+    from hipgemm.tuning.shapes import Shape
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
 
 
 @dataclass(frozen=True)
 class Explained:
-    """timings: (kernel, what the model says of it at this shape, or why it says nothing); the chosen kernel first."""
+    """timings: (kernel, what the model says of it at this shape, or why it says nothing); the chosen kernel first.
+    matrix: on the matrix units."""
 
     choice: Choice
     on: Card
     timings: tuple[tuple[str, Timing | str], ...]
+    matrix: bool = False
 
 
 def explain(choice: Choice, on: Card, *, predict: bool, step: Callable[[str], None]) -> Explained:
@@ -31,15 +35,41 @@ def explain(choice: Choice, on: Card, *, predict: bool, step: Callable[[str], No
         return Explained(choice, on, ())
     others = [lying(t.kernel, choice.shape.trans) for t in choice.entry.kernels] if choice.entry else []
     refused = {kernel for kernel, _ in choice.passed}
-    names = dict.fromkeys([choice.kernel, *(k for k in others if k not in refused)])
+    names = [choice.kernel, *(k for k in others if k not in refused)]
+    return Explained(choice, on, _predicted(names, choice.shape, on, step))
+
+
+def _predicted(
+    names: Iterable[str], shape: Shape, on: Card, step: Callable[[str], None]
+) -> tuple[tuple[str, Timing | str], ...]:
+    """Each once."""
     found: list[tuple[str, Timing | str]] = []
-    for name in names:
+    for name in dict.fromkeys(names):
         step(f"predicting {name}")
         try:
-            found.append((name, launch(name, choice.shape, TrialTarget(on.name, on.clock_mhz)).timing()))
+            found.append((name, launch(name, shape, TrialTarget(on.name, on.clock_mhz)).timing()))
         except IsaError as error:
             found.append((name, error.message))
-    return Explained(choice, on, tuple(found))
+    return tuple(found)
+
+
+def of_types(shape: Shape, types: Types, on: Card, *, predict: bool, step: Callable[[str], None]) -> Explained:
+    """What `hipgemm.gemm` takes on the matrix units, and the other tiles that it looks at."""
+    from hipgemm.elements import PLAIN
+    from hipgemm.matrix_multiply import candidates, kernel_for
+
+    flips = tuple(letter == "t" for letter in shape.trans)
+    kernel = kernel_for((shape.m, shape.n, shape.k), on.cus, types, flips, PLAIN)
+    tiles = candidates(shape.m, shape.n, types, flips)
+    reason = "for few rows: it reads B once, at the memory's rate"
+    for fill, count, name in tiles:
+        if name == kernel:
+            reason = f"the first tile of which a CU has more than {fill}: {count / on.cus:.1f}"
+    choice = Choice(shape, kernel, None, math.inf, (), reason)
+    if not predict:
+        return Explained(choice, on, (), matrix=True)
+    names = [kernel, *(name for _, _, name in tiles)]
+    return Explained(choice, on, _predicted(names, shape, on, step), matrix=True)
 
 
 def as_object(e: Explained) -> dict[str, Any]:
@@ -84,7 +114,7 @@ def text(e: Explained) -> str:
 
 
 def _share(e: Explained, t: Timing) -> float:
-    return e.choice.shape.flops / t.time_s / e.on.peak_flops(t.clock_mhz)
+    return e.choice.shape.flops / t.time_s / e.on.peak_flops(t.clock_mhz, matrix=e.matrix)
 
 
 def _next(t: Timing) -> str:

@@ -218,3 +218,17 @@ def test_small_problems_get_small_tiles() -> None:
 def test_time_holds_them_against_the_matrix_units() -> None:
     found = json.loads(CliRunner().invoke(main, ["time", name(), "-n", "256", "--json"]).output)
     assert found["tflops"] / found["peak_share"] == pytest.approx(122.88)
+
+
+def test_explain_says_which_tile_and_why() -> None:
+    def explain(*arguments: str) -> dict[str, Any]:
+        done = CliRunner().invoke(main, ["explain", *arguments, "--json"])
+        assert done.exit_code == 0, done.output
+        return dict(json.loads(done.stdout))
+
+    found = explain("300", "200", "40", "--types", "f16_f32", "--trans", "nt")
+    assert found["kernel"] == choose(300, 200, 96, Types("f16", "f32"), (False, True))
+    assert found["reason"] == "the first tile of which a CU has more than 0: 0.4"
+    assert found["predicted"][0]["kernel"] == found["kernel"]
+    assert 0 < found["predicted"][0]["peak_share"] < 1
+    assert "few rows" in explain("1", "4096", "4096", "--types", "i8_i32", "--trans", "nt", "--no-predict")["reason"]

@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from isa.check.spec_proof import narrow
 from isa.check.spec_proof.names import Names, leaves
+from isa.check.spec_proof.narrow import BYTES, NarrowMatrix
 from isa.check.spec_proof.pointers import words
 
 Beta = Literal["0", "-0", "any"]
@@ -117,7 +117,13 @@ class SymbolicLaunch:
     @property
     def narrow(self) -> bool:
         """Elements of A and B are less than a dword."""
-        return narrow.BYTES[self.factor] < 4
+        return BYTES[self.factor] < 4
+
+    def narrow_matrix(self, matrix: str) -> NarrowMatrix:
+        """A or B, whose elements are less than a dword."""
+        if matrix == "A":
+            return NarrowMatrix.of("A", self.m, self.rows, self.k, self.factor, not self.trans_a)
+        return NarrowMatrix.of("B", self.n, self.columns, self.k, self.factor, self.trans_b)
 
     @property
     def rows(self) -> range:
@@ -143,9 +149,8 @@ class SymbolicLaunch:
         elements: of the words along k."""
         rows, columns = len(self.rows), len(self.columns)
         if self.narrow:
-            return dict(zip("AB", narrow.words(self), strict=True)) | {
-                "C": leaves(ELEMENTS["C"], rows * columns).reshape(2, rows, columns)
-            }
+            c = leaves(ELEMENTS["C"], rows * columns).reshape(2, rows, columns)
+            return {"A": self.narrow_matrix("A").words(), "B": self.narrow_matrix("B").words().swapaxes(1, 2), "C": c}
         return {
             matrix: leaves(ELEMENTS[matrix], height * width).reshape(2, height, width)
             for matrix, height, width in (("A", rows, self.k), ("B", self.k, columns), ("C", rows, columns))

@@ -51,7 +51,8 @@ def load(
 ) -> None:
     """Of A or B: `count` dwords into registers from this one on, or into half of it."""
     mine = w.launch[w.at]
-    size = np.array([narrow.size(launch, kind) for launch in w.launches])[mine][:, None]
+    matrices = [launch.narrow_matrix(kind) for launch in w.launches]
+    size = np.array([matrix.bytes for matrix in matrices])[mine][:, None]
     place = np.broadcast_to(offset, active.shape).astype(np.int64)
     bytes_ = half[1] if half else 4 * count
     good = (place >= 0) & (place + bytes_ <= size)
@@ -62,7 +63,7 @@ def load(
     places = np.where(good & active, place, 0) + np.arange(bytes_)[:, None, None]
     found = np.empty(places.shape, np.uint64)
     for number in np.unique(mine):
-        found[:, mine == number] = narrow.at(w.launches[number], kind, places[:, mine == number])
+        found[:, mine == number] = matrices[number].at(places[:, mine == number])
     if half:
         high, _ = half
         before = _bytes(w, w.v[register][:, w.at], str(Reg("v", register)))

@@ -17,15 +17,12 @@ sign of a zero: here both are one term.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isa.check.spec_proof.names import ZERO, Names, add, fma, leaves, mul
-
-if TYPE_CHECKING:
-    from isa.check.spec_proof.launch import SymbolicLaunch
 
 BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1}
 """Of an element, by the type of A and B."""
@@ -96,46 +93,50 @@ INTEGER_TERMS: dict[str, Callable[..., Names]] = {"v_mul_lo_u32": multiplied, "v
 """Of which one operand at least is no number."""
 
 
-def words(launch: SymbolicLaunch) -> tuple[Names, Names]:
-    """The words of A's rows along k, (2, rows, words), and of B's columns, (2, words, columns), as far as they are
-    held."""
-    element = BYTES[launch.factor]
-    each = 4 // element
-    count = -(-launch.k // each)
+@dataclass(frozen=True)
+class NarrowMatrix:
+    """A, or B.
 
-    def grouped(matrix: str, lines: range) -> Names:
-        """(2, lines, words)"""
-        place = np.arange(each * count)[:, None] * element + np.arange(element)  # zeros first
-        k = (place - (each * count - launch.k) * element).reshape(count, 4)
-        line = np.array(lines, np.int64)[:, None, None]
-        numbers = _number(launch, matrix, line, k // element, k % element)
-        return packed(np.moveaxis(np.where(k < 0, np.uint64(0), numbers), 2, 0))
+    first:   number of its first byte. lines: rows of A, columns of B; held: which of them are (see `launch.Part`).
+    k:       elements of a line; element: bytes of one.
+    along_k: consecutive k lie side by side in memory.
+    """
 
-    return grouped("A", launch.rows), grouped("B", launch.columns).swapaxes(1, 2)
+    first: int
+    lines: int
+    held: range
+    k: int
+    element: int
+    along_k: bool
 
+    @staticmethod
+    def of(matrix: str, lines: int, held: range, k: int, factor: str, along_k: bool) -> NarrowMatrix:
+        first, element = _CONSTANTS if matrix == "A" else _B, BYTES[factor]
+        assert len(held) * k * element < _ELSEWHERE - _CONSTANTS
+        return NarrowMatrix(first, lines, held, k, element, along_k)
 
-def _number(
-    launch: SymbolicLaunch, matrix: str, line: NDArray[np.int64], k: NDArray[np.int64], byte: NDArray[np.int64]
-) -> Bytes:
-    """Of a byte of an element in a row of A, or a column of B."""
-    held, first = (launch.rows, _CONSTANTS) if matrix == "A" else (launch.columns, _B)
-    element = BYTES[launch.factor]
-    assert len(held) * launch.k * element < _ELSEWHERE - _CONSTANTS
-    number = first + ((line - held.start) * launch.k + k) * element + byte
-    found: Bytes = np.where((line >= held.start) & (line < held.stop), number, _ELSEWHERE).astype(np.uint64)
-    return found
+    @property
+    def bytes(self) -> int:
+        return self.lines * self.k * self.element
 
+    def words(self) -> Names:
+        """Of its lines along k, (2, lines that are held, words); zeros first where k is no whole words."""
+        each = 4 // self.element
+        count = -(-self.k // each)
+        place = np.arange(4 * count).reshape(count, 4) - (each * count - self.k) * self.element
+        line = np.array(self.held, np.int64)[:, None, None]
+        numbers = self._number(line, place // self.element, place % self.element)
+        return packed(np.moveaxis(np.where(place < 0, np.uint64(0), numbers), 2, 0))
 
-def size(launch: SymbolicLaunch, matrix: str) -> int:
-    """Bytes of A or B."""
-    return {"A": launch.m, "B": launch.n}[matrix] * launch.k * BYTES[launch.factor]
+    def at(self, place: NDArray[np.int64]) -> Bytes:
+        """What lies at these bytes of memory."""
+        number, byte = np.divmod(place, self.element)
+        outer, inner = np.divmod(number, max(1, self.k if self.along_k else self.lines))
+        line, k = (outer, inner) if self.along_k else (inner, outer)
+        return self._number(line, k, byte)
 
-
-def at(launch: SymbolicLaunch, matrix: str, place: NDArray[np.int64]) -> Bytes:
-    """The bytes that lie at these places of A or B."""
-    element = BYTES[launch.factor]
-    number, byte = np.divmod(place, element)
-    lines, along = (launch.m, not launch.trans_a) if matrix == "A" else (launch.n, launch.trans_b)
-    outer, inner = np.divmod(number, max(1, launch.k if along else lines))
-    line, k = (outer, inner) if along else (inner, outer)
-    return _number(launch, matrix, line, k, byte)
+    def _number(self, line: NDArray[np.int64], k: NDArray[np.int64], byte: NDArray[np.int64]) -> Bytes:
+        number = self.first + ((line - self.held.start) * self.k + k) * self.element + byte
+        held = (line >= self.held.start) & (line < self.held.stop)
+        found: Bytes = np.where(held, number, _ELSEWHERE).astype(np.uint64)
+        return found
