@@ -216,7 +216,7 @@ def test_small_problems_get_small_tiles() -> None:
 
 
 def test_time_holds_them_against_the_matrix_units() -> None:
-    found = json.loads(CliRunner().invoke(main, ["time", name(), "-n", "256", "--json"]).output)
+    found = json.loads(CliRunner().invoke(main, ["time", name(), "-n", "256", "--json"]).stdout)
     assert found["tflops"] / found["peak_share"] == pytest.approx(122.88)
 
 

@@ -233,8 +233,7 @@ def _shown(launches: Sequence[SymbolicLaunch], edges: Sequence[SymbolicLaunch], 
     largest = max(launches, key=lambda launch: (launch.k, launch.m * launch.n))
     found = [f"{len(launches)} sizes up to {largest}"]
     if edges:
-        depths = " and ".join(str(k) for k in sorted({launch.k for launch in edges}, reverse=True))
-        found.append(f"{_every_edge(edges).removesuffix(')')}; K is {depths})")
+        found.append(f"{_every_edge(edges).removesuffix(')')}; K is {' and '.join(_depths(edges)[::-1])})")
     if far:
         found.append(f"{len(far)} tiles of launches up to {max(far, key=lambda launch: launch.m * launch.n)}")
     return ", ".join(found)
@@ -243,6 +242,12 @@ def _shown(launches: Sequence[SymbolicLaunch], edges: Sequence[SymbolicLaunch], 
 def _every_edge(edges: Sequence[SymbolicLaunch]) -> str:
     rows, columns = (_span({getattr(launch, letter) for launch in edges}) for letter in "mn")
     return f"{rows} rows and {columns} columns at the edges of C (each number of rows, each of columns)"
+
+
+def _depths(edges: Sequence[SymbolicLaunch]) -> list[str]:
+    """K, 0 by itself."""
+    found = sorted({launch.k for launch in edges})
+    return [str(found[0]), *([_span(set(found[1:]))] if len(found) > 2 else map(str, found[1:]))]
 
 
 def _span(numbers: set[int]) -> str:
@@ -273,7 +278,7 @@ def _assumed(
     text = f"M x N x K is one of {_sizes(launches)}"
     if edges:
         text += f", or M is 1 to {max(e.m for e in edges)} with some N and N is 1 to {max(e.n for e in edges)} with "
-        text += f"some M, at K {' and '.join(str(k) for k in sorted({e.k for e in edges}))}"
+        text += f"some M, at K {' and '.join(_depths(edges))}"
     if far:
         text += f", or the workgroup is that of {_sizes(far)}"
     if every is not None:

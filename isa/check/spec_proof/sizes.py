@@ -84,12 +84,15 @@ def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[SymbolicLaunch, ...]
     blocks and a term of C; and at one edge only, with each number of rows or of columns. There K is 0, so that no sums
     need be followed, and there is no term of C: both sides of the epilogue.
 
-    At the corner no bit of the number of rows goes with a bit of that of columns."""
+    At the corner no bit of the number of rows goes with a bit of that of columns. Of narrow elements, for which no K is
+    a symbol, the first of two K blocks lacks each number of steps there."""
     columns = Random(1).sample(range(p.columns), p.columns)
     corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
     lower = [(i, p.columns) for i in range(1, p.rows)]
     right = [(p.rows, j) for j in range(1, p.columns + 1)]
-    found = [_dealt(p, pieces, m, n, 2 * p.depth + 1, "any") for m, n in corners]
+    some = p.factor != "f32"
+    steps = [p.depth + 1 + i % p.depth if some else 2 * p.depth + 1 for i in range(len(corners))]
+    found = [_dealt(p, pieces, m, n, k, "any") for (m, n), k in zip(corners, steps, strict=True)]
     return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in (*lower, *right)))
 
 

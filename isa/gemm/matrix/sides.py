@@ -91,17 +91,19 @@ class MatrixSide:
     def _patch(self) -> tuple[int, int]:
         """Rows and steps of k that a thread fetches where rows lie side by side; (0, 0) where no numbers do."""
         share, left = divmod(self.lines * self.extent * self.chunk, self.threads)
-        fitting = []
-        for rows in (8, 4, 2) if self.element == 2 else (8, 4):
-            steps = share // rows
-            fits = not left and share == rows * steps and 4 <= steps * self.element <= CHUNK_BYTES
-            fits = fits and self.chunk % steps == 0 and rows * self.element >= 4
-            fits = fits and (self.near % rows == 0 or rows == 2 * self.near)
-            if fits and self.element == 1:
-                fits = steps % 4 == 0
-            if fits and self.extent // rows % _SLOTS_AT_ONCE == 0:
-                fitting.append((rows, steps))
+        found = [(rows, share // rows) for rows in (8, 4, 2) if not left and share % rows == 0]
+        fitting = [patch for patch in found if self._fits(*patch)]
         return min(fitting, key=lambda patch: (patch[0] > self.near, -patch[1]), default=(0, 0))
+
+    def _fits(self, rows: int, steps: int) -> bool:
+        """Whether a thread may fetch so many rows at each of so many steps of k."""
+        return (
+            rows * self.element >= 4  # a load
+            and 4 <= steps * self.element <= CHUNK_BYTES  # a store
+            and self.chunk % steps == 0
+            and (self.near % rows == 0 or rows == 2 * self.near)  # of one lane, or of two
+            and self.extent // rows % _SLOTS_AT_ONCE == 0
+        )
 
     @property
     def patch(self) -> int:

@@ -95,6 +95,15 @@ def test_a_lost_high_half_shows_in_a_far_tile() -> None:
     assert proof.verdict == "different"
 
 
+def test_each_number_of_steps_that_the_first_block_lacks_counts() -> None:
+    """EXEC stays as one step's loads left it: that takes the next step's from lanes for a few K only."""
+    kernel, lines = rung(name_of(SMALL)), text(SMALL).split("\n")
+    number = [i for i, line in enumerate(lines) if line.strip() == "s_mov_b32 exec_lo, s31"][2]
+    changed = "\n".join((*lines[:number], *lines[number + 1 :]))
+    assert quick(SMALL, changed).proved
+    assert prove(parse(changed), kernel.name, proving.edges(kernel), whole=False).verdict == "different"
+
+
 def test_other_results_are_refused_by_name() -> None:
     for change in ({"result": "f16"}, {"bias": True}):
         kernel = rung(name_of(dataclasses.replace(SMALL, **change)))  # type: ignore[arg-type]
