@@ -135,14 +135,18 @@ def without_launch(name: str, on: Card) -> Clock:
     from isa.timing import ensemble, without_launch
     from isa.timing.predict import resources_of
 
+    rounds: list[int] = []  # the first text's are every text's
+
     def seconds(program: Program, whole: bool) -> float:
         kernel = program.kernel(name)
         threads = min(metadata.number(kernel, ".max_flat_workgroup_size") or 256, 256)
         resources = resources_of(TextCode.of(program, on.arch).kernel(name))
-        ready = without_launch.prepare(cfg.of_kernel(kernel), resources, threads, on)
+        flow = cfg.of_kernel(kernel)
+        rounds.append(without_launch.rounds_of(flow))
+        ready = without_launch.prepare(flow, resources, threads, on, rounds[0])
         return (ensemble.predict if whole else ensemble.quick)(ready).time_s
 
-    what = f"no launch known: loops taken {without_launch.ROUNDS} times around, no conflicts, no time"
+    what = f"no launch known: loops taken up to {without_launch.ROUNDS} times around, no conflicts, no time"
     return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True))
 
 

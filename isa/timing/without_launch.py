@@ -2,9 +2,9 @@
 of one kernel, and is no time.
 
 In: a kernel's control flow and what it takes of the machine. Out: a `Prepared` for `isa.timing.ensemble`. Every wave
-walks through the blocks in the order of the code, both sides of each branch, each loop `ROUNDS` times around; each LDS
-access meets no conflicts, each memory access touches as many sectors as its data fill, which L1 does not have and L2
-has. As many workgroups run as fill the card twice.
+walks through the blocks in the order of the code, both sides of each branch, each loop `ROUNDS` times around or, of
+large nests, less (`rounds_of`); each LDS access meets no conflicts, each memory access touches as many sectors as its
+data fill, which L1 does not have and L2 has. As many workgroups run as fill the card twice.
 
 Limits: which way branches go, how often loops run, conflicts of LDS and misses of caches are what they are here; so
 what a change does to those is not seen.
@@ -26,21 +26,32 @@ from isa.timing.places import AXES
 from isa.timing.trace import Trace
 
 ROUNDS = 12
-_LONGEST = 20_000
-"""Blocks of a wave's path; deeper nests make fewer rounds."""
+_LONGEST = 40_000
+"""Instructions of a wave's path; deeper nests make fewer rounds."""
 _ACCESSES = (engine_abi.LDS_LOAD, engine_abi.LDS_STORE), (engine_abi.LOAD, engine_abi.STORE)
 
 
-def prepare(cfg: Cfg, resources: Resources, threads: int, on: Card, bank_rule: str = bank_rules.DEFAULT) -> Prepared:
-    """What `isa.timing.model.prepare` gives for a launch. threads: of a workgroup. IsaError as there."""
+def rounds_of(cfg: Cfg) -> int:
+    """How often each loop runs: ROUNDS, less where loops in loops would make too long a path."""
+    sizes = [block.end - block.start for block in cfg.blocks]
+    return next(n for n in (ROUNDS, 6, 3, 1) if n == 1 or sum(sizes[b] for b in _path(cfg, n)) <= _LONGEST)
+
+
+def prepare(
+    cfg: Cfg, resources: Resources, threads: int, on: Card, rounds: int | None = None,
+    bank_rule: str = bank_rules.DEFAULT,
+) -> Prepared:  # fmt: skip
+    """What `isa.timing.model.prepare` gives for a launch. threads: of a workgroup; rounds: to compare two texts, those
+    of the first. IsaError as there."""
     numbers = rdna3.values()
     code = decode(cfg, numbers, bank_rule)
     waves = -(-threads // 32)
     fits = occupancy(resources.vgprs, resources.lds, threads, cu_mode=resources.cu_mode, target=target(on.arch))
     units = on.cus if resources.cu_mode else on.wgps
     n = len(code.kind)
+    recorded = _recorded(cfg, code, waves, rounds or rounds_of(cfg))
     trace = Trace(
-        _recorded(cfg, code, waves), waves, (2 * units * fits.workgroups, 1, 1), np.zeros((n, AXES), np.int64), True,
+        recorded, waves, (2 * units * fits.workgroups, 1, 1), np.zeros((n, AXES), np.int64), True,
     )  # fmt: skip
     level = np.tile([0.0, 1.0, 1.0, 1.0, 0.0], (n, 1))
     return Prepared(cfg, code, trace, resources, numbers, on, fits, level, np.arange(n))
@@ -67,8 +78,8 @@ def _path(cfg: Cfg, rounds: int) -> list[int]:
     return walk(sorted(cfg.order), None)
 
 
-def _recorded(cfg: Cfg, code: engine_abi.Code, waves: int) -> Recorded:
-    path = next(p for rounds in (ROUNDS, 6, 3, 1) if len(p := _path(cfg, rounds)) <= _LONGEST or rounds == 1)
+def _recorded(cfg: Cfg, code: engine_abi.Code, waves: int, rounds: int) -> Recorded:
+    path = _path(cfg, rounds)
     rows = np.concatenate([np.arange(cfg.blocks[b].start, cfg.blocks[b].end) for b in path])
     lds, memory = (code.dwords[rows[np.isin(code.kind[rows], kinds)]] for kinds in _ACCESSES)
     counts = np.tile(4 * memory, waves)
