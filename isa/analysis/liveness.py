@@ -60,16 +60,6 @@ class Liveness:
         """Registers that hold something at a position: live before or after it, or written by it (`regset` bits)."""
         return self.before[position] | self.after[position] | self.cfg.defs[position]
 
-    def pressure(self, position: int, file: str = "v") -> int:
-        """How many VGPRs ("v") or SGPRs ("s"; without VCC, EXEC, M0) are occupied at a position."""
-        return (self.occupied(position) & _numbered(file)).bit_count()
-
-    def peak(self, file: str = "v") -> tuple[int, int]:
-        """(highest pressure, the first position where it stands)."""
-        values = [self.pressure(i, file) for i in range(len(self.cfg))]
-        highest = max(values)
-        return highest, values.index(highest)
-
     def free(self, positions: int | Iterable[int], file: str = "v", limit: int | None = None) -> list[Reg]:
         """Registers below `limit` (256 VGPRs, 106 SGPRs) that hold nothing at any of the positions, lowest first."""
         taken = 0
@@ -77,23 +67,6 @@ class Liveness:
             taken |= self.occupied(position)
         top = _LIMIT[file] if limit is None else limit
         return [reg for reg in (Reg(file, i) for i in range(top)) if not taken >> regset.bit(reg) & 1]
-
-    def ranges(self, reg: Reg) -> list[tuple[int, int]]:
-        """Where a single register is occupied, as runs (first, last) of positions in the order of the code."""
-        flag = 1 << regset.bit(reg)
-        runs: list[tuple[int, int]] = []
-        for i in range(len(self.cfg)):
-            if not self.occupied(i) & flag:
-                continue
-            if runs and runs[-1][1] == i - 1:
-                runs[-1] = (runs[-1][0], i)
-            else:
-                runs.append((i, i))
-        return runs
-
-
-def _numbered(file: str) -> int:
-    return regset.mask([Reg(file, 0, _LIMIT[file])])
 
 
 def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> Liveness:
