@@ -68,7 +68,7 @@ def by_memory(cfg: Cfg) -> bool:
     return any(
         (
             (access := inst.desc.access) is not None
-            and (access.kind == "atomic" or inst.coherent or any(inst.has(word) for word in ("glc", "slc", "dlc")))
+            and (access.kind == "atomic" or inst.coherent or any(map(inst.has, inst.family.cache_bits)))
         )
         or inst.desc.sched == "sleep"
         for inst in cfg.instructions
