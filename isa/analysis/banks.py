@@ -86,10 +86,10 @@ def same_parity(inst: Instruction) -> tuple[int, ...]:
     return tuple(slot for slot in (0, 1) if (p := slot_pair(inst, slot)) is not None and p[0].parity == p[1].parity)
 
 
-def clashes(inst: Instruction, *, accumulators: bool = False) -> int:
-    """How many reads beyond the first a bank must serve for one instruction, caches apart: the same register counts
-    once. With `accumulators` SRC2 counts too."""
-    regs = {s.reg for s in sources(inst) if accumulators or s.slot != 2}
+def clashes(inst: Instruction) -> int:
+    """How many reads beyond the first a bank must serve for one instruction, caches and SRC2 apart: the same register
+    counts once."""
+    regs = {s.reg for s in sources(inst) if s.slot != 2}
     return len(regs) - len({r.bank for r in regs})
 
 

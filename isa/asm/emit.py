@@ -17,9 +17,9 @@ def emit(program: Program) -> str:
     return "\n".join(line.text for line in program.lines) + ("\n" if program.newline_at_end else "")
 
 
-def instruction_line(inst: Instruction, comment: str = "") -> Line:
+def instruction_line(inst: Instruction) -> Line:
     """A line for an instruction that a pass made."""
-    return Line(f"\t{inst}" + (f" ; {comment}" if comment else ""), inst)
+    return Line(f"\t{inst}", inst)
 
 
 def label_line(name: str) -> Line:
