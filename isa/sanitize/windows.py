@@ -133,8 +133,8 @@ class Checks:
         bases = [self.guards.base(f, region, strip, form, g) for g in granules]
         name = f.name("group")
         if one.may_be_usual:
-            first = min(a.constant for a in group)
             n = self.guards.granule
+            first = min(a.constant + min(a.pattern[:n]) - a.pattern[0] for a in group)
             cells = {
                 (a.constant - first + d - a.pattern[0]) // 4 + i: a.site
                 for a in group for d in a.pattern[:n] for i in range(a.size // 4)

@@ -92,9 +92,11 @@ class Form:
 
     def pattern(self, known: dict[int, Pattern]) -> Pattern | None:
         """Distances of the lanes from the first one of their granule, in bytes; None where they are not known, or so
-        large that they might wrap."""
+        large that they might wrap before they are extended."""
         if self.low is not None:
             inner = self.low.pattern(known)
+            if inner is not None and min(inner) < 0:
+                return None
             if self.high is not None:
                 high = self.high.pattern(known)
                 if high is None or any(high):
@@ -107,7 +109,7 @@ class Form:
             for lane, d in enumerate(known[v]):
                 total[lane] += c * (d - known[v][0])
         signed = [(x & _WORD) - (1 << 32 if x >> 31 & 1 else 0) for x in total]
-        return tuple(signed) if all(0 <= x < 1 << 20 for x in signed) else None
+        return tuple(signed) if all(abs(x) < 1 << 20 for x in signed) else None
 
 
 def sum_of(a: LlvmValue, b: LlvmValue) -> Form | None:

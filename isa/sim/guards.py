@@ -69,7 +69,7 @@ class Guards:
             return None  # strips shorter than a granule would differ
         key = (space, form.key, pattern)
         spread = max(pattern[:n])
-        low, high = form.constant, form.constant + spread + size
+        low, high = form.constant + min(pattern[:n]), form.constant + spread + size
         if not -(1 << 30) < low < 1 << 30:
             return None
         for v in form.vgprs:

@@ -116,6 +116,14 @@ class LanePattern(DispatchedValue):
                 return LanePattern(self.type, tuple(x | low for x in a.d), a.align)
         return self._any(o) if self.uniform and o.uniform else self + o  # as if the bits were disjoint
 
+    def __xor__(self, other: Number) -> LanePattern:
+        o = self._other(other)
+        for a, b in ((self, o), (o, self)):
+            if (bits := b.constant) is not None and a._fits and a.d is not None:
+                low = bits & (1 << a.align) - 1
+                return LanePattern(self.type, tuple(x ^ low for x in a.d), min(a.align, _EXACT - 1))
+        return self._any(o)
+
     def __lshift__(self, other: Number) -> LanePattern:
         n = self._other(other).constant
         if n == 32 and self.size == 64 and self.d is None:

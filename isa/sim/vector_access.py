@@ -39,7 +39,7 @@ class VectorAccess:
     far: list[tuple[object, int]] = field(default_factory=list)
     _pointers: dict[tuple[object, int], str] = field(default_factory=dict)
     _chunks: dict[tuple[object, int, int, int], str] = field(default_factory=dict)
-    _transposed: dict[tuple[object, int, int], list[str]] = field(default_factory=dict)
+    _transposed: dict[tuple[object, int, int, tuple[int, ...]], list[str]] = field(default_factory=dict)
 
     def pointer(self, key: object, granule: int) -> str:
         """Host pointer to a base."""
@@ -102,7 +102,7 @@ class VectorAccess:
 
     def _load_granule(self, key: object, constant: int, pattern: Pattern, element: str, granule: int) -> list[str]:
         f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8
-        distances = [d - pattern[0] for d in pattern[:n]]
+        constant, distances = _upwards(constant, pattern[:n])
         type_ = f"<{n} x i32>"
         if not any(distances):
             words = load_words(self.writer, self.body, self._at(key, granule, constant), element)
@@ -125,10 +125,10 @@ class VectorAccess:
         """words: each lane's first word. Reads whole vectors of n words and picks from them."""
         n, span = self.guards.granule, max(words) + count
         lds = self.guards.ranges[key].space == "lds"
-        if n == 8 and words == [4 * i for i in range(8)]:
+        if n == 8 and not any(w % 4 for w in words) and len(set(words)) == 8:
             skip = constant % 16 // 4 if lds and constant % 4 == 0 else 0
             if skip + count <= 4 and (lds or count == 4):
-                return self._columns(key, granule, constant - 4 * skip)[skip : skip + count]
+                return self._columns(key, granule, constant - 4 * skip, tuple(words))[skip : skip + count]
         if span < n and not lds:
             width = span
             starts = [0]
@@ -150,9 +150,9 @@ class VectorAccess:
             results.append(_pick(f, self.body, chunks, width, picks))
         return results
 
-    def _columns(self, key: object, granule: int, offset: int) -> list[str]:
-        """Eight lanes with four words each, side by side: 8 x 4 words transposed into one vector a word."""
-        at = (key, granule, offset)
+    def _columns(self, key: object, granule: int, offset: int, words: tuple[int, ...]) -> list[str]:
+        """Eight lanes with four words each, from `words` on: 8 x 4 words transposed into one vector a word."""
+        at = (key, granule, offset, words)
         if at in self._transposed:
             return self._transposed[at]
         f, body = self.writer.function, self.body
@@ -163,8 +163,7 @@ class VectorAccess:
             return f.emit(body, f"shufflevector {type_} %s, {type_} %s, <{len(order)} x i32> <{picks}>", a, b)
 
         cells = [
-            f.emit(body, "load <4 x i32>, ptr %s, align 4", self._at(key, granule, offset + 16 * lane))
-            for lane in range(8)
+            f.emit(body, "load <4 x i32>, ptr %s, align 4", self._at(key, granule, offset + 4 * word)) for word in words
         ]
         # Lane i below lane i + 4, so that all further shuffles stay within 128 bits.
         rows = [two(cells[i], cells[i + 4], (0, 1, 2, 3, 4, 5, 6, 7), 4) for i in range(4)]
@@ -187,7 +186,7 @@ class VectorAccess:
         self._chunks.clear()
         self._transposed.clear()
         f, n, size = self.writer.function, self.guards.granule, bit_width(element) // 8
-        distances = [d - pattern[0] for d in pattern[:n]]
+        constant, distances = _upwards(constant, pattern[:n])
         count = max(1, size // 4)
         values = [d.vector(self.guards.strip) for d in data[:count]]
         type_ = f"<{self.guards.strip} x i32>"
@@ -212,6 +211,12 @@ class VectorAccess:
             vector = _pick(f, self.body, refs, self.guards.strip, picks)
             place = self._at(key, granule, constant + 4 * n * chunk)
             self.body.line(f"store <{n} x i32> {vector}, ptr {place}, align 4")
+
+
+def _upwards(constant: int, pattern: Pattern) -> tuple[int, list[int]]:
+    """The constant of the lowest lane, and how far the others are above it."""
+    lowest = min(pattern)
+    return constant + lowest - pattern[0], [d - lowest for d in pattern]
 
 
 def _step(address: Form, new: Mapping[int, Form | None]) -> Form | None:
