@@ -41,7 +41,7 @@ def within(seconds: float) -> Iterator[Deadline]:
         return
     before = signal.signal(signal.SIGALRM, ring)
     try:
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
         yield deadline
         running = False
     except _TimeUp:

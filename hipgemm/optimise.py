@@ -1,13 +1,17 @@
 """`hipgemm opt FILE`: the passes for any kernel in the order and with the options that the cycle model likes best.
 
 In: a program, one of its kernels, a clock. Out: `Optimised`: the program with that kernel rewritten, and what each step
-gave. The search is greedy with one step of foresight: every pass, and every pair of passes that is known to work
-together, is tried on the best program so far; the best result is kept if it gains `LEAST`; then again, until nothing
-gains or the budget is spent. Each candidate has been verified by the pipeline, and its lint finds nothing that was not
-there. What rests on more than a pass can see (`ASSUMING`: that addresses do not wrap) is tried where the caller has a
-proof, and kept where it holds. At the end `rename-banks` is kept where fewer reads collide and it costs nothing. Where
-the whole prediction, with all members of its ensemble, says that the end is slower than the beginning, the beginning
-stays.
+gave. The search is greedy. In each round
+
+1. the best program so far gets other registers, or another shape, by each row of `REGISTERS`;
+2. it is ordered anew by each pass of `hipgemm.by_block.ORDERS`, and each of these by the `_BEST` of them;
+3. in the best of them each block gets the order that suits it (`hipgemm.by_block`), and `rename-banks` follows.
+
+Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
+an ensemble, says is best, if it gains `LEAST`; the search ends when none does, or the budget is spent. Each has been
+verified by the pipeline, and lint finds nothing that was not there in what is kept. What rests on more than a pass can
+see (`ASSUMING`: that addresses do not wrap) is tried where the caller has a proof, and kept where it holds. At the end
+`rename-banks` is kept where fewer reads collide and it costs nothing.
 
 The clock is a prediction of a launch, where one is known; else `isa.timing.without_launch`, which counts the same for
 both texts but is no time.
@@ -19,9 +23,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from hipgemm.by_block import ORDERS, Mix
 from hipgemm.deadline import within
 from hipgemm.linting import lint
 from isa.analysis import banks, cfg, dependences, inner
@@ -38,20 +43,19 @@ if TYPE_CHECKING:
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
 
-# Alone, and where one makes room for the other.
-CANDIDATES = (
-    "rename-banks", "pair", "schedule", "relax-waits", "rename-banks,pair", "pair,rename-banks", "unroll,pair",
-    "schedule,pair", "cu-mode", "spread-loads,schedule", "unroll,spread-loads,schedule", "pair{latency=false}",
-    "rename-pairs,pair{latency=false}", "rename-pairs,schedule",
-)  # fmt: skip
-ASSUMING = (
-    "unroll,batch-loads{bases},pair", "unroll,batch-loads{bases},spread-loads,schedule", "batch-loads{bases},pair",
-)  # fmt: skip
-"""Candidates that are kept only where they are proved."""
+REGISTERS = ("rename-banks", "rename-pairs", "spread-loads", "unroll", "unroll,spread-loads", "cu-mode")
+ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
+"""The same, kept only where it is proved."""
+_BEST = 2
+"""How many orders each shape is tried in."""
+_ASKED = 4
+"""How many programs of a round the whole prediction is asked about."""
+_TRIALS = 0.8
+"""Of the budget, that goes into candidates; the rest is for the whole prediction, lint and proofs of the best."""
 LEAST = 0.001
 """Of the time, that a step must gain."""
 _LAST_S = 1.0
-"""How long the end's `rename-banks` may take where the budget is spent."""
+"""How long the end's `rename-banks`, and lint of the best, may take where the budget is spent."""
 OnStep = Callable[[str], None]
 Same = Callable[[Program], bool]
 """Whether a program is proved to compute what the one that was given does."""
@@ -124,7 +128,7 @@ def of_launch(name: str, launch: Launch, on: Card) -> Clock:
         return found.time_s
 
     return Clock(
-        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "timing")
+        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median")
     )  # fmt: skip
 
 
@@ -144,7 +148,7 @@ def without_launch(name: str, on: Card) -> Clock:
         flow = cfg.of_kernel(kernel)
         rounds.append(without_launch.rounds_of(flow))
         ready = without_launch.prepare(flow, resources, threads, on, rounds[0])
-        return (ensemble.predict if whole else ensemble.quick)(ready).time_s
+        return (ensemble.predict(ready, band=False) if whole else ensemble.quick(ready)).time_s
 
     what = f"no launch known: loops taken up to {without_launch.ROUNDS} times around, no conflicts, no time"
     return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True))
@@ -160,82 +164,165 @@ def optimise(
 ) -> Optimised:
     """The best program found within the budget; the clock is read at the beginning and the end beyond that. IsaError
     where it does not take the program."""
-    began = time.monotonic()
-    faults = _faults(program, name)
-    steps = [Step("as it was", figures(program, name), clock.quick(program))]
-    best, refused, tried, dead, known = program, {}, 0, set[str](), {emit(program)}
-
-    def left() -> float:
-        return budget_s - (time.monotonic() - began)
-
-    def tried_out(passes: str, below: float) -> tuple[float, str, Program] | None:
-        """What passes make of the best program, and what it costs; None for what is known, and where that is not below
-        what is the best already and a proof would have to be asked for."""
-        *_, (_, made) = run_pipeline(best, passes, kernel=name)
-        if made is best or (text := emit(made)) in known:
-            return None
-        known.add(text)
-        if worse := sorted(_faults(made, name) - faults):
-            raise IsaError(f"{passes} leaves what lint finds: {worse[0][0]}")
-        seconds = clock.quick(made)
-        if passes in ASSUMING and same is not None:
-            if seconds >= below:
-                return None
-            if not same(made):
-                raise IsaError("not proved to compute the same for all arguments")
-        return seconds, passes, made
-
-    while left() > 0:
-        found: tuple[float, str, Program] | None = None
-        for passes in CANDIDATES + (ASSUMING if same is not None else ()):
-            if left() <= 0 or passes in dead:
-                continue
-            if on_step:
-                on_step(
-                    f"{passes}, {tried + 1}. candidate; best so far {1 - steps[-1].seconds / steps[0].seconds:+.1%}"
-                )
-            new = None
-            try:
-                with within(left()) as deadline:
-                    new = tried_out(passes, found[0] if found else steps[-1].seconds)
-            except IsaError as error:
-                refused[passes] = error.message
-                dead.add(passes)
-            if deadline.passed:
-                refused[passes] = "not done within the budget"
-            tried += new is not None
-            if new is not None and (found is None or new[0] < found[0]):
-                found = new
-        if found is None or found[0] > steps[-1].seconds * (1 - LEAST):
-            break
-        best = found[2]
-        steps.append(Step(found[1], figures(best, name), found[0]))
-    parted = None
-    with within(max(left(), min(budget_s, _LAST_S))):
-        parted = _parted(best, name, steps[-1], clock, faults)
+    search = _Search(program, name, clock, budget_s, on_step, same)
+    while search.left_to_try > 0 and search.round():
+        pass
+    best, steps, parted = search.best, search.steps, None
+    with within(max(search.left, min(budget_s, _LAST_S))):
+        parted = _parted(best, name, steps, clock, search.faults)
     if parted is not None:
         best = parted[0]
         steps.append(parted[1])
-    ends = (clock.whole(program), clock.whole(best)) if best is not program else (steps[0].seconds,) * 2
-    if ends[1] > ends[0] or (ends[1] == ends[0] and not _fewer(steps[-1].figures, steps[0].figures)):
-        best, steps = program, steps[:1]
-    else:
-        steps[0] = Step(steps[0].passes, steps[0].figures, ends[0])
-        steps[-1] = Step(steps[-1].passes, steps[-1].figures, ends[1])
-    return Optimised(best, clock.what, tuple(steps), tried, refused, time.monotonic() - began)
+    return Optimised(best, clock.what, tuple(steps), search.tried, search.refused, time.monotonic() - search.began)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A program, the passes that made it of the best one, what the clock reads."""
+
+    passes: str
+    program: Program
+    seconds: float
+
+
+class _Search:
+    """The best program so far, and what is known of others."""
+
+    def __init__(
+        self, program: Program, name: str, clock: Clock, budget_s: float, on_step: OnStep | None, same: Same | None
+    ) -> None:
+        self.began, self.budget_s = time.monotonic(), budget_s
+        self.best, self.name, self.clock, self.on_step, self.same = program, name, clock, on_step, same
+        self.faults = _faults(program, name)
+        self.refused: dict[str, str] = {}
+        self.read: dict[str, float] = {}
+        self.steps = [Step("as it was", figures(program, name), clock.whole(program))]
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget."""
+        return self.budget_s - (time.monotonic() - self.began)
+
+    @property
+    def left_to_try(self) -> float:
+        """Of these, those for candidates."""
+        return self.left - (1 - _TRIALS) * self.budget_s
+
+    @property
+    def tried(self) -> int:
+        """How many candidates the clock was asked about."""
+        return len(self.read)
+
+    def round(self) -> bool:
+        """Makes the best of all candidates the best program; False where none gains enough."""
+        begin = _Trial("", self.best, self._seconds(self.best))
+        orders = {order: t for order in ORDERS if (t := self._trial(self.best, order))}
+        ranked = sorted(orders, key=lambda order: orders[order].seconds)
+        shapes, known = [(begin, orders)], {emit(self.best)}
+        for registers in REGISTERS + (ASSUMING if self.same is not None else ()):
+            base = self._trial(self.best, registers)
+            if base is not None and (text := emit(base.program)) not in known:
+                known.add(text)
+                shapes.append((base, {o: t for o in ranked[:_BEST] if (t := self._trial(base.program, o))}))
+        trials = [t for base, made in shapes for t in (base, *(_behind(base, t) for t in made.values()))]
+        if self.left_to_try > 0:
+            trials += self._mixed(
+                *min(shapes, key=lambda shape: min(t.seconds for t in (shape[0], *shape[1].values())))
+            )
+        for trial in sorted(self._asked(trials), key=lambda t: t.seconds):
+            if trial.seconds > self.steps[-1].seconds * (1 - LEAST):
+                break
+            if self._kept(trial):
+                self.best = trial.program
+                self.steps.append(Step(trial.passes, figures(trial.program, self.name), trial.seconds))
+                return True
+        return False
+
+    def _asked(self, trials: list[_Trial]) -> list[_Trial]:
+        """The first of these by the cheap prediction, with what the whole one says."""
+        found: dict[str, _Trial] = {}
+        for trial in sorted(trials, key=lambda t: t.seconds):
+            if len(found) < (_ASKED if self.left > 0 else 1) and trial.program is not self.best:
+                text = emit(trial.program)
+                if text not in found:
+                    found[text] = replace(trial, seconds=self.clock.whole(trial.program))
+        return list(found.values())
+
+    def _mixed(self, base: _Trial, orders: Mapping[str, _Trial]) -> list[_Trial]:
+        """Each block in the order that suits it, and banks parted then."""
+        orders = {order: t for order in ORDERS if (t := orders.get(order) or self._trial(base.program, order))}
+        begin = min(orders, key=lambda order: orders[order].seconds, default="")
+        if not begin or orders[begin].seconds >= base.seconds:
+            begin = ""
+        seconds = orders[begin].seconds if begin else base.seconds
+        mix = Mix(base.program, self.name, {order: t.program for order, t in orders.items()}, begin, seconds)
+        with within(self.left_to_try):
+            mix.improve(self._seconds)
+        found = []
+        for passes in (mix.pipeline, f"{mix.pipeline},rename-banks".lstrip(",")):
+            if passes and (trial := self._trial(base.program, passes)) is not None:
+                found.append(_behind(base, trial))
+        return found
+
+    def _trial(self, program: Program, passes: str) -> _Trial | None:
+        """What passes make of a program, and what it costs; None where they do not take it, or time is up."""
+        if self.left_to_try <= 0 or passes in self.refused:
+            return None
+        if self.on_step:
+            gained = 1 - self.steps[-1].seconds / self.steps[0].seconds
+            self.on_step(f"{passes}, {self.tried + 1}. candidate; best so far {gained:+.1%}")
+        found = None
+        try:
+            with within(self.left_to_try) as deadline:
+                *_, (_, made) = run_pipeline(program, passes, kernel=self.name)
+                found = _Trial(passes, made, self._seconds(made))
+        except IsaError as error:
+            self.refused[passes] = error.message
+        if deadline.passed:
+            self.refused[passes] = "not done within the budget"
+        return found
+
+    def _seconds(self, program: Program) -> float:
+        """What the clock reads; once for a text."""
+        text = emit(program)
+        if text not in self.read:
+            self.read[text] = self.clock.quick(program)
+        return self.read[text]
+
+    def _kept(self, trial: _Trial) -> bool:
+        """Whether lint finds nothing new in it, and what it assumes is proved."""
+        if trial.passes in self.refused:
+            return False
+        with within(max(self.left, _LAST_S)) as deadline:
+            if worse := sorted(_faults(trial.program, self.name) - self.faults):
+                self.refused[trial.passes] = f"{trial.passes} leaves what lint finds: {worse[0][0]}"
+            elif trial.passes.startswith(ASSUMING) and not (self.same and self.same(trial.program)):
+                self.refused[trial.passes] = "not proved to compute the same for all arguments"
+            else:
+                return True
+        if deadline.passed:
+            self.refused[trial.passes] = "not done within the budget"
+        return False
+
+
+def _behind(base: _Trial, trial: _Trial) -> _Trial:
+    """The same with the passes before it named."""
+    return replace(trial, passes=",".join(filter(None, (base.passes, trial.passes))))
 
 
 def _parted(
-    best: Program, name: str, last: Step, clock: Clock, faults: set[tuple[str, int]]
+    best: Program, name: str, steps: list[Step], clock: Clock, faults: set[tuple[str, int]]
 ) -> tuple[Program, Step] | None:
     """The program with fewer reads that collide, where that costs nothing that the clock can tell: a launch that waits
-    for something else does not show what they cost in another one."""
+    for something else does not show what they cost in another one. Never slower than what was given."""
+    last = steps[-1]
     *_, (_, made) = run_pipeline(best, "rename-banks", kernel=name)
     counted = figures(made, name)
     if not _fewer(counted, last.figures) or _faults(made, name) - faults:
         return None
-    seconds = clock.quick(made)
-    return (made, Step("rename-banks", counted, seconds)) if seconds <= last.seconds * (1 + LEAST / 2) else None
+    seconds = clock.whole(made)
+    most = min(last.seconds * (1 + LEAST / 2), steps[0].seconds)
+    return (made, Step("rename-banks", counted, seconds)) if seconds <= most else None
 
 
 def _fewer(new: Figures, old: Figures) -> bool:

@@ -125,7 +125,7 @@ class Fault:
     pipelines: tuple[str, ...]
 
 
-_PAIRS = "rename-pairs,pair{latency=false}"
+_PAIRS = "rename-pairs"
 _MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule", _PAIRS)
 _ORDERING = ("schedule", "pair", "spread-loads,schedule", _PAIRS)
 FAULTS: dict[str, Fault] = {

@@ -82,13 +82,18 @@ def bare(operand: Operand) -> Operand:
 
 def analyse(cfg: Cfg) -> Webs:
     """The webs of a function. IsaError, see the module's docstring."""
-    for i, inst in enumerate(cfg.instructions):
-        if i in cfg.calls or i in cfg.indirect_jumps or inst.desc.relative:
-            raise inst.error(
-                "which registers this touches is not known: the VGPRs of this function stay what they are",
-                expected="no calls, no jumps through registers, no registers chosen by M0",
-            )
+    if (inst := unknown(cfg)) is not None:
+        raise inst.error(
+            "which registers this touches is not known: the VGPRs of this function stay what they are",
+            expected="no calls, no jumps through registers, no registers chosen by M0",
+        )
     return _Builder(cfg).build()
+
+
+def unknown(cfg: Cfg) -> Instruction | None:
+    """The first instruction of which it is not known what registers it touches."""
+    rows = enumerate(cfg.instructions)
+    return next((inst for i, inst in rows if i in cfg.calls or i in cfg.indirect_jumps or inst.desc.relative), None)
 
 
 class _Builder:

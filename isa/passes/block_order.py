@@ -19,7 +19,8 @@ they did not, stays what it was.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,7 @@ from isa.asm.emit import instruction_line
 from isa.asm.parse import parse_instruction
 from isa.asm.program import Directive, Instruction, Kernel, Label, Program
 from isa.check import hazards
+from isa.errors import IsaError
 from isa.passes.edit import by_itself, recount
 from isa.semantics.describe import Description
 
@@ -199,27 +201,39 @@ def dual(inst: Instruction) -> Instruction:
     )
 
 
-def rewrite(kernel: Kernel, reorder: Reorder, hinted: Hinted, anew: bool = True) -> Program:
+def numbers_of(blocks: str) -> frozenset[int]:
+    """Blocks by number, as an option of a pass names them: `2+5+7`. IsaError for other text."""
+    if blocks and not re.fullmatch(r"\d+(\+\d+)*", blocks):
+        raise IsaError(
+            f"these are no blocks: {blocks!r}", expected="their numbers, from 0 in the order of the code: 2+5+7"
+        )
+    return frozenset(map(int, blocks.split("+"))) if blocks else frozenset()
+
+
+def rewrite(
+    kernel: Kernel, reorder: Reorder, hinted: Hinted, anew: bool = True, only: frozenset[int] = frozenset()
+) -> Program:
     """A kernel with the blocks that `reorder` changes; `hinted` puts hints into them. The very program where none.
-    anew: whether waits are made again; else instructions stay in the order in which they stand."""
+    anew: whether waits are made again; else instructions stay in the order in which they stand. only: numbers of
+    blocks; all, where none are given."""
     function = Function.of(kernel)
     if function.opaque or kernel.number("wavefront_size32") == 0:
         return kernel.program
     cfg = function.cfg
     made: dict[int, list[Instruction]] = {}
     for block in cfg.blocks:
-        if not _plain(kernel, cfg, block):
+        if (only and block.index not in only) or not _plain(kernel, cfg, block):
             continue
         old = [cfg.instructions[i] for i in block.range]
         if slots := reorder(function, block):
             rows = hinted(with_waits(function, block, slots) if anew else old)
             if rows != old:
                 made[block.index] = rows
-    faults = _faults(cfg)
+    faults = _faults(cfg) if made else {}
     while made:
-        changed = _put(kernel, cfg, made)
-        after = control_flow.of_kernel(changed.kernel(kernel.name))
-        worse = [b for b in made if _faults(after)[b] > faults[b]]
+        changed = put(kernel, cfg, made)
+        left = _faults(control_flow.of_kernel(changed.kernel(kernel.name)))
+        worse = [b for b in made if left[b] > faults[b]]
         if not worse:
             return changed
         for b in worse:
@@ -237,8 +251,8 @@ def _plain(kernel: Kernel, cfg: Cfg, block: Block) -> bool:
     )
 
 
-def _put(kernel: Kernel, cfg: Cfg, made: dict[int, list[Instruction]]) -> Program:
-    """The program with these blocks."""
+def put(kernel: Kernel, cfg: Cfg, made: Mapping[int, Sequence[Instruction]]) -> Program:
+    """The program with these blocks, by number."""
     lines = list(kernel.program.lines)
     for index in sorted(made, reverse=True):
         block = cfg.blocks[index]

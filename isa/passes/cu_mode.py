@@ -25,6 +25,7 @@ from isa.asm.program import Kernel, Program
 from isa.check.counts import target_of
 from isa.errors import IsaError
 from isa.object import metadata
+from isa.passes.edit import named
 from isa.targets import GFX1100
 
 _MODE = "workgroup_processor_mode"
@@ -34,6 +35,8 @@ _MODE = "workgroup_processor_mode"
 class CuMode:
     """Starts kernels that use LDS in CU mode.
 
+    kernel: which one; none: all.
+
     Requires:   nothing.
     Guarantees: the largest workgroup that the metadata allow fits a CU.
     Leaves alone: every instruction; kernels that use no LDS, call, or wait for other workgroups through memory.
@@ -41,8 +44,10 @@ class CuMode:
 
     name: ClassVar[str] = "cu-mode"
 
+    kernel: str = ""
+
     def run(self, program: Program) -> Program:
-        for name in program.kernels:
+        for name in named(program, self.kernel):
             kernel = program.kernel(name)
             if kernel.number(_MODE) and kernel.number("wavefront_size32") and _suits(kernel) and fits(kernel):
                 entry = {f".{_MODE}": 0} if f".{_MODE}" in kernel.metadata else {}

@@ -134,6 +134,11 @@ def _nearby(lines: Sequence[Line], at: int, step: int, count: int) -> list[Line]
     return found
 
 
+def named(program: Program, kernel: str) -> list[str]:
+    """The kernel of that name; all of them where there is no name."""
+    return [program.kernel(kernel).name] if kernel else list(program.kernels)
+
+
 def recount(kernel: Kernel) -> Program:
     """The program with the kernel's register counts as its instructions have them, VCC aside; as they are where M0
     chooses registers.

@@ -29,9 +29,10 @@ from isa.analysis.cfg import Block
 from isa.analysis.dependences import Why
 from isa.asm.program import Instruction, Program
 from isa.errors import IsaError
-from isa.passes import block_order, dual_issue, hints
+from isa.passes import block_order, dual_issue, hints, matching
 from isa.passes.block_order import Function, Row, Slot, rows_of
 from isa.passes.dual_issue import Half
+from isa.passes.edit import named
 from isa.timing import bank_rules, rdna3
 from isa.timing.scheduling_classes import cost
 
@@ -47,9 +48,11 @@ class Pair:
     all that could execute at once, in about the compiler's order.
 
     commute: exchange src0 and src1 where the product is the same; of two NaNs another one's payload may come out.
-    latency: an instruction whose operands are still being computed is no partner yet; without, as where many waves hide
-             what one waits for: more pairs, in places where a wave by itself would wait.
+    first:   pairs are chosen before the order (`isa.passes.matching`), not among what could execute next: more pairs,
+             whose halves may wait for each other.
     rule:    a bank rule of the cycle model.
+    blocks:  numbers of the blocks that it takes, as 2+5+7; none: all.
+    kernel:  which one; none: all.
 
     Requires:   nothing.
     Guarantees: each instruction sees the values that it saw; all pairs are legal, none can lose GFX11's interlock.
@@ -62,8 +65,10 @@ class Pair:
     """Whether what the longest way hangs on goes first, or what stands first in the text."""
 
     commute: bool = True
-    latency: bool = True
+    first: bool = False
     rule: str = bank_rules.DEFAULT
+    blocks: str = ""
+    kernel: str = ""
 
     def run(self, program: Program) -> Program:
         return _run(program, self)
@@ -74,7 +79,7 @@ class Schedule(Pair):
     """List scheduling of each block: loads as early as their addresses are there, what the longest way hangs on first,
     pairs as `pair` forms them.
 
-    commute, latency, rule: as of `pair`.
+    Options: as of `pair`.
 
     Requires, Guarantees, Leaves alone: as of `pair`.
     """
@@ -91,8 +96,9 @@ def _run(program: Program, options: Pair) -> Program:
         rows = rows_of(function, block)
         return Scheduler(rows, function, function.valu.entry[block.index], options).slots() if len(rows) > 1 else None
 
-    for name in program.kernels:
-        program = block_order.rewrite(program.kernel(name), reorder, hints.hinted)
+    only = block_order.numbers_of(options.blocks)
+    for name in named(program, options.kernel):
+        program = block_order.rewrite(program.kernel(name), reorder, hints.hinted, only=only)
     return program
 
 
@@ -124,23 +130,30 @@ class Scheduler:
         self.most = function.cfg.family.vopd
         insts = [row.inst for row in rows]
         self.before = dependences.edges(insts, function.strict)
-        self.after: list[dict[int, Why]] = [{} for _ in rows]
-        for later, earlier in enumerate(self.before):
-            for node, why in earlier.items():
-                self.after[node][later] = why
         self.cycles = [cycles_of(inst) for inst in insts]
         self.halves = [dual_issue.facts(inst, options.commute) for inst in insts]
         self.sources = [banks.sources(inst) for inst in insts]
         self.writes = writes
         self.rule = bank_rules.RULES[options.rule]
         self.drain = round(rdna3.values()["valu_to_lds"])
-        self.height = self._heights()
         self.forms: dict[tuple[int, int], list[Partner]] = {}
+        self.mates = self.matched() if options.first else {}
+        for i, j in self.mates.items():
+            self.before[i] |= {k: why for k, why in self.before[j].items() if k != i}
+            self.before[j] = {**self.before[j], i: Why.WAR}
+        self.after: list[dict[int, Why]] = [{} for _ in rows]
+        for later, earlier in enumerate(self.before):
+            for node, why in earlier.items():
+                self.after[node][later] = why
+        self.height = self._heights()
+
+    def matched(self) -> dict[int, int]:
+        """Pairs that are chosen before the order."""
+        able = [i for i, halves in enumerate(self.halves) if halves]
+        return matching.matched(self.before, able, lambda i, j: bool(self._forms(i, j)))
 
     def _delay(self, earlier: int, later: int, why: Why) -> int:
         """Cycles from the issue of one until that of another that stays behind it."""
-        if not self.options.latency:
-            return 0
         if why == Why.RAW:
             valu, memory = self.rows[earlier].desc.is_valu, self.rows[later].desc.drains_valu
             return self.drain if valu and memory else self.cycles[earlier][1]
@@ -148,7 +161,14 @@ class Scheduler:
 
     def _heights(self) -> list[int]:
         height = [0] * len(self.rows)
-        for i in reversed(range(len(self.rows))):
+        left = [len(later) for later in self.after]
+        ends = [i for i, n in enumerate(left) if n == 0]
+        while ends:
+            i = ends.pop()
+            for earlier in self.before[i]:
+                left[earlier] -= 1
+                if left[earlier] == 0:
+                    ends.append(earlier)
             ways = [height[j] + self._delay(i, j, why) for j, why in self.after[i].items()]
             height[i] = max(ways, default=0) + self.cycles[i][0]
         return height
@@ -192,6 +212,14 @@ class Scheduler:
         self, able: list[int], left: list[int], last: tuple[Source, ...]
     ) -> tuple[tuple[int, ...], Slot, tuple[Source, ...], int]:
         """(nodes, slot, its reads, what they cost beyond one cycle)."""
+        for i in able if self.mates else ():
+            if i not in self.mates:
+                break
+            if found := self._together(i, last):
+                return found
+        else:
+            self.mates.pop(able[0], None)  # its sources are under way, and nothing else can issue
+        able = [i for i in able if i not in self.mates]
         first = able[0]
         if not self.halves[first]:
             stall = self.rule(last, self.sources[first]) if self.rows[first].desc.is_valu else 0
@@ -221,9 +249,26 @@ class Scheduler:
         assert best is not None
         return best[1:]
 
+    def _together(
+        self, i: int, last: tuple[Source, ...]
+    ) -> tuple[tuple[int, ...], Slot, tuple[Source, ...], int] | None:
+        """The same, of an instruction with the one that was chosen for it; None while what they read is under way."""
+        j, under_way = self.mates[i], valu_writes.under_way(self.writes)
+        forms = [found for found in self._forms(i, j) if not found[4] & under_way]
+        if not forms:
+            return None
+        _, x, y, reads, _ = min(forms, key=lambda f: (self.rule(last, f[3]), self.rule((), f[3])))
+        mine, other = (i, j) if x in self.halves[i] else (j, i)
+        slot = (_row(self.rows[mine], x), _row(self.rows[other], y))
+        return (i, j), slot, reads, self.rule(last, reads)
+
     def _partners(self, i: int, duals: list[int], left: list[int]) -> list[Partner]:
         """What an instruction can go into now: each form of each pair."""
-        behind = [j for j, why in self.after[i].items() if why == Why.WAR and left[j] == 1 and self.halves[j]]
+        behind = [
+            j
+            for j, why in self.after[i].items()
+            if why == Why.WAR and left[j] == 1 and self.halves[j] and j not in self.mates
+        ]
         under_way = valu_writes.under_way(self.writes)
         return [found for j in (*duals, *behind) if j != i for found in self._forms(i, j) if not found[4] & under_way]
 

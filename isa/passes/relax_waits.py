@@ -7,11 +7,14 @@ from typing import ClassVar
 
 from isa.asm.program import Program
 from isa.passes import block_order, hints
+from isa.passes.edit import named
 
 
 @dataclass(frozen=True)
 class RelaxWaits:
     """Puts each `s_waitcnt` in front of the first instruction that needs it, for the largest number that will do.
+
+    blocks: numbers of the blocks that it takes, as 2+5+7; none: all. kernel: which one; none: all.
 
     Requires:   nothing.
     Guarantees: the same instructions in the same order, waits and hints apart; nothing uses a register that a load may
@@ -23,7 +26,11 @@ class RelaxWaits:
 
     name: ClassVar[str] = "relax-waits"
 
+    blocks: str = ""
+    kernel: str = ""
+
     def run(self, program: Program) -> Program:
-        for name in program.kernels:
-            program = block_order.rewrite(program.kernel(name), block_order.as_it_is, hints.hinted)
+        only = block_order.numbers_of(self.blocks)
+        for name in named(program, self.kernel):
+            program = block_order.rewrite(program.kernel(name), block_order.as_it_is, hints.hinted, only=only)
         return program

@@ -30,7 +30,7 @@ from isa.asm.emit import instruction_line
 from isa.asm.program import Instruction, Kernel, Modified, Operand, Program
 from isa.check.counts import target_of
 from isa.errors import IsaError
-from isa.passes.edit import recount
+from isa.passes.edit import named, recount
 from isa.registers import VGPR_LIMIT, Reg
 from isa.semantics.describe import bit_width
 from isa.targets import GFX1100
@@ -48,6 +48,7 @@ class RenameBanks:
 
     rule:   a bank rule of the cycle model, `previous-slot` if not given.
     vgprs:  how many VGPRs the kernel may use; 0: as many as leave its waves a SIMD what they were.
+    kernel: which one; none: all.
 
     Requires:   nothing; a kernel with calls, jumps through registers or registers chosen by M0 is left alone.
     Guarantees: the same instructions in the same order; every read sees the value that it saw. By the rule,
@@ -58,29 +59,30 @@ class RenameBanks:
     name: ClassVar[str] = "rename-banks"
     rule: str = bank_rules.DEFAULT
     vgprs: int = 0
+    kernel: str = ""
 
     def run(self, program: Program) -> Program:
         if self.rule not in bank_rules.RULES:
             raise IsaError(f"no bank rule {self.rule!r}", expected=", ".join(bank_rules.RULES))
-        return recoloured(program, self.vgprs, Colouring.improve, self.rule)
+        return recoloured(program, self.vgprs, Colouring.improve, self.rule, self.kernel)
 
 
 def recoloured(
-    program: Program, vgprs: int, change: Callable[[Colouring], None], rule: str = bank_rules.DEFAULT
+    program: Program, vgprs: int, change: Callable[[Colouring], None], rule: str = bank_rules.DEFAULT, kernel: str = ""
 ) -> Program:
     """The program after a change of where each kernel's clusters lie; kernels whose registers cannot be followed are
-    left alone. vgprs: as of `RenameBanks`."""
-    for name in program.kernels:
-        kernel = program.kernel(name)
-        cfg = of_kernel(kernel)
+    left alone. vgprs, kernel: as of `RenameBanks`."""
+    for name in named(program, kernel):
+        one = program.kernel(name)
+        cfg = of_kernel(one)
         try:
             found = webs.analyse(cfg)
         except IsaError:
             continue
-        colouring = Colouring(found, vgprs or most_vgprs(kernel, cfg), rule)
+        colouring = Colouring(found, vgprs or most_vgprs(one, cfg), rule)
         change(colouring)
         if any(colouring.shift):
-            program = written(kernel, cfg, colouring)
+            program = written(one, cfg, colouring)
     return program
 
 

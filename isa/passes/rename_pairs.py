@@ -1,19 +1,19 @@
-"""VGPRs renamed so that more instructions can go into dual ones, in any kernel; `pair` then forms them.
+"""VGPRs renamed so that more instructions can go into dual ones, in any kernel, and these formed.
 
 Whether two instructions may be one VOPD depends on the numbers of their registers: one destination even and one odd,
 src0 of both in different banks, and so src1. A compiler has chosen the numbers before it looks for pairs. Here it is
 the other way around:
 
 1. All pairs are taken apart.
-2. Each block is scheduled as `pair` does it, as if numbers did not matter: the pairs that its dependences allow are
-   wishes.
+2. The pairs that each block's dependences allow, as if numbers did not matter, are wishes (`isa.passes.matching`).
 3. One wish after the other, inner loops first, is granted if some exchange of X, Y and of factors obeys the rules, and
    else if that can be had by moving values (`isa.analysis.webs`) to registers that are free while they live; no wish
    that was granted before is lost. Sources of one slot get different parity where that can be had, since GFX11 can lose
    an interlock otherwise (`isa.analysis.valu_writes`), else different banks.
+4. `pair{first}` forms what can be formed on these registers.
 
-In: a program. Out: the same instructions in the same order, without pairs, on other VGPRs, no more of them than leave
-the number of waves a SIMD what it was, or than the option says.
+In: a program. Out: the same instructions in pairs on other VGPRs, no more of them than leave the number of waves a SIMD
+what it was, or than the option says.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from isa.analysis import cfg, webs
 from isa.analysis.cfg import Block
 from isa.analysis.webs import Web
 from isa.asm.program import Kernel, Program
 from isa.passes import block_order, dual_issue, hints
 from isa.passes.block_order import Function, Slot, rows_of
 from isa.passes.dual_issue import Half
+from isa.passes.edit import named
 from isa.passes.list_schedule import Pair, Partner, Scheduler
 from isa.passes.rename_banks import Colouring, recoloured, weights
 from isa.registers import Reg
@@ -42,27 +44,32 @@ _Rule = tuple[Web, Web, int]
 class RenamePairs:
     """Takes pairs apart and gives values registers with which more pairs can be formed.
 
-    commute: as of `pair`, which must follow with the same.
+    commute: as of `pair`.
     vgprs:   how many VGPRs the kernel may use; 0: as many as leave its waves a SIMD what they were.
+    kernel:  which one; none: all.
 
     Requires:   nothing; a kernel with calls, jumps through registers or registers chosen by M0 is left alone.
-    Guarantees: no pair is left, but for those whose halves need each other's old values; every read sees the value
-                that it saw.
+    Guarantees: as of `pair`, on other registers.
     Leaves alone: scalar registers, values that the kernel is started with, all that is no register.
     """
 
     name: ClassVar[str] = "rename-pairs"
     commute: bool = True
     vgprs: int = 0
+    kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        for name in program.kernels:
-            program = _apart(program.kernel(name))
+        for name in named(program, self.kernel):
+            if webs.unknown(cfg.of_kernel(program.kernel(name))) is None:
+                program = self._renamed(_apart(program.kernel(name)), name)
+        return program
 
+    def _renamed(self, program: Program, name: str) -> Program:
         def change(colouring: Colouring) -> None:
-            _Wishes(program.kernel(colouring.cfg.name), colouring, self.commute).grant()
+            _Wishes(program.kernel(name), colouring, self.commute).grant()
 
-        return recoloured(program, self.vgprs, change)
+        renamed = recoloured(program, self.vgprs, change, kernel=name)
+        return Pair(commute=self.commute, first=True, kernel=name).run(renamed)
 
 
 def _apart(kernel: Kernel) -> Program:
@@ -75,7 +82,7 @@ def _apart(kernel: Kernel) -> Program:
 
 
 class _Blind(Scheduler):
-    """A scheduler for which registers have no numbers."""
+    """A block whose registers have no numbers."""
 
     def _forms(self, i: int, j: int) -> list[Partner]:
         if (i, j) not in self.forms:
@@ -91,9 +98,9 @@ class _Wishes:
         self.function, self.colouring, self.commute = Function.of(kernel), colouring, commute
 
     def grant(self) -> None:
-        cfg = self.function.cfg
-        heavy = weights(cfg)
-        for block in sorted(cfg.blocks, key=lambda b: -heavy[b.start]):
+        flow = self.function.cfg
+        heavy = weights(flow)
+        for block in sorted(flow.blocks, key=lambda b: -heavy[b.start]):
             for i, j in self._of(block):
                 self._grant(i, j)
 
@@ -102,9 +109,9 @@ class _Wishes:
         rows = rows_of(self.function, block)
         if len(rows) < 2 or block.index not in self.function.cfg.idom:
             return []
-        options = Pair(commute=self.commute, latency=False)
-        slots = _Blind(rows, self.function, self.function.valu.entry[block.index], options).slots()
-        return [(slot[0].position, slot[1].position) for slot in slots if len(slot) == 2]
+        options = Pair(commute=self.commute, first=True)
+        mates = _Blind(rows, self.function, self.function.valu.entry[block.index], options).mates
+        return [(rows[i].position, rows[j].position) for i, j in mates.items()]
 
     def _grant(self, i: int, j: int) -> None:
         """One pair, in the form that takes the fewest moves."""

@@ -26,6 +26,7 @@ class SpreadLoads:
     """Gives loads registers that have been free for long.
 
     vgprs: how many VGPRs the kernel may use; 0: as many as leave its waves a SIMD what they were.
+    kernel: which one; none: all.
 
     Requires:   nothing; a kernel with calls, jumps through registers or registers chosen by M0 is left alone.
     Guarantees: the same instructions in the same order; every read sees the value that it saw; pairs stay legal.
@@ -35,9 +36,10 @@ class SpreadLoads:
 
     name: ClassVar[str] = "spread-loads"
     vgprs: int = 0
+    kernel: str = ""
 
     def run(self, program: Program) -> Program:
-        return recoloured(program, self.vgprs, _spread_kernel)
+        return recoloured(program, self.vgprs, _spread_kernel, kernel=self.kernel)
 
 
 def _spread_kernel(colouring: Colouring) -> None:

@@ -147,13 +147,15 @@ def predict(
     clock_mhz: float | None = None,
     members: Sequence[tuple[int, int]] = MEMBERS,
     budget: int = BUDGET,
+    band: bool = True,
 ) -> Timing:
-    """The ensemble and the spread over machine numbers, two runs at a time."""
+    """The ensemble and the spread over machine numbers, two runs at a time. band: without, machine numbers are not
+    drawn; the time is the same."""
     clock = clock_mhz or ready.card.clock_mhz
     parts = estimate.excerpts(ready, budget)
     with ThreadPoolExecutor(2) as pool:
         runs = tuple(pool.map(lambda member: estimate.play(ready, clock, parts, member), members))
-    return _timing(ready, clock, runs, uncertainty.ratios(ready, clock))
+    return _timing(ready, clock, runs, uncertainty.ratios(ready, clock) if band else ())
 
 
 def quick(ready: Prepared, clock_mhz: float | None = None, budget: int = QUICK) -> Timing:

@@ -141,6 +141,10 @@ class TimedLaunch:
         nothing."""
         return self._kept("estimate", clock_mhz, lambda: ensemble.quick(self.prepared, clock_mhz))
 
+    def median(self, clock_mhz: float | None = None) -> Timing:
+        """The same without the draws of machine numbers, which only the band needs."""
+        return self._kept("median", clock_mhz, lambda: ensemble.predict(self.prepared, clock_mhz, band=False))
+
     def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:
         launch = (self.grid, self.block, self.kernarg, self.dynamic_lds)
         kernel = self.code.kernel(self.name)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import NoReturn
 
 from isa.analysis import liveness, regset
@@ -122,7 +123,7 @@ class Relation:
     def _part(self, part: Node | Cycle) -> None:
         if not isinstance(part, Cycle):
             if self._arrivals[part]:
-                self._run(part, self._join(part, list(self._arrivals[part].values()), None))
+                self._run(part, self._join(part, list(self._arrivals[part].values()), None, head=False))
             return
         head, inside = part.head, set(part.nodes())
         for node in inside:  # what came along edges of the cycle in another round of an outer one
@@ -133,7 +134,7 @@ class Relation:
             return
         old, ran = self._heads.get(head), None
         for _ in range(MOST_ROUNDS):
-            arrival = self._join(head, list(self._arrivals[head].values()), old)
+            arrival = self._join(head, list(self._arrivals[head].values()), old, head=True)
             if arrival == ran:
                 break
             ran = arrival
@@ -161,15 +162,15 @@ class Relation:
             self._alive[node] = found
         return found
 
-    def _join(self, node: Node, arrivals: Sequence[Arrival], old: State | None) -> Arrival:
-        """What holds whichever way control came. old: the state that is refined."""
+    def _join(self, node: Node, arrivals: Sequence[Arrival], old: State | None, head: bool) -> Arrival:
+        """What holds whichever way control came. old: the state that is refined; head: of a cycle."""
         first = arrivals[0]
         if any(a.modes != first.modes for a in arrivals):
             raise Beyond("MODE depends on the way that control took", span=self._place(node))
         held = (*first.state, first.empty)
         if old is None and len(arrivals) == 1 and not any(t is not None and node in t.owners for t in held):
             return first
-        return _Join(self, node, arrivals, old).result(self._numbers(node))
+        return _Join(self, node, arrivals, old, head).result(self._numbers(node))
 
     def _place(self, node: Node) -> Span | None:
         flow = self.sides[1].flow
@@ -295,11 +296,15 @@ class _Join:
     within: of either program, lanes that EXEC stays in: what registers hold there and elsewhere is found apart, since
     what lies in lanes that are off often differs and seldom matters. Where EXEC changes from way to way, but only
     within the lanes of the first, a mask may be what has left it (a loop that lanes leave one by one): within and not
-    EXEC.
+    EXEC. head: of a cycle, in which EXEC stays within the lanes of the first way or within none that are known; where
+    ways that no cycle closes meet, it stays within those of all.
     """
 
-    def __init__(self, relation: Relation, node: Node, arrivals: Sequence[Arrival], old: State | None) -> None:
+    def __init__(
+        self, relation: Relation, node: Node, arrivals: Sequence[Arrival], old: State | None, head: bool
+    ) -> None:
         self.terms, self.exists, self.node, self.old = relation.terms, relation.exists, node, old
+        self.head = head
         self.rows, self.first = [a.state for a in arrivals], arrivals[0]
         self.empty = [a.empty for a in arrivals]
         self.nowhere = [self.terms.invert(e) if e is not None else None for e in self.empty]
@@ -323,6 +328,8 @@ class _Join:
         terms, values = self.terms, self._values(at)
         lanes = tuple(terms.lanes(v) for v in values)
         mask, within = self._meet(at, "", values), lanes[0]
+        if not self.head:
+            within = reduce(terms.either, lanes)
         if self.node in within.owners or not all(terms.implies(x, within) for x in lanes):
             return mask, None, lanes
         if mask is not values[0]:

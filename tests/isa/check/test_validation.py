@@ -326,3 +326,46 @@ HINT = "\ts_delay_alu instid0(SALU_CYCLE_1)\n"
 def test_an_address_is_counted_from_where_the_code_stands(text: str, expected: str) -> None:
     proof = validate(parse(table(), "old.s").kernel(), parse(text, "new.s").kernel())
     assert proof.verdict == expected, str(proof)
+
+
+LEFT_BY_LANES = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	s_mov_b32 s2, 4
+	s_waitcnt lgkmcnt(0)
+.Lloop:
+	v_add_nc_u32_e32 v1, s2, v0
+	s_mov_b32 s3, exec_lo
+	s_cmp_lg_u32 s2, 2
+	s_cbranch_scc1 .Lother
+	v_cmpx_lt_u32_e32 5, v0
+	s_branch .Ljoin
+.Lother:
+	v_cmpx_lt_u32_e32 7, v0
+.Ljoin:
+	global_store_b32 v1, v1, s[4:5]
+	s_or_b32 exec_lo, exec_lo, s3
+	s_add_i32 s2, s2, -1
+	s_cmp_lg_u32 s2, 0
+	s_cbranch_scc1 .Lloop
+	s_endpgm
+""" + KERNEL.partition("s_endpgm\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("edits", "proved"),
+    [
+        ((), True),
+        ((("v1, s2, v0", "v3, s2, v0"), ("store_b32 v1, v1", "store_b32 v3, v3")), True),
+        ((("v_cmpx_lt_u32_e32 7", "v_cmpx_lt_u32_e32 6"),), False),
+        ((("\ts_or_b32 exec_lo, exec_lo, s3\n", ""),), False),
+        ((("s_or_b32 exec_lo, exec_lo, s3", "s_mov_b32 exec_lo, -1"),), False),
+    ],
+)
+def test_two_ways_may_leave_other_lanes_on(edits: tuple[tuple[str, str], ...], proved: bool) -> None:
+    """Where they meet, EXEC stays within the lanes of both; so the loop's is what it was before they parted."""
+    text = LEFT_BY_LANES
+    for old, new in edits:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    assert validate(parse(LEFT_BY_LANES, "old.s").kernel(), parse(text, "new.s").kernel()).proved == proved
