@@ -12,8 +12,8 @@ order. An access waits before
 
 Which number to wait for follows from the new order (`isa.analysis.waits`, one instruction at a time), so a wait is as
 late and as loose as correctness allows. `rewrite` puts the new blocks into the kernel and looks at the whole again: a
-block in which a register is used too early, or in which the hardware's own hazards (`isa.check.hazards`) strike where
-they did not, stays what it was.
+block for which a register is used too early, or the hardware's own hazards (`isa.check.hazards`) strike where they did
+not, in it or behind it, stays what it was.
 """
 
 from __future__ import annotations
@@ -233,12 +233,25 @@ def rewrite(
     while made:
         changed = put(kernel, cfg, made)
         left = _faults(control_flow.of_kernel(changed.kernel(kernel.name)))
-        worse = [b for b in made if left[b] > faults[b]]
+        worse = [b for b in left if left[b] > faults[b]]
         if not worse:
             return changed
-        for b in worse:
-            del made[b]
+        blamed = set[int]().union(*(_blamed(cfg, b, made) for b in worse)) or set(made)
+        made = {b: rows for b, rows in made.items() if b not in blamed}
     return kernel.program
+
+
+def _blamed(cfg: Cfg, block: int, made: Mapping[int, object]) -> set[int]:
+    """The changed blocks that made a fault in a block: itself, else the nearest on the ways that lead to it."""
+    found, seen, work = set[int](), {block}, [block]
+    while work:
+        at = work.pop()
+        if at in made:
+            found.add(at)
+            continue
+        work += [p for p in cfg.blocks[at].predecessors if p not in seen]
+        seen |= set(cfg.blocks[at].predecessors)
+    return found
 
 
 def _plain(kernel: Kernel, cfg: Cfg, block: Block) -> bool:
