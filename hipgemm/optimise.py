@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
 
-REGISTERS = ("rename-banks", "rename-pairs", "spread-loads", "unroll", "unroll,spread-loads", "cu-mode")
+REGISTERS = ("cu-mode", "rename-banks", "rename-pairs", "spread-loads", "unroll,spread-loads", "unroll")
 ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
 """The same, kept only where it is proved."""
 _BEST = 2
