@@ -215,10 +215,10 @@ class Driver:
 
     def _one(self, source: Path, out: Path) -> list[str]:
         """The last words of a compilation. What names in device and host code agree by is said, since the driver would
-        make it of all words."""
+        make it of all words, and leaves it empty with --cuda-host-only."""
         said = "\0".join([str(source.resolve()), *self.words.options])
         name = f"-cuid={hashlib.sha256(said.encode()).hexdigest()[:16]}"
-        return [name, _QUIET, "-c", "-x", "hip", str(source), "-o", str(out)]
+        return ["-Xclang", name, _QUIET, "-c", "-x", "hip", str(source), "-o", str(out)]
 
     def _optimised(self, source: Path, arch: str, text: Path) -> bytes:
         """The code object; of the text as it is where nothing can be done."""

@@ -136,6 +136,7 @@ PROGRAM = """
 #include <hip/hip_runtime.h>
 #include <cstdio>
 static __device__ float hidden;
+float other();
 __global__ void scale(float *x, float a) {
     int i = __builtin_amdgcn_workitem_id_x();  // what threadIdx is depends on AMD's libraries
     x[i] = x[i] * a + hidden;
@@ -148,23 +149,37 @@ int main() {
     scale<<<1, 64>>>(x, 3);
     (void)hipMemcpy(y, x, sizeof y, hipMemcpyDeviceToHost);
     for (int i = 0; i < 64; i++) if (y[i] != 3 * i + 1) return 1;
+    if (other() != 5) return 3;
     std::printf("right\\n");
+}
+"""
+OTHER = """
+#include <hip/hip_runtime.h>
+static __device__ float hidden = 5;
+__global__ void show(float *x) { *x = hidden; }
+float other() {
+    float *x, y = 0;
+    if (hipMalloc((void **)&x, sizeof y)) return 0;
+    show<<<1, 1>>>(x);
+    (void)hipMemcpy(&y, x, sizeof y, hipMemcpyDeviceToHost);
+    return y;
 }
 """
 
 
 @pytest.mark.slow
 def test_a_program_links_and_runs(tmp_path: Path) -> None:
-    """By a clang that finds HIP's headers; a static variable of the device is found by its name, which host and device
-    must agree on."""
+    """By a clang that finds HIP's headers, from two files; each has a static variable of one name on the device, which
+    is found by a name that its host and device code must agree on and the other's must not have."""
     from hipgemm.simulated_hip import rocm_path
 
     clang = next((c for c in ("clang++-22", "clang++-19") if shutil.which(c)), None)
     if clang is None or not Path("/usr/include/hip/hip_runtime.h").exists():
         pytest.skip("needs HIP's headers and clang++ (Debian: apt install libamdhip64-dev clang-19)")
     (tmp_path / "p.hip").write_text(PROGRAM)
+    (tmp_path / "q.hip").write_text(OTHER)
     there = {**os.environ, "PYTHONPATH": str(ROOT), "HIPGEMM_CC": f"{clang} --hip-path=/usr --rocm-path=/usr -nogpulib"}
-    words = ["-w", "-O2", "--offload-arch=gfx1100", "p.hip", "-o", "p", f"-L{rocm_path() / 'lib'}", "-lamdhip64"]
+    words = [*"-w -O2 --offload-arch=gfx1100 p.hip q.hip -o p".split(), f"-L{rocm_path() / 'lib'}", "-lamdhip64"]
     run = [sys.executable, "-m", "hipgemm"]
     done = subprocess.run([*run, "cc", *words], cwd=tmp_path, env=there, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
