@@ -212,6 +212,8 @@ k:
     s_endpgm
 .Lfunc_end0:
     .amdhsa_kernel k
+        .amdhsa_group_segment_fixed_size 8
+        .amdhsa_private_segment_fixed_size 4
         .amdhsa_next_free_vgpr 10
     .end_amdhsa_kernel
     .amdgpu_metadata
