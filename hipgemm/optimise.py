@@ -22,20 +22,19 @@ Limits: the cycle model says what is better, and no card has. Gains below 1 % me
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.by_block import ORDERS, Mix
 from hipgemm.deadline import within
 from hipgemm.linting import lint
-from isa.analysis import banks, cfg, dependences, inner
+from isa.analysis import banks, cfg, dependences
 from isa.analysis.cfg import Cfg
 from isa.asm.emit import emit
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Program
 from isa.errors import IsaError
 from isa.passes import dual_issue, run_pipeline
-from isa.semantics.describe import base_name
 from isa.timing import bank_rules
 
 if TYPE_CHECKING:
@@ -394,49 +393,3 @@ def table(found: Optimised, name: str, why: str = "") -> list[str]:
     if len(found.steps) == 1:
         out.append("  nothing gains: it stays as it was")
     return out
-
-
-def explain(program: Program, name: str) -> list[str]:
-    """Why what is single, or collides, in loops is so: lines to print."""
-    flow = cfg.of_kernel(program.kernel(name))
-    *_, (_, renamed) = run_pipeline(program, "rename-banks")
-    parted = cfg.of_kernel(renamed.kernel(name)).instructions
-    return [line for loop in flow.loops if not _has_inner(flow, loop) for line in _why(flow, loop, parted)]
-
-
-def _has_inner(flow: Cfg, loop: cfg.Loop) -> bool:
-    return any(other is not loop and other.blocks < loop.blocks for other in flow.loops)
-
-
-def _why(flow: Cfg, loop: cfg.Loop, parted: Sequence[Instruction]) -> list[str]:
-    """parted: the same instructions after `rename-banks`."""
-    rule = bank_rules.RULES[bank_rules.DEFAULT]
-    out: list[str] = []
-    for b in sorted(loop.blocks):
-        before: tuple[banks.Source, ...] = ()
-        for i in flow.blocks[b].range:
-            inst = flow.instructions[i]
-            if not inst.desc.is_valu:
-                continue
-            now, where = banks.sources(inst), inst.span.line if inst.span else i
-            if bank_rules.matrix_on_one_bank(inst):
-                left = bank_rules.matrix_on_one_bank(parted[i])
-                why = "no registers are free for one of them" if left else "rename-banks parts them"
-                out.append(f"{where}: {inst}: A, B and C begin on one bank; {why}")
-            elif cycles := rule(before, now):
-                read = ", ".join(f"{s.reg} (bank {s.reg.bank})" for s in now if s.slot != 2)
-                out.append(f"{where}: {inst}: {cycles} cycles more: it reads {read}")
-            before = now
-            if inst.pair is None and inner.fmas(inst):
-                out.append(f"{where}: {inst}: single: {_single(inst)}")
-    return out
-
-
-def _single(inst: Instruction) -> str:
-    if dual_issue.facts(inst):
-        return "no other that is ready has a destination of other parity and sources on other banks"
-    if inst.modifiers or any(str(o)[0] in "-|" for o in inst.operands):
-        return "the halves of a VOPD take no modifiers"
-    if base_name(inst.mnemonic) == "v_fma_f32":
-        return "its addend is not its destination, as FMAC wants it, or src1 is no VGPR"
-    return "a VOPD takes a VGPR as src1"

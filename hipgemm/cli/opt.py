@@ -71,7 +71,7 @@ def command(
     got faster and was proved is rewritten, and all else is kept byte for byte. With --triton-cache each kernel that
     Triton compiled for gfx11 is, where TRITON_KERNEL_OVERRIDE=1 finds it.
     """
-    from hipgemm import optimise, proving
+    from hipgemm import left_single, optimise, proving
     from hipgemm.build import readable
     from hipgemm.cli import inputs
     from hipgemm.rewriting import Outcome
@@ -116,7 +116,7 @@ def command(
                 _table(outcomes[k])
     if explain:
         for name in names:
-            for line in optimise.explain(made, name):
+            for line in left_single.explain(made, name):
                 click.echo(line, err=True)
     text = emit(made)
     if out is not None:
