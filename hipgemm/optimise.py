@@ -46,7 +46,7 @@ REGISTERS = ("cu-mode", "rename-banks", "rename-pairs", "spread-loads", "unroll,
 ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
 """The same, kept only where it is proved."""
 _BEST = 2
-"""How many orders each shape is tried in."""
+"""How many orders each shape is tried in, beside `schedule`, which `spread-loads` makes room for."""
 _ASKED = 4
 """How many programs of a round the whole prediction is asked about."""
 _TRIALS = 0.8
@@ -217,12 +217,13 @@ class _Search:
         begin = _Trial("", self.best, self._seconds(self.best))
         orders = {order: t for order in ORDERS if (t := self._trial(self.best, order))}
         ranked = sorted(orders, key=lambda order: orders[order].seconds)
+        ranked = [order for order in ranked if order in ranked[:_BEST] or order == "schedule"]
         shapes, known = [(begin, orders)], {emit(self.best)}
         for registers in REGISTERS + (ASSUMING if self.same is not None else ()):
             base = self._trial(self.best, registers)
             if base is not None and (text := emit(base.program)) not in known:
                 known.add(text)
-                shapes.append((base, {o: t for o in ranked[:_BEST] if (t := self._trial(base.program, o))}))
+                shapes.append((base, {o: t for o in ranked if (t := self._trial(base.program, o))}))
         trials = [t for base, made in shapes for t in (base, *(_behind(base, t) for t in made.values()))]
         if self.left_to_try > 0:
             trials += self._mixed(
