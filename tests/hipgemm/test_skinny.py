@@ -70,7 +70,7 @@ def test_run_check_and_time_take_them_and_prove_says_why_not() -> None:
     assert json.loads(timed.output)["time_ms"] > 0
     refused = CliRunner().invoke(main, ["prove", KERNEL, "-n", "20", "-m", "1", "-k", "256"])
     assert refused.exit_code == 2
-    assert "does not follow v_wmma" in refused.output
+    assert "the proof by definition does not follow it" in refused.output
 
 
 def test_the_judge_says_no() -> None:

@@ -60,7 +60,7 @@ def test_none_that_launches_with_other_options_would_get(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("dump", "says"), [(False, "run the program with TRITON_KERNEL_DUMP=1"), (True, "as it was")])
 def test_what_cannot_be_done_is_said(dump: bool, says: str, tmp_path: Path) -> None:
-    text = linkable(WMMA.replace("s_endpgm", "s_getpc_b64 s[4:5]\n\ts_endpgm"))
+    text = linkable(WMMA.replace("s_endpgm", "s_movrels_b32 s4, s5\n\ts_endpgm"))
     kept(tmp_path / "cache", "FULL", text)
     if dump:
         dumped(tmp_path / "dump", "SOURCE", text)
