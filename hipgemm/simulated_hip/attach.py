@@ -20,6 +20,7 @@ from hipgemm import simulated_hip
 from hipgemm.simulated_hip import calls, library
 from hipgemm.simulated_hip.card import HipCard
 from isa import cache
+from isa.sim import jit
 
 CARD = "HIPGEMM_CARD"
 """Names the card that the simulated one stands for."""
@@ -27,6 +28,8 @@ CHECK = "HIPGEMM_CHECK"
 """Names a file: each launch is checked, and a line is added to the file for each fault."""
 RECORD = "HIPGEMM_RECORD"
 """Names a folder that keeps each launch."""
+HOST = "HIPGEMM_HOST_FEATURES"
+"""What the processor can do (`isa.sim.jit.tell_host_features`)."""
 ROOTS = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 """Variables that say where ROCm lies."""
 PLUGINS = Path(__file__).with_name("plugins")
@@ -44,7 +47,12 @@ def environment(
     def first(folder: Path, variable: str) -> str:
         return os.pathsep.join(filter(None, (str(folder), before.get(variable))))
 
-    more = {CARD: card, CHECK: faults and str(faults), RECORD: record and str(record.resolve())}
+    more = {
+        CARD: card,
+        CHECK: faults and str(faults),
+        RECORD: record and str(record.resolve()),
+        HOST: jit.host_features(),
+    }
     return {
         **before,
         **dict.fromkeys(ROOTS, str(root)),
@@ -90,6 +98,8 @@ def attach(contract: str, entries: int, started: int) -> None:
             return
         if started:
             sys.stdout = _Stdout()
+        if features := os.environ.get(HOST):
+            jit.tell_host_features(features)
         if simulated_hip._runtime is None:
             simulated_hip._runtime = simulated_hip.fresh_runtime(_card(), os.environ.get(CARD), _say)
         simulated_hip.connect(simulated_hip._runtime, entries)

@@ -53,6 +53,20 @@ LEVELS = {
 process at a name that it does not know."""
 
 
+_told: list[str] = []
+
+
+def host_features() -> str:
+    """What this processor can do, as LLVM writes it: "+avx2,-avx512f,..."."""
+    return _told[0] if _told else str(packages.load("llvmlite.binding").get_host_cpu_features().flatten())
+
+
+def tell_host_features(features: str) -> None:
+    """For a process that must not ask: LLVM's answer goes through C++ streams, and where a program brings parts of a
+    libstdc++ of its own, as cyllama-rocm's libggml-hip does, it ends the process."""
+    _told[:] = [features]
+
+
 @dataclass(frozen=True)
 class HostTarget:
     """A processor to compile for. cpu: NATIVE, which is this one, or one of LEVELS; IsaError for any other.
@@ -64,9 +78,7 @@ class HostTarget:
 
     @functools.cached_property
     def features(self) -> str:
-        llvm = packages.load("llvmlite.binding")
-
-        return str(llvm.get_host_cpu_features().flatten()) if self.cpu == NATIVE else ""
+        return host_features() if self.cpu == NATIVE else ""
 
     @functools.cached_property
     def name(self) -> str:
@@ -86,11 +98,9 @@ class HostTarget:
         """IsaError if this machine cannot run code for the target, which would end the process."""
         if self.cpu == NATIVE:
             return
-        llvm = packages.load("llvmlite.binding")
-
-        have = llvm.get_host_cpu_features()
-        if missing := sorted(f for f in LEVELS[self.cpu].needs if not have.get(f)):
-            able = [name for name, level in LEVELS.items() if all(have.get(f) for f in level.needs)]
+        have = {word[1:] for word in host_features().split(",") if word[:1] == "+"}
+        if missing := sorted(LEVELS[self.cpu].needs - have):
+            able = [name for name, level in LEVELS.items() if level.needs <= have]
             raise IsaError(
                 f"this machine cannot run code for a host processor {self.cpu!r}",
                 expected=", ".join([NATIVE, *able]),

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.simulated_hip import rocm_path
+from hipgemm.simulated_hip import attach, rocm_path
 from hipgemm.simulated_hip.abi import DevicePropBefore6
 from hipgemm.simulated_hip.host import read_text
 from isa import toolchain
 from isa.errors import IsaError
+from isa.sim import jit
 from isa.toolchain import build_host_library
 
 ROOT = Path(__file__).parents[2]
@@ -341,3 +342,7 @@ def test_device_properties_as_before_rocm_6(tmp_path: Path) -> None:
     told, answer = simulate("--", program(source, tmp_path, *flags)).stdout.split("|")
     assert [int(n) for n in told.split()] == [getattr(DevicePropBefore6, name).offset for name in fields]
     assert answer.split() == ["0", "gfx1100", "32", str(ctypes.sizeof(DevicePropBefore6))]
+
+
+def test_a_command_need_not_ask_what_the_processor_can_do() -> None:
+    assert attach.environment(None, None, {})[attach.HOST] == jit.host_features()

@@ -69,10 +69,8 @@ def test_a_processor_that_llvm_might_not_know_is_refused():
 @pytest.mark.skipif(not jit.is_x86(), reason="levels of x86-64 are for such machines")
 def test_a_processor_that_this_machine_cannot_stand_for_is_refused(monkeypatch):
     """Its code would end the process at the first instruction that is missing."""
-    import llvmlite.binding as llvm
-
-    have = {**dict.fromkeys("cx16 popcnt sahf sse3 ssse3 sse4.1 sse4.2".split(), True), "avx": False}
-    monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: have)
+    monkeypatch.setattr(jit, "_told", [])
+    jit.tell_host_features("+cx16,+popcnt,+sahf,+sse3,+ssse3,+sse4.1,+sse4.2,-avx")
     Card(cpu="x86-64-v2", capacity=1 << 24)
     with pytest.raises(IsaError) as caught:
         Card(cpu="x86-64-v3")
