@@ -58,6 +58,11 @@ class Outcome:
         """The kernel as its source calls it."""
         return source_name(self.name)
 
+    @property
+    def unproven(self) -> bool:
+        """Whether a proof was asked for and could not be had."""
+        return self.proof is not None and not self.proof.proved
+
     def to_dict(self) -> dict[str, Any]:
         """For machines; seconds are predicted, or of a clock without a launch ("no_launch" says why), in which case
         they only compare."""

@@ -97,8 +97,7 @@ def command(
     if not isinstance(given, Program):
         clocks = functools.partial(_clock, kernel, request=request, problem=problem, card_name=card_name)
         outcomes = _code_object(what, kernel, given, code.name, clocks, budget, passes, out, as_json)
-        unproven = any(outcome.proof is not None and not outcome.proof.proved for outcome in outcomes)
-        sys.exit(1 if wanted and unproven else 0)
+        sys.exit(1 if wanted and any(outcome.unproven for outcome in outcomes) else 0)
     made = given
     names = [code.name] if code.name else list(given.kernels)
     outcomes = [Outcome(name) for name in names]
@@ -130,7 +129,7 @@ def command(
             click.echo(json.dumps(outcome.to_dict()))
         elif outcome.proof is not None:
             click.echo(str(outcome.proof), err=True)
-    sys.exit(0 if all(outcome.proof is None or outcome.proof.proved for outcome in outcomes) else 1)
+    sys.exit(1 if any(outcome.unproven for outcome in outcomes) else 0)
 
 
 def _table(outcome: Outcome) -> None:

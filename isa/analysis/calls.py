@@ -23,8 +23,9 @@ from collections.abc import Mapping
 from isa.analysis import dataflow
 from isa.analysis.cfg import Block, Cfg, is_call
 from isa.analysis.defuse import ENTRY, DefUse
-from isa.asm.program import Imm, Instruction, Symbol
+from isa.asm.program import Imm, Instruction
 from isa.registers import Reg
+from isa.semantics import own_place
 from isa.semantics.branches import branch_target
 from isa.semantics.waits import parse_wait
 
@@ -57,10 +58,9 @@ def _behind(cfg: Cfg, chains: DefUse, position: int, pair: Reg) -> Target | None
     start = cfg.instructions[next(iter(pc)) or 0] if len(pc) == 1 and None not in pc else None
     if start is None or start.desc.name != "s_getpc_b64":
         return None
+    if counted := own_place.distance(first):
+        return counted.symbol
     distance = (first.operands[2], second.operands[2])
-    if all(isinstance(d, Symbol) for d in distance):
-        name, at, _ = str(distance[0]).partition("@")
-        return name if at else None
     if all(isinstance(d, Imm) for d in distance) and start.address is not None:
         lower, upper = (int(d.value) & 0xFFFFFFFF for d in distance if isinstance(d, Imm))
         return start.address + start.size + (lower | upper << 32) & (1 << 64) - 1

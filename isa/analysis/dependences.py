@@ -57,9 +57,8 @@ def guards_memory(inst: Instruction) -> bool:
 def is_fence(inst: Instruction) -> bool:
     """Whether nothing at all passes it."""
     desc = inst.desc
-    if counts_from_itself(inst):
-        return True
-    return (desc.is_internal or desc.is_wait or desc.is_branch or bool(desc.effect)) and not desc.is_barrier
+    kept = desc.is_internal or desc.is_wait or desc.is_branch or bool(desc.effect)
+    return (kept and not desc.is_barrier) or counts_from_itself(inst)
 
 
 def by_memory(cfg: Cfg) -> bool:

@@ -23,7 +23,7 @@ def faults(cfg: Cfg) -> Iterator[Finding]:
     """Literals whose distance from s_getpc_b64 is another than they count."""
     for block in cfg.blocks:
         between: int | None = None  # bytes since s_getpc_b64
-        low: tuple[str, int] | None = None
+        low: tuple[str, bool, int] | None = None
         for i in block.range:
             inst = cfg.instructions[i]
             if inst.desc.name == "s_getpc_b64":
@@ -32,13 +32,13 @@ def faults(cfg: Cfg) -> Iterator[Finding]:
             if between is None:
                 continue
             if found := distance(inst):
-                offset = found.added - between - LITERAL_AT
+                offset = found.offset(between)
                 if found.high:
-                    wrong = low is not None and low[0] == found.symbol and low[1] != offset
+                    wrong = low is not None and low[:2] == (found.symbol, found.slot) and low[2] != offset
                 else:
-                    low, wrong = (found.symbol, offset), between > 0 > offset
+                    low, wrong = (found.symbol, found.slot, offset), between > 0 > offset
                 if wrong:
-                    right = between + LITERAL_AT + (low[1] if found.high and low else 0)
+                    right = found.added - offset + (low[2] if found.high and low else 0)
                     yield MOVED.broken(
                         inst,
                         f"the literal stands {between + LITERAL_AT} bytes behind s_getpc_b64, and counts as if it were "

@@ -24,11 +24,16 @@ LITERAL_AT = 4
 
 @dataclass(frozen=True)
 class Distance:
-    """symbol: or `f@gotpcrel32`, its slot; high: the high half; added: to the symbol's address."""
+    """slot: whether it is that of the symbol's slot; high: the high half; added: to the address."""
 
     symbol: str
+    slot: bool
     high: bool
     added: int
+
+    def offset(self, between: int) -> int:
+        """From the symbol or its slot, where so many bytes stand between s_getpc_b64 and the instruction."""
+        return self.added - between - LITERAL_AT
 
 
 def distance(inst: Instruction) -> Distance | None:
@@ -37,7 +42,7 @@ def distance(inst: Instruction) -> Distance | None:
         found = _TEXT.match(operand.text) if isinstance(operand, Symbol) else None
         if found:
             name, slot, half, added = found.groups()
-            return Distance(f"{name}@{slot}" if slot else name, half == "hi", int(added or 0))
+            return Distance(name, bool(slot), half == "hi", int(added or 0))
     return None
 
 

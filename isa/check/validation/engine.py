@@ -28,7 +28,7 @@ from isa.semantics.engine import UNKNOWN, Request, Straight
 from isa.semantics.execute import Bound, bind, run
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.operands import value_type
-from isa.semantics.own_place import LITERAL_AT, distance
+from isa.semantics.own_place import distance
 from isa.semantics.values import DispatchedValue
 
 SGPR0, EXEC_AT, SCC_AT, REGISTERS = 256, regset.bit(EXEC_LO), regset.bit(SCC), 385
@@ -104,7 +104,7 @@ class Engine(Setting, Straight):
         if found is None:
             if inst.desc.name == "s_getpc_b64":
                 low, high = sorted(inst.writes())
-                name = f"line {self.position} of {('the original', 'the rewritten')[self.side]}"
+                name = f"line {self.position} of {self._whose}"
                 at = _Place(self._own(f"low half of where {name} lies"), self._own(f"high half of where {name} lies"))
                 self._place = at
                 self.registers[regset.bit(low)], self.registers[regset.bit(high)] = at.low, at.high
@@ -120,14 +120,18 @@ class Engine(Setting, Straight):
             raise IsaError(f"{found.symbol} is not counted from s_getpc_b64")
         if found.high and (carry is None or carry is not place.carry):
             raise IsaError(f"the halves of {found.symbol} are not added one after the other")
-        base = self._own(f"where {found.symbol} lies", 64)
-        address = self.terms.add(base, self.terms.const(found.added - place.since - LITERAL_AT, 64))
-        place.carry = self._own(f"carry at line {self.position} of {('the original', 'the rewritten')[self.side]}", 1)
+        base = self._own(f"where {found.symbol}{'@gotpcrel32' if found.slot else ''} lies", 64)
+        address = self.terms.add(base, self.terms.const(found.offset(place.since), 64))
+        place.carry = self._own(f"carry at line {self.position} of {self._whose}", 1)
         (written,) = (r for r in inst.writes() if r != SCC)
         half = self.terms.hi(address) if found.high else self.terms.trunc(address)
         self.registers[regset.bit(written)], self.registers[SCC_AT] = half, place.carry
         place.since += size_of(inst)
         return True
+
+    @property
+    def _whose(self) -> str:
+        return ("the original", "the rewritten")[self.side]
 
     def _own(self, name: str, width: int = 32) -> Term:
         return self.terms.unknown(name, width, uniform=True)
@@ -157,7 +161,7 @@ class Engine(Setting, Straight):
         term = self.registers[at]
         if term is None:
             width = 1 if at == SCC_AT else 32
-            name = f"{reg} of {('the original', 'the rewritten')[self.side]}"
+            name = f"{reg} of {self._whose}"
             term = self.terms.unknown(name, width, uniform=not reg.is_vgpr, owner="unread")
         return term
 
