@@ -1,4 +1,4 @@
-"""The GEMM kernels as a product: build them, run them on a card or on the simulated card, check and time them.
+"""Kernels for RDNA3, the ladder's or anyone's: build them, run them on a card or the simulated one, check, time.
 
     >>> import hipgemm
     >>> hipgemm.run("kernel8", n=4096)

@@ -18,32 +18,44 @@ import click
 import hipgemm
 from isa.errors import IsaError, Span, meant
 
-VERBS = {
-    "run": "build a kernel, run it, check its answer",
-    "build": "compile, rewrite, prove, assemble and link, and leave every stage",
-    "opt": "run passes on assembly, with the proof that it still does the same",
-    "cc": "compile as hipcc does, with gfx11 kernels optimised and proved",
-    "bench": "measure the ladder, as a table beside the published one",
-    "timeline": "show what the waves of a kernel do over time, by the cycle model",
-    "trace": "show an instruction trace of a card, beside the model's",
-    "time": "predict how long a kernel takes on a card, and where its cycles go",
-    "report": "show results again, or the whole ladder as a page",
-    "list": "show the ladder",
-    "simulate": "run any hip-python script on the simulated card",
-    "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
-    "lint": "check assembly or a code object for what an assembler does not",
-    "audit": "lint every kernel of libraries, as a page: registers, spills, occupancy, findings by rule",
-    "prove": "show for all data that a kernel computes its product, or where it does not",
-    "diff": "say what changed between two kernels, and whether they do the same",
-    "check": "run a kernel under the sanitizer: registers in flight, races, accesses outside, schedules",
-    "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
-    "explain": "say which kernel sgemm takes for a shape, and why",
-    "calibrate": "find the cycle model's numbers on a card, by small kernels",
-    "lab": "run a small experiment: a table of what decides how fast a kernel is",
-    "cache": "show what is kept between runs, clear it or limit its size",
-    "doctor": "show what was found on this machine, and what is missing",
+SECTIONS = {
+    "Any kernel": {
+        "run": "build a kernel, run it, check its answer",
+        "lint": "check assembly or a code object for what an assembler does not",
+        "check": "run a kernel under the sanitizer: registers in flight, races, accesses outside, schedules",
+        "prove": "show for all data that a kernel does what another does, or computes its product",
+        "diff": "say what changed between two kernels, and whether they do the same",
+        "inspect": "show registers, occupancy, instruction mix and the banks of the main loop",
+        "time": "predict how long a kernel takes on a card, and where its cycles go",
+        "timeline": "show what the waves of a kernel do over time, by the cycle model",
+    },
+    "Rewriting": {
+        "opt": "run passes on assembly or a code object, with the proof that it still does the same",
+        "cc": "compile as hipcc does, with gfx11 kernels optimised and proved",
+        "build": "compile, rewrite, prove, assemble and link, and leave every stage",
+    },
+    "Programs and libraries": {
+        "simulate": "run any program that uses HIP on the simulated card",
+        "audit": "lint every kernel of libraries, as a page: registers, spills, occupancy, findings by rule",
+    },
+    "Matrix products": {
+        "list": "show the ladder",
+        "bench": "measure the ladder, as a table beside the published one",
+        "report": "show results again, or the whole ladder as a page",
+        "explain": "say which kernel sgemm or gemm takes for a shape, and why",
+        "tune": "search the generated kernels for each shape of a file, on the cycle model or on a card",
+    },
+    "Cards": {
+        "lab": "run a small experiment: a table of what decides how fast a kernel is",
+        "calibrate": "find the cycle model's numbers on a card, by small kernels",
+        "trace": "show an instruction trace of a card, beside the model's",
+    },
+    "This machine": {
+        "doctor": "show what was found on this machine, and what is missing",
+        "cache": "show what is kept between runs, clear it or limit its size",
+    },
 }
-
+VERBS = tuple(verb for verbs in SECTIONS.values() for verb in verbs)
 
 _WORDS = "hipgemm.words"
 
@@ -94,7 +106,7 @@ class _Verbs(Reporting, click.Group):
     """Finds a verb in the file of its name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*VERBS]  # `list` is a module of this package
+        return [*VERBS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
@@ -110,11 +122,13 @@ class _Verbs(Reporting, click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([*VERBS.items()])
+        width = max(map(len, VERBS))
+        for name, verbs in SECTIONS.items():
+            with formatter.section(name):
+                formatter.write_dl([(verb.ljust(width), said) for verb, said in verbs.items()])
 
 
 @click.command(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(hipgemm.__version__, prog_name="hipgemm")
 def main() -> None:
-    """fp32 GEMM kernels for RDNA3: compile, rewrite, simulate and check them."""
+    """Kernels for AMD's RDNA3 cards: lint, check, prove, time, rewrite and run them, with or without a card."""

@@ -1,4 +1,4 @@
-"""`hipgemm simulate`: any hip-python script, or any program that uses HIP, on the simulated card."""
+"""`hipgemm simulate`: any program that uses HIP, unmodified, on the simulated card."""
 
 from __future__ import annotations
 
