@@ -145,8 +145,8 @@ def _tiling(kernel: Kernel) -> tuple[Parameters | MatrixParameters, spec_proof.T
             expected="a generated kernel without an epilogue whose C holds its sums: f32, or i32 of i8",
             hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
         )
-    factor = p.factor if isinstance(p, MatrixParameters) else "f32"
-    return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b, factor)
+    factor, group = (p.factor, p.group) if isinstance(p, MatrixParameters) else ("f32", 1)
+    return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b, factor, group)
 
 
 def _plain(p: MatrixParameters) -> bool:
@@ -164,8 +164,7 @@ def generated(
     kernel: Kernel, program: Program, at: Sequence[spec_proof.SymbolicLaunch] = (), *, thorough: bool = False
 ) -> Proof:
     """The proof for a generated kernel; `at`: the launches, if not all that `launches`, `edges`, `far_pieces` and
-    `every` give. thorough: more of the last two, which takes some five times as long. On the matrix units no K is a
-    symbol, and far tiles are always followed."""
+    `every` give. thorough: more of the last two, which takes some five times as long."""
     if at:
         return spec_proof.prove(program, kernel.name, at, whole=False)
     all_k = every(kernel, thorough=thorough)
@@ -174,7 +173,7 @@ def generated(
         kernel.name,
         launches(kernel),
         edges=edges(kernel),
-        far=far_launches(kernel) if thorough or all_k is None else far_pieces(kernel),
+        far=far_launches(kernel) if thorough else far_pieces(kernel),
         every=all_k,
     )
 
@@ -185,12 +184,9 @@ def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     return spec_proof.edges(tiling, _pieces(p))
 
 
-def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK | None:
-    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too.
-    None for the matrix units."""
+def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK:
+    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too."""
     p, tiling = _tiling(kernel)
-    if not isinstance(p, Parameters):
-        return None
     most = LARGEST_TILES if p.stream_k else None
     return spec_proof.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 

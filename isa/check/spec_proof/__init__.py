@@ -11,7 +11,7 @@ instruction as one NumPy operation. What leaves for C is compared with the defin
 
     the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
     alpha * sum, or fma(alpha, sum, beta * C[i,j]);
-    of elements of 16 or 8 bits as matrix units add them (`narrow`), at sizes, edges and far tiles, not for every K;
+    of elements of 16 or 8 bits as matrix units add them (`narrow`);
     where a launch splits K, the sum is that of its pieces' sums, in ascending k.
 
 What is proved, at these sizes, for all contents of the matrices, all alpha and beta, wherever the matrices lie:

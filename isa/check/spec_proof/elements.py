@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from isa.asm.program import Imm, Instruction
-from isa.check.spec_proof import access, pointers
+from isa.check.spec_proof import access, matrix_units, pointers
 from isa.check.spec_proof.affine import LOW_BITS, Longs, Sloped, keys_of
 from isa.check.spec_proof.launch import layout
+from isa.check.spec_proof.narrow import BYTES
 from isa.check.spec_proof.operands import scalar_index
 from isa.check.spec_proof.waves import Fault, Step, Waves
 from isa.registers import Reg
@@ -36,7 +37,10 @@ def follow(inst: Instruction, step: Step) -> Step:
             if where is not None and (w.mask is None or w.mask.any()):
                 kind, offset = where(w)
                 if kind in ("A", "B"):
-                    _check_load(w, inst, kind, offset.astype(np.int64), len(targets))
+                    element = BYTES[w.launches[0].factor]
+                    half = matrix_units.half_load(inst.mnemonic)
+                    bytes_ = half[1] if half else 4 * len(targets)
+                    _check_load(w, inst, kind, offset.astype(np.int64), bytes_, element)
                 elif some or kind != "C":
                     raise refused()
             step(w)
@@ -72,8 +76,8 @@ def _scalar_load(inst: Instruction) -> Callable[[Sloped], None]:
     return give
 
 
-def _check_load(w: Sloped, inst: Instruction, matrix: str, offset: Longs, count: int) -> None:
-    """Each element goes with the symbols as it should, and stays inside of the matrix."""
+def _check_load(w: Sloped, inst: Instruction, matrix: str, offset: Longs, bytes_: int, element: int) -> None:
+    """element: bytes of one. Each element goes with the symbols as it should, and stays inside of the matrix."""
     address, base = inst.operands[1:]
     if not (isinstance(base, Reg) and isinstance(address, Reg) and address.count == 1):
         raise Fault("every", f"{inst} has its address in VGPRs", refused=True)
@@ -90,15 +94,16 @@ def _check_load(w: Sloped, inst: Instruction, matrix: str, offset: Longs, count:
     grown = np.einsum("csw,s->cw", corners, size[:, 0, 0])[..., None]
     along = w.launches[0].trans_b if matrix == "B" else not w.launches[0].trans_a
     across = n if matrix == "B" else m
-    for i in range(count):
-        at = (offset >> 2) + i
+    whole = (offset % element == 0) & (bytes_ % element == 0)
+    for i in range(max(1, bytes_ // element)):
+        at = offset // element + i
         if along:
             inner, outer = at % k, at // k
-            wanted = 4 * (outer * size + step)
+            wanted = element * (outer * size + step)
         else:
             inner = at // across
-            wanted = 4 * across * step
-        good = (slopes == wanted).all(axis=0) & (inner + moved >= 0).all(axis=0)
+            wanted = element * across * step
+        good = whole & (slopes == wanted).all(axis=0) & (inner + moved >= 0).all(axis=0)
         good &= (inner + moved < k + grown).all(axis=0)
         if not (good | ~active).all():
             bad = tuple(int(x[0]) for x in np.nonzero(~good & active))

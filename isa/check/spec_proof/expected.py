@@ -11,7 +11,7 @@ third) and so on.
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 
 import numpy as np
@@ -34,9 +34,9 @@ def matrix(launch: SymbolicLaunch) -> Names:
         here = _slice(rows, launch.rows), _slice(columns, launch.columns)
         pieces = launch.split.pieces(i, j, launch.n, launch.k) if launch.split else [(0, launch.k)]
         if launch.narrow:
-            sums = [products(launch.factor, a[:, here[0]], b[:, :, here[1]])]
+            sums = [products(launch, a[:, here[0]], b[:, :, here[1]])]
         else:
-            sums = [chain(a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
+            sums = [products(launch, a[:, here[0], first:end], b[:, first:end, here[1]]) for first, end in pieces]
         total[:, here[0], here[1]] = reduce(add, sums)
     return stored(launch, total)
 
@@ -59,17 +59,11 @@ def stored(launch: SymbolicLaunch, total: Names) -> Names:
     return fma(alpha, total, mul(beta, launch.elements()["C"])) if launch.beta == "any" else mul(alpha, total)
 
 
-def products(factor: str, a: Names, b: Names) -> Names:
-    """The same of words of narrow elements (`narrow`), as matrix units add them."""
-    total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64)
-    for step in range(a.shape[2]):
-        total = dot(factor, a[:, :, step, None], b[:, step, None, :], total)
-    return total
-
-
-def chain(a: Names, b: Names, start: Names | None = None) -> Names:
-    """The names of the products' sums, (2, rows, columns), from 0 or what `start` names."""
+def products(launch: SymbolicLaunch, a: Names, b: Names, start: Names | None = None) -> Names:
+    """The names of the products' sums, (2, rows, columns), from 0 or what `start` names; of narrow elements (`narrow`)
+    as matrix units add them."""
     total = np.zeros((2, a.shape[1], b.shape[2]), np.uint64) if start is None else start
+    add_product = partial(dot, launch.factor) if launch.narrow else fma
     for step in range(a.shape[2]):
-        total = fma(a[:, :, step, None], b[:, step, None, :], total)
+        total = add_product(a[:, :, step, None], b[:, step, None, :], total)
     return total

@@ -53,7 +53,7 @@ from isa.check.spec_proof import settings
 from isa.check.spec_proof.affine import SCC_KEY, Domain, Longs, Sloped
 from isa.check.spec_proof.affine_transfer import follow, follow_run
 from isa.check.spec_proof.alu import base_name
-from isa.check.spec_proof.expected import chain, stored
+from isa.check.spec_proof.expected import products, stored
 from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.launch import SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.loop_invariant import Arrival, Head, find, is_whole, registers
@@ -69,7 +69,7 @@ _WAVES = 256
 _ROUNDS = 5
 _SUMS = 32
 """The tag of S[i,j], see names.leaves."""
-_FLOATS = frozenset(("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_add_f32"))
+_FLOATS = ("v_fmac_f32", "v_fma_f32", "v_mul_f32", "v_add_f32", "v_wmma_")
 _ONE_POINT = np.zeros((1, 3), np.int64)
 
 
@@ -201,13 +201,13 @@ class _Induction:
 
     def _added(self, left: int, blocks: int, start: Names | None) -> list[Names]:
         """The definition's sums over the first K blocks of launches that have `left` more than one, from S or 0."""
-        steps = slice(0, self.depth * blocks)
         found, at = [], 0
         for launch in self._at_first(left):
             shape, elements = launch.finished.shape, launch.elements()
+            steps = slice(0, self.depth * blocks // launch.elements_of_name)
             size = shape[0] * shape[1]
             before = None if start is None else start[:, at : at + size].reshape(2, *shape)
-            found.append(chain(elements["A"][:, :, steps], elements["B"][:, steps], before))
+            found.append(products(launch, elements["A"][:, :, steps], elements["B"][:, steps], before))
             at += size
         return found
 
@@ -303,7 +303,7 @@ def _loop(code: DecodedKernel) -> tuple[int, frozenset[int]]:
 
 
 def _adds_product(inst: Instruction) -> bool:
-    return base_name(inst.mnemonic) in ("v_fmac_f32", "v_fma_f32")
+    return base_name(inst.mnemonic).startswith(("v_fmac_f32", "v_fma_f32", "v_wmma_"))
 
 
 def _following(code: DecodedKernel) -> DecodedKernel:
@@ -325,7 +325,7 @@ def _without_floats(code: DecodedKernel) -> DecodedKernel:
     def dull(position: int) -> bool:
         inst = code.place(position)
         return inst.mnemonic.startswith(("ds_", "global_load")) or all(
-            base_name(half.mnemonic) in _FLOATS for half in inst.halves
+            base_name(half.mnemonic).startswith(_FLOATS) for half in inst.halves
         )
 
     return DecodedKernel(

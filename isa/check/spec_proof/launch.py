@@ -119,6 +119,11 @@ class SymbolicLaunch:
         """Elements of A and B are less than a dword."""
         return BYTES[self.factor] < 4
 
+    @property
+    def elements_of_name(self) -> int:
+        """Elements of A and B that one name stands for."""
+        return 4 // BYTES[self.factor]
+
     def narrow_matrix(self, matrix: str) -> NarrowMatrix:
         """A or B, whose elements are less than a dword."""
         if matrix == "A":

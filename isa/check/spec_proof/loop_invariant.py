@@ -132,6 +132,9 @@ class Head:
                 line, k = self.line[groups][here], self.k[groups][here] + shift
                 if (k >= launch.k).any():
                     raise Fault("every", "LDS holds elements after the last K block", refused=True)
+                if launch.narrow:
+                    found[:, groups][:, here] = launch.narrow_matrix(name).word(line, k)
+                    continue
                 index = k * len(launch.columns) + line if number else line * launch.k + k
                 names = leaves(ELEMENTS[name], int(index.max(initial=0)) + 1)[:, np.maximum(index, 0)]
                 found[:, groups][:, here] = np.where(k >= 0, names, np.uint64(0))
@@ -205,12 +208,18 @@ def find(table: Names, names: Names) -> Indices:
 
 
 def _elements(lds: Names, launches: Sequence[SymbolicLaunch]) -> tuple[Indices, Indices, Indices]:
-    """Of each dword of LDS: its matrix, row of A or column of B, and k."""
+    """Of each dword of LDS: its matrix, row of A or column of B, and k, of narrow elements that of the first."""
     matrix = np.full(lds.shape[1:], -1, np.int64)
     line, k = np.zeros_like(matrix), np.zeros_like(matrix)
     for launch, groups in _groups(launches):
-        elements = launch.elements()
+        elements = {} if launch.narrow else launch.elements()
         for number, name in enumerate("AB"):
+            if launch.narrow:
+                mine = launch.narrow_matrix(name).find(lds[:, groups])
+                there = mine[0] >= 0
+                matrix[groups][there] = number
+                line[groups][there], k[groups][there] = mine[0][there], mine[1][there]
+                continue
             at = find(elements[name].reshape(2, -1), lds[:, groups])
             there = at >= 0
             matrix[groups][there] = number

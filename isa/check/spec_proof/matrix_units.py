@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from isa.asm.program import Instruction
 from isa.check.spec_proof import narrow
+from isa.check.spec_proof.launch import OPEN
 from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.narrow import Bytes
 from isa.check.spec_proof.operands import lanes, plain, refused, vgpr
@@ -78,6 +79,8 @@ def load(
 def _bytes(w: Waves, names: Names, what: str) -> Bytes:
     """Of a register in the active lanes; Fault where they are not known one by one."""
     found, known = narrow.unpacked(names)
+    open_ = (names == OPEN.reshape(2, *[1] * (names.ndim - 1))).all(axis=0)
+    found, known = np.where(open_, np.uint64(narrow.UNKNOWN), found), known | open_
     known = np.broadcast_to(known, np.broadcast_shapes(known.shape, (len(w.numbers), LANES)))
     if not (known | ~w.active(known.shape)).all():
         bad = tuple(int(i[0]) for i in np.nonzero(~known & w.active(known.shape)))

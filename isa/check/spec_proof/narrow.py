@@ -29,8 +29,8 @@ BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1}
 Bytes = NDArray[np.uint64]
 """Numbers of bytes, (4, ...) of words or (bytes, ...) of memory."""
 _CONSTANTS, _B = 256, 1 << 27
-_ELSEWHERE = _B - 1
-"""Stands for all bytes that are not held (`launch.Part`)."""
+_ELSEWHERE, UNKNOWN = _B - 1, _B - 2
+"""Stand for all bytes that are not held (`launch.Part`), and that are not known for every K (`launch.OPEN`)."""
 _KINDS = dict(zip(BYTES, leaves(3, len(BYTES)).T, strict=True))
 _TAG = np.uint64(0xA5)
 _28, _32, _56 = np.uint64(28), np.uint64(32), np.uint64(56)
@@ -112,7 +112,7 @@ class NarrowMatrix:
     @staticmethod
     def of(matrix: str, lines: int, held: range, k: int, factor: str, along_k: bool) -> NarrowMatrix:
         first, element = _CONSTANTS if matrix == "A" else _B, BYTES[factor]
-        assert len(held) * k * element < _ELSEWHERE - _CONSTANTS
+        assert len(held) * k * element < UNKNOWN - _CONSTANTS
         return NarrowMatrix(first, lines, held, k, element, along_k)
 
     @property
@@ -134,6 +134,24 @@ class NarrowMatrix:
         outer, inner = np.divmod(number, max(1, self.k if self.along_k else self.lines))
         line, k = (outer, inner) if self.along_k else (inner, outer)
         return self._number(line, k, byte)
+
+    def find(self, names: Names) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of words that lie along k: the line, counted among those that are held, and k of the first element; -1 for
+        other words."""
+        found, _ = unpacked(names)
+        place = found.astype(np.int64) - self.first
+        line, byte = np.divmod(place[0], max(1, self.k * self.element))
+        good = (place == place[0] + np.arange(4).reshape(4, *[1] * (place.ndim - 1))).all(axis=0)
+        good &= (line >= 0) & (line < len(self.held)) & (byte % self.element == 0)
+        good &= (names[1] != 0) & (byte + 4 <= self.k * self.element)
+        return np.where(good, line, -1), np.where(good, byte // self.element, -1)
+
+    def word(self, line: NDArray[np.int64], k: NDArray[np.int64]) -> Names:
+        """The names of words that `find` says this of; what lies before the first k is 0."""
+        byte = np.arange(4).reshape(4, *[1] * line.ndim)
+        at = k + byte // self.element
+        numbers = self._number(line + self.held.start, at, byte % self.element)
+        return packed(np.where(at < 0, np.uint64(0), numbers))
 
     def _number(self, line: NDArray[np.int64], k: NDArray[np.int64], byte: NDArray[np.int64]) -> Bytes:
         number = self.first + ((line - self.held.start) * self.k + k) * self.element + byte

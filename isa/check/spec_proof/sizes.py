@@ -25,7 +25,11 @@ from isa.check.spec_proof.launch import LADDER, Beta, Order, Part, Split, Symbol
 
 @dataclass(frozen=True)
 class Tiling:
-    """A workgroup of `threads` computes rows x columns of C, `depth` steps of k at a time; see Launch for the rest."""
+    """A workgroup of `threads` computes rows x columns of C, `depth` steps of k at a time; see Launch for the rest.
+
+    group: workgroups, in the order of x, then y, go down so many rows of tiles before they go on to the next column;
+    those whose group would reach beyond C have their own x and y.
+    """
 
     rows: int
     columns: int
@@ -34,6 +38,14 @@ class Tiling:
     trans_a: bool = False
     trans_b: bool = False
     factor: str = "f32"
+    group: int = 1
+
+    def workgroup(self, row: int, column: int, m: int, n: int) -> int:
+        """The number of the workgroup that has a tile."""
+        across, first = -(-n // self.columns), row - row % self.group
+        if (first + self.group - 1) * self.rows >= m:
+            return row * across + column
+        return first * across + column * self.group + row % self.group
 
 
 @dataclass(frozen=True)
@@ -84,8 +96,8 @@ def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[SymbolicLaunch, ...]
     blocks and a term of C; and at one edge only, with each number of rows or of columns. There K is 0, so that no sums
     need be followed, and there is no term of C: both sides of the epilogue.
 
-    At the corner no bit of the number of rows goes with a bit of that of columns. Of narrow elements, for which no K is
-    a symbol, the first of two K blocks lacks each number of steps there."""
+    At the corner no bit of the number of rows goes with a bit of that of columns. Of narrow elements, whose first loads
+    are made one by one where it is not whole, the first of two K blocks lacks each number of steps there."""
     columns = Random(1).sample(range(p.columns), p.columns)
     corners = [(i % p.rows + 1, columns[i % p.columns] + 1) for i in range(max(p.rows, p.columns))]
     lower = [(i, p.columns) for i in range(1, p.rows)]
@@ -179,8 +191,8 @@ def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int,
     launch = _dealt(p, pieces, m, n, k, beta)
     rows = range(row * p.rows, min(m, (row + 1) * p.rows))
     columns = range(column * p.columns, min(n, (column + 1) * p.columns))
-    number = row * -(-n // p.columns) + column
-    return replace(launch, part=Part(f"tile ({column}, {row})", (number,), rows, columns, (rows, columns)))
+    groups = (p.workgroup(row, column, m, n),)
+    return replace(launch, part=Part(f"tile ({column}, {row})", groups, rows, columns, (rows, columns)))
 
 
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:

@@ -52,12 +52,40 @@ def test_it_is_proved(name: str) -> None:
     assert "all branches went both ways" in proof.statement
 
 
-def test_edges_and_far_tiles() -> None:
-    kernel = rung(name_of(SMALL))
-    proof = proving.generated(kernel, parse(text(SMALL)))
+@pytest.mark.parametrize(
+    "name", [name if name == "nn" else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS]
+)
+def test_edges_and_every_k(name: str) -> None:
+    p = VARIANTS[name]
+    proof = proving.generated(rung(name_of(p)), parse(text(p)))
     assert proof.proved, str(proof)
-    assert "tiles of launches up to" in proof.statement
+    assert f"for every K from 1 to {p.largest[2]} at M x N of 65 x 67, 64 x 64, 63 x 64 and in " in str(proof)
     assert "1 to 64 rows and 1 to 64 columns" in proof.statement
+
+
+COUNTS = {
+    "8 bits": (r"s_lshr_b32 s19, s19, 5\n", r"\g<0>\ts_and_b32 s19, s19, 255\n", "masks bits that depend on K"),
+    "a field": (r"s_lshr_b32 s19, s19, 5\n", "s_bfe_u32 s19, s19, 0x140005\n", "s19 depends on what is not known"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_what_is_wrong_at_a_large_k_only_is_not_proved(name: str) -> None:
+    pattern, new, why = COUNTS[name]
+    kernel, changed = rung(name_of(SMALL)), re.sub(pattern, new, text(SMALL))
+    assert quick(SMALL, changed).proved
+    proof = prove(parse(changed, "gemm.s"), kernel.name, proving.launches(kernel), every=proving.every(kernel))
+    assert proof.verdict == "unproven"
+    assert "for every K it cannot be shown" in proof.statement
+    assert why in proof.statement
+    assert "gemm.s:13" in proof.statement
+
+
+def test_a_far_tile_is_that_of_the_workgroup_which_has_it() -> None:
+    p = VARIANTS["tn in groups"]
+    kernel = rung(name_of(p))
+    proof = prove(parse(text(p)), kernel.name, proving.far_launches(kernel), whole=False)
+    assert proof.proved, str(proof)
 
 
 FAULTS = {
@@ -91,8 +119,9 @@ def test_a_lost_high_half_shows_in_a_far_tile() -> None:
     lost = before.replace("s_mul_hi_u32 s29, s17, s14", "s_mov_b32 s29, 0", 1)
     assert lost != before
     assert quick(SMALL, lost).proved
-    proof = proving.generated(kernel, parse(lost))
-    assert proof.verdict == "different"
+    assert prove(parse(lost), kernel.name, proving.far_launches(kernel), whole=False).verdict == "different"
+    proof = prove(parse(lost), kernel.name, proving.launches(kernel), every=proving.every(kernel))
+    assert "halves that do not belong together" in proof.statement
 
 
 def test_each_number_of_steps_that_the_first_block_lacks_counts() -> None:
