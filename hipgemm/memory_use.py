@@ -12,7 +12,7 @@ A pad is sought thus: the lanes of the costliest access that meet in a bank are 
 them is taken as the length of a row, 1 to 8 dwords are added to each row, and the first number that leaves no conflict
 by the same phases and banks (`isa.timing.coalescing`) is the answer.
 
-Limits: the recorded workgroup stands for all; operations are counted for all 32 lanes of a wave, however few are on.
+Limits: the recorded workgroup stands for all; operations are counted for all lanes of a wave, however few are on.
 """
 
 from __future__ import annotations
@@ -148,8 +148,9 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
     touched = np.bincount(places, sectors, minlength=len(cfg)) * engine_abi.SECTOR
     accesses, cycles = _lds(ready)
     inside: dict[int, int] = {b: k for k, loop in enumerate(cfg.loops) for b in sorted(loop.blocks)}  # innermost last
-    done = np.array([operations(inst) for inst in cfg.instructions])
-    free = np.array([_free(inst) for inst in cfg.instructions])
+    lanes = ready.trace.wave.lanes
+    done = np.array([operations(i) * (_LANES if on_matrix_units(i) else lanes) for i in cfg.instructions])
+    free = np.array([_free(inst, lanes) for inst in cfg.instructions])
     stores = code.kind == engine_abi.STORE
     for k in (*range(len(cfg.loops)), None):
         blocks = [b for b in range(len(cfg.blocks)) if inside.get(b) == k]
@@ -165,7 +166,7 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
             float(count.sum()) / waves,
             float(touched[rows][~stores[rows]].sum()) * workgroups,
             float(touched[rows][stores[rows]].sum()) * workgroups,
-            float((done[rows] * count).sum()) * _LANES * workgroups,
+            float((done[rows] * count).sum()) * workgroups,
             int(cycles[rows].sum()),
             int(np.maximum(cycles[rows] - free[rows] * accesses[rows], 0).sum()),
         )
@@ -195,21 +196,21 @@ def _dwords(inst: Instruction) -> int:
     return width(inst.desc.access.element) if inst.desc.access else 0
 
 
-def _free(inst: Instruction) -> int:
+def _free(inst: Instruction, lanes: int) -> int:
     """Cycles of an LDS access of all lanes without conflicts; 0 where it is none."""
     from isa.timing.coalescing import PHASES
 
     access = inst.desc.access
     if access is None or access.space != "lds":
         return 0
-    return _LANES // PHASES[_dwords(inst)][0] * (2 if access.pair else 1)
+    return lanes // PHASES[_dwords(inst)][0] * (2 if access.pair else 1)
 
 
 def _conflicts(ready: Prepared, names: Sequence[str]) -> Iterator[Conflict]:
     accesses, cycles = _lds(ready)
     for i, (addresses, mask) in sorted(ready.trace.costliest.items()):
         inst = ready.cfg.instructions[i]
-        free = _free(inst)
+        free = _free(inst, ready.trace.wave.lanes)
         if free and cycles[i] > free * accesses[i]:
             row, pad = _mended(addresses, mask, _dwords(inst))
             yield Conflict(names[i], str(inst), int(accesses[i]), float(cycles[i] / accesses[i]), free, row, pad)

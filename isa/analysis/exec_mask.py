@@ -15,7 +15,8 @@ any nesting:
 
 What an instruction does to masks is not written down here again: its body from `isa.instructions` is run on symbolic
 values, which keep `&`, `|`, `^`, `~` of registers and constants and forget all else. At a join a pair holds where it
-holds on all paths. Masks are 32 bit (wave32); EXEC_HI is left out.
+holds on all paths. In wave32 masks have 32 bits, and EXEC_HI is left out; in wave64 they are pairs of SGPRs, known by
+the lower one, and a write of either is one of the mask.
 
 Sources: RDNA3 ISA guide 3.3 (EXEC), 16.3 (S_*_SAVEEXEC); LLVM SILowerControlFlow.cpp for the patterns.
 """
@@ -122,9 +123,10 @@ def forward(change: str, on: int, off: int) -> tuple[int, int]:
     return {"narrows": (on, both), "widens": (both, off), "any": (both, both)}[change]
 
 
-def analyse(cfg: Cfg) -> ExecMask:
-    """Where EXEC is known to be full. A mask that the symbolic values cannot follow counts as unknown."""
-    masks = effects(cfg)
+def analyse(cfg: Cfg, lanes: int = 32) -> ExecMask:
+    """Where EXEC is known to be full. A mask that the symbolic values cannot follow counts as unknown. lanes: of a
+    wave."""
+    masks = effects(cfg, lanes)
     full = [False] * len(cfg)
 
     def through(block: Block, pairs: _Pairs) -> _Pairs:
@@ -137,33 +139,35 @@ def analyse(cfg: Cfg) -> ExecMask:
     return ExecMask(tuple(full), tuple(_change(e) for e in masks))
 
 
-def effects(cfg: Cfg) -> list[dict[int, Mask] | None]:
+def effects(cfg: Cfg, lanes: int = 32) -> list[dict[int, Mask] | None]:
     """For each position the scalar registers that it writes (`regset`) and their new masks; None where it writes
-    none."""
+    none. lanes: of a wave."""
     scalars = regset.SCALARS & ~regset.mask([SCC])
-    return [_effects(inst) if d & scalars else None for inst, d in zip(cfg.instructions, cfg.defs, strict=True)]
+    return [_effects(inst, lanes) if d & scalars else None for inst, d in zip(cfg.instructions, cfg.defs, strict=True)]
 
 
-def _effects(inst: Instruction) -> dict[int, Mask]:
+def _effects(inst: Instruction, lanes: int) -> dict[int, Mask]:
     """Scalar register that an instruction writes -> its new mask."""
+    words = lanes // 32
     written = [r for r in inst.writes() if r.file == "s"]
-    forgotten = {regset.bit(r): Mask("?") for r in written}
+    forgotten = {regset.bit(r) // words * words: Mask("?") for r in written}
     body, desc = inst.desc.body, inst.desc
-    if desc.exec_masked and any(regset.bit(r) == _EXEC for r in written):
+    if desc.exec_masked and _EXEC in forgotten:
         forgotten[_EXEC] = Mask("and", Mask("reg", _EXEC), Mask("?"))
-    if body is None or inst.pair is not None or desc.access is not None or any(r.index == 127 for r in written):
+    other = words == 1 and any(r.index == 127 for r in written)
+    if body is None or inst.pair is not None or desc.access is not None or other:
         return forgotten
     arguments: list[Any] = []
     outputs: list[Reg | None] = []
     for role, operand in desc.roles_of(inst):
         if role.read and role.kind != "l":
-            arguments.append(operand_mask(operand))
+            arguments.append(operand_mask(operand, words))
         if role.written:
-            outputs.append(operand if isinstance(operand, Reg) and operand.count == 1 else None)
+            outputs.append(operand if isinstance(operand, Reg) and operand.count == words else None)
     for name in desc.implicit_reads:
-        arguments.append(operand_mask(IMPLICIT.get(name)))
+        arguments.append(operand_mask(_implicit(name, desc.is_vector and words == 2), words))
     arguments += [0] * len(desc.fields)
-    outputs += [IMPLICIT.get(name) for name in desc.implicit_writes]
+    outputs += [_implicit(name, desc.is_vector and words == 2) for name in desc.implicit_writes]
     try:
         result = body(*arguments)
     except (TypeError, ValueError, AttributeError, KeyError, NotImplementedError):
@@ -171,16 +175,21 @@ def _effects(inst: Instruction) -> dict[int, Mask]:
         return forgotten
     values = result if isinstance(result, tuple) else (result,)
     for reg, value in zip(outputs, values, strict=False):
-        if reg is not None and reg.file == "s" and reg.count == 1 and not reg.is_null:
+        if reg is not None and reg.file == "s" and reg.count == words and not reg.is_null:
             # A vector comparison gives 0 for lanes that are off.
-            lanes = _mask(value)
-            forgotten[regset.bit(reg)] = Mask("and", Mask("reg", _EXEC), lanes) if desc.exec_masked else lanes
+            mask = _mask(value)
+            forgotten[regset.bit(reg)] = Mask("and", Mask("reg", _EXEC), mask) if desc.exec_masked else mask
     return forgotten
 
 
-def operand_mask(operand: object) -> Mask:
-    """The mask that an operand holds."""
-    if isinstance(operand, Reg) and operand.file == "s" and operand.count == 1:
+def _implicit(name: str, pair: bool) -> Reg | None:
+    """A register that is not written out; pair: a lane mask is one of two words."""
+    return IMPLICIT.get(f"{name}64" if pair and f"{name}64" in IMPLICIT else name)
+
+
+def operand_mask(operand: object, words: int = 1) -> Mask:
+    """The mask that an operand holds. words: of a lane mask."""
+    if isinstance(operand, Reg) and operand.file == "s" and operand.count == words:
         return Mask("reg", regset.bit(operand))
     if isinstance(operand, Imm) and isinstance(operand.value, int):
         return _mask(operand.value)

@@ -43,12 +43,16 @@ def sectors(addresses: np.ndarray, masks: np.ndarray, nbytes: int, period: int =
     return counts, out[:total].copy()
 
 
-def scratch_sectors(addresses: np.ndarray, masks: np.ndarray, dwords: int) -> tuple[np.ndarray, np.ndarray]:
-    """As `sectors`, for scratch: int64[n, 32] are offsets in each lane's own frame, `dwords` a lane.
+def scratch_sectors(
+    addresses: np.ndarray, masks: np.ndarray, dwords: int, halves: int = 1, half: np.ndarray | int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `sectors`, for scratch: int64[n, 32] are offsets in each lane's own frame, `dwords` a lane. half: whose lanes
+    these are, of the halves of a wave; of each access, or of all.
 
-    The same dword of all 32 lanes lies together (LLVM AMDGPUUsage, "Address Spaces": private memory is interleaved by
-    dword), so that a dword is a line of 128 bytes and a wide access as many lines. Sectors ascend within each dword."""
+    The same dword of all lanes of a wave lies together (LLVM AMDGPUUsage, "Address Spaces": private memory is
+    interleaved by dword), so that a dword of 32 lanes is a line of 128 bytes and a wide access as many lines. Sectors
+    ascend within each dword."""
     first = (addresses >> 2)[:, None, :] + np.arange(dwords)[None, :, None]
-    swizzled = (first * 32 + np.arange(32)) * 4
+    swizzled = ((first * halves + np.reshape(half, (-1, 1, 1))) * 32 + np.arange(32)) * 4
     counts, flat = sectors(swizzled.reshape(-1, 32), np.repeat(masks, dwords), 4)
     return counts.reshape(-1, dwords).sum(axis=1), flat

@@ -27,6 +27,7 @@ from isa.semantics.waits import parse_wait
 from isa.timing import bank_rules, engine_abi
 from isa.timing.engine_abi import Code
 from isa.timing.scheduling_classes import Cost, cost
+from isa.timing.wave64 import WAVE32, Wave, issues
 
 _COUNTERS = ("vmcnt", "lgkmcnt", "vscnt")
 _CODE_LINE = 64
@@ -40,14 +41,14 @@ def number_of(reg: Reg) -> int:
     return engine_abi.SCC if reg.file == "scc" else engine_abi.VGPRS + reg.index
 
 
-def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT) -> Code:
+def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.DEFAULT, wave: Wave = WAVE32) -> Code:
     """The static arrays of a kernel. IsaError for an instruction that nobody described, or timed."""
     insts = cfg.instructions
     n = len(insts)
     rule = bank_rules.RULES[bank_rule]
     costs = [cost(inst) for inst in insts]
     kind = np.array([_kind(inst, c) for inst, c in zip(insts, costs, strict=True)], np.int64)
-    passes, latency, path = _costs(insts, numbers)
+    passes, latency, path = _costs(insts, numbers, wave)
     bank_reuse, bank_cold = np.zeros(n, np.int64), np.zeros(n, np.int64)
     wait = np.full((n, 3), -1, np.int64)
     delay = np.zeros((n, 4), np.int64)
@@ -63,9 +64,9 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
         elif kind[i] == engine_abi.SMEM:
             value[i] = engine_abi.CLAUSED if i in claused else 0
         elif kind[i] == engine_abi.LDS_EXCHANGE:
-            dwords[i], counter[i] = 1, _COUNTERS.index(inst.counters[0])
+            dwords[i], counter[i] = issues(inst, wave), _COUNTERS.index(inst.counters[0])
         elif inst.desc.access is not None:
-            dwords[i] = _dwords(inst.desc.access)
+            dwords[i] = _dwords(inst.desc.access) * issues(inst, wave)
             counter[i] = _COUNTERS.index(inst.counters[0]) if inst.counters else 0
             private[i] = inst.desc.access.space == "scratch"
             value[i] = engine_abi.ATOMIC if inst.desc.access.kind == "atomic" else 0
@@ -105,24 +106,28 @@ def decode(cfg: Cfg, numbers: Mapping[str, float], bank_rule: str = bank_rules.D
     )
 
 
-def repriced(code: Code, cfg: Cfg, numbers: Mapping[str, float]) -> Code:
+def repriced(code: Code, cfg: Cfg, numbers: Mapping[str, float], wave: Wave = WAVE32) -> Code:
     """The same with other machine numbers."""
-    passes, latency, path = _costs(cfg.instructions, numbers)
+    passes, latency, path = _costs(cfg.instructions, numbers, wave)
     return code._replace(passes=passes, latency=latency, path=path)
 
 
-def _costs(insts: Sequence[Instruction], numbers: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _costs(
+    insts: Sequence[Instruction], numbers: Mapping[str, float], wave: Wave
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(passes, latency, path): all that depends on machine numbers. latency: of a result after the first pass."""
     passes, latency, path = (np.zeros(len(insts), np.int64) for _ in range(3))
     for i, inst in enumerate(insts):
         if inst.desc.is_valu:
             found = cost(inst)
             passes[i] = round(numbers[found.passes])
+            if issues(inst, wave) == 2:
+                passes[i] += round(numbers["trans_unit_cycles" if inst.desc.sched == "trans" else found.passes])
             latency[i] = round(numbers[found.latency] - numbers[found.passes] + 1)
         elif inst.desc.access is not None:
-            path[i] = _path(inst, inst.desc.access, numbers)
+            path[i] = _path(inst, inst.desc.access, numbers) * issues(inst, wave)
         elif inst.desc.sched == "lds_exchange":
-            path[i] = round(numbers["path_lds_load"])
+            path[i] = round(numbers["path_lds_load"]) * issues(inst, wave)
     return passes, latency, path
 
 

@@ -15,7 +15,8 @@ import numpy as np
 from isa.analysis.cfg import Block
 from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.registers import EXEC_LO
+from isa.registers import EXEC_LO, VGPR_LIMIT
+from isa.semantics import wave64
 from isa.semantics.engine import Request
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
@@ -38,10 +39,13 @@ class Followed(NamedTuple):
 
 
 class Emitter:
-    """The engine of `isa.semantics.execute` that writes NumPy source for one block. lds: whether LDS accesses count."""
+    """The engine of `isa.semantics.execute` that writes NumPy source for one block. lds: whether LDS accesses count;
+    lanes: of a wave. In one of 64 (`isa.semantics.wave64`) each half's accesses have places of their own, one after the
+    other, and the upper half's VGPRs stand 256 further."""
 
-    def __init__(self, part: Slice, lds: bool = True) -> None:
+    def __init__(self, part: Slice, lds: bool = True, lanes: int = 32) -> None:
         self.lds = lds
+        self.lanes, self.half = lanes, 0
         self.mode = FloatMode.of(0xF0)
         self.code = arrays.Statements()
         self.part = part
@@ -60,10 +64,10 @@ class Emitter:
             inst = insts[i]
             if i in self.part.accesses:
                 self.position, self.discard = i, i not in self.part.needed
-                execute(self, inst)
+                self._execute(inst)
             elif i in self.part.needed or (inst.desc.effect == "branch" and i not in self.part.polling):
                 self.position, self.discard = i, False
-                execute(self, self.part.needed.get(i, inst))
+                self._execute(self.part.needed.get(i, inst))
         lines = self.code.lines
         for name in sorted(self.written):
             lines.append(f"{name} = {self._last(name)}")
@@ -82,6 +86,13 @@ class Emitter:
             lambda v, s, f, c, load, a, m: body(v, s, f, c, constants, load, a, m), np.array(self.positions, np.int64)
         )
 
+    def _execute(self, inst: Instruction) -> None:
+        if self.lanes == 32:
+            execute(self, inst)
+            return
+        for step in wave64.steps(inst):
+            step(self)
+
     def _last(self, name: str) -> str:
         file, number = name[0], name[2:-1]
         if file == "C":
@@ -94,15 +105,16 @@ class Emitter:
         return self.code.constant(type_, number)
 
     def lane_ids(self) -> ArrayValue:
-        return ArrayValue(self.code, "u32", "LANES")
+        return ArrayValue(self.code, "u32", "LANES" if not self.half else "(LANES + ONE * 32)")
 
     def exec_mask(self) -> Value | None:
         if self.part.full[self.position]:
             return None
-        return self.read_sgpr(EXEC_LO.index).lanes()
+        return self.read_sgpr(EXEC_LO.index + self.half).lanes()
 
     def read_vgpr(self, index: int, relative: Value | None = None) -> ArrayValue:
         self._no_relative(relative)
+        index += VGPR_LIMIT * self.half
         if index not in self.vgprs:
             self.vgprs[index] = ArrayValue(self.code, "u32", f"V[{index}]")
         return self.vgprs[index]
@@ -114,6 +126,7 @@ class Emitter:
         if mask is not None:
             old = self.read_vgpr(index)
             value = self.code.value("u32", f"np.where({mask.text}, {value.text}, {old.text})")
+        index += VGPR_LIMIT * self.half
         self.vgprs[index] = self._kept(value)
         self.written.add(f"V[{index}]")
 
@@ -165,17 +178,21 @@ class Emitter:
         self._record(at)
         if self.discard:
             return (self.constant("u32", 0),) * at.words
-        return tuple(self.code.value("u32", f"F.get({slot}, LANES)") for slot in self.part.slots[self.position])
+        return tuple(self.code.value("u32", f"F.get({slot}, LANES)") for slot in self._slots())
 
     def store(self, at: Request[ArrayValue], values: tuple[ArrayValue, ...]) -> None:
         self._record(at)
         if self.discard:
             return
-        for slot, value in zip(self.part.slots[self.position], values, strict=True):
+        for slot, value in zip(self._slots(), values, strict=True):
             text = value.text
             if at.mask is not None:
                 text = f"np.where({at.mask.text}, {text}, F.get({slot}, LANES))"
             self.code.lines.append(f"F[{slot}] = {text}")
+
+    def _slots(self) -> list[tuple[int, int]]:
+        """Where the half's frame keeps them."""
+        return [(slot, self.half) for slot in self.part.slots[self.position]]
 
     def atomic(self, at: Request[ArrayValue], *rest: object) -> ArrayValue:
         self._record(at)

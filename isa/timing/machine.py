@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from isa.timing.cards import Card
 from isa.timing.engine_abi import Machine
+from isa.timing.wave64 import WAVE32, Wave
 
 
 def machine(
@@ -24,6 +25,7 @@ def machine(
     busy_cus: int,
     policy: int = 0,
     seed: int = 0,
+    wave: Wave = WAVE32,
 ) -> Machine:
     """The machine that one unit sees. waves: of a workgroup; slots: workgroups resident in the unit; busy_cus: CUs that
     work at the same time."""
@@ -52,7 +54,7 @@ def machine(
         to_vmem=round(numbers["valu_to_vmem"]),
         to_scalar=round(numbers["valu_to_scalar"]),
         carry=round(numbers["valu_carry"]),
-        trans=round(numbers["trans_unit_cycles"]),
+        trans=round(numbers["trans_unit_cycles"] * wave.halves),
         salu_latency=round(numbers["salu_latency"]),
         salu_to_valu=round(numbers["salu_to_valu"]),
         smem_latency=cycles("smem_latency"),
@@ -75,7 +77,7 @@ def machine(
         lds_queue=round(numbers["lds_queue"]),
         lds_scale=1.0 if cu_mode else 1 / numbers["lds_wgp_share"],
         path_queue=round(numbers["path_queue"]),
-        ta_cycles=round(32 / numbers["ta_lanes"]),
+        ta_cycles=round(32 * wave.halves / numbers["ta_lanes"]),
         l0_sets=round(numbers["l0_bytes"] / line / numbers["l0_ways"]),
         l0_ways=round(numbers["l0_ways"]),
         l0_latency=round(numbers["l0_latency"]),

@@ -139,10 +139,12 @@ def prepare(
     from isa.timing import caches
 
     numbers = numbers or rdna3.values()
-    code = placed(decode(cfg, numbers, bank_rule), trace)
+    code = placed(decode(cfg, numbers, bank_rule, trace.wave), trace)
+    lanes = trace.wave.lanes
     fits = occupancy(
-        resources.vgprs, resources.lds, 32 * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch)
-    )
+        resources.vgprs, resources.lds, lanes * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch),
+        lanes=lanes,
+    )  # fmt: skip
     found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
     array = caches.arrays(trace.recorded, code)
     level = caches.levels(found, array, min(trace.workgroups, on.cus if resources.cu_mode else on.wgps))
@@ -176,6 +178,7 @@ def run(
         busy_cus=busy,
         policy=policy,
         seed=seed,
+        wave=ready.trace.wave,
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     total = ready.instructions * len(work.record)

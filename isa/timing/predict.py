@@ -51,22 +51,19 @@ _ELSEWHERE = (
 
 
 def cfg_of(code: objects.CodeObject, kernel: objects.DescribedKernel) -> Cfg:
-    """The control flow of a kernel as it lies in its code object, or would lie there. IsaError for wave64."""
-    if not kernel.descriptor.wave32:
-        raise IsaError(
-            f"kernel {kernel.name} was built for waves of 64 lanes", expected="wave32",
-            hint="compile with -mno-wavefrontsize64",
-        )  # fmt: skip
+    """The control flow of a kernel as it lies in its code object, or would lie there."""
     if isinstance(code, TextCode):
         return control_flow.of_kernel(code.laid_out(kernel.name))
     entry = kernel.descriptor.entry
-    return cfg_at(code.read(entry, kernel.code_size), entry, code.arch, kernel.name)
+    wave64 = not kernel.descriptor.wave32
+    return cfg_at(code.read(entry, kernel.code_size), entry, code.arch, kernel.name, wave64)
 
 
 @functools.lru_cache(maxsize=8)
-def cfg_at(data: bytes, entry: int, arch: str, name: str) -> Cfg:
+def cfg_at(data: bytes, entry: int, arch: str, name: str, wave64: bool = False) -> Cfg:
     """Of a kernel's bytes. Kept for who asks for one kernel at several sizes."""
-    return control_flow.of_instructions(parse_disassembly(objects.disassemble(data, entry, arch), name, arch), name)
+    rows = objects.disassemble(data, entry, arch, wave64=wave64)
+    return control_flow.of_instructions(parse_disassembly(rows, name, arch), name)
 
 
 def launch_of(
@@ -85,6 +82,7 @@ def launch_of(
         workgroup_sgprs=tuple((axis, number) for axis, number in zip("xyz", ids, strict=True) if number != 124),
         item_axes=kernel.descriptor.workitem_id + 1,
         memory=((_KERNARG, segment), (_PACKET, packet)),
+        lanes=32 if kernel.descriptor.wave32 else 64,
     )
 
 
@@ -122,8 +120,9 @@ class TimedLaunch:
         resources = resources_of(kernel, self.dynamic_lds)
         units = self.on.cus if resources.cu_mode else self.on.wgps
         fits = occupancy(
-            resources.vgprs, resources.lds, 32 * launch.waves, cu_mode=resources.cu_mode, target=target(self.on.arch)
-        )
+            resources.vgprs, resources.lds, launch.lanes * launch.waves, cu_mode=resources.cu_mode,
+            target=target(self.on.arch), lanes=launch.lanes,
+        )  # fmt: skip
         found = apart(cfg, launch, dealt(cfg, launch, trace(cfg, launch)), units, fits.workgroups)
         found = placed(cfg, launch, found, units, fits.workgroups)
         return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)

@@ -41,6 +41,7 @@ from isa.sim.translations import Facts
 from isa.timing import native, places
 from isa.timing.engine_abi import Log
 from isa.timing.trace import Recorder, Trace
+from isa.timing.wave64 import Wave
 
 Triple = tuple[int, int, int]
 _ROWS = 1 << 17  # of the log, before Python takes it over
@@ -159,7 +160,7 @@ class _One(SimulatedLaunch):
     def _prepare(self, c: Context) -> object:
         strips = LANES // (self._columns - 2)
         longest = max(sum(is_site(i) for i in b.instructions) for b in self.kernel.blocks)
-        rows = np.zeros((_ROWS + 2 * strips * longest + 1, self._columns), np.uint64)
+        rows = np.zeros((_ROWS + 2 * self.kernel.halves * strips * longest + 1, self._columns), np.uint64)
         begin, row = rows.ctypes.data, 8 * self._columns
         drain = _DRAIN(self._drain)
         log = Log(begin, begin + _ROWS * row, row, self._columns - 2, ctypes.cast(drain, ctypes.c_void_p).value or 0)
@@ -237,10 +238,10 @@ class _Taker:
             raise IsaError("the time of a kernel that calls functions cannot be told")
         addresses = self._place(positions, addresses, masks)
         if self.recorder is not None:
+            again = second[order][:: LANES // strip] == 1
+            upper = first[order][:: LANES // strip] >= LANES
             self.recorder.spaces.update(self.spaces)
-            self.recorder.record(
-                waves, positions, second[order].reshape(-1, LANES // strip)[:, 0] == 1, addresses, masks
-            )
+            self.recorder.record(waves, positions, again | upper, upper, addresses, masks)
 
     def _place(self, positions: np.ndarray, addresses: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Addresses within their spaces; notes which space flat accesses go to, and sums of global addresses."""
@@ -275,11 +276,12 @@ def record(
     address (`isa.timing.predict.cfg_of`). What `isa.sim.card.Card.launch` raises, and IsaError where a flat access goes
     to more than one space."""
     tiers = _compiled(kernel, target)
-    waves = -(-block[0] * block[1] * block[2] // LANES)
+    wave = Wave.of(LANES * kernel.halves, block[0] * block[1] * block[2])
+    waves = -(-block[0] * block[1] * block[2] // wave.lanes)
     probes = places.probes(grid)
     takers: list[_Taker] = []
     for number in probes:
-        taker = _Taker(cfg, kernel, Recorder(cfg, waves) if not takers else None)
+        taker = _Taker(cfg, kernel, Recorder(cfg, waves, lanes=wave.lanes) if not takers else None)
         _One(
             tiers, number, taker.take, kernel, memory, target, grid, block, kernarg, dynamic_lds
         ).follow()  # fmt: skip
@@ -297,5 +299,5 @@ def record(
     shift, straight, whole = places.fitted(places.in_grid(grid, probes), moved, len(cfg))
     return Trace(
         own.recorder.finish(), waves, grid, shift, alike and straight and whole, straight,
-        spaces=dict(own.recorder.spaces), costliest=own.recorder.costliest,
+        spaces=dict(own.recorder.spaces), costliest=own.recorder.costliest, wave=wave,
     )  # fmt: skip

@@ -27,7 +27,7 @@ from isa.analysis import exec_mask, regset
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction, Special
 from isa.errors import IsaError
-from isa.registers import EXEC_LO, Reg
+from isa.registers import EXEC, EXEC_LO, VCC, VCC_LO, Reg
 from isa.semantics.describe import width
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 
@@ -49,25 +49,28 @@ class Slice:
     polling: frozenset[int] = frozenset()
 
 
-def slice_of(cfg: Cfg) -> Slice:
-    """The slice of a kernel. IsaError where it depends on loaded data or on calls."""
+def slice_of(cfg: Cfg, lanes: int = 32) -> Slice:
+    """The slice of a kernel. lanes: of a wave. IsaError where it depends on loaded data or on calls."""
     if cfg.calls or cfg.indirect_jumps:
         where = (cfg.calls or cfg.indirect_jumps)[0]
         raise cfg.instructions[where].error("calls cannot be followed without running the kernel")
-    lanes = exec_mask.analyse(cfg)
+    masks = exec_mask.analyse(cfg, lanes)
     count = len(cfg)
     insts = cfg.instructions
     slots = {i: s for i, inst in enumerate(insts) if (s := _fixed_slots(inst)) is not None}
     roots, uses, defs, masked = [0] * count, list(cfg.uses), list(cfg.defs), [0] * count
+    exec_ = regset.mask([EXEC_LO if lanes == 32 else EXEC])
     accesses, asking = set(), polling(cfg)
     for i, inst in enumerate(insts):
         desc = inst.desc
         masked[i] = regset.VGPRS if desc.exec_masked else 0
+        if lanes == 64 and (desc.is_vector or desc.is_branch):
+            uses[i], defs[i] = _pairs(uses[i]), _pairs(defs[i])
         if desc.is_branch:
             roots[i] = 0 if i in asking else uses[i]
         elif desc.access is not None and desc.access.space != "scalar":
             accesses.add(i)
-            roots[i] = _address(inst) | 1 << regset.bit(EXEC_LO)
+            roots[i] = _address(inst) | exec_
             frame = sum(1 << _SLOTS + s for s in slots.get(i, ()))
             if desc.access.kind == "store":
                 defs[i] |= frame
@@ -97,16 +100,16 @@ def slice_of(cfg: Cfg) -> Slice:
             which = {k for k, (_, written) in enumerate(halves.get(i, [(uses[i], defs[i])])) if written & live}
             if which:
                 needed.setdefault(i, set()).update(which)
-            if lanes.change[i]:
-                on, off = exec_mask.backward(lanes.change[i], on, off)
-            if lanes.full[i]:
+            if masks.change[i]:
+                on, off = exec_mask.backward(masks.change[i], on, off)
+            if masks.full[i]:
                 off = 0
             on &= ~defs[i]
             off &= ~(defs[i] & ~masked[i])
             on |= roots[i]
             for k in needed.get(i, ()):
                 on |= halves[i][k][0] if i in halves else uses[i]
-            if which and regset.across_lanes(insts[i]) and not lanes.full[i]:
+            if which and regset.across_lanes(insts[i]) and not masks.full[i]:
                 off |= uses[i] & regset.VGPRS
         if (on, off) != state[block.index]:
             state[block.index] = on, off
@@ -123,7 +126,7 @@ def slice_of(cfg: Cfg) -> Slice:
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
-    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in lanes.full), asking)
+    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in masks.full), asking)
 
 
 def polling(cfg: Cfg) -> frozenset[int]:
@@ -157,6 +160,14 @@ def _looks(inst: Instruction) -> bool:
     """Whether it brings what other workgroups may have written in this launch."""
     access = inst.desc.access
     return access is not None and access.space in ("global", "flat") and access.kind != "store" and inst.coherent
+
+
+def _pairs(registers: int) -> int:
+    """In a wave of 64 lanes VCC and EXEC, where they are not written out, are pairs."""
+    for low, pair in ((VCC_LO, VCC), (EXEC_LO, EXEC)):
+        if registers >> regset.bit(low) & 1:
+            registers |= regset.mask([pair])
+    return registers
 
 
 def _address(inst: Instruction) -> int:

@@ -26,6 +26,7 @@ from isa.analysis.cfg import Cfg
 from isa.semantics.describe import width
 from isa.timing import coalescing, places
 from isa.timing.engine_abi import Recorded
+from isa.timing.wave64 import WAVE32, Wave
 
 _CHUNK = 1 << 16  # accesses kept as addresses before they are collapsed
 _PLACES = 16  # bits of an access's place within its block
@@ -81,6 +82,7 @@ class Trace:
     apart: Apart | None = None
     moves: Moves | None = None
     costliest: Mapping[int, tuple[np.ndarray, int]] = field(default_factory=dict)
+    wave: Wave = WAVE32
 
     @property
     def workgroups(self) -> int:
@@ -100,16 +102,18 @@ class Trace:
 
 @dataclass
 class Recorder:
-    """Collects what the waves of one workgroup execute. spaces: where flat instructions go; known before they come."""
+    """Collects what the waves of one workgroup execute. spaces: where flat instructions go; known before they come.
+    lanes: of a wave."""
 
     cfg: Cfg
     waves: int
     spaces: dict[int, str] = field(default_factory=dict)
+    lanes: int = 32
     costliest: dict[int, tuple[np.ndarray, int]] = field(default_factory=dict)
     _most: dict[int, int] = field(default_factory=dict)
     _entered: list[tuple[np.ndarray, int]] = field(default_factory=list)
     _blocks: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
-    _pending: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    _pending: dict[int, list[tuple[np.ndarray, ...]]] = field(default_factory=dict)
     _visits: dict[tuple[int, int], list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     _positions: dict[int, np.ndarray] = field(default_factory=dict)
     _count: int = 0
@@ -134,10 +138,11 @@ class Recorder:
         self._blocks.append((np.full(len(indices), wave), indices))
 
     def record(
-        self, waves: np.ndarray, positions: np.ndarray, second: np.ndarray, addresses: np.ndarray, masks: np.ndarray
-    ) -> None:
-        """Many accesses [n], each wave's in order: byte addresses [n, 32], active lanes as masks [n]. second: the other
-        address of a two-address LDS form."""
+        self, waves: np.ndarray, positions: np.ndarray, second: np.ndarray, upper: np.ndarray, addresses: np.ndarray,
+        masks: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Many accesses [n], each wave's in order: byte addresses [n, 32], active lanes as masks [n]. second: of an
+        instruction that has begun: the other address of a two-address LDS form, or the upper half's; upper: these."""
         order = np.zeros(len(waves), np.int64)
         for wave in np.unique(waves):
             mine = waves == wave
@@ -145,14 +150,16 @@ class Recorder:
             self._order[wave] += int((~second[mine]).sum())
         for position in np.unique(positions):
             at = positions == position
-            self._pending.setdefault(int(position), []).append((waves[at], order[at], addresses[at], masks[at]))
+            entry = waves[at], order[at], addresses[at], masks[at], upper[at]
+            self._pending.setdefault(int(position), []).append(entry)
         self._collapse()
 
     def visit(
         self, block: int, positions: np.ndarray, waves: np.ndarray, addresses: np.ndarray, masks: np.ndarray
     ) -> None:
         """All memory accesses of a visit of some waves to a block, which are at positions [k] in the order of the code:
-        byte addresses [k, waves, 32], active lanes as masks [k, waves]. A two-address LDS form has two places."""
+        byte addresses [k, waves, 32], active lanes as masks [k, waves]. A two-address LDS form has two places, and so
+        has each half of a wave of 64 lanes."""
         self._positions[block] = positions
         self._visits.setdefault((block, len(waves)), []).append((self._sequence, waves, addresses.copy(), masks.copy()))
         self._sequence += 1
@@ -163,28 +170,32 @@ class Recorder:
 
     def _collapse(self) -> None:
         for position, entries in self._pending.items():
-            waves, order, addresses, masks = (
-                np.concatenate([e[c] for e in entries]).astype(np.int64) for c in range(4)
+            waves, order, addresses, masks, above = (
+                np.concatenate([e[c] for e in entries]).astype(np.int64) for c in range(5)
             )
-            self._add(position, waves, order, addresses, masks, 0)
+            self._add(position, waves, order, addresses, masks, upper=above)
         for (block, together), visits in self._visits.items():
             positions = self._positions[block]
             waves = np.concatenate([v[1] for v in visits])
             sequence = np.repeat([v[0] for v in visits], together)
             addresses, masks = (np.stack([v[c] for v in visits], axis=1) for c in (2, 3))
-            # Both addresses of one instruction have one place in the order.
-            places = np.cumsum(np.diff(positions, prepend=-1) != 0)
+            # All accesses of one instruction have one place in the order.
+            new = np.diff(positions, prepend=-1) != 0
+            places = np.cumsum(new)
             for k, position in enumerate(positions):
-                order = sequence << _PLACES | places[k]
-                self._add(int(position), waves, order, addresses[k].reshape(-1, 32), masks[k].reshape(-1), together)
+                order, upper = sequence << _PLACES | places[k], int(not new[k])
+                lanes, on = addresses[k].reshape(-1, 32), masks[k].reshape(-1)
+                self._add(int(position), waves, order, lanes, on, together, upper)
         self._pending.clear()
         self._visits.clear()
         self._count = 0
 
     def _add(
-        self, position: int, waves: np.ndarray, order: np.ndarray, addresses: np.ndarray, masks: np.ndarray, period: int
-    ) -> None:
-        """Turns the accesses of one instruction into what they cost. period: rows between two visits of one wave."""
+        self, position: int, waves: np.ndarray, order: np.ndarray, addresses: np.ndarray, masks: np.ndarray,
+        period: int = 0, upper: np.ndarray | int = 0,
+    ) -> None:  # fmt: skip
+        """Turns the accesses of one instruction into what they cost. period: rows between two visits of one wave;
+        upper: 1 where they are of the upper half of a wave of 64 lanes."""
         access = self.cfg.instructions[position].desc.access
         assert access is not None
         size = max(1, width(access.element))
@@ -197,7 +208,8 @@ class Recorder:
                 self._most[position] = int(cycles[most])
                 self.costliest[position] = addresses[most].copy(), int(masks[most])
         elif space == "scratch":
-            self._mem.append((waves, order, *coalescing.scratch_sectors(addresses, masks, size)))
+            found = coalescing.scratch_sectors(addresses, masks, size, self.lanes // 32, upper)
+            self._mem.append((waves, order, *found))
         else:
             self._mem.append((waves, order, *coalescing.sectors(addresses, masks, 4 * size, period)))
 
@@ -206,15 +218,14 @@ class Recorder:
         self._collapse()
         lds_wave, lds_order, lds = _joined(self._lds, 3)
         mem_wave, mem_order, counts, flat = _joined(self._mem, 4)
-        # The two addresses of one instruction have one order number: their cycles add up.
-        key = lds_wave << 48 | lds_order
-        by_key = np.argsort(key, kind="stable")
-        first = np.flatnonzero(np.diff(key[by_key], prepend=-1))
+        # The two addresses of one instruction, and the halves of a wave of 64 lanes, have one order number: their
+        # cycles add up, their sectors follow each other.
+        by_key, lds_wave, first = _instructions(lds_wave, lds_order)
         lds = np.add.reduceat(lds[by_key], first) if len(first) else lds
-        lds_wave = lds_wave[by_key][first]
-        by_mem = np.lexsort((mem_order, mem_wave))
+        by_mem, mem_wave, first = _instructions(mem_wave, mem_order)
         starts = np.concatenate([[0], np.cumsum(counts)])[:-1]
         take = np.repeat(starts[by_mem] - _starts(counts[by_mem])[:-1], counts[by_mem])
+        counts = np.add.reduceat(counts[by_mem], first) if len(first) else counts
         block_at, blocks = self._ways()
         return Recorded(
             block_at=block_at,
@@ -222,7 +233,7 @@ class Recorder:
             lds_at=_starts(np.bincount(lds_wave, minlength=self.waves)),
             lds=lds,
             mem_at=_starts(np.bincount(mem_wave, minlength=self.waves)),
-            sector_at=_starts(counts[by_mem]),
+            sector_at=_starts(counts),
             sectors=flat[take + np.arange(len(take))],
         )
 
@@ -243,6 +254,14 @@ class Ways(Recorder):
         self, block: int, positions: np.ndarray, waves: np.ndarray, addresses: np.ndarray, masks: np.ndarray
     ) -> None:
         pass
+
+
+def _instructions(waves: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Accesses by wave and order: how to sort them, the wave of each instruction, and where it begins among them."""
+    key = waves << 48 | order
+    by_key = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.diff(key[by_key], prepend=-1))
+    return by_key, waves[by_key][first], first
 
 
 def _joined(parts: list, columns: int) -> list[np.ndarray]:

@@ -1,8 +1,9 @@
 """A kernel and its launch -> a `Trace`, by executing only what decides path and addresses (`isa.timing.slicing`).
 
 Each basic block's needed instructions become one Python function (`isa.timing.emitter`), called for all waves of the
-recorded workgroups at once (arrays (waves, 32) a VGPR, (waves, 1) an SGPR). Waves that branch differently part and go
-on by themselves. Barriers need no care: nothing that flows through LDS is in the slice.
+recorded workgroups at once (arrays (waves, 32) a VGPR, or two of them where waves have 64 lanes; (waves, 1) an SGPR).
+Waves that branch differently part and go on by themselves. Barriers need no care: nothing that flows through LDS is in
+the slice.
 
 Some workgroups run side by side: (0, 0, 0), which is recorded, and the probes, its neighbours and the far corner, which
 show how addresses move with the grid (`isa.timing.places`).
@@ -24,13 +25,14 @@ import numpy as np
 
 from isa.analysis.cfg import Block, Cfg
 from isa.errors import IsaError
-from isa.registers import EXEC_LO
+from isa.registers import EXEC_LO, VGPR_LIMIT
 from isa.semantics.wave_start import work_item_ids
 from isa.timing import places
 from isa.timing.emitter import Emitter, Followed, mask_of
 from isa.timing.engine_abi import Recorded
 from isa.timing.slicing import slice_of
 from isa.timing.trace import Recorder, Trace, Ways
+from isa.timing.wave64 import Wave
 
 LONGEST = 1 << 21
 """Basic blocks on the path of a wave."""
@@ -51,6 +53,7 @@ class TracedLaunch:
     workgroup_sgprs: (axis, SGPR) of the workgroup ids that the kernel asks for.
     item_axes: how many of x, y, z are packed into v0.
     memory: (address, bytes) that scalar loads may read.
+    lanes: of a wave, 32 or 64.
     """
 
     grid: tuple[int, int, int]
@@ -59,24 +62,33 @@ class TracedLaunch:
     workgroup_sgprs: tuple[tuple[str, int], ...] = ()
     item_axes: int = 3
     memory: tuple[tuple[int, bytes], ...] = ()
+    lanes: int = 32
+
+    @property
+    def work_items(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
 
     @property
     def waves(self) -> int:
-        return -(-self.block[0] * self.block[1] * self.block[2] // 32)
+        return -(-self.work_items // self.lanes)
+
+    @property
+    def wave(self) -> Wave:
+        return Wave.of(self.lanes, self.work_items)
 
 
 class _Code:
-    """What is executed of a kernel. part: of it; whole: whether its waves begin with all lanes on."""
+    """What is executed of a kernel. part: of it; whole: whether its waves begin with all lanes on; lanes: of a wave."""
 
-    def __init__(self, cfg: Cfg, whole: bool) -> None:
-        self.cfg, part = cfg, slice_of(cfg)
+    def __init__(self, cfg: Cfg, whole: bool, lanes: int) -> None:
+        self.cfg, self.lanes, part = cfg, lanes, slice_of(cfg, lanes)
         self.part = part if whole else replace(part, full=(False,) * len(cfg))
         self._functions: dict[tuple[int, bool], Followed] = {}
 
     def function(self, block: int, lds: bool) -> Followed:
         """A block's; lds: whether LDS accesses count."""
         if (block, lds) not in self._functions:
-            emitter = Emitter(self.part, lds)
+            emitter = Emitter(self.part, lds, self.lanes)
             self._functions[block, lds] = emitter.run(self.cfg.instructions, self.cfg.blocks[block])
         return self._functions[block, lds]
 
@@ -95,14 +107,13 @@ class _Kernel:
 
 
 @functools.lru_cache(maxsize=2)
-def _code(kernel: _Kernel, whole: bool) -> _Code:
+def _code(kernel: _Kernel, whole: bool, lanes: int) -> _Code:
     """Kept for who follows workgroups of one kernel several times."""
-    return _Code(kernel.cfg, whole)
+    return _Code(kernel.cfg, whole, lanes)
 
 
 def _code_of(cfg: Cfg, launch: TracedLaunch) -> _Code:
-    x, y, z = launch.block
-    return _code(_Kernel(cfg), x * y * z % 32 == 0)
+    return _code(_Kernel(cfg), launch.work_items % launch.lanes == 0, launch.lanes)
 
 
 def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | None = None) -> Recorded:
@@ -171,8 +182,9 @@ def trace(cfg: Cfg, launch: TracedLaunch) -> Trace:
     run.go()
     shift, straight, exact = run.shifts()
     return Trace(
-        run.recorder.finish(), launch.waves, launch.grid, shift, exact, straight, costliest=run.recorder.costliest
-    )
+        run.recorder.finish(), launch.waves, launch.grid, shift, exact, straight, costliest=run.recorder.costliest,
+        wave=launch.wave,
+    )  # fmt: skip
 
 
 class Follower:
@@ -186,7 +198,7 @@ class Follower:
         self.cfg, self.code, self.launch, self.probes, self.last = cfg, _code_of(cfg, launch), launch, probes, last
         self.waves = waves or launch.waves
         self.own = self.waves * recorded
-        self.recorder = Recorder(cfg, self.own)
+        self.recorder = Recorder(cfg, self.own, lanes=launch.lanes)
         self.buffers: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.moved: dict[int, np.ndarray] = {}
         # Scratch lies elsewhere for each wave and LDS for each workgroup: only the rest moves with the grid.
@@ -258,17 +270,17 @@ class Follower:
 
     def _start(self) -> tuple[list, list, dict, list]:
         """Registers at the first instruction (RDNA3 ISA guide 3; LLVM AMDGPU "Initial Kernel Execution State")."""
-        launch, n = self.launch, self.waves
+        launch, n, halves = self.launch, self.waves, self.launch.lanes // 32
         waves = n * len(self.probes)
         zero = np.zeros((waves, 1), np.uint32)
-        v: list[np.ndarray] = [np.zeros((waves, 32), np.uint32)] * 256
+        v: list[np.ndarray] = [np.zeros((waves, 32), np.uint32)] * (VGPR_LIMIT * halves)
         s: list[np.ndarray] = [zero] * 128
-        item = np.arange(n * 32, dtype=np.uint32)
-        bx, by, bz = launch.block
-        packed = work_item_ids(item, launch.block, launch.item_axes)
-        on = (item < bx * by * bz).reshape(n, 32)
-        v[0] = np.tile(packed.reshape(n, 32), (len(self.probes), 1)).astype(np.uint32)
-        s[EXEC_LO.index] = np.tile(mask_of(on), (len(self.probes), 1))
+        item = np.arange(n * launch.lanes, dtype=np.uint32)
+        packed = work_item_ids(item, launch.block, launch.item_axes).reshape(n, halves, 32)
+        on = (item < launch.work_items).reshape(n, halves, 32)
+        for half in range(halves):
+            v[VGPR_LIMIT * half] = np.tile(packed[:, half], (len(self.probes), 1)).astype(np.uint32)
+            s[EXEC_LO.index + half] = np.tile(mask_of(on[:, half]), (len(self.probes), 1))
         for number, value in launch.sgprs:
             s[number] = zero + np.uint32(value)
         for axis, number in launch.workgroup_sgprs:

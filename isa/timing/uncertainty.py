@@ -67,7 +67,8 @@ def drawn_numbers(draws: int, ready: Prepared | None = None, seed: int = _SEED) 
 def changed(ready: Prepared, numbers: Mapping[str, float]) -> Prepared:
     """The same launch on a machine with some other numbers."""
     numbers = {**ready.numbers, **numbers}
-    return replace(ready, numbers=numbers, code=model.placed(repriced(ready.code, ready.cfg, numbers), ready.trace))
+    code = repriced(ready.code, ready.cfg, numbers, ready.trace.wave)
+    return replace(ready, numbers=numbers, code=model.placed(code, ready.trace))
 
 
 def sensitivity(ready: Prepared, clock_mhz: float, budget: int) -> list[tuple[str, float, float]]:

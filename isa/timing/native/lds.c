@@ -6,7 +6,7 @@ static void lds(struct engine *e, struct cu *cu, int64_t cu_number, struct simd 
     const struct machine *m = e->m;
     double begin_path = later((double)e->t, cu->path);
     cu->path = begin_path + e->code->path[i];
-    double cycles = (kind == LDS_EXCHANGE ? 1 : e->rec->lds[w->lds_pos++]) * m->lds_scale;
+    double cycles = (kind == LDS_EXCHANGE ? e->code->dwords[i] : e->rec->lds[w->lds_pos++]) * m->lds_scale;
     double *unit = &e->lds_free[cu_number % m->lds_units];
     double begin = later(begin_path, *unit), finish, waited;
     *unit = begin + cycles;

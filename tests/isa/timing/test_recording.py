@@ -63,9 +63,10 @@ s_endpgm
 """
 
 
-def recorded(body: str, grid: tuple[int, int, int], items: int) -> tuple[Trace, Trace | None]:
+def recorded(body: str, grid: tuple[int, int, int], items: int, lanes: int = 32) -> tuple[Trace, Trace | None]:
     """The program's recording, and what the tracer says of it."""
-    image = code_object.load(programs.assembled(body, lds=4096, scratch=64))
+    text = programs.source(body, lds=4096, scratch=64).replace("wavefront_size32 1", f"wavefront_size32 {32 // lanes}")
+    image = code_object.load(programs.linked(text.replace("size: 32\n", f"size: {lanes}\n")))
     card = Card()
     kernel = card.load(image).kernels["test"]
     facts = image.kernel("test")
@@ -78,10 +79,12 @@ def recorded(body: str, grid: tuple[int, int, int], items: int) -> tuple[Trace, 
         return found, None
 
 
+@pytest.mark.parametrize("lanes", [32, 64])
 @pytest.mark.parametrize(("grid", "items"), [((1, 1, 1), 32), ((3, 2, 1), 64), ((2, 1, 1), 80)])
-def test_the_recording_is_the_trace(grid: tuple[int, int, int], items: int) -> None:
-    found, followed = recorded(SPACES, grid, items)
+def test_the_recording_is_the_trace(grid: tuple[int, int, int], items: int, lanes: int) -> None:
+    found, followed = recorded(SPACES, grid, items, lanes)
     assert followed is not None
+    assert found.wave == followed.wave == (lanes, 2 if lanes == 64 and items > 32 else 1)
     for name, array in found.recorded._asdict().items():
         assert np.array_equal(array, getattr(followed.recorded, name)), name
     assert np.array_equal(found.shift, followed.shift)
