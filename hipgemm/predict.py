@@ -53,10 +53,10 @@ class Prediction(Shown):
 def predicted(
     made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
     run: bool = False, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
-    overhead_us: float = 0.0,
+    overhead_us: float = 0.0, above_boost: bool = False,
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
-    """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us: what
-    `isa.timing.as_measured` takes, if events are asked for. Raises what `timed` does."""
+    """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us,
+    above_boost: what `isa.timing.as_measured` takes, if events are asked for. Raises what `timed` does."""
     from hipgemm.memory_use import memory_use
     from hipgemm.source_lines import places
     from isa.timing.as_measured import as_measured
@@ -66,7 +66,7 @@ def predicted(
     )
     timing = ready.timing(clock_mhz)
     named = places(made.program, made.name, made.source) if made.program else ()
-    events = as_measured(timing, load, overhead_us) if load or overhead_us else None
+    events = as_measured(timing, load, overhead_us, above=above_boost) if load or overhead_us else None
     return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, named), events)
 
 

@@ -30,6 +30,7 @@ from isa.errors import IsaError, meant
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
 @clock_option
 @click.option("--load", default=None, help="What events show: the clock under a light or a heavy load.")
+@click.option("--above-boost", is_flag=True, help="With --load: a light one lets the clock rise above boost.")
 @click.option(
     "--overhead", default=0.0, show_default=True, metavar="US", type=click.FloatRange(0),
     help="What events show: the launch's own microseconds.",
@@ -46,7 +47,7 @@ from isa.errors import IsaError, meant
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     what: str, problem: Problem, request: LaunchRequest, card_name: str, clock: float | None,
-    card_file: Path | None, load: str | None, overhead: float, warm: bool, run: bool, bank_rule: str | None,
+    card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool, bank_rule: str | None,
     sensitivity: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
@@ -65,6 +66,8 @@ def command(
 
     if load is not None:
         as_measured.load(load)
+    elif above_boost:
+        raise IsaError("--above-boost without a load", expected="--load light or --load heavy beside it")
     rule = bank_rule or bank_rules.DEFAULT
     if rule not in bank_rules.RULES:
         raise IsaError(
@@ -98,6 +101,7 @@ def command(
             calibrated=found,
             load=load,
             overhead_us=overhead,
+            above_boost=above_boost,
         )
         ends = []
         if sensitivity:
