@@ -66,7 +66,7 @@ def predicted(
     )
     timing = ready.timing(clock_mhz)
     named = places(made.program, made.name, made.source) if made.program else ()
-    events = as_measured(timing, load, overhead_us, above=above_boost) if load or overhead_us else None
+    events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
     return ready, Prediction(made.name, launch, timing, memory_use(ready.prepared, timing, named), events)
 
 

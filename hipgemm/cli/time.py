@@ -47,8 +47,8 @@ from isa.errors import IsaError, meant
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     what: str, problem: Problem, request: LaunchRequest, card_name: str, clock: float | None,
-    card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool, bank_rule: str | None,
-    sensitivity: bool, code: CodeOptions, as_json: bool,
+    card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool,
+    bank_rule: str | None, sensitivity: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 

@@ -12,9 +12,9 @@ clock, at which cards are taken to have one voltage (assumed, and not compared w
 that clock: what waits for memory does not wait longer for it, so kernels that memory holds up are told a little slow.
 
 Cards go above their boost clock where power is left: a 7900 XTX of 2500 MHz ran at 2914 in games and at 2800 to 2900
-under rocBLAS's slow products of ROCm 7.1, at 2100 under the fast ones of 6.4 (ROCm issue 5725). With `above` the clock
-follows the same law up to the card's highest clock that was published (`Card.above_mhz`); its band reaches from the
-boost clock, which a card need not leave, to what was seen for a short time. That is not the default: the study's
+under rocBLAS's slow products of ROCm 7.1, at 2100 under the fast ones of 6.4 (ROCm issue 5725). With `above_boost` the
+clock follows the same law up to the card's highest clock that was published (`Card.above_mhz`); its band reaches from
+the boost clock, which a card need not leave, to what was seen for a short time. That is not the default: the study's
 kernels 1 to 4, which use 16 to 55 % of the VALU, took what they take at 2500 MHz.
 
 An event's time begins before the kernel does and ends after it. How much that is follows from the machine and not from
@@ -135,20 +135,18 @@ def as_measured(
     load_name: str | None = None,
     overhead_us: float = 0.0,
     unexplained: float = UNEXPLAINED,
-    above: bool = False,
+    above_boost: bool = False,
 ) -> AsMeasured:
-    """load_name: of LOADS, None for the clock that was asked for. above: the clock may rise above boost. The band joins
-    in squares the timing's own, the clock's, the overhead's, and what is not explained of times under a load."""
-    lasting, seen = _highest(timing.card) if above else (1.0, 1.0)
+    """load_name: of LOADS, None for the clock that was asked for. above_boost: the clock may rise above it. The band
+    joins in squares the timing's own, the clock's, the overhead's, and what is not explained of times under a load."""
+    lasting, seen = _highest(timing.card) if above_boost else (1.0, 1.0)
     if load_name is None:
         share = least = most = 1.0
         unexplained = 0.0
     else:
         of = load(load_name)
-        share, least, most = (
-            clock_share(timing.card, timing.valu_utilisation, u0, highest)
-            for u0, highest in ((of.u0, lasting), (of.low, 1.0), (of.high, seen))
-        )
+        ends = (of.u0, lasting), (of.low, 1.0), (of.high, seen)
+        share, least, most = (clock_share(timing.card, timing.valu_utilisation, u0, top) for u0, top in ends)
     overhead = 1e-6 * overhead_us
     busy = timing.time_s / share
     below = busy * math.hypot(1 - timing.low_s / timing.time_s, 1 - share / most, unexplained)

@@ -41,6 +41,7 @@ from isa.errors import IsaError, meant
 _MB, _GB = 1 << 20, 1 << 30
 _L2_OF_MB = 5.7e12, 6  # of the 7900 XTX: bytes/s, MB
 _L3_OF_MB = 3.0e12, 96
+_ABOVE_MHZ = {"7900 XTX": (2914, 3145), "7900 XT": (2836, 2888), "7600 XT": (2770, 2822)}
 _MAKER = re.compile(r"\b(?:amd|radeon|rx|pro|graphics)\b|\(tm\)|™")
 """Words that tell no card from another."""
 
@@ -54,7 +55,6 @@ class Card:
     watts:      power that the board may draw.
     integrated: it is a part of a processor, and has no memory of its own.
     far:        latency of its L3 and memory over that of a 7900 XTX.
-    above_mhz:  clocks above the boost clock that were seen: over a longer time, and at all; none where nobody said.
     """
 
     name: str
@@ -70,7 +70,11 @@ class Card:
     watts: int
     integrated: bool = False
     far: float = 1.0
-    above_mhz: tuple[int, int] | None = None
+
+    @property
+    def above_mhz(self) -> tuple[int, int] | None:
+        """Clocks above the boost clock that were seen: over a longer time, and at all; None where nobody said."""
+        return _ABOVE_MHZ.get(self.name)
 
     @property
     def wgps(self) -> int:
@@ -103,13 +107,13 @@ CARDS: dict[str, Card] = {
     card.name: card
     for card in (
         #                            SAs  MHz
-        Card("7900 XTX", "gfx1100", 96, 12, 2500, 6 * _MB, 96 * _MB, 24 * _GB, 960e9, 384, 355, above_mhz=(2914, 3145)),
-        Card("7900 XT", "gfx1100", 84, 12, 2400, 6 * _MB, 80 * _MB, 20 * _GB, 800e9, 320, 315, above_mhz=(2836, 2888)),
+        Card("7900 XTX", "gfx1100", 96, 12, 2500, 6 * _MB, 96 * _MB, 24 * _GB, 960e9, 384, 355),
+        Card("7900 XT", "gfx1100", 84, 12, 2400, 6 * _MB, 80 * _MB, 20 * _GB, 800e9, 320, 315),
         Card("7900 GRE", "gfx1100", 80, 12, 2245, 6 * _MB, 64 * _MB, 16 * _GB, 576e9, 256, 260),
         Card("W7900", "gfx1100", 96, 12, 2495, 6 * _MB, 96 * _MB, 48 * _GB, 864e9, 384, 295),
         Card("7800 XT", "gfx1101", 60, 6, 2430, 4 * _MB, 64 * _MB, 16 * _GB, 624e9, 256, 263),
         Card("7700 XT", "gfx1101", 54, 6, 2544, 4 * _MB, 48 * _MB, 12 * _GB, 432e9, 192, 245),
-        Card("7600 XT", "gfx1102", 32, 4, 2755, 2 * _MB, 32 * _MB, 16 * _GB, 288e9, 128, 190, far=0.85, above_mhz=(2770, 2822)),
+        Card("7600 XT", "gfx1102", 32, 4, 2755, 2 * _MB, 32 * _MB, 16 * _GB, 288e9, 128, 190, far=0.85),
         Card("7600", "gfx1102", 32, 4, 2655, 2 * _MB, 32 * _MB, 8 * _GB, 288e9, 128, 165, far=0.85),
         Card("780M", "gfx1103", 12, 2, 2700, 2 * _MB, 0, 32 * _GB, 89.6e9, 128, 54, integrated=True),
         Card("890M", "gfx1150", 16, 2, 2900, 2 * _MB, 0, 48 * _GB, 120e9, 128, 54, integrated=True),

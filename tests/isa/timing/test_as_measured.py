@@ -60,25 +60,25 @@ def test_an_8060s_under_gemm_load_runs_as_it_was_seen_to() -> None:
 def test_a_7900_xtx_under_products_of_f16_runs_as_it_was_seen_to(utilisation: float, above: bool, seen: Any) -> None:
     """By ROCm issue 5725, under rocBLAS's fast products (96 TFLOP/s at 8192, which is 93 % of the matrix units at that
     clock) and under slow ones, of which no time was told; nothing here was fitted to them."""
-    found = as_measured(timing("7900 XTX", utilisation), "heavy", above=above)
+    found = as_measured(timing("7900 XTX", utilisation), "heavy", above_boost=above)
     assert found.clock_low_mhz < seen[0]
     assert found.clock_high_mhz > seen[1]
 
 
 def test_above_boost_a_light_load_is_faster_up_to_what_was_seen() -> None:
     """And a busy kernel is told as without; the band's slow end is that of the boost clock."""
-    for on in (card for card in CARDS.values() if card.above_mhz):
-        without, above = (as_measured(timing(on.name, 0.1), "light", above=way) for way in (False, True))
+    for on in (known for known in CARDS.values() if known.above_mhz):
+        without, above = (as_measured(timing(on.name, 0.1), "light", above_boost=way) for way in (False, True))
         assert (without.clock_mhz, above.clock_low_mhz) == (on.clock_mhz, on.clock_mhz)
         assert (above.clock_mhz, above.clock_high_mhz) == pytest.approx(on.above_mhz)
         assert above.low_s < above.time_s < without.time_s < above.high_s
-    busy = (as_measured(timing("7900 XTX", 0.95), "heavy", above=way) for way in (False, True))
+    busy = (as_measured(timing("7900 XTX", 0.95), "heavy", above_boost=way) for way in (False, True))
     assert len(set(busy)) == 1
 
 
 def test_a_card_whose_clock_above_boost_nobody_told_is_refused() -> None:
     with pytest.raises(IsaError, match="no clock of a 7900 GRE above its boost clock"):
-        as_measured(timing("7900 GRE", 0.1), "light", above=True)
+        as_measured(timing("7900 GRE", 0.1), "light", above_boost=True)
 
 
 def test_a_load_that_is_none_is_refused() -> None:
