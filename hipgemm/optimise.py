@@ -42,7 +42,15 @@ if TYPE_CHECKING:
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
 
-REGISTERS = ("cu-mode", "rename-banks", "rename-pairs", "spread-loads", "unroll,spread-loads", "unroll")
+REGISTERS = (
+    "cu-mode",
+    "relax-barriers",
+    "rename-banks",
+    "rename-pairs",
+    "spread-loads",
+    "unroll,spread-loads",
+    "unroll",
+)
 ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
 """The same, kept only where it is proved."""
 _BEST = 2

@@ -3,11 +3,12 @@
     python tools/optimise_study.py FILE ... [--launches launches.json] [--kernels N] [--budget S] -o rows.jsonl
 
 FILE: HIP source, assembly, code objects, host libraries that hold some; a kernel's text is what its code object
-disassembles to. Taken are kernels that loop, do arithmetic of floats or on matrix units or exchange data through LDS,
-call nothing and have 60 to 3,000 instructions: those that the launches name, and of each file as many by chance
-(--seed) as make N. Each is optimised by the default search: for its launch, where there is one, else without. The
-result is held against the original by the provers and by lint; with a launch both run on the simulated card, and what
-they leave in memory must agree bit for bit.
+disassembles to. launches.json: by the name of a kernel, or of a file of one kernel, without its suffix. Taken are
+kernels that loop, do arithmetic of floats or on matrix units or exchange data through LDS, call nothing and have 60 to
+3,000 instructions: those that the launches name, of any size, and of each file as many by chance (--seed) as make N.
+Each is optimised by the default search: for its launch, where there is one, else without. The result is held against
+the original by the provers and by lint; with a launch both run on the simulated card, and what they leave in memory
+must agree bit for bit.
 
 Each kernel is a line of the output the moment it is known, and is not done again. At the end stands what
 docs/optimise.md tells: how many are slower, the geometric mean of the predicted gain, how many of the rewritten are
@@ -42,6 +43,7 @@ from isa.sim.card import Card
 from isa.timing import cards
 
 LEAST, MOST = 60, 3000
+ANY = 1 << 20
 CAPACITY = 64 << 20
 Row = dict[str, Any]
 
@@ -64,11 +66,11 @@ class Case:
         return Launch(tuple(self.said["grid"]), tuple(self.said["block"]), arguments, self.said.get("lds", 0))
 
 
-def suits(program: Program, name: str) -> bool:
+def suits(program: Program, name: str, most: int) -> bool:
     """Whether a kernel is one of those that are studied."""
     flow = cfg.of_kernel(program.kernel(name))
     works = any(i.desc.space == "lds" or i.desc.is_matrix or i.desc.name.endswith("f32") for i in flow.instructions)
-    return LEAST <= len(flow) <= MOST and bool(flow.loops) and works and not (flow.calls or flow.indirect_jumps)
+    return LEAST <= len(flow) <= most and bool(flow.loops) and works and not (flow.calls or flow.indirect_jumps)
 
 
 def cases(files: list[str], count: int, seed: int, launches: Mapping[str, Any]) -> Iterator[Case]:
@@ -81,10 +83,11 @@ def cases(files: list[str], count: int, seed: int, launches: Mapping[str, Any]) 
             if code.arch == "gfx1100":
                 rows += [(kernel, code, name) for name in sorted(code.kernels)]
         for kernel, code, name in rows:
-            if name in launches and (program := _text(code, name)) is not None:
+            said = launches.get(Path(file).stem, launches.get(name))
+            if said is not None and (program := _text(code, name, ANY)) is not None:
                 count -= 1
-                yield Case(Path(file).name, kernel, program, name, launches[name])
-        rows[:] = [row for row in rows if row[2] not in launches]
+                yield Case(Path(file).name, kernel, program, name, said)
+        rows[:] = [row for row in rows if row[2] not in launches and Path(file).stem not in launches]
         random.Random(seed).shuffle(rows)
     places = {file: iter(rows) for file, rows in by_file.items()}
     while count > 0 and places:
@@ -97,14 +100,14 @@ def cases(files: list[str], count: int, seed: int, launches: Mapping[str, Any]) 
                 yield Case(Path(file).name, *found, None)
 
 
-def _text(code: CodeObject, name: str) -> Program | None:
-    """A kernel's text, if it is one of those that are studied."""
+def _text(code: CodeObject, name: str, most: int = MOST) -> Program | None:
+    """A kernel's text, if it is one of those that are studied. most: instructions."""
     facts = code.kernel(name)
-    if not 4 * LEAST <= facts.code_size <= 12 * MOST or not facts.descriptor.wave32:
+    if not 4 * LEAST <= facts.code_size <= 12 * most or not facts.descriptor.wave32:
         return None
     try:
         program = text_of(code, name)
-        return program if suits(program, name) else None
+        return program if suits(program, name, most) else None
     except IsaError:
         return None
 

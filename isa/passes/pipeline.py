@@ -27,6 +27,7 @@ from isa.passes.batch_loads import BatchLoads
 from isa.passes.cu_mode import CuMode
 from isa.passes.hints import Clause, DelayAlu
 from isa.passes.list_schedule import Pair, Schedule
+from isa.passes.relax_barriers import RelaxBarriers
 from isa.passes.relax_waits import RelaxWaits
 from isa.passes.rename_banks import RenameBanks
 from isa.passes.rename_pairs import RenamePairs
@@ -45,7 +46,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode, SpreadLoads, RenamePairs,
+    CuMode, SpreadLoads, RenamePairs, RelaxBarriers,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]

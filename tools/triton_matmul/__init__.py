@@ -2,4 +2,5 @@
 
 kernel.py   the matmul, for a Python that has Triton: compiles it in each configuration
 compare.py  predicts both, and writes the table of docs/matrix.md
+study.py    matmuls and attention as files, for tools/optimise_study.py
 """

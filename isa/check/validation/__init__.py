@@ -75,7 +75,8 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, 
             _followed(kernel, flow)
         relation = Relation(kernels, flows, commute=commute)
         relation.solve()
-        lacking = missing(kernels, flows, relation.synced)
+        meeting: set[str] = set()
+        lacking = missing(kernels, flows, relation.synced, meeting)
     except (Unmatched, NoMatch) as error:
         kind, what = (error.kind, error.what) if isinstance(error, Unmatched) else ("branch", error.why)
         a, b = (_place(p) for p in error.places)
@@ -97,7 +98,7 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, 
         f"{counts['fences']} barriers and the like, {counts['pairs']} pairs of blocks, {counts['loops']} loops"
     )
     more = (COMMUTED,) if commute else ()
-    assumed = {a for side in relation.sides for a in side.engine.assumed}
+    assumed = meeting.union(*(side.engine.assumed for side in relation.sides))
     return Proof("proved", statement, (*ASSUMPTIONS, *more, *sorted(assumed)), counts=counts)
 
 

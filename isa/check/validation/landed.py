@@ -4,7 +4,10 @@ Terms take a load to be done when it issues. So of the rewritten kernel, over al
 
 - no register is read or overwritten while a load may be filling it (`isa.analysis.waits`);
 - at each fence (barrier, atomic, coherent access, cache control, message) no more accesses of a kind may be under way
-  than at the fence of the original that it was matched with: kinds are counter, space, and whether memory is written;
+  than at the fence of the original that it was matched with: kinds are counter, space, and whether memory is written.
+  More plain loads of global memory may be under way at a barrier (and cache control right behind it) if no path from
+  the barrier before it, or to the one after it, writes global memory: while such a load is under way, no other wave
+  writes what it reads, if all waves of a workgroup meet at the same barriers (`MEETING`, which the proof then says);
 - it has no finding of a rule (hazards that the hardware leaves to the code, clauses, operands, VOPD, register counts)
   more often than the original has.
 """
@@ -14,8 +17,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from isa.analysis import valu_writes, waits
-from isa.analysis.cfg import Cfg
+from isa.analysis import dataflow, dependences, valu_writes, waits
+from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
 from isa.asm.program import Kernel
 from isa.check import counts, hazard_rules, hint_rules, verify, vopd, wait_rules
@@ -23,19 +26,27 @@ from isa.errors import Finding, Span
 from isa.targets import GFX1100
 
 Kind = tuple[str, str, bool]
+MEETING = "all waves of a workgroup meet at the same barriers"
+_LOADS: tuple[Kind, ...] = (("vmcnt", "global", False), ("vmcnt", "scratch", False))
 
 
 def missing(
-    kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], fences: Iterable[tuple[int, int]]
+    kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], fences: Iterable[tuple[int, int]], assumed: set[str]
 ) -> tuple[str, Span | None, str] | None:
     """The first thing that is missing in the second of two kernels: in words, where, and the text there. fences:
-    positions that were matched."""
+    positions that were matched; assumed: gets what had to be assumed, in words."""
     flights = tuple(waits.analyse(flow) for flow in flows)
+    unwritten: frozenset[int] | None = None
     for a, b in sorted(fences):
         before = [_under_way(flight, at) for flight, at in zip(flights, (a, b), strict=True)]
         for kind, number in before[1].items():
             if number > before[0][kind]:
                 counter, space, stores = kind
+                if kind in _LOADS:
+                    unwritten = _unwritten(flows) if unwritten is None else unwritten
+                    if b in unwritten:
+                        assumed.add(MEETING)
+                        continue
                 what = f"{counter} may count {number} {space} {'stores' if stores else 'loads'} there"
                 inst = flows[1].instructions[b]
                 return f"a wait is missing or too weak: {what}, {before[0][kind]} in the original", inst.span, str(inst)
@@ -62,6 +73,52 @@ def _under_way(flight: InFlight, position: int) -> Counter[Kind]:
         else:
             found[counter, access.space, access.kind != "load"] += 1
     return found
+
+
+def _unwritten(flows: tuple[Cfg, Cfg]) -> frozenset[int]:
+    """Barriers of the second program, and the cache controls right behind them, around which no path writes global
+    memory until it comes to another barrier; none where waves may speak to each other otherwise."""
+    if any(dependences.by_memory(flow) for flow in flows):
+        return frozenset()
+    flow = flows[1]
+
+    def step(i: int, written: bool) -> bool:
+        desc = flow.instructions[i].desc
+        writes = desc.access is not None and desc.access.kind != "load" and desc.space in ("global", "flat")
+        return not desc.is_barrier and (written or writes)
+
+    def through(block: Block, written: bool) -> bool:
+        for i in block.range:
+            behind[i] = written
+            written = step(i, written)
+        return written
+
+    behind = [False] * len(flow)
+    dataflow.forward(flow, False, through, bool.__or__)
+    ahead = [False] * len(flow.blocks)
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(flow.blocks):
+            written = any(ahead[s] for s in block.successors)
+            for i in reversed(block.range):
+                written = step(i, written)
+            changed |= written != ahead[block.index]
+            ahead[block.index] = written
+    found: set[int] = set()
+    for block in flow.blocks:
+        at_one = False
+        for i in block.range:
+            desc = flow.instructions[i].desc
+            at_one = at_one and desc.access is None
+            if desc.is_barrier:
+                written = any(ahead[s] for s in block.successors)
+                for j in reversed(range(i + 1, block.end)):
+                    written = step(j, written)
+                at_one = not (behind[i] or written)
+            if at_one and (desc.is_barrier or desc.sched == "cache_control"):
+                found.add(i)
+    return frozenset(found)
 
 
 def _findings(kernel: Kernel, flow: Cfg, flight: InFlight) -> Iterator[Finding]:

@@ -369,3 +369,56 @@ def test_two_ways_may_leave_other_lanes_on(edits: tuple[tuple[str, str], ...], p
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     assert validate(parse(LEFT_BY_LANES, "old.s").kernel(), parse(text, "new.s").kernel()).proved == proved
+
+
+PREFETCH = """
+k:
+	s_load_b128 s[4:7], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	s_waitcnt lgkmcnt(0)
+	global_load_b32 v2, v1, s[4:5]
+	s_waitcnt vmcnt(0)
+	ds_store_b32 v1, v2
+	s_barrier
+	global_load_b32 v3, v1, s[4:5] offset:4
+	s_waitcnt vmcnt(0) lgkmcnt(0)
+	s_barrier
+	buffer_gl0_inv
+	ds_load_b32 v4, v1 offset:4
+	s_waitcnt lgkmcnt(0)
+	v_nop
+	v_add_f32_e32 v4, v4, v3
+	s_barrier
+	global_store_b32 v1, v4, s[6:7]
+	s_endpgm
+""" + KERNEL.partition("s_endpgm\n")[2]
+LATE = ("s_waitcnt vmcnt(0) lgkmcnt(0)\n\ts_barrier", "s_waitcnt lgkmcnt(0)\n\ts_barrier"), (
+    "\tv_nop\n", "\ts_waitcnt vmcnt(0)\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("also", "proved"),
+    [
+        (("v_nop", "v_nop"), True),
+        (("\tv_add_f32_e32 v4, v4, v3\n", "\tv_add_f32_e32 v4, v4, v3\n\ts_barrier\n"), True),
+        (("\tds_load_b32 v4", "\tglobal_store_b32 v1, v2, s[6:7] offset:8\n\tds_load_b32 v4"), False),
+        (("\tglobal_load_b32 v3", "\tglobal_store_b32 v1, v2, s[6:7] offset:8\n\tglobal_load_b32 v3"), False),
+        (("\tglobal_load_b32 v3", "\tglobal_atomic_add_u32 v1, v2, s[6:7] offset:8\n\tglobal_load_b32 v3"), False),
+        (("\ts_barrier\n\tglobal_store", "\tglobal_store"), False),
+        (("s_endpgm", "s_sleep 1\n\ts_endpgm"), False),
+    ],
+    ids=["quiet", "another", "a store behind", "a store before", "an atomic", "a store on the way", "speaking waves"],
+)
+def test_loads_may_be_under_way_at_a_barrier_around_which_nothing_is_written(
+    also: tuple[str, str], proved: bool
+) -> None:
+    """Another wave may write what is loaded only where something is written between the barriers next to this one."""
+    text = PREFETCH
+    for old, new in LATE:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    assert PREFETCH.count(also[0]) == 1, also
+    proof = validate(*(parse(t.replace(*also), "k.s").kernel() for t in (PREFETCH, text)))
+    assert proof.proved == proved, str(proof)
+    assert not proved or "all waves of a workgroup meet at the same barriers" in proof.assumptions
