@@ -32,7 +32,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm.kernel_object import INCLUDE, Kernel
+from hipgemm import hip_headers
+from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import Gemm, rung
 from hipgemm.source_lines import SourceLine, source_of
 from hipgemm.stages import Shape, Stage, shape
@@ -356,7 +357,9 @@ def _compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str],
     """What the compiler said, and what it wrote."""
     # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
     rename = [] if kernel.function in ("", kernel.name) else [f"-D{kernel.function}={kernel.name}"]
-    said = tools.compile(kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, include=INCLUDE, flags=[*flags, *rename])
+    said = hip_headers.compile_kernel(
+        tools, kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, flags=[*flags, *rename]
+    )
     program = dataclasses.replace(parse(file.read_text(), file.name), title=kernel.called)
     if not program.kernels:
         raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")
@@ -409,12 +412,13 @@ def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> s
     """A hash of everything that goes into the stage folder."""
     own = [Path(__file__).with_name(f"{module}.py") for module in ("build", "stages", "proving")]
     compiled = bool(kernel.source) and kernel.code is None
-    source = [*_with_includes(kernel.path, flags), *sorted(INCLUDE.rglob("*.h"))] if compiled else []
+    source = [*_with_includes(kernel.path, flags), *hip_headers.files()] if compiled else []
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
     files = [*source, *own, *cache.sources("sim", "sanitize", "timing")]
     told = [str(kernel.path)] if compiled and any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     made_of = emit(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
     mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags, *told]
+    mode += [hip_headers.identity()] if compiled else []
     return cache.key(*mode, *(f.read_bytes() for f in files))
 
 

@@ -27,8 +27,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hipgemm import rewriting
-from hipgemm.kernel_object import INCLUDE, Kernel
+from hipgemm import hip_headers, rewriting
+from hipgemm.kernel_object import Kernel
 from isa import targets, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
@@ -205,7 +205,7 @@ class Driver:
         if not self.command:
             tools = toolchain.find()
             try:
-                tools.compile(source, out, arch=arch, cu_mode=False, include=INCLUDE, flags=options)
+                hip_headers.compile_kernel(tools, source, out, arch=arch, cu_mode=False, flags=options)
             except toolchain.ToolError as error:
                 self.say(error.message)
                 return 1

@@ -41,7 +41,8 @@ ARCHS = tuple(target.name for target in TARGETS.values() if target.built)
 _CODE_OBJECT = "-mcode-object-version=5"
 # Without this, clang puts a symbol whose name depends on the path of the source into each code object.
 _NO_CUID = "-fuse-cuid=none"
-FREESTANDING = ("-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", _CODE_OBJECT, _NO_CUID)
+_DEVICE = ("-x", "hip", "--cuda-device-only", "-nogpulib", _CODE_OBJECT, _NO_CUID)
+FREESTANDING = (*_DEVICE, "-nogpuinc")
 """A compiler's options for HIP C++ for the device alone, without ROCm."""
 
 
@@ -111,7 +112,7 @@ class Toolchain:
         """HIP C++ `source` to assembly `out`; the compiler's temps stay beside `out`, if wanted. Returns what
         it said (warnings).
 
-        include: the folder that holds the freestanding hip/hip_runtime.h; hipcc uses ROCm's own instead.
+        include: the folder that holds hip/hip_runtime.h; hipcc uses ROCm's own instead, as a clang does without one.
         """
         mode = "-mcumode" if cu_mode else "-mno-cumode"
         target = [f"--offload-arch={check_arch(arch)}", mode, *flags]
@@ -178,7 +179,13 @@ class Toolchain:
 
     def link(self, objects: Sequence[Path], out: Path) -> str:
         """Objects to a code object that hipModuleLoadData takes. Returns the linker's warnings."""
-        return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
+        try:
+            return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
+        except ToolError as e:
+            if not re.search(r"undefined \w+ symbol: __oc[mk]l_|undefined symbol: __oc[mk]l_", e.message):
+                raise
+            hint = "AMD's device libraries define that: apt install rocm-device-libs, or pip install triton"
+            raise ToolError(e.message, hint=hint) from e
 
     def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel.s") -> bytes:
         """Assembly as text to a linked code object; no file stays. name: what messages call the text."""
@@ -191,8 +198,8 @@ class Toolchain:
 
 
 def _freestanding(include: Path | None) -> list[str]:
-    """HIP C++ for the device alone, without ROCm; include: the folder of the freestanding hip/hip_runtime.h."""
-    return [*FREESTANDING, f"-I{include.resolve()}"] if include else [*FREESTANDING]
+    """HIP C++ for the device alone; include: the folder of a hip/hip_runtime.h that needs no ROCm."""
+    return [*FREESTANDING, f"-I{include.resolve()}"] if include else [*_DEVICE]
 
 
 def _environment() -> dict[str, str]:

@@ -29,7 +29,15 @@ def command(hipcc: Path | None, as_json: bool) -> None:
     """
     from isa import toolchain
 
-    facts = [*toolchain.doctor(hipcc), *_packages(), _disassembler(), _native_code(), _device(), *_beside_a_card()]
+    facts = [
+        *toolchain.doctor(hipcc),
+        _libraries(),
+        *_packages(),
+        _disassembler(),
+        _native_code(),
+        _device(),
+        *_beside_a_card(),
+    ]
     needed = {"build with", "disassembler", "native code", "device", *PACKAGES}
     broken = [f for f in facts if not f.found and f.name in needed]
     if as_json:
@@ -40,6 +48,15 @@ def command(hipcc: Path | None, as_json: bool) -> None:
             hint = f"  ({fact.hint})" if fact.hint and not fact.found else ""
             click.echo(f"{'ok' if fact.found else '--'}  {fact.name:<{width}}  {fact.detail}{hint}")
     sys.exit(1 if broken else 0)
+
+
+def _libraries() -> Fact:
+    """Where sinf and its like come from, without a ROCm."""
+    from hipgemm import device_libraries
+
+    found = device_libraries.folder()
+    hint = "only for mathematics in HIP source: apt install rocm-device-libs, or pip install triton"
+    return Fact("device libraries", found is not None, str(found or "not found"), hint)
 
 
 def _packages() -> list[Fact]:

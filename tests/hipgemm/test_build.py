@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import build as building
-from hipgemm import kernel_object, kernels
+from hipgemm import hip_headers, kernel_object, kernels
 from hipgemm.build import Build, build
 from hipgemm.stages import Shape, Stage, shape
 from isa import toolchain
@@ -122,9 +121,9 @@ def test_what_goes_in_decides_what_is_found(change: dict) -> None:
 
 def test_a_changed_source_or_header_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rung, include = kernels.rung("kernel1"), tmp_path / "include"
-    shutil.copytree(building.INCLUDE, include)
+    shutil.copytree(hip_headers.INCLUDE, include)
     header = include / "hip" / "hip_runtime.h"
-    monkeypatch.setattr(building, "INCLUDE", include)
+    monkeypatch.setattr(hip_headers, "INCLUDE", include)
     assert not build(rung).cached
     assert build(rung).cached
     header.write_text(header.read_text() + "// changed\n")
@@ -169,16 +168,12 @@ def test_a_build_that_spills_says_so(tmp_path: Path) -> None:
     assert f"{found.scratch} bytes of scratch memory a thread and spilled {found.spills} VGPRs" in made.warnings[0]
 
 
-def test_a_compiler_error_reaches_the_user_and_leaves_the_temps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    include = tmp_path / "include"
-    (include / "hip").mkdir(parents=True)
-    (include / "hip" / "hip_runtime.h").write_text("#error this header is broken\n")
-    monkeypatch.setattr(building, "INCLUDE", include)
-    with pytest.raises(toolchain.ToolError, match="error: this header is broken"):
-        build("kernel1", out=tmp_path / "out")
-    assert (tmp_path / "out" / "kernel1").is_dir()
+def test_a_compiler_error_reaches_the_user_and_leaves_the_temps(tmp_path: Path) -> None:
+    source = tmp_path / "broken.hip"
+    source.write_text("#error this source is broken\n")
+    with pytest.raises(toolchain.ToolError, match="error: this source is broken"):
+        build(kernel_object.Kernel("broken", "broken", str(source), "", False), out=tmp_path / "out")
+    assert (tmp_path / "out" / "broken").is_dir()
     assert not list((tmp_path / "cache" / "hipgemm" / "build").iterdir())
 
 

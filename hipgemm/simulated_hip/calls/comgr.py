@@ -22,7 +22,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hipgemm.simulated_hip import device_libraries
+from hipgemm import device_libraries
 from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, call
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Runtime

@@ -6,8 +6,8 @@ is compiled as hiprtc does it: the HIP header and AMD's macros are there without
 `--offload-arch` (the card's own if not given). With -fgpu-rdc it becomes bitcode instead, for `rtc_link`.
 What the compiler says is the program's log.
 
-The HIP header is AMD's own for hiprtc, out of rocm-llvm-python, where AMD's device libraries are found as well
-(device_libraries.py), else the freestanding one of this project, which has no libm beyond the compiler's builtins.
+The HIP header is AMD's own for hiprtc, out of rocm-llvm-python, with AMD's device libraries where they are found
+(`hipgemm.hip_headers`), else the freestanding one of this project, which has no libm beyond the compiler's builtins.
 
 A name expression (`f<int>`, `&variable`) becomes a pointer behind the source, so that it is instantiated as C++ has it
 and found under its symbol's name in the assembly.
@@ -21,24 +21,19 @@ import ctypes
 import os
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 
+from hipgemm import hip_headers
 from hipgemm.kernel_object import INCLUDE
-from hipgemm.simulated_hip import device_libraries
 from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
-from isa import cache, packages, toolchain
+from isa import cache, toolchain
 from isa.errors import IsaError
-from isa.toolchain import Toolchain
 
-PRINTF, BF16 = (Path(__file__).parents[1] / f"hiprtc_{name}.h" for name in ("printf", "bf16"))
-INCLUDED = ("hip_runtime", "hip_fp16", "hip_bfloat16", "hip_vector_types", "hip_complex", "hip_version")
-"""Headers hip/*.h whose names AMD's header for hiprtc has already: a source may still include them."""
 MACROS = ("-D__HIPCC_RTC__", *map("-DHIP_VERSION_{}={}".format, ("MAJOR", "MINOR", "PATCH"), VERSION))
-FLAGS = ("-O3", *MACROS, "-mprintf-kind=buffered")
+FLAGS = ("-O3", *MACROS)
 RELOCATABLE = "-fgpu-rdc"
 POINTER = "__hipgemm_name_"
 LOWERED = re.compile(rf"^{POINTER}(\d+):\n\s*\.quad\s+(\S+)", re.M)
@@ -184,16 +179,6 @@ def _pointers(names: Iterable[str]) -> str:
     )
 
 
-def _amds_header(tools: Toolchain) -> Path | None:
-    """AMD's own, where what it calls is there, too, and the compiler brings no other."""
-    if tools.kind == "hipcc" or device_libraries.folder() is None:
-        return None
-    with suppress(packages.PackageMissing):
-        header = packages.folder("rocm.llvm").parent / "amd_comgr" / "hiprtc_runtime.h"
-        return header if header.is_file() else None
-    return None
-
-
 def compiled(
     program: RtcProgram, arch: str, flags: tuple[str, ...] = FLAGS, relocatable: bool = False
 ) -> tuple[bytes, str, list[str]]:
@@ -202,19 +187,20 @@ def compiled(
     tools = toolchain.find()
     toolchain.check_arch(arch)
     headers = (part for item in sorted(program.headers.items()) for part in item)
-    amds = _amds_header(tools)
-    include = None if amds else INCLUDE
-    own = [f.read_bytes() for f in (*([amds, BF16] if amds else sorted(INCLUDE.rglob("*.h"))), PRINTF)]
-    header = ["-include", str(amds or "hip/hip_runtime.h"), "-include", str(PRINTF)]
-    libraries = [f"-DHIP_VERSION={VERSION_NUMBER}", *device_libraries.flags(tools, arch)] if amds else []
-    flags = (*header, *libraries, *flags)
+    amds = None if tools.kind == "hipcc" else hip_headers.amds_header()
+    include = hip_headers.AMD if amds else INCLUDE
+    own = [file.read_bytes() for file in (*hip_headers.files(), *([amds] if amds else []))]
+    if amds:
+        header = [*hip_headers.of_hiprtc(amds, tools, arch), f"-DHIP_VERSION={VERSION_NUMBER}"]
+    else:
+        header = ["-include", "hip/hip_runtime.h", *hip_headers.PRINTF]
+    flags = (*header, *flags)
     mode = RELOCATABLE if relocatable else "|"
     pointers = _pointers(program.names)
     key = cache.key(program.source, pointers, program.name, *headers, mode, arch, *flags, tools.identity, *own)
 
     def fill(folder: Path) -> None:
-        texts = {f"hip/{name}.h": "" for name in INCLUDED} | {"hip/hip_bf16.h": BF16.read_text()} if amds else {}
-        for name, text in {**texts, **program.headers}.items():
+        for name, text in program.headers.items():
             if (at := (folder / name).resolve()).is_relative_to(folder.resolve()):
                 at.parent.mkdir(parents=True, exist_ok=True)
                 at.write_text(text)

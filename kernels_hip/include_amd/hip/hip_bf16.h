@@ -1,6 +1,7 @@
-// hip/hip_bf16.h for kernels that hiprtc compiles, whose own header has no such type: one bfloat16, converted by rounding
-// to even, computed with as float. Names as in ROCm/clr, hipamd/include/hip/amd_detail/amd_hip_bf16.h; no pairs.
+// What AMD's header for hiprtc lacks: one bfloat16, converted by rounding to even, computed with as float. Names as in
+// ROCm/clr, hipamd/include/hip/amd_detail/amd_hip_bf16.h; no pairs.
 #pragma once
+#include <hip/hip_runtime.h>
 
 struct __hip_bfloat16 {
     unsigned short __x;

@@ -1,0 +1,27 @@
+// <hip/hip_runtime.h> where there is no ROCm, of AMD's own text: its header for hiprtc, which rocm-llvm-python brings, has
+// all of HIP's device language but bfloat16 (hip_bf16.h, beside this). It is the first file that a compiler is given.
+//
+// A program that compiles with hiprtc itself gets that header alone. A source of a kernel that hipcc would compile gets
+// C++'s standard headers, too, as far as the compiler has them, and does not see hiprtc's macro.
+#pragma once
+
+#ifdef __HIPCC_RTC__
+#include <hiprtc_runtime.h>
+#else
+#define __HIPCC_RTC__
+#include <hiprtc_runtime.h>
+#undef __HIPCC_RTC__
+#undef __local // which C++'s headers use as a name
+#if __has_include(<cmath>)
+#include <cassert>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#else
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#endif
+#endif

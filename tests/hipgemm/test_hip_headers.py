@@ -1,0 +1,143 @@
+"""What ordinary kernels include and call, where there is no ROCm: half, bfloat16, cooperative groups, C++'s headers,
+mathematics, printf, a program's host part. Judged by NumPy and Python's math."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hipgemm
+from hipgemm import device_libraries, hip_headers
+from hipgemm.build import linked
+from hipgemm.kernel_files import read_kernel
+from isa import toolchain
+from isa.errors import IsaError
+
+pytestmark = [
+    pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here"),
+    pytest.mark.skipif(hip_headers.amds_header() is None, reason="no rocm-llvm-python here"),
+]
+
+BLOCKS = """
+#include <hip/hip_runtime.h>
+#include <hip/hip_fp16.h>
+#include <hip/hip_bf16.h>
+#include <hip/hip_cooperative_groups.h>
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+namespace cg = cooperative_groups;
+
+template <class T> __device__ std::conditional_t<std::is_same_v<T, __half>, float, T> widened(T x) { return x; }
+
+extern "C" __global__ void sums(const __half *x, __half2 *y, float *z, std::uint32_t n) {
+    auto group = cg::tiled_partition<8>(cg::this_thread_block());
+    std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = i < n ? widened(x[i]) : -std::numeric_limits<float>::infinity();
+    float top = v;
+    for (int o = 4; o; o >>= 1) top = std::max(top, group.shfl_xor(top, o));
+    float3 both = make_float3(v, top, __bfloat162float(__float2bfloat16(v)));
+    if (i < n) {
+        y[i] = __hadd2(__floats2half2_rn(both.x, both.y), __float2half2_rn(1.0f));
+        z[i] = both.z;
+    }
+}
+"""
+MATHEMATICS = """
+#include <hip/hip_runtime.h>
+#include <cstdio>
+extern "C" __global__ void f(const double *x, float *narrow, double *wide) {
+    int i = threadIdx.x;
+    narrow[i] = sinf(x[i]) + erff(x[i]) * powf(fabsf(x[i]), 1.5f);
+    wide[i] = exp(x[i]) + lgamma(fabs(x[i])) + atan2(x[i], 2.0) + M_PI;
+    if (i == 3) printf("%d %s %.3f\\n", i, "lane", x[i]);
+}
+"""
+PROGRAM = """
+#include <hip/hip_runtime.h>
+__global__ void k(float *x) { x[threadIdx.x] = sqrtf(x[threadIdx.x]); }
+int main() {
+    float *x = nullptr;
+    if (hipMalloc(&x, 128) != hipSuccess) return 1;
+    k<<<1, 32>>>(x);
+    return hipDeviceSynchronize();
+}
+"""
+
+
+@pytest.fixture
+def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(device_libraries, "_folders", lambda: iter([str(tmp_path)]))
+
+
+def _written(folder: Path, text: str) -> Path:
+    (folder / "own.hip").write_text(text)
+    return folder / "own.hip"
+
+
+@pytest.mark.usefixtures("without_libraries")
+def test_half_bfloat16_groups_and_standard_headers_need_no_library(tmp_path: Path) -> None:
+    x = np.linspace(-3, 5, 50, dtype=np.float16)
+    y, z = np.zeros((50, 2), np.float16), np.zeros(50, np.float32)
+    hipgemm.kernel(_written(tmp_path, BLOCKS), "sums")(2, 32, x, y, z, 50)
+    tops = np.concatenate([np.full(len(part), part.max()) for part in np.split(x, range(8, 50, 8))])
+    assert np.array_equal(y, np.stack([x, tops], 1) + np.float16(1))
+    bits = x.astype(np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
+    assert np.array_equal(z.view(np.uint32), rounded)
+
+
+@pytest.mark.skipif(device_libraries.folder() is None, reason="no device libraries on this machine")
+def test_mathematics_and_printf(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    x = np.linspace(-2, 2.1, 32)
+    narrow, wide = np.zeros(32, np.float32), np.zeros(32)
+    hipgemm.kernel(_written(tmp_path, MATHEMATICS), "f")(1, 32, x, narrow, wide)
+    assert narrow == pytest.approx([math.sin(v) + math.erf(v) * abs(v) ** 1.5 for v in x], abs=1e-6)
+    right = [math.exp(v) + math.lgamma(abs(v)) + math.atan2(v, 2) + math.pi for v in x]
+    assert wide == pytest.approx(right, abs=1e-14)
+    assert capfd.readouterr().out == f"3 lane {x[3]:.3f}\n"
+
+
+@pytest.mark.usefixtures("without_libraries")
+def test_a_function_of_a_library_that_is_not_there_says_which_to_install(tmp_path: Path) -> None:
+    with pytest.raises(IsaError, match=r"__ocml_sin_f32(.|\n)*help: .*rocm-device-libs"):
+        linked(read_kernel(str(_written(tmp_path, MATHEMATICS))))
+
+
+def test_the_hosts_part_needs_rocms_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hip_headers, "_rocm", lambda: None)
+    with pytest.raises(IsaError, match=r"'hipMalloc'(.|\n)*help: .*__HIP_DEVICE_COMPILE__"):
+        linked(read_kernel(str(_written(tmp_path, PROGRAM))))
+    guarded = PROGRAM.replace("int main", "#ifndef __HIP_DEVICE_COMPILE__\nint main") + "#endif\n"
+    assert linked(read_kernel(str(_written(tmp_path, guarded)))).image
+
+
+@pytest.mark.skipif(
+    hip_headers._rocm() is None or not any(tools.kind == "clang" for tools in toolchain.available()),
+    reason="no HIP headers, or no clang of the system",
+)
+def test_a_whole_program_is_read_with_real_headers(tmp_path: Path) -> None:
+    assert linked(read_kernel(str(_written(tmp_path, PROGRAM)))).image
+
+
+def test_of_errors_those_are_told_under_which_least_is_wrong(tmp_path: Path) -> None:
+    source = _written(tmp_path, BLOCKS.replace("top = v;", "top = missing;"))
+    with pytest.raises(IsaError) as error:
+        linked(read_kernel(str(source)))
+    assert str(error.value).count("error:") == 1
+    assert "'missing'" in str(error.value)
+
+
+def test_what_the_projects_own_header_serves_is_compiled_with_it(tmp_path: Path) -> None:
+    tools = toolchain.find()
+    if tools.kind == "hipcc":
+        pytest.skip("hipcc has headers of its own")
+    first = next(hip_headers.choices(tools, "gfx1100"))
+    plain = "#include <hip/hip_runtime.h>\n__global__ void k(float *x) { x[threadIdx.x] = 1; }\n"
+    made = [tmp_path / name for name in ("by_choice.s", "own.s")]
+    given = {"arch": "gfx1100", "cu_mode": False, "flags": ("-O3",)}
+    hip_headers.compile_kernel(tools, _written(tmp_path, plain), made[0], **given)
+    tools.compile(tmp_path / "own.hip", made[1], include=first.include, **given)
+    assert made[0].read_bytes() == made[1].read_bytes()
