@@ -11,7 +11,8 @@ Lanes 0 to 31 and 32 to 63 are the halves of such a wave. RDNA3 ISA guide (70650
 Which need one pass for both halves the guide does not say. Mesa's compiler does (ACO, aco_statistics.cpp,
 `is_dual_issue_capable`): what RDNA3's second set of fp32 and 16-bit units does, unless it has a DPP operand. AMD says
 the same of rates: wave64 reaches the new ALUs by itself, 128 FMAs a cycle and CU (ROCm Compute Profiler's documents,
-"RDNA3-class"). ACO counts a matrix product once, too: 32 cycles of a SIMD for 16 x 16 x 16 in either kind of wave.
+"RDNA3-class"). ACO counts a matrix product once, too: 32 cycles of a SIMD for 16 x 16 x 16 in either kind of wave; a
+probe of chains of iu4 products ran at one rate in both, 102 to 108 TOP/s (xynexus/hipfire, wmma_iu4_noop).
 
 The second pass begins when the unit is done with the first one, and the result is there `latency` after the second
 began (ACO, `BlockCycleEstimator::add`). Two passes of a transcendental hold the vector ALU for five cycles: it is in
