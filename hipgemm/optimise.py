@@ -50,6 +50,7 @@ REGISTERS = (
     "spread-loads",
     "unroll,spread-loads",
     "unroll",
+    "widen-loads",
 )
 ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
 """The same, kept only where it is proved."""

@@ -14,6 +14,9 @@ a run, at a place that chance chooses (`FAULTS`):
     order        of a pair that is taken apart the second half goes first
     offset       an unrolled load is folded to the next word
     step         a step of an unrolled loop is left out, or done twice
+    neighbour    a wide access goes to the next dword
+    passed       a load passes a store that it may meet, a fence or a change of EXEC
+    changed      a store is late for what it stores, a load fills what is still read
 
 What the pipeline's own verification refuses is counted apart, as is what comes out unchanged. Of all else the validator
 (`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless), and then
@@ -43,7 +46,7 @@ from isa.asm.program import Instruction, Program
 from isa.check.equivalence import prove
 from isa.check.validation import validate
 from isa.errors import IsaError
-from isa.passes import block_order, rename_banks, run_pipeline, unroll
+from isa.passes import block_order, neighbours, rename_banks, run_pipeline, unroll, widen_loads
 from isa.registers import Reg
 from isa.semantics.waits import parse_wait
 
@@ -125,12 +128,25 @@ class Fault:
     pipelines: tuple[str, ...]
 
 
+def _beside(_: random.Random, row: block_order.Row, __: tuple[Any, ...]) -> block_order.Row:
+    name = "offset1" if row.inst.has("offset1") else "offset"
+    rest = tuple(m for m in row.inst.modifiers if m[0] != name)
+    more = row.inst.number(name) + (1 if name == "offset1" else 4)
+    wrong = dataclasses.replace(row.inst, modifiers=((name, more), *rest))
+    return dataclasses.replace(row, inst=wrong) if row.also else row
+
+
+def _yes(_: random.Random, __: bool, ___: tuple[Any, ...]) -> bool:
+    return True
+
+
 _PAIRS = "rename-pairs"
-_MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule", _PAIRS)
+_WIDE = ("widen-loads",)
+_MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule", _PAIRS, "widen-loads")
 _ORDERING = ("schedule", "pair", "spread-loads,schedule", _PAIRS)
 FAULTS: dict[str, Fault] = {
     "dependence": Fault(dependences, "edges", _edge, _ORDERING),
-    "wait": Fault(block_order, "wait_instructions", _wait, ("relax-waits", "schedule")),
+    "wait": Fault(block_order, "wait_instructions", _wait, ("relax-waits", "schedule", *_WIDE)),
     "register": Fault(rename_banks.Colouring, "_in_the_way", _nothing, _MOVING),
     "life": Fault(webs, "analyse", _life, _MOVING),
     "name": Fault(rename_banks, "renamed", _unchanged, _MOVING),
@@ -138,6 +154,9 @@ FAULTS: dict[str, Fault] = {
     "order": Fault(block_order, "_order", _turned, _ORDERING),
     "offset": Fault(unroll, "_folded", _offset, ("unroll", "unroll,spread-loads,schedule")),
     "step": Fault(unroll.Unroll, "_steps", _steps, ("unroll",)),
+    "neighbour": Fault(widen_loads, "_row", _beside, _WIDE),
+    "passed": Fault(neighbours, "may_move", _yes, _WIDE),
+    "changed": Fault(widen_loads._Finder, "_still", _yes, _WIDE),
 }
 
 

@@ -39,11 +39,13 @@ from isa.semantics.describe import Description
 
 @dataclass(frozen=True)
 class Row:
-    """An instruction of a block by itself. position: where it stood, in a pair perhaps; half: it is a half of one."""
+    """An instruction of a block by itself. position: where it stood, in a pair perhaps; half: it is a half of one.
+    also: positions of other accesses that it stands for, all of which it does at once."""
 
     inst: Instruction
     position: int
     half: bool = False
+    also: tuple[int, ...] = ()
 
     @property
     def desc(self) -> Description:
@@ -143,6 +145,7 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
         for row in slot:
             if not row.half:
                 state = flight.machine.step(row.position, state)
+                state |= {(p, counter): 0 for p in row.also for counter, _ in flight.machine.raised[p]}
     if not ends:
         finish()
     return out
@@ -154,9 +157,9 @@ def _before(function: Function, row: Row, event: waits.Event) -> bool:
     filled = waits.filled(cfg, load)
     if row.half:
         return bool(filled & (regset.uses(row.inst) | regset.defs(row.inst)))
-    touched = filled & (cfg.uses[row.position] | cfg.defs[row.position])
-    if touched and any(waits.too_early(cfg, load, row.position, counter)):
-        return True
+    for p in (row.position, *row.also):
+        if filled & (cfg.uses[p] | cfg.defs[p]) and any(waits.too_early(cfg, load, p, counter)):
+            return True
     stops = dependences.is_fence(row.inst) or dependences.guards_memory(row.inst) or row.desc.unit == "smem"
     return stops and load != row.position and event not in function.flight.before[row.position]
 

@@ -34,6 +34,7 @@ from isa.passes.rename_pairs import RenamePairs
 from isa.passes.spread_loads import SpreadLoads
 from isa.passes.unroll import Unroll
 from isa.passes.vopd_interlock import VopdInterlock
+from isa.passes.widen_loads import WidenLoads
 
 
 class Pass(Protocol):
@@ -46,7 +47,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode, SpreadLoads, RenamePairs, RelaxBarriers,
+    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]

@@ -17,7 +17,7 @@ registers are used than leave the number of waves a SIMD what it was.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -38,6 +38,8 @@ from isa.timing import bank_rules, rdna3
 
 WEIGHT = 8
 """How many rounds a loop is taken to make."""
+_RUNS = 4
+"""Places that are compared for a run."""
 _EVICTED = 4
 """Clusters that may be moved out of another's way."""
 
@@ -112,6 +114,7 @@ class Colouring:
         self.matrix = round(rdna3.values()["wmma_bank_passes"])
         self.weight = weights(self.cfg)
         self.shift = [0] * len(found.clusters)
+        self.in_runs: set[int] = set()
         self.at: list[set[Web]] = [set() for _ in range(VGPR_LIMIT)]
         for cluster in found.clusters:
             for web in cluster.webs:
@@ -289,6 +292,46 @@ class Colouring:
         self.shift[c] = shift
         for web in self.webs.clusters[c].webs:
             self.at[self.number(web)].add(web)
+
+    def in_a_run(self, wanted: Sequence[tuple[Web, int]]) -> bool:
+        """Puts values where their registers are a run: (web, number within the run). Of the first few places that fit,
+        that at which reads collide least; False, and nothing changed, where there is none. What lies in a run stays."""
+        shifts: dict[int, int] = {}
+        for web, word in wanted:
+            if shifts.setdefault(web.cluster, word - web.number) != word - web.number:
+                return False
+        old = {c: self.shift[c] for c in shifts}
+        found: list[tuple[int, int, dict[int, int]]] = []
+        where = self.touched(shifts)
+        now = {old[c] - shifts[c] for c in shifts}
+        for first in sorted(range(VGPR_LIMIT), key=lambda n: (n not in now, n)):
+            there = {c: first + shift for c, shift in shifts.items()}
+            if self._all_fit(there, old):
+                found.append((self.total(where), len(found), there))
+            self.restore(old)
+            if len(found) == _RUNS:
+                break
+        if found:
+            self.restore(min(found, key=lambda row: row[:2])[2])
+            self.in_runs |= set(shifts)
+        return bool(found)
+
+    def _all_fit(self, there: Mapping[int, int], old: Mapping[int, int]) -> bool:
+        """Puts clusters where they are wanted, while they fit."""
+        for c, shift in there.items():
+            stays = self.webs.clusters[c].pinned or c in self.in_runs
+            if shift not in self.places(c) or (stays and shift != old[c]):
+                return False
+        for c in there:
+            self._lift(c)
+        for c, shift in there.items():
+            if self._in_the_way(c, shift):
+                for o in there:
+                    self._lift(o)
+                    self._set(o, old[o])
+                return False
+            self._set(c, shift)
+        return all(map(self.legal, there))
 
     def restore(self, shifts: Mapping[int, int]) -> None:
         """Puts clusters back, all at once."""

@@ -1,0 +1,83 @@
+"""Passes on kernels that use what they change, run on the simulated card: what comes out is the same, bit for bit."""
+
+import ctypes
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from isa import toolchain
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.asm.program import Program
+from isa.check.validation import validate
+from isa.passes import run_pipeline
+from isa.sim.card import Card
+
+sys.path.insert(0, str(Path(__file__).parent))
+import programs
+
+FLOATS = 1024
+LOADS = """	s_load_b64 s[0:1], s[0:1], 0x0
+	v_lshlrev_b32_e32 v0, 4, v0
+	s_waitcnt lgkmcnt(0)
+	global_load_b32 v1, v0, s[0:1] offset:4
+	global_load_b32 v3, v0, s[0:1]
+	v_add_nc_u32_e32 v2, 8, v0
+	s_waitcnt vmcnt(0)
+	ds_store_b32 v0, v3
+	ds_store_b32 v0, v1 offset:4
+	scratch_store_b32 off, v3, off offset:12
+	ds_store_b32 v2, v3
+	v_add_f32_e32 v4, v1, v3
+	scratch_store_b32 off, v4, off offset:8
+	v_xor_b32_e32 v5, 0x90, v0
+	s_waitcnt lgkmcnt(0)
+	s_barrier
+	ds_load_b32 v6, v5
+	s_waitcnt lgkmcnt(0)
+	v_mul_f32_e32 v7, v6, v1
+	ds_load_b32 v6, v5 offset:4
+	s_waitcnt lgkmcnt(0)
+	v_fmac_f32_e32 v7, v6, v3
+	v_add_nc_u32_e32 v5, 8, v5
+	ds_load_b32 v6, v5
+	scratch_load_b32 v8, off, off offset:8
+	scratch_load_b32 v9, off, off offset:12
+	s_waitcnt vmcnt(1) lgkmcnt(0)
+	v_fmac_f32_e32 v7, v6, v8
+	s_waitcnt vmcnt(0)
+	v_add_f32_e32 v9, v9, v7
+	global_store_b32 v0, v7, s[0:1]
+	global_store_b32 v0, v9, s[0:1] offset:4
+	s_endpgm
+"""
+
+
+def floats(program: Program) -> NDArray[np.float32]:
+    """What a kernel leaves of numbers by chance, with 64 work-items."""
+    card = Card()
+    image = toolchain.find().code_object(emit(program))
+    data = np.random.default_rng(3).standard_normal(FLOATS, dtype=np.float32)
+    at = card.memory.allocate(data.nbytes)
+    ctypes.memmove(at, data.ctypes.data, data.nbytes)
+    card.launch(card.load(image).kernels["test"], (1, 1, 1), (64, 1, 1), struct.pack("<Q", at))
+    ctypes.memmove(data.ctypes.data, at, data.nbytes)
+    return data
+
+
+CASES = {"widen-loads": (LOADS, "ds_load_b64 ds_store_b64 global_load_b64 global_store_b64 scratch_load_b64")}
+
+
+@pytest.mark.parametrize("pipeline", CASES)
+def test_same_bits(pipeline: str) -> None:
+    body, expected = CASES[pipeline]
+    program = parse(programs.source(body, lds=2048, scratch=64).replace("sgpr_count: 40", "sgpr_count: 42"), "k.s")
+    *_, (_, made) = run_pipeline(program, pipeline)
+    assert validate(program.kernel(), made.kernel()).proved
+    left = {inst.mnemonic for _, inst in made.kernel().instructions()}
+    assert set(expected.split()) <= left, sorted(left)
+    assert np.array_equal(floats(program).view(np.uint32), floats(made).view(np.uint32))
