@@ -12,7 +12,10 @@ that it computes what the definition says, at some M x N and at all edges of a t
 (`isa.check.spec_proof`). It knows nothing of waits and of other sizes; so what it finds no fault in is equivalent
 only if `peephole_equivalence` shows for all sizes that the change makes no difference. If not, launches that
 take too long for each build are proved, too, where there are some: at the far end of a large workspace
-(`isa.check.spec_proof.far`). What is left is missed.
+(`isa.check.spec_proof.far`). And where nothing is found there: if what differs is one register, or what loads bring to
+lanes of another mask, the original is proved once more with unknowns in its place (`isa.check.spec_proof.changed`).
+Then no element of C is made of it, whatever it is, and the change is equivalent, too: at the sizes, edges and every K
+of that proof, which its reason says. What is left is missed.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ from isa.semantics.waits import parse_wait
 from tools.mutation.mutants import Mutant
 from tools.mutation.peephole_equivalence import Local
 
+_UNUSED = "C is by definition whatever it leaves: proved with unknowns in place of what differs, at all edges, every K"
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -51,7 +56,8 @@ class Judge:
     `known` are the faults that the linter finds in the original (rule and message, however often). local: where the
     proof speaks of some sizes only, and not of waits, the original for `peephole_equivalence`. further: the
     proof of further launches, None where it does not go through for the original or there are none. soon: a part of the
-    proof that takes less time than the linter and tells of most mutants, None for nothing."""
+    proof that takes less time than the linter and tells of most mutants, None for nothing. unused: whether the proof
+    goes through whatever the changed instruction leaves."""
 
     prove: Callable[[Program, bool], Proof]
     kernel: str
@@ -59,6 +65,7 @@ class Judge:
     local: Local | None = None
     further: Callable[[Program], Proof | None] = lambda _: None
     soon: Callable[[Program], Proof | None] = lambda _: None
+    unused: Callable[[Mutant], bool] = lambda _: False
 
     @staticmethod
     def against(compiled: Program, original: Program, kernel: str, facts: Facts) -> Judge:
@@ -107,7 +114,18 @@ class Judge:
         def further(program: Program) -> Proof | None:
             return at_far_end(program) if followed() else None
 
-        return Judge._of(prover, original, kernel, local, further, soon)
+        def unused(mutant: Mutant) -> bool:
+            inst = original.lines[mutant.line].instruction
+            place = [at for at, other in enumerate(local.flow.instructions) if other is inst]
+            new = None if mutant.kind == "instruction removed" else mutant.program.lines[mutant.line].instruction
+            if inst is None or not place:
+                return False
+            proof = spec_proof.prove(
+                original, kernel, launches, edges=edges, every=every, explain=False, change=(place[0], new)
+            )
+            return proof.proved
+
+        return Judge._of(prover, original, kernel, local, further, soon, unused)
 
     @staticmethod
     def _of(
@@ -117,9 +135,10 @@ class Judge:
         local: Local | None = None,
         further: Callable[[Program], Proof | None] = lambda _: None,
         soon: Callable[[Program], Proof | None] = lambda _: None,
+        unused: Callable[[Mutant], bool] = lambda _: False,
     ) -> Judge:
         known = Counter(map(_key, lint_program(original, kernel, notes=False)))
-        return Judge(prover, kernel, known, local, further, soon)
+        return Judge(prover, kernel, known, local, further, soon, unused)
 
     def __call__(self, mutant: Mutant, *, first: bool = False) -> Judgement:
         """first: the judges are asked one after another, what takes least first, until one finds the fault."""
@@ -156,6 +175,8 @@ class Judge:
             far = self.further(mutant.program)
             if far is not None and not far.proved:
                 return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
+            if self.unused(mutant):
+                return Judgement("equivalent", reason=_UNUSED)
             return Judgement("missed", reason=proof.statement)
         if proof.proved and "bit for bit" in proof.statement:
             return Judgement("equivalent", reason=_reason(mutant, proof))

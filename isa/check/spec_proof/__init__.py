@@ -50,6 +50,7 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     narrow    elements of 16 and 8 bits             matrix_units  v_wmma, and what moves their bytes
     affine    integers that go with K               head      the state at the head of the loop over K
     follow    what instructions do to these         elements  loads whose address goes with K
+    changed   what one changed instruction leaves is not known
 
 No code is shared with `isa.gemm`, the simulator or `isa.instructions`: the meanings of the instructions stand here once
 more, and an instruction, modifier or setting that is not known is rejected with an error that names it.
@@ -65,6 +66,7 @@ import numpy as np
 from isa.asm.program import Kernel, Program
 from isa.check.equivalence import Difference, Proof, ProofPlace
 from isa.check.spec_proof import induction, settings, show
+from isa.check.spec_proof.changed import Change, differing
 from isa.check.spec_proof.expected import matrix
 from isa.check.spec_proof.launch import Beta, SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.operands import Beyond
@@ -109,13 +111,15 @@ def prove(
     whole: bool = True,
     explain: bool = True,
     every: EveryK | None = None,
+    change: Change | None = None,
 ) -> Proof:
     """Whether the kernel does in each launch what the definition says. See the module's docstring.
 
     edges, far: more launches, of which the statement says that they are those of `sizes.edges`, and tiles of launches
     too large to follow. whole: the launches must take each path through the kernel. explain: an element that is wrong
     is shown with both expressions, which takes as long again. every: where all K are to be shown beside; if they cannot
-    be, nothing is proved. Raises IsaError for a name that is not there.
+    be, nothing is proved. change: that it does so whatever this change of an instruction leaves, too (`changed`).
+    Raises IsaError for a name that is not there.
     """
     found = program.kernel(kernel)
     everything = (*launches, *edges, *far)
@@ -125,6 +129,7 @@ def prove(
         for launch in everything:
             settings.check(found, launch)
         code = DecodedKernel.of(found)
+        code = code if change is None else differing(code, change)
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:
@@ -349,6 +354,6 @@ def _trace(kernel: Kernel, code: DecodedKernel, launch: SymbolicLaunch, lane: in
 
 
 __all__ = [
-    "Beta", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "far_pieces", "far_tiles",
-    "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
+    "Beta", "Change", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "far_pieces",
+    "far_tiles", "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
 ]  # fmt: skip

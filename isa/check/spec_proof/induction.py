@@ -44,6 +44,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,7 @@ from isa.check.spec_proof import settings
 from isa.check.spec_proof.affine import SCC_KEY, Domain, Longs, Sloped
 from isa.check.spec_proof.affine_transfer import follow, follow_run
 from isa.check.spec_proof.alu import base_name
+from isa.check.spec_proof.changed import Differing
 from isa.check.spec_proof.expected import products, stored
 from isa.check.spec_proof.fused import Fused
 from isa.check.spec_proof.launch import SymbolicLaunch, SymbolicMemory
@@ -316,6 +318,8 @@ def _following(code: DecodedKernel) -> DecodedKernel:
 
 
 def _followed(code: DecodedKernel, position: int, step: Step) -> Step:
+    if isinstance(step, Differing):
+        return step.over(partial(_followed, code, position))
     return follow_run(step, code.flow.instructions) if isinstance(step, Fused) else follow(code.place(position), step)
 
 

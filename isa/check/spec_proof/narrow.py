@@ -55,6 +55,14 @@ def unpacked(names: Names) -> tuple[Bytes, NDArray[np.bool_]]:
     return np.where(constant, low >> _EIGHTS.reshape(shape) & np.uint64(255), parts), constant | (high >> _56 == _TAG)
 
 
+def half_unknown(names: Names, *, high: bool) -> Names:
+    """Words of which this half is not known any more; all of it where its bytes were not known one by one."""
+    found, known = unpacked(names)
+    place = slice(2, 4) if high else slice(0, 2)
+    found[place] = UNKNOWN
+    return packed(np.where(known, found, np.uint64(UNKNOWN)))
+
+
 def dot(kind: str, x: Names, y: Names, z: Names) -> Names:
     """z and the products of two words' elements, as a matrix unit adds them. kind: of the elements."""
     found = fma(x, y, z)

@@ -1,0 +1,163 @@
+"""Whether C is what the definition says whatever one changed instruction leaves.
+
+In: a decoded kernel, the position of an instruction, and what stands there instead, None for nothing. Out: the kernel
+with steps that leave unknown (`launch.OPEN`) whatever may differ between it and the changed kernel. Where that is
+proved, both compute the definition, and for no other reason than that nobody uses what differs: which element it is,
+how far the next line of a matrix is away, what a register held before, plays no part.
+
+What may differ:
+- after an instruction for VGPRs that writes its first operand only, before and after the change: that register, in the
+  lanes that are on;
+- after a mask that only loads see before the next one is set: SCC, and of what is loaded what comes to lanes of one
+  mask and not of the other. The loads are done under both, so that each of their accesses is shown to be inside.
+
+Other changes are refused with an error that names them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from isa.asm.program import Instruction
+from isa.check.spec_proof import alu, matrix_units, narrow
+from isa.check.spec_proof.fused import Fused
+from isa.check.spec_proof.launch import OPEN
+from isa.check.spec_proof.names import Names
+from isa.check.spec_proof.operands import Beyond, vgpr
+from isa.check.spec_proof.run import DecodedKernel, Section
+from isa.check.spec_proof.waves import EXEC, SCC, Step, Waves
+from isa.registers import Reg
+
+_MORE_THAN_ONE = ("v_cmp", "v_readfirstlane", "v_wmma")
+Change = tuple[int, "Instruction | None"]
+"""The position of an instruction, and what stands there instead."""
+
+
+@dataclass(frozen=True)
+class Differing:
+    """A step that leaves unknown what may differ. others: those that it consists of."""
+
+    others: tuple[Step, ...]
+    run: Callable[[Waves, tuple[Step, ...]], None]
+
+    def __call__(self, w: Waves) -> None:
+        self.run(w, self.others)
+
+    def over(self, follow: Callable[[Step], Step]) -> Differing:
+        """The same with other meanings of its steps."""
+        return Differing(tuple(map(follow, self.others)), self.run)
+
+
+def differing(code: DecodedKernel, change: Change) -> DecodedKernel:
+    """See the module's docstring. Raises Beyond."""
+    position, new = change
+    number = next((i for i, s in enumerate(code.sections) if s.start <= position < s.end), None)
+    section = None if number is None else code.sections[number]
+    old = code.place(position)
+    if section is None or position not in dict(section.steps) or isinstance(dict(section.steps)[position], Fused):
+        raise _refused(old)
+    if _is_mask(old):
+        found = _mask(code, section, position, new)
+    elif _register(old) is not None and (new is None or _register(new) == _register(old)):
+        found = {position: Differing((dict(section.steps)[position],), _leaving(_register(old)))}
+    else:
+        raise _refused(old)
+    steps = tuple((at, found.get(at, step)) for at, step in section.steps)
+    sections = (dataclasses.replace(s, steps=steps) if s is section else s for s in code.sections)
+    return DecodedKernel(code.flow, tuple(sections))
+
+
+def _refused(inst: Instruction) -> Beyond:
+    return Beyond(f"what differs after a change of {inst} is not known", span=inst.span)
+
+
+# --- registers
+def _register(inst: Instruction) -> int | None:
+    """The one that it writes, and nothing else; None for other instructions."""
+    first = inst.operands[0] if inst.operands else None
+    alone = len(inst.halves) == 1 and not inst.mnemonic.startswith(_MORE_THAN_ONE)
+    if not inst.mnemonic.startswith("v_") or not alone or not isinstance(first, Reg) or not first.is_vgpr:
+        return None
+    alu.decode(inst)
+    return vgpr(inst, first) if first.count == 1 else None
+
+
+def _leaving(register: int | None) -> Callable[[Waves, tuple[Step, ...]], None]:
+    assert register is not None
+
+    def run(w: Waves, steps: tuple[Step, ...]) -> None:
+        steps[0](w)
+        w.forget(register)
+
+    return run
+
+
+# --- masks
+def _is_mask(inst: Instruction) -> bool:
+    first = inst.operands[0] if inst.operands else None
+    return inst.mnemonic.startswith("s_") and isinstance(first, Reg) and not first.is_vgpr and first.index == EXEC
+
+
+def _mask(code: DecodedKernel, section: Section, position: int, new: Instruction | None) -> dict[int, Step]:
+    old = code.place(position)
+    if (new is not None and not _is_mask(new)) or any(_reads_mask(inst) for inst in (old, new)):
+        raise _refused(old)
+    masks: list[Names] = []
+    given = dict(section.steps)
+    both = (given[position], *((alu.decode(new),) if new is not None else ()))
+    found: dict[int, Step] = {position: Differing(both, _two_masks(masks))}
+    for at in range(position + 1, section.end):
+        inst = code.place(at)
+        if _is_mask(inst) and not _reads_mask(inst):
+            return found
+        if inst.mnemonic.startswith("global_load_"):
+            found[at] = Differing((given[at],), _loading(inst, masks))
+        elif at in given and (not inst.mnemonic.startswith("s_") or _reads_mask(inst)):
+            raise _refused(inst)
+    raise _refused(old)
+
+
+def _reads_mask(inst: Instruction | None) -> bool:
+    registers = () if inst is None else (x for x in inst.operands[1:] if isinstance(x, Reg) and not x.is_vgpr)
+    saves = inst is not None and "saveexec" in inst.mnemonic
+    return saves or any(x.index <= EXEC + 1 and x.index + x.count > EXEC for x in registers)
+
+
+def _two_masks(masks: list[Names]) -> Callable[[Waves, tuple[Step, ...]], None]:
+    """Keeps in `masks` that of the changed kernel, and leaves the other."""
+
+    def run(w: Waves, steps: tuple[Step, ...]) -> None:
+        scc = w.s[SCC][:, w.at].copy()
+        for other in steps[1:]:
+            other(w)
+        masks[:] = [w.s[EXEC][:, w.at].copy()]
+        w.s[SCC][:, w.at] = scc
+        steps[0](w)
+        w.put_scalar(SCC, OPEN[:, None])
+
+    return run
+
+
+def _loading(inst: Instruction, masks: list[Names]) -> Callable[[Waves, tuple[Step, ...]], None]:
+    target = inst.operands[0]
+    assert isinstance(target, Reg)
+    half = matrix_units.half_load(inst.mnemonic)
+
+    def run(w: Waves, steps: tuple[Step, ...]) -> None:
+        here = w.s[EXEC][:, w.at].copy()
+        for mask in (masks[0], here):
+            w.put_scalar(EXEC, mask)
+            steps[0](w)
+        w.put_scalar(EXEC, np.stack((masks[0][0] ^ here[0], np.zeros_like(here[0]))))
+        for i in range(target.count):
+            before = w.v[target.index + i][:, w.at].copy()
+            w.forget(target.index + i)
+            if half:  # the other half is as it was
+                w.put(target.index + i, narrow.half_unknown(before, high=half[0]))
+        w.put_scalar(EXEC, here)
+
+    return run
