@@ -176,4 +176,5 @@ def problems(kernel: Rung) -> tuple[Problem, ...]:
     """Whole tiles, then edges where the kernel knows them, each with and without a term of C."""
     sizes = (WHOLE, EDGES) if kernel.tile == (1, 1, 1) else (WHOLE,)
     more = PIECES if kernel.parameters and kernel.parameters.stream_k else 0
-    return tuple(Problem(m, n, k + more, 1.5, beta) for m, n, k in sizes for beta in (0.0, 0.5))
+    alpha, beta = (3.0, -2.0) if kernel.types.integer_scales else (1.5, 0.5)
+    return tuple(Problem(m, n, k + more, alpha, b) for m, n, k in sizes for b in (0.0, beta))
