@@ -11,6 +11,7 @@ admits; `isa.check.spec_proof` speaks of every K that the rung admits, at all ed
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from hipgemm.kernel_object import Kernel
@@ -139,19 +140,17 @@ def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[sp
 
 def _tiling(kernel: Kernel) -> tuple[Parameters | MatrixParameters, spec_proof.Tiling]:
     p = kernel.parameters
-    if isinstance(p, GemvParameters) or p is None or (isinstance(p, MatrixParameters) and not _plain(p)):
+    if isinstance(p, GemvParameters) or p is None:
         raise IsaError(
             f"{kernel.name} cannot be proved: the proof by definition does not follow it",
-            expected="a generated kernel without an epilogue whose C holds its sums: f32, or i32 of i8",
+            expected="a generated kernel whose workgroups have tiles",
             hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
         )
-    factor, group = (p.factor, p.group) if isinstance(p, MatrixParameters) else ("f32", 1)
-    return p, spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b, factor, group)
-
-
-def _plain(p: MatrixParameters) -> bool:
-    """C holds what the matrix units give, times alpha."""
-    return p.result == ("i32" if p.factor == "i8" else "f32") and not p.epilogue_text
+    tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
+    if isinstance(p, MatrixParameters):
+        epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation)
+        tiling = replace(tiling, factor=p.factor, group=p.group, epilogue=epilogue)
+    return p, tiling
 
 
 def _split(p: Parameters, m: int, n: int, k: int, groups: int, streamed: int) -> spec_proof.Given:
@@ -237,7 +236,7 @@ def by_definition(kernel: Kernel, program: Program) -> Proof:
     difference = proof.difference
     assert difference is not None
     raise Disproved(
-        f"{kernel.name} does not compute alpha A B + beta C: {difference.what}",
+        f"{proof.statement.removeprefix('different: ')}: {difference.what}",
         span=difference.rewritten.span if difference.rewritten else None,
         expected=str(difference.original or "what the definition says"),
         got=str(difference.rewritten or "nothing"),

@@ -11,7 +11,8 @@ instruction as one NumPy operation. What leaves for C is compared with the defin
 
     the sum over k = 0 ... K-1 in that order, each A[i,k] * B[k,j] added by a fused multiply-add, from 0;
     alpha * sum, or fma(alpha, sum, beta * C[i,j]);
-    of elements of 16 or 8 bits as matrix units add them (`narrow`);
+    of elements of 16 or 8 bits as matrix units add them (`narrow`), and with bias, scales, activation and C's type as
+    `epilogue` says;
     where a launch splits K, the sum is that of its pieces' sums, in ascending k.
 
 What is proved, at these sizes, for all contents of the matrices, all alpha and beta, wherever the matrices lie:
@@ -48,6 +49,8 @@ alpha and beta are read as the caller meant them. What counts as the same is tol
     settings  descriptor, initial registers         show      terms as text
     sizes     launches that take all paths          induction every K
     narrow    elements of 16 and 8 bits             matrix_units  v_wmma, and what moves their bytes
+    epilogue  what becomes of sums                  halves    elements of C of 16 bits
+    floats    instructions that make terms          lds       loads and stores of LDS
     affine    integers that go with K               head      the state at the head of the loop over K
     follow    what instructions do to these         elements  loads whose address goes with K
     changed   what one changed instruction leaves is not known
@@ -67,6 +70,7 @@ from isa.asm.program import Kernel, Program
 from isa.check.equivalence import Difference, Proof, ProofPlace
 from isa.check.spec_proof import induction, settings, show
 from isa.check.spec_proof.changed import Change, differing
+from isa.check.spec_proof.epilogue import Epilogue
 from isa.check.spec_proof.expected import matrix
 from isa.check.spec_proof.launch import Beta, SymbolicLaunch, SymbolicMemory
 from isa.check.spec_proof.operands import Beyond
@@ -94,7 +98,8 @@ ASSUMPTIONS = (
     "two different terms have different names of 128 bits",
     "each load is done before its register is used (lint)",
 )
-SIGNS = "alpha * sum + 0 is alpha * sum (only the sign of a zero depends on it)"
+SIGNS = "x + 0 and 1 * x are x (only the sign of a zero and whether a NaN is quiet depend on it)"
+MIXED = "v_fma_mixlo_f16 and v_fma_mixhi_f16 round to f32 first, as AMD's description of them has it"
 ORDERS = {"together": "together", "first": "one after another", "last": "one after another, the last first"}
 SEEN = (
     "what a workgroup stored before it counted itself is seen by one that found it counted and invalidated its caches"
@@ -123,6 +128,7 @@ def prove(
     """
     found = program.kernel(kernel)
     everything = (*launches, *edges, *far)
+    formula = launches[0].epilogue.text
     seen: set[tuple[int, int]] = set()
     terms = barriers = 0
     try:
@@ -133,16 +139,16 @@ def prove(
     except Beyond as beyond:
         return Proof("unproven", f"unproven: {found.name}: {beyond}")
     except Fault as fault:
-        return _faulty(found, None, fault)
+        return _faulty(found, None, fault, formula)
     for together in _turns(launches, edges, far):
         memory = SymbolicMemory(together)
         waves = _start(found, code, together, memory)
         try:
             seen |= run(code, waves)
         except Fault as fault:
-            return _faulty(found, waves, fault)
+            return _faulty(found, waves, fault, formula)
         if (difference := _difference(found, code, memory, explain)) is not None:
-            return _different(found, difference)
+            return _different(found, difference, formula)
         terms, barriers = terms + waves.terms, max(barriers, int(waves.epoch.max()))
     if whole and (unseen := code.unseen(seen)) is not None:
         inst, what = unseen
@@ -170,14 +176,15 @@ def prove(
     split = any(launch.split for launch in everything)
     pieces = ", pieces in ascending k" if split else ""
     statement = (
-        f"proved: {found.name} computes C = alpha A B + beta C by definition, for all data, {here}at "
+        f"proved: {found.name} computes C = {formula} by definition, for all data, {here}at "
         f"{_shown(launches, edges, far)}: {elements} elements stored once each, sums in ascending k by {how}{pieces}; "
         f"nothing else is stored or read outside, no LDS races; {ways}"
     )
     orders = list(dict.fromkeys(ORDERS[launch.order] for launch in everything if launch.split))
     between = (f"workgroups run {', or '.join(orders)}", SEEN) if pieces else ()
-    zeros = (SIGNS,) if launches[0].narrow and launches[0].factor != "i8" else ()
-    assumed = (_assumed(launches, edges, far, every), *ASSUMPTIONS, *zeros, *between)
+    floats: tuple[str, ...] = (SIGNS,) if launches[0].narrow and launches[0].epilogue.result != "i32" else ()
+    floats += (MIXED,) if launches[0].epilogue.result == "f16" else ()
+    assumed = (_assumed(launches, edges, far, every), *ASSUMPTIONS, *floats, *between)
     return Proof("proved", statement, assumed, counts=counts)
 
 
@@ -221,7 +228,8 @@ def _every_k(kernel: Kernel, code: DecodedKernel, every: EveryK) -> Proof | None
         at = f", at {fault.inst} ({fault.inst.span})" if fault.inst else ""
         if not fault.refused and fault.kind in _REAL:
             place = ProofPlace(fault.inst.span, str(fault.inst), fault.whose) if fault.inst else None
-            return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
+            difference = Difference(fault.kind, fault.what, None, place, sides=SIDES)
+            return _different(kernel, difference, every.launches[0].epilogue.text)
         why = f"{fault.what}{at}"
     else:
         return None
@@ -305,17 +313,17 @@ def _start(kernel: Kernel, code: DecodedKernel, launches: Sequence[SymbolicLaunc
     return waves
 
 
-def _different(kernel: Kernel, difference: Difference) -> Proof:
-    return Proof("different", f"different: {kernel.name} does not compute alpha A B + beta C", (), difference)
+def _different(kernel: Kernel, difference: Difference, formula: str) -> Proof:
+    return Proof("different", f"different: {kernel.name} does not compute {formula}", (), difference)
 
 
-def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault) -> Proof:
+def _faulty(kernel: Kernel, waves: Waves | None, fault: Fault, formula: str) -> Proof:
     where = f", by {waves.whose(*fault.lane)}" if waves is not None and fault.lane is not None else ""
     if fault.refused:
         at = f": {fault.inst} ({fault.inst.span})" if fault.inst else ""
         return Proof("unproven", f"unproven: {kernel.name}: {fault.what}{where}{at}")
     place = ProofPlace(fault.inst.span, str(fault.inst), where.removeprefix(", ")) if fault.inst else None
-    return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES))
+    return _different(kernel, Difference(fault.kind, fault.what, None, place, sides=SIDES), formula)
 
 
 def _compare(
@@ -354,6 +362,6 @@ def _trace(kernel: Kernel, code: DecodedKernel, launch: SymbolicLaunch, lane: in
 
 
 __all__ = [
-    "Beta", "Change", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far", "far_pieces",
-    "far_tiles", "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
+    "Beta", "Change", "Epilogue", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far",
+    "far_pieces", "far_tiles", "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
 ]  # fmt: skip

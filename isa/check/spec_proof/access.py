@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isa.asm.program import Instruction, Operand, Special
-from isa.check.spec_proof import matrix_units, pointers
+from isa.check.spec_proof import halves, lds, matrix_units, pointers
+from isa.check.spec_proof.epilogue import VECTORS
 from isa.check.spec_proof.launch import MATRICES, Places
+from isa.check.spec_proof.lds import Indices, lane_of, upto
 from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
 from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
 from isa.registers import Reg
 
-Indices = NDArray[np.int64]
 _ACCESS = re.compile(r"(global|ds)_(load|store)_(2addr_)?(?:stride(64)_)?b(32|64|96|128)$")
 _SCALAR = re.compile(r"s_load_b(32|64|128|256|512)$")
 _STORED = ("C", "workspace")
@@ -44,10 +43,10 @@ def decode(inst: Instruction, number: int) -> Step | None:
         return lambda w: w.invalidated(level)
     if m := _SCALAR.match(inst.mnemonic):
         return _scalar_load(inst, int(m[1]) // 32)
-    if matrix_units.half_load(inst.mnemonic):
+    if matrix_units.half_load(inst.mnemonic) or matrix_units.half_store(inst.mnemonic):
         return _global(inst, number, None)
     if m := _ACCESS.match(inst.mnemonic):
-        return (_global if m[1] == "global" else _lds)(inst, number, m)
+        return _global(inst, number, m) if m[1] == "global" else lds.decode(inst, m)
     return None
 
 
@@ -72,8 +71,8 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
     plain(inst, "offset", *_CACHES)
     if m and (m[3] or m[4]):
         raise refused(inst)
-    half = matrix_units.half_load(inst.mnemonic)
-    count, load = (int(m[5]) // 32, m[2] == "load") if m else (1, True)
+    half = matrix_units.half_load(inst.mnemonic) or matrix_units.half_store(inst.mnemonic)
+    count, load = (int(m[5]) // 32, m[2] == "load") if m else (1, matrix_units.half_load(inst.mnemonic) is not None)
     data, address, base = inst.operands if load else (inst.operands[1], inst.operands[0], inst.operands[2])
     register, where = vgpr(inst, data), address_of(inst, address, base)
     past = inst.has("glc") | inst.has("dlc") << 1
@@ -85,12 +84,16 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
             if kind in w.memory.narrow:
                 matrix_units.load(w, kind, offset, active, register, count, half)
                 return
+            if kind in w.memory.halves and (not half or half[1] == 2):
+                at = _find(w, kind, offset, active, 1 if half else 2 * count, "loads")
+                _put_halves(w, register, w.memory.names.take(at + upto(1 if half else 2 * count), axis=1), half)
+                return
             if half:
                 raise Fault("load", f"loads part of a dword of {kind}")
             at = _find(w, kind, offset, active, count, "loads")
             if kind == "workspace":
-                _visible(w, at + _upto(count), active, past)
-            values = w.memory.names.take(at + _upto(count), axis=1)
+                _visible(w, at + upto(count), active, past)
+            values = w.memory.names.take(at + upto(count), axis=1)
             for i in range(count):
                 w.put(register + i, values[:, i])
 
@@ -98,11 +101,31 @@ def _global(inst: Instruction, number: int, m: re.Match[str] | None) -> Step:
         active = w.active((len(w.numbers), LANES))
         if active.any():
             kind, offset = where(w)
+            if kind in w.memory.halves:
+                found = [half_ for i in range(count) for half_ in halves.split(w.v[register + i][:, w.at])]
+                found = [found[half[0]]] if half else found
+                at = _find(w, kind, offset, active, len(found), "stores")
+                for i, half_ in enumerate(found):
+                    _store(w, kind, at + i, halves.entries(half_), active, number)
+                return
+            if half:
+                raise Fault("store", f"stores part of a dword of {kind}")
             at = _find(w, kind, offset, active, count, "stores")
             for i in range(count):
                 _store(w, kind, at + i, w.v[register + i][:, w.at], active, number)
 
     return load_step if load else store_step
+
+
+def _put_halves(w: Waves, register: int, found: Names, half: matrix_units.Halves | None) -> None:
+    """What was loaded of elements of 16 bits, (2, elements, waves, lanes)."""
+    loaded = halves.of_entries(found)
+    if half:
+        low, high = halves.split(w.v[register][:, w.at])
+        w.put(register, halves.packed(low, loaded[0]) if half[0] else halves.packed(loaded[0], high))
+        return
+    for i in range(0, len(loaded), 2):
+        w.put(register + i // 2, halves.packed(loaded[i], loaded[i + 1]))
 
 
 def _visible(w: Waves, at: Indices, active: NDArray[np.bool_], past: int) -> None:
@@ -114,7 +137,7 @@ def _visible(w: Waves, at: Indices, active: NDArray[np.bool_], past: int) -> Non
         bad = tuple(int(i[0]) for i in np.nonzero(stale))[1:]
         missing = ~(int(w.fresh[w.at][bad[0]]) | past)
         names = " and ".join(name for name, level in _INVALIDATES.items() if missing & level)
-        raise Fault("race", f"loads what another workgroup stored, with no {names} after the atomic", _lane(w, bad))
+        raise Fault("race", f"loads what another workgroup stored, with no {names} after the atomic", lane_of(w, bad))
 
 
 def address_of(inst: Instruction, address: Operand, base: Operand) -> Callable[[Waves], tuple[str, Ints]]:
@@ -156,23 +179,24 @@ def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: i
     if kind in w.memory.narrow:
         raise Fault("outside", f"{verb} dwords of {kind}, whose elements are less")
     places, mine = w.memory.places[kind], w.launch[w.at]
-    size, start = 4 * places.dwords[mine][:, None], places.start[mine][:, None]
+    unit = 2 if kind in w.memory.halves else 4
+    size, start = unit * places.dwords[mine][:, None], places.start[mine][:, None]
     place = np.broadcast_to(offset, active.shape).astype(np.int64)
-    good = (place >= 0) & (place + 4 * count <= size) & (place & 3 == 0)
-    at, held = place >> 2, good
+    good = (place >= 0) & (place + unit * count <= size) & (place % unit == 0)
+    at, held = place // unit, good
     if not places.whole:
         at, inside = _held(places, mine, at, count)
         held = good & inside
-        if kind in MATRICES and verb == "loads":
+        if kind in (*MATRICES, *VECTORS) and verb == "loads":
             at = np.where(held, at + start, w.memory.elsewhere)
             start, held = np.int64(0), good
     if not (held | ~active).all():
         bad = tuple(int(i[0]) for i in np.nonzero(~held & active))
-        where = _where(kind, int(place[bad]), int(size[bad[0], 0]), 4 * count)
-        raise Fault("outside", f"{verb} {where}", _lane(w, bad))
+        where = _where(kind, int(place[bad]), int(size[bad[0], 0]), unit * count, unit)
+        raise Fault("outside", f"{verb} {where}", lane_of(w, bad))
     at = np.where(held, at + start, start)
     if verb == "stores" and kind not in _STORED:
-        raise Fault("outside", f"stores into {kind}", _lane(w, tuple(int(i[0]) for i in np.nonzero(active))))
+        raise Fault("outside", f"stores into {kind}", lane_of(w, tuple(int(i[0]) for i in np.nonzero(active))))
     if kind == "C" and verb == "loads":
         _may_read_c(w, at, active, count)
     return at
@@ -192,9 +216,9 @@ def _held(places: Places, mine: Indices, at: Indices, count: int) -> tuple[Indic
     return np.where(ahead, at, front + (outer - top) * (right - left) + inner - left), inside | ahead
 
 
-def _where(kind: str, offset: int, size: int, count: int) -> str:
-    if offset & 3:
-        return f"{count} bytes at byte {offset} of {kind}, which is no multiple of 4"
+def _where(kind: str, offset: int, size: int, count: int, unit: int) -> str:
+    if offset % unit:
+        return f"{count} bytes at byte {offset} of {kind}, which is no multiple of {unit}"
     if offset < 0:
         return f"{count} bytes, {-offset} bytes before {kind}"
     if offset + count <= size:
@@ -206,14 +230,10 @@ def _may_read_c(w: Waves, at: Indices, active: NDArray[np.bool_], count: int) ->
     beta = np.array([launch.beta == "any" for launch in w.launches])[w.launch[w.at]][:, None]
     if (active & ~beta).any():
         bad = tuple(int(i[0]) for i in np.nonzero(active & ~beta))
-        raise Fault("load", "loads C although beta is 0", _lane(w, bad))
+        raise Fault("load", "loads C although beta is 0", lane_of(w, bad))
     for i in range(count):
         if ((w.memory.stored[np.where(active, at, at[active][0]) + i] != 0) & active).any():
             raise Fault("load", "loads an element of C that was stored before")
-
-
-def _lane(w: Waves, at: tuple[int, ...]) -> tuple[int, int]:
-    return int(w.numbers[at[0]]), at[1]
 
 
 def _store(w: Waves, kind: str, at: Indices, value: Names, active: NDArray[np.bool_], number: int) -> None:
@@ -224,12 +244,12 @@ def _store(w: Waves, kind: str, at: Indices, value: Names, active: NDArray[np.bo
     before = memory.stored[at]
     if before.any() and kind == "C":
         again = tuple(int(i[0]) for i in np.nonzero(before))
-        raise Fault("store", "stores an element that was stored before", _of_lane(int(lanes[again])))
+        raise Fault("store", "stores an element that was stored before", _oflane_of(int(lanes[again])))
     memory.stored[at] = number + 1
     memory.by[at] = lanes
     if (memory.by[at] != lanes).any():
         again = tuple(int(i[0]) for i in np.nonzero(memory.by[at] != lanes))
-        raise Fault("store", "two lanes store one element", _of_lane(int(lanes[again])))
+        raise Fault("store", "two lanes store one element", _oflane_of(int(lanes[again])))
     memory.names[:, at] = value
 
 
@@ -264,118 +284,5 @@ def _atomic_add(inst: Instruction) -> Step:
     return step
 
 
-def _of_lane(number: int) -> tuple[int, int]:
+def _oflane_of(number: int) -> tuple[int, int]:
     return number // LANES, number % LANES
-
-
-# --- LDS
-@dataclass(frozen=True)
-class _Part:
-    """One access of an instruction: bytes after its address, registers (the first, how many)."""
-
-    offset: int
-    register: int
-    count: int
-
-
-def _lds(inst: Instruction, _: int, m: re.Match[str]) -> Step:
-    plain(inst, "offset", "offset0", "offset1")
-    count, load = int(m[5]) // 32, m[2] == "load"
-    address = lane_ints(inst, inst.operands[1 if load else 0])
-    values = inst.operands[:1] if load else inst.operands[1:]
-    if m[3]:
-        unit = 4 * count * (64 if m[4] else 1)
-        offsets = [unit * _number(inst, name) for name in ("offset0", "offset1")]
-        registers = [vgpr(inst, v) for v in values]
-        registers = [registers[0], registers[0] + count] if load else registers
-        parts = [_Part(o, r, count) for o, r in zip(offsets, registers, strict=True)]
-    else:
-        parts = [_Part(inst.offset, vgpr(inst, values[0]), count)]
-    touched = [part.register + i for part in parts for i in range(part.count)]
-
-    def step(w: Waves) -> None:
-        active = w.active((len(w.numbers), LANES))
-        if not active.any():
-            return
-        start = np.broadcast_to(address(w), active.shape).astype(np.int64)
-        verb = "loads" if load else "stores"
-        found = [_lds_at(w, start + p.offset, active, p.count, verb) + _upto(p.count) for p in parts]
-        at = found[0] if len(found) == 1 else np.concatenate(found)
-        if load:
-            values = _lds_load(w, at, active)
-            for i, register in enumerate(touched):
-                w.put(register, values[:, i])
-        else:
-            _lds_store(w, at, np.stack([w.v[register][:, w.at] for register in touched], axis=1), active)
-
-    return step
-
-
-@lru_cache
-def _upto(count: int) -> Indices:
-    """0, 1, ..., count - 1 in a dimension before those of waves and lanes."""
-    return np.arange(count)[:, None, None]
-
-
-def _number(inst: Instruction, modifier: str) -> int:
-    value = inst.modifier(modifier, 0)
-    if not isinstance(value, int):
-        raise refused(inst, f"{modifier} in {inst}")
-    return value
-
-
-def _lds_at(w: Waves, address: Indices, active: NDArray[np.bool_], count: int, verb: str) -> Indices:
-    """Dwords of a workgroup's LDS."""
-    good = (address >= 0) & (address + 4 * count <= w.lds_bytes) & (address & 3 == 0)
-    if not (good | ~active).all():
-        bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
-        what = f"{verb} {4 * count} bytes at byte {int(address[bad])} of LDS, of which a workgroup has {w.lds_bytes}"
-        raise Fault("outside", what, _lane(w, bad))
-    return np.where(good, address >> 2, 0)
-
-
-def _lds_load(w: Waves, at: Indices, active: NDArray[np.bool_]) -> Names:
-    """at: (dwords of a lane, waves, lanes)."""
-    group, place = w.group[w.at][:, None], w.place[w.at][:, None]
-    size, epoch = w.lds.shape[2], w.epoch[group]
-    flat = group * size + at
-    written = w.lds_written.reshape(-1).take(flat)
-    if (now := written >= epoch.astype(np.int64) << 6).any():
-        _race(now & (written & 63 != place) & active, w, "loads what another wave stores")
-    marks = w.lds_read.reshape(-1)
-    if w.mask is None:
-        marks[place * (len(w.ids) * size) + flat] = epoch
-    else:
-        wave = np.nonzero(active)[0]
-        marks[place[wave, 0] * (len(w.ids) * size) + flat[:, active]] = epoch[wave, 0]
-    return w.lds.reshape(2, -1).take(flat, axis=1)
-
-
-def _lds_store(w: Waves, at: Indices, value: Names, active: NDArray[np.bool_]) -> None:
-    """at: as of a load."""
-    active = np.broadcast_to(active, at.shape)
-    wave = np.nonzero(active)[1]
-    group, place = w.group[w.at][wave], w.place[w.at][wave]
-    epoch, size = w.epoch[group].astype(np.int64), w.lds.shape[2]
-    flat, value = group * size + at[active], value[:, active]
-    marks, names = w.lds_written.reshape(-1), w.lds.reshape(2, -1)
-    written = marks.take(flat)
-    _race_flat((written >= epoch << 6) & (written & 63 != place), wave, w, "stores where another wave stores")
-    for other, read in enumerate(w.lds_read.reshape(len(w.lds_read), -1)):
-        _race_flat((read.take(flat) == epoch) & (place != other), wave, w, "stores where another wave loads")
-    mark = epoch * 64 + place
-    marks[flat] = mark
-    names[:, flat] = value
-    _race_flat(marks.take(flat) != mark, wave, w, "stores where another wave stores")
-    if (names[:, flat] != value).any():
-        raise Fault("store", "two lanes of a wave store to one dword of LDS")
-
-
-def _race(bad: NDArray[np.bool_], w: Waves, what: str) -> None:
-    if bad.any():
-        raise Fault("race", f"{what}, with no barrier between", _lane(w, tuple(int(i[0]) for i in np.nonzero(bad)[1:])))
-
-
-def _race_flat(bad: NDArray[np.bool_], wave: Indices, w: Waves, what: str) -> None:
-    if bad.any():
-        raise Fault("race", f"{what}, with no barrier between", (int(w.numbers[wave[int(np.nonzero(bad)[0][0])]]), 0))

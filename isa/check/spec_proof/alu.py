@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from isa.asm.program import Imm, Instruction
-from isa.check.spec_proof import matrix_units, names, narrow, operands, pointers
+from isa.check.spec_proof import floats, matrix_units, operands, pointers
 from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
 from isa.check.spec_proof.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
@@ -15,7 +15,7 @@ from isa.check.spec_proof.operands import Read, lane_ints, lanes, plain, refused
 from isa.check.spec_proof.waves import SCC, Fault, Step, Waves
 from isa.registers import Reg
 
-VCC = 106
+VCC = floats.VCC
 _ONE = np.uint64(1)
 _NOTHING = np.uint64(0)
 _32 = np.uint64(32)
@@ -208,8 +208,8 @@ def _compare_size(inst: Instruction, compare: Callable[..., Bools], read: Read) 
 
 # --- VALU
 def _vector(inst: Instruction) -> Step:
-    if (moved := matrix_units.decode(inst)) is not None:
-        return moved
+    if (found := matrix_units.decode(inst) or floats.decode(inst)) is not None:
+        return found
     if inst.mnemonic == "v_readfirstlane_b32":
         return _first_lane(inst)
     if (compare := relation(base_name(inst.mnemonic))) is not None:
@@ -249,7 +249,7 @@ def _vector_half(inst: Instruction) -> Callable[[Waves], Written]:
         source = lanes(inst, ops[1])
         return lambda w: (target, source(w))
     if name == "v_cndmask_b32":
-        return _pick(inst, target)
+        return floats.pick(inst, target)
     if name in VECTOR:
         run, ints = VECTOR[name], [lane_ints(inst, operand) for operand in ops[1:]]
 
@@ -258,23 +258,8 @@ def _vector_half(inst: Instruction) -> Callable[[Waves], Written]:
 
         if name == "v_lshl_or_b32":
             return matrix_units.shifted_or(inst, integers)
-        return _integer_terms(inst, name, target, integers) if name in narrow.INTEGER_TERMS else integers
-    return _float(inst, name, target)
-
-
-def _integer_terms(
-    inst: Instruction, name: str, target: int, otherwise: Callable[[Waves], Written]
-) -> Callable[[Waves], Written]:
-    """Sums and products of what is no number: of sums of bytes, alpha, beta and elements of an integer C."""
-    sources, run = [lanes(inst, operand) for operand in inst.operands[1:]], narrow.INTEGER_TERMS[name]
-
-    def half(w: Waves) -> Written:
-        values = tuple(read(w) for read in sources)
-        if not w.memory.narrow or not any(value[1].any() for value in values):
-            return otherwise(w)
-        return target, w.term(name, run(*values), values)
-
-    return half
+        return floats.integer_terms(inst, name, target, integers) if name in floats.TERMS else integers
+    return floats.arithmetic(inst, name, target)
 
 
 def _first_lane(inst: Instruction) -> Step:
@@ -287,28 +272,3 @@ def _first_lane(inst: Instruction) -> Step:
         w.put_scalar(target, value[:, np.arange(len(w.numbers)), first])
 
     return step
-
-
-def _pick(inst: Instruction, target: int) -> Callable[[Waves], Written]:
-    a, b = (lanes(inst, operand) for operand in inst.operands[1:3])
-    condition = scalar_ints(inst, inst.operands[3] if len(inst.operands) > 3 else Reg("s", VCC))
-    bits = _ONE << np.arange(32, dtype=np.uint64)
-    return lambda w: (target, np.where((condition(w)[:, None] & bits) != 0, b(w), a(w)))
-
-
-def _float(inst: Instruction, name: str, target: int) -> Callable[[Waves], Written]:
-    sources = [lanes(inst, operand) for operand in inst.operands[1:]]
-    if name == "v_fmac_f32":
-        sources.append(lanes(inst, inst.operands[0]))
-    kind, number = {
-        "v_fmac_f32": ("fma", 3), "v_fma_f32": ("fma", 3), "v_mul_f32": ("mul", 2), "v_add_f32": ("add", 2),
-    }.get(name, ("", 0))  # fmt: skip
-    if len(sources) != number:
-        raise refused(inst)
-    run: Callable[..., Names] = getattr(names, kind)
-
-    def half(w: Waves) -> Written:
-        values = tuple(read(w) for read in sources)
-        return target, w.term(kind, (narrow.SIGNLESS.get(kind, run) if w.memory.narrow else run)(*values), values)
-
-    return half

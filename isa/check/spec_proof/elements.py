@@ -10,6 +10,7 @@ import numpy as np
 from isa.asm.program import Imm, Instruction
 from isa.check.spec_proof import access, matrix_units, pointers
 from isa.check.spec_proof.affine import LOW_BITS, Longs, Sloped, keys_of
+from isa.check.spec_proof.epilogue import VECTORS
 from isa.check.spec_proof.launch import layout
 from isa.check.spec_proof.narrow import BYTES
 from isa.check.spec_proof.operands import scalar_index
@@ -41,7 +42,7 @@ def follow(inst: Instruction, step: Step) -> Step:
                     half = matrix_units.half_load(inst.mnemonic)
                     bytes_ = half[1] if half else 4 * len(targets)
                     _check_load(w, inst, kind, offset.astype(np.int64), bytes_, element)
-                elif some or kind != "C":
+                elif some or kind not in ("C", *VECTORS):
                     raise refused()
             step(w)
         except Fault as fault:

@@ -4,8 +4,8 @@
     C[i, j] = alpha * sum                           where beta is 0
             = fma(alpha, sum, beta * C[i, j])       elsewhere
 
-Where the elements are narrow, products are added a word at a time (`narrow.dot`); of bytes C is int32, and alpha * sum
-+ beta * C an integer. Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) +
+Where the elements are narrow, products are added a word at a time (`narrow.dot`), and what is stored is told in
+`epilogue`. Where the launch splits K, each piece is such a sum from 0, and the sum is ((first + second) +
 third) and so on.
 """
 
@@ -17,8 +17,8 @@ from itertools import product
 import numpy as np
 
 from isa.check.spec_proof.launch import ALPHA, BETA, SymbolicLaunch
-from isa.check.spec_proof.names import Names, add, fma, mul
-from isa.check.spec_proof.narrow import added, dot, multiplied
+from isa.check.spec_proof.names import Names, add, fma, mul, term
+from isa.check.spec_proof.narrow import dot
 
 
 def matrix(launch: SymbolicLaunch) -> Names:
@@ -53,9 +53,10 @@ def _slice(part: range, held: range) -> slice:
 def stored(launch: SymbolicLaunch, total: Names) -> Names:
     """The names of what is stored to C, of those of the sums, (2, m, n)."""
     alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
-    if launch.factor == "i8":
-        scaled = multiplied(alpha, total)
-        return added(scaled, multiplied(beta, launch.elements()["C"])) if launch.beta == "any" else scaled
+    if launch.narrow:
+        total = term("float", total) if launch.factor == "i8" and launch.epilogue.result != "i32" else total
+        c = launch.elements()["C"]
+        return launch.epilogue.stored(total, alpha, beta if launch.beta == "any" else None, c, launch.vectors())
     return fma(alpha, total, mul(beta, launch.elements()["C"])) if launch.beta == "any" else mul(alpha, total)
 
 

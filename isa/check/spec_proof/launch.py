@@ -13,6 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from isa.check.spec_proof import halves
+from isa.check.spec_proof.epilogue import PLAIN, VECTORS, Epilogue
 from isa.check.spec_proof.names import Names, leaves
 from isa.check.spec_proof.narrow import BYTES, NarrowMatrix
 from isa.check.spec_proof.pointers import words
@@ -20,7 +22,7 @@ from isa.check.spec_proof.pointers import words
 Beta = Literal["0", "-0", "any"]
 Order = Literal["together", "first", "last"]
 MATRICES = ("A", "B", "C")
-POINTERS = (*MATRICES, "workspace")
+POINTERS = (*MATRICES, "workspace", *VECTORS)
 LADDER = ("A", "B", "C", "M", "N", "K", "alpha", "beta")
 """The arguments in their order; pointers take 8 bytes, all others 4."""
 ALPHA, BETA, BETA_SIZE, UNWRITTEN, OPEN, ELSEWHERE = (leaves(1, 6)[:, i] for i in range(6))
@@ -29,8 +31,8 @@ LDS holds before it is written. OPEN: what is not known for every K (see `induct
 held (see Part)."""
 _WIDEST = 16
 """Dwords that one load takes at most."""
-ELEMENTS = dict(zip(MATRICES, (16, 17, 18), strict=True))
-"""The tags of the matrices' elements, which are numbered row by row (`names.leaves`)."""
+ELEMENTS = dict(zip((*MATRICES, *VECTORS), range(16, 22), strict=True))
+"""The tags of the matrices' elements, which are numbered row by row (`names.leaves`), and of vectors'."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class SymbolicLaunch:
     split:     which sums are taken in pieces; None for none.
     order:     how workgroups run: together, or one after another, the first or the last first.
     part:      of a launch that is too large to follow: what is followed; None: all of it.
-    factor:    type of A's and B's elements, a key of narrow.BYTES. If it is i8, C, alpha and beta are int32.
+    factor:    type of A's and B's elements, a key of narrow.BYTES.
+    epilogue:  type of C, and what becomes of sums. If C is i32, so are alpha and beta.
     """
 
     m: int
@@ -113,6 +116,7 @@ class SymbolicLaunch:
     trans_b: bool = False
     part: Part | None = None
     factor: str = "f32"
+    epilogue: Epilogue = PLAIN
 
     @property
     def narrow(self) -> bool:
@@ -155,6 +159,7 @@ class SymbolicLaunch:
         rows, columns = len(self.rows), len(self.columns)
         if self.narrow:
             c = leaves(ELEMENTS["C"], rows * columns).reshape(2, rows, columns)
+            c = halves.entries(halves.of_entries(c)) if self.epilogue.halves else c
             return {"A": self.narrow_matrix("A").words(), "B": self.narrow_matrix("B").words().swapaxes(1, 2), "C": c}
         return {
             matrix: leaves(ELEMENTS[matrix], height * width).reshape(2, height, width)
@@ -168,12 +173,23 @@ class SymbolicLaunch:
             matrix: (names.swapaxes(1, 2) if turned[matrix] else names).reshape(2, -1)
             for matrix, names in self.elements().items()
             if matrix in turned
+        } | {name: names.reshape(2, -1) for name, names in self.vectors().items()}
+
+    def vectors(self) -> dict[str, Names]:
+        """Of the epilogue, as far as they are held, as they broadcast to C."""
+        held = {name: self.rows if name == "row_scale" else self.columns for name in self.epilogue.vectors}
+        return {
+            name: leaves(ELEMENTS[name], len(of)).reshape((2, -1, 1) if name == "row_scale" else (2, 1, -1))
+            for name, of in held.items()
         }
 
     def lines(self, kind: str) -> tuple[int, int, range, range]:
         """Of a matrix as it lies in memory: lines, elements of each, and which lines, and of these which elements, are
         held."""
         m, n, k = (self.m, self.rows), (self.n, self.columns), (self.k, range(self.k))
+        if kind in VECTORS:
+            outer, inner = (1, range(1)), m if kind == "row_scale" else n
+            return outer[0], inner[0], outer[1], inner[1]
         outer, inner = {"A": (m, k), "B": (k, n), "C": (m, n)}[kind]
         if (kind == "A" and self.trans_a) or (kind == "B" and self.trans_b):
             outer, inner = inner, outer
@@ -204,8 +220,9 @@ class SymbolicLaunch:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer of `dwords`, of which not all need be held: the first `front`, and in lines of `line` dwords the
-    `columns` of the `lines`. In Memory they lie one after the other from `start` on, `held` of them."""
+    """A buffer of `dwords`, or of so many elements of 16 bits, of which not all need be held: the first `front`, and in
+    lines of `line` dwords the `columns` of the `lines`. In Memory they lie one after the other from `start` on, `held`
+    of them."""
 
     dwords: int
     start: int
@@ -252,11 +269,13 @@ class SymbolicMemory:
     by:     the lane that did, counted over all waves.
     places: where the buffers of each kind lie.
     narrow: the matrices whose elements are less than a dword, of all launches: they are no dwords here.
+    halves: the same of which each element has a name here.
     """
 
     def __init__(self, launches: Sequence[SymbolicLaunch]) -> None:
         self.launches = launches
         self.narrow = ("A", "B") if any(launch.narrow for launch in launches) else ()
+        self.halves = ("C",) if launches[0].epilogue.halves else ()
         self.buffers: list[dict[str, Buffer]] = []
         parts: list[Names] = []
         start = 0
@@ -293,7 +312,7 @@ class SymbolicMemory:
 
 
 def _buffer(launch: SymbolicLaunch, kind: str, start: int, held: int) -> Buffer:
-    if kind in MATRICES:
+    if kind in (*MATRICES, *VECTORS):
         count, line, lines, columns = launch.lines(kind)
         return Buffer(count * line, start, held, line, lines, columns)
     front, slots = 0, launch.part.slots if launch.part and kind == "workspace" else 0
@@ -334,7 +353,7 @@ def _words(name: str, launch: SymbolicLaunch) -> Names:
     if name == "alpha":
         return ALPHA[:, None]
     if name == "beta":
-        if launch.factor == "i8" and launch.beta != "any":
+        if launch.epilogue.result == "i32" and launch.beta != "any":
             return _constant(0)
         if launch.beta == "any":
             return BETA[:, None]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa.asm.program import Instruction
-from isa.check.spec_proof import narrow
+from isa.check.spec_proof import halves, narrow
 from isa.check.spec_proof.launch import OPEN
 from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.narrow import Bytes
@@ -39,6 +39,11 @@ def decode(inst: Instruction) -> Step | None:
     if inst.mnemonic == "v_perm_b32":
         return _permute(inst)
     return None
+
+
+def half_store(mnemonic: str) -> Halves | None:
+    """What `global_store_b16` and the like store; None for other instructions."""
+    return {"global_store_b16": (False, 2), "global_store_d16_hi_b16": (True, 2)}.get(mnemonic)
 
 
 def half_load(mnemonic: str) -> Halves | None:
@@ -102,13 +107,25 @@ def _permute(inst: Instruction) -> Step:
         chosen = w.whole(selector(w), str(inst.operands[3]))
         if (chosen != chosen.flat[0]).any():
             raise Fault("data", f"the selector differs between lanes: {inst}", refused=True)
-        from_ = np.concatenate([_bytes(w, read(w), str(inst.operands[1 + i])) for i, read in ((1, second), (0, first))])
         picks = [int(chosen.flat[0]) >> 8 * i & 255 for i in range(4)]
+        words = [read(w) for read in (second, first)]
+        if (places := _whole_halves(picks)) and not all(narrow.unpacked(word)[1].all() for word in words):
+            of_words = [np.zeros_like(words[0][0]), *(half for word in words for half in halves.split(word))]
+            w.put(target, halves.packed(of_words[places[0]], of_words[places[1]]))
+            return
+        from_ = np.concatenate([_bytes(w, read(w), str(inst.operands[1 + i])) for i, read in ((1, second), (0, first))])
         if any(pick > 7 and pick != _ZERO_BYTE for pick in picks):
             raise Fault("data", f"the proof by definition does not know the selector of {inst}", refused=True)
         w.put(target, narrow.packed(np.stack([from_[p] if p < 8 else np.zeros_like(from_[0]) for p in picks])))
 
     return step
+
+
+def _whole_halves(picks: list[int]) -> list[int]:
+    """1 to 4 for the halves that a selector takes, those of the second source first; 0 for none."""
+    known = {(i, i + 1): i // 2 + 1 for i in (0, 2, 4, 6)} | {(_ZERO_BYTE, _ZERO_BYTE): 0}
+    found = [known.get((picks[i], picks[i + 1]), -1) for i in (0, 2)]
+    return found if min(found) >= 0 else []
 
 
 def shifted_or(

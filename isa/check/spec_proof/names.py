@@ -12,6 +12,7 @@ which is +0.
 
 from __future__ import annotations
 
+import struct
 from functools import lru_cache
 
 import numpy as np
@@ -36,7 +37,7 @@ def _constants(count: int) -> list[Names]:
     return found
 
 
-_FACTOR, _FMA, _MUL, _ADD, _SUM, _LEAF, _SPREAD = _constants(7)
+_FACTOR, _FMA, _MUL, _ADD, _SUM, _LEAF, _SPREAD, _TERM = _constants(8)
 ZERO = np.zeros((2, 1, 1), np.uint64)
 FMA = np.concatenate((_FACTOR, _FMA)).ravel()
 """The numbers that `fma` takes, those of its factors first."""
@@ -93,3 +94,44 @@ def add(x: Names, y: Names) -> Names:
     h *= _ADD
     h ^= h >> _32
     return h
+
+
+def term(operation: str, *operands: Names) -> Names:
+    """Any other operation, its operands in order."""
+    h = _seed(operation).reshape(2, *[1] * (operands[0].ndim - 1))
+    spread, factor = (x.reshape(h.shape) for x in (_SPREAD, _TERM))
+    with np.errstate(over="ignore"):
+        for x in operands:
+            h = (h ^ h >> _29) * factor + x
+        h = (h ^ h >> _32) * spread
+        h = (h ^ h >> _29) * factor
+        return h ^ h >> _32
+
+
+@lru_cache
+def _seed(operation: str) -> Names:
+    return leaves(4, 1)[:, 0] * np.uint64(int.from_bytes(operation.encode(), "little") % ((1 << 61) - 1) * 2 + 1)
+
+
+def sum_of(*operands: Names) -> Names:
+    """The sum of integers, modulo 2^32, of which one is none; in any order."""
+    return _unordered("sum", *operands)
+
+
+def either(*operands: Names) -> Names:
+    """The bits that are in one of them; in any order."""
+    return _unordered("or", *operands)
+
+
+def _unordered(operation: str, *operands: Names) -> Names:
+    first, *others = (term(operation, x) for x in operands)
+    with np.errstate(over="ignore"):
+        for x in others:
+            first = first + x
+    return term(operation, first)
+
+
+def number(value: float) -> Names:
+    """A constant float, (2, 1, 1)."""
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return np.array([bits, 0], np.uint64).reshape(2, 1, 1)

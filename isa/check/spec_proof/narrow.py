@@ -34,6 +34,7 @@ _ELSEWHERE, UNKNOWN = _B - 1, _B - 2
 _KINDS = dict(zip(BYTES, leaves(3, len(BYTES)).T, strict=True))
 _TAG = np.uint64(0xA5)
 _28, _32, _56 = np.uint64(28), np.uint64(32), np.uint64(56)
+_ONE = np.uint64(0x3F800000)
 _EIGHTS = np.uint64(8) * np.arange(4, dtype=np.uint64)
 
 
@@ -76,15 +77,21 @@ def _zero(x: Names) -> NDArray[np.bool_]:
 
 
 def _mul(x: Names, y: Names) -> Names:
-    return np.where(_zero(x) & _zero(y), ZERO, mul(x, y))
+    found = np.where(_zero(x) & _zero(y), ZERO, mul(x, y))
+    return np.where(_one(x), y, np.where(_one(y), x, found))
 
 
 def _fma(x: Names, y: Names, z: Names) -> Names:
-    return np.where(_zero(z), mul(x, y), fma(x, y, z))
+    found = np.where(_zero(z), _mul(x, y), fma(x, y, z))
+    return np.where(_zero(x) & _zero(y), z, found)
+
+
+def _one(x: Names) -> NDArray[np.bool_]:
+    return (x[0] == _ONE) & (x[1] == 0)
 
 
 SIGNLESS: dict[str, Callable[..., Names]] = {"mul": _mul, "fma": _fma}
-"""Float operations, a zero of which may have the other sign: x * y + 0 is x * y."""
+"""Float operations, a zero of which may have the other sign: x * y + 0 is x * y, 0 * 0 + z is z, and 1 * x is x."""
 
 
 def added(x: Names, y: Names) -> Names:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
+from isa.check.spec_proof.epilogue import PLAIN, Epilogue
 from isa.check.spec_proof.launch import LADDER, Beta, Order, Part, Split, SymbolicLaunch
 
 
@@ -39,6 +40,7 @@ class Tiling:
     trans_b: bool = False
     factor: str = "f32"
     group: int = 1
+    epilogue: Epilogue = PLAIN
 
     def workgroup(self, row: int, column: int, m: int, n: int) -> int:
         """The number of the workgroup that has a tile."""
@@ -198,7 +200,10 @@ def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int,
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     """One launch: x runs along the columns of C, y along its rows."""
     grid = -(-n // p.columns), -(-m // p.rows), 1
-    return SymbolicLaunch(m, n, k, beta, grid, p.threads, trans_a=p.trans_a, trans_b=p.trans_b, factor=p.factor)
+    return SymbolicLaunch(
+        m, n, k, beta, grid, p.threads, (*LADDER, *p.epilogue.vectors), trans_a=p.trans_a, trans_b=p.trans_b,
+        factor=p.factor, epilogue=p.epilogue,
+    )  # fmt: skip
 
 
 def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:

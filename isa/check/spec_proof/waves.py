@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from isa.asm.program import Instruction
 from isa.check.spec_proof import pointers
 from isa.check.spec_proof.launch import BETA, BETA_SIZE, ELSEWHERE, OPEN, UNWRITTEN, SymbolicLaunch, SymbolicMemory
-from isa.check.spec_proof.names import MASK32, Names
+from isa.check.spec_proof.names import MASK32, Names, term
 
 LANES = 32
 EXEC, SCC, SCALARS = 126, 128, 129
@@ -79,6 +79,7 @@ class Waves:
         self.at: slice | NDArray[np.intp] = slice(None)
         self.mask: NDArray[np.bool_] | None = None
         self.terms = 0
+        self._conditions: dict[int, Names] = {}
 
     def select(self, waves: NDArray[np.intp]) -> None:
         """From here on instructions are those of these waves, in rising order."""
@@ -144,6 +145,19 @@ class Waves:
         if register == EXEC:
             self.read_exec()
 
+    def put_conditions(self, register: int, terms: Names) -> None:
+        """An SGPR gets a bit of each lane, by name; of lanes that are off 0."""
+        kept = self._conditions.setdefault(register, np.zeros((2, self.count, LANES), np.uint64))
+        kept[:, self.at] = terms if self.mask is None else np.where(self.mask, terms, np.uint64(0))
+        self.put_scalar(register, _of_all(kept[:, self.at]))
+
+    def conditions_in(self, register: int) -> Names | None:
+        """What it got, if it still holds that."""
+        kept = self._conditions.get(register)
+        if kept is None or (_of_all(kept[:, self.at]) != self.s[register][:, self.at]).any():
+            return None
+        return kept[:, self.at]
+
     def ballot(self, condition: NDArray[np.bool_]) -> Ints:
         """A bit for each active lane where the condition holds."""
         if self.mask is not None:
@@ -175,6 +189,13 @@ class Waves:
 
 Step = Callable[[Waves], None]
 Scalar = Callable[[Waves], Names]
+
+
+def _of_all(terms: Names) -> Names:
+    """One name for those of all lanes."""
+    with np.errstate(over="ignore"):
+        found: Names = (term("lane", terms) * (np.arange(LANES, dtype=np.uint64) * np.uint64(2) + np.uint64(1))).sum(2)
+    return found
 
 
 def _pick(x: Names, wave: int, lane: int) -> Names:

@@ -1,0 +1,63 @@
+"""Mutants that leave what nothing uses: told by the proof with unknowns in its place, which others do not pass."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from hipgemm import proving
+from hipgemm.kernels import rung
+from isa.analysis import cfg
+from isa.asm.emit import emit
+from isa.asm.parse import parse
+from isa.check.spec_proof import prove
+from isa.errors import IsaError
+from isa.gemm.matrix.generate import generate
+from isa.gemm.names import parameters_of
+
+NAMES = {
+    "f16": "gemm_f16_f32_64x64x32_32x32_s1_nn",
+    "i8": "gemm_i8_i32_64x64x64_32x32_s1_nt",
+}
+
+
+def verdict(kind: str, pattern: str, new: str | None, number: int = 0) -> str:
+    """Of the kernel with unknown in place of what differs where an instruction is changed, at some sizes and edges."""
+    name = NAMES[kind]
+    kernel, program = rung(name), parse(emit(generate(parameters_of(name), name)))
+    flow = cfg.of_kernel(program.kernel(name))
+    place = [i for i, inst in enumerate(flow.instructions) if re.fullmatch(pattern, str(inst))][number]
+    changed = None if new is None else parse(f"k:\n\t{new}\n").lines[1].instruction
+    far = [launch for launch in proving.edges(kernel) if launch.k][::7]
+    try:
+        proof = prove(program, name, proving.launches(kernel), far=far, explain=False, change=(place, changed))
+    except IsaError:
+        return "refused"
+    return proof.verdict
+
+
+def test_what_lanes_beside_an_edge_load_is_not_used() -> None:
+    mask = r"s_and_b32 exec_lo, vcc_lo, s3\d"
+    assert verdict("f16", mask, None) == "proved"
+    assert verdict("f16", mask, "s_mov_b32 exec_lo, vcc_lo") == "proved"
+
+
+def test_what_is_multiplied_by_an_integer_beta_of_0_is_not_used() -> None:
+    assert verdict("i8", r"v_mov_b32_e32 v\d+, 0", None, -1) == "proved"
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern", "new", "number"),
+    [
+        ("f16", r"s_mov_b32 exec_lo, vcc_lo", "s_mov_b32 exec_lo, 1", 0),  # fewer lanes than load what is used
+        ("f16", r"s_mov_b32 exec_lo, vcc_lo", None, 0),  # more, before the matrix
+        ("f16", r"v_mov_b32_e32 v\d+, 0", None, 0),  # steps of k that the first K block lacks
+        ("f16", r"v_and_b32_e32 v\d+, 15, v0", None, 0),  # an LDS address
+        ("f16", r"v_mul_f32_e32 v\d+, s15, v\d+", "v_mul_f32_e32 v0, s15, v1", 0),  # another register
+        ("f16", r"s_mul_i32 s17, s15, 64", None, 0),  # neither a VGPR nor a mask
+        ("i8", r"v_mov_b32_e32 v\d+, 0", None, 0),
+    ],
+)
+def test_what_is_used_is_not_taken_for_unused(kind: str, pattern: str, new: str | None, number: int) -> None:
+    assert verdict(kind, pattern, new, number) != "proved"
