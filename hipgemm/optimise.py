@@ -9,9 +9,10 @@ gave. The search is greedy. In each round
 
 Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
 an ensemble, says is best, if it gains `LEAST`; the search ends when none does, or the budget is spent. Each has been
-verified by the pipeline, and lint finds nothing that was not there in what is kept. What rests on more than a pass can
-see (`ASSUMING`: that addresses do not wrap) is tried where the caller has a proof, and kept where it holds. At the end
-`rename-banks` is kept where fewer reads collide and it costs nothing.
+verified by the pipeline, and lint finds nothing that was not there in what is kept (races in LDS, which take longest to
+find, are looked for at the end). What rests on more than a pass can see (`ASSUMING`: that addresses do not wrap) is
+tried where the caller has a proof, and kept where it holds. At the end `rename-banks` is kept where fewer reads collide
+and it costs nothing.
 
 The clock is a prediction of a launch, where one is known; else `isa.timing.without_launch`, which counts the same for
 both texts but is no time.
@@ -182,6 +183,9 @@ def optimise(
     if parted is not None:
         best = parted[0]
         steps.append(parted[1])
+    if best is not program and (worse := _more_faults(best, program, name)):
+        search.refused[steps[-1].passes] = f"all of it leaves what lint finds: {worse}"
+        best, steps = program, steps[:1]
     return Optimised(best, clock.what, tuple(steps), search.tried, search.refused, time.monotonic() - search.began)
 
 
@@ -342,10 +346,16 @@ def _fewer(new: Figures, old: Figures) -> bool:
     )  # fmt: skip
 
 
-def _faults(program: Program, name: str) -> set[tuple[str, int]]:
-    """Lint's faults, as (rule, which one of that rule)."""
-    ids = [f.id for f in lint(program, program.file, name, notes=False)]
+def _faults(program: Program, name: str, races: bool = False) -> set[tuple[str, int]]:
+    """Lint's faults, as (rule, which one of that rule). races: with those of LDS, which take longest to find."""
+    ids = [f.id for f in lint(program, program.file, name, notes=False, races=races)]
     return {(rule, n) for rule in set(ids) for n in range(ids.count(rule))}
+
+
+def _more_faults(new: Program, old: Program, name: str) -> str:
+    """The first fault, races in LDS among them, that was not there; "" where there is none."""
+    found = _faults(new, name, races=True)
+    return next((rule for rule, _ in sorted(found - _faults(old, name, races=True))), "") if found else ""
 
 
 def figures(program: Program, name: str) -> Figures:

@@ -66,13 +66,13 @@ from isa.targets import GFX1100, TARGETS
 UNANALYSED = RULES["ANA001"]
 
 
-def lint_program(program: Program, name: str | None = None, *, notes: bool = True) -> list[Finding]:
+def lint_program(program: Program, name: str | None = None, *, notes: bool = True, races: bool = True) -> list[Finding]:
     """Findings in kernel `name` of an assembly file and the functions that it calls, or in all kernels and functions;
-    faults only where `notes` is false. A file without either is taken for the code of one function. IsaError where
-    there is no such kernel, or no code at all."""
+    faults only where `notes` is false; without `races` those of LDS, which take longest, are left out. A file without
+    either is taken for the code of one function. IsaError where there is no such kernel, or no code at all."""
     seen: set[str] = set()
     kernels = [program.kernel(name)] if name else list(program.kernels.values())
-    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, notes, seen))]
+    found = [f for kernel in kernels for f in _by_place(_text_kernel(kernel, notes, seen, races))]
     others = [] if name else [f for f in _declared(program) if f not in seen | program.kernels.keys()]
     for other in others or ([] if kernels else [program.file]):
         found += _by_place(_text_function(program, other, notes, seen))
@@ -104,13 +104,13 @@ def _unanalysed(error: IsaError) -> Finding:
     return UNANALYSED.found(error.message, error.span, hint=error.hint, expected=error.expected, got=error.got)
 
 
-def _reached(reached: Iterable[Function], notes: bool, seen: set[str]) -> list[tuple[str, Finding]]:
+def _reached(reached: Iterable[Function], notes: bool, seen: set[str], races: bool = True) -> list[tuple[str, Finding]]:
     """(name, finding) in each function that was not seen yet, which is seen then."""
     found = []
     for function in reached:
         if function.name not in seen:
             seen.add(function.name)
-            found += [(function.name, finding) for finding in _by_place(_function(function, notes))]
+            found += [(function.name, finding) for finding in _by_place(_function(function, notes, races))]
     return found
 
 
@@ -154,7 +154,7 @@ def _disassembled(code: CodeObject, target: Target, file: str, wave64: bool = Fa
 
 
 # --- assembly
-def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Finding]:
+def _text_kernel(kernel: Kernel, notes: bool, seen: set[str], races: bool) -> Iterator[Finding]:
     wave32, target = kernel.number("wavefront_size32") != 0, counts.target_of(kernel.program)
     try:
         for _, inst in kernel.instructions():
@@ -172,7 +172,7 @@ def _text_kernel(kernel: Kernel, notes: bool, seen: set[str]) -> Iterator[Findin
     reached = functions.reach(flow, start, lambda target: _labelled(kernel.program, target))
     yield from argument_rules.of_text(kernel)
     yield from counts.check(kernel, flow, None if any(f.unknown for f in reached) else [f.flow for f in reached[1:]])
-    yield from (finding for _, finding in _reached(reached, notes, seen))
+    yield from (finding for _, finding in _reached(reached, notes, seen, races))
 
 
 def _text_function(program: Program, name: str, notes: bool, seen: set[str]) -> Iterator[Finding]:
@@ -209,7 +209,7 @@ def _given(sgprs: int) -> int:
     return value_rules.ALWAYS_GIVEN | regset.mask([Reg("s", 0, sgprs)] if 0 < sgprs <= SGPR_LIMIT else [])
 
 
-def _function(function: Function, notes: bool) -> Iterator[Finding]:
+def _function(function: Function, notes: bool, races: bool) -> Iterator[Finding]:
     """The rules that text and code objects, kernels and the functions that they call share."""
     flow, values = function.flow, function.values
     if function.called:
@@ -225,7 +225,7 @@ def _function(function: Function, notes: bool) -> Iterator[Finding]:
     if function.called:
         yield from call_rules.at_returns(flight, values.chains, function.targets)
     start = function.start
-    if not start.wave64:
+    if races and not start.wave64:
         yield from lds_rules.faults(
             flow, values.chains, values.lanes, start.threads, start.dimensions, start.sizes, start.room
         )
