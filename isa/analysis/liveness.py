@@ -13,7 +13,7 @@ outlives the region lives through it, as it must.
 A register counts as live where it is in `on` or `off`. Reads across lanes (v_readlane_b32, v_writelane_b32, DPP that
 fetches from lanes that are off) read both. A 16-bit write into half a VGPR and a DPP write read the old value by
 description. Calls and jumps through a register read everything: what they reach is not known here. At s_endpgm nothing
-is live.
+is live. `analyse` also follows one half of the VGPRs by itself (`isa.semantics.halves`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from isa.analysis import exec_mask, regset
 from isa.analysis.cfg import Cfg
 from isa.analysis.exec_mask import ExecMask
 from isa.registers import SGPR_LIMIT, VGPR_LIMIT, Reg
+from isa.semantics import halves
 
 _LIMIT = {"v": VGPR_LIMIT, "s": SGPR_LIMIT}
 
@@ -69,11 +70,12 @@ class Liveness:
         return [reg for reg in (Reg(file, i) for i in range(top)) if not taken >> regset.bit(reg) & 1]
 
 
-def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> Liveness:
-    """Live registers at each position of a function; `lanes` where they are known already."""
+def analyse(cfg: Cfg, lanes: ExecMask | None = None, half: int = halves.BOTH) -> Liveness:
+    """Live registers at each position of a function; `lanes` where they are known already. half: one of VGPRs, and of
+    VGPRs alone: those of which that half is live."""
     lanes = lanes or exec_mask.analyse(cfg)
     count = len(cfg)
-    uses, defs = cfg.uses, cfg.defs
+    uses, defs = (cfg.uses, cfg.defs) if half == halves.BOTH else _of_half(cfg, half)
     cross = [regset.across_lanes(inst) for inst in cfg.instructions]
     masked = [regset.VGPRS if inst.desc.exec_masked else 0 for inst in cfg.instructions]
     opaque = frozenset(cfg.calls) | frozenset(cfg.indirect_jumps)
@@ -109,3 +111,21 @@ def analyse(cfg: Cfg, lanes: ExecMask | None = None) -> Liveness:
                     queued.add(p)
                     work.append(p)
     return Liveness(cfg, tuple(before), tuple(after), tuple(on_after))
+
+
+def _of_half(cfg: Cfg, half: int) -> tuple[list[int], list[int]]:
+    """What computes with this half of VGPRs, and what writes it in all lanes that are on."""
+    uses, defs = [0] * len(cfg), [0] * len(cfg)
+    for i, inst in enumerate(cfg.instructions):
+        if inst.desc.relative:
+            uses[i] = cfg.uses[i] & regset.VGPRS
+            continue
+        for reg in regset.members((cfg.uses[i] | cfg.defs[i]) & regset.VGPRS):
+            bit = 1 << regset.bit(reg)
+            read, written = halves.touched(inst, reg)
+            kept = inst.dpp or (written == halves.BOTH and cfg.uses[i] & bit)
+            if read & half or (kept and cfg.uses[i] & bit):
+                uses[i] |= bit
+            elif written & half:
+                defs[i] |= bit
+    return uses, defs

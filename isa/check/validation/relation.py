@@ -7,6 +7,9 @@ cycle is run, and what comes back splits what it does not find equal, until noth
 Alpern, Wegman and Zadeck 1988 number values; the order is Bourdoncle's). Inner cycles are found anew in each round of
 the outer one, and begin with the splits that they ended with.
 
+Of a register of which the code behind computes with one half only, the halves are met by themselves: the other one is
+an unknown of each program's own, whatever came.
+
 A term that is kept may be of an unknown that another pair owns: it stands for what that unknown was when control last
 came to its owner. So a pair never keeps a term of its own unknowns: what comes back with one is of another round.
 """
@@ -27,7 +30,7 @@ from isa.check.validation.memory import KERNARG, Event, Memory
 from isa.check.validation.terms import Term, Terms, parted, show
 from isa.errors import IsaError, Span
 from isa.registers import Reg
-from isa.semantics import wave_start
+from isa.semantics import halves, wave_start
 from isa.semantics.engine import UNKNOWN
 from isa.semantics.float_mode import FloatMode
 
@@ -54,11 +57,13 @@ class Beyond(IsaError):
 
 @dataclass
 class Side:
-    """One program. live: registers at the beginning of each block."""
+    """One program. live: registers at the beginning of each block; halves: of these those of which only the low half
+    is, and those of which only the high one is."""
 
     flow: Cfg
     engine: Engine
     live: dict[int, int]
+    halves: dict[int, tuple[int, int]]
     mode: FloatMode
 
 
@@ -270,7 +275,7 @@ class Relation:
 
 
 def _side(kernel: Kernel, flow: Cfg, engine: Engine) -> Side:
-    return Side(flow, engine, _live(flow), FloatMode.of_kernel(kernel))
+    return Side(flow, engine, _live(flow), _halves(flow), FloatMode.of_kernel(kernel))
 
 
 def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | None]:
@@ -288,6 +293,17 @@ def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | N
 def _live(flow: Cfg) -> dict[int, int]:
     before = liveness.analyse(flow).before
     return {block.index: before[block.start] | 1 << EXEC_AT for block in flow.blocks}
+
+
+def _halves(flow: Cfg) -> dict[int, tuple[int, int]]:
+    """Block -> registers of which only the low half is live, and only the high one; none where nothing has halves."""
+    if all(
+        halves.filled(inst) == halves.BOTH and ".l" not in str(inst) and ".h" not in str(inst)
+        for inst in flow.instructions
+    ):
+        return {}
+    low, high = (liveness.analyse(flow, half=half).before for half in (halves.LOW, halves.HIGH))
+    return {b.index: (low[b.start] & ~high[b.start], high[b.start] & ~low[b.start]) for b in flow.blocks}
 
 
 class _Join:
@@ -309,6 +325,10 @@ class _Join:
         self.empty = [a.empty for a in arrivals]
         self.nowhere = [self.terms.invert(e) if e is not None else None for e in self.empty]
         self.classes: dict[tuple[Term | None, ...], Term] = {}
+        self.only: dict[int, int] = {}
+        for k, (side, block) in enumerate(zip(relation.sides, node, strict=True)):
+            for bits, registers in zip((0xFFFF, 0xFFFF0000), side.halves.get(block, (0, 0)), strict=True):
+                self.only.update((k * REGISTERS + regset.bit(r), bits) for r in regset.members(registers))
         self.masks = [self._exec(k * REGISTERS + EXEC_AT) for k in (0, 1)]
 
     def result(self, numbers: list[int]) -> Arrival:
@@ -327,7 +347,8 @@ class _Join:
         """EXEC of a program; what it stays within, None where that is all lanes; its lanes on each way."""
         terms, values = self.terms, self._values(at)
         lanes = tuple(terms.lanes(v) for v in values)
-        mask, within = self._meet(at, "", values), lanes[0]
+        before = self.old[at] if self.old is not None else None
+        mask, within = self._meet(at, "", values, before), lanes[0]
         if not self.head:
             within = reduce(terms.either, lanes)
         if self.node in within.owners or not all(terms.implies(x, within) for x in lanes):
@@ -346,15 +367,25 @@ class _Join:
             values = self._where_lanes_are(values)
         if register >= SGPR0:
             gone = self._gone(at, values, mask, lanes) if register < SCC_AT else None
-            return gone or self._meet(at, "", values)
+            return gone or self._meet(at, "", values, self.old[at] if self.old is not None else None)
+        before = self.old[at] if self.old is not None else None
         if within is None or all(v is values[0] for v in values):
-            return self._meet(at, "", values)
+            return self._vector(at, "", values, before)
         other = terms.invert(within)
         inner, outer = (tuple(terms.under(v, c) for v in values) for c in (within, other))
-        before = self.old[at] if self.old is not None else None
         parts = [terms.under(before, c) if before is not None else None for c in (within, other)]
-        a, b = self._meet(at, "on", inner, parts[0]), self._meet(at, "off", outer, parts[1])
+        a, b = self._vector(at, "on", inner, parts[0]), self._vector(at, "off", outer, parts[1])
         return terms.select(within, a, b)
+
+    def _vector(self, at: int, part: str, values: tuple[Term, ...], before: Term | None) -> Term:
+        """A VGPR, or its half that is live."""
+        bits = self.only.get(at)
+        if bits is None or all(v is values[0] for v in values):
+            return self._meet(at, part, values, before)
+        terms, live = self.terms, self.terms.const(bits, 32)
+        before = terms.bit_and(before, live) if before is not None else None
+        found = self._meet(at, part, tuple(terms.bit_and(v, live) for v in values), before, bits)
+        return terms.bit_or(found, terms.unknown(("unused", _name(at)), 32, uniform=False, ones=~bits))
 
     def _gone(self, at: int, values: tuple[Term, ...], mask: Term, lanes: tuple[Term, ...]) -> Term | None:
         """A mask that is what has left EXEC of what it was on the first way."""
@@ -370,10 +401,9 @@ class _Join:
         before = self.old[at] if self.old is not None else None
         return before is not None and self.terms.owner(before) == self.node
 
-    def _meet(self, at: int, part: str, values: tuple[Term, ...], before: Term | None = None) -> Term:
-        """The term that all ways have, or an unknown that is shared with what comes with the same terms on all ways."""
-        if before is None and not part and self.old is not None:
-            before = self.old[at]
+    def _meet(self, at: int, part: str, values: tuple[Term, ...], before: Term | None, bits: int = -1) -> Term:
+        """The term that all ways have, or an unknown that is shared with what comes with the same terms on all ways.
+        before: the one that is refined; bits: that may be 1."""
         own = before is not None and self.terms.owner(before) == self.node
         term = values[0]
         if not own and all(v is term for v in values) and self.node not in term.owners:
@@ -384,7 +414,11 @@ class _Join:
             low = min((v.ones & -v.ones).bit_length() - 1 if v.ones else 64 for v in values)
             name = (f"{_name(at)} {part}".strip(), self.node)
             found = self.classes[key] = self.terms.unknown(
-                name, term.width, uniform=all(v.uniform for v in values), owner=self.node, ones=-1 << min(low, 4)
+                name,
+                term.width,
+                uniform=all(v.uniform for v in values),
+                owner=self.node,
+                ones=(-1 << min(low, 4)) & bits,
             )
         return found
 

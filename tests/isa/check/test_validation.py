@@ -422,3 +422,47 @@ def test_loads_may_be_under_way_at_a_barrier_around_which_nothing_is_written(
     proof = validate(*(parse(t.replace(*also), "k.s").kernel() for t in (PREFETCH, text)))
     assert proof.proved == proved, str(proof)
     assert not proved or "all waves of a workgroup meet at the same barriers" in proof.assumptions
+
+
+HALF = """
+k:
+	s_load_b64 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32_e32 v1, 2, v0
+	v_mov_b32_e32 v4, 0
+	s_waitcnt lgkmcnt(0)
+	global_load_b32 v2, v1, s[4:5]
+	global_load_b32 v3, v1, s[4:5] offset:512
+	s_load_b32 s6, s[4:5], 0x400
+	s_waitcnt vmcnt(0) lgkmcnt(0)
+	s_cmp_eq_u32 s6, 0
+	s_cbranch_scc1 .Lother
+	v_mov_b16_e32 v4.h, v2.h
+	s_branch .Ljoin
+.Lother:
+	v_mov_b16_e32 v4.h, v3.l
+.Ljoin:
+	v_cvt_f32_f16_e32 v5, v4.h
+	global_store_b32 v1, v5, s[4:5] offset:1024
+	s_endpgm
+""" + KERNEL.partition("s_endpgm\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("edits", "proved"),
+    [
+        ((), True),
+        (("v_mov_b32_e32 v4, 0", "v_mov_b32_e32 v4, 1"), True),
+        (("\ts_branch", "\tv_mov_b16_e32 v4.l, v3.h\n\ts_branch"), True),
+        (("v_mov_b16_e32 v4.h, v3.l", "v_mov_b16_e32 v4.h, v3.h"), False),
+        (("\ts_branch", "\tv_mov_b16_e32 v4.h, v3.h\n\ts_branch"), False),
+    ],
+)
+def test_of_a_register_one_half_may_be_live(edits: tuple[str, ...], proved: bool) -> None:
+    """Where two ways meet, what lies in the half that nothing reads may differ; where both halves are read, it may
+    not."""
+    assert not edits or HALF.count(edits[0]) == 1
+    texts = [HALF, HALF.replace(*edits) if edits else HALF]
+    whole = [text.replace("v_cvt_f32_f16_e32 v5, v4.h", "v_not_b32_e32 v5, v4") for text in texts]
+    for pair, expected in ((texts, proved), (whole, not edits)):
+        proof = validate(*(parse(text, "k.s").kernel() for text in pair))
+        assert proof.proved == expected, str(proof)
