@@ -84,7 +84,8 @@ class Conflict:
 @dataclass(frozen=True)
 class MemoryUse:
     """See the module's docstring. peak: operations/s of the units that do them: the matrix units where v_wmma does any.
-    ridge: operations a byte above which they are what holds it."""
+    ridge: operations a byte above which they are what holds it. crowding: of lines at L2, 1 to 16, see
+    `isa.timing.caches`: what no prediction has."""
 
     levels: tuple[Level, ...]
     stored: float
@@ -93,6 +94,7 @@ class MemoryUse:
     conflicts: tuple[Conflict, ...]
     peak: float
     ridge: float
+    crowding: float
 
     @property
     def intensity(self) -> float | None:
@@ -130,6 +132,7 @@ def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -
         tuple(_conflicts(ready, names)),
         peak,
         peak / on.vram_bandwidth,
+        ready.crowding,
     )
 
 

@@ -3,6 +3,7 @@ the path is to be that of workgroups that are run (`hipgemm.run_path`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,17 +54,18 @@ class Prediction(Shown):
 def predicted(
     made: Linked, launch: Launch, on: Card, clock_mhz: float | None = None, *, bank_rule: str | None = None,
     run: bool = False, warm: bool = False, calibrated: CardFile | None = None, load: str | None = None,
-    overhead_us: float = 0.0, above_boost: bool = False,
+    overhead_us: float = 0.0, above_boost: bool = False, numbers: Mapping[str, float] | None = None,
 ) -> tuple[TimedLaunch, Prediction]:  # fmt: skip
-    """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us,
-    above_boost: what `isa.timing.as_measured` takes, if events are asked for. Raises what `timed` does."""
+    """A launch of a kernel whose code is there, and all that is predicted of it. load, overhead_us, above_boost: what
+    `isa.timing.as_measured` takes, if events are asked for; numbers: as of `timed`. Raises what that does."""
     from hipgemm.memory_use import memory_use
     from hipgemm.source_lines import places
     from isa.timing.as_measured import as_measured
 
     ready = timed(
-        made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated
-    )
+        made.code_object, made.name, launch, on, bank_rule=bank_rule, run=run, warm=warm, calibrated=calibrated,
+        numbers=numbers,
+    )  # fmt: skip
     timing = ready.timing(clock_mhz)
     named = places(made.program, made.name, made.source) if made.program else ()
     events = as_measured(timing, load, overhead_us, above_boost=above_boost) if load or overhead_us else None
@@ -72,20 +74,22 @@ def predicted(
 
 def timed(
     code: CodeObject, name: str, launch: Launch, on: Card, *, bank_rule: str | None = None, run: bool = False,
-    warm: bool = False, calibrated: CardFile | None = None,
+    warm: bool = False, calibrated: CardFile | None = None, numbers: Mapping[str, float] | None = None,
 ) -> TimedLaunch:  # fmt: skip
     """A launch of kernel `name` of a code object, to be timed. run: as workgroups that are run went; warm: it has been
-    made before; calibrated: machine numbers of the card. IsaError where the arguments are not the kernel's, or where
-    addresses depend on data and nothing is run."""
-    from isa.timing import bank_rules, predict
+    made before; calibrated: machine numbers of the card; numbers: others than these, or than the table's. IsaError
+    where the arguments are not the kernel's, or where addresses depend on data and nothing is run."""
+    from isa.timing import bank_rules, predict, rdna3
 
     kernel = code.kernel(name)
     bound = launch.bound(kernel)
     kernarg = bound.kernarg(kernel, [_FIRST + i * _APART for i in range(len(bound.arrays))])
     rule = bank_rule or bank_rules.DEFAULT
+    known = calibrated.values if calibrated else None
     ready = predict.TimedLaunch(
         code, name, launch.grid, launch.block, kernarg, on, launch.dynamic_lds, bank_rule=rule, warm=warm,
-        numbers=calibrated.values if calibrated else None, ranges=calibrated.ranges if calibrated else None,
+        numbers=rdna3.values(**{**(known or {}), **numbers}) if numbers else known,
+        ranges=calibrated.ranges if calibrated else None,
     )  # fmt: skip
     if not run:
         return ready

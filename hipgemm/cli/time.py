@@ -23,6 +23,17 @@ from hipgemm.problem import Problem
 from isa.errors import IsaError, meant
 
 
+def _numbers(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
+    found = {}
+    for word in given:
+        name, _, value = word.partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise click.BadParameter(f"{word!r} is not NAME=VALUE with a number") from None
+    return found
+
+
 @click.command("time", cls=KernelCommand)
 @click.argument("what", metavar="KERNEL|FILE", shell_complete=kernel_names)
 @problem_options()
@@ -39,6 +50,10 @@ from isa.errors import IsaError, meant
     "--card-file", default=None, type=click.Path(path_type=Path),
     help="Machine numbers of a card, as hipgemm calibrate found them.",
 )  # fmt: skip
+@click.option(
+    "--number", "changed", multiple=True, metavar="NAME=VALUE", callback=_numbers,
+    help="Another value of a machine number of isa/timing/rdna3.py.",
+)  # fmt: skip
 @click.option("--warm", is_flag=True, help="The launch has been made before, and L3 holds what it left.")
 @run_option
 @click.option("--bank-rule", default=None, help="What operand reads cost: a rule of isa/timing/bank_rules.py.")
@@ -48,7 +63,7 @@ from isa.errors import IsaError, meant
 def command(
     what: str, problem: Problem, request: LaunchRequest, card_name: str, clock: float | None,
     card_file: Path | None, load: str | None, above_boost: bool, overhead: float, warm: bool, run: bool,
-    bank_rule: str | None, sensitivity: bool, code: CodeOptions, as_json: bool,
+    bank_rule: str | None, changed: dict[str, float], sensitivity: bool, code: CodeOptions, as_json: bool,
 ) -> None:  # fmt: skip
     """Predict the time of a kernel by the cycle model: a median with its band, and the causes.
 
@@ -102,6 +117,7 @@ def command(
             load=load,
             overhead_us=overhead,
             above_boost=above_boost,
+            numbers=changed,
         )
         ends = []
         if sensitivity:

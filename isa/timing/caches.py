@@ -13,6 +13,12 @@ in L3), the second, which may be less than whole, with what the first left in L3
 Workgroup i of the grid starts on unit i mod units (CUs, or WGPs in WGP mode with waves on both CUs), unit u belongs to
 shader array u mod arrays: the dispatcher deals workgroups out to the shader engines in turn (assumed).
 
+Crowding: of CROWD_LINES lines in turn that come to L2, those on the commonest of the 16 places in 2 KB, over a
+sixteenth of all: 1 where they are spread evenly, 16 where all lie a multiple of 2 KB apart. Rows at such a pitch
+"collide on the L2/MALL hashes" of a gfx11 (AMD's engineers, vLLM's pull requests 55090 and 56301); the hash is not
+public. The number `l2_crowding` says which part of what crowding would cost without any hash L2 and L3 pay; the table's
+is none.
+
 The set of a line is a hash of its number, here and in the engine: by the plain low bits all rows of a matrix whose
 stride is a power of two would fall into one set (assumed; nobody published the hash).
 
@@ -23,6 +29,7 @@ cache is nearly too small); misses of a round, of which any may come first, are 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +39,16 @@ from isa.timing.engine_abi import Cache, Code, Recorded, Round
 from isa.timing.trace import Trace
 
 LIMIT = 3_000_000
+_PLACES = 16
+"""Lines of 2 KB: those of a multiple of that pitch have one place."""
+
+
+class Served(NamedTuple):
+    """found[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip; of a
+    store, sectors by the level that they reach. crowding: 1 to 16, see the module's docstring."""
+
+    found: np.ndarray
+    crowding: float
 
 
 def positions(recorded: Recorded, code: Code) -> np.ndarray:
@@ -50,10 +67,8 @@ def positions(recorded: Recorded, code: Code) -> np.ndarray:
 def served(
     trace: Trace, code: Code, card: Card, numbers: Mapping[str, float], *, cu_mode: bool, slots: int,
     warm: bool = False,
-) -> np.ndarray:  # fmt: skip
-    """warm: the launch has been made before, and L3 holds what it left. float[n, 5]: how many line loads of each
-    instruction L0, L1, L2, L3 and VRAM serve in a round of the chip; of a store, sectors by the level that they
-    reach."""
+) -> Served:  # fmt: skip
+    """warm: the launch has been made before, and L3 holds what it left."""
     line = numbers["line_bytes"]
     cus_a_unit = 1 if cu_mode else 2
     units = card.cus // cus_a_unit
@@ -70,6 +85,7 @@ def served(
     resident = min(trace.workgroups, units * slots)
     rounds = -(-trace.workgroups // resident)
     l3 = cache(1, card.l3_bytes, 16, keeps=True)
+    crowded = np.zeros(2, np.int64)
 
     def play(first: int) -> tuple[np.ndarray, float]:
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
@@ -86,7 +102,7 @@ def served(
             cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
             cache(1, card.l2_bytes, numbers["l2_ways"], keeps=True),
             l3,
-            found,
+            found, crowded,
         )  # fmt: skip
         return found, min(1.0, seen / max(1, int(np.diff(r.mem_at).max())))
 
@@ -101,11 +117,12 @@ def served(
     if warm and beginnings is None:
         leaves(*play(trace.workgroups - resident))
     first, part = play(0)
-    if rounds == 1 or beginnings is not None:
-        return first.astype(float)
-    leaves(first, part)
-    later, _ = play(resident)
-    return (first + (rounds - 1) * later) / rounds
+    found = first.astype(float)
+    if rounds > 1 and beginnings is None:
+        leaves(first, part)
+        later, _ = play(resident)
+        found = (first + (rounds - 1) * later) / rounds
+    return Served(found, _PLACES * crowded[0] / crowded[1] if crowded[1] else 1.0)
 
 
 def set_of(line: int, sets: int) -> int:

@@ -74,6 +74,8 @@ class Prepared:
     first: int | None = None
     """How many of the busiest unit's workgroups are played; all if None. Those that differ from the first are all among
     them, unless they alone are more."""
+    crowding: float = 1.0
+    """Of the lines that come to L2, see `isa.timing.caches`."""
 
     @property
     def differing(self) -> int:
@@ -145,10 +147,12 @@ def prepare(
         resources.vgprs, resources.lds, lanes * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch),
         lanes=lanes,
     )  # fmt: skip
-    found = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
+    found, crowding = caches.served(
+        trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm
+    )
     array = caches.arrays(trace.recorded, code)
     level = caches.levels(found, array, min(trace.workgroups, on.cus if resources.cu_mode else on.wgps))
-    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, array, ranges or {})
+    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, array, ranges or {}, crowding=crowding)
 
 
 def run(
@@ -179,6 +183,7 @@ def run(
         policy=policy,
         seed=seed,
         wave=ready.trace.wave,
+        crowding=ready.crowding,
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     total = ready.instructions * len(work.record)

@@ -188,6 +188,14 @@ NUMBERS: dict[str, Number] = {
     ),
     "vram_write_share": _number(0.907, "of the peak", "M", "memtest_vulkan: 797 to 825 GiB/s", 0.88, 0.92),
     "l2_ways": _number(16, "ways", "M", "RDNA"),
+    "l2_crowding": _number(
+        0,
+        "part",
+        "L",
+        "of what lines on one place of 2 KB would cost L2 and L3 without any hash: that they cost is AMD's word (vLLM, "
+        "pull requests 55090 and 56301), how much is not; 0.1 is what half of rocm_sgemm's averages want "
+        "(docs/timing.md), and no prediction has it",
+    ),
     "store_ack_ns": _number(
         98,
         "ns",

@@ -65,6 +65,12 @@ def test_events_are_a_line_of_their_own() -> None:
     assert json.loads(invoke("kernel1", "-n", "256", "--json"))["as_measured"] is None
 
 
+def test_another_machine_number_changes_the_time() -> None:
+    found = [json.loads(invoke("kernel1", "-n", "256", "--json", *w)) for w in ([], ["--number", "l2_latency_ns=400"])]
+    assert found[1]["time_ms"] > 1.2 * found[0]["time_ms"]
+    assert 1 <= found[0]["memory"]["crowding"] == found[1]["memory"]["crowding"] <= 16
+
+
 def test_text_names_what_it_is() -> None:
     text = invoke("kernel1", "-n", "128")
     assert "ms predicted" in text
@@ -75,6 +81,7 @@ def test_text_names_what_it_is() -> None:
     ("arguments", "said"),
     [
         (["kernel1", "--card", "RX 580"], "no card 'RX 580'"),
+        (["kernel1", "-n", "64", "--number", "l2=1"], "no machine number 'l2'"),
         (["kernel5", "-n", "100"], "a multiple of 128"),
         (["kernel1", "-n", "64", "--bank-rule", "magic"], "no bank rule 'magic'"),
         (["kernel1", "--grid", "1", "--block", "32"], "kernel1 has a launch of its own"),

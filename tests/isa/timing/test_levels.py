@@ -10,6 +10,7 @@ from isa.asm.parse import parse
 from isa.timing import bank_rules, caches, engine_abi, model, rdna3, uncertainty
 from isa.timing.cards import card
 from isa.timing.decode import decode
+from isa.timing.machine import machine
 from isa.timing.tracer import TracedLaunch, trace
 
 TRIPS = 32
@@ -86,6 +87,36 @@ def test_what_is_read_once_comes_from_memory_in_a_last_round_too(groups: int) ->
     launch = TracedLaunch((groups, 1, 1), (256, 1, 1), sgprs=((1, 0x7F00),), workgroup_sgprs=(("x", 15),))
     numbers = rdna3.values()
     found, code = trace(cfg, launch), decode(cfg, numbers, bank_rules.DEFAULT)
-    levels = caches.served(found, code, card("7900 XTX"), numbers, cu_mode=True, slots=8).sum(axis=0)
+    levels = caches.served(found, code, card("7900 XTX"), numbers, cu_mode=True, slots=8).found.sum(axis=0)
     assert levels[:4].sum() == 0
     assert levels[4] > 0
+
+
+ROWS = """
+    v_lshrrev_b32 v1, 3, v0
+    v_and_b32 v0, 7, v0
+    v_mul_u32_u24 v1, {pitch}, v1
+    v_lshl_add_u32 v1, v0, 2, v1
+    s_mul_i32 s2, s15, {rows}
+    v_add_nc_u32 v1, s2, v1
+    global_load_b32 v2, v1, s[0:1]
+    s_waitcnt vmcnt(0)
+    s_endpgm
+"""
+"""Each workgroup of 512 reads 64 rows of its own, 8 work-items 32 bytes of one."""
+
+
+@pytest.mark.parametrize(("pitch", "crowding"), [(2048, 16), (16384, 16), (1024, 8), (2048 + 128, 1), (128, 1)])
+def test_rows_a_multiple_of_2_kb_apart_crowd_at_l2(pitch: int, crowding: float) -> None:
+    """A line more of pitch spreads them (vLLM, pull request 55090). What L2 pays for it is said by a number."""
+    cfg = control_flow.of_text(parse(ROWS.format(pitch=pitch, rows=64 * pitch)))
+    launch = TracedLaunch((96, 1, 1), (512, 1, 1), sgprs=((1, 0x7F00),), workgroup_sgprs=(("x", 15),))
+    numbers, on = rdna3.values(), card("7900 XTX")
+    found = caches.served(trace(cfg, launch), decode(cfg, numbers), on, numbers, cu_mode=True, slots=1)
+    assert found.crowding == pytest.approx(crowding)
+    lines = [
+        machine(rdna3.values(l2_crowding=part), on, clock_mhz=2500, cu_mode=True, waves=16, slots=1, busy_cus=96,
+                crowding=found.crowding).l2_line
+        for part in (0, 0.5, 1)
+    ]  # fmt: skip
+    assert [line / lines[0] for line in lines] == pytest.approx([1, (1 + crowding) / 2, crowding])
