@@ -4,6 +4,8 @@ The loop is carried out on polynomials, step by step, until its branch is not ta
 address of each load in each step are known. An address that some register plus a constant of 16 bits gives, with a
 register that the loop does not change, is written in this way. What then computes nothing that is read (the running
 addresses, the counter, the comparison) is dead and goes.
+
+With the option `by`: any loop that counts down, in copies (`unroll_by`).
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from typing import ClassVar
 from isa.analysis import cfg as flow_graph
 from isa.analysis.cfg import Cfg, Loop
 from isa.asm.program import Instruction, Label, Line, Program
+from isa.errors import IsaError
 from isa.passes import flow, outer_product
-from isa.passes.edit import Edit, remove_dead, render
+from isa.passes.edit import Edit, named, remove_dead, render
 from isa.passes.poly import Poly
 from isa.passes.symbolic import PolynomialMachine
+from isa.passes.unroll_by import unrolled
 from isa.registers import Reg
 
 _LDS_OFFSET = 1 << 16
@@ -29,18 +33,24 @@ class Unroll:
     """Unrolls the inner loop of a GEMM, all steps of it.
 
     limit: the most steps that are unrolled; kernel: which one, of several.
+    by:    2, 4, 8: so many rounds at once of any loop of one block that counts to 0 by a number; 0: all steps of the
+           inner loop.
 
-    Requires:   an inner loop of one basic block whose number of steps is a constant.
+    Requires:   an inner loop of one basic block whose number of steps is a constant; with `by` one that counts so.
     Guarantees: the same instructions in the same order as the loop ran them, without branch, counter and, where they
-                fit, address arithmetic.
-    Leaves alone: registers, waits, and everything outside of the loop that is still needed.
+                fit, address arithmetic; with `by` without the tests that the counter's low bits decide.
+    Leaves alone: registers, waits, and everything outside of the loop that is still needed; with `by` other loops, and
+                kernels that call.
     """
 
     name: ClassVar[str] = "unroll"
     limit: int = 64
+    by: int = 0
     kernel: str = ""
 
     def run(self, program: Program) -> Program:
+        if self.by:
+            return self._by(program)
         kernel = program.kernel(self.kernel or None)
         cfg = flow_graph.of_kernel(kernel)
         loop = outer_product.most_fmas(kernel, cfg)
@@ -54,6 +64,16 @@ class Unroll:
         edit.remove(range(label_line, cfg.lines[block.end - 1] + 1))
         edit.insert(cfg.lines[block.start], render("unrolled.s.j2", steps=steps))
         return remove_dead(edit.apply().kernel(kernel.name))
+
+    def _by(self, program: Program) -> Program:
+        if self.by not in (2, 4, 8):
+            raise IsaError(f"loops are not unrolled by {self.by}", expected="2, 4, 8")
+        made = program
+        for name in named(program, self.kernel):
+            made = unrolled(made.kernel(name), self.by)
+        if made is program:
+            raise IsaError("no loop of one block counts to 0 by a power of two, with a test of its own at the end")
+        return made
 
     def _steps(self, cfg: Cfg, loop: Loop, machine: PolynomialMachine) -> list[list[Instruction]]:
         """The instructions of each step, their LDS addresses folded."""

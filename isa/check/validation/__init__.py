@@ -3,7 +3,8 @@
 In: two kernels. Out: a `Proof` ("proved" or "unproven", which names the place in both texts; "different" only where
 their descriptors start them otherwise). It is meant to be complete for what optimising passes and people do to compiled
 code: other registers, another order, dual instructions, commuted operands, other waits and hints, addresses split
-otherwise, wider accesses, loops unrolled with their tests. It shares no code with `isa.passes`.
+otherwise, wider accesses, loops unrolled, with their tests or without those of which it is known how they come out. It
+shares no code with `isa.passes`.
 
 The theory is a simulation relation over the product of two programs (Necula 2000, "Translation validation for an
 optimizing compiler"; Pnueli, Siegel, Singerman 1998):
@@ -27,9 +28,9 @@ does what its dwords do, lowest first. Where operands of float sums and products
 which NaN's payload survives may differ, and the proof says so.
 
 Limits, "unproven" by name: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that depends
-on the way taken, wave64. Loops whose tests were taken out (a known number of trips), moves of code across branches, and
-arithmetic beyond the rules of `terms` are not found equal; `isa.check.equivalence` knows more of polynomials and of
-loops with constant trips, and less of all else.
+on the way taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter decide, moves of
+code across branches, and arithmetic beyond the rules of `terms` are not found equal; `isa.check.equivalence` knows more
+of polynomials and of loops with constant trips, and less of all else.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ from __future__ import annotations
 from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.equivalence import Difference, Proof, ProofPlace, settings
-from isa.check.validation.flow import NoMatch
+from isa.check.validation.flow import Node, NoMatch, Step
 from isa.check.validation.landed import missing
-from isa.check.validation.relation import Beyond, Relation, Unmatched
+from isa.check.validation.relation import Again, Beyond, Relation, Unmatched
 from isa.check.validation.terms import TooLarge
 
+MOST_STEPS = 80
+"""How often the graph of both programs is made again."""
 ASSUMPTIONS = (
     "lanes that do not exist and registers that nothing wrote decide nothing",
     "no other work-item writes what a load reads but between barriers, atomics and coherent accesses; nobody writes "
@@ -73,8 +76,7 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, 
     try:
         for kernel, flow in zip(kernels, flows, strict=True):
             _followed(kernel, flow)
-        relation = Relation(kernels, flows, commute=commute)
-        relation.solve()
+        relation = _related(kernels, flows, commute=commute)
         meeting: set[str] = set()
         lacking = missing(kernels, flows, relation.synced, meeting)
     except (Unmatched, NoMatch) as error:
@@ -100,6 +102,29 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, 
     more = (COMMUTED,) if commute else ()
     assumed = meeting.union(*(side.engine.assumed for side in relation.sides))
     return Proof("proved", statement, (*ASSUMPTIONS, *more, *sorted(assumed)), counts=counts)
+
+
+def _related(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, commute: bool) -> Relation:
+    """The relation of two programs; of the reasons why there is none the first."""
+    steps: dict[Node, Step] = {}
+    changing: set[Node] = set()
+    first: Unmatched | None = None
+    for _ in range(MOST_STEPS):
+        try:
+            relation = Relation(kernels, flows, commute=commute, steps=steps, changing=changing)
+            relation.solve()
+            return relation
+        except Again as again:
+            first = first or again.error
+            if again.step is None:
+                changing.add(again.node)
+                del steps[again.node]
+            else:
+                steps[again.node] = again.step
+        except (Unmatched, NoMatch, Beyond) as error:
+            raise (first or error) from error
+    assert first is not None
+    raise first
 
 
 def _followed(kernel: Kernel, flow: cfg.Cfg) -> None:

@@ -4,12 +4,18 @@ A pair begins with both entries. From a pair both programs go on alone as long a
 other has or has ended; then they choose together: fall-through with fall-through, or, where the two conditions are
 each other's opposite (scc0 and scc1), with the branch that is taken. So a loop and its unrolled text give a pair for
 each copy. What the pairs say is checked by who runs them: that both choose the same.
+
+Where that is not so, who runs them may give a pair a `Step` of its own, and the graph is made again: one program goes
+on over branches of which it is known there which way they go (a loop whose tests the other no longer has); or one
+program chooses, and the other stays where it is (a test that only one of them has). No program may stay for ever: what
+one does alone has no cycle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction
@@ -32,34 +38,74 @@ class NoMatch(Exception):
 @dataclass(frozen=True)
 class Stretch:
     """What both run from a pair on: blocks of either; the pairs after it, those of the fall-through first. opposite:
-    the second falls through where the first branches."""
+    the second falls through where the first branches. alone: which one runs, while the other stays. unlike: why the
+    two cannot go on together from here."""
 
     blocks: tuple[tuple[int, ...], tuple[int, ...]]
     successors: tuple[Node, ...]
     opposite: bool = False
+    alone: int | None = None
+    unlike: NoMatch | None = None
 
 
-def stretches(a: Cfg, b: Cfg) -> dict[Node, Stretch]:
-    """All pairs that can be reached. NoMatch where one ends and the other does not."""
+@dataclass(frozen=True)
+class Step:
+    """How a pair goes on. ways: of either program, which successors it takes at branches one after the other, known
+    there; alone: see `Stretch`."""
+
+    ways: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    alone: int | None = None
+
+
+def stretches(a: Cfg, b: Cfg, steps: Mapping[Node, Step] = MappingProxyType({})) -> dict[Node, Stretch]:
+    """All pairs that can be reached. NoMatch where one program would go on for ever and the other stay."""
     found: dict[Node, Stretch] = {}
     work: list[Node] = [(0, 0)]
     while work:
         node = work.pop()
         if node not in found:
-            found[node] = _stretch((a, b), node)
+            step = steps.get(node, Step())
+            found[node] = _stretch((a, b), node, step) if step.alone is None else _alone((a, b), node, step.alone)
             work.extend(found[node].successors)
+    for side in (0, 1):
+        alone = {node for node in found if found[node].alone == side}
+        for part in _order(sorted(alone), frozenset(alone), lambda node: found[node].successors):
+            if isinstance(part, Cycle):
+                first, second = (
+                    flow.instructions[flow.blocks[n].start] for flow, n in ((a, part.head[0]), (b, part.head[1]))
+                )
+                raise NoMatch("one program goes around a loop while the other stays", first, second)
     return found
 
 
-def _stretch(flows: tuple[Cfg, Cfg], node: Node) -> Stretch:
+def _alone(flows: tuple[Cfg, Cfg], node: Node, side: int) -> Stretch:
+    """One program goes to its next branch and chooses."""
+    blocks = [node[side]]
+    while len(ends := flows[side].blocks[blocks[-1]].successors) == 1 and len(blocks) <= LONGEST:
+        blocks.append(ends[0])
+    if len(ends) != 2:
+        raise NoMatch("one program ends where the other branches", *_last(flows, [[b] for b in node]))
+    if side:
+        return Stretch(((), tuple(blocks)), tuple((node[0], s) for s in ends), alone=side)
+    return Stretch((tuple(blocks), ()), tuple((s, node[1]) for s in ends), alone=side)
+
+
+def _stretch(flows: tuple[Cfg, Cfg], node: Node, step: Step) -> Stretch:
     runs = [[block] for block in node]
+    ways = [list(way) for way in step.ways]
     while True:
         ends = [flow.blocks[run[-1]].successors for flow, run in zip(flows, runs, strict=True)]
+        known = [k for k in (0, 1) if len(ends[k]) == 2 and ways[k]]
+        for k in known:
+            runs[k].append(ends[k][ways[k].pop(0)])
+        if known:
+            continue
         if len(ends[0]) == len(ends[1]):
             break
         side = next((k for k in (0, 1) if len(ends[k]) == 1), None)
         if side is None or len(runs[side]) > LONGEST:
-            raise NoMatch("one program ends or goes straight on where the other branches", *_last(flows, runs))
+            why = NoMatch("one program ends or goes straight on where the other branches", *_last(flows, runs))
+            return Stretch((tuple(runs[0]), tuple(runs[1])), (), unlike=why)
         runs[side].append(ends[side][0])
     blocks = (tuple(runs[0]), tuple(runs[1]))
     if len(ends[0]) < 2:

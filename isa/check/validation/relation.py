@@ -10,22 +10,28 @@ the outer one, and begin with the splits that they ended with.
 Of a register of which the code behind computes with one half only, the halves are met by themselves: the other one is
 an unknown of each program's own, whatever came.
 
+Where the two programs do not go on alike from a pair, another `Step` may do (`Again`): one that goes on alone over a
+branch whose condition is a number in the state that is there, or one that chooses alone while it touches no memory. A
+step is no more than a guess at which blocks belong together: each run of a pair looks anew whether the conditions are
+what the step takes them for, and that what both have stored by its end is the same.
+
 A term that is kept may be of an unknown that another pair owns: it stands for what that unknown was when control last
 came to its owner. So a pair never keeps a term of its own unknowns: what comes back with one is of another round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from types import MappingProxyType
 from typing import NoReturn
 
 from isa.analysis import liveness, regset
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engine
-from isa.check.validation.flow import Cycle, Node, Stretch, order, stretches
+from isa.check.validation.flow import Cycle, Node, Step, Stretch, order, stretches
 from isa.check.validation.memory import KERNARG, Event, Memory
 from isa.check.validation.terms import Term, Terms, parted, show
 from isa.errors import IsaError, Span
@@ -37,6 +43,8 @@ from isa.semantics.float_mode import FloatMode
 MEMORY = 2 * REGISTERS
 MOST_TERMS = 3_000_000
 MOST_ROUNDS = 200
+MOST_WAYS = 64
+"""Branches that one program goes over alone from a pair."""
 
 State = list["Term | None"]
 
@@ -53,6 +61,14 @@ class Unmatched(Exception):
 
 class Beyond(IsaError):
     """An instruction that cannot be followed."""
+
+
+class Again(Exception):
+    """A pair may go on by another step; None: by none that knows ways. error: why not as it did."""
+
+    def __init__(self, node: Node, step: Step | None, error: Unmatched) -> None:
+        self.node, self.step, self.error = node, step, error
+        super().__init__(error.what)
 
 
 @dataclass
@@ -77,16 +93,21 @@ class Arrival:
 
 
 class Relation:
-    """See the module's docstring. synced: positions of fences that were matched."""
+    """See the module's docstring. synced: positions of fences that were matched. steps: how pairs go on that do not go
+    on alike; changing: pairs at which ways were not known in the end."""
 
-    def __init__(self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool) -> None:
+    def __init__(
+        self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
+        steps: Mapping[Node, Step] = MappingProxyType({}), changing: Collection[Node] = (),
+    ) -> None:  # fmt: skip
+        self.steps, self.changing = steps, changing
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
         self.sides = tuple(
             _side(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr")))
             for k, (kernel, flow) in enumerate(zip(kernels, flows, strict=True))
         )
-        self.pairs: dict[Node, Stretch] = stretches(*flows)
+        self.pairs: dict[Node, Stretch] = stretches(*flows, steps)
         self.synced: set[tuple[int, int]] = set()
         self.executed = self.loops = 0
         self.stored: set[int] = set()
@@ -136,6 +157,8 @@ class Relation:
             for source in [s for s in arrivals if s in inside]:
                 del arrivals[source]
         if not self._arrivals[head]:
+            if any(self._arrivals[node] for node in inside):
+                self._give_up(head, "a loop is entered elsewhere than at its head")
             return
         old, ran = self._heads.get(head), None
         for _ in range(MOST_ROUNDS):
@@ -199,42 +222,98 @@ class Relation:
     def _execute(self, node: Node, arrival: Arrival) -> dict[Node, Arrival]:
         stretch, memory = self.pairs[node], arrival.state[MEMORY]
         assert memory is not None
-        lasts: list[Instruction] = []
         for k, (side, blocks) in enumerate(zip(self.sides, stretch.blocks, strict=True)):
             registers = arrival.state[k * REGISTERS : (k + 1) * REGISTERS]
             side.engine.start(registers, memory, arrival.modes[k])
-            for block in blocks:
+            for n, block in enumerate(blocks):
                 for position in side.flow.blocks[block].range:
                     self._step(side, position)
-            lasts.append(side.flow.instructions[side.flow.blocks[blocks[-1]].end - 1])
+                if n + 1 < len(blocks):
+                    self._goes(node, side, block, blocks[n + 1])
         if len(self.terms) > MOST_TERMS:
             self._give_up(node, "too many terms")
         first, second = (side.engine for side in self.sides)
-        self._compare(first.memory, second.memory)
+        try:
+            if stretch.unlike is not None:
+                raise Unmatched("branch", stretch.unlike.why, *stretch.unlike.places)
+            self._compare(first.memory, second.memory)
+            condition = self._condition(stretch)
+        except Unmatched as error:
+            step = self._other_step(node, stretch)
+            raise (error if step is None else Again(node, step, error)) from error
         state: State = [*first.registers, *second.registers, first.memory.after()]
         found = Arrival(state, (first.mode, second.mode), arrival.empty)
-        if len(stretch.successors) < 2:
+        if condition is None:
             return dict.fromkeys(stretch.successors, found)
-        conditions = []
-        for engine, last in zip((first, second), lasts, strict=True):
-            if engine.condition is None:
-                raise Beyond(f"{last}: nothing is known of its condition", span=last.span)
-            conditions.append(engine.condition)
-        a, b = conditions
-        if stretch.opposite:
-            b = self.terms.invert(b)
-        if a is not b:
-            places = [(last, show(c)) for last, c in zip(lasts, parted(a, b), strict=True)]
-            raise Unmatched("branch", "two branches whose conditions were not found equal", *places)
         fall, taken = stretch.successors
-        if a.op == "const":
-            return {(taken if a.value else fall): found}
+        if condition.op == "const":
+            return {(taken if condition.value else fall): found}
         ways = {fall: found, taken: found}
+        if stretch.alone is not None:
+            return {fall: self._where(found, self.terms.invert(condition)), taken: self._where(found, condition)}
+        a = condition
         on = self.terms.lanes(first.registers[EXEC_AT] or self.exists)
         for way, holds in ((taken, a), (fall, self.terms.invert(a))):
             if holds is self.terms.zero(self.terms.mask(on)):
                 ways[way] = replace(found, empty=on)
         return ways
+
+    def _condition(self, stretch: Stretch) -> Term | None:
+        """What decides where both go, or the one that chooses; None where there is no choice."""
+        if len(stretch.successors) < 2:
+            return None
+        found: list[tuple[Instruction, Term]] = []
+        for side, blocks in zip(self.sides, stretch.blocks, strict=True):
+            if blocks:
+                last = side.flow.instructions[side.flow.blocks[blocks[-1]].end - 1]
+                if side.engine.condition is None:
+                    raise Beyond(f"{last}: nothing is known of its condition", span=last.span)
+                found.append((last, side.engine.condition))
+        a = found[0][1]
+        b = self.terms.invert(found[-1][1]) if stretch.opposite else found[-1][1]
+        if a is not b:
+            places = [(last, show(c)) for (last, _), c in zip(found, parted(a, b), strict=True)]
+            raise Unmatched("branch", "two branches whose conditions were not found equal", *places)
+        return a
+
+    def _goes(self, node: Node, side: Side, block: int, after: int) -> None:
+        """That a program goes from one block to the next, by a condition that is known."""
+        successors, condition = side.flow.blocks[block].successors, side.engine.condition
+        if len(successors) == 2 and (condition is None or condition.value != successors.index(after)):
+            last = side.flow.instructions[side.flow.blocks[block].end - 1]
+            what = "a branch that the other program has not, of which it is not known where it goes"
+            raise Again(node, None, Unmatched("branch", what, (last, show(condition) if condition else ""), None))
+
+    def _other_step(self, node: Node, stretch: Stretch) -> Step | None:
+        """How else the two may go on from a pair, of which the runs are at hand."""
+        if stretch.alone is not None:
+            return None
+        step, engines = self.steps.get(node, Step()), [side.engine for side in self.sides]
+        quiet = [not (engine.memory.events or engine.memory.loads) for engine in engines]
+        ends = [side.flow.blocks[run[-1]].successors for side, run in zip(self.sides, stretch.blocks, strict=True)]
+        able = [k for k in (1, 0) if len(ends[k]) == 2 and engines[k].condition is not None]
+        chooses = [k for k in able if quiet[k]] if step == Step() else []
+        if len(chooses) == 1 and quiet[0] != quiet[1]:
+            return Step(alone=chooses[0])
+        for k in sorted(able):
+            condition = engines[k].condition
+            known = condition.value if condition is not None else None
+            if known is not None and node not in self.changing and len(step.ways[k]) < MOST_WAYS:
+                ways = (*step.ways[k], known)
+                return replace(step, ways=(ways, step.ways[1]) if k == 0 else (step.ways[0], ways))
+        return Step(alone=chooses[0]) if chooses else None
+
+    def _where(self, found: Arrival, holds: Term) -> Arrival:
+        """What comes where a truth value holds: a word of which it says that low bits are 0 is itself without them."""
+        terms = self.terms
+        if holds.op != "ite" or holds.args[1] is not terms.true or holds.args[2] is not terms.false:
+            return found
+        bits = holds.args[0].args[0] if holds.args[0].op == "zero" else None
+        if bits is None or bits.op != "and" or not bits.uniform or (mask := bits.args[1].value) is None:
+            return found
+        word = bits.args[0]
+        kept = terms.bit_and(word, terms.const(~mask, word.width))
+        return replace(found, state=[kept if t is word else t for t in found.state])
 
     def _step(self, side: Side, position: int) -> None:
         inst = side.flow.instructions[position]

@@ -12,7 +12,8 @@ a normal form, in which what a rewrite may change is equal:
     masks        a uniform word of 32 bits and a truth value a lane are the same thing (`lanes`, `mask`), so that what
                  s_and_b32, s_xor_b32 and their kind make of masks are decision diagrams too
     selections   select(c, a, b) where what c implies decides a selection within
-    bits         `ones`: the bits that may be 1. A mask that takes none of them away, `or` of what has none in common
+    bits         `ones`: the bits that may be 1. A mask that takes none of them away, `or` of what has none in common;
+                 a sum of an odd number and even terms, and its kind for more bits, is not 0
 
 A solver holds each rule against arithmetic, for all values (`tests/isa/check/test_validation_rules.py`): a new arm of
 the code without a check fails there. `test_validation_terms.py` runs random code on terms and on the reference engine.
@@ -383,6 +384,9 @@ class Terms:
             c, a, b = t.args
             return self.ite(c, self.zero(a), self.zero(b))
         if t.op == "sum":
+            const, rows = t.args
+            if const & (1 << min(_zeros(u.ones) + _zeros(c) for u, c in rows)) - 1:
+                return self.false
             opposite = self.scale(t, -1)
             t = min(t, opposite, key=_age)
         return self.variable("zero", t)

@@ -1,0 +1,145 @@
+"""Loops that count down, unrolled without the tests between.
+
+A loop of one block that ends with
+
+    s_add_i32 counter, counter, step        a power of two, up or down; the only write of the counter
+    s_cmp_eq_u32 counter, 0                 or _lg_; nothing else reads SCC after it
+    s_cbranch_scc0 .Lloop
+
+gets a second body behind it, in which its instructions stand `by` times and only the last test is left. The loop's head
+asks whether `by` rounds can be made at once: they can where the counter is a multiple of by * step, for then no test
+between can be the last. Until that is so the old body runs, less than `by` times, since the counter comes nearer to 0
+with each round:
+
+    .Lloop:     s_and_b32 free, counter, by * step - 1
+                s_cbranch_scc0 .Lunrolled
+                the body                                then .Lloop or the code behind
+    .Lunrolled: the body, by times, one test            then .Lunrolled or the code behind
+
+Any number of rounds is right, none is made that was not, and nothing is known of the counter that the text does not
+say. Loads of all rounds are in one block then, for `widen-loads`, `spread-loads` and `schedule`.
+
+Limits: loops that compare two registers; conditions of VCC or EXEC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from isa.analysis import cfg as flow_graph
+from isa.analysis import liveness
+from isa.analysis.cfg import Block, Cfg
+from isa.asm.emit import instruction_line
+from isa.asm.program import Imm, Instruction, Kernel, Label, Line, Program
+from isa.passes.edit import Edit, instruction_lines
+from isa.registers import SCC, SGPR_LIMIT, Reg
+
+_LONGEST = 3000
+"""Instructions that an unrolled body may have."""
+_ADDS = ("s_add_i32", "s_add_u32", "s_addk_i32")
+_TESTS = ("s_cmp_eq_u32", "s_cmp_eq_i32", "s_cmp_lg_u32", "s_cmp_lg_i32")
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A loop that can be unrolled. test: the position of its comparison; free: an SGPR that holds nothing."""
+
+    block: Block
+    counter: Reg
+    step: int
+    test: int
+    free: Reg
+
+
+def unrolled(kernel: Kernel, by: int) -> Program:
+    """The program with each loop of the kernel unrolled that can be; the very program where none can."""
+    cfg = flow_graph.of_kernel(kernel)
+    loops = [] if cfg.calls or cfg.indirect_jumps else list(_loops(cfg, by))
+    edit, names = Edit(kernel), _names(kernel.program)
+    for loop in loops:
+        _unroll(edit, cfg, loop, by, names)
+    return edit.apply() if loops else kernel.program
+
+
+def _names(program: Program) -> Iterator[str]:
+    """Labels that are not there yet."""
+    known = {line.node.name for line in program.lines if isinstance(line.node, Label)}
+    number = 0
+    while True:
+        if (name := f".Lunrolled_{number}") not in known:
+            yield name
+        number += 1
+
+
+def _loops(cfg: Cfg, by: int) -> Iterator[_Counted]:
+    live = liveness.analyse(cfg)
+    for loop in cfg.loops:
+        block = cfg.blocks[loop.header]
+        if len(loop.blocks) > 1 or len(block.successors) < 2 or by * len(block.range) > _LONGEST:
+            continue
+        found = _counter(cfg, block)
+        if found is None or SCC in live.live_in(block.start):
+            continue
+        counter, step, test = found
+        free = [r for r in live.free(block.range, "s", SGPR_LIMIT) if r not in live.live_in(block.start)]
+        if free:
+            yield _Counted(block, counter, step, test, free[0])
+
+
+def _counter(cfg: Cfg, block: Block) -> tuple[Reg, int, int] | None:
+    """(the counter, its step, the position of the test) of a loop of one block."""
+    insts = cfg.instructions
+    last = insts[block.end - 1]
+    if not last.desc.name.startswith("s_cbranch_scc"):
+        return None
+    test = next((i for i in reversed(block.range[:-1]) if SCC in insts[i].writes()), None)
+    if test is None or insts[test].desc.name not in _TESTS or _number(insts[test].operands[1]) != 0:
+        return None
+    goes_on = insts[test].desc.name.startswith("s_cmp_lg") == last.desc.name.endswith("scc1")
+    if not goes_on or any(SCC in insts[i].reads() for i in range(test + 1, block.end - 1)):
+        return None
+    counter = insts[test].operands[0]
+    if not isinstance(counter, Reg) or counter.index >= SGPR_LIMIT:
+        return None
+    writes = [i for i in block.range if counter in insts[i].writes()]
+    if len(writes) != 1 or writes[0] > test or insts[writes[0]].desc.name not in _ADDS:
+        return None
+    step = _step(insts[writes[0]], counter)
+    return (counter, step, test) if step else None
+
+
+def _step(inst: Instruction, counter: Reg) -> int:
+    """What an instruction adds to the counter, without its sign; 0 where that is no power of two."""
+    numbers = [n for o in inst.operands[1:] if (n := _number(o)) is not None]
+    if len(numbers) != 1 or (inst.desc.name != "s_addk_i32" and counter not in inst.operands[1:]):
+        return 0
+    bits = 16 if inst.desc.name == "s_addk_i32" else 32
+    size = min(numbers[0] % (1 << bits), -numbers[0] % (1 << bits))
+    return size if size & size - 1 == 0 else 0
+
+
+def _number(operand: object) -> int | None:
+    return operand.value if isinstance(operand, Imm) and isinstance(operand.value, int) else None
+
+
+def _unroll(edit: Edit, cfg: Cfg, loop: _Counted, by: int, names: Iterator[str]) -> None:
+    block, insts = loop.block, cfg.instructions
+    start, behind = next(names), next(names)
+    last = insts[block.end - 1]
+    head = [f"s_and_b32 {loop.free}, {loop.counter}, {by * loop.step - 1:#x}", f"s_cbranch_scc0 {start}"]
+    edit.insert(cfg.lines[block.start], instruction_lines(head))
+    lines: list[Line] = [*instruction_lines([f"s_branch {behind}"]), _label(start)]
+    lines += [instruction_line(inst) for copy in _copies(cfg, loop, by) for inst in copy]
+    lines += [*instruction_lines([f"{last.mnemonic} {start}"]), _label(behind)]
+    edit.insert(cfg.lines[block.end - 1] + 1, lines)
+
+
+def _copies(cfg: Cfg, loop: _Counted, by: int) -> list[list[Instruction]]:
+    """The instructions of each round, the test in the last one only, no branch."""
+    rows = loop.block.range[:-1]
+    return [[cfg.instructions[i] for i in rows if i != loop.test or copy == by - 1] for copy in range(by)]
+
+
+def _label(name: str) -> Line:
+    return Line(f"{name}:", Label(name))
