@@ -53,6 +53,13 @@ REGISTERS = (
     "unroll",
     "widen-loads",
 )
+COPIES = (
+    "unroll{by=8}",
+    "unroll{by=8},spread-loads",
+    "unroll{by=4},spread-loads",
+    "unroll{by=8},widen-loads,spread-loads",
+)
+"""The same, where the clock counts how often loops run."""
 ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
 """The same, kept only where it is proved."""
 _BEST = 2
@@ -72,11 +79,13 @@ Same = Callable[[Program], bool]
 
 @dataclass(frozen=True)
 class Clock:
-    """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one."""
+    """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one;
+    rounds: whether loops run as often as they do, not as often as the text has loops."""
 
     what: str
     quick: Callable[[Program], float]
     whole: Callable[[Program], float]
+    rounds: bool = True
 
 
 @dataclass(frozen=True)
@@ -161,7 +170,7 @@ def without_launch(name: str, on: Card) -> Clock:
         return (ensemble.predict(ready, band=False) if whole else ensemble.quick(ready)).time_s
 
     what = f"no launch known: loops taken up to {without_launch.ROUNDS} times around, no conflicts, no time"
-    return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True))
+    return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True), rounds=False)
 
 
 def optimise(
@@ -233,7 +242,9 @@ class _Search:
         ranked = sorted(orders, key=lambda order: orders[order].seconds)
         ranked = [order for order in ranked if order in ranked[:_BEST] or order == "schedule"]
         shapes, known = [(begin, orders)], {emit(self.best)}
-        for registers in REGISTERS + (ASSUMING if self.same is not None else ()):
+        once = self.clock.rounds and not any(COPIES[0].partition("=")[0] in step.passes for step in self.steps)
+        copies = COPIES if once and self._trial(self.best, COPIES[0]) is not None else ()
+        for registers in REGISTERS + copies + (ASSUMING if self.same is not None else ()):
             base = self._trial(self.best, registers)
             if base is not None and (text := emit(base.program)) not in known:
                 known.add(text)

@@ -69,12 +69,37 @@ def floats(program: Program) -> NDArray[np.float32]:
     return data
 
 
-CASES = {"widen-loads": (LOADS, "ds_load_b64 ds_store_b64 global_load_b64 global_store_b64 scratch_load_b64")}
+ROUNDS = """	s_load_b64 s[0:1], s[0:1], 0x0
+	v_lshlrev_b32_e32 v0, 2, v0
+	v_mov_b32_e32 v4, 0
+	s_waitcnt lgkmcnt(0)
+	s_load_b32 s4, s[0:1], 0x0
+	v_mov_b32_e32 v5, v0
+	s_waitcnt lgkmcnt(0)
+	s_bfe_u32 s4, s4, 0x40004
+	s_or_b32 s4, s4, COUNT
+.Lloop:
+	global_load_b32 v1, v5, s[0:1]
+	global_load_b32 v2, v5, s[0:1] offset:256
+	s_add_i32 s4, s4, -1
+	v_add_nc_u32_e32 v5, 4, v5
+	s_cmp_eq_u32 s4, 0
+	s_waitcnt vmcnt(0)
+	v_fma_f32 v4, v4, v1, v2
+	s_cbranch_scc0 .Lloop
+	s_barrier
+	global_store_b32 v0, v4, s[0:1]
+	s_endpgm
+"""
+CASES = [
+    ("widen-loads", LOADS, "ds_load_b64 ds_store_b64 global_load_b64 global_store_b64 scratch_load_b64"),
+    *(("unroll{by=4},spread-loads,schedule", ROUNDS.replace("COUNT", str(n)), "s_and_b32") for n in (1, 16, 18)),
+    ("unroll{by=8}", ROUNDS.replace("COUNT", "32"), "s_and_b32"),
+]
 
 
-@pytest.mark.parametrize("pipeline", CASES)
-def test_same_bits(pipeline: str) -> None:
-    body, expected = CASES[pipeline]
+@pytest.mark.parametrize(("pipeline", "body", "expected"), CASES)
+def test_same_bits(pipeline: str, body: str, expected: str) -> None:
     program = parse(programs.source(body, lds=2048, scratch=64).replace("sgpr_count: 40", "sgpr_count: 42"), "k.s")
     *_, (_, made) = run_pipeline(program, pipeline)
     assert validate(program.kernel(), made.kernel()).proved
