@@ -13,7 +13,7 @@ from isa.registers import VGPR_LIMIT, Reg
 SCALARS = SimpleNamespace(
     **{name: getattr(MATRIX, name) for name in (
         "kernarg", "group_x", "group_y", "a", "b", "c", "m", "n", "k", "alpha", "beta", "top", "left", "t", "u",
-        "high", "mix_low",
+        "high", "gelu",
     )},
     blocks=Reg("s", 19), wave=Reg("s", 20), line_a=Reg("s", 21), line_b=Reg("s", 22), line_c=Reg("s", 23),
     fetching=Reg("s", 48), scales=Reg("s", 24, 2), zeros=Reg("s", 26, 2), block=Reg("s", 32), inside=Reg("s", 33),

@@ -64,7 +64,7 @@ class Spare:
 def constants(p: MatrixParameters | GemvParameters) -> Iterator[str]:
     """What `row` wants in SGPRs."""
     if p.activation == "gelu":
-        yield f"s_mov_b32 {SCALARS.mix_low}, {_bits(_GELU_CUBE):#x}"
+        yield f"s_mov_b32 {SCALARS.gelu}, {_bits(_GELU_CUBE):#x}"
 
 
 def row(
@@ -145,7 +145,7 @@ def _activation(p: MatrixParameters | GemvParameters, spare: Spare, sums: list[R
             yield f"v_mul_f32_e32 {e}, {_bits(-math.log2(math.e)):#x}, {x}"
         else:
             yield f"v_mul_f32_e32 {e}, {x}, {x}"
-            yield f"v_fmaak_f32 {e}, {SCALARS.mix_low}, {e}, {_bits(_GELU):#x}"
+            yield f"v_fmaak_f32 {e}, {SCALARS.gelu}, {e}, {_bits(_GELU):#x}"
             yield f"v_mul_f32_e32 {e}, {x}, {e}"
     yield from (f"v_exp_f32_e32 {e}, {e}" for _, e in pairs)
     yield _TRANS_DONE

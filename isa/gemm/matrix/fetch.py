@@ -6,9 +6,11 @@ holds what K leaves over, at its end; what lies before that stays zero.
 **Along k** each chunk of a thread has its own byte offset in a VGPR, from a 64-bit base that goes on by a K block.
 Where K is no multiple of the depth, the first K block is fetched element by element, under EXEC.
 
-**Across** a thread fetches its patch line of the matrix by line, and the base goes on by a line after each. A
-patch may begin inside of the matrix and end outside of it, where a workgroup lies on the edge of a matrix whose lines
-are no multiple of a patch: such workgroups, and only these, are *ragged*, and fetch element by element.
+**Across** a thread fetches its patch line of the matrix by line, and the base goes on by a line after each. Of bytes
+two rows come by a load of half a VGPR, the other half of which is the next step of k: so one `v_perm_b32` makes four
+bytes of a row. A patch may begin inside of the matrix and end outside of it, where a workgroup lies on the edge of a
+matrix whose lines are no multiple of a patch: such workgroups, and only these, are *ragged*, and fetch element by
+element.
 
 **Bytes** come by loads of half a VGPR where they come one by one: even ones where they belong, odd ones into VGPRs of
 their own, and are joined when all are there.
@@ -27,8 +29,8 @@ from isa.registers import Reg
 _ALL_LANES = f"s_mov_b32 exec_lo, {SCALARS.all_lanes}"
 LOW, HIGH = 0x05040100, 0x07060302
 """Selectors of `v_perm_b32`: the low, or the high, halves of both words."""
-MIX_LOW, MIX_HIGH = 0x05010400, 0x07030602
-"""The bytes of their low, or high, halves in turn."""
+EVEN, ODD = 0x06040200, 0x07050301
+"""Their even, or odd, bytes."""
 
 
 def place(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> Iterator[str]:
@@ -162,14 +164,24 @@ def loads(side: MatrixSide, r: SideRegisters, ragged: bool) -> Iterator[str]:
     else:
         if ragged:
             yield from zeros(r.odd)
-        for j, fetched in enumerate(r.fetched):
+        for j in range(side.steps):
             if ragged:
                 yield from _elements(side, r, j, "")
                 yield _ALL_LANES
             else:
-                yield f"global_load_b{8 * side.element * side.patch} {fetched}, {r.offsets[0]}, {r.base}"
+                yield from _patch_line(side, r, j)
             yield from add64(r.base, r.line)
     yield from _advance(side, r)
+
+
+def _patch_line(side: MatrixSide, r: SideRegisters, step: int) -> Iterator[str]:
+    """A patch at one step of k."""
+    if side.element == 2:
+        yield f"global_load_b{16 * side.patch} {r.fetched[step]}, {r.offsets[0]}, {r.base}"
+        return
+    name = f"global_load_d16_{'hi_' if step % 2 else ''}b16"
+    for pair, register in enumerate(r.fetched[step // 2].units()):
+        yield f"{name} {register}, {r.offsets[0]}, {r.base}{_at(2 * pair)}"
 
 
 def _advance(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
@@ -186,12 +198,12 @@ def _elements(side: MatrixSide, r: SideRegisters, j: int, lanes: str) -> Iterato
 
 def _element(side: MatrixSide, r: SideRegisters, fetch: int, i: int, offset: Reg) -> str:
     """Element i of those that a thread's fetch of this number brings."""
-    halves = r.fetched[fetch]
-    if side.element == 1 and i % 2:
-        halves = r.odd[fetch]
-    half = i * side.element // 2
-    name = f"global_load_d16_{'hi_' if half % 2 else ''}{'b16' if side.element == 2 else 'u8'}"
-    return f"{name} {halves.sub(half // 2)}, {offset}, {r.base}{_at(i * side.element)}"
+    if side.element == 2:
+        register, high, width = r.fetched[fetch].sub(i // 2), i % 2, "b16"
+    else:  # across, the halves of a VGPR are two steps of k
+        number, register, high = (fetch, i // 4, i // 2 % 2) if side.along_k else (fetch // 2, i // 2, fetch % 2)
+        register, width = (r.odd if i % 2 else r.fetched)[number].sub(register), "u8"
+    return f"global_load_d16_{'hi_' if high else ''}{width} {register}, {offset}, {r.base}{_at(i * side.element)}"
 
 
 def joined(*sides: SideRegisters) -> Iterator[str]:
@@ -212,44 +224,21 @@ def zeros(registers: Iterable[Reg]) -> Iterator[str]:
 
 
 def turned(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
-    """What a side across fetched, turned around in the VGPRs of its fragments: chunk after chunk."""
+    """What a side across fetched, turned around in its pieces."""
     if side.along_k:
         return
-    if side.element == 1:
-        yield from _turned_bytes(side, r)
-        return
-    for row in range(side.patch):
-        for pair, target in enumerate(_piece(side, r, row).units()):
-            low, high = (r.fetched[2 * pair + i].sub(row // 2) for i in range(2))
-            yield f"v_perm_b32 {target}, {high}, {low}, {SCALARS.high if row % 2 else SCALARS.low}"
-
-
-def _turned_bytes(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
-    """4 x 4 of them at a time, in two steps; between them they lie in `odd`."""
-    for word, quad in itertools.product(range(side.steps // 4), range(side.patch // 4)):
-        rows, mixed = ([x[4 * word + i].sub(quad) for i in range(4)] for x in (r.fetched, r.odd))
-        for pair, (first, second) in enumerate((rows[:2], rows[2:])):
-            for half, selector in enumerate((SCALARS.mix_low, SCALARS.mix_high)):
-                yield f"v_perm_b32 {mixed[2 * half + pair]}, {second}, {first}, {selector}"
-        for half in range(2):
-            for part, selector in enumerate((SCALARS.low, SCALARS.high)):
-                target = _piece(side, r, 4 * quad + 2 * half + part).sub(word)
-                yield f"v_perm_b32 {target}, {mixed[2 * half + 1]}, {mixed[2 * half]}, {selector}"
+    selectors = (SCALARS.low, SCALARS.high) if side.element == 2 else (SCALARS.even, SCALARS.odd)
+    for row, piece in enumerate(r.pieces):
+        for word, target in enumerate(piece.units()):
+            low, high = (r.fetched[2 * word + i].sub(row // 2) for i in range(2))
+            yield f"v_perm_b32 {target}, {high}, {low}, {selectors[row % 2]}"
 
 
 def stores(side: MatrixSide, r: SideRegisters, start: int) -> Iterator[str]:
     """What was fetched, and `turned`, goes to LDS, where the side's part of a buffer begins at byte `start`."""
-    count = side.fetches if side.along_k else side.patch
-    for i in range(count):
+    for i, piece in enumerate(r.pieces):
         slot = side.threads // side.lines * i if side.along_k else side.piece_slot(i)
-        piece = _piece(side, r, i)
         yield f"ds_store_b{32 * piece.count} {r.write}, {piece}{_at(start + slot * CHUNK_BYTES)}"
-
-
-def _piece(side: MatrixSide, r: SideRegisters, number: int) -> Reg:
-    """What the thread's chunk, or piece of one, of that number is stored from."""
-    words = side.steps * side.element // 4
-    return r.fetched[number] if side.along_k else Reg("v", r.fragments[0].index + words * number, words)
 
 
 def _at(offset: int) -> str:

@@ -45,11 +45,13 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     across = not all(side.along_k for side in p.sides)
     if across:
         yield f"s_mov_b32 {s.ragged}, 0"
-        yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
     if across and p.factor_bytes == 1:
-        yield f"s_mov_b32 {s.mix_low}, {fetch.MIX_LOW:#x}"
-        yield f"s_mov_b32 {s.mix_high}, {fetch.MIX_HIGH:#x}"
-    if across or p.result == "bf16":
+        yield f"s_mov_b32 {s.even}, {fetch.EVEN:#x}"
+        yield f"s_mov_b32 {s.odd}, {fetch.ODD:#x}"
+    elif across:
+        yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
+        yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
+    if p.result == "bf16" and not (across and p.factor_bytes == 2):
         yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
     # The wave's part of the tile, and the lane's number in a fragment: v0 is the thread's number.
     yield f"v_and_b32_e32 {lane}, 15, v0"

@@ -16,6 +16,8 @@ from isa.gemm.parameters import ParameterError
 _LDS_BYTES = 65536
 _MOST_THREADS = 1024
 _LARGEST_INT = 2**31 - 1
+_DEEPEST = 128
+"""Bytes of a row in a K block: 8 lines of chunks."""
 _EDGES = (16, 32, 64, 128)
 _GROUPS = (1, 2, 4, 8, 16, 32)
 FACTORS = {"f16": 2, "bf16": 2, "i8": 1}
@@ -128,7 +130,12 @@ class MatrixParameters(ElementTypes):
             self.wave_columns >= least,
             "wave_columns", f"at least {least} where C is {self.result}", self.wave_columns,
         )  # fmt: skip
-        must(self.depth in (16, 32, 64), "depth", "16, 32 or 64", self.depth)
+        # The fragments of A are where a lane's columns of a row of C are stored from.
+        words, held = self.wave_columns * self.result_bytes // 64, self.factor_bytes * self.wave_rows // 4
+        least = self.wave_rows * words // held
+        must(words <= held, "wave_rows", f"at least {least} with {self.wave_columns} columns", self.wave_rows)
+        depths = [depth for depth in (16, 32, 64, 128) if depth * self.factor_bytes <= _DEEPEST]
+        must(self.depth in depths, "depth", f"one of {depths}", self.depth)
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         must(self.group in _GROUPS, "group", f"one of {_GROUPS}", self.group)
         must(self.threads <= _MOST_THREADS, "a number of waves", f"{_MOST_THREADS // 32} at most", self.waves)

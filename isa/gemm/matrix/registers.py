@@ -22,12 +22,13 @@ SCALARS = SimpleNamespace(
     alpha=Reg("s", 15), beta=Reg("s", 16), top=Reg("s", 17), left=Reg("s", 18), fetches=Reg("s", 19),
     empty=Reg("s", 20), line_a=Reg("s", 21), line_b=Reg("s", 22), line_c=Reg("s", 23), step_a=Reg("s", 24, 2),
     step_b=Reg("s", 26, 2), t=Reg("s", 28, 2), u=Reg("s", 30), all_lanes=Reg("s", 31), ragged=Reg("s", 32),
-    low=Reg("s", 33), high=Reg("s", 34), mix_low=Reg("s", 35), mix_high=Reg("s", 36), masks=37,
+    low=Reg("s", 33), high=Reg("s", 34), even=Reg("s", 35), odd=Reg("s", 36), gelu=Reg("s", 35),
+    masks=37,
 )  # fmt: skip
 """SGPRs. a, b: what the next fetch reads, at the tile's first row or column. top, left: the first row and column of the
 tile. fetches: K blocks still to be fetched. empty: steps of k that the first K block lacks. line_a, line_b, line_c:
 bytes from a line of the matrix to the next. step_a, step_b: of a side that lies across, what its base goes on by behind
-the lines of a fetch. ragged: whether a fetch may reach over an edge. low, high, mix_low, mix_high: selectors of
+the lines of a fetch. ragged: whether a fetch may reach over an edge. low, high, even, odd: selectors of
 `v_perm_b32`. t, u: for the moment. masks: lanes that are inside of a matrix, from here on."""
 
 
@@ -40,8 +41,11 @@ class SideRegisters:
     read:    for each line of chunks, the lane's LDS address in it.
     write:   LDS address of the thread's first chunk.
     offsets: byte offsets of a thread's fetches; one where the side lies across.
-    fetched: what a thread fetches into: along k four VGPRs a chunk; across, those of one step of k after the other.
-    odd:     of bytes, as many: a fetch element by element brings odd bytes here; else for the moment.
+    fetched: what a thread fetches into: along k four VGPRs a chunk; across, those of one step of k after the other; of
+             bytes a run for two steps, which have half a VGPR each for two rows.
+    pieces:  what is stored, one run each: along k `fetched`; across what it is turned around into, the fragments as far
+             as they do.
+    odd:     of bytes, as many: a fetch element by element brings odd bytes here.
     inside:  across, the SGPR that says which lanes have element j, from 1 on, of a patch inside of the matrix.
     """
 
@@ -55,6 +59,7 @@ class SideRegisters:
     write: Reg
     offsets: tuple[Reg, ...]
     fetched: tuple[Reg, ...]
+    pieces: tuple[Reg, ...]
     odd: tuple[Reg, ...]
     inside: tuple[Reg, ...]
 
@@ -80,7 +85,7 @@ class MatrixRegisters:
         words = FRAGMENT * p.factor_bytes // 4
         fragments_a = tuple(Reg("v", end + 1 + words * i, words) for i in range(rows))
         fragments_b = tuple(Reg("v", end + 2 + words * (rows + i), words) for i in range(columns))
-        singles = iter((end, end + 1 + words * rows, *range(end + 2 + words * (rows + columns), 3 * VGPR_LIMIT)))
+        singles = iter((end, end + 1 + words * rows, *range(end + 2 + words * (rows + columns), 1 << 16)))
         masks = count(SCALARS.masks)
         a, b = (
             _side(side, fragments, singles, masks)
@@ -108,11 +113,20 @@ def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int], 
     read = tuple(single() for _ in range(side.lines))
     write = single()
     offsets = tuple(single() for _ in range(side.fetches))
-    width = 4 if side.along_k else side.patch * side.element // 4
+    width = 4 if side.along_k else side.patch // 2
     fetched = tuple(_run(singles, width) for _ in range(side.registers // width))
     odd = tuple(_run(singles, width) for _ in fetched) if side.element == 1 else ()
+    pieces = fetched if side.along_k else tuple(_pieces(side, fragments, singles))
     inside = () if side.along_k else tuple(Reg("s", next(masks)) for _ in range(side.patch - 1))
-    return SideRegisters(base, start, size, line, step, fragments, read, write, offsets, fetched, odd, inside)
+    return SideRegisters(base, start, size, line, step, fragments, read, write, offsets, fetched, pieces, odd, inside)
+
+
+def _pieces(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int]) -> Iterator[Reg]:
+    words = side.steps * side.element // 4
+    free = sum(fragment.count for fragment in fragments)
+    for first in range(0, side.registers, words):
+        fits = first + words <= free
+        yield fragments[0].sub(first, words) if fits else _run(singles, words)
 
 
 def _run(singles: Iterator[int], width: int) -> Reg:

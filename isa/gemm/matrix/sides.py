@@ -98,8 +98,7 @@ class MatrixSide:
     def _fits(self, rows: int, steps: int) -> bool:
         """Whether a thread may fetch so many rows at each of so many steps of k."""
         return (
-            rows * self.element >= 4  # a load
-            and 4 <= steps * self.element <= CHUNK_BYTES  # a store
+            4 <= steps * self.element <= CHUNK_BYTES  # a store
             and self.chunk % steps == 0
             and (self.near % rows == 0 or rows == 2 * self.near)  # of one lane, or of two
             and self.extent // rows % _SLOTS_AT_ONCE == 0

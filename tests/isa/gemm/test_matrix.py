@@ -42,6 +42,7 @@ VARIANTS = {
     "rows of tiles in groups": dataclasses.replace(SMALL, trans_b=True, group=2),
     "patches of two lanes": dataclasses.replace(SMALL, depth=64, trans_a=True),
     "i8 patches of two lanes": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, trans_a=True),
+    "i8 more than fragments hold": dataclasses.replace(BYTES, depth=128, wave_rows=32, wave_columns=32, trans_a=True),
     "i8 128 x 128": MatrixParameters(depth=64, factor="i8", result="i32", trans_a=True),
     "i8 bf16 C": dataclasses.replace(BYTES, result="bf16", trans_a=True),
     **{
@@ -259,7 +260,9 @@ def test_special_values_go_where_they_belong() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"depth": 24}, "16, 32 or 64"),
+        ({"depth": 24}, "one of [16, 32, 64]"),
+        ({"depth": 256, "factor": "i8"}, "one of [16, 32, 64, 128]"),
+        ({"rows": 16, "wave_rows": 16, "wave_columns": 128, "factor": "i8"}, "at least 32 with 128 columns"),
         ({"stages": 3}, "1 or 2"),
         ({"wave_rows": 48}, "one of"),
         ({"rows": 96}, "wave_rows times a power of two"),
