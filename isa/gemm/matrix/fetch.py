@@ -18,7 +18,6 @@ their own, and are joined when all are there.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 
 from isa.gemm.matrix.registers import SCALARS, SideRegisters
@@ -156,22 +155,24 @@ def first_loads(side: MatrixSide, r: SideRegisters, step: Reg, t: Reg) -> Iterat
     yield from _advance(side, r)
 
 
-def loads(side: MatrixSide, r: SideRegisters, ragged: bool) -> Iterator[str]:
-    """The global loads of a K block; the base goes on to the next. ragged: element by element; `joined` follows."""
+def loads(side: MatrixSide, r: SideRegisters, part: range, ragged: bool) -> Iterator[str]:
+    """The global loads of a part of a K block; behind the last one the base goes on to the next block. ragged: element
+    by element; `joined` follows."""
     if side.along_k:
-        for fetched, offset in zip(r.fetched, r.offsets, strict=True):
-            yield f"global_load_b128 {fetched}, {offset}, {r.base}"
+        for i in part:
+            yield f"global_load_b128 {r.fetched[i]}, {r.offsets[i]}, {r.base}"
     else:
         if ragged:
-            yield from zeros(r.odd)
-        for j in range(side.steps):
+            yield from zeros(of(side, r.odd, part))
+        for j in part:
             if ragged:
                 yield from _elements(side, r, j, "")
                 yield _ALL_LANES
             else:
                 yield from _patch_line(side, r, j)
             yield from add64(r.base, r.line)
-    yield from _advance(side, r)
+    if part.stop == side.loads:
+        yield from _advance(side, r)
 
 
 def _patch_line(side: MatrixSide, r: SideRegisters, step: int) -> Iterator[str]:
@@ -201,19 +202,22 @@ def _element(side: MatrixSide, r: SideRegisters, fetch: int, i: int, offset: Reg
     if side.element == 2:
         register, high, width = r.fetched[fetch].sub(i // 2), i % 2, "b16"
     else:  # across, the halves of a VGPR are two steps of k
-        number, register, high = (fetch, i // 4, i // 2 % 2) if side.along_k else (fetch // 2, i // 2, fetch % 2)
-        register, width = (r.odd if i % 2 else r.fetched)[number].sub(register), "u8"
+        number, word, high = (fetch, i // 4, i // 2 % 2) if side.along_k else (fetch // 2, i // 2, fetch % 2)
+        register, width = (r.odd if i % 2 else r.fetched)[number].sub(word), "u8"
     return f"global_load_d16_{'hi_' if high else ''}{width} {register}, {offset}, {r.base}{_at(i * side.element)}"
 
 
-def joined(*sides: SideRegisters) -> Iterator[str]:
-    """After a fetch element by element: odd bytes go to the even ones."""
-    pairs = [pair for r in sides for pair in zip(r.fetched, r.odd, strict=False)]
-    if pairs:
-        yield "s_waitcnt vmcnt(0)"
-    for fetched, odd in pairs:
+def joined(side: MatrixSide, r: SideRegisters, part: range) -> Iterator[str]:
+    """After a fetch of a part element by element, when it is there: odd bytes go to the even ones."""
+    for fetched, odd in zip(of(side, r.fetched, part), of(side, r.odd, part), strict=False):
         for even, other in zip(fetched.units(), odd.units(), strict=True):
             yield f"v_lshl_or_b32 {even}, {other}, 8, {even}"
+
+
+def of(side: MatrixSide, registers: tuple[Reg, ...], part: range) -> tuple[Reg, ...]:
+    """Those of `fetched`, or of `odd`, that a part goes into."""
+    each = side.loads // len(registers) if registers else 1
+    return registers[part.start // each : part.stop // each]
 
 
 def zeros(registers: Iterable[Reg]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from isa.asm.program import Program
 from isa.gemm.matrix import fetch, frame, order
 from isa.gemm.matrix.epilogue import epilogue
-from isa.gemm.matrix.k_block import fetches, k_block, ragged_fetches, stores
+from isa.gemm.matrix.k_block import fetches, k_block, parts, stores, unusual
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import SCALARS, MatrixRegisters
 from isa.gemm.text import log2
@@ -86,7 +86,14 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield f"s_cbranch_scc1 {label}_store"
     yield f"s_cmp_lg_u32 {s.empty}, 0"
     yield f"s_cbranch_scc1 {label}_part"
-    yield from fetches(p, r, f"{label}_first")
+    for side, own in sides:
+        if not side.along_k:  # some loads leave half of a register as it is
+            yield from fetch.zeros(own.fetched)
+    if across:
+        yield f"s_mov_b32 {s.u}, {s.ragged}"
+    fetching = list(parts(p, r))
+    for group in fetching:
+        yield from fetches(group, f"{label}_first", first=True)
     yield f"{label}_begun:"
     yield f"s_sub_i32 {s.fetches}, {s.fetches}, 1"
     yield from stores(p, r, 0, read=False)
@@ -99,11 +106,14 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     yield from fetch.zeros((*r.a.fetched, *r.a.odd, *r.b.fetched, *r.b.odd))
     for (side, own), (line, _) in zip(sides, places, strict=True):
         yield from fetch.first_loads(side, own, line, u)
-    yield from fetch.joined(r.a, r.b)
+    if p.factor_bytes == 1:
+        yield "s_waitcnt vmcnt(0)"
+    for side, own in sides:
+        yield from fetch.joined(side, own, range(side.loads))
     yield f"s_branch {label}_begun"
-    for buffer in range(p.stages):
-        yield from ragged_fetches(p, r, f"{label}_{buffer}")
-    begin = fetch.zeros(register for side, own in sides if not side.along_k for register in own.fetched)
-    yield from ragged_fetches(p, r, f"{label}_first", begin)
+    for group in fetching:
+        yield from unusual(group, f"{label}_first", first=True)
+        for buffer in range(p.stages):
+            yield from unusual(group, f"{label}_{buffer}", first=False)
     yield f"{label}_store:"
     yield from epilogue(p, r, label)

@@ -2,6 +2,8 @@
 
     beside the first step's LDS loads: the global loads of the next K block
     per 16 steps of k:  the LDS loads of its fragments, then each `v_wmma` as soon as its operands are there
+    behind each of the first `v_wmma`: a few of those global loads, of bytes that lie across; LDS loads, of all waves,
+          would wait for all of them at once
     end:  out of the loop after the last K block; what was fetched is stored: in one buffer between two barriers, in
           two before one
 
@@ -10,7 +12,8 @@ After the last K block nothing is fetched or stored: a branch leads around it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from isa.gemm.matrix import fetch
 from isa.gemm.matrix.parameters import MatrixParameters
@@ -20,6 +23,9 @@ from isa.registers import Reg
 
 _FRAGMENT_BYTES = FRAGMENT * CHUNK_BYTES
 """Of a line."""
+_MATRIX_UNITS = "v_wmma"
+_TOGETHER = 4
+"""Steps of k whose loads follow one `v_wmma` where there are many."""
 _PRODUCT = {
     "f16": ("v_wmma_f32_16x16x16_f16", ""),
     "bf16": ("v_wmma_f32_16x16x16_bf16", ""),
@@ -30,44 +36,89 @@ _PRODUCT = {
 def k_block(p: MatrixParameters, r: MatrixRegisters, buffer: int, label: str) -> Iterator[str]:
     """buffer: where the K block lies; label: how labels begin, `<label>_store` stands after the main loop."""
     after = (buffer + 1) % p.stages
+    at_once = [part for part in parts(p, r) if not part.many]
+    waiting = [part for part in parts(p, r) if part.many]
+    each = -(-len(waiting) * FRAGMENT // (p.depth * len(r.sums)))
+    if not all(side.along_k for side in p.sides):
+        yield f"s_cmp_eq_u32 {SCALARS.fetches}, 0"
+        yield f"s_cselect_b32 {SCALARS.u}, -1, {SCALARS.ragged}"
     for step in range(0, p.depth, FRAGMENT):
         reads = list(_reads(p, r, buffer, step // p.a.chunk))
         for read in reads:
             yield from read
         if not step:
-            yield f"s_cmp_eq_u32 {SCALARS.fetches}, 0"
-            yield f"s_cbranch_scc1 {label}_fetched_{buffer}"
-            yield from fetches(p, r, f"{label}_{buffer}")
-            yield f"{label}_fetched_{buffer}:"
-        yield from _products(p, r, len(reads))
+            for part in at_once:
+                yield from fetches(part, f"{label}_{buffer}", first=False)
+        for line in _products(p, r, len(reads)):
+            yield line
+            if line.startswith(_MATRIX_UNITS):
+                for part in waiting[:each]:
+                    yield from fetches(part, f"{label}_{buffer}", first=False)
+                del waiting[:each]
     yield f"s_sub_u32 {SCALARS.fetches}, {SCALARS.fetches}, 1"
     yield f"s_cbranch_scc1 {label}_store"
     yield from stores(p, r, after, read=p.stages == 1)
 
 
-def fetches(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]:
-    """The global loads of a K block."""
-    ragged = not all(side.along_k for side in p.sides)
-    if ragged:
-        yield f"s_cmp_lg_u32 {SCALARS.ragged}, 0"
-        yield f"s_cbranch_scc1 {label}_ragged"
+@dataclass(frozen=True)
+class Part:
+    """Some of a side's global loads of a K block."""
+
+    side: MatrixSide
+    r: SideRegisters
+    loads: range
+
+    @property
+    def across(self) -> bool:
+        return not self.side.along_k
+
+    @property
+    def many(self) -> bool:
+        """Whether others of the side follow, which are too many to be issued at once."""
+        return len(self.loads) < self.side.loads
+
+    def label(self, label: str) -> str:
+        """Of its own."""
+        return f"{label}_{self.side.name}{self.loads.start}"
+
+
+def parts(p: MatrixParameters, r: MatrixRegisters) -> Iterator[Part]:
+    """All global loads of a K block."""
     for side, own in zip(p.sides, (r.a, r.b), strict=True):
-        yield from fetch.loads(side, own, False)
-    if ragged:
-        yield f"{label}_loaded:"
+        step = side.loads if side.along_k or side.element > 1 else _TOGETHER
+        for start in range(0, side.loads, step):
+            yield Part(side, own, range(start, start + step))
 
 
-def ragged_fetches(p: MatrixParameters, r: MatrixRegisters, label: str, before: Iterable[str] = ()) -> Iterator[str]:
-    """What ragged workgroups do instead; it may stand anywhere, and comes back."""
-    if not all(side.along_k for side in p.sides):
-        yield f"{label}_ragged:"
-        yield from before
-        # Those first that need no wait.
-        sides = sorted(zip(p.sides, (r.a, r.b), strict=True), key=lambda pair: not pair[0].along_k)
-        for side, own in sides:
-            yield from fetch.loads(side, own, True)
-        yield from fetch.joined(*(own for side, own in sides if not side.along_k))
-        yield f"s_branch {label}_loaded"
+def fetches(part: Part, label: str, *, first: bool) -> Iterator[str]:
+    """The loads of a part, of the first K block or of another, which may be one too many: `fetches` is 0. Across,
+    `unusual` follows where `u` is not 0."""
+    mine = part.label(label)
+    if part.across:
+        yield f"s_cmp_lg_u32 {SCALARS.u}, 0"
+        yield f"s_cbranch_scc1 {mine}_unusual"
+    elif not first:
+        yield f"s_cmp_eq_u32 {SCALARS.fetches}, 0"
+        yield f"s_cbranch_scc1 {mine}_behind"
+    yield from fetch.loads(part.side, part.r, part.loads, False)
+    if part.across or not first:
+        yield f"{mine}_behind:"
+
+
+def unusual(part: Part, label: str, *, first: bool) -> Iterator[str]:
+    """What ragged workgroups do instead, and others where nothing is left to fetch; it may stand anywhere, and comes
+    back."""
+    if part.across:
+        mine = part.label(label)
+        yield f"{mine}_unusual:"
+        if not first:
+            yield f"s_cmp_eq_u32 {SCALARS.fetches}, 0"
+            yield f"s_cbranch_scc1 {mine}_behind"
+        yield from fetch.loads(part.side, part.r, part.loads, True)
+        if part.side.element == 1:
+            yield "s_waitcnt vmcnt(0)"
+        yield from fetch.joined(part.side, part.r, part.loads)
+        yield f"s_branch {mine}_behind"
 
 
 def stores(p: MatrixParameters, r: MatrixRegisters, buffer: int, *, read: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ as many, lanes i and i + 8 have them side by side (`paired`): lane i has the row
 **Fetches.** Along k a thread fetches a chunk with one `global_load_b128`. Across (K x M, N x K's opposite) it fetches a
 *patch*, `patch` neighbouring rows at each of `steps` steps of k, and turns it around in registers: `patch` pieces of
 chunks, a chunk being `pieces` of them. Of the patches that a thread's share can be, one of a single lane's
-rows comes first.
+rows comes first, and of these the one with the most steps.
 
 **Banks.** Lanes that store at a time, 128 bytes of them, hold pieces of 8 slots side by side. Lanes of different lines
 of chunks would meet on one bank: slots are exclusive-ored with a number of the line (`swizzle`), which costs readers an
@@ -133,6 +133,11 @@ class MatrixSide:
     def fetches(self) -> int:
         """Of a thread, for a K block: chunks, or patches."""
         return self.lines * self.extent // self.threads if self.along_k else 1
+
+    @property
+    def loads(self) -> int:
+        """Groups of a thread's loads for a K block: chunks, or steps of k of a patch."""
+        return self.fetches if self.along_k else self.steps
 
     @property
     def sweeps(self) -> bool:

@@ -1,4 +1,4 @@
-"""Every tile of the matrix units that the parameters' check accepts: its registers do not clash, and lint has nothing to
+"""Every tile of the matrix units that the parameters accept: its registers do not clash, and lint has nothing to
 say of the kernel."""
 
 from __future__ import annotations
