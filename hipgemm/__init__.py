@@ -15,6 +15,7 @@ from isa.display import register
 
 if TYPE_CHECKING:
     from hipgemm.matrix_multiply import gemm as gemm
+    from hipgemm.matrix_multiply import pack_int4 as pack_int4
     from hipgemm.measure import run as run
     from hipgemm.multiply import sgemm as sgemm
     from hipgemm.raw_kernel import RawKernel as RawKernel
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from hipgemm.weights import Weights as Weights
     from isa.errors import IsaError as IsaError
 
-__all__ = ["IsaError", "LaunchResult", "RawKernel", "Result", "Weights", "gemm", "kernel", "run", "sgemm"]
+__all__ = ["IsaError", "LaunchResult", "RawKernel", "Result", "Weights", "gemm", "kernel", "pack_int4", "run", "sgemm"]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -35,6 +36,7 @@ _HOMES = {
     "Weights": "hipgemm.weights",
     "gemm": "hipgemm.matrix_multiply",
     "kernel": "hipgemm.raw_kernel",
+    "pack_int4": "hipgemm.matrix_multiply",
     "run": "hipgemm.measure",
     "sgemm": "hipgemm.multiply",
 }

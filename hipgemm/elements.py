@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Element:
     """dtype: NumPy's. digits: bits of the significand, with the hidden one, or all of an integer's. smallest: the
-    smallest positive number."""
+    smallest positive number. pack: how many lie in one of dtype, along k, the first in the lowest bits."""
 
     dtype: str
     digits: int
     smallest: float
+    pack: int = 1
 
     @property
     def bytes(self) -> int:
@@ -38,7 +39,8 @@ class Element:
         return 2.0**-self.digits
 
     def stored(self, values: np.ndarray) -> np.ndarray:
-        """f32 values, rounded to nearest even, as they lie in memory; integers in f64, which wrap around."""
+        """f32 values, rounded to nearest even, as they lie in memory; integers in f64, which wrap around. Each by
+        itself: see `packed`."""
         import numpy as np
 
         if self.integer:
@@ -60,12 +62,25 @@ class Element:
             return stored.astype(np.float32, copy=False)
         return (stored.astype(np.uint32) << 16).view(np.float32)
 
+    def packed(self, stored: np.ndarray, axis: int) -> np.ndarray:
+        """A matrix of i4, one a byte, as two a byte along k, which is that axis; a zero behind an odd K. Others stay as
+        they are."""
+        import numpy as np
+
+        if self.pack == 1:
+            return stored
+        lines = np.moveaxis(stored, axis, 1)
+        if lines.shape[1] % 2:
+            lines = np.pad(lines, ((0, 0), (0, 1)))
+        return np.moveaxis(lines[:, ::2] & 15 | lines[:, 1::2] << 4, 1, axis)
+
 
 ELEMENTS = {
     "f32": Element("<f4", 24, 2.0**-149),
     "f16": Element("<f2", 11, 2.0**-24),
     "bf16": Element("<u2", 8, 2.0**-133),
     "i8": Element("<i1", 8, 1.0),
+    "i4": Element("<i1", 4, 1.0, 2),
     "i32": Element("<i4", 32, 1.0),
 }
 
@@ -86,6 +101,11 @@ class Types:
     @property
     def of_result(self) -> Element:
         return ELEMENTS[self.result]
+
+    @property
+    def bits(self) -> int:
+        """Of an element of A."""
+        return 8 * self.of_factor.bytes // self.of_factor.pack
 
     @property
     def integer_scales(self) -> bool:

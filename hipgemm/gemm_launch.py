@@ -91,7 +91,8 @@ class _Matrices:
 def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -> tuple[list[Array], Reference]:
     """A, B and C of a problem, and what C must be in the end. transposed: whether A is stored as K x M, and B as
     N x K."""
-    m, n, k, factor = problem.m, problem.n, problem.k, problem.types.of_factor.dtype
+    of_factor = problem.types.of_factor
+    m, n, k, factor = problem.m, problem.n, -(-problem.k // of_factor.pack), of_factor.dtype
     second: tuple[str, tuple[int, ...]] = factor, (n, k) if transposed[1] else (k, n)
     second = weight_arrays(problem).get("words", second)
     shapes = (k, m) if transposed[0] else (m, k), second[1], (m, n)

@@ -195,7 +195,7 @@ def _generated(name: str, title: str, p: Parameters | MatrixParameters | GemvPar
         source="",
         function=name,
         cu_mode=True,
-        tile=(1, 1, p.depth if isinstance(p, GemvParameters) else 1),
+        tile=(1, 1, p.depth if isinstance(p, GemvParameters) else p.pack if isinstance(p, MatrixParameters) else 1),
         block_tile=(p.rows, p.columns),
         block=(p.threads, 1, 1),
         published=None,

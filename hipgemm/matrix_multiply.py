@@ -1,5 +1,5 @@
-"""C = alpha A B + beta C for matrices of 16-bit floats or of bytes, on the matrix units; of float32 as
-`hipgemm.multiply` has it.
+"""C = alpha A B + beta C for matrices of 16-bit floats or of integers of 8 or 4 bits, on the matrix units; of float32
+as `hipgemm.multiply` has it.
 
     >>> hipgemm.gemm(a, b)                             # float16 NumPy arrays; C is float32
     >>> hipgemm.gemm(a, b.T, out_dtype="float16")
@@ -10,6 +10,10 @@ barriers, which counts where few workgroups share a CU. Operands that both lie a
 less of a large tile. Rows of tiles go in groups of 1024 rows (`isa.gemm.matrix.order`). The rule was read off the cycle
 model's predictions (docs/matrix.md), not off a card. Products with few rows have kernels of their own
 (`hipgemm.skinny`), where B lies along k.
+
+**int4** matrices are arrays of ml_dtypes.int4, which NumPy holds one a byte and which are packed first; or, with
+packed="int4", arrays of uint8 with two along k in a byte, the lower k in the lower four bits: A is M x K/2, B K/2 x N.
+`pack_int4` makes such arrays.
 
 **Quantised weights** (`hipgemm.Weights`) stand in the place of b; any number of rows, though meant for few.
 
@@ -38,13 +42,14 @@ from hipgemm.elements import ELEMENTS, PLAIN, Epilogue, Types
 from hipgemm.kernels import Gemm, rung
 from hipgemm.multiply import check_shapes, function, open_device, scalar, sgemm
 from hipgemm.weights import Weights
-from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.matrix.parameters import INTEGERS, MatrixParameters
 from isa.gemm.names import name_of
 
 if TYPE_CHECKING:
     import numpy as np
 
-_FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8"}
+_FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8", "int4": "i4"}
+_TAKEN = "both float16, bfloat16, int8 or int4"
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
 _SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, group=16)
 _SMALLEST = MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32)
@@ -63,9 +68,9 @@ ACROSS_TILES: Tiles = (*TILES[:2], (0, TILES[2][1]))
 """Where A lies across."""
 ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16)), *TILES[1:])
 """Where A and B both lie along k."""
-BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), (0, _BYTES))
-ALONG_BYTE_TILES: Tiles = ((0, _BYTES),)
-"""Of int8."""
+ALONG_BYTE_TILES: Tiles = ((8, _BYTES), (0, dataclasses.replace(_BYTES, depth=128)))
+BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), *ALONG_BYTE_TILES)
+"""Of int8, and of int4 with twice the depth."""
 
 
 def gemm(
@@ -79,19 +84,21 @@ def gemm(
     scales: tuple[np.ndarray, np.ndarray] | None = None,
     activation: str = "",
     out_dtype: Any = None,
+    packed: str = "",
     kernel: str | None = None,
     device: Device | str | None = None,
 ) -> Any:
-    """C = alpha A B + beta C; sums are float32, of int8 int32, which wrap around.
+    """C = alpha A B + beta C; sums are float32, of int8 and int4 int32, which wrap around.
 
-    a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes) or int8: NumPy arrays; float32 as for sgemm.
-           Or a float16 and b hipgemm.Weights.
+    a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes), int8 or int4 (of ml_dtypes): NumPy arrays;
+           float32 as for sgemm. Or a float16 and b hipgemm.Weights.
+    packed: "int4" where a and b are uint8 with two int4 in a byte, along k: M x K/2 and K/2 x N (see `pack_int4`).
     c:     M x N, overwritten and returned; without it a new array is.
     bias:  N float32, added to each row.
     scales: M float32 and N float32 that the product's rows and columns are multiplied by.
     activation: "relu", "silu" or "gelu" (the tanh form).
     alpha, beta: integers where C is int32, else float32.
-    out_dtype: of a new C: float32, float16, bfloat16, and of int8 int32; float32 or int32 is the default.
+    out_dtype: of a new C: float32, float16, bfloat16, and of integers int32; float32 or int32 is the default.
     kernel: which computes, by name; None for one that fits the sizes.
     device: as in hipgemm.run, or an open one.
 
@@ -100,7 +107,9 @@ def gemm(
     import numpy as np
 
     weights = b if isinstance(b, Weights) else None
-    if weights is None and not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
+    if packed not in ("", "int4"):
+        raise ArrayValueError(f"nothing is packed as {packed!r}", expected='"int4"')
+    if weights is None and not packed and not any(str(getattr(x, "dtype", "")) in _FACTORS for x in (a, b)):
         if out_dtype is not None and np.dtype(out_dtype) != np.float32:
             raise ArrayTypeError("C of float32 matrices is float32", got=f"out_dtype {np.dtype(out_dtype)}")
         if bias is not None or scales is not None or activation:
@@ -109,21 +118,26 @@ def gemm(
             )
         return sgemm(a, b, c, alpha, beta, kernel, device=device)
     factor = _FACTORS.get(_matrix("a", a).dtype.name, "")
+    if packed:
+        factor = "i4" if a.dtype == np.uint8 else ""
     if weights is not None:
         b = weights.words.T  # what stands for it where shapes and layouts are looked at
     if not factor or (factor != "f16" if weights else _matrix("b", b).dtype != a.dtype):
         raise ArrayTypeError(
-            "a and b are no pair of matrices that the matrix units take", expected="both float16, bfloat16 or int8",
+            "a and b are no pair of matrices that the matrix units take", expected="both uint8" if packed else _TAKEN,
             got=f"{a.dtype} and {weights.format if weights else b.dtype}",
         )  # fmt: skip
-    results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or factor == "i8"]
-    wanted = np.dtype(out_dtype or results[-1 if factor == "i8" else 0]) if c is None else _matrix("c", c).dtype
+    integer = factor in INTEGERS
+    results = [name for name, type_ in _RESULTS.items() if type_ != "i32" or integer]
+    wanted = np.dtype(out_dtype or results[-1 if integer else 0]) if c is None else _matrix("c", c).dtype
     if wanted.name not in results:
         raise ArrayTypeError(f"C of {a.dtype} matrices cannot be {wanted}", expected=" or ".join(results))
     shapes = a.shape, weights.shape if weights else b.shape
     given = [(name, shape, False) for name, shape in zip("ab", shapes, strict=True)]
     given += [("c", c.shape, not c.flags.writeable)] if c is not None else []
     check_shapes(given, beta)
+    if factor == "i4":
+        a, b = (x.view(np.int8) if packed else pack_int4(x, axis).view(np.int8) for axis, x in ((1, a), (0, b)))
     answer = np.empty((shapes[0][0], shapes[1][1]), wanted) if c is None else c
     multipliers = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
     epilogue = Epilogue(scales is not None, bias is not None, activation)
@@ -136,7 +150,7 @@ def gemm(
             a = np.zeros(a.shape, a.dtype)
         flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
         types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "")
-        sizes = answer.shape[0], answer.shape[1], a.shape[1]
+        sizes = answer.shape[0], answer.shape[1], a.shape[1] * types.of_factor.pack
         name = kernel or kernel_for(sizes, opened.cus, types, flips, epilogue)
         row = rung(name)
         if (row.types, row.epilogue) != (types, epilogue):
@@ -147,6 +161,25 @@ def gemm(
             )
         _compute(opened, row, [a, b, answer], [*vectors, *(weights.arrays[1:] if weights else ())], multipliers)
     return answer
+
+
+def pack_int4(x: np.ndarray, axis: int) -> np.ndarray:
+    """uint8 with two of x's numbers along an axis in each, the first in the lower four bits; of an odd number of them
+    the last byte's upper bits are 0. x: a matrix of integers from -8 to 7. The result lies in memory in the order that
+    x does. For `gemm(..., packed="int4")` the axis is that of k: 1 of a, 0 of b."""
+    import numpy as np
+
+    values = _matrix("x", x)
+    if values.dtype.name == "int4":
+        values = values.astype(np.int8)
+    if values.dtype.kind not in "iu":
+        raise ArrayTypeError("these are no integers", expected="a matrix of -8 to 7", got=str(values.dtype))
+    if values.size and not (values.min() >= -8 and values.max() <= 7):
+        raise ArrayValueError("these are no int4", expected="-8 to 7", got=f"{values.min()} to {values.max()}")
+    values = values.astype(np.int8)
+    if values.flags.f_contiguous and not values.flags.c_contiguous:
+        return ELEMENTS["i4"].packed(values.T, 1 - axis).view(np.uint8).T
+    return np.ascontiguousarray(ELEMENTS["i4"].packed(values, axis)).view(np.uint8)
 
 
 def kernel_for(sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue) -> str:
@@ -175,14 +208,15 @@ def candidates(
 ) -> list[tuple[int, int, str]]:
     """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, kernel)."""
     along = flips == (False, True)
-    if types.factor == "i8":
+    if types.factor in INTEGERS:
         tiles = ALONG_BYTE_TILES if along else BYTE_TILES
     else:
         tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
     fields = {"factor": types.factor, "result": types.result} | dataclasses.asdict(epilogue)
     found = []
     for fill, tile in tiles:
-        p = dataclasses.replace(tile, **fields, trans_a=flips[0], trans_b=flips[1])
+        depth = tile.depth * types.of_factor.pack
+        p = dataclasses.replace(tile, **fields, depth=depth, trans_a=flips[0], trans_b=flips[1])
         found.append((fill, -(-m // p.rows) * -(-n // p.columns), name_of(p)))
     return found
 
@@ -194,7 +228,7 @@ def _compute(
     import numpy as np
 
     a, b, c = arrays
-    m, n, k = c.shape[0], c.shape[1], a.shape[1]
+    m, n, k = c.shape[0], c.shape[1], a.shape[1] * row.types.of_factor.pack
     with ExitStack() as stack:
 
         def up(array: np.ndarray, read: bool = True) -> Any:

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.operations import on_matrix_units, operations
+from hipgemm.operations import matrix_bits, operations
 from isa.semantics.describe import width
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -
     )  # fmt: skip
     names = [*map(str, places), *map(_address, ready.cfg.instructions[len(places) :])]
     loops = tuple(_loops(ready, names))
-    peak = on.peak_flops(timing.clock_mhz, matrix=any(map(on_matrix_units, ready.cfg.instructions)))
+    bits = {matrix_bits(inst) for inst in ready.cfg.instructions} - {0}
+    peak = on.peak_flops(timing.clock_mhz, matrix=bool(bits), bits=min(bits, default=0))
     return MemoryUse(
         levels,
         sum(loop.stored for loop in loops),
@@ -152,7 +153,7 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
     accesses, cycles = _lds(ready)
     inside: dict[int, int] = {b: k for k, loop in enumerate(cfg.loops) for b in sorted(loop.blocks)}  # innermost last
     lanes = ready.trace.wave.lanes
-    done = np.array([operations(i) * (_LANES if on_matrix_units(i) else lanes) for i in cfg.instructions])
+    done = np.array([operations(i) * (_LANES if matrix_bits(i) else lanes) for i in cfg.instructions])
     free = np.array([_free(inst, lanes) for inst in cfg.instructions])
     stores = code.kind == engine_abi.STORE
     for k in (*range(len(cfg.loops)), None):

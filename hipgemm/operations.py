@@ -3,6 +3,8 @@ and moves are none."""
 
 from __future__ import annotations
 
+import re
+
 from isa.asm.program import Instruction
 from isa.semantics.describe import base_name
 
@@ -22,8 +24,10 @@ _MATRIX = 2 * 16 * 16 * 16 // 32
 """Operations of a lane in v_wmma_*_16x16x16."""
 
 
-def on_matrix_units(inst: Instruction) -> bool:
-    return base_name(inst.mnemonic).startswith("v_wmma")
+def matrix_bits(inst: Instruction) -> int:
+    """Of an element of A and B, of a product of the matrix units; 0 for other instructions."""
+    name = base_name(inst.mnemonic)
+    return int(re.sub(r".*\D", "", name)) if name.startswith("v_wmma") else 0
 
 
 def operations(inst: Instruction) -> int:

@@ -38,9 +38,9 @@ sum, and those of alpha and beta.
 **Epilogues** go on from there: a product of two scales errs by 2 u, bias by u of its sum. An activation is steeper than
 1.13 nowhere; e^-t, t up to 128 ln 2, has a relative error of 4 u t below 2^-15, and so has x / (1 + e^-t) at most.
 
-**Data.** "random": uniform in [-1, 1), integers in [-128, 128). "identity": A as before, B the identity matrix, as the
-published study ran (a weak test: a wrong order along K goes unseen). C starts random, or as NaN (of integers the
-smallest) where beta is 0, so that reading it shows.
+**Data.** "random": uniform in [-1, 1), integers in all of the range of A's type. "identity": A so, too, B the identity
+matrix, as the published study ran (a weak test: a wrong order along K goes unseen). C starts random, or as NaN (of
+integers the smallest) where beta is 0, so that reading it shows.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ class Problem:
     @property
     def bytes(self) -> int:
         """Of A, B and C together."""
-        factors = self.types.of_factor.bytes * (self.m * self.k + (0 if self.types.weights else self.k * self.n))
+        of_factor = self.types.of_factor
+        factors = of_factor.bytes * (self.m + (0 if self.types.weights else self.n)) * -(-self.k // of_factor.pack)
         for dtype, shape in layout(self.types.weights, self.n, self.k).values() if self.types.weights else ():
             factors += int(dtype[-1]) * math.prod(shape)
         return factors + self.types.of_result.bytes * self.m * self.n
@@ -164,13 +165,14 @@ class Problem:
         return _weights(self)
 
     def _uniform(self, stream: int, *shape: int) -> np.ndarray:
-        """In [-1, 1), integers in [-128, 128)."""
+        """In [-1, 1), integers in all of the range of their type."""
         import numpy as np
 
         values = self._drawn(stream, *shape)
         values *= 2
         values -= 1
-        return np.floor(values * 128) if self.types.of_factor.integer else values
+        factor = self.types.of_factor
+        return np.floor(values * 2 ** (factor.digits - 1)) if factor.integer else values
 
     def _first_c(self) -> np.ndarray:
         import numpy as np
@@ -200,9 +202,9 @@ class Problem:
 
         a, b, c = matrices
         factor, result = self.types.of_factor, self.types.of_result
-        a, b = (np.ascontiguousarray(x.T if flip else x) for x, flip in zip((a, b), transposed, strict=True))
-        words = self.weights().words if self.types.weights else factor.stored(b)
-        return factor.stored(a), words, result.stored(c)
+        lying = (factor.packed(factor.stored(x), axis) for axis, x in ((1, a), (0, b)))
+        a, b = (np.ascontiguousarray(x.T if flip else x) for x, flip in zip(lying, transposed, strict=True))
+        return a, self.weights().words if self.types.weights else b, result.stored(c)
 
     def unit_bounds(self) -> tuple[float, float]:
         """(g for alpha*A*B, g for beta*C): relative to |alpha||A||B| and to |beta||C|."""

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "matrix.md"
 SIZES = 1024, 2048, 4096, 8192
 LAYOUTS = {"nn": (False, False), "nt": (False, True), "tn": (True, False), "tt": (True, True)}
-TYPES = ("f16", "f32"), ("i8", "i32")
+TYPES = ("f16", "f32"), ("i8", "i32"), ("i4", "i32")
 
 
 @click.command()

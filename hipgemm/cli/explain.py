@@ -10,8 +10,8 @@ import click
 from hipgemm.cli.progress import steps
 from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS
 
-_TYPES = {"f32", "i8_i32"} | {
-    f"{factor}_{result}" for factor in ("f16", "bf16", "i8") for result in ("f32", "f16", "bf16")
+_TYPES = {"f32", "i8_i32", "i4_i32"} | {
+    f"{factor}_{result}" for factor in ("f16", "bf16", "i8", "i4") for result in ("f32", "f16", "bf16")
 }
 
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Explained:
     """timings: (kernel, what the model says of it at this shape, or why it says nothing); the chosen kernel first.
-    matrix: on the matrix units."""
+    bits: of A's elements, on the matrix units; else 0."""
 
     choice: Choice
     on: Card
     timings: tuple[tuple[str, Timing | str], ...]
-    matrix: bool = False
+    bits: int = 0
 
 
 def explain(choice: Choice, on: Card, *, predict: bool, step: Callable[[str], None]) -> Explained:
@@ -67,9 +67,9 @@ def of_types(shape: Shape, types: Types, on: Card, *, predict: bool, step: Calla
             reason = f"the first tile of which a CU has more than {fill}: {count / on.cus:.1f}"
     choice = Choice(shape, kernel, None, math.inf, (), reason)
     if not predict:
-        return Explained(choice, on, (), matrix=True)
+        return Explained(choice, on, (), types.bits)
     names = [kernel, *(name for _, _, name in tiles)]
-    return Explained(choice, on, _predicted(names, shape, on, step), matrix=True)
+    return Explained(choice, on, _predicted(names, shape, on, step), types.bits)
 
 
 def as_object(e: Explained) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def text(e: Explained) -> str:
 
 
 def _share(e: Explained, t: Timing) -> float:
-    return e.choice.shape.flops / t.time_s / e.on.peak_flops(t.clock_mhz, matrix=e.matrix)
+    return e.choice.shape.flops / t.time_s / e.on.peak_flops(t.clock_mhz, matrix=bool(e.bits), bits=e.bits)
 
 
 def _next(t: Timing) -> str:

@@ -35,7 +35,7 @@ _FORM = "gemm_ROWSxCOLUMNSxDEPTH_THREADROWSxTHREADCOLUMNS_lLANEROWS_gGROUP_sSTAG
 _TILE_TEXT = re.compile(r"gemm_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)")
 _LABEL_TEXT = re.compile(r"_([a-z]+)(\d*)")
 _MATRIX_TEXT = re.compile(
-    r"gemm_(b?f16|i8)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
+    r"gemm_(b?f16|i8|i4)_(b?f\d+|i32)_(\d+)x(\d+)x(\d+)_(\d+)x(\d+)_s(\d+)(?:_g(\d+))?(_scales)?(_bias)?(?:_([a-z]+))?_([nt])([nt])"
 )
 _GEMV_TEXT = re.compile(
     rf"gemv_(b?f16|i8)(?:_({'|'.join(sorted(FORMATS, key=len, reverse=True))}))?_(b?f\d+|i32)"

@@ -97,10 +97,11 @@ class Card:
         """Of the board's power, at the boost clock."""
         return self.watts / (self.cus * self.clock_mhz / 1000)
 
-    def peak_flops(self, clock_mhz: float | None = None, *, matrix: bool = False) -> float:
+    def peak_flops(self, clock_mhz: float | None = None, *, matrix: bool = False, bits: int = 16) -> float:
         """fp32 FLOP/s with one dual FMA a cycle on each SIMD. matrix: operations/s of v_wmma on 16 or 8 bits, twice as
-        many (AMD's peak, 122.8 TFLOP/s of a 7900 XTX)."""
-        return (clock_mhz or self.clock_mhz) * 1e6 * self.cus * 2 * 128 * (2 if matrix else 1)
+        many (AMD's peak, 122.8 TFLOP/s of a 7900 XTX); on 4 bits twice as many again."""
+        times = (4 if bits == 4 else 2) if matrix else 1
+        return (clock_mhz or self.clock_mhz) * 1e6 * self.cus * 2 * 128 * times
 
 
 CARDS: dict[str, Card] = {

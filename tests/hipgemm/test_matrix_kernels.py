@@ -123,6 +123,22 @@ def test_gemm_adds_bytes_exactly() -> None:
     np.testing.assert_array_equal(c, (exact.astype(np.int64) * 2**30 - 21).astype(np.int32))
 
 
+def test_gemm_multiplies_int4_exactly() -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(-8, 8, (70, 45)), rng.integers(-8, 8, (66, 45)).T  # an odd K
+    exact = a @ b
+    bytes_a, bytes_b = hipgemm.pack_int4(a, 1), hipgemm.pack_int4(b, 0)
+    assert (bytes_a.shape, bytes_b.shape, bytes_b.flags.f_contiguous) == ((70, 23), (23, 66), True)
+    assert bytes_a[3, 2] == (a[3, 4] & 15 | (a[3, 5] & 15) << 4)
+    kernel = "gemm_i4_i32_64x64x64_32x32_s1_nt"
+    got = hipgemm.gemm(bytes_a, bytes_b, packed="int4", kernel=kernel, device="simulated")
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, exact)
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="int4 arrays are ml_dtypes'")
+    four = hipgemm.gemm(a.astype(ml_dtypes.int4), b.astype(ml_dtypes.int4), kernel=kernel, device="simulated")
+    np.testing.assert_array_equal(four, exact)
+
+
 def test_the_judge_holds_integers_to_each_bit() -> None:
     problem = Problem(40, 48, 96, alpha=2**28, beta=-5, types=Types("i8", "i32"))
     a, b, c = problem.matrices()
@@ -151,8 +167,10 @@ def test_gemm_of_float32_is_sgemm() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "said"),
     [
-        ((_halves(2, 3), _halves(3, 2).astype(np.float32)), {}, ArrayTypeError, "both float16, bfloat16 or int8"),
+        ((_halves(2, 3), _halves(3, 2).astype(np.float32)), {}, ArrayTypeError, "both float16, bfloat16, int8"),
         ((_halves(2, 3), _halves(2, 2)), {}, ArrayValueError, "as many columns of a as rows of b"),
+        ((_halves(2, 3), _halves(3, 2)), {"packed": "int4"}, ArrayTypeError, "both uint8"),
+        ((_halves(2, 3), _halves(3, 2)), {"packed": "int2"}, ArrayValueError, "int4"),
         ((_halves(2, 3), _halves(3, 2)), {"out_dtype": "int32"}, ArrayTypeError, "float32 or float16 or bfloat16"),
         ((_halves(2, 3), _halves(3, 2)), {"kernel": "kernel12"}, ArrayTypeError, "kernel12 does not take"),
         ((_halves(2, 3).astype(np.int8), _halves(3, 2).astype(np.int8)), {"alpha": 0.5}, ArrayTypeError,
@@ -210,8 +228,9 @@ def test_small_problems_get_small_tiles() -> None:
     assert tiles(False, True) == ["64x32x64", "64x64x64", "64x64x32", "64x128x32"]
     assert tiles(True, False) == ["64x64x64", "64x64x64", "64x64x32", "128x128x32"]  # the smallest has no such kernel
     bytes_ = Types("i8", "f32")
-    assert choose(256, 256, 96, bytes_, (True, False)) == "gemm_i8_f32_64x64x64_32x32_s1_g16_tn"
+    assert choose(256, 256, 96, bytes_, (True, False)) == "gemm_i8_f32_64x64x128_32x32_s1_g16_tn"
     assert choose(8192, 8192, 96, bytes_, (False, True)) == "gemm_i8_f32_64x64x64_32x32_s1_g16_nt"
+    assert choose(1024, 1024, 96, Types("i4", "i32")) == "gemm_i4_i32_64x64x256_32x32_s1_g16_nn"
     assert choose(8192, 8192, 96, bytes_) == "gemm_i8_f32_128x128x64_64x64_s1_g8_nn"
 
 

@@ -73,6 +73,7 @@ from isa.check.spec_proof.changed import Change, differing
 from isa.check.spec_proof.epilogue import Epilogue
 from isa.check.spec_proof.expected import matrix
 from isa.check.spec_proof.launch import Beta, SymbolicLaunch, SymbolicMemory
+from isa.check.spec_proof.narrow import PACK
 from isa.check.spec_proof.operands import Beyond
 from isa.check.spec_proof.run import DecodedKernel, run
 from isa.check.spec_proof.sizes import (
@@ -260,12 +261,13 @@ def _every_edge(edges: Sequence[SymbolicLaunch]) -> str:
 def _depths(edges: Sequence[SymbolicLaunch]) -> list[str]:
     """K, 0 by itself."""
     found = sorted({launch.k for launch in edges})
-    return [str(found[0]), *([_span(set(found[1:]))] if len(found) > 2 else map(str, found[1:]))]
+    step = PACK.get(edges[0].factor, 1)
+    return [str(found[0]), *([_span(set(found[1:]), step)] if len(found) > 2 else map(str, found[1:]))]
 
 
-def _span(numbers: set[int]) -> str:
-    assert numbers == set(range(min(numbers), max(numbers) + 1))
-    return f"{min(numbers)} to {max(numbers)}"
+def _span(numbers: set[int], step: int = 1) -> str:
+    assert numbers == set(range(min(numbers), max(numbers) + 1, step))
+    return f"{min(numbers)} to {max(numbers)}" + (f" by {step}" if step > 1 else "")
 
 
 def _planes(every: EveryK) -> str:

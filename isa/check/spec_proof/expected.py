@@ -18,7 +18,7 @@ import numpy as np
 
 from isa.check.spec_proof.launch import ALPHA, BETA, SymbolicLaunch
 from isa.check.spec_proof.names import Names, add, fma, mul, term
-from isa.check.spec_proof.narrow import dot
+from isa.check.spec_proof.narrow import INTEGERS, dot
 
 
 def matrix(launch: SymbolicLaunch) -> Names:
@@ -54,7 +54,7 @@ def stored(launch: SymbolicLaunch, total: Names) -> Names:
     """The names of what is stored to C, of those of the sums, (2, m, n)."""
     alpha, beta = ALPHA[:, None, None], BETA[:, None, None]
     if launch.narrow:
-        total = term("float", total) if launch.factor == "i8" and launch.epilogue.result != "i32" else total
+        total = term("float", total) if launch.factor in INTEGERS and launch.epilogue.result != "i32" else total
         c = launch.elements()["C"]
         return launch.epilogue.stored(total, alpha, beta if launch.beta == "any" else None, c, launch.vectors())
     return fma(alpha, total, mul(beta, launch.elements()["C"])) if launch.beta == "any" else mul(alpha, total)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from isa.check.spec_proof import halves
 from isa.check.spec_proof.epilogue import PLAIN, VECTORS, Epilogue
 from isa.check.spec_proof.names import Names, leaves
-from isa.check.spec_proof.narrow import BYTES, NarrowMatrix
+from isa.check.spec_proof.narrow import BYTES, PACK, NarrowMatrix
 from isa.check.spec_proof.pointers import words
 
 Beta = Literal["0", "-0", "any"]
@@ -128,11 +128,16 @@ class SymbolicLaunch:
         """Elements of A and B that one name stands for."""
         return 4 // BYTES[self.factor]
 
+    @property
+    def units(self) -> int:
+        """Narrow elements of a row of A, as they lie in memory."""
+        return self.k // PACK.get(self.factor, 1)
+
     def narrow_matrix(self, matrix: str) -> NarrowMatrix:
         """A or B, whose elements are less than a dword."""
         if matrix == "A":
-            return NarrowMatrix.of("A", self.m, self.rows, self.k, self.factor, not self.trans_a)
-        return NarrowMatrix.of("B", self.n, self.columns, self.k, self.factor, self.trans_b)
+            return NarrowMatrix.of("A", self.m, self.rows, self.units, self.factor, not self.trans_a)
+        return NarrowMatrix.of("B", self.n, self.columns, self.units, self.factor, self.trans_b)
 
     @property
     def rows(self) -> range:

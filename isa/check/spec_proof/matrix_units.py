@@ -23,7 +23,7 @@ from isa.check.spec_proof.operands import lanes, plain, refused, vgpr
 from isa.check.spec_proof.waves import LANES, Fault, Ints, Step, Waves
 from isa.registers import Reg
 
-_PRODUCT = re.compile(r"v_wmma_(f32|i32)_16x16x16_(f16|bf16|iu8)$")
+_PRODUCT = re.compile(r"v_wmma_(f32|i32)_16x16x16_(f16|bf16|iu[48])$")
 _D16 = re.compile(r"global_load_d16_(hi_)?(b16|u8)$")
 _SIGNED = (("neg_lo", (1, 1, 0)),)
 _FRAGMENT = 16
@@ -35,7 +35,7 @@ Halves = tuple[bool, int]
 def decode(inst: Instruction) -> Step | None:
     """None for other instructions. Raises Beyond."""
     if m := _PRODUCT.match(inst.mnemonic):
-        return _product(inst, "i8" if m[2] == "iu8" else m[2])
+        return _product(inst, m[2].replace("iu", "i"))
     if inst.mnemonic == "v_perm_b32":
         return _permute(inst)
     return None
@@ -153,10 +153,10 @@ def shifted_or(
 
 
 def _product(inst: Instruction, kind: str) -> Step:
-    if tuple(inst.modifiers) != (_SIGNED if kind == "i8" else ()):
+    if tuple(inst.modifiers) != (_SIGNED if kind in narrow.INTEGERS else ()):
         raise refused(inst, f"these modifiers of {inst}")
     target, a, b, c = (vgpr(inst, operand) for operand in inst.operands)
-    words = narrow.BYTES[kind] * _FRAGMENT // 4
+    words = narrow.BYTES[kind] * _FRAGMENT // narrow.PACK.get(kind, 1) // 4
 
     def step(w: Waves) -> None:
         if w.mask is not None:

@@ -6,9 +6,10 @@ known bytes packs four of these numbers of 28 bits and a tag into the 128 bits o
 bytes may be taken out again. A term that happens to bear the tag would be read as bytes that it is not: then it differs
 from what the definition says, but for chance.
 
-**Products.** A matrix unit adds `4 / element` products at a time in ascending k, each step a term of one word of a row
-of A, one of a column of B, and the sum before (`dot`). A step from 0 whose words are 0 is 0. So the definition's sum of
-K products begins with as many zeros as make whole words, as the kernel's does with as many as make whole K blocks.
+**Products.** A matrix unit adds `4 / element` products, of i4 eight, at a time in ascending k, each step a term of one
+word of a row of A, one of a column of B, and the sum before (`dot`). A step from 0 whose words are 0 is 0. So the
+definition's sum of K products begins with as many zeros as make whole words, as the kernel's does with as many as make
+whole K blocks.
 
 **Zeros.** A workgroup at an edge of C stores alpha * sum + beta * 0 where beta is 0, which is alpha * sum but for the
 sign of a zero: here both are one term.
@@ -24,8 +25,11 @@ from numpy.typing import NDArray
 
 from isa.check.spec_proof.names import ZERO, Names, add, fma, leaves, mul
 
-BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1}
-"""Of an element, by the type of A and B."""
+BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1, "i4": 1}
+"""Of an element, by the type of A and B; of i4, which lies in pairs along k, of a pair."""
+PACK = {"i4": 2}
+"""Steps of k that such an element holds, where it is not one."""
+INTEGERS = "i8", "i4"
 Bytes = NDArray[np.uint64]
 """Numbers of bytes, (4, ...) of words or (bytes, ...) of memory."""
 _CONSTANTS, _B = 256, 1 << 27

@@ -22,6 +22,7 @@ from random import Random
 
 from isa.check.spec_proof.epilogue import PLAIN, Epilogue
 from isa.check.spec_proof.launch import LADDER, Beta, Order, Part, Split, SymbolicLaunch
+from isa.check.spec_proof.narrow import PACK
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,8 @@ def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int,
 
 
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
-    """One launch: x runs along the columns of C, y along its rows."""
+    """One launch: x runs along the columns of C, y along its rows. Where elements are packed, K is whole packs."""
+    k += -k % PACK.get(p.factor, 1)
     grid = -(-n // p.columns), -(-m // p.rows), 1
     return SymbolicLaunch(
         m, n, k, beta, grid, p.threads, (*LADDER, *p.epilogue.vectors), trans_a=p.trans_a, trans_b=p.trans_b,

@@ -80,7 +80,7 @@ def row(
                 yield f"v_mul_lo_u32 {into}, {s.beta}, {into}"
                 yield f"v_add_nc_u32_e32 {into}, {total}, {into}"
         return
-    if p.factor == "i8":
+    if p.integer:
         for total in sums:
             yield f"v_cvt_f32_i32_e32 {total}, {total}"
     if p.epilogue_text:

@@ -5,8 +5,9 @@
 row-major, A is M x K (K x M with trans_a), B is K x N (N x K with trans_b), C is M x N: C = alpha * A * B + beta * C,
 and C is not read when beta is 0. T is f16 or bf16, R f32 or one of these; sums are f32, taken as `v_wmma` takes them,
 16 steps of k at a time in ascending order. Or T is i8; sums are i32 and wrap around, and R is i32, with int alpha and
-beta, or a float that the sum is converted to before. M, N and K may be any numbers from 1 up (and K may be 0): no lane
-reads or writes outside of the matrices.
+beta, or a float that the sum is converted to before. Or T is a byte with two i4 along k, the lower k in the lower bits,
+and K is even; from then on all goes as for i8, a pair for a step of k, but for `v_wmma`. M, N and K may be any numbers
+from 1 up (and K may be 0): no lane reads or writes outside of the matrices.
 
 Epilogues (`isa.gemm.matrix.element`) take addresses of vectors of float behind beta: the bias, of N; the row scales, of
 M, and the column scales, of N.
@@ -66,12 +67,14 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         yield from fetch.place(side, own, line, row, u)
     yield "s_waitcnt lgkmcnt(0)"
     yield from order.tile(p)
+    if p.pack > 1:
+        yield f"s_lshr_b32 {s.k}, {s.k}, {log2(p.pack)}"
     for side, own in sides:
         yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, {log2(side.element)}"
     yield f"s_lshl_b32 {s.line_c}, {s.n}, {log2(p.result_bytes)}"
     # K blocks: the first holds what is left over, if anything is, so that all others are whole.
     yield f"s_sub_i32 {s.empty}, 0, {s.k}"
-    yield f"s_and_b32 {s.empty}, {s.empty}, {p.depth - 1}"
+    yield f"s_and_b32 {s.empty}, {s.empty}, {p.units - 1}"
     for side, own in sides:
         yield from fetch.base(side, own)
     for (side, own), (line, row) in zip(sides, places, strict=True):
@@ -80,8 +83,8 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         x = list(total.units())
         for i in range(0, 8, 2):
             yield f"v_dual_mov_b32 {x[i]}, 0 :: v_dual_mov_b32 {x[i + 1]}, 0"
-    yield f"s_add_i32 {s.fetches}, {s.k}, {p.depth - 1}"
-    yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {log2(p.depth)}"
+    yield f"s_add_i32 {s.fetches}, {s.k}, {p.units - 1}"
+    yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {log2(p.units)}"
     yield f"s_cmp_eq_u32 {s.fetches}, 0"
     yield f"s_cbranch_scc1 {label}_store"
     yield f"s_cmp_lg_u32 {s.empty}, 0"

@@ -24,12 +24,13 @@ from isa.registers import Reg
 _FRAGMENT_BYTES = FRAGMENT * CHUNK_BYTES
 """Of a line."""
 _MATRIX_UNITS = "v_wmma"
-_TOGETHER = 4
+_TOGETHER = 2
 """Steps of k whose loads follow one `v_wmma` where there are many."""
 _PRODUCT = {
     "f16": ("v_wmma_f32_16x16x16_f16", ""),
     "bf16": ("v_wmma_f32_16x16x16_bf16", ""),
     "i8": ("v_wmma_i32_16x16x16_iu8", " neg_lo:[1,1,0]"),  # A and B are signed
+    "i4": ("v_wmma_i32_16x16x16_iu4", " neg_lo:[1,1,0]"),
 }
 
 
@@ -38,11 +39,11 @@ def k_block(p: MatrixParameters, r: MatrixRegisters, buffer: int, label: str) ->
     after = (buffer + 1) % p.stages
     at_once = [part for part in parts(p, r) if not part.many]
     waiting = [part for part in parts(p, r) if part.many]
-    each = -(-len(waiting) * FRAGMENT // (p.depth * len(r.sums)))
+    each = -(-len(waiting) * FRAGMENT // (p.units * len(r.sums)))
     if not all(side.along_k for side in p.sides):
         yield f"s_cmp_eq_u32 {SCALARS.fetches}, 0"
         yield f"s_cselect_b32 {SCALARS.u}, -1, {SCALARS.ragged}"
-    for step in range(0, p.depth, FRAGMENT):
+    for step in range(0, p.units, FRAGMENT):
         reads = list(_reads(p, r, buffer, step // p.a.chunk))
         for read in reads:
             yield from read
@@ -155,7 +156,8 @@ def _read(side: MatrixSide, r: SideRegisters, start: int, line: int, fragment: i
 
 
 def _products(p: MatrixParameters, r: MatrixRegisters, reads: int) -> Iterator[str]:
-    """Each product as soon as its fragments are there: they arrive in the order of `_reads`."""
+    """Each product as soon as its fragments are there: they arrive in the order of `_reads`. Bytes that make a fragment
+    make two of i4."""
     there = 0
     product, modifiers = _PRODUCT[p.factor]
     for j, b in enumerate(r.b.fragments):
@@ -164,5 +166,6 @@ def _products(p: MatrixParameters, r: MatrixRegisters, reads: int) -> Iterator[s
             if needed > there:
                 there = needed
                 yield f"s_waitcnt lgkmcnt({p.a.fragment_lines * (reads - there)})"
-            total = r.sums[i, j]
-            yield f"{product} {total}, {a}, {b}, {total}{modifiers}"
+            total, each = r.sums[i, j], a.count // p.pack
+            for part in range(0, a.count, each):
+                yield f"{product} {total}, {a.sub(part, each)}, {b.sub(part, each)}, {total}{modifiers}"

@@ -20,10 +20,11 @@ _DEEPEST = 128
 """Bytes of a row in a K block: 8 lines of chunks."""
 _EDGES = (16, 32, 64, 128)
 _GROUPS = (1, 2, 4, 8, 16, 32)
-FACTORS = {"f16": 2, "bf16": 2, "i8": 1}
-"""Types of A and B, and their bytes."""
+FACTORS = {"f16": 2, "bf16": 2, "i8": 1, "i4": 1}
+"""Types of A and B, and the bytes of an element as it lies in memory: of i4 a pair, the lower k in the lower bits."""
+INTEGERS = "i8", "i4"
 RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
-"""Types of C, and their bytes. Sums are f32, of i8 i32; i32 is for these alone."""
+"""Types of C, and their bytes. Sums are f32, of integers i32; i32 is for these alone."""
 
 
 ACTIVATIONS = "", "relu", "silu", "gelu"
@@ -51,7 +52,7 @@ class ElementTypes:
 
     def check_types(self, must: Callable[[bool, str, str, object], None]) -> None:
         must(self.factor in FACTORS, "factor", ", ".join(FACTORS), self.factor)
-        results = [name for name in RESULTS if name != "i32" or self.factor == "i8"]
+        results = [name for name in RESULTS if name != "i32" or self.integer]
         must(self.result in results, "result", ", ".join(results), self.result)
         must(self.activation in ACTIVATIONS, "activation", ", ".join(ACTIVATIONS[1:]), self.activation)
         must(self.result != "i32" or not self.epilogue_text, "epilogue", "none where C is i32", self.epilogue_text)
@@ -77,8 +78,18 @@ class ElementTypes:
         return 48 + 8 * len(self.vectors) if self.vectors else 44
 
     @property
+    def integer(self) -> bool:
+        """A and B are integers, and so are their sums."""
+        return self.factor in INTEGERS
+
+    @property
     def factor_bytes(self) -> int:
         return FACTORS[self.factor]
+
+    @property
+    def pack(self) -> int:
+        """Steps of k that an element in memory holds."""
+        return 2 if self.factor == "i4" else 1
 
     @property
     def result_bytes(self) -> int:
@@ -92,7 +103,7 @@ class MatrixParameters(ElementTypes):
     rows, columns, depth: of the workgroup's tile.
     wave_rows, wave_columns: what one wave computes.
     stages:  LDS buffers: with two, the next K block is stored beside the present one, and one barrier is left.
-    factor:  type of A and B, one of FACTORS; result: of C, one of RESULTS.
+    factor:  type of A and B, one of FACTORS; result: of C, one of RESULTS. Of i4, K is even.
     bias:    a vector of N f32 is added to each row of C; scales: of M and of N f32, sums are multiplied by both.
     activation: of C, one of ACTIVATIONS.
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
@@ -134,7 +145,7 @@ class MatrixParameters(ElementTypes):
         words, held = self.wave_columns * self.result_bytes // 64, self.factor_bytes * self.wave_rows // 4
         least = self.wave_rows * words // held
         must(words <= held, "wave_rows", f"at least {least} with {self.wave_columns} columns", self.wave_rows)
-        depths = [depth for depth in (16, 32, 64, 128) if depth * self.factor_bytes <= _DEEPEST]
+        depths = [self.pack * units for units in (16, 32, 64, 128) if units * self.factor_bytes <= _DEEPEST]
         must(self.depth in depths, "depth", f"one of {depths}", self.depth)
         must(self.stages in (1, 2), "stages", "1 or 2", self.stages)
         must(self.group in _GROUPS, "group", f"one of {_GROUPS}", self.group)
@@ -165,14 +176,19 @@ class MatrixParameters(ElementTypes):
     def threads(self) -> int:
         return 32 * self.waves
 
+    @property
+    def units(self) -> int:
+        """Elements in memory that a row of a K block has: steps of k, or packs of these."""
+        return self.depth // self.pack
+
     @cached_property
     def a(self) -> MatrixSide:
-        return MatrixSide("A", self.rows, self.wave_rows, self.depth, self.threads, self.factor_bytes, not self.trans_a)
+        return MatrixSide("A", self.rows, self.wave_rows, self.units, self.threads, self.factor_bytes, not self.trans_a)
 
     @cached_property
     def b(self) -> MatrixSide:
         return MatrixSide(
-            "B", self.columns, self.wave_columns, self.depth, self.threads, self.factor_bytes, self.trans_b
+            "B", self.columns, self.wave_columns, self.units, self.threads, self.factor_bytes, self.trans_b
         )
 
     @property
@@ -192,8 +208,8 @@ class MatrixParameters(ElementTypes):
         """The most that M, N and K may be: byte offsets within a tile, of A, B and C, have 32 bits."""
         most = {"M": _LARGEST_INT, "N": 2**32 // (self.result_bytes * self.rows) - 1, "K": _LARGEST_INT}
         for side, outer in zip(self.sides, "MN", strict=True):
-            letter = "K" if side.along_k else outer
-            most[letter] = min(most[letter], side.longest_line)
+            letter, each = ("K", self.pack) if side.along_k else (outer, 1)
+            most[letter] = min(most[letter], each * side.longest_line)
         return most["M"], most["N"], most["K"]
 
 

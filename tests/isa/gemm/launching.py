@@ -62,9 +62,11 @@ def launch(
     vectors: Sequence[np.ndarray] = (),
     check: bool = False,
 ) -> np.ndarray:
-    """C after the kernel. Matrices stand at the end of their allocations: who reads beyond them is caught. vectors:
-    what an epilogue takes more. check: under the sanitizer, in several schedules, who must find nothing."""
+    """C after the kernel. a, b: as they lie in memory, but for transposition. Matrices stand at the end of their
+    allocations: who reads beyond them is caught. vectors: what an epilogue takes more. check: under the sanitizer, in
+    several schedules, who must find nothing."""
     (m, k), n = a.shape, b.shape[1]
+    k *= getattr(p, "pack", 1)
     card = Card(hasty=True)
     stored = a.T if p.trans_a else a, b.T if p.trans_b else b, c, *vectors
     addresses = [card.memory.allocate(max(x.nbytes, 4)) for x in stored]

@@ -46,6 +46,13 @@ VARIANTS = {
     "i8 128 x 128": MatrixParameters(depth=64, factor="i8", result="i32", trans_a=True),
     "i8 bf16 C": dataclasses.replace(BYTES, result="bf16", trans_a=True),
     **{
+        f"i4 {'nt'[a]}{'nt'[b]}": dataclasses.replace(
+            BYTES, depth=64, factor="i4", trans_a=bool(a), trans_b=bool(b), stages=1 + b
+        )
+        for a, b in itertools.product((0, 1), repeat=2)
+    },
+    "i4 f32 C": dataclasses.replace(BYTES, depth=128, wave_rows=32, wave_columns=32, factor="i4", result="f32"),
+    **{
         f"i8 {'nt'[a]}{'nt'[b]}": dataclasses.replace(BYTES, trans_a=bool(a), trans_b=bool(b), stages=1 + a)
         for a, b in itertools.product((0, 1), repeat=2)
     },
@@ -61,6 +68,8 @@ QUICK = [
     "i8 nn",
     "i8 tt",
     "i8 bf16 C",
+    "i4 nt",
+    "i4 tn",
     "rows of tiles in groups",
     "i8 patches of two lanes",
 ]
@@ -74,8 +83,8 @@ def bf16(values: np.ndarray) -> np.ndarray:
 
 def words(type_: str, values: np.ndarray) -> np.ndarray:
     """As they lie in memory, f32 as it is."""
-    if type_ in ("i8", "i32"):
-        return np.floor(values * 128).astype(np.int8 if type_ == "i8" else np.int32)
+    if type_ in ("i4", "i8", "i32"):
+        return np.floor(values * (8 if type_ == "i4" else 128)).astype(np.int32 if type_ == "i32" else np.int8)
     if type_ == "f32":
         return values.astype(np.float32)
     return bf16(values) if type_ == "bf16" else values.astype(np.float16).view(np.uint16)
@@ -84,12 +93,12 @@ def words(type_: str, values: np.ndarray) -> np.ndarray:
 def numbers(type_: str, stored: np.ndarray) -> np.ndarray:
     if type_ == "bf16":
         return (stored.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    return (stored if type_ in ("f32", "i8", "i32") else stored.view(np.float16)).astype(np.float64)
+    return (stored if type_ in ("f32", "i4", "i8", "i32") else stored.view(np.float16)).astype(np.float64)
 
 
 def as_the_card_adds(p: MatrixParameters, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Sums of words of A and B, two k at a time. A zero stands before an odd K. Sums of bytes are exact."""
-    if p.factor == "i8":
+    if p.integer:
         sums = a.astype(np.int32) @ b.astype(np.int32)
         return sums if p.result == "i32" else sums.astype(np.float32)
     odd = a.shape[1] % 2
@@ -108,13 +117,22 @@ def draw(p: MatrixParameters, m: int, n: int, k: int) -> tuple[np.ndarray, np.nd
     return words(p.factor, a), words(p.factor, b), words(p.result, c)
 
 
+def memory(p: MatrixParameters, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A and B as the kernel takes them: i4 in pairs along k, a zero behind an odd K."""
+    if p.pack == 1:
+        return a, b
+    odd = a.shape[1] % 2
+    a, b = np.pad(a, ((0, 0), (0, odd))), np.pad(b, ((0, odd), (0, 0)))
+    return (a[:, ::2] & 15) + 16 * a[:, 1::2], (b[::2] & 15) + 16 * b[1::2]
+
+
 def assert_right(p: MatrixParameters, m: int, n: int, k: int, alpha: float, beta: float) -> None:
     """Bit for bit, and so near to float64 as such sums can be. Without beta, C begins as NaNs."""
     a, b, c = draw(p, m, n, k)
     if p.result == "i32":
         alpha, beta = int(4 * alpha), int(4 * beta)
     started = c if beta else np.full_like(c, np.nan if p.result == "f32" else 0x7FFF)
-    got = launch(p, a, b, started, alpha, beta)
+    got = launch(p, *memory(p, a, b), started, alpha, beta)
     what = f"{p} at {m} x {n} x {k}, alpha {alpha}, beta {beta}"
     sums, before = as_the_card_adds(p, a, b), numbers(p.result, c).astype(np.float32)
     if p.result == "i32":
@@ -186,7 +204,8 @@ def test_the_main_loop_multiplies_each_fragment_once_and_its_operands_lie_on_thr
     rows, columns = p.fragments
     assert len(products) == rows * columns * p.depth // 16 * p.stages
     for inst in products:
-        assert len({reg.bank for reg in inst.operands[:3] if isinstance(reg, Reg)}) == 3
+        banks = {reg.bank for reg in inst.operands[:3] if isinstance(reg, Reg)}
+        assert len(banks) == 3 or (p.pack > 1 and len(banks) == 2)  # not all on one
 
 
 @pytest.mark.parametrize("name", ["layout nn", "layout tn"])
@@ -260,13 +279,14 @@ def test_special_values_go_where_they_belong() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
+        ({"factor": "i4", "depth": 16}, "one of [32, 64, 128, 256]"),
         ({"depth": 24}, "one of [16, 32, 64]"),
         ({"depth": 256, "factor": "i8"}, "one of [16, 32, 64, 128]"),
         ({"rows": 16, "wave_rows": 16, "wave_columns": 128, "factor": "i8"}, "at least 32 with 128 columns"),
         ({"stages": 3}, "1 or 2"),
         ({"wave_rows": 48}, "one of"),
         ({"rows": 96}, "wave_rows times a power of two"),
-        ({"factor": "f32"}, "f16, bf16, i8"),
+        ({"factor": "f32"}, "f16, bf16, i8, i4"),
         ({"result": "f64"}, "f32, f16, bf16"),
         ({"result": "i32"}, "f32, f16, bf16"),
         ({"activation": "tanh"}, "relu, silu, gelu"),

@@ -19,7 +19,7 @@ from isa.gemm.parameters import ParameterError
 from isa.registers import Reg
 
 EDGES = 16, 32, 64, 128
-TYPES = ("f16", "f32"), ("i8", "i32"), ("bf16", "f16"), ("i8", "bf16")
+TYPES = ("f16", "f32"), ("i8", "i32"), ("bf16", "f16"), ("i8", "bf16"), ("i4", "i32")
 WAVES = (1, 1), (2, 2), (1, 2), (4, 1), (2, 1), (1, 4)
 """Down and across."""
 
@@ -29,7 +29,7 @@ def accepted(types: int, waves: int, stages: int) -> tuple[tuple[MatrixParameter
     """All of the first types and numbers of waves. Whoever refuses, does so with a ParameterError."""
     found = []
     some = itertools.product(TYPES[:types], WAVES[:waves], range(1, stages + 1))
-    rest = itertools.product(EDGES, EDGES, (16, 32, 64, 128), (False, True), (False, True))
+    rest = itertools.product(EDGES, EDGES, (16, 32, 64, 128, 256), (False, True), (False, True))
     for ((factor, result), (down, across), stage), (a, b, depth, *trans) in itertools.product(some, rest):
         fields: dict[str, Any] = {"factor": factor, "result": result, "trans_a": trans[0], "trans_b": trans[1]}
         with suppress(ParameterError):
@@ -67,5 +67,5 @@ def test_fragments_beside_what_was_turned_around_are_not_enough() -> None:
 
 @pytest.mark.slow
 def test_lint_has_nothing_to_say() -> None:
-    for p, _ in accepted(4, 6, 2):
+    for p, _ in accepted(5, 6, 2):
         assert lint.lint_program(program.__wrapped__(p)) == [], name_of(p)
