@@ -150,9 +150,14 @@ def compiled() -> bytes:
     return programs.compiled(source, ("-O2", "-mwavefrontsize64"), True, INCLUDE)
 
 
+def assembled(body: str) -> bytes:
+    text = programs.source(body, scratch=64).replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
+    return programs.linked(text.replace("size: 32\n", "size: 64\n"))
+
+
 def spills() -> bytes:
     """Addresses that go through scratch, in lanes of both halves."""
-    body = """
+    return assembled("""
 s_load_b64 s[4:5], s[0:1], 0x0
 v_and_b32 v0, 0x3ff, v0
 v_lshlrev_b32 v2, 3, v0
@@ -165,14 +170,39 @@ scratch_load_b32 v2, off, off offset:20
 s_or_b64 exec, exec, s[8:9]
 s_waitcnt vmcnt(0) lgkmcnt(0)
 global_load_b96 v[4:6], v2, s[4:5]
-s_endpgm"""
-    text = programs.source(body, scratch=64).replace(".amdhsa_wavefront_size32 1", ".amdhsa_wavefront_size32 0")
-    return programs.linked(text.replace("size: 32\n", "size: 64\n"))
+s_endpgm""")
+
+
+def across() -> bytes:
+    """Addresses from what one half knows of the other."""
+    return assembled("""
+s_load_b64 s[4:5], s[0:1], 0x0
+v_and_b32 v0, 0x3ff, v0
+v_lshlrev_b32 v1, 4, v0
+v_readlane_b32 s6, v1, 41
+v_permlane64_b32 v2, v1
+v_mbcnt_lo_u32_b32 v3, -1, 0
+v_mbcnt_hi_u32_b32 v3, -1, v3
+v_lshlrev_b32 v3, 5, v3
+v_writelane_b32 v3, s6, 40
+v_cmp_lt_u32 vcc, 34, v0
+s_and_saveexec_b64 s[8:9], vcc
+s_cbranch_execz .Lnone
+v_readfirstlane_b32 s7, v1
+v_add_nc_u32 v2, s7, v2
+.Lnone:
+s_or_b64 exec, exec, s[8:9]
+v_add_nc_u32 v2, s6, v2
+v_cmpx_ne_u32 5, v0
+s_waitcnt lgkmcnt(0)
+global_load_b32 v4, v2, s[4:5]
+global_load_b32 v5, v3, s[4:5]
+s_endpgm""")
 
 
 @pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 @pytest.mark.parametrize("broken", [False, True])
-@pytest.mark.parametrize(("made", "name"), [(compiled, "ways"), (spills, "test")])
+@pytest.mark.parametrize(("made", "name"), [(compiled, "ways"), (spills, "test"), (across, "test")])
 @pytest.mark.parametrize("items", [256, 72])
 def test_addresses_are_those_of_the_reference(made, name: str, items: int, broken: bool, monkeypatch) -> None:
     """Each wave's sectors and LDS cycles from what the NumPy engine touches when it runs the kernel on data; a tracer
