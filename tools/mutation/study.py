@@ -3,6 +3,7 @@
 A mutant is one task of a pool of processes: what the book already has of it is not done again. What a launch costs is
 the compiling of its code with hooks. On whole tiles all lanes are on, so that one version of the code is enough;
 only where nothing was found there, C with edges is tried, which needs the version with masks, three times as long.
+A problem on which the original has a fault says nothing of mutants: it is left out.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.lint import lint_program
 from isa.errors import IsaError
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.object.code_object import CodeObject
 from tools.mutation.book import Book, key
 from tools.mutation.judge import Judge, Judgement
 from tools.mutation.mutants import Mutant, mutants
@@ -31,8 +34,9 @@ from tools.mutation.outcome import Checks, Outcome, Table
 from tools.mutation.peephole_equivalence import Local
 
 DEFAULT = ("kernel5", "kernel6", "kernel7", "kernel8", "kernel9", "kernel10")
-WHOLE, EDGES = (256, 384, 40), (230, 266, 37)
-"""M, N, K: six workgroups, five K blocks of kernels 5 to 8. At EDGES neither tiles nor K blocks are whole."""
+WHOLE, EDGES, EIGHTS = (256, 384, 40), (230, 266, 37), (232, 264, 48)
+"""M, N, K: six workgroups, five K blocks of kernels 5 to 8. At EDGES neither tiles nor K blocks are whole; at EIGHTS,
+for the matrix units, rows of A, B and C begin at multiples of 16 bytes."""
 PIECES, CUS = 256, 4
 """Where tiles are done in pieces, so much is added to K, for a card with so few CUs: of six tiles four are whole, and
 two in pieces, four at most, which do not begin where tiles do. With less work than this no tile is worth cutting."""
@@ -41,13 +45,15 @@ SCHEDULES = Schedules(2, threads=1, budget=5_000_000)
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel and where its assembly is: as the compiler or generator wrote it, and after its last pass."""
+    """A kernel and where its assembly is: as the compiler or generator wrote it, and after its last pass. problems:
+    what mutants are launched on."""
 
     name: str
     first: Path
     last: Path
     vopds: int
     hipcc: Path | None
+    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True)
@@ -88,12 +94,14 @@ def study(
         for name in kernels:
             progress(f"building {name}")
             made = build(name, hipcc=hipcc)
-            built = Built(name, made.folder / made.stages[0].file, made.assembly, vopds, hipcc)
+            of_original = _of_original(name, made.code_object()) if checks != "none" else {}
+            some = tuple(problem for problem, fault in of_original.items() if not fault)
+            built = Built(name, made.folder / made.stages[0].file, made.assembly, vopds, hipcc, some)
             judge, original, all_ = _kernel(built)
             faults[name] = dict(Counter(f.rule for f in lint_program(original, name, notes=False)))
             proofs[name] = judge.prove(original, True).statement
             if checks != "none":
-                launched[name] = first_fault(rung(name), made.code_object(), problems(rung(name)), SCHEDULES, CUS)
+                launched[name] = next(filter(None, of_original.values()), "")
             for number, launch in _chosen(all_, every, checks, check_every):
                 mutant = all_[number]
                 if only is not None and (name, mutant.line + 1, mutant.kind, mutant.what) not in only:
@@ -161,9 +169,14 @@ def _launched(built: Built, program: Program) -> str:
     """What the dynamic checker says of a mutant: a rule, "" for nothing."""
     kernel = rung(built.name)
     try:
-        return first_fault(kernel, assembled(program, built.hipcc), problems(kernel), SCHEDULES, CUS)
+        return first_fault(kernel, assembled(program, built.hipcc), built.problems, SCHEDULES, CUS)
     except IsaError as error:
         return f"refused: {error.message.splitlines()[0]}"
+
+
+def _of_original(name: str, image: CodeObject) -> dict[Problem, str]:
+    """The first fault that a launch of it has on each problem."""
+    return {problem: first_fault(rung(name), image, [problem], SCHEDULES, CUS) for problem in problems(rung(name))}
 
 
 def _outcome(kernel: str, mutant: Mutant, judged: Judgement, check: str | None) -> Outcome:
@@ -174,7 +187,8 @@ def _outcome(kernel: str, mutant: Mutant, judged: Judgement, check: str | None) 
 
 def problems(kernel: Rung) -> tuple[Problem, ...]:
     """Whole tiles, then edges where the kernel knows them, each with and without a term of C."""
-    sizes = (WHOLE, EDGES) if kernel.tile == (1, 1, 1) else (WHOLE,)
+    eighths = (EIGHTS,) if isinstance(kernel.parameters, MatrixParameters) else ()
+    sizes = (WHOLE, *((EDGES,) if kernel.tile == (1, 1, 1) else ()), *eighths)
     more = PIECES if kernel.parameters and kernel.parameters.stream_k else 0
     alpha, beta = (3.0, -2.0) if kernel.types.integer_scales else (1.5, 0.5)
     return tuple(Problem(m, n, k + more, alpha, b) for m, n, k in sizes for b in (0.0, beta))
