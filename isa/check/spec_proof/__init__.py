@@ -364,6 +364,6 @@ def _trace(kernel: Kernel, code: DecodedKernel, launch: SymbolicLaunch, lane: in
 
 
 __all__ = [
-    "Beta", "Change", "Epilogue", "EveryK", "Given", "Launch", "Pieces", "Tiling", "edges", "every_k", "far",
+    "Beta", "Change", "Epilogue", "EveryK", "Given", "Pieces", "SymbolicLaunch", "Tiling", "edges", "every_k", "far",
     "far_pieces", "far_tiles", "prove", "soonest", "stream_k", "streamed", "tiled", "usual",
 ]  # fmt: skip

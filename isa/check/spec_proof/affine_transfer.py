@@ -35,6 +35,9 @@ from isa.check.spec_proof.operands import lanes, scalar
 from isa.check.spec_proof.waves import SCC, Fault, Step, Waves
 from isa.registers import Reg
 
+_READ_TARGET = ("v_fmac", "v_fma_mix", "v_swap", "s_addk")
+"""What is left of the first operand counts, too."""
+_TWO_TARGETS = ("v_swap", "v_mad_u64", "v_mad_i64")
 Outcome = list[tuple[int, "Longs | str | tuple[int, Form] | None"]]
 """Of each key that is written: its slopes, None for no slopes, which half of a number it is, or why it is open."""
 
@@ -97,13 +100,14 @@ class _Part:
         name, ops = base_name(inst.mnemonic), inst.operands
         if name.startswith(("s_cmp", "ds_store")):
             return _Part(inst, name, keys_of(ops), (SCC_KEY,) if name.startswith("s_cmp") else ())
-        sources = keys_of(ops if name.startswith("v_fmac") else ops[1:])
+        sources = keys_of(ops if name.startswith(_READ_TARGET) else ops[1:])
         if name.startswith(("s_addc", "s_subb", "s_cselect")):
             sources += (SCC_KEY,)
         elif name.startswith("v_cndmask") and len(ops) == 3:
             sources += (FIRST_SPECIAL,)
         writes_scc = name.startswith("s_") and not name.startswith(("s_mov", "s_mul", "s_cselect"))
-        return _Part(inst, name, sources, keys_of(ops[:1]) + ((SCC_KEY,) if writes_scc else ()))
+        two = name.startswith(_TWO_TARGETS) or "_co_" in name
+        return _Part(inst, name, sources, keys_of(ops[: 1 + two]) + ((SCC_KEY,) if writes_scc else ()))
 
     def outcome(self, w: Sloped) -> Outcome:
         """Before the instruction runs."""
@@ -111,6 +115,8 @@ class _Part:
             return [(key, None) for key in self.targets]
         if self.name.startswith("ds_"):
             raise Fault("every", f"an LDS address, or what is stored there, depends on K in {self.inst}", refused=True)
+        if "saveexec" in self.name:
+            raise Fault("every", f"a mask depends on K in {self.inst}", refused=True)
         why = "is not known"
         try:
             sums = ("s_add_u32", "s_sub_u32", "s_addc_u32", "s_subb_u32")

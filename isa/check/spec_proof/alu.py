@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from isa.asm.program import Imm, Instruction
-from isa.check.spec_proof import floats, matrix_units, operands, pointers
+from isa.check.spec_proof import floats, matrix_units, operands, pointers, wide
 from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, relation
 from isa.check.spec_proof.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import Read, lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
-from isa.check.spec_proof.waves import SCC, Fault, Step, Waves
+from isa.check.spec_proof.waves import EXEC, SCC, Fault, Step, Waves
 from isa.registers import Reg
 
 VCC = floats.VCC
@@ -54,6 +55,10 @@ def _scalar(inst: Instruction) -> Step:
         return _pointer(inst, _with_carry(inst))
     if name in SCALAR_SHIFTS:
         return _scalar_shift(inst)
+    if name == "s_and_saveexec_b32":
+        return _save_exec(inst)
+    if name == "s_addk_i32" or name.startswith("s_cmpk_"):
+        return _with_immediate(inst)
     if name == "s_cselect_b32":
         return _select(inst)
     if (compare := relation(name)) is not None:
@@ -169,6 +174,33 @@ def _scalar_shift(inst: Instruction) -> Step:
     return step
 
 
+def _save_exec(inst: Instruction) -> Step:
+    target, mask = sgpr(inst, inst.operands[0]), scalar_ints(inst, inst.operands[1])
+
+    def step(w: Waves) -> None:
+        before, found = w.s[EXEC][:, w.at].copy(), w.s[EXEC][0, w.at] & mask(w)
+        w.put_scalar(target, before)
+        w.put_scalar(EXEC, found)
+        w.put_scalar(SCC, (found != 0).astype(np.uint64))
+
+    return step
+
+
+def _with_immediate(inst: Instruction) -> Step:
+    """The same as with a second operand of 16 bits, signed where the operation is."""
+    number = inst.operands[1]
+    if not isinstance(number, Imm) or not isinstance(number.value, int):
+        raise refused(inst)
+    value = number.value & 0xFFFF
+    if value & 0x8000 and inst.mnemonic.endswith("i32"):
+        value -= 1 << 16
+    immediate = Imm(value, str(value))
+    if inst.mnemonic == "s_addk_i32":
+        operands_ = (inst.operands[0], inst.operands[0], immediate)
+        return _scalar(replace(inst, mnemonic="s_add_i32", operands=operands_))
+    return _scalar(replace(inst, mnemonic=inst.mnemonic.replace("cmpk", "cmp"), operands=(inst.operands[0], immediate)))
+
+
 def _select(inst: Instruction) -> Step:
     target = sgpr(inst, inst.operands[0])
     a, b = (scalar(inst, operand) for operand in inst.operands[1:])
@@ -208,7 +240,7 @@ def _compare_size(inst: Instruction, compare: Callable[..., Bools], read: Read) 
 
 # --- VALU
 def _vector(inst: Instruction) -> Step:
-    if (found := matrix_units.decode(inst) or floats.decode(inst)) is not None:
+    if (found := matrix_units.decode(inst) or floats.decode(inst) or wide.decode(inst)) is not None:
         return found
     if inst.mnemonic == "v_readfirstlane_b32":
         return _first_lane(inst)

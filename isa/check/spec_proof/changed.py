@@ -32,7 +32,7 @@ from isa.check.spec_proof.run import DecodedKernel, Section
 from isa.check.spec_proof.waves import EXEC, SCC, Step, Waves
 from isa.registers import Reg
 
-_MORE_THAN_ONE = ("v_cmp", "v_readfirstlane", "v_wmma")
+_MORE_THAN_ONE = ("v_cmp", "v_readfirstlane", "v_wmma", "v_swap")
 Change = tuple[int, "Instruction | None"]
 """The position of an instruction, and what stands there instead."""
 
@@ -79,7 +79,7 @@ def _refused(inst: Instruction) -> Beyond:
 def _register(inst: Instruction) -> int | None:
     """The one that it writes, and nothing else; None for other instructions."""
     first = inst.operands[0] if inst.operands else None
-    alone = len(inst.halves) == 1 and not inst.mnemonic.startswith(_MORE_THAN_ONE)
+    alone = len(inst.halves) == 1 and not inst.mnemonic.startswith(_MORE_THAN_ONE) and "_co_" not in inst.mnemonic
     if not inst.mnemonic.startswith("v_") or not alone or not isinstance(first, Reg) or not first.is_vgpr:
         return None
     alu.decode(inst)

@@ -26,6 +26,8 @@ def follow(inst: Instruction, step: Step) -> Step:
     plain = _scalar_load(inst) if inst.mnemonic.startswith("s_load") else None
     where = None if stores or plain else access.address_of(inst, inst.operands[1], inst.operands[2])
 
+    half = matrix_units.half_load(inst.mnemonic)
+
     def refused() -> Fault:
         return Fault("every", f"an address, or what is stored, depends on K in {inst}", refused=True)
 
@@ -34,12 +36,13 @@ def follow(inst: Instruction, step: Step) -> Step:
         some = w.sloped(sources)
         if some and (stores or plain is not None):
             raise refused()
+        if half and w.sloped(targets):
+            raise Fault("every", f"half of {inst.operands[0]} depends on K at {inst}", refused=True)
         try:
             if where is not None and (w.mask is None or w.mask.any()):
                 kind, offset = where(w)
                 if kind in ("A", "B"):
                     element = BYTES[w.launches[0].factor]
-                    half = matrix_units.half_load(inst.mnemonic)
                     bytes_ = half[1] if half else 4 * len(targets)
                     _check_load(w, inst, kind, offset.astype(np.int64), bytes_, element)
                 elif some or kind not in ("C", *VECTORS):

@@ -14,14 +14,14 @@ import numpy as np
 from isa.asm.program import Instruction
 from isa.check.spec_proof import halves, names, narrow
 from isa.check.spec_proof.integers import VECTOR
-from isa.check.spec_proof.launch import OPEN, UNWRITTEN
+from isa.check.spec_proof.launch import BETA, OPEN, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import Read, lanes, plain, refused, scalar_index, scalar_ints, sgpr, vgpr
-from isa.check.spec_proof.waves import Step, Waves
+from isa.check.spec_proof.waves import Fault, Step, Waves
 from isa.registers import Reg
 
 Written = tuple[int, Names]
-_COMPARE = re.compile(r"v_cmp_(gt|lt|u)_f32(?:_e32|_e64)?$")
+_COMPARE = re.compile(r"v_cmp_(gt|lt|u|eq|neq)_f32(?:_e32|_e64)?$")
 _MIX = re.compile(r"v_fma_mix(lo|hi)?_(?:f16|f32)$")
 VCC = 106
 _ONE = np.uint64(1)
@@ -48,8 +48,24 @@ def _compare(inst: Instruction, relation: str) -> Step:
     a, b = (lanes(inst, operand) for operand in inst.operands[1:])
     if relation == "lt":
         a, b, relation = b, a, "gt"
+    if relation in ("eq", "neq"):
+        return _compare_with_zero(inst, target, a, b, equal=relation == "eq")
     operation = {"gt": "gt", "u": "unordered"}[relation]
     return lambda w: w.put_conditions(target, names.term(operation, a(w), b(w)))
+
+
+def _compare_with_zero(inst: Instruction, target: int, a: Read, b: Read, *, equal: bool) -> Step:
+    """Of numbers, and a beta that is neither 0 nor -0; others are refused."""
+
+    def step(w: Waves) -> None:
+        x, zero = a(w), b(w)
+        beta = (x == BETA[:, None, None]).all(axis=0)
+        if zero.any() or not (beta | (x[1] == 0) | ~w.active((len(w.numbers), 32))).all():
+            raise Fault("data", f"this comparison is followed with beta and 0 only: {inst}", refused=True)
+        same = ~beta & (x[0] & np.uint64(0x7FFFFFFF) == 0)
+        w.put_scalar(target, w.ballot(np.broadcast_to(same == equal, (len(w.numbers), 32))))
+
+    return step
 
 
 def pick(inst: Instruction, target: int) -> Callable[[Waves], Written]:

@@ -109,7 +109,8 @@ def _section(flow: cfg.Cfg, start: int, end: int, number: dict[int, int]) -> Sec
     special = cfg.is_branch(last) or last.mnemonic in ("s_barrier", "s_endpgm")
     for position in range(start, end - special):
         inst = flow.instructions[position]
-        if alu.base_name(inst.mnemonic) in HINTS:
+        last_words = inst.mnemonic == "s_sendmsg" and flow.instructions[position + 1].mnemonic == "s_endpgm"
+        if alu.base_name(inst.mnemonic) in HINTS or last_words:
             continue
         steps.append((position, _step(inst, position)))
     done = tuple(fused(steps, flow.instructions))
