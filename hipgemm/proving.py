@@ -126,9 +126,13 @@ def far_pieces(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
 
 
 def launches_at(kernel: Kernel, m: int, n: int, k: int, groups: int) -> tuple[spec_proof.SymbolicLaunch, ...]:
-    """The same at one size, with and without C; groups: workgroups of a stream-K kernel."""
-    p, tiling = _tiling(kernel)
+    """The same at one size, with and without C; groups: workgroups of a stream-K kernel. Of a kernel that was compiled,
+    too, if its work-items stand in one row."""
     betas: tuple[spec_proof.Beta, ...] = ("0", "any")
+    if isinstance(kernel, Gemm) and kernel.parameters is None and kernel.block[1:] == (1, 1):
+        compiled = spec_proof.Tiling(*kernel.block_tile, kernel.tile[2], kernel.block[0])
+        return tuple(spec_proof.tiled(compiled, m, n, k, beta) for beta in betas)
+    p, tiling = _tiling(kernel)
     if not isinstance(p, Parameters) or not p.stream_k:
         return tuple(spec_proof.tiled(tiling, m, n, k, beta) for beta in betas)
     pieces = Work.of(p, m, n, k, groups).streamed
@@ -143,7 +147,7 @@ def _tiling(kernel: Kernel) -> tuple[Parameters | MatrixParameters, spec_proof.T
     if isinstance(p, GemvParameters) or p is None:
         raise IsaError(
             f"{kernel.name} cannot be proved: the proof by definition does not follow it",
-            expected="a generated kernel whose workgroups have tiles",
+            expected="a generated kernel whose workgroups have tiles, or kernel3 to kernel8 at one size",
             hint=f"hipgemm run {kernel.name} holds it against float64, hipgemm check runs it under the sanitizer",
         )
     tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)

@@ -115,8 +115,6 @@ class _Part:
             return [(key, None) for key in self.targets]
         if self.name.startswith("ds_"):
             raise Fault("every", f"an LDS address, or what is stored there, depends on K in {self.inst}", refused=True)
-        if "saveexec" in self.name:
-            raise Fault("every", f"a mask depends on K in {self.inst}", refused=True)
         why = "is not known"
         try:
             sums = ("s_add_u32", "s_sub_u32", "s_addc_u32", "s_subb_u32")

@@ -13,7 +13,7 @@ from isa.check.spec_proof.integers import SCALAR, SCALAR_SHIFTS, VECTOR, Bools, 
 from isa.check.spec_proof.launch import BETA, BETA_SIZE, UNWRITTEN
 from isa.check.spec_proof.names import MASK32, Names
 from isa.check.spec_proof.operands import Read, lane_ints, lanes, plain, refused, scalar, scalar_ints, sgpr, vgpr
-from isa.check.spec_proof.waves import EXEC, SCC, Fault, Step, Waves
+from isa.check.spec_proof.waves import SCC, Fault, Step, Waves
 from isa.registers import Reg
 
 VCC = floats.VCC
@@ -55,8 +55,6 @@ def _scalar(inst: Instruction) -> Step:
         return _pointer(inst, _with_carry(inst))
     if name in SCALAR_SHIFTS:
         return _scalar_shift(inst)
-    if name == "s_and_saveexec_b32":
-        return _save_exec(inst)
     if name == "s_addk_i32" or name.startswith("s_cmpk_"):
         return _with_immediate(inst)
     if name == "s_cselect_b32":
@@ -170,18 +168,6 @@ def _scalar_shift(inst: Instruction) -> Step:
         w.put_scalar(target, result)
         w.put_scalar(target + 1, result >> _32)
         w.put_scalar(SCC, (result != 0).astype(np.uint64))
-
-    return step
-
-
-def _save_exec(inst: Instruction) -> Step:
-    target, mask = sgpr(inst, inst.operands[0]), scalar_ints(inst, inst.operands[1])
-
-    def step(w: Waves) -> None:
-        before, found = w.s[EXEC][:, w.at].copy(), w.s[EXEC][0, w.at] & mask(w)
-        w.put_scalar(target, before)
-        w.put_scalar(EXEC, found)
-        w.put_scalar(SCC, (found != 0).astype(np.uint64))
 
     return step
 

@@ -109,16 +109,29 @@ def _permute(inst: Instruction) -> Step:
             raise Fault("data", f"the selector differs between lanes: {inst}", refused=True)
         picks = [int(chosen.flat[0]) >> 8 * i & 255 for i in range(4)]
         words = [read(w) for read in (second, first)]
-        if (places := _whole_halves(picks)) and not all(narrow.unpacked(word)[1].all() for word in words):
-            of_words = [np.zeros_like(words[0][0]), *(half for word in words for half in halves.split(word))]
-            w.put(target, halves.packed(of_words[places[0]], of_words[places[1]]))
-            return
-        from_ = np.concatenate([_bytes(w, read(w), str(inst.operands[1 + i])) for i, read in ((1, second), (0, first))])
+        whole = _whole_halves(picks)
+        known = np.logical_and(*(_known(word) for word in words))
+        terms = _moved_halves(words, whole) if whole and not known.all() else None
+        if terms is not None:
+            words = [np.where(known, word, np.uint64(0)) for word in words]
+        from_ = np.concatenate([_bytes(w, word, str(inst.operands[2 - i])) for i, word in enumerate(words)])
         if any(pick > 7 and pick != _ZERO_BYTE for pick in picks):
             raise Fault("data", f"the proof by definition does not know the selector of {inst}", refused=True)
-        w.put(target, narrow.packed(np.stack([from_[p] if p < 8 else np.zeros_like(from_[0]) for p in picks])))
+        found = narrow.packed(np.stack([from_[p] if p < 8 else np.zeros_like(from_[0]) for p in picks]))
+        w.put(target, found if terms is None else np.where(known, found, terms))
 
     return step
+
+
+def _known(names: Names) -> NDArray[np.bool_]:
+    """Words whose bytes are known, or are open, one by one."""
+    known: NDArray[np.bool_] = narrow.unpacked(names)[1] | (names == OPEN[:, None, None]).all(axis=0)
+    return known
+
+
+def _moved_halves(words: list[Names], places: list[int]) -> Names:
+    found = [np.zeros_like(words[0][0]), *(half for word in words for half in halves.split(word))]
+    return halves.packed(found[places[0]], found[places[1]])
 
 
 def _whole_halves(picks: list[int]) -> list[int]:

@@ -36,7 +36,7 @@ _CONSTANTS, _B = 256, 1 << 27
 _ELSEWHERE, UNKNOWN = _B - 1, _B - 2
 """Stand for all bytes that are not held (`launch.Part`), and that are not known for every K (`launch.OPEN`)."""
 _KINDS = dict(zip(BYTES, leaves(3, len(BYTES)).T, strict=True))
-_TAG = np.uint64(0xA5)
+_TAG, _BETWEEN = np.uint64(0xA5), np.uint64(0xF0000000F0000000)
 _28, _32, _56 = np.uint64(28), np.uint64(32), np.uint64(56)
 _ONE = np.uint64(0x3F800000)
 _EIGHTS = np.uint64(8) * np.arange(4, dtype=np.uint64)
@@ -57,7 +57,9 @@ def unpacked(names: Names) -> tuple[Bytes, NDArray[np.bool_]]:
     shape = (4, *[1] * low.ndim)
     mine = np.uint64(0xFFFFFFFF), np.uint64((1 << 28) - 1)
     parts = np.stack((low & mine[0], low >> _32, high & mine[1], high >> _28 & mine[1]))
-    return np.where(constant, low >> _EIGHTS.reshape(shape) & np.uint64(255), parts), constant | (high >> _56 == _TAG)
+    return np.where(constant, low >> _EIGHTS.reshape(shape) & np.uint64(255), parts), constant | (
+        (high >> _56 == _TAG) & (low & _BETWEEN == 0)
+    )
 
 
 def half_unknown(names: Names, *, high: bool) -> Names:

@@ -14,11 +14,12 @@ from isa.object import metadata
 # Directives that change how a wave starts or computes -> what they must be; LLVM AMDGPUUsage, ".amdhsa_" directives.
 FIXED = {
     "wavefront_size32": 1, "user_sgpr_kernarg_segment_ptr": 1, "float_denorm_mode_32": 3, "float_round_mode_32": 0,
+    "float_denorm_mode_16_64": 3, "float_round_mode_16_64": 0, "fp16_overflow": 0,
     "private_segment_fixed_size": 0, "enable_private_segment": 0, "user_sgpr_private_segment_size": 0,
     "user_sgpr_dispatch_ptr": 0, "user_sgpr_queue_ptr": 0, "user_sgpr_dispatch_id": 0,
     "system_sgpr_workgroup_info": 0, "system_vgpr_workitem_id": 0,
 }  # fmt: skip
-DEFAULTS = {"system_sgpr_workgroup_id_x": 1, "user_sgpr_count": 2, "wavefront_size32": 1}
+DEFAULTS = {"system_sgpr_workgroup_id_x": 1, "user_sgpr_count": 2, "wavefront_size32": 1, "float_denorm_mode_16_64": 3}
 _IDS = ("x", "y", "z")
 
 
