@@ -279,9 +279,8 @@ def rocm_examples(folder: Path, checkout: Path) -> tuple[str, bool]:
         there = {**os.environ, "PYTHONPATH": str(ROOT)}
         done = subprocess.run(command, cwd=folder, env=there, capture_output=True, text=True, check=False)
         right = done.returncode == 0 and re.search(expected, done.stdout) is not None
-        said = (
-            "right" if right else f"status {done.returncode}: {(done.stderr or done.stdout).strip().splitlines()[-1]}"
-        )
+        last = (done.stderr or done.stdout).strip().replace(f"{checkout}/", "").splitlines()[-1]
+        said = "right" if right else f"status {done.returncode}: {last}"
         wrong += not right
         rows.append(f"| {name} | {said} |")
         print(rows[-1], flush=True)
