@@ -8,7 +8,8 @@ as `hipgemm.multiply` has it.
 tile fetches more for each product, a large one leaves CUs without work at the end, and deep K blocks have fewer
 barriers, which counts where few workgroups share a CU. Operands that both lie along k need no turning around and so
 less of a large tile. Rows of tiles go in groups of 1024 rows (`isa.gemm.matrix.order`). The rule was read off the cycle
-model's predictions (docs/matrix.md), not off a card. Products with few rows have kernels of their own
+model's predictions (docs/matrix.md), not off a card. A shape that was tuned (`hipgemm tune --types`), or is near one
+that was, takes what was found instead, without an epilogue. Products with few rows have kernels of their own
 (`hipgemm.skinny`), where B lies along k.
 
 **int4** matrices are arrays of ml_dtypes.int4, which NumPy holds one a byte and which are packed first; or, with
@@ -151,7 +152,7 @@ def gemm(
         flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
         types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "")
         sizes = answer.shape[0], answer.shape[1], a.shape[1] * types.of_factor.pack
-        name = kernel or kernel_for(sizes, opened.cus, types, flips, epilogue)
+        name = kernel or kernel_for(sizes, opened.cus, types, flips, epilogue, opened.card)
         row = rung(name)
         if (row.types, row.epilogue) != (types, epilogue):
             raise ArrayTypeError(
@@ -182,8 +183,11 @@ def pack_int4(x: np.ndarray, axis: int) -> np.ndarray:
     return np.ascontiguousarray(ELEMENTS["i4"].packed(values, axis)).view(np.uint8)
 
 
-def kernel_for(sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue) -> str:
-    """The kernel for M, N and K, few rows or many. flips: which of A and B lie transposed."""
+def kernel_for(
+    sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue, card: str = ""
+) -> str:
+    """The kernel for M, N and K, few rows or many. flips: which of A and B lie transposed. card: whose tuned shapes
+    count."""
     m, n, k = sizes
     lies_along_k = flips[1] or n == 1 or k == 1
     few = types.weights or (m <= skinny.ROWS and lies_along_k)
@@ -193,6 +197,14 @@ def kernel_for(sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple
         raise ArrayValueError(
             f"no kernel takes {types.weights} weights of these sizes", expected="K in blocks of 128", got=f"K = {k}"
         )
+    if card and epilogue == PLAIN:
+        from hipgemm.tuning.choose import chosen_tuned
+        from hipgemm.tuning.shapes import Shape
+
+        trans = "".join("nt"[flip] for flip in flips)
+        found = chosen_tuned(Shape(m, n, k, trans, types=f"{types.factor}_{types.result}"), card)
+        if found:
+            return found.kernel
     return choose(m, n, cus, types, flips, epilogue)
 
 

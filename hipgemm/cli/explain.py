@@ -8,11 +8,7 @@ from pathlib import Path
 import click
 
 from hipgemm.cli.progress import steps
-from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS
-
-_TYPES = {"f32", "i8_i32", "i4_i32"} | {
-    f"{factor}_{result}" for factor in ("f16", "bf16", "i8", "i4") for result in ("f32", "f16", "bf16")
-}
+from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, TYPES
 
 
 @click.command("explain")
@@ -22,7 +18,7 @@ _TYPES = {"f32", "i8_i32", "i4_i32"} | {
 @click.option("--trans", default="nn", show_default=True, type=click.Choice(TRANSPOSITIONS),
               help="How A and B lie: n as in C = A B, t transposed.")  # fmt: skip
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="A card of isa/timing/cards.py.")
-@click.option("--types", default="f32", show_default=True, type=click.Choice(sorted(_TYPES)), metavar="TYPES",
+@click.option("--types", default="f32", show_default=True, type=click.Choice(TYPES), metavar="TYPES",
               help="Of A and B, and of C: f32, f16_f32, f16_f16, bf16_f32, i8_i32, ...")  # fmt: skip
 @click.option("--table", "file", default=None, type=click.Path(dir_okay=False, path_type=Path),
               help="Look only here.  [default: the user's own table and the shipped one]")  # fmt: skip
@@ -33,7 +29,7 @@ def command(
 ) -> None:
     """Which kernel hipgemm.sgemm takes for C (M x N) with sums of K products, and why: the tuned shape that this comes
     from, the kernels that were next there, and what the cycle model says of them at this shape. With --types which one
-    hipgemm.gemm takes on the matrix units; there is no table of these, a rule chooses."""
+    hipgemm.gemm takes on the matrix units: a tuned shape's if one is near, else a rule chooses."""
     from hipgemm.elements import Types
     from hipgemm.tuning import table
     from hipgemm.tuning.choose import choose
@@ -41,13 +37,12 @@ def command(
     from hipgemm.tuning.shapes import Shape
     from isa.timing.cards import card
 
-    shape, on = Shape(m, n, k, trans), card(card_name)
-    if types != "f32" and file:
-        raise click.UsageError("--table goes with f32 only")
+    shape, on = Shape(m, n, k, trans, types=types), card(card_name)
+    tables = (table.load(file),) if file else None
     with steps() as step:
         if types != "f32":
-            found = of_types(shape, Types(*types.split("_")), on, predict=not no_predict, step=step)
+            found = of_types(shape, Types(*types.split("_")), on, predict=not no_predict, step=step, tables=tables)
         else:
-            choice = choose(shape, on.name, (table.load(file),) if file else None)
+            choice = choose(shape, on.name, tables)
             found = explain(choice, on, predict=not no_predict, step=step)
     click.echo(json.dumps(as_object(found)) if as_json else text(found))

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,17 +17,24 @@ import click
 from hipgemm.cli.options import clock_option
 from hipgemm.cli.progress import at_calls
 from hipgemm.pool import EXECUTORS
+from hipgemm.tuning.shapes import TYPES
 from hipgemm.tuning.table import as_object
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
+    from hipgemm.tuning.choose import Choice
     from hipgemm.tuning.search import Found
+    from hipgemm.tuning.shapes import Shape
+    from hipgemm.tuning.table import TuningTable
     from hipgemm.tuning.trial_order import Lesson
+    from isa.timing.cards import Card
 
 
 @click.command("tune")
 @click.option("--shapes", required=True, multiple=True, metavar="FILE",
               help="A shape a line: M N K [nn|nt|tn|tt]; - for stdin. May be given more than once.")  # fmt: skip
+@click.option("--types", default="f32", show_default=True, type=click.Choice(TYPES), metavar="TYPES",
+              help="Of A and B, and of C: f32, f16_f32, bf16_f32, i8_i32, i4_i32, ...")  # fmt: skip
 @click.option("--on", "where", default="model", show_default=True, metavar="model|card|card:N|simulated",
               help="What times the kernels: the cycle model, a card, or launches on the simulated card.")  # fmt: skip
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The model's card.")
@@ -40,10 +48,10 @@ if TYPE_CHECKING:
               help="Table; what it has is kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line a shape.")
 def command(
-    shapes: tuple[str, ...], where: str, card_name: str, clock: float | None, executor: str, scheduler: str | None,
-    jobs: int | None, candidates: int, out: Path | None, as_json: bool,
+    shapes: tuple[str, ...], types: str, where: str, card_name: str, clock: float | None, executor: str,
+    scheduler: str | None, jobs: int | None, candidates: int, out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Search the parameters of generated kernels for each shape of FILE.
+    """Search the parameters of generated kernels for each shape of FILE, of float32 or other TYPES.
 
     On the cycle model, hundreds of kernels go through a quick mode, the best six through an estimate of the whole
     launch, the best three through the ensemble that gives a band. On a card, hundreds are launched three times, and the
@@ -57,12 +65,11 @@ def command(
     from hipgemm.pool import pool
     from hipgemm.tuning import journal, table
     from hipgemm.tuning import shapes as files
-    from hipgemm.tuning.choose import choose
     from hipgemm.tuning.search import search
     from hipgemm.tuning.trial import TrialTarget, made_by
     from isa.timing.cards import card
 
-    wanted = list(dict.fromkeys(shape for file in shapes for shape in files.load(file)))
+    wanted = list(dict.fromkeys(replace(shape, types=types) for file in shapes for shape in files.load(file)))
     on = card(card_name)
     target = TrialTarget(on.name, clock or on.clock_mhz, None if where == "model" else where)
     if scheduler is not None and executor != "dask":
@@ -78,7 +85,7 @@ def command(
                 for number, shape in enumerate(wanted):
                     said = functools.partial(tell, number)
                     # Neighbours of the shape in `held` may be this very search's: another time they would be others.
-                    now = choose(shape, on.name, (held,)), choose(shape, on.name, (table.shipped(),))
+                    now = chosen_now(shape, on, held)
                     today = [c.kernel for c in now if c is now[-1] or (c.entry and c.entry.shape == shape)]
                     found = search(shape, target, workers, log, said, candidates, lessons, today)
                     lessons.append(found.lesson)
@@ -89,6 +96,21 @@ def command(
             click.echo(f"stopped: {log.held} results are in {book}; the same command goes on from there", err=True)
             sys.exit(130)
     click.echo(f"wrote {path}", err=True)
+
+
+def chosen_now(shape: Shape, on: Card, held: TuningTable) -> list[Choice]:
+    """By the table that is made, and at last by what came with the package."""
+    from hipgemm.elements import Types
+    from hipgemm.tuning import table
+    from hipgemm.tuning.choose import choose, tuned
+    from hipgemm.tuning.explain import of_types
+
+    if shape.types == "f32":
+        return [choose(shape, on.name, (held,)), choose(shape, on.name, (table.shipped(),))]
+    found = [tuned(shape, on.name, (held,))]
+    types = Types(*shape.types.split("_"))
+    rule = of_types(shape, types, on, predict=False, step=lambda _: None, tables=(table.shipped(),)).choice
+    return [*(choice for choice in found if choice), rule]
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 shapes.py    M, N, K and the transposition, and the text files that list them
 space.py     every kernel that `isa.gemm.Parameters` accepts from a grid of values
 bounds.py    how long a kernel takes at least, from its parameters alone
+matrix_field.py  both for kernels of the matrix units
 trial.py     one candidate at one shape, on the cycle model or on a card: what a worker does
 pool.py      workers: processes of this machine, or dask.distributed on many
 journal.py   every result, on disk the moment it is known

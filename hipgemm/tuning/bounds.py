@@ -42,10 +42,18 @@ class Bound:
     guess: float
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A kernel by name."""
+
+    kernel: str
+    bound: Bound
+
+
 def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -> Bound | None:
     """None where not even one workgroup fits a CU."""
-    resident = _resident(vgprs, p.lds_bytes, p.threads)
-    if not resident:
+    fits = resident(vgprs, p.lds_bytes, p.threads)
+    if not fits:
         return None
     numbers = _numbers()
     workgroups = -(-shape.m // p.rows) * -(-shape.n // p.columns)
@@ -53,7 +61,7 @@ def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -
     blocks = -(-shape.k // p.depth)
     steps = blocks * p.depth
     waves = mine * p.waves / SIMDS if p.stream_k else -(-mine * p.waves // SIMDS)
-    turns = mine / resident if p.stream_k else -(-mine // resident)
+    turns = mine / fits if p.stream_k else -(-mine // fits)
     fmas = p.thread_rows * p.thread_columns / 2
     bus = 4 * 32 / numbers["lds_return_bytes"]
     latency = numbers["lds_latency"] + p.depth * fmas
@@ -67,14 +75,14 @@ def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -
     by = max(seconds, key=seconds.__getitem__)
     # What a wave waits for in a K block beside that: drains before each group of loads, LDS again, barriers.
     waits = p.depth / p.group * (numbers["valu_to_lds"] + numbers["lds_latency"]) + 2 * numbers["barrier"] / p.stages
-    at_once = max(1.0, min(resident, mine) * p.waves / SIMDS)
+    at_once = max(1.0, min(fits, mine) * p.waves / SIMDS)
     waiting = waves * blocks * waits / at_once / hertz
     traffic = 4 * workgroups * steps * (p.rows + p.columns) / on.l2_bandwidth
     parts = [*seconds.values(), traffic]
     guess = max(parts) + waiting + 0.1 * (sum(parts) - max(parts))
     if p.stream_k:
         # Sums of pieces go to memory, and the last workgroup of a tile adds them up.
-        pieces = min(resident * on.cus / workgroups, blocks / _SHORTEST)
+        pieces = min(fits * on.cus / workgroups, blocks / _SHORTEST)
         adding = max(1.0, pieces) * 4 * p.rows * p.columns / numbers["l0_fill_bytes"] / hertz
         guess += adding + 1e-9 * (numbers["store_ack_ns"] + 2 * numbers["l2_latency_ns"])
     skew = abs(math.log2(p.wave_tile[0] / p.wave_tile[1]))
@@ -87,7 +95,8 @@ def _numbers() -> dict[str, float]:
 
 
 @functools.cache
-def _resident(vgprs: int, lds: int, threads: int) -> int:
+def resident(vgprs: int, lds: int, threads: int) -> int:
+    """Workgroups that a CU holds at a time."""
     try:
         return occupancy(vgprs, lds, threads, cu_mode=True).workgroups
     except IsaError:

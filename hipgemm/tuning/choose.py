@@ -5,6 +5,9 @@ matrices lie the same way come first; where there are none, those of others give
 matrices that lie so. Entries of the card at hand come before those of other cards, measured ones before predicted ones
 at the same distance. Of the nearest entry the fastest kernel that takes the sizes (`Gemm.check_size`) is chosen; where
 none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
+
+Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.matrix_multiply.choose`), so an
+entry must lie the same way, be of the card at hand, and be near: `tuned`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from isa.gemm.parameters import ParameterError
 from isa.timing.cards import same
 
 FALLBACK = "kernel2"
+NEAR = 0.5
+"""Octaves within which an entry goes before the rule of the matrix units."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,18 @@ def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[TuningTable, ...] |
     return Choice(shape, FALLBACK, None, math.inf, tuple(passed), said)
 
 
+def tuned(shape: Shape, on: str, tables: tuple[TuningTable, ...] | None = None) -> Choice | None:
+    """On the matrix units: of the nearest entry, if it is near, the fastest kernel that takes the sizes."""
+    for entry in nearest(shape, on, _default() if tables is None else tables):
+        far = distance(shape, entry.shape)
+        if far > NEAR or entry.shape.trans != shape.trans or not same(entry.on, on):
+            return None
+        for timed in entry.kernels:
+            if not _refused(timed.kernel, shape):
+                return Choice(shape, timed.kernel, entry, far, (), _reason(shape, entry, far, on, False))
+    return None
+
+
 def lying(kernel: str, trans: str) -> str:
     """The same kernel for matrices that lie so; itself where there is none."""
     p = parameters_of(kernel) if is_name(kernel) else None
@@ -80,6 +97,7 @@ def nearest(shape: Shape, on: str, tables: tuple[TuningTable, ...]) -> list[Entr
          e.kind != "measured", e.key, e)
         for number, held in enumerate(tables)
         for e in held.entries
+        if e.shape.types == shape.types
     ]  # fmt: skip
     return [row[-1] for row in sorted(ranked, key=lambda row: row[:-1])]
 
@@ -100,6 +118,12 @@ def _reason(shape: Shape, entry: Entry, far: float, on: str, later: bool) -> str
     near = "this shape is tuned" if exact else f"the nearest tuned shape is {entry.shape}, {far:.2f} octaves away"
     who = "" if same(entry.on, on) else f", for the {entry.on}"
     return near + who + f" ({entry.kind})" + ("; kernels before it do not take these sizes" if later else "")
+
+
+@functools.lru_cache(4096)
+def chosen_tuned(shape: Shape, on: str) -> Choice | None:
+    """`tuned` by the default tables, remembered."""
+    return tuned(shape, on)
 
 
 @functools.lru_cache(4096)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.tuning.choose import Choice, lying
+from hipgemm.tuning.choose import Choice, lying, tuned
 from hipgemm.tuning.trial import TrialTarget, launch, limit
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.elements import Types
     from hipgemm.tuning.shapes import Shape
+    from hipgemm.tuning.table import TuningTable
     from isa.timing.cards import Card
     from isa.timing.ensemble import Timing
 
@@ -53,8 +54,16 @@ def _predicted(
     return tuple(found)
 
 
-def of_types(shape: Shape, types: Types, on: Card, *, predict: bool, step: Callable[[str], None]) -> Explained:
-    """What `hipgemm.gemm` takes on the matrix units, and the other tiles that it looks at."""
+def of_types(
+    shape: Shape,
+    types: Types,
+    on: Card,
+    *,
+    predict: bool,
+    step: Callable[[str], None],
+    tables: tuple[TuningTable, ...] | None = None,
+) -> Explained:
+    """What `hipgemm.gemm` takes on the matrix units, and the other tiles that it looks at. tables: as of `choose`."""
     from hipgemm.elements import PLAIN
     from hipgemm.matrix_multiply import candidates, kernel_for
 
@@ -66,6 +75,8 @@ def of_types(shape: Shape, types: Types, on: Card, *, predict: bool, step: Calla
         if name == kernel:
             reason = f"the first tile of which a CU has more than {fill}: {count / on.cus:.1f}"
     choice = Choice(shape, kernel, None, math.inf, (), reason)
+    if not reason.startswith("for few rows") and (near := tuned(shape, on.name, tables)):
+        choice, kernel = near, near.kernel
     if not predict:
         return Explained(choice, on, (), types.bits)
     names = [kernel, *(name for _, _, name in tiles)]

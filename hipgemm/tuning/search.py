@@ -4,6 +4,7 @@
    (`order`) are candidates, up to a number that the caller names.
 2. They get the quick mode of the model, or three launches of a card, in rounds: what a round finds orders what is left.
    A candidate whose bound is above the best time of the rounds before cannot win and is left out: that is sound.
+   On the matrix units (`matrix_field`) kernels are fewer and there is no quick mode: the estimate takes its place.
 3. The best get the model's estimate of the whole launch, and the best of those its ensemble. On a card the
    best take turns, 16 launches each. A kernel that is chosen for the shape today is among the last, whatever is thought
    of it before: so a search never puts a slower one in its place.
@@ -22,8 +23,9 @@ from dataclasses import dataclass, field
 from hipgemm.kernels import SizeError, rung
 from hipgemm.pool import Pool
 from hipgemm.tuning import bounds, space, trial
-from hipgemm.tuning.bounds import Bound
+from hipgemm.tuning.bounds import Bound, Candidate
 from hipgemm.tuning.journal import Journal
+from hipgemm.tuning.matrix_field import MatrixField
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed
 from hipgemm.tuning.trial import Job, Outcome, TrialTarget
@@ -65,14 +67,11 @@ class Found:
         return self.entry.shape
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    kernel: str
-    bound: Bound
-
-
 class Field:
-    """The candidates of a shape, in the order in which they are tried. IsaError where there is none."""
+    """The candidates of a shape, in the order in which they are tried. level: of trials of all of them by the model.
+    IsaError where there is none."""
+
+    level = "quick"
 
     def __init__(self, shape: Shape, target: TrialTarget, lessons: Sequence[Lesson] = ()) -> None:
         self.shape, self.target, self.on = shape, target, card(target.card)
@@ -85,24 +84,28 @@ class Field:
         known = [(p, b.guess) for p in first(shape, target.card, lessons) if (b := self._exact(p)) is not None]
         self.order = Order(known, guesses, lessons)
 
-    def next(self, most: int, times: Mapping[str, float]) -> list[_Candidate]:
+    def next(self, most: int, times: Mapping[str, float]) -> list[Candidate]:
         """So many of those that were not given yet. times: seconds of kernels by name."""
-        found: list[_Candidate] = []
+        found: list[Candidate] = []
         for p in self.order.next(times):
             if (exact := self._exact(p)) is not None:
-                found.append(_Candidate(name_of(p), exact))
+                found.append(Candidate(name_of(p), exact))
             if len(found) == most:
                 break
         return found
 
-    def named(self, kernels: Sequence[str]) -> list[_Candidate]:
+    def named(self, kernels: Sequence[str]) -> list[Candidate]:
         """Those that can be timed here."""
         all_ = [(kernel, rung(kernel).parameters) for kernel in dict.fromkeys(kernels)]
         return [
-            _Candidate(kernel, b)
+            Candidate(kernel, b)
             for kernel, p in all_
             if isinstance(p, Parameters) and (b := self._exact(p)) is not None
         ]
+
+    def lesson(self, times: Mapping[str, float]) -> Lesson:
+        """For the shapes that are searched after this one."""
+        return self.order.lesson(self.shape, times)
 
     def _exact(self, p: Parameters) -> Bound | None:
         vgprs = space.vgprs(p) if space.timeable(p, self.shape) else None
@@ -125,8 +128,8 @@ def search(
     """The best kernels for a shape. lessons: of shapes that were searched before. chosen: kernels that are taken
     today. IsaError where none could be timed."""
     asked = _Asked(shape, target, pool, journal, tell)
-    candidates = Field(shape, target, lessons)
-    level = "quick" if target.device is None else "timed"
+    candidates = Field(shape, target, lessons) if shape.types == "f32" else MatrixField(shape, target)
+    level = candidates.level if target.device is None else "timed"
     ranked: list[_Ranked] = []
     times: dict[str, float] = {}
     given = 0
@@ -157,7 +160,7 @@ def search(
     else:
         entry = Entry(shape, ranked[0].outcome.on, None, "measured", timed, candidates.considered, tried)
     times |= {r.kernel: r.outcome.seconds for r in ranked if r.outcome.seconds is not None}
-    lesson = candidates.order.lesson(shape, times)
+    lesson = candidates.lesson(times)
     return Found(entry, candidates.considered, tried, excluded, lesson)
 
 
@@ -167,7 +170,7 @@ def _near(ranked: list[_Ranked], most: int, ratio: float) -> list[_Ranked]:
     return [r for r, time in zip(ranked, seconds, strict=False) if time <= ratio * seconds[0]]
 
 
-def _joined(these: list[_Ranked], others: list[_Candidate]) -> list[_Candidate | _Ranked]:
+def _joined(these: list[_Ranked], others: list[Candidate]) -> list[Candidate | _Ranked]:
     """Each once."""
     names = [r.kernel for r in these]
     return [*these, *(c for c in others if c.kernel not in names)]
@@ -202,15 +205,15 @@ class _Asked:
     tell: Tell
     refusals: set[str] = field(default_factory=set)
 
-    def each(self, level: str, these: Sequence[_Candidate | _Ranked]) -> list[_Ranked]:
+    def each(self, level: str, these: Sequence[Candidate | _Ranked]) -> list[_Ranked]:
         """One job a kernel, in this order; fastest first, without those that have no time. A kernel that its bound
         excludes is not asked for."""
         found: list[_Ranked] = []
         best = math.inf
-        waiting: dict[Future[list[Outcome]], _Candidate | _Ranked] = {}
+        waiting: dict[Future[list[Outcome]], Candidate | _Ranked] = {}
         done = 0
 
-        def take(c: _Candidate | _Ranked, outcome: Outcome) -> None:
+        def take(c: Candidate | _Ranked, outcome: Outcome) -> None:
             nonlocal best, done
             done += 1
             if outcome.seconds is None:
@@ -252,7 +255,7 @@ class _Asked:
             raise
         return _sorted(found)
 
-    def together(self, level: str, these: Sequence[_Candidate | _Ranked]) -> list[_Ranked]:
+    def together(self, level: str, these: Sequence[Candidate | _Ranked]) -> list[_Ranked]:
         """All in one job, by turns."""
         names = tuple(sorted(r.kernel for r in these))
         known = [self.journal.find(name, self.shape, level, self.target) for name in names]

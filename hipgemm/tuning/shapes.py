@@ -18,6 +18,9 @@ from pathlib import Path
 
 from isa.errors import IsaError, Span
 
+_FACTORS = "bf16", "f16", "i4", "i8"
+TYPES = ("f32", "i4_i32", "i8_i32", *(f"{a}_{c}" for a in _FACTORS for c in ("bf16", "f16", "f32")))
+"""What `Shape.types` may be."""
 TRANSPOSITIONS = ("nn", "nt", "tn", "tt")
 LARGEST = 2**31 - 1
 _LINE = "M N K, each from 1 to 2147483647, then nn, nt, tn or tt if it is not nn"
@@ -29,20 +32,23 @@ class BadShape(IsaError, ValueError):
 
 @dataclass(frozen=True, order=True)
 class Shape:
-    """C is m x n, sums have k products. label: what it is of; two shapes are the same whatever their labels."""
+    """C is m x n, sums have k products. label: what it is of; two shapes are the same whatever their labels. types: of
+    A and B, and of C, as kernels' names have them; f32 is float32 throughout."""
 
     m: int
     n: int
     k: int
     trans: str = "nn"
     label: str = field(default="", compare=False)
+    types: str = "f32"
 
     @property
     def flops(self) -> float:
         return 2.0 * self.m * self.n * self.k
 
     def __str__(self) -> str:
-        return f"{self.m} x {self.n} x {self.k} {self.trans}"
+        types = "" if self.types == "f32" else f" {self.types}"
+        return f"{self.m} x {self.n} x {self.k} {self.trans}{types}"
 
 
 def load(path: str) -> list[Shape]:

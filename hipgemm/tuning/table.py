@@ -3,6 +3,7 @@
     {"table": 1,
      "entries": [
        {"shape": [4096, 4096, 4096, "nn"],      M, N, K, and how A and B lie
+        "types": "f16_f32",                     of A and B, and of C; left out where all are f32
         "on": "7900 XTX", "clock_mhz": 2500,    the card of the model, or what a card says it is called and null
         "kind": "predicted",                    or "measured"
         "kernels": [{"kernel": "gemm_...", "us": 2481.6, "low_us": 2359.8, "high_us": 2501.7, "limit": "..."}],
@@ -10,7 +11,7 @@
 
 `table` is the format's version. Times are microseconds: predicted ones the median and the extremes of the model's
 ensemble, measured ones the best, the best and the worst of the launches. There is no date in it: the same search of the
-same version writes the same bytes. Entries are sorted by `on`, kind, transposition, K, M, N.
+same version writes the same bytes. Entries are sorted by `on`, kind, types, transposition, K, M, N.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, Shape
+from hipgemm.tuning.shapes import LARGEST, TRANSPOSITIONS, TYPES, Shape
 from isa.errors import IsaError, Span, writing
 from isa.gemm.names import parameters_of
 
@@ -60,7 +61,7 @@ class Entry:
     @property
     def key(self) -> tuple[Any, ...]:
         s = self.shape
-        return self.on, self.kind, s.trans, s.k, s.m, s.n
+        return self.on, self.kind, s.types, s.trans, s.k, s.m, s.n
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def as_object(e: Entry) -> dict[str, Any]:
         "shape": [s.m, s.n, s.k, s.trans], "on": e.on, "clock_mhz": e.clock_mhz, "kind": e.kind, "kernels": rows,
         "considered": e.considered, "tried": e.tried,
     }  # fmt: skip
+    fields |= {"types": s.types} if s.types != "f32" else {}
     return fields | ({"label": s.label} if s.label else {})
 
 
@@ -151,6 +153,9 @@ def _entry(row: dict[str, Any]) -> Entry:
     m, n, k, trans = row["shape"]
     if trans not in TRANSPOSITIONS or not all(isinstance(x, int) and 1 <= x <= LARGEST for x in (m, n, k)):
         raise ValueError(f"no shape: {row['shape']}")
+    types = row.get("types", "f32")
+    if types not in TYPES:
+        raise ValueError(f"no types: {types}")
     if row["kind"] not in KINDS:
         raise ValueError(f"no kind: {row['kind']}")
     kernels = []
@@ -162,7 +167,7 @@ def _entry(row: dict[str, Any]) -> Entry:
         kernels.append(Timed(str(t["kernel"]), us, low, high, str(t.get("limit", ""))))
     if not kernels:
         raise ValueError("no kernel")
-    shape = Shape(m, n, k, trans, str(row.get("label", "")))
+    shape = Shape(m, n, k, trans, str(row.get("label", "")), types)
     clock = None if row["clock_mhz"] is None else float(row["clock_mhz"])
     counts = int(row["considered"]), int(row["tried"])
     return Entry(shape, str(row["on"]), clock, row["kind"], tuple(kernels), *counts)

@@ -3,7 +3,7 @@
 Levels, cheapest first:
 
     quick     model: the estimate of two short K, the rest of K at the rate between them; of all of it where
-              workgroups stay
+              workgroups stay; not on the matrix units
     estimate  model: the estimate of the whole
     full      model: the ensemble, hence a band
     timed     card: one launch to warm up, the best of three
@@ -156,12 +156,15 @@ class _Bench:
     """A device with the matrices of one shape on it."""
 
     def __init__(self, shape: Shape, target: TrialTarget) -> None:
+        from hipgemm.elements import Types
         from hipgemm.problem import Problem
 
-        self.problem = Problem(shape.m, shape.n, shape.k)
+        types = Types(*shape.types.split("_")) if shape.types != "f32" else Types()
+        self.problem = Problem(shape.m, shape.n, shape.k, types=types)
         self.device: Device = _open(target.device, target.card)
         self.drawn = self.problem.matrices()
         lying = self.problem.stored(self.drawn, (shape.trans[0] == "t", shape.trans[1] == "t"))
+        self.before = lying[2]
         self.buffers = [self.device.buffer(x.nbytes) for x in lying]
         for buffer, array in zip(self.buffers, lying, strict=True):
             buffer.upload(array)
@@ -191,10 +194,10 @@ class _Bench:
 
     def wrong(self, kernel: str) -> str:
         """What is wrong with its answer, "" if nothing is."""
-        self.buffers[2].upload(self.drawn[2])
+        self.buffers[2].upload(self.before)
         self.start(kernel, None)
         self.device.synchronize()
-        answer = self.drawn[2].copy()
+        answer = self.before.copy()
         self.buffers[2].download(answer)
         verdict = self.problem.judge(*self.drawn, answer)
         return "" if verdict.correct else f"WRONG in {verdict.wrong} of {answer.size} elements"

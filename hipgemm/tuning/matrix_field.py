@@ -1,0 +1,128 @@
+"""The kernels of the matrix units that a search tries for a shape, the most promising first.
+
+All tiles of a grid of values that `isa.gemm.matrix` accepts and whose registers do, with 1024 rows of tiles in a group
+(`isa.gemm.matrix.order`). Of W workgroups on U CUs one CU gets n = ceil(W / U), and at the least takes
+
+    products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16
+    memory     A and B once over the memory bus
+
+with the numbers of `isa.timing.rdna3`. The guess, which is only good for an order, adds what turns operands around,
+what LDS gives and L2 carries, and a wait for each K block that other waves hide.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from hipgemm.kernels import rung
+from hipgemm.tuning.bounds import Bound, Candidate, resident
+from hipgemm.tuning.shapes import Shape
+from hipgemm.tuning.trial import TrialTarget
+from hipgemm.tuning.trial_order import Lesson
+from isa.errors import IsaError
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.matrix.registers import MatrixRegisters
+from isa.gemm.names import name_of
+from isa.gemm.parameters import ParameterError
+from isa.timing import rdna3
+from isa.timing.cards import Card, card
+
+_EDGES = (32, 64, 128, 256)
+_WAVE_EDGES = (16, 32, 64)
+_DEPTHS = (16, 32, 64, 128, 256)
+_GROUPED_ROWS = 1024
+_SIMDS = 2
+_HOPELESS = 2.0
+"""How many times the shortest guess a kernel's may be that is tried."""
+_WAIT = 300
+"""Cycles of a K block in which a wave that is alone does nothing: barriers, LDS, what was fetched."""
+
+
+class MatrixField:
+    """As `hipgemm.tuning.search.Field`."""
+
+    level = "estimate"
+
+    def __init__(self, shape: Shape, target: TrialTarget) -> None:
+        self.shape, self.on, self.clock_mhz = shape, card(target.card), target.clock_mhz
+        found = [(p, b) for p, vgprs in kernels(shape.types, shape.trans) if (b := self._bound(p, vgprs)) is not None]
+        self.considered = len(found)
+        found.sort(key=lambda row: row[1].guess)
+        self._left = [Candidate(name_of(p), b) for p, b in found if b.guess <= _HOPELESS * found[0][1].guess]
+
+    def next(self, most: int, times: Mapping[str, float]) -> list[Candidate]:
+        """So many of those that were not given yet."""
+        given, self._left = self._left[:most], self._left[most:]
+        return given
+
+    def named(self, names: Sequence[str]) -> list[Candidate]:
+        """Those that can be timed here."""
+        all_ = [(name, rung(name).parameters) for name in dict.fromkeys(names)]
+        return [
+            Candidate(name, b)
+            for name, p in all_
+            if isinstance(p, MatrixParameters) and (b := self._bound(p, MatrixRegisters.of(p).count)) is not None
+        ]
+
+    def lesson(self, times: Mapping[str, float]) -> Lesson:
+        """The best of them alone: the order is not learnt."""
+        return Lesson(self.shape, min(times, key=lambda name: (times[name], name)), ())
+
+    def _bound(self, p: MatrixParameters, vgprs: int) -> Bound | None:
+        return bound(p, vgprs, self.shape, self.on, self.clock_mhz)
+
+
+@functools.cache
+def kernels(types: str, trans: str) -> tuple[tuple[MatrixParameters, int], ...]:
+    """All of these types for matrices that lie so, and their VGPRs."""
+    factor, result = types.split("_")
+    fields: dict[str, Any] = {
+        "factor": factor,
+        "result": result,
+        "trans_a": trans[0] == "t",
+        "trans_b": trans[1] == "t",
+    }
+    found = []
+    grid = itertools.product(_EDGES, _EDGES, _WAVE_EDGES, _WAVE_EDGES, _DEPTHS, (1, 2))
+    for rows, columns, wave_rows, wave_columns, depth, stages in grid:
+        if wave_rows > rows or wave_columns > columns:
+            continue
+        with suppress(ParameterError):
+            group = min(32, _GROUPED_ROWS // rows)
+            p = MatrixParameters(rows, columns, depth, wave_rows, wave_columns, stages, group=group, **fields)
+            found.append((p, MatrixRegisters.of(p).count))
+    if not found:
+        raise IsaError(f"no kernel of the matrix units multiplies {types}")
+    return tuple(found)
+
+
+def bound(p: MatrixParameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -> Bound | None:
+    """None where not even one workgroup fits a CU."""
+    fits = resident(vgprs, p.lds_bytes, p.threads)
+    if not fits:
+        return None
+    numbers = rdna3.values()
+    workgroups = -(-shape.m // p.rows) * -(-shape.n // p.columns)
+    mine = -(-workgroups // on.cus)
+    waves = -(-mine * p.waves // _SIMDS)
+    blocks = -(-shape.k // p.depth)
+    products = p.depth // 16 * math.prod(p.fragments) * numbers["wmma_iu4_passes" if p.pack > 1 else "wmma_passes"]
+    hertz = clock_mhz * 1e6
+    read = p.factor_bytes / p.pack * shape.k
+    seconds = {
+        "products": waves * blocks * products / hertz,
+        "memory": read * (shape.m + shape.n) / on.vram_bandwidth,
+    }
+    by = max(seconds, key=seconds.__getitem__)
+    turning = sum(side.registers for side in p.sides if not side.along_k)
+    lds = 2 * p.units * p.factor_bytes * sum(p.wave_tile) / numbers["lds_return_bytes"]
+    at_once = max(1.0, min(fits, mine) * p.waves / _SIMDS)
+    busy = max(products + turning, lds) + _WAIT / at_once
+    traffic = workgroups * read * (p.rows + p.columns) / on.l2_bandwidth
+    guess = max(waves * (blocks + 2) * busy / hertz, traffic, seconds["memory"])
+    return Bound(seconds[by], by, guess)
