@@ -14,7 +14,7 @@ a run, at a place that chance chooses (`FAULTS`):
     order        of a pair that is taken apart the second half goes first
     offset       an unrolled load is folded to the next word
     step         a step of an unrolled loop is left out, or done twice
-    copy         the same, of a loop that counts down
+    copy         the same, of four rounds of a loop that counts
     neighbour    a wide access goes to the next dword
     passed       a load passes a store that it may meet, a fence or a change of EXEC
     changed      a store is late for what it stores, a load fills what is still read
@@ -155,7 +155,7 @@ FAULTS: dict[str, Fault] = {
     "order": Fault(block_order, "_order", _turned, _ORDERING),
     "offset": Fault(unroll, "_folded", _offset, ("unroll", "unroll,spread-loads,schedule")),
     "step": Fault(unroll.Unroll, "_steps", _steps, ("unroll",)),
-    "copy": Fault(unroll_by, "_copies", _steps, ("unroll{by=4}", "unroll{by=2},schedule")),
+    "copy": Fault(unroll_by, "_copies", _steps, ("unroll{by=4}", "unroll{by=4},schedule")),
     "neighbour": Fault(widen_loads, "_row", _beside, _WIDE),
     "passed": Fault(neighbours, "may_move", _yes, _WIDE),
     "changed": Fault(widen_loads._Finder, "_still", _yes, _WIDE),

@@ -5,7 +5,7 @@ address of each load in each step are known. An address that some register plus 
 register that the loop does not change, is written in this way. What then computes nothing that is read (the running
 addresses, the counter, the comparison) is dead and goes.
 
-With the option `by`: any loop that counts down, in copies (`unroll_by`).
+With the option `by`: any loop that counts, in copies (`unroll_by`).
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ class Unroll:
     """Unrolls the inner loop of a GEMM, all steps of it.
 
     limit: the most steps that are unrolled; kernel: which one, of several.
-    by:    2, 4, 8: so many rounds at once of any loop of one block that counts to 0 by a number; 0: all steps of the
-           inner loop.
+    by:    2, 4, 8: so many rounds at once of any loop of one block that counts; 0: all steps of the inner loop.
 
     Requires:   an inner loop of one basic block whose number of steps is a constant; with `by` one that counts so.
     Guarantees: the same instructions in the same order as the loop ran them, without branch, counter and, where they
-                fit, address arithmetic; with `by` without the tests that the counter's low bits decide.
+                fit, address arithmetic; with `by` without the tests between.
     Leaves alone: registers, waits, and everything outside of the loop that is still needed; with `by` other loops, and
                 kernels that call.
     """
@@ -72,7 +71,7 @@ class Unroll:
         for name in named(program, self.kernel):
             made = unrolled(made.kernel(name), self.by)
         if made is program:
-            raise IsaError("no loop of one block counts to 0 by a power of two, with a test of its own at the end")
+            raise IsaError("no loop of one block ends by a test of a counter to which it adds a number")
         return made
 
     def _steps(self, cfg: Cfg, loop: Loop, machine: PolynomialMachine) -> list[list[Instruction]]:

@@ -1,4 +1,4 @@
-"""Loops that count down, unrolled without the tests between.
+"""Loops that count, unrolled without the tests between.
 
 A loop of one block that ends with
 
@@ -16,14 +16,24 @@ with each round:
                 the body                                then .Lloop or the code behind
     .Lunrolled: the body, by times, one test            then .Lunrolled or the code behind
 
+Of other loops that add a number to a counter and compare that with what the loop does not change, the head makes the
+tests of all rounds but the last beforehand:
+
+    .Lloop:     s_add_i32 free, counter, step
+                the test, of free
+                s_cbranch_scc0 .Lrest                   where it would end the loop; the same for 2 * step ...
+                the body, by times, one test            then .Lloop or the code behind
+    .Lrest:     the body                                then .Lloop or the code behind
+
 Any number of rounds is right, none is made that was not, and nothing is known of the counter that the text does not
 say. Loads of all rounds are in one block then, for `widen-loads`, `spread-loads` and `schedule`.
 
-Limits: loops that compare two registers; conditions of VCC or EXEC.
+Limits: conditions of VCC or EXEC; tests of anything else that a round computes.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,17 +48,20 @@ from isa.registers import SCC, SGPR_LIMIT, Reg
 _LONGEST = 3000
 """Instructions that an unrolled body may have."""
 _ADDS = ("s_add_i32", "s_add_u32", "s_addk_i32")
-_TESTS = ("s_cmp_eq_u32", "s_cmp_eq_i32", "s_cmp_lg_u32", "s_cmp_lg_i32")
+_EQUAL = ("s_cmp_eq_u32", "s_cmp_eq_i32", "s_cmp_lg_u32", "s_cmp_lg_i32")
+_TESTS = (*_EQUAL, *(f"s_cmp_{how}_{kind}" for how in ("gt", "ge", "lt", "le") for kind in ("u32", "i32")))
 
 
 @dataclass(frozen=True)
 class _Counted:
-    """A loop that can be unrolled. test: the position of its comparison; free: an SGPR that holds nothing."""
+    """A loop that can be unrolled. test: the position of its comparison; to_zero: it ends at 0 by a power of two; free:
+    an SGPR that holds nothing."""
 
     block: Block
     counter: Reg
     step: int
     test: int
+    to_zero: bool
     free: Reg
 
 
@@ -81,42 +94,44 @@ def _loops(cfg: Cfg, by: int) -> Iterator[_Counted]:
         found = _counter(cfg, block)
         if found is None or SCC in live.live_in(block.start):
             continue
-        counter, step, test = found
+        counter, step, test, to_zero = found
         free = [r for r in live.free(block.range, "s", SGPR_LIMIT) if r not in live.live_in(block.start)]
         if free:
-            yield _Counted(block, counter, step, test, free[0])
+            yield _Counted(block, counter, step, test, to_zero, free[0])
 
 
-def _counter(cfg: Cfg, block: Block) -> tuple[Reg, int, int] | None:
-    """(the counter, its step, the position of the test) of a loop of one block."""
+def _counter(cfg: Cfg, block: Block) -> tuple[Reg, int, int, bool] | None:
+    """(the counter, its step, the position of the test, whether it goes to 0) of a loop of one block."""
     insts = cfg.instructions
     last = insts[block.end - 1]
     if not last.desc.name.startswith("s_cbranch_scc"):
         return None
     test = next((i for i in reversed(block.range[:-1]) if SCC in insts[i].writes()), None)
-    if test is None or insts[test].desc.name not in _TESTS or _number(insts[test].operands[1]) != 0:
+    if test is None or insts[test].desc.name not in _TESTS:
         return None
-    goes_on = insts[test].desc.name.startswith("s_cmp_lg") == last.desc.name.endswith("scc1")
-    if not goes_on or any(SCC in insts[i].reads() for i in range(test + 1, block.end - 1)):
+    if any(SCC in insts[i].reads() for i in range(test + 1, block.end - 1)):
         return None
-    counter = insts[test].operands[0]
-    if not isinstance(counter, Reg) or counter.index >= SGPR_LIMIT:
+    written = {r: i for i in block.range for r in insts[i].writes()}
+    counters = [o for o in insts[test].operands if isinstance(o, Reg) and o in written]
+    if len(counters) != 1 or counters[0].index >= SGPR_LIMIT:
         return None
+    counter = counters[0]
     writes = [i for i in block.range if counter in insts[i].writes()]
     if len(writes) != 1 or writes[0] > test or insts[writes[0]].desc.name not in _ADDS:
         return None
     step = _step(insts[writes[0]], counter)
-    return (counter, step, test) if step else None
+    goes_on = insts[test].desc.name.startswith("s_cmp_lg") == last.desc.name.endswith("scc1")
+    to_zero = goes_on and insts[test].desc.name in _EQUAL and any(_number(o) == 0 for o in insts[test].operands)
+    return (counter, step, test, to_zero and abs(step) & abs(step) - 1 == 0) if step else None
 
 
 def _step(inst: Instruction, counter: Reg) -> int:
-    """What an instruction adds to the counter, without its sign; 0 where that is no power of two."""
+    """What an instruction adds to the counter; 0 where that is no number."""
     numbers = [n for o in inst.operands[1:] if (n := _number(o)) is not None]
     if len(numbers) != 1 or (inst.desc.name != "s_addk_i32" and counter not in inst.operands[1:]):
         return 0
-    bits = 16 if inst.desc.name == "s_addk_i32" else 32
-    size = min(numbers[0] % (1 << bits), -numbers[0] % (1 << bits))
-    return size if size & size - 1 == 0 else 0
+    half = 1 << (15 if inst.desc.name == "s_addk_i32" else 31)
+    return (numbers[0] + half) % (2 * half) - half
 
 
 def _number(operand: object) -> int | None:
@@ -124,15 +139,32 @@ def _number(operand: object) -> int | None:
 
 
 def _unroll(edit: Edit, cfg: Cfg, loop: _Counted, by: int, names: Iterator[str]) -> None:
-    block, insts = loop.block, cfg.instructions
-    start, behind = next(names), next(names)
-    last = insts[block.end - 1]
-    head = [f"s_and_b32 {loop.free}, {loop.counter}, {by * loop.step - 1:#x}", f"s_cbranch_scc0 {start}"]
-    edit.insert(cfg.lines[block.start], instruction_lines(head))
-    lines: list[Line] = [*instruction_lines([f"s_branch {behind}"]), _label(start)]
-    lines += [instruction_line(inst) for copy in _copies(cfg, loop, by) for inst in copy]
-    lines += [*instruction_lines([f"{last.mnemonic} {start}"]), _label(behind)]
-    edit.insert(cfg.lines[block.end - 1] + 1, lines)
+    first, last = cfg.lines[loop.block.start], cfg.instructions[loop.block.end - 1]
+    other, behind = next(names), next(names)
+    copies = [instruction_line(inst) for copy in _copies(cfg, loop, by) for inst in copy]
+    back = last.operands[0] if not loop.to_zero else other
+    copies += instruction_lines([f"{last.mnemonic} {back}"])
+    leave = instruction_lines([f"s_branch {behind}"])
+    if loop.to_zero:
+        head = [f"s_and_b32 {loop.free}, {loop.counter}, {by * abs(loop.step) - 1:#x}", f"s_cbranch_scc0 {other}"]
+        edit.insert(first, instruction_lines(head))
+        edit.insert(cfg.lines[loop.block.end - 1] + 1, [*leave, _label(other), *copies, _label(behind)])
+        return
+    edit.insert(first, [*_tests(cfg, loop, by, last, other), *copies, *leave, _label(other)])
+    edit.insert(cfg.lines[loop.block.end - 1] + 1, [_label(behind)])
+
+
+def _tests(cfg: Cfg, loop: _Counted, by: int, last: Instruction, rest: str) -> list[Line]:
+    """The tests of all rounds but the last, which go to the loop as it was."""
+    test = cfg.instructions[loop.test]
+    operands = tuple(loop.free if o == loop.counter else o for o in test.operands)
+    ends = "s_cbranch_scc0" if last.desc.name.endswith("scc1") else "s_cbranch_scc1"
+    lines: list[Line] = []
+    for n in range(1, by):
+        lines += instruction_lines([f"s_add_i32 {loop.free}, {loop.counter}, {n * loop.step}"])
+        lines += [instruction_line(dataclasses.replace(test, operands=operands))]
+        lines += instruction_lines([f"{ends} {rest}"])
+    return lines
 
 
 def _copies(cfg: Cfg, loop: _Counted, by: int) -> list[list[Instruction]]:

@@ -28,9 +28,9 @@ does what its dwords do, lowest first. Where operands of float sums and products
 which NaN's payload survives may differ, and the proof says so.
 
 Limits, "unproven" by name: calls and jumps through registers, code addresses, SGPRs that M0 chooses, MODE that depends
-on the way taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter decide, moves of
-code across branches, and arithmetic beyond the rules of `terms` are not found equal; `isa.check.equivalence` knows more
-of polynomials and of loops with constant trips, and less of all else.
+on the way taken, wave64. Tests that were taken out of loops, but those that the low bits of a counter or tests made
+before decide, moves of code across branches, and arithmetic beyond the rules of `terms` are not found equal;
+`isa.check.equivalence` knows more of polynomials and of loops with constant trips, and less of all else.
 """
 
 from __future__ import annotations
@@ -106,12 +106,31 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, 
 
 def _related(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, commute: bool) -> Relation:
     """The relation of two programs; of the reasons why there is none the first."""
+    doubts: set[Node] = set()
+    try:
+        return _found(kernels, flows, commute, False, doubts)
+    except (Unmatched, NoMatch, Beyond):
+        if not doubts:
+            raise
+        try:
+            return _found(kernels, flows, commute, True, doubts)
+        except (Unmatched, NoMatch, Beyond):
+            pass
+        raise
+
+
+def _found(
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], commute: bool, tests_first: bool, doubts: set[Node]
+) -> Relation:
     steps: dict[Node, Step] = {}
     changing: set[Node] = set()
     first: Unmatched | None = None
     for _ in range(MOST_STEPS):
         try:
-            relation = Relation(kernels, flows, commute=commute, steps=steps, changing=changing)
+            relation = Relation(
+                kernels, flows, commute=commute, steps=steps, changing=changing, tests_first=tests_first
+            )
+            relation.doubts = doubts
             relation.solve()
             return relation
         except Again as again:

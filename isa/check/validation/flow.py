@@ -100,6 +100,10 @@ def _stretch(flows: tuple[Cfg, Cfg], node: Node, step: Step) -> Stretch:
             runs[k].append(ends[k][ways[k].pop(0)])
         if known:
             continue
+        jumps = [k for k in (0, 1) if _jumps(flows[k], runs[k][-1])]
+        if len(ends[0]) == len(ends[1]) and len(jumps) == 1 and len(runs[jumps[0]]) <= LONGEST:
+            runs[jumps[0]].append(ends[jumps[0]][0])
+            continue
         if len(ends[0]) == len(ends[1]):
             break
         side = next((k for k in (0, 1) if len(ends[k]) == 1), None)
@@ -116,8 +120,17 @@ def _stretch(flows: tuple[Cfg, Cfg], node: Node, step: Step) -> Stretch:
     return Stretch(blocks, tuple(zip(ends[0], other, strict=True)), opposite)
 
 
+def _jumps(flow: Cfg, block: int) -> bool:
+    """Whether a block does nothing but go elsewhere."""
+    return len(flow.blocks[block].range) == 1 and base_name(_end(flow, block).mnemonic) == "s_branch"
+
+
+def _end(flow: Cfg, block: int) -> Instruction:
+    return flow.instructions[flow.blocks[block].end - 1]
+
+
 def _last(flows: tuple[Cfg, Cfg], runs: list[list[int]]) -> list[Instruction]:
-    return [flow.instructions[flow.blocks[run[-1]].end - 1] for flow, run in zip(flows, runs, strict=True)]
+    return [_end(flow, run[-1]) for flow, run in zip(flows, runs, strict=True)]
 
 
 @dataclass(frozen=True)

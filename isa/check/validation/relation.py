@@ -11,9 +11,10 @@ Of a register of which the code behind computes with one half only, the halves a
 an unknown of each program's own, whatever came.
 
 Where the two programs do not go on alike from a pair, another `Step` may do (`Again`): one that goes on alone over a
-branch whose condition is a number in the state that is there, or one that chooses alone while it touches no memory. A
-step is no more than a guess at which blocks belong together: each run of a pair looks anew whether the conditions are
-what the step takes them for, and that what both have stored by its end is the same.
+branch whose condition is known in the state that is there, or one that chooses alone while it touches no memory; what
+it found holds for what follows, while the other stays and until both have gone on. A step is no more than a guess at
+which blocks belong together: each run of a pair looks anew whether the conditions are what the step takes them for, and
+that what both have stored by its end is the same.
 
 A term that is kept may be of an unknown that another pair owns: it stands for what that unknown was when control last
 came to its owner. So a pair never keeps a term of its own unknowns: what comes back with one is of another round.
@@ -85,22 +86,27 @@ class Side:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What comes to a pair along one edge. empty: a truth value that holds in no lane there."""
+    """What comes to a pair along one edge. empty: a truth value that holds in no lane there; facts: one that holds
+    there, by tests that one program has passed alone."""
 
     state: State
     modes: tuple[FloatMode, FloatMode]
     empty: Term | None = None
+    facts: Term | None = None
 
 
 class Relation:
     """See the module's docstring. synced: positions of fences that were matched. steps: how pairs go on that do not go
-    on alike; changing: pairs at which ways were not known in the end."""
+    on alike; changing: pairs at which ways were not known in the end; tests_first: a test alone goes before a test with
+    much else that has the same condition, for it may be that of another round. doubts: such pairs."""
 
     def __init__(
         self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
         steps: Mapping[Node, Step] = MappingProxyType({}), changing: Collection[Node] = (),
+        tests_first: bool = False,
     ) -> None:  # fmt: skip
-        self.steps, self.changing = steps, changing
+        self.steps, self.changing, self.tests_first = steps, changing, tests_first
+        self.doubts: set[Node] = set()
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
         self.sides = tuple(
@@ -111,6 +117,7 @@ class Relation:
         self.synced: set[tuple[int, int]] = set()
         self.executed = self.loops = 0
         self.stored: set[int] = set()
+        self._facts = self.terms.true
         self._wave = wave_start.of_kernel(kernels[0])
         self._arrivals: dict[Node, dict[Node | None, Arrival]] = {node: {} for node in self.pairs}
         self._heads: dict[Node, State] = {}
@@ -195,7 +202,7 @@ class Relation:
         first = arrivals[0]
         if any(a.modes != first.modes for a in arrivals):
             raise Beyond("MODE depends on the way that control took", span=self._place(node))
-        held = (*first.state, first.empty)
+        held = (*first.state, first.empty, first.facts)
         if old is None and len(arrivals) == 1 and not any(t is not None and node in t.owners for t in held):
             return first
         return _Join(self, node, arrivals, old, head).result(self._numbers(node))
@@ -220,6 +227,7 @@ class Relation:
                 self._arrivals[target].pop(node, None)
 
     def _execute(self, node: Node, arrival: Arrival) -> dict[Node, Arrival]:
+        self._facts = arrival.facts or self.terms.true
         stretch, memory = self.pairs[node], arrival.state[MEMORY]
         assert memory is not None
         for k, (side, blocks) in enumerate(zip(self.sides, stretch.blocks, strict=True)):
@@ -238,6 +246,7 @@ class Relation:
                 raise Unmatched("branch", stretch.unlike.why, *stretch.unlike.places)
             self._compare(first.memory, second.memory)
             condition = self._condition(stretch)
+            self._doubt(node, stretch)
         except Unmatched as error:
             step = self._other_step(node, stretch)
             raise (error if step is None else Again(node, step, error)) from error
@@ -246,8 +255,10 @@ class Relation:
         if condition is None:
             return dict.fromkeys(stretch.successors, found)
         fall, taken = stretch.successors
-        if condition.op == "const":
-            return {(taken if condition.value else fall): found}
+        if stretch.alone is not None:
+            found = replace(found, facts=self._facts)
+        if (known := self._known(condition)) is not None:
+            return {(taken if known else fall): found}
         ways = {fall: found, taken: found}
         if stretch.alone is not None:
             return {fall: self._where(found, self.terms.invert(condition)), taken: self._where(found, condition)}
@@ -279,7 +290,7 @@ class Relation:
     def _goes(self, node: Node, side: Side, block: int, after: int) -> None:
         """That a program goes from one block to the next, by a condition that is known."""
         successors, condition = side.flow.blocks[block].successors, side.engine.condition
-        if len(successors) == 2 and (condition is None or condition.value != successors.index(after)):
+        if len(successors) == 2 and self._known(condition) != successors.index(after):
             last = side.flow.instructions[side.flow.blocks[block].end - 1]
             what = "a branch that the other program has not, of which it is not known where it goes"
             raise Again(node, None, Unmatched("branch", what, (last, show(condition) if condition else ""), None))
@@ -289,23 +300,49 @@ class Relation:
         if stretch.alone is not None:
             return None
         step, engines = self.steps.get(node, Step()), [side.engine for side in self.sides]
-        quiet = [not (engine.memory.events or engine.memory.loads) for engine in engines]
+        quiet = self._quiet(stretch)
         ends = [side.flow.blocks[run[-1]].successors for side, run in zip(self.sides, stretch.blocks, strict=True)]
         able = [k for k in (1, 0) if len(ends[k]) == 2 and engines[k].condition is not None]
         chooses = [k for k in able if quiet[k]] if step == Step() else []
         if len(chooses) == 1 and quiet[0] != quiet[1]:
             return Step(alone=chooses[0])
         for k in sorted(able):
-            condition = engines[k].condition
-            known = condition.value if condition is not None else None
+            known = self._known(engines[k].condition)
             if known is not None and node not in self.changing and len(step.ways[k]) < MOST_WAYS:
                 ways = (*step.ways[k], known)
                 return replace(step, ways=(ways, step.ways[1]) if k == 0 else (step.ways[0], ways))
         return Step(alone=chooses[0]) if chooses else None
 
+    def _quiet(self, stretch: Stretch) -> list[bool]:
+        """Whether each program does no more than test something: scalar code that touches no memory."""
+        return [
+            not (side.engine.memory.events or side.engine.memory.loads)
+            and not any(side.flow.instructions[i].desc.is_vector for b in run for i in side.flow.blocks[b].range)
+            for side, run in zip(self.sides, stretch.blocks, strict=True)
+        ]
+
+    def _doubt(self, node: Node, stretch: Stretch) -> None:
+        """Unmatched where one only tests and the other does more, if tests go first."""
+        if stretch.alone is None and len(stretch.successors) == 2 and node not in self.steps:
+            first, second = self._quiet(stretch)
+            if first != second:
+                self.doubts.add(node)
+                if self.tests_first:
+                    raise Unmatched("branch", "only one of two programs does more than test", None, None)
+
+    def _known(self, condition: Term | None) -> int | None:
+        """Whether a condition holds by what was tested before; None where that does not say."""
+        if condition is None or condition.value is not None:
+            return None if condition is None else condition.value
+        if self.terms.implies(self._facts, condition):
+            return 1
+        return 0 if self.terms.implies(self._facts, self.terms.invert(condition)) else None
+
     def _where(self, found: Arrival, holds: Term) -> Arrival:
         """What comes where a truth value holds: a word of which it says that low bits are 0 is itself without them."""
         terms = self.terms
+        if holds.uniform:
+            found = replace(found, facts=terms.both(self._facts, holds))
         if holds.op != "ite" or holds.args[1] is not terms.true or holds.args[2] is not terms.false:
             return found
         bits = holds.args[0].args[0] if holds.args[0].op == "zero" else None
@@ -401,7 +438,7 @@ class _Join:
         self.terms, self.exists, self.node, self.old = relation.terms, relation.exists, node, old
         self.head = head
         self.rows, self.first = [a.state for a in arrivals], arrivals[0]
-        self.empty = [a.empty for a in arrivals]
+        self.empty, self.facts = [a.empty for a in arrivals], [a.facts for a in arrivals]
         self.nowhere = [self.terms.invert(e) if e is not None else None for e in self.empty]
         self.classes: dict[tuple[Term | None, ...], Term] = {}
         self.only: dict[int, int] = {}
@@ -417,7 +454,10 @@ class _Join:
         empty = self.empty[0] if all(e is self.empty[0] for e in self.empty) else None
         if empty is not None and self.node in empty.owners:
             empty = None
-        return Arrival(found, self.first.modes, empty)
+        facts = self.facts[0] if all(f is self.facts[0] for f in self.facts) else None
+        if facts is not None and self.node in facts.owners:
+            facts = None
+        return Arrival(found, self.first.modes, empty, facts)
 
     def _values(self, at: int) -> tuple[Term, ...]:
         return tuple(row[at] or self._never(at) for row in self.rows)

@@ -1,5 +1,5 @@
 """Translation validation where only one of two programs has a test: loops without the tests that the low bits of their
-counter decide, or that a known number of rounds decides. Right texts are proved, each wrong one is not."""
+counter, a known number of rounds or tests made beforehand decide. Right texts are proved, each wrong one is not."""
 
 from pathlib import Path
 
@@ -74,6 +74,50 @@ def test_fewer_bits_in_the_counter() -> None:
     old, new = (text.replace("s6, -1", "s6, -2") for text in (LOOP, UNROLLED))
     assert proved(old, new.replace("s6, 3", "s6, 7"))
     assert not proved(old, new)
+
+
+UP = "	s_cmp_lt_i32 s6, s7\n"
+LIMITED = LOOP.replace(TEST, UP).replace("s6, -1", "s6, 3")
+AHEAD = f""".Lloop:
+	s_add_i32 s2, s6, 3
+	s_cmp_lt_i32 s2, s7
+	s_cbranch_scc0 .Lrest
+	s_add_i32 s2, s6, 6
+	s_cmp_lt_i32 s2, s7
+	s_cbranch_scc0 .Lrest
+{ROUND * 3}{UP}	s_cbranch_scc1 .Lloop
+	s_branch .Lend
+.Lrest:
+{ROUND}{UP}	s_cbranch_scc1 .Lloop
+.Lend:
+""".replace("s6, -1", "s6, 3")
+NOT_AHEAD = {
+    "a round that was not asked about": ("	s_add_i32 s2, s6, 6", "	s_add_i32 s2, s6, 3"),
+    "a round too many": (".Lrest:\n", ".Lrest:\n" + ROUND.replace("-1", "3")),
+    "another comparison": ("s_cmp_lt_i32 s2", "s_cmp_lt_u32 s2"),
+    "another limit": ("s_cmp_lt_i32 s2, s7", "s_cmp_lt_i32 s2, s5"),
+    "the other way": ("scc0 .Lrest", "scc1 .Lrest"),
+    "back behind a test": (
+        f"{UP}	s_cbranch_scc1 .Lloop\n	s_branch",
+        f"{UP}	s_cbranch_scc1 .Lthree\n	s_branch",
+    ),
+}
+
+
+@pytest.mark.parametrize("begin", ["", "	s_mov_b32 s6, 0\n"])
+def test_tests_that_are_made_beforehand(begin: str) -> None:
+    begin += "	s_load_b32 s7, s[0:1], 0x44\n	s_waitcnt lgkmcnt(0)\n"
+    assert proved(begin + LIMITED, begin + AHEAD)
+
+
+@pytest.mark.parametrize("fault", NOT_AHEAD)
+def test_one_that_was_not_made(fault: str) -> None:
+    begin = "	s_load_b32 s7, s[0:1], 0x44\n	s_load_b32 s5, s[0:1], 0x48\n	s_waitcnt lgkmcnt(0)\n"
+    old = ROUND.replace("-1", "3")
+    text = AHEAD.replace(f"{old * 3}", f".Lthree:\n{old * 3}") if fault == "back behind a test" else AHEAD
+    wrong = text.replace(*NOT_AHEAD[fault])
+    assert wrong != text
+    assert not proved(begin + LIMITED, begin + wrong)
 
 
 @pytest.mark.parametrize(("rounds", "same"), [(5, True), (4, False), (6, False)])

@@ -91,10 +91,20 @@ ROUNDS = """	s_load_b64 s[0:1], s[0:1], 0x0
 	global_store_b32 v0, v4, s[0:1]
 	s_endpgm
 """
+
+
+def upwards(rounds: int) -> str:
+    """The same with a counter that is compared with a register."""
+    ends = ROUNDS.replace("s4, -1", "s4, 2").replace("s_cmp_eq_u32 s4, 0", "s_cmp_ge_i32 s4, s5")
+    begin = f"	s_mov_b32 s4, 0\n	s_movk_i32 s5, {2 * rounds - 1}\n.Lloop:"
+    return ends.replace("	s_or_b32 s4, s4, COUNT\n.Lloop:", begin)
+
+
 CASES = [
     ("widen-loads", LOADS, "ds_load_b64 ds_store_b64 global_load_b64 global_store_b64 scratch_load_b64"),
     *(("unroll{by=4},spread-loads,schedule", ROUNDS.replace("COUNT", str(n)), "s_and_b32") for n in (1, 16, 18)),
     ("unroll{by=8}", ROUNDS.replace("COUNT", "32"), "s_and_b32"),
+    *(("unroll{by=4},spread-loads,schedule", upwards(n), "s_cmp_ge_i32") for n in (1, 4, 9, 24)),
 ]
 
 
