@@ -4,7 +4,8 @@ In: a program, one of its kernels, a clock. Out: `Optimised`: the program with t
 gave. The search is greedy. In each round
 
 1. the best program so far gets other registers, or another shape, by each row of `REGISTERS`;
-2. it is ordered anew by each pass of `hipgemm.by_block.ORDERS`, and each of these by the `_BEST` of them;
+2. it is ordered anew by each pass of `hipgemm.by_block.ORDERS`, and each of these by the `_BEST` of them, those first
+   that are best already: what is cheap is tried before the budget is spent;
 3. in the best of them each block gets the order that suits it (`hipgemm.by_block`), and `rename-banks` follows.
 
 Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
@@ -238,17 +239,20 @@ class _Search:
     def round(self) -> bool:
         """Makes the best of all candidates the best program; False where none gains enough."""
         begin = _Trial("", self.best, self._seconds(self.best))
-        orders = {order: t for order in ORDERS if (t := self._trial(self.best, order))}
-        ranked = sorted(orders, key=lambda order: orders[order].seconds)
-        ranked = [order for order in ranked if order in ranked[:_BEST] or order == "schedule"]
-        shapes, known = [(begin, orders)], {emit(self.best)}
         once = self.clock.rounds and not any(COPIES[0].partition("=")[0] in step.passes for step in self.steps)
         copies = COPIES if once and self._trial(self.best, COPIES[0]) is not None else ()
+        bases, known = [], {emit(self.best)}
         for registers in REGISTERS + copies + (ASSUMING if self.same is not None else ()):
             base = self._trial(self.best, registers)
             if base is not None and (text := emit(base.program)) not in known:
                 known.add(text)
-                shapes.append((base, {o: t for o in ranked if (t := self._trial(base.program, o))}))
+                bases.append(base)
+        orders = {order: t for order in ORDERS if (t := self._trial(self.best, order))}
+        ranked = sorted(orders, key=lambda order: orders[order].seconds)
+        ranked = [order for order in ranked if order in ranked[:_BEST] or order == "schedule"]
+        shapes = [(begin, orders)]
+        for base in sorted(bases, key=lambda t: t.seconds):
+            shapes.append((base, {o: t for o in ranked if (t := self._trial(base.program, o))}))
         trials = [t for base, made in shapes for t in (base, *(_behind(base, t) for t in made.values()))]
         if self.left_to_try > 0:
             trials += self._mixed(
