@@ -1,8 +1,9 @@
 """Work that is dropped when its time is up, wherever it is just then.
 
 `within(seconds)` is a block of code: what runs in it when the time is up is left by an exception that no handler of
-errors catches, and the block ends there. `Deadline.passed` says so. It is the alarm of POSIX: it works in a process's
-main thread, and between two steps of Python: a call into native code ends first. Elsewhere the block runs to its end.
+errors catches, and the block ends there. `Deadline.passed` says so. Seconds are the clock's, or of processor time. It
+is the alarm of POSIX: it works in a process's main thread, and between two steps of Python: a call into native code
+ends first. Elsewhere the block runs to its end.
 
 Only for work without effects: what it was about to do is not done.
 """
@@ -29,7 +30,7 @@ class _TimeUp(BaseException):
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[Deadline]:
+def within(seconds: float, processor: bool = False) -> Iterator[Deadline]:
     deadline, running = Deadline(), True
 
     def ring(_: int, __: FrameType | None) -> None:
@@ -39,14 +40,15 @@ def within(seconds: float) -> Iterator[Deadline]:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield deadline
         return
-    before = signal.signal(signal.SIGALRM, ring)
+    timer, alarm = (signal.ITIMER_PROF, signal.SIGPROF) if processor else (signal.ITIMER_REAL, signal.SIGALRM)
+    before = signal.signal(alarm, ring)
     try:
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
+        signal.setitimer(timer, max(seconds, 0.01))
         yield deadline
         running = False
     except _TimeUp:
         deadline.passed = True
     finally:
         running = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(timer, 0)
+        signal.signal(alarm, before)

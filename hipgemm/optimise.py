@@ -26,6 +26,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.by_block import ORDERS, Mix
@@ -181,14 +182,15 @@ def optimise(
     budget_s: float = 30.0,
     on_step: OnStep | None = None,
     same: Same | None = None,
+    processor: bool = False,
 ) -> Optimised:
-    """The best program found within the budget; the clock is read at the beginning and the end beyond that. IsaError
-    where it does not take the program."""
-    search = _Search(program, name, clock, budget_s, on_step, same)
+    """The best program found within the budget; the clock is read at the beginning and the end beyond that. processor:
+    the budget is of processor time, for studies on a busy machine. IsaError where it does not take the program."""
+    search = _Search(program, name, clock, budget_s, on_step, same, processor)
     while search.left_to_try > 0 and search.round():
         pass
     best, steps, parted = search.best, search.steps, None
-    with within(max(search.left, min(budget_s, _LAST_S))):
+    with search.within(max(search.left, min(budget_s, _LAST_S))):
         parted = _parted(best, name, steps, clock, search.faults)
     if parted is not None:
         best = parted[0]
@@ -196,7 +198,7 @@ def optimise(
     if best is not program and (worse := _more_faults(best, program, name)):
         search.refused[steps[-1].passes] = f"all of it leaves what lint finds: {worse}"
         best, steps = program, steps[:1]
-    return Optimised(best, clock.what, tuple(steps), search.tried, search.refused, time.monotonic() - search.began)
+    return Optimised(best, clock.what, tuple(steps), search.tried, search.refused, search.now() - search.began)
 
 
 @dataclass(frozen=True)
@@ -212,9 +214,12 @@ class _Search:
     """The best program so far, and what is known of others."""
 
     def __init__(
-        self, program: Program, name: str, clock: Clock, budget_s: float, on_step: OnStep | None, same: Same | None
-    ) -> None:
-        self.began, self.budget_s = time.monotonic(), budget_s
+        self, program: Program, name: str, clock: Clock, budget_s: float, on_step: OnStep | None, same: Same | None,
+        processor: bool,
+    ) -> None:  # fmt: skip
+        self.now = time.process_time if processor else time.monotonic
+        self.within = partial(within, processor=processor)
+        self.began, self.budget_s = self.now(), budget_s
         self.best, self.name, self.clock, self.on_step, self.same = program, name, clock, on_step, same
         self.faults = _faults(program, name)
         self.refused: dict[str, str] = {}
@@ -224,7 +229,7 @@ class _Search:
     @property
     def left(self) -> float:
         """Seconds of the budget."""
-        return self.budget_s - (time.monotonic() - self.began)
+        return self.budget_s - (self.now() - self.began)
 
     @property
     def left_to_try(self) -> float:
@@ -285,7 +290,7 @@ class _Search:
             begin = ""
         seconds = orders[begin].seconds if begin else base.seconds
         mix = Mix(base.program, self.name, {order: t.program for order, t in orders.items()}, begin, seconds)
-        with within(self.left_to_try):
+        with self.within(self.left_to_try):
             mix.improve(self._seconds)
         found = []
         for passes in (mix.pipeline, f"{mix.pipeline},rename-banks".lstrip(",")):
@@ -302,7 +307,7 @@ class _Search:
             self.on_step(f"{passes}, {self.tried + 1}. candidate; best so far {gained:+.1%}")
         found = None
         try:
-            with within(self.left_to_try) as deadline:
+            with self.within(self.left_to_try) as deadline:
                 *_, (_, made) = run_pipeline(program, passes, kernel=self.name)
                 found = _Trial(passes, made, self._seconds(made))
         except IsaError as error:
@@ -322,7 +327,7 @@ class _Search:
         """Whether lint finds nothing new in it, and what it assumes is proved."""
         if trial.passes in self.refused:
             return False
-        with within(max(self.left, _LAST_S)) as deadline:
+        with self.within(max(self.left, _LAST_S)) as deadline:
             if worse := sorted(_faults(trial.program, self.name) - self.faults):
                 self.refused[trial.passes] = f"{trial.passes} leaves what lint finds: {worse[0][0]}"
             elif trial.passes.startswith(ASSUMING) and not (self.same and self.same(trial.program)):

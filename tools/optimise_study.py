@@ -151,7 +151,7 @@ def study(case: Case, budget: float) -> Row:
         clock, row["without_launch"] = clock_of(case)
         found = optimise.optimise(
             case.program, case.name, clock, budget,
-            same=lambda made: proving.same(case.program, made, case.kernel, case.name).proved,
+            same=lambda made: proving.same(case.program, made, case.kernel, case.name).proved, processor=True,
         )  # fmt: skip
     except IsaError as error:
         return {**row, "refused": error.message}
@@ -214,7 +214,7 @@ def main() -> None:
     parser.add_argument("files", nargs="+")
     parser.add_argument("--launches", type=Path)
     parser.add_argument("--kernels", type=int, default=100)
-    parser.add_argument("--budget", type=float, default=15.0, help="seconds a kernel")
+    parser.add_argument("--budget", type=float, default=15.0, help="seconds of processor time a kernel")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-o", "--out", type=Path, required=True)
     given = parser.parse_args()

@@ -101,7 +101,7 @@ def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) ->
     found = optimise.optimise(program, "k", optimise.Clock("still", lambda p: 1.0, lambda p: 1.0), budget_s=0.2)
     assert time.monotonic() - began < 2
     assert found.program is program
-    assert found.refused == {optimise.ORDERS[0]: "not done within the budget"}
+    assert found.refused == {optimise.REGISTERS[0]: "not done within the budget"}
     assert "nothing gains" in optimise.table(found, "k")[-1]
 
 
