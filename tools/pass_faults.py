@@ -15,6 +15,7 @@ a run, at a place that chance chooses (`FAULTS`):
     offset       an unrolled load is folded to the next word
     step         a step of an unrolled loop is left out, or done twice
     copy         the same, of four rounds of a loop that counts
+    landing      where loads are under way at barriers, a wait for one access less than is needed, or none
     neighbour    a wide access goes to the next dword
     passed       a load passes a store that it may meet, a fence or a change of EXEC
     changed      a store is late for what it stores, a load fills what is still read
@@ -47,7 +48,16 @@ from isa.asm.program import Instruction, Program
 from isa.check.equivalence import prove
 from isa.check.validation import validate
 from isa.errors import IsaError
-from isa.passes import block_order, neighbours, rename_banks, run_pipeline, unroll, unroll_by, widen_loads
+from isa.passes import (
+    block_order,
+    neighbours,
+    relax_barriers,
+    rename_banks,
+    run_pipeline,
+    unroll,
+    unroll_by,
+    widen_loads,
+)
 from isa.registers import Reg
 from isa.semantics.waits import parse_wait
 
@@ -156,6 +166,7 @@ FAULTS: dict[str, Fault] = {
     "offset": Fault(unroll, "_folded", _offset, ("unroll", "unroll,spread-loads,schedule")),
     "step": Fault(unroll.Unroll, "_steps", _steps, ("unroll",)),
     "copy": Fault(unroll_by, "_copies", _steps, ("unroll{by=4}", "unroll{by=4},schedule")),
+    "landing": Fault(relax_barriers, "wait_instructions", _wait, ("relax-barriers", "relax-barriers,schedule")),
     "neighbour": Fault(widen_loads, "_row", _beside, _WIDE),
     "passed": Fault(neighbours, "may_move", _yes, _WIDE),
     "changed": Fault(widen_loads._Finder, "_still", _yes, _WIDE),
