@@ -152,7 +152,7 @@ def _with_wait(kernel: Kernel, open_at: set[int], done: dict[int, frozenset[tupl
         if touched and any(waits.too_early(cfg, load, i, counter)):
             return True
         inst = cfg.instructions[i]
-        ends = bool(inst.desc.effect) and not (inst.desc.is_branch or inst.desc.is_wait)
+        ends = inst.desc.sched == "message" or (inst.desc.effect and not (inst.desc.is_branch or inst.desc.is_wait))
         if lines[i] not in done or not (ends or dependences.guards_memory(inst)):
             return False
         return (lines[load], counter) not in done[lines[i]] and not (lines[i] in open_at and _may_stay(cfg, load))
