@@ -245,10 +245,11 @@ class _Search:
         """Makes the best of all candidates the best program; False where none gains enough."""
         begin = _Trial("", self.best, self._seconds(self.best))
         once = self.clock.rounds and not any(COPIES[0].partition("=")[0] in step.passes for step in self.steps)
-        copies = COPIES if once and self._trial(self.best, COPIES[0]) is not None else ()
         bases, known = [], {emit(self.best)}
-        for registers in REGISTERS + copies + (ASSUMING if self.same is not None else ()):
+        for registers in REGISTERS + (ASSUMING if self.same is not None else ()) + (COPIES if once else ()):
             base = self._trial(self.best, registers)
+            if base is None and registers == COPIES[0]:
+                break
             if base is not None and (text := emit(base.program)) not in known:
                 known.add(text)
                 bases.append(base)
