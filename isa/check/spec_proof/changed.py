@@ -148,16 +148,16 @@ def _loading(inst: Instruction, masks: list[Names]) -> Callable[[Waves, tuple[St
     half = matrix_units.half_load(inst.mnemonic)
 
     def run(w: Waves, steps: tuple[Step, ...]) -> None:
-        here = w.s[EXEC][:, w.at].copy()
+        here, before = w.s[EXEC][:, w.at].copy(), w.v[target.index][:, w.at].copy()
         for mask in (masks[0], here):
             w.put_scalar(EXEC, mask)
             steps[0](w)
         w.put_scalar(EXEC, np.stack((masks[0][0] ^ here[0], np.zeros_like(here[0]))))
+        after = w.v[target.index][:, w.at].copy()
         for i in range(target.count):
-            before = w.v[target.index + i][:, w.at].copy()
             w.forget(target.index + i)
-            if half:  # the other half is as it was
-                w.put(target.index + i, narrow.half_unknown(before, high=half[0]))
+        if half:  # the other half is as it was
+            w.put(target.index, narrow.either_half(before, after, high=half[0]))
         w.put_scalar(EXEC, here)
 
     return run

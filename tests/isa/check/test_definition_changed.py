@@ -23,11 +23,15 @@ NAMES = {
 
 
 def verdict(kind: str, pattern: str, new: str | None, number: int = 0) -> str:
-    """Of the kernel with unknown in place of what differs where an instruction is changed, at some sizes and edges."""
+    """pattern: of the instruction, perhaps `after` a label.
+
+    Of the kernel with unknown in place of what differs where an instruction is changed, at some sizes and edges."""
     name = NAMES[kind]
     kernel, program = rung(name), parse(emit(generate(parameters_of(name), name)))
     flow = cfg.of_kernel(program.kernel(name))
-    place = [i for i, inst in enumerate(flow.instructions) if re.fullmatch(pattern, str(inst))][number]
+    text, _, label = pattern.partition(" after ")
+    start = flow.labels[f".L{name}{label}"] if label else 0
+    place = [i for i, inst in enumerate(flow.instructions) if i >= start and re.fullmatch(text, str(inst))][number]
     changed = None if new is None else parse(f"k:\n\t{new}\n").lines[1].instruction
     far = [launch for launch in proving.edges(kernel) if launch.k][::7]
     try:
@@ -52,11 +56,11 @@ def test_what_is_multiplied_by_an_integer_beta_of_0_is_not_used() -> None:
     [
         ("f16", r"s_mov_b32 exec_lo, vcc_lo", "s_mov_b32 exec_lo, 1", 0),  # fewer lanes than load what is used
         ("f16", r"s_mov_b32 exec_lo, vcc_lo", None, 0),  # more, before the matrix
-        ("f16", r"v_mov_b32_e32 v\d+, 0", None, 0),  # steps of k that the first K block lacks
+        ("f16", r"v_mov_b32_e32 v\d+, 0 after _part", None, 0),  # steps of k that the first K block lacks
         ("f16", r"v_and_b32_e32 v\d+, 15, v0", None, 0),  # an LDS address
         ("f16", r"v_mul_f32_e32 v\d+, s15, v\d+", "v_mul_f32_e32 v0, s15, v1", 0),  # another register
         ("f16", r"s_mul_i32 s17, s15, 64", None, 0),  # neither a VGPR nor a mask
-        ("i8", r"v_mov_b32_e32 v\d+, 0", None, 0),
+        ("i8", r"v_mov_b32_e32 v\d+, 0 after _part", None, 0),
     ],
 )
 def test_what_is_used_is_not_taken_for_unused(kind: str, pattern: str, new: str | None, number: int) -> None:
