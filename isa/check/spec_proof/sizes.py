@@ -106,7 +106,8 @@ def edges(p: Tiling, pieces: Pieces | None = None) -> tuple[SymbolicLaunch, ...]
     lower = [(i, p.columns) for i in range(1, p.rows)]
     right = [(p.rows, j) for j in range(1, p.columns + 1)]
     some = p.factor != "f32"
-    steps = [p.depth + 1 + i % p.depth if some else 2 * p.depth + 1 for i in range(len(corners))]
+    pack = PACK.get(p.factor, 1)
+    steps = [p.depth + pack * (1 + i % (p.depth // pack)) if some else 2 * p.depth + 1 for i in range(len(corners))]
     found = [_dealt(p, pieces, m, n, k, "any") for (m, n), k in zip(corners, steps, strict=True)]
     return (*found, *(_dealt(p, pieces, m, n, 0, "0") for m, n in (*lower, *right)))
 

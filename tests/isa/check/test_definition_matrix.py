@@ -30,6 +30,8 @@ VARIANTS = {
     "two buffers": dataclasses.replace(SMALL, stages=2),
     "i8 tn": dataclasses.replace(BYTES, trans_a=True),
     "i8 nt": dataclasses.replace(BYTES, trans_b=True),
+    "i4 nt": dataclasses.replace(BYTES, trans_b=True, factor="i4"),
+    "i4 tn": dataclasses.replace(BYTES, trans_a=True, depth=128, factor="i4"),
 }
 
 
@@ -59,6 +61,10 @@ def test_edges_and_every_k(name: str) -> None:
     p = VARIANTS[name]
     proof = proving.generated(rung(name_of(p)), parse(text(p)))
     assert proof.proved, str(proof)
+    if p.pack > 1:  # not every K
+        assert f"K is {p.depth + 2} to {2 * p.depth} by 2 and 0" in proof.statement
+        assert "4 tiles of launches up to" in proof.statement
+        return
     assert f"for every K from 1 to {p.largest[2]} at M x N of 65 x 67, 64 x 64, 63 x 64 and in " in str(proof)
     assert "1 to 64 rows and 1 to 64 columns" in proof.statement
 
@@ -96,6 +102,11 @@ FAULTS = {
     "a barrier less": ("nt", r"\ts_barrier\n", "", 0),
     "unsigned bytes": ("i8 nt", r" neg_lo:\[1,1,0\]", "", 0),
     "even and odd bytes": ("i8 tn", r"v_lshl_or_b32 (v\d+), (v\d+), 8, (v\d+)", r"v_lshl_or_b32 \1, \2, 16, \3", 0),
+    "a half of another step": ("i8 tn", r"global_load_d16_hi_b16", "global_load_d16_b16", 4),
+    "even bytes twice": ("i8 tn", r"s_mov_b32 s36, 0x7050301", "s_mov_b32 s36, 0x6040200", 0),
+    "i4 without a sign": ("i4 nt", r" neg_lo:\[1,1,0\]", "", 5),
+    "pairs taken for steps": ("i4 nt", r"s_lshr_b32 s14, s14, 1\n", "s_mov_b32 s14, s14\n", 0),
+    "a half of pairs twice": ("i4 tn", r"(v_wmma\S+ \S+ v\[)35:36\]", r"\g<1>33:34]", 0),
     "a group of another size": ("tn in groups", r"s_lshr_b32 s28, s28, 1\n", "s_lshr_b32 s28, s28, 2\n", 0),
     "beta is not looked at": ("nn", r"s_cmp_lg_u32 s30, 0", "s_cmp_lg_u32 s31, 0", 0),
 }
