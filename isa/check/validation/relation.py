@@ -504,7 +504,7 @@ class _Join:
         terms, live = self.terms, self.terms.const(bits, 32)
         before = terms.bit_and(before, live) if before is not None else None
         found = self._meet(at, part, tuple(terms.bit_and(v, live) for v in values), before, bits)
-        return terms.bit_or(found, terms.unknown(("unused", _name(at)), 32, uniform=False, ones=~bits))
+        return terms.bit_or(found, terms.unknown((f"unused {~bits:#x}", _name(at)), 32, uniform=False, ones=~bits))
 
     def _gone(self, at: int, values: tuple[Term, ...], mask: Term, lanes: tuple[Term, ...]) -> Term | None:
         """A mask that is what has left EXEC of what it was on the first way."""

@@ -440,6 +440,8 @@ class Terms:
             return self._keep(a.args[0], bits & a.args[1].args[0])
         if a.op == "or":
             return self.bit_or(self._keep(a.args[0], bits), self._keep(a.args[1], bits))
+        if a.op == "select" and "or" in (a.args[1].op, a.args[2].op):
+            return self.select(a.args[0], self._keep(a.args[1], bits), self._keep(a.args[2], bits))
         return self.make("and", a.width, a, self.const(bits, a.width), ones=kept)
 
     def bit_or(self, a: Term, b: Term) -> Term:

@@ -409,7 +409,8 @@ def cases(marked: Instrumented, per: int = 26, only: str = "") -> Iterator[Case]
         for a, b in pick.sample(list(itertools.product(words, words)), per) if wanted(name) else ():
             yield f"{name}({a}, {b})", getattr(t, name)(a, b), lambda m, a=a, b=b, f=means: f(m.of(a), m.of(b))
     for w in WIDTHS if wanted("bit_and") else ():
-        for a in every[w]:
+        ored = next(a for a in every[w] if a.op == "or")
+        for a in [*every[w], t.select(every[1][4], ored, every[w][0]), t.select(every[1][5], every[w][2], ored)]:
             k = t.const(0x5C, w)
             yield f"bit_and({a}, {k})", t.bit_and(a, k), lambda m, a=a, k=k: m.of(a) & m.of(k)
     yield from unary("bit_not", WIDTHS, t.bit_not, lambda a: ~a)

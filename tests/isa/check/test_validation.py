@@ -466,3 +466,13 @@ def test_of_a_register_one_half_may_be_live(edits: tuple[str, ...], proved: bool
     for pair, expected in ((texts, proved), (whole, not edits)):
         proof = validate(*(parse(text, "k.s").kernel() for text in pair))
         assert proof.proved == expected, str(proof)
+
+
+def test_a_byte_is_stored_of_the_half_that_is_live() -> None:
+    """Where some lanes are off, too, in which the other half differs."""
+    text = HALF.replace("v4.h", "v4.l").replace("\ts_cmp", "\tv_cmpx_lt_u32_e32 5, v0\n\ts_cmp")
+    text = text.replace("\tv_cvt_f32_f16_e32 v5, v4.l\n\tglobal_store_b32 v1, v5", "\tglobal_store_b8 v1, v4")
+    other = text.replace("v_mov_b32_e32 v4, 0", "v_mov_b32_e32 v4, 0x10000")
+    wrong = other.replace("v4.l, v3.l", "v4.l, v3.h")
+    proofs = [validate(parse(text, "k.s").kernel(), parse(new, "k.s").kernel()) for new in (other, wrong)]
+    assert [proof.proved for proof in proofs] == [True, False], str(proofs[0])
