@@ -15,7 +15,7 @@ optimizing compiler"; Pnueli, Siegel, Singerman 1998):
   number, part of each float function. What exchanges lanes is a function of whole vectors and of EXEC.
 - `terms`: equal values are one object, by a few rules (sums, addresses, masks, selections).
 - `memory`: stores and fences as terms, equal where only the order of accesses that cannot meet differs.
-- `relation`: a state for each pair, the lattice of partitions of registers of both programs by equal value: the
+- `relation`, `join`: a state for each pair, the lattice of partitions of registers of both programs by equal value: the
   transfer function is one run of a pair, the meet splits what does not come with equal terms on all ways.
 - At the end of each pair both programs must have stored the same at the same place under the same lanes, passed the
   same fences in the same order, and go the same way on the same condition; the second loads nothing that the first does
