@@ -33,7 +33,9 @@ def proof_of(name: str, changed: str, size: tuple[int, int, int] = (128, 256, 24
     return proving.generated(rung(name), parse(changed, "compiled.s"), proving.launches_at(rung(name), *size, 1))
 
 
-@pytest.mark.parametrize("name", ["kernel5", "kernel8", pytest.param("kernel3", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["kernel5", *(pytest.param(f"kernel{i}", marks=pytest.mark.slow) for i in (3, 4, 6, 7, 8))]
+)
 def test_what_was_compiled_computes_the_product(name: str) -> None:
     proof = proof_of(name, text(name))
     assert proof.proved, str(proof)

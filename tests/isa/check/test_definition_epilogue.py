@@ -57,9 +57,8 @@ def test_it_is_proved(name: str) -> None:
         assert what in proof.statement
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == "bf16 all" else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VARIANTS)
 def test_every_k(name: str) -> None:
     kernel = rung(name_of(parameters(name)))
     proof = prove(parse(text(name)), "gemm", proving.launches(kernel)[:1], whole=False, every=proving.every(kernel))
