@@ -1,5 +1,5 @@
 """Products for which there is no generated kernel: float64, complex, int8, and vectors of any type, by blas_plain.hip,
-one work-item an element: right, and not meant to be fast.
+one work-item an element; and triangular systems, one work-item a column: right, and not meant to be fast.
 
 A matrix is where it lies and how far apart its rows and its columns are, so vectors are matrices, too.
 """
@@ -65,6 +65,21 @@ def product(
     grid = (-(-m * n // BLOCK), 1, 1)
     kernel = rt.functions[_loaded(rt, f"product_{type_.name}")]
     submit(rt, stream, "product", lambda: modules.launch_checked(rt, kernel, grid, (BLOCK, 1, 1), 0, kernarg))
+
+
+def solve(
+    rt: Runtime, stream: int, type_: Type, sizes: tuple[int, int], a: Matrix, x: Matrix, alpha: bytes, *,
+    upper: bool, unit: bool,
+) -> None:  # fmt: skip
+    """X = alpha inverse(A) X, of n x columns, where it is the stream's turn. A is triangular; unit: its diagonal is 1,
+    whatever is stored."""
+    if not all(sizes):
+        return
+    kernarg = struct.pack("<2qQqqqQqq2q", *sizes, a.address, a.row, a.column, a.conjugated, x.address, x.row, x.column,
+                          upper, unit)  # fmt: skip
+    grid = (-(-sizes[1] // BLOCK), 1, 1)
+    kernel = rt.functions[_loaded(rt, f"solve_{type_.name}")]
+    submit(rt, stream, "solve", lambda: modules.launch_checked(rt, kernel, grid, (BLOCK, 1, 1), 0, kernarg + alpha))
 
 
 def _loaded(rt: Runtime, name: str) -> int:

@@ -8,7 +8,7 @@ import pytest
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 START = """
-import ctypes, numpy as np
+import ctypes, itertools, numpy as np
 from hipgemm import simulated_hip
 said = []
 rt = simulated_hip.install(say=said.append)
@@ -145,6 +145,24 @@ for letter, dtype in (("D", np.float64), ("C", np.complex64), ("Z", np.complex12
             I(b.shape[1]), number(beta, dtype), at(c), I(m))
         assert status == 0
         assert np.allclose(c.T, want, **near)
+    for side, uplo, op, diag in itertools.product((141, 142), (121, 122), (N, T, C), (131, 132)):
+        m, n = 6, 9
+        size = m if side == 141 else n
+        a, b = random(size, size + 1, dtype=dtype), random(n, m + 2, dtype=dtype)
+        a[:, :size] += 4 * np.eye(size)
+        there, stored = a.T[:size].copy(), a.T[:size]
+        stored[np.tril_indices(size, -1) if uplo == 121 else np.triu_indices(size, 1)] = np.nan
+        there = np.triu(there) if uplo == 121 else np.tril(there)
+        if diag == 132:
+            np.fill_diagonal(there, 1)
+            stored[np.diag_indices(size)] = np.nan
+        turned = {N: there, T: there.T, C: there.conj().T}[op]
+        right = 2 * b.T[:m]
+        want = np.linalg.solve(turned, right) if side == 141 else np.linalg.solve(turned.T, right.T).T
+        assert getattr(blas, f"hipblas{letter}trsm")(
+            handle, I(side), I(uplo), I(op), I(diag), I(m), I(n), number(2, dtype), at(a), I(size + 1), at(b),
+            I(m + 2)) == 0
+        assert np.allclose(b.T[:m], want, rtol=1e-4 if letter == "C" else 1e-11, atol=1e-5)
     a, x, y = random(6, 8, dtype=dtype), random(20, dtype=dtype), random(8, dtype=dtype)
     want = 2 * (a.T @ x[:11:2][::-1]) + y
     assert getattr(blas, f"hipblas{letter}gemv")(handle, I(N), I(8), I(6), number(2, dtype), at(a), I(8), at(x), I(-2),
@@ -166,6 +184,16 @@ for letter, dtype in (("D", np.float64), ("C", np.complex64), ("Z", np.complex12
     name = {"D": "D", "C": "Sc", "Z": "Dz"}[letter]
     assert getattr(blas, f"hipblas{name}nrm2")(handle, I(20), at(x), I(1), at(norm)) == 0
     assert np.allclose(norm[0], np.linalg.norm(x), **near)
+
+systems = [on_card(np.tril(rng.standard_normal((4, 4))).astype(np.float32) + 3 * np.eye(4, dtype="f")) for _ in "ab"]
+results = [on_card(rng.standard_normal((5, 4)).astype(np.float32)) for _ in "ab"]
+want = [np.linalg.solve(a.T, b.T) for a, b in zip(systems, results)]
+lists = [on_card(np.array([x.ctypes.data for x in each], np.uint64)) for each in (systems, results)]
+assert blas.hipblasStrsmBatched(handle, I(141), I(121), I(N), I(131), I(4), I(5), number(1, np.float32), at(lists[0]),
+                                I(4), at(lists[1]), I(4), I(2)) == 0
+assert all(np.allclose(b.T, w, rtol=1e-4, atol=1e-5) for b, w in zip(results, want))
+assert blas.hipblasStrsm(handle, I(1), I(121), I(N), I(131), I(4), I(5), number(1, np.float32), at(systems[0]), I(4),
+                         at(results[0]), I(4)) == 10
 
 a, b = (on_card(rng.integers(-128, 128, s).astype(np.int8)) for s in ((9, 12), (5, 12)))
 c = on_card(np.zeros((5, 9), np.int32))

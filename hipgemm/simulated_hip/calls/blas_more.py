@@ -1,5 +1,6 @@
-"""hipBLAS for float64 and complex matrices, and of vectors what is a product: gemv, ger, dot, axpy, scal, nrm2; and so
-much of hipBLASLt as makes one product of int8 matrices. All by a plain kernel (hipgemm.simulated_hip.blas_plain).
+"""hipBLAS for float64 and complex matrices, and of vectors what is a product: gemv, ger, dot, axpy, scal, nrm2;
+triangular systems (trsm); and so much of hipBLASLt as makes one product of int8 matrices. All by plain kernels
+(hipgemm.simulated_hip.blas_plain).
 
 Where a result goes to (dot, nrm2) is written at once, whichever side it belongs to.
 
@@ -34,6 +35,7 @@ from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import Runtime
 from isa.errors import IsaError
 
+UPPER, LOWER, NON_UNIT, UNIT, LEFT, RIGHT = 121, 122, 131, 132, 141, 142
 REAL_OF = {"C": "Sc", "Z": "Dz"}
 """BLAS's letters for what gives a real number of complex ones."""
 
@@ -76,15 +78,55 @@ def _gemms(letter: str, type_: Type) -> None:
         rt: Runtime, handle: Pointer, op_a: Int, op_b: Int, m: Int, n: Int, k: Int, alpha: Pointer, a: Pointer,
         lda: Int, b: Pointer, ldb: Int, beta: Pointer, c: Pointer, ldc: Int, count: Int,
     ) -> None:  # fmt: skip
-        for array in (a, b, c):
-            reachable(rt, array, 8 * count, on_device=False)
-        each = list(zip(*((ctypes.c_uint64 * count).from_address(x) for x in (a, b, c)), strict=True))
+        each = list(zip(*(_pointers(rt, array, count) for array in (a, b, c)), strict=True))
         plain_product(rt, handle, type_, (op_a, op_b), (m, n, k), alpha, beta, (lda, ldb, ldc), each)
 
     if letter != "S":
         _declared(f"hipblas{letter}gemm", gemm)
         _declared(f"hipblas{letter}gemmStridedBatched", strided)
     _declared(f"hipblas{letter}gemmBatched", batched)
+
+
+def _systems(letter: str, type_: Type) -> None:
+    def solved(
+        rt: Runtime, handle: int, how: tuple[int, int, int, int], m: int, n: int, alpha: int, leading: tuple[int, int],
+        each: list[tuple[int, int]],
+    ) -> None:  # fmt: skip
+        side, uplo, op, diag = how
+        if side not in (LEFT, RIGHT) or uplo not in (UPPER, LOWER) or diag not in (NON_UNIT, UNIT):
+            raise BlasError(Blas.INVALID_ENUM)
+        stream, factor, size = blas_handle(rt, handle).stream, scalar_bytes(alpha, type_), m if side == LEFT else n
+        for a, b in each:
+            left, to = (
+                plain_operand(rt, type_, *shape)
+                for shape in ((op, a, size, size, leading[0]), (NONE, b, m, n, leading[1]))
+            )
+            upper = (uplo == UPPER) == (op == NONE)
+            if side == RIGHT:  # X op(A) = B, transposed
+                left, to, upper = _row(left, left.conjugated), _row(to), not upper
+            sizes = (size, n if side == LEFT else m)
+            blas_plain.solve(rt, stream, type_, sizes, left, to, factor, upper=upper, unit=diag == UNIT)
+
+    def solve(
+        rt: Runtime, handle: Pointer, side: Int, uplo: Int, op: Int, diag: Int, m: Int, n: Int, alpha: Pointer,
+        a: Pointer, lda: Int, b: Pointer, ldb: Int,
+    ) -> None:  # fmt: skip
+        solved(rt, handle, (side, uplo, op, diag), m, n, alpha, (lda, ldb), [(a, b)])
+
+    def batched(
+        rt: Runtime, handle: Pointer, side: Int, uplo: Int, op: Int, diag: Int, m: Int, n: Int, alpha: Pointer,
+        a: Pointer, lda: Int, b: Pointer, ldb: Int, count: Int,
+    ) -> None:  # fmt: skip
+        each = list(zip(*(_pointers(rt, array, count) for array in (a, b)), strict=True))
+        solved(rt, handle, (side, uplo, op, diag), m, n, alpha, (lda, ldb), each)
+
+    _declared(f"hipblas{letter}trsm", solve)
+    _declared(f"hipblas{letter}trsmBatched", batched)
+
+
+def _pointers(rt: Runtime, array: int, count: int) -> list[int]:
+    reachable(rt, array, 8 * count, on_device=False)
+    return list((ctypes.c_uint64 * count).from_address(array))
 
 
 def _vectors(letter: str, type_: Type) -> None:
@@ -181,6 +223,7 @@ def _counted(vector: tuple[int, int], n: int) -> tuple[int, int, int]:
 
 for _letter, _type in TYPES.items():
     _gemms(_letter, _type)
+    _systems(_letter, _type)
     _vectors(_letter, _type)
 
 
