@@ -40,7 +40,7 @@ from isa.asm.program import Instruction, Kernel
 from isa.check.equivalence import Difference, Proof, ProofPlace, settings
 from isa.check.validation.flow import Node, NoMatch, Step
 from isa.check.validation.landed import missing
-from isa.check.validation.relation import Again, Beyond, Relation, Unmatched
+from isa.check.validation.relation import Again, Beyond, Relation, Unmatched, has_halves
 from isa.check.validation.terms import TooLarge
 
 MOST_STEPS = 80
@@ -110,26 +110,28 @@ def _related(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, 
     try:
         return _found(kernels, flows, commute, False, doubts)
     except (Unmatched, NoMatch, Beyond):
-        if not doubts:
-            raise
-        try:
-            return _found(kernels, flows, commute, True, doubts)
-        except (Unmatched, NoMatch, Beyond):
-            pass
+        others = [(True, False)] if doubts else []
+        for tests_first, by_halves in [*others, (False, True)] if any(map(has_halves, flows)) else others:
+            try:
+                return _found(kernels, flows, commute, tests_first, doubts, by_halves)
+            except (Unmatched, NoMatch, Beyond):
+                pass
         raise
 
 
 def _found(
-    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], commute: bool, tests_first: bool, doubts: set[Node]
-) -> Relation:
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], commute: bool, tests_first: bool,
+    doubts: set[Node], by_halves: bool = False,
+) -> Relation:  # fmt: skip
     steps: dict[Node, Step] = {}
     changing: set[Node] = set()
     first: Unmatched | None = None
     for _ in range(MOST_STEPS):
         try:
             relation = Relation(
-                kernels, flows, commute=commute, steps=steps, changing=changing, tests_first=tests_first
-            )
+                kernels, flows, commute=commute, steps=steps, changing=changing, tests_first=tests_first,
+                by_halves=by_halves,
+            )  # fmt: skip
             relation.doubts = doubts
             relation.solve()
             return relation

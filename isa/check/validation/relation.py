@@ -7,8 +7,8 @@ cycle is run, and what comes back splits what it does not find equal, until noth
 Alpern, Wegman and Zadeck 1988 number values; the order is Bourdoncle's). Inner cycles are found anew in each round of
 the outer one, and begin with the splits that they ended with.
 
-Of a register of which the code behind computes with one half only, the halves are met by themselves: the other one is
-an unknown of each program's own, whatever came.
+With `by_halves`, which is tried where nothing else was found, of a register of which the code behind computes with one
+half only that half is met by itself: the other one is an unknown of each program's own, whatever came.
 
 Where the two programs do not go on alike from a pair, another `Step` may do (`Again`): one that goes on alone over a
 branch whose condition is known in the state that is there, or one that chooses alone while it touches no memory; what
@@ -89,14 +89,14 @@ class Relation:
     def __init__(
         self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
         steps: Mapping[Node, Step] = MappingProxyType({}), changing: Collection[Node] = (),
-        tests_first: bool = False,
+        tests_first: bool = False, by_halves: bool = False,
     ) -> None:  # fmt: skip
         self.steps, self.changing, self.tests_first = steps, changing, tests_first
         self.doubts: set[Node] = set()
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
         self.sides = tuple(
-            _side(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr")))
+            _side(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr")), by_halves)
             for k, (kernel, flow) in enumerate(zip(kernels, flows, strict=True))
         )
         self.pairs: dict[Node, Stretch] = stretches(*flows, steps)
@@ -377,8 +377,8 @@ class Relation:
         self.stored |= {e.position for e in first.events if not e.fence}
 
 
-def _side(kernel: Kernel, flow: Cfg, engine: Engine) -> Side:
-    return Side(flow, engine, _live(flow), _halves(flow), FloatMode.of_kernel(kernel))
+def _side(kernel: Kernel, flow: Cfg, engine: Engine, by_halves: bool) -> Side:
+    return Side(flow, engine, _live(flow), _halves(flow) if by_halves else {}, FloatMode.of_kernel(kernel))
 
 
 def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | None]:
@@ -398,13 +398,14 @@ def _live(flow: Cfg) -> dict[int, int]:
     return {block.index: before[block.start] | 1 << EXEC_AT for block in flow.blocks}
 
 
+def has_halves(flow: Cfg) -> bool:
+    """Whether something names half a VGPR."""
+    named = any(".l" in str(inst) or ".h" in str(inst) for inst in flow.instructions)
+    return named or any(halves.filled(inst) != halves.BOTH for inst in flow.instructions)
+
+
 def _halves(flow: Cfg) -> dict[int, tuple[int, int]]:
-    """Block -> registers of which only the low half is live, and only the high one; none where nothing has halves."""
-    if all(
-        halves.filled(inst) == halves.BOTH and ".l" not in str(inst) and ".h" not in str(inst)
-        for inst in flow.instructions
-    ):
-        return {}
+    """Block -> registers of which only the low half is live, and only the high one."""
     low, high = (liveness.analyse(flow, half=half).before for half in (halves.LOW, halves.HIGH))
     return {b.index: (low[b.start] & ~high[b.start], high[b.start] & ~low[b.start]) for b in flow.blocks}
 
