@@ -247,7 +247,8 @@ class Shadow(ctypes.Structure):
         # What is in flight: rings by streams.
         ("first", _U32 * (3 * RING)),  # registers that it fills
         ("count", _U32 * (3 * RING)),
-        ("filled", _U32 * (3 * RING)),  # lanes
+        ("asked", _U32 * (3 * RING)),  # lanes that were on
+        ("filled", _U32 * (3 * RING)),  # of these those that get something
         ("site", _U32 * (3 * RING)),
         ("tails", _U32 * (3 * RING)),  # of these registers, how many at the end it does not fill
         ("writes", _U32 * (3 * RING)),  # 1: changes memory

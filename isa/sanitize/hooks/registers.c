@@ -3,7 +3,8 @@
  * A load puts an entry into its stream (VMEM, LDS, SMEM; FLAT into two) and takes its registers' readiness away; a wait
  * retires entries and gives it back. Loads of VMEM complete in order, and so do those of LDS; of SMEM nothing is sure
  * before lgkmcnt(0) (`isa.analysis.waits` has the sources). So vmcnt(n) retires all VMEM entries but the last n,
- * lgkmcnt(n) all LDS entries but the last n, and SMEM's if n is 0. */
+ * lgkmcnt(n) all LDS entries but the last n, and SMEM's if n is 0. Several may fill one register, each in other lanes: a
+ * lane is in flight until the last of them that fills it has been retired. */
 
 static void make_ready(struct shadow *v, u64 unit, u64 lanes)
 {
@@ -11,6 +12,22 @@ static void make_ready(struct shadow *v, u64 unit, u64 lanes)
     v->ready[unit] = now;
     if (now == ALL_LANES)
         v->full[unit >> 6] |= BIT(unit & 63);
+}
+
+/* The youngest load in flight that fills a register in some of these lanes. */
+static u64 filler(struct shadow *v, u64 unit, u64 lanes)
+{
+    u64 number = 0, site = v->load[unit] & 0xFFFF;
+    for (u64 stream = 0; stream < 3; stream++) {
+        for (u64 i = v->done[stream]; i < v->issued[stream]; i++) {
+            u64 slot = stream * RING + i % RING;
+            if (v->entry[slot] > number && unit - v->first[slot] < v->count[slot] && v->asked[slot] & lanes) {
+                number = v->entry[slot];
+                site = v->site[slot];
+            }
+        }
+    }
+    return site;
 }
 
 /* The slow way: some register of a segment is not ready in all lanes. */
@@ -29,7 +46,7 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
         if (entry & WRITES) {
             if (v->pending[unit] & lanes) {
                 report(c, WRITE_IN_FLIGHT, segment, w->index, v->pending[unit] & lanes, unit, 0,
-                       v->load[unit] & 0xFFFF);
+                       filler(v, unit, lanes));
                 v->pending[unit] = 0;
                 v->latest[unit] = 0;
                 if (v->late)
@@ -56,7 +73,7 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
             if (missing) {
                 if (missing & v->pending[unit]) {
                     missing &= v->pending[unit];
-                    report(c, READ_IN_FLIGHT, segment, w->index, missing, unit, 0, v->load[unit] & 0xFFFF);
+                    report(c, READ_IN_FLIGHT, segment, w->index, missing, unit, 0, filler(v, unit, missing));
                     make_ready(v, unit, lanes); /* what follows from it is not told again */
                     if (v->late)
                         postpone(w, v, unit);
@@ -67,6 +84,20 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
             }
         }
     }
+}
+
+/* Lanes of a register that loads in flight will fill which were issued after this entry. */
+static u64 filled_later(struct shadow *v, u64 unit, u64 number)
+{
+    u64 lanes = 0;
+    for (u64 stream = 0; stream < 3; stream++) {
+        for (u64 i = v->done[stream]; i < v->issued[stream]; i++) {
+            u64 slot = stream * RING + i % RING;
+            if (v->entry[slot] > number && unit - v->first[slot] < v->count[slot])
+                lanes |= v->asked[slot];
+        }
+    }
+    return lanes;
 }
 
 /* The oldest entry of a stream has completed. */
@@ -81,12 +112,14 @@ static void retire(struct wave *w, struct shadow *v, u64 stream)
     u64 first = v->first[slot];
     u64 holds = first + v->count[slot] - v->tails[slot];
     for (u64 unit = first; unit < first + v->count[slot]; unit++) {
-        if (v->latest[unit] == v->entry[slot]) {
-            v->pending[unit] = 0;
+        u64 lanes = v->asked[slot] & v->pending[unit];
+        if (v->latest[unit] == v->entry[slot])
             v->latest[unit] = 0;
-            if (unit < holds)
-                make_ready(v, unit, v->filled[slot]);
-        }
+        else if (lanes)
+            lanes &= ~filled_later(v, unit, v->entry[slot]);
+        v->pending[unit] &= ~lanes;
+        if (unit < holds)
+            make_ready(v, unit, lanes & v->filled[slot]);
     }
 }
 
@@ -98,6 +131,7 @@ static void push(struct wave *w, struct shadow *v, u64 stream, u64 first, u64 co
     u64 slot = stream * RING + v->issued[stream]++ % RING;
     v->first[slot] = first;
     v->count[slot] = count;
+    v->asked[slot] = lanes;
     v->filled[slot] = lanes;
     v->site[slot] = site;
     v->writes[slot] = writes;
