@@ -2,9 +2,10 @@
 
 Terms that are not the same object may still be equal, where the algebra of `Terms` is not clever enough. Before two of
 them are called different they are evaluated with random unknowns that keep to the facts of the launch: integer
-functions as what they are, all else as random functions of their arguments. Equal in all trials means that nothing is
-claimed. Nor is anything where one of them counts with a loop's state (`isa.check.equivalence.induction`) that the other
-has not: a number for which no form was found may still be the other's.
+functions as what they are, loads as what the work-item's own stores left there, all else as random functions of their
+arguments. Equal in all trials means that nothing is claimed. Nor is anything where one of them counts with a loop's
+state (`isa.check.equivalence.induction`) that the other has not: a number for which no form was found may still be
+the other's.
 """
 
 from __future__ import annotations
@@ -167,13 +168,25 @@ class Trial:
         function = FUNCTIONS.get(t.op)
         if function is not None:
             return function(*(memo[x] if isinstance(x, Term) else x for x in t.args)) & mask
-        return self._random_function(t) & mask
+        return (self._loaded(t) if t.op == "load" else self._random_function(t.op, t.args)) & mask
 
-    def _random_function(self, t: Term) -> int:
-        args = [self._flat(x) for x in t.args]
-        if t.op in ("fma", "fmul"):
+    def _loaded(self, t: Term) -> int:
+        """What the work-item stored there itself, else what was there before its stores."""
+        space, version, where = t.args
+        if version.op == "own":
+            before, stored = version.args
+            met = [(a, value) for a, value in stored if abs(self.memo[a] - self.memo[where]) < 4]
+            if not met:
+                return self._random_function("load", (space, before, where))
+            if len(met) == 1 and self.memo[met[0][0]] == self.memo[where]:
+                return self.memo[met[0][1]]
+        return self._random_function("load", t.args)
+
+    def _random_function(self, op: str, given: Sequence[Any]) -> int:
+        args = [self._flat(x) for x in given]
+        if op in ("fma", "fmul"):
             args[:2] = sorted(args[:2])
-        text = f"{self.seed} {t.op} {args}"
+        text = f"{self.seed} {op} {args}"
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
     def _flat(self, x: Any) -> str:
