@@ -236,7 +236,7 @@ EXAMPLES = {
     "HIP-Basic/runtime_compilation": r"results: \[ 7.1, 14.2, 21.3, 28.4, 35.5, 42.6, 49.7, 56.8, 63.9, 71 \]",
     "HIP-Basic/saxpy": SAXPY,
     "HIP-Basic/streams": r"streams completed!",
-    "HIP-Basic/texture_management": VALIDATED,
+    "HIP-Basic/texture_management": r"Texture functions are not supported on device 0",
 }  # fmt: skip
 DEVICE_LIBRARIES = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
 

@@ -65,8 +65,9 @@ PROPERTIES: dict[str, Any] = {
     "clockInstructionRate": 100_000,
 }
 
-# hipDeviceAttribute_t (hip_runtime_api.h) -> the property that answers it; a dimension is (property, index).
-ATTRIBUTES: dict[int, str | tuple[str, int]] = {
+# hipDeviceAttribute_t (hip_runtime_api.h) -> the property that answers it (of a dimension with an index), or the answer.
+ATTRIBUTES: dict[int, str | tuple[str, int] | int] = {
+    0: 0,  # ECC
     2: "asyncEngineCount",
     3: "canMapHostMemory",
     4: "canUseHostPointerForRegisteredMem",
@@ -122,9 +123,12 @@ ATTRIBUTES: dict[int, str | tuple[str, int]] = {
     87: "warpSize",
     88: "memoryPoolsSupported",
     90: "hostRegisterSupported",
+    10000: "clockInstructionRate",
     10002: "maxSharedMemoryPerMultiProcessor",
     10011: "isLargeBar",
     10012: "asicRevision",
+    10013: 1,  # hipStreamWaitValue32
+    10014: 0,  # images
     10015: "multiProcessorCount",
     10017: "clockInstructionRate",
 }
@@ -292,7 +296,10 @@ def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int
         raise HipError(ErrorCode.InvalidValue)
     source = ATTRIBUTES[attribute]
     properties = _properties(rt)
-    value = properties.get(source, 0) if isinstance(source, str) else properties[source[0]][source[1]]
+    if isinstance(source, tuple):
+        value = properties[source[0]][source[1]]
+    else:
+        value = source if isinstance(source, int) else properties.get(source, 0)
     store(out, ctypes.c_int, min(value, 0x7FFFFFFF))
 
 
