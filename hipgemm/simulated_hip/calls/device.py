@@ -65,7 +65,7 @@ PROPERTIES: dict[str, Any] = {
     "clockInstructionRate": 100_000,
 }
 
-# hipDeviceAttribute_t (hip_runtime_api.h) -> the property that answers it (of a dimension with an index), or the answer.
+# hipDeviceAttribute_t (hip_runtime_api.h) -> the property that answers it, of a dimension with an index; or the answer.
 ATTRIBUTES: dict[int, str | tuple[str, int] | int] = {
     0: 0,  # ECC
     2: "asyncEngineCount",
