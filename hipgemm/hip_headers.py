@@ -52,7 +52,13 @@ def compile_kernel(tools: Toolchain, source: Path, out: Path, *, arch: str, cu_m
     for headers in choices(tools, arch):
         try:
             said = headers.tools.compile(
-                source, out, arch=arch, cu_mode=cu_mode, include=headers.include, flags=[*headers.flags, *flags]
+                source,
+                out,
+                arch=arch,
+                cu_mode=cu_mode,
+                include=headers.include,
+                flags=[*headers.flags, *flags],
+                rocm=headers.include is None,
             )
         except ToolError as error:
             errors.append(error)

@@ -108,11 +108,12 @@ class Toolchain:
         include: Path | None = None,
         flags: Sequence[str] = ("-O3",),
         keep: bool = True,
+        rocm: bool = False,
     ) -> str:
         """HIP C++ `source` to assembly `out`; the compiler's temps stay beside `out`, if wanted. Returns what
         it said (warnings).
 
-        include: the folder that holds hip/hip_runtime.h; hipcc uses ROCm's own instead, as a clang does without one.
+        include: the folder that holds hip/hip_runtime.h; hipcc uses ROCm's own instead, as a clang does with `rocm`.
         """
         mode = "-mcumode" if cu_mode else "-mno-cumode"
         target = [f"--offload-arch={check_arch(arch)}", mode, *flags]
@@ -140,7 +141,8 @@ class Toolchain:
             shutil.copyfile(temps[0], out)
             return said
         kept = ["-save-temps=obj"] if keep else []
-        command = [*self.compiler, *_freestanding(include), *target, *kept, "-S", str(source), "-o", str(out)]
+        how = _DEVICE if rocm else _freestanding(include)
+        command = [*self.compiler, *how, *target, *kept, "-S", str(source), "-o", str(out)]
         return _run(command, f"compile {source.name}", cwd=out.parent)
 
     def assemble(self, source: Path, out: Path, *, arch: str, name: str | None = None) -> str:
@@ -199,7 +201,7 @@ class Toolchain:
 
 def _freestanding(include: Path | None) -> list[str]:
     """HIP C++ for the device alone; include: the folder of a hip/hip_runtime.h that needs no ROCm."""
-    return [*FREESTANDING, f"-I{include.resolve()}"] if include else [*_DEVICE]
+    return [*FREESTANDING, f"-I{include.resolve()}"] if include else [*FREESTANDING]
 
 
 def _environment() -> dict[str, str]:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm.build import INCLUDE, Linked
+from hipgemm.build import Linked
 from hipgemm.device import Device
 from hipgemm.gemm_launch import gemm
+from hipgemm.hip_headers import INCLUDE
 from hipgemm.kernels import LADDER
 from hipgemm.measure import measure_launch
 from hipgemm.problem import Problem
