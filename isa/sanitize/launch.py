@@ -25,6 +25,7 @@ from isa.sanitize.state import (
     APART,
     DOUBTS,
     GLOBAL_RACES,
+    HALVES_SHIFT,
     KEPT_WORDS,
     LDS_RACES,
     NO_WAVE,
@@ -45,6 +46,7 @@ from isa.sanitize.state import (
 )  # fmt: skip
 from isa.sanitize.translate import SanitizedTranslator
 from isa.sanitize.windows import WIDEST, WIDEST_GLOBAL
+from isa.semantics import halves
 from isa.semantics.branches import branch_address
 from isa.sim import arguments
 from isa.sim.cfg import sees_flags
@@ -311,6 +313,7 @@ class SanitizedLaunch(SimulatedLaunch):
                 inst = first(
                     self.sanitized.instructions, site, register,
                     writes=event is Event.WRITE_IN_FLIGHT, moves=event is not Event.UNINITIALISED,
+                    parts=address >> HALVES_SHIFT & halves.BOTH,
                 )  # fmt: skip
             earlier = access(other_site) if event is not Event.UNINITIALISED else None
             address = 0

@@ -8,6 +8,9 @@ instruction touches a register that a load of the same segment fills. EXEC chang
 Not asked for are registers that an instruction only keeps a part of: a 16-bit result leaves the other half of its
 register alone, DPP leaves lanes alone, and compilers let both hold anything.
 
+Of a VGPR that is named as `v3.l` or `v3.h`, or that an access of 16 bits touches, the entry says which half: the other
+one may be in flight (`isa.semantics.halves`). Whether anybody wrote it is known of whole registers only.
+
 Nor is it a fault to move what nobody wrote: a function saves registers of its caller that hold nothing, and a select
 may leave its other source alone. So a store to scratch asks for nothing, and of these the result holds something where
 the source does:
@@ -35,12 +38,14 @@ from isa.sanitize.state import (
     ALSO,
     ANY_LANE,
     EVERY_LANE,
+    HALVES_SHIFT,
     LANE_SHIFT,
     MAY_BE_EMPTY,
     SOURCE_SHIFT,
     UNIT_MASK,
     WRITES,
 )
+from isa.semantics import halves
 from isa.semantics.describe import IMPLICIT, Description, Role, replaces
 from isa.semantics.halves import LOW_FREE_OF_HIGH, unread_high
 from isa.semantics.waits import parse_wait
@@ -75,13 +80,15 @@ class Segment:
 
 
 def first(
-    instructions: Sequence[Instruction], number: int, unit: int, *, writes: bool, moves: bool = True
+    instructions: Sequence[Instruction], number: int, unit: int, *, writes: bool, moves: bool = True, parts: int = 0
 ) -> Instruction:
     """The first instruction of a segment that reads (writes) a register. number: the segment's, in the code; moves:
-    whether one counts that lets it be empty."""
+    whether one counts that lets it be empty; parts: of which halves, 0 for any."""
     for inst in instructions[number:]:
         for entry in _entries(inst):
-            if entry & UNIT_MASK == unit and bool(entry & WRITES) == writes and (moves or not entry & MAY_BE_EMPTY):
+            these = entry >> HALVES_SHIFT & halves.BOTH
+            same = entry & UNIT_MASK == unit and (not parts or not these or bool(these & parts))
+            if same and bool(entry & WRITES) == writes and (moves or not entry & MAY_BE_EMPTY):
                 return inst
     return instructions[number]
 
@@ -111,7 +118,8 @@ def segments_of(blocks: Sequence[Block], numbers: Mapping[int, int]) -> dict[int
                     if entry >> SOURCE_SHIFT or written.get(unit) != entry:
                         entries.append(entry)
                         asked.pop(unit, None)
-                    written[unit] = entry
+                    if not entry >> HALVES_SHIFT & halves.BOTH:  # what is written in part is asked for
+                        written[unit] = entry
             if entries:
                 address = run[0].address
                 assert address is not None
@@ -199,16 +207,19 @@ def _entries(inst: Instruction) -> Iterator[int]:
                 continue
             may_be_empty = MAY_BE_EMPTY if masks or (moved is not None and number in _SOURCES[entry.name]) else 0
             one_lane = lane if reg.is_vgpr else 0
+            narrow = reg.is_vgpr and (reg.half or half.desc.access is not None)
             for place, unit in enumerate(reg.units()):
                 bit = regset.bit(unit)
                 if bit in _EXEC:
                     continue
+                touched = halves.touched(half, unit) if narrow else (0, 0)
+                parts = [part % halves.BOTH << HALVES_SHIFT for part in touched]
                 if role.read and not (role.written and (entry.keeps_rest or replaces(half))):
                     empty = MAY_BE_EMPTY if bit == source else may_be_empty
                     empty |= saves if role.kind == "v" else 0
-                    yield bit | (0 if lane else across) | empty | one_lane
+                    yield bit | (0 if lane else across) | empty | one_lane | parts[0]
                 if role.written and not inst.counters:
-                    write = bit | WRITES | (EVERY_LANE if entry.ignores_exec else 0) | lane
+                    write = bit | WRITES | (EVERY_LANE if entry.ignores_exec else 0) | lane | parts[1]
                     if moved:
                         yield from _moves(write, [s[place] for s in moved])
                     else:

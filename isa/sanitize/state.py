@@ -31,6 +31,8 @@ ANY_LANE = 1 << 10  # a read that may be of another lane
 MAY_BE_EMPTY = 1 << 11  # a read that only keeps a value somewhere else
 EVERY_LANE = 1 << 12  # EXEC does not matter
 ALSO = 1 << 13  # a write with a source: ready there, too, and as it was elsewhere
+HALVES_SHIFT = 14  # which halves of a VGPR are touched, as `isa.semantics.halves` has them; 0: both
+BOTH_HALVES = 3
 SOURCE_SHIFT = 16  # a write that is ready only where the register (its number + 1) in these 9 bits is
 SOURCE_MASK = 0x1FF
 LANE_SHIFT = 25  # the one lane of a VGPR that is touched, + 1, in 6 bits
@@ -252,6 +254,7 @@ class Shadow(ctypes.Structure):
         ("site", _U32 * (3 * RING)),
         ("tails", _U32 * (3 * RING)),  # of these registers, how many at the end it does not fill
         ("writes", _U32 * (3 * RING)),  # 1: changes memory
+        ("halves", _U32 * (3 * RING)),  # that it fills, of each register
         ("kept", _U32 * (3 * RING)),  # where in `late` it keeps what its registers held
         ("swapped", _U32 * (3 * RING)),  # by places in `late`: registers that hold what was kept
         ("late", _U32S),  # u32[3 * RING][KEPT_WORDS]; 0 where loads are done when they are issued

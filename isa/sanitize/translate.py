@@ -38,6 +38,7 @@ from isa.sanitize.state import (
 )  # fmt: skip
 from isa.sanitize.stores import Kept, kept, overlaps
 from isa.sanitize.windows import Checks, Planned, planned_space
+from isa.semantics import halves
 from isa.semantics.describe import Access
 from isa.semantics.engine import Request
 from isa.semantics.waits import parse_wait
@@ -228,6 +229,7 @@ class SanitizedTranslator(Translator):
             return  # nothing waits for it but vscnt
         first, count = (regset.bit(reg.sub(0)), reg.count) if reg is not None else (0, 0)
         site, writes = self._sites.get(inst.address, 0), int(access is not None and access.kind != "load")
+        writes |= halves.filled(inst) << 1
         what = (streams, first, count, self._exec(self.writer.scalar), site, writes)
         self._tell_registers(lambda region: self._call(region, "issue", "%w.int", "%c.int", *what))
 

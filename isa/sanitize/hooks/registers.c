@@ -4,7 +4,8 @@
  * retires entries and gives it back. Loads of VMEM complete in order, and so do those of LDS; of SMEM nothing is sure
  * before lgkmcnt(0) (`isa.analysis.waits` has the sources). So vmcnt(n) retires all VMEM entries but the last n,
  * lgkmcnt(n) all LDS entries but the last n, and SMEM's if n is 0. Several may fill one register, each in other lanes: a
- * lane is in flight until the last of them that fills it has been retired. */
+ * lane is in flight until the last of them that fills it has been retired. Of 16 bits a load fills one half, and the
+ * other one may be used meanwhile (`isa.semantics.halves`). */
 
 static void make_ready(struct shadow *v, u64 unit, u64 lanes)
 {
@@ -12,6 +13,20 @@ static void make_ready(struct shadow *v, u64 unit, u64 lanes)
     v->ready[unit] = now;
     if (now == ALL_LANES)
         v->full[unit >> 6] |= BIT(unit & 63);
+}
+
+/* Lanes in which loads in flight fill some of these halves of a register. */
+static u64 in_flight(struct shadow *v, u64 unit, u64 halves)
+{
+    u64 lanes = 0;
+    for (u64 stream = 0; stream < 3; stream++) {
+        for (u64 i = v->done[stream]; i < v->issued[stream]; i++) {
+            u64 slot = stream * RING + i % RING;
+            if (unit - v->first[slot] < v->count[slot] && v->halves[slot] & halves)
+                lanes |= v->asked[slot];
+        }
+    }
+    return lanes;
 }
 
 /* The youngest load in flight that fills a register in some of these lanes. */
@@ -39,14 +54,21 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
         u64 unit = entry & UNIT_MASK;
         u64 lanes = exec;
         u64 lane = entry >> LANE_SHIFT;
+        u64 halves = (entry >> HALVES_SHIFT) & BOTH_HALVES;
         if (unit >= 256 || (entry & EVERY_LANE && !lane))
             lanes = ALL_LANES;
         else if (lane)
             lanes = BIT(lane - 1);
         if (entry & WRITES) {
-            if (v->pending[unit] & lanes) {
-                report(c, WRITE_IN_FLIGHT, segment, w->index, v->pending[unit] & lanes, unit, 0,
-                       filler(v, unit, lanes));
+            u64 early = v->pending[unit] & lanes;
+            if (early && halves) {
+                u64 other = early & ~in_flight(v, unit, halves);
+                early &= ~other;
+                lanes &= ~other; /* ready when the other half is */
+            }
+            if (early) {
+                report(c, WRITE_IN_FLIGHT, segment, w->index, early, unit | halves << HALVES_SHIFT, 0,
+                       filler(v, unit, early));
                 v->pending[unit] = 0;
                 v->latest[unit] = 0;
                 if (v->late)
@@ -70,10 +92,15 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
             u64 missing = lanes & ~v->ready[unit];
             if (entry & ANY_LANE && v->ready[unit])
                 missing &= v->pending[unit];
+            u64 early = missing & v->pending[unit];
+            if (early && halves) {
+                early &= in_flight(v, unit, halves);
+                missing &= early | ~v->pending[unit];
+            }
             if (missing) {
-                if (missing & v->pending[unit]) {
-                    missing &= v->pending[unit];
-                    report(c, READ_IN_FLIGHT, segment, w->index, missing, unit, 0, filler(v, unit, missing));
+                if (early) {
+                    report(c, READ_IN_FLIGHT, segment, w->index, early, unit | halves << HALVES_SHIFT, 0,
+                           filler(v, unit, early));
                     make_ready(v, unit, lanes); /* what follows from it is not told again */
                     if (v->late)
                         postpone(w, v, unit);
@@ -134,7 +161,8 @@ static void push(struct wave *w, struct shadow *v, u64 stream, u64 first, u64 co
     v->asked[slot] = lanes;
     v->filled[slot] = lanes;
     v->site[slot] = site;
-    v->writes[slot] = writes;
+    v->writes[slot] = writes & 1;
+    v->halves[slot] = writes >> 1;
     v->partner[slot] = partner;
     v->kept[slot] = kept;
     v->entry[slot] = v->number;
@@ -150,7 +178,8 @@ static void push(struct wave *w, struct shadow *v, u64 stream, u64 first, u64 co
     }
 }
 
-/* A memory instruction that fills `count` registers. streams: bits. */
+/* A memory instruction that fills `count` registers. streams: bits; writes: 1 if it changes memory, the halves of a
+ * register that it fills << 1. */
 EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first, u64 count, u64 exec, u64 site,
                        u64 writes)
 {
@@ -164,7 +193,9 @@ EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first
     u64 overtaken = 0;
     for (u64 unit = first; unit < first + count; unit++) {
         u64 before = v->pending[unit];
-        if (before & lanes && (v->load[unit] >> 16 != stream || stream == SMEM)) {
+        u64 halves = writes >> 1;
+        u64 met = halves == BOTH_HALVES ? before : before & in_flight(v, unit, halves);
+        if (met & lanes && (v->load[unit] >> 16 != stream || stream == SMEM)) {
             report(c, WRITE_IN_FLIGHT, site, w->index, before & lanes, unit | WRITES, 0, v->load[unit] & 0xFFFF);
             overtaken = 1;
         }
