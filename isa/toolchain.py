@@ -45,6 +45,9 @@ _DEVICE = ("-x", "hip", "--cuda-device-only", "-nogpulib", _CODE_OBJECT, _NO_CUI
 FREESTANDING = (*_DEVICE, "-nogpuinc")
 """A compiler's options for HIP C++ for the device alone, without ROCm."""
 
+DEVICE_LIBRARIES = "apt install rocm-device-libs, or pip install triton"
+"""How AMD's device libraries come without a ROCm."""
+
 
 class ToolchainMissing(IsaError):
     """No compiler for gfx11 was found."""
@@ -184,10 +187,9 @@ class Toolchain:
         try:
             return _run([*self.linker, "-shared", *map(str, objects), "-o", str(out)], f"link {out.name}")
         except ToolError as e:
-            if not re.search(r"undefined \w+ symbol: __oc[mk]l_|undefined symbol: __oc[mk]l_", e.message):
+            if not re.search(r"undefined (\w+ )?symbol: __oc[mk]l_", e.message):
                 raise
-            hint = "AMD's device libraries define that: apt install rocm-device-libs, or pip install triton"
-            raise ToolError(e.message, hint=hint) from e
+            raise ToolError(e.message, hint=f"AMD's device libraries define that: {DEVICE_LIBRARIES}") from e
 
     def code_object(self, text: str, *, arch: str = "gfx1100", name: str = "kernel.s") -> bytes:
         """Assembly as text to a linked code object; no file stays. name: what messages call the text."""

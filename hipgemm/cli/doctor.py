@@ -53,9 +53,10 @@ def command(hipcc: Path | None, as_json: bool) -> None:
 def _libraries() -> Fact:
     """Where sinf and its like come from, without a ROCm."""
     from hipgemm import device_libraries
+    from isa.toolchain import DEVICE_LIBRARIES
 
     found = device_libraries.folder()
-    hint = "only for mathematics in HIP source: apt install rocm-device-libs, or pip install triton"
+    hint = f"only for mathematics in HIP source: {DEVICE_LIBRARIES}"
     return Fact("device libraries", found is not None, str(found or "not found"), hint)
 
 

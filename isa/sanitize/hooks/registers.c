@@ -15,14 +15,14 @@ static void make_ready(struct shadow *v, u64 unit, u64 lanes)
         v->full[unit >> 6] |= BIT(unit & 63);
 }
 
-/* Lanes in which loads in flight fill some of these halves of a register. */
-static u64 in_flight(struct shadow *v, u64 unit, u64 halves)
+/* Lanes in which loads in flight that were issued after this number fill some of these halves of a register. */
+static u64 in_flight(struct shadow *v, u64 unit, u64 halves, u64 after)
 {
     u64 lanes = 0;
     for (u64 stream = 0; stream < 3; stream++) {
         for (u64 i = v->done[stream]; i < v->issued[stream]; i++) {
             u64 slot = stream * RING + i % RING;
-            if (unit - v->first[slot] < v->count[slot] && v->halves[slot] & halves)
+            if (fills(v, slot, unit) && v->entry[slot] > after && v->halves[slot] & halves)
                 lanes |= v->asked[slot];
         }
     }
@@ -36,7 +36,7 @@ static u64 filler(struct shadow *v, u64 unit, u64 lanes)
     for (u64 stream = 0; stream < 3; stream++) {
         for (u64 i = v->done[stream]; i < v->issued[stream]; i++) {
             u64 slot = stream * RING + i % RING;
-            if (v->entry[slot] > number && unit - v->first[slot] < v->count[slot] && v->asked[slot] & lanes) {
+            if (fills(v, slot, unit) && v->entry[slot] > number && v->asked[slot] & lanes) {
                 number = v->entry[slot];
                 site = v->site[slot];
             }
@@ -62,7 +62,7 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
         if (entry & WRITES) {
             u64 early = v->pending[unit] & lanes;
             if (early && halves) {
-                u64 other = early & ~in_flight(v, unit, halves);
+                u64 other = early & ~in_flight(v, unit, halves, 0);
                 early &= ~other;
                 lanes &= ~other; /* ready when the other half is */
             }
@@ -94,7 +94,7 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
                 missing &= v->pending[unit];
             u64 early = missing & v->pending[unit];
             if (early && halves) {
-                early &= in_flight(v, unit, halves);
+                early &= in_flight(v, unit, halves, 0);
                 missing &= early | ~v->pending[unit];
             }
             if (missing) {
@@ -113,20 +113,6 @@ EXPORT void hook_touch(struct wave *w, struct context *c, const u32 *table, u64 
     }
 }
 
-/* Lanes of a register that loads in flight will fill which were issued after this entry. */
-static u64 filled_later(struct shadow *v, u64 unit, u64 number)
-{
-    u64 lanes = 0;
-    for (u64 stream = 0; stream < 3; stream++) {
-        for (u64 i = v->done[stream]; i < v->issued[stream]; i++) {
-            u64 slot = stream * RING + i % RING;
-            if (v->entry[slot] > number && unit - v->first[slot] < v->count[slot])
-                lanes |= v->asked[slot];
-        }
-    }
-    return lanes;
-}
-
 /* The oldest entry of a stream has completed. */
 static void retire(struct wave *w, struct shadow *v, u64 stream)
 {
@@ -143,7 +129,7 @@ static void retire(struct wave *w, struct shadow *v, u64 stream)
         if (v->latest[unit] == v->entry[slot])
             v->latest[unit] = 0;
         else if (lanes)
-            lanes &= ~filled_later(v, unit, v->entry[slot]);
+            lanes &= ~in_flight(v, unit, BOTH_HALVES, v->entry[slot]);
         v->pending[unit] &= ~lanes;
         if (unit < holds)
             make_ready(v, unit, lanes & v->filled[slot]);
@@ -194,7 +180,7 @@ EXPORT void hook_issue(struct wave *w, struct context *c, u64 streams, u64 first
     for (u64 unit = first; unit < first + count; unit++) {
         u64 before = v->pending[unit];
         u64 halves = writes >> 1;
-        u64 met = halves == BOTH_HALVES ? before : before & in_flight(v, unit, halves);
+        u64 met = halves == BOTH_HALVES ? before : before & in_flight(v, unit, halves, 0);
         if (met & lanes && (v->load[unit] >> 16 != stream || stream == SMEM)) {
             report(c, WRITE_IN_FLIGHT, site, w->index, before & lanes, unit | WRITES, 0, v->load[unit] & 0xFFFF);
             overtaken = 1;
