@@ -17,8 +17,11 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from hipgemm.kernels import rung
 from hipgemm.tuning.shapes import Shape
 from isa.analysis.resources import occupancy
 from isa.errors import IsaError
@@ -48,6 +51,12 @@ class Candidate:
 
     kernel: str
     bound: Bound
+
+
+def candidates(names: Sequence[str], bound_of: Callable[[Any], Bound | None]) -> list[Candidate]:
+    """Kernels by their names, without those that have no bound. bound_of: of parameters, of whichever kind."""
+    found = ((name, bound_of(rung(name).parameters)) for name in dict.fromkeys(names))
+    return [Candidate(name, b) for name, b in found if b is not None]
 
 
 def bound(p: Parameters, vgprs: int, shape: Shape, on: Card, clock_mhz: float) -> Bound | None:

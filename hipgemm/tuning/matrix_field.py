@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from hipgemm.kernels import rung
-from hipgemm.tuning.bounds import Bound, Candidate, resident
+from hipgemm.tuning.bounds import Bound, Candidate, candidates, resident
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialTarget
 from hipgemm.tuning.trial_order import Lesson
@@ -62,12 +61,11 @@ class MatrixField:
 
     def named(self, names: Sequence[str]) -> list[Candidate]:
         """Those that can be timed here."""
-        all_ = [(name, rung(name).parameters) for name in dict.fromkeys(names)]
-        return [
-            Candidate(name, b)
-            for name, p in all_
-            if isinstance(p, MatrixParameters) and (b := self._bound(p, MatrixRegisters.of(p).count)) is not None
-        ]
+
+        def bound_of(p: object) -> Bound | None:
+            return self._bound(p, MatrixRegisters.of(p).count) if isinstance(p, MatrixParameters) else None
+
+        return candidates(names, bound_of)
 
     def lesson(self, times: Mapping[str, float]) -> Lesson:
         """The best of them alone: the order is not learnt."""

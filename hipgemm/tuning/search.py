@@ -96,12 +96,7 @@ class Field:
 
     def named(self, kernels: Sequence[str]) -> list[Candidate]:
         """Those that can be timed here."""
-        all_ = [(kernel, rung(kernel).parameters) for kernel in dict.fromkeys(kernels)]
-        return [
-            Candidate(kernel, b)
-            for kernel, p in all_
-            if isinstance(p, Parameters) and (b := self._exact(p)) is not None
-        ]
+        return bounds.candidates(kernels, lambda p: self._exact(p) if isinstance(p, Parameters) else None)
 
     def lesson(self, times: Mapping[str, float]) -> Lesson:
         """For the shapes that are searched after this one."""
