@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hipgemm.kernel_object import FLAGS, Kernel
-from hipgemm.kernels import LADDER, known, rung
+from hipgemm.kernels import NAMED, known, rung
 from isa import cache
 from isa.errors import IsaError, meant
 from isa.mangling import meant_by, one_of, which
@@ -115,7 +115,7 @@ def _read(what: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if what == "-" else Path(what).read_bytes()
     except OSError as error:
-        hint = meant(what, LADDER, f"the ladder's kernels are {', '.join(LADDER)}")
+        hint = meant(what, NAMED, f"the ladder's kernels are {', '.join(NAMED)}")
         raise IsaError(f"{what}: {error.strerror}", expected=TAKEN, hint=hint) from error
     except ValueError as error:  # a null byte
         raise IsaError(f"{what!r} is no name of a file", expected=TAKEN) from error

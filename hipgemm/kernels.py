@@ -244,6 +244,9 @@ MATRIX: dict[str, Rung] = {
 }
 """The ladder's kernels on the matrix units: A and B of 16 bits, C and sums f32; or of 8 bits, and i32."""
 
+NAMED = LADDER | MATRIX
+"""Every kernel that has a name of its own."""
+
 STRIDED_COPY = Kernel("strided_copy", "copy with padding", "strided_copy.hip", "strided_copy", False)
 """No kernel of the ladder: what `hipgemm.sgemm` brings matrices into shape with."""
 
@@ -259,7 +262,7 @@ def gemm_kernarg(
 
 def known(name: str) -> bool:
     """Whether `rung` is the one to ask for it: a rung of the ladder, or meant to be a generated kernel."""
-    return name in LADDER or name in MATRIX or names.is_name(name)
+    return name in NAMED or names.is_name(name)
 
 
 def rung(name: str) -> Rung:
@@ -267,9 +270,8 @@ def rung(name: str) -> Rung:
     names there are, or ParameterError with what a generated kernel may be."""
     if names.is_name(name):
         return _generated(name, "generated", names.parameters_of(name))
-    there = LADDER | MATRIX
-    if name not in there:
+    if name not in NAMED:
         raise UnknownKernel(
-            f"there is no kernel {name!r}", expected=", ".join(there), hint=meant(name, there, "hipgemm list")
+            f"there is no kernel {name!r}", expected=", ".join(NAMED), hint=meant(name, NAMED, "hipgemm list")
         )
-    return there[name]
+    return NAMED[name]

@@ -42,12 +42,12 @@ def command(
     """
     from hipgemm.build import build
     from hipgemm.cli import inputs
-    from hipgemm.kernels import LADDER
+    from hipgemm.kernels import LADDER, NAMED
     from isa.passes import parse_pipeline
 
     names = tuple(LADDER) if everything else what
     if not names:
-        raise click.UsageError(f"name a kernel ({', '.join(LADDER)}) or a file, or say --all")
+        raise click.UsageError(f"name a kernel ({', '.join(NAMED)}) or a file, or say --all")
 
     def line(stage: Stage, before: Shape | None) -> None:
         click.echo("  " + stage.line(before), err=print_after is not None)  # stdout is for the assembly then

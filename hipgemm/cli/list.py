@@ -13,7 +13,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool) -> None:
     """Show the kernels: what each is, how it is built, which sizes it takes, and what was published of it."""
-    from hipgemm.kernels import LADDER, MATRIX, Rung
+    from hipgemm.kernels import LADDER, MATRIX, NAMED, Rung
 
     def facts(row: Rung) -> dict[str, Any]:
         found = {**dataclasses.asdict(row), "mode": row.mode, "types": str(row.types)}
@@ -32,7 +32,7 @@ def command(as_json: bool) -> None:
         table.add_column(name)
     for name in ("published ms", "GFLOP/s"):
         table.add_column(name, justify="right")
-    for row in (*LADDER.values(), *MATRIX.values()):
+    for row in NAMED.values():
         sizes = "any" if row.tile == (1, 1, 1) else ", ".join(map(str, row.tile))
         passes = row.pipeline.replace(",", ", ")
         published = (f"{row.published.time_ms:.4f}", f"{row.published.gflops:.0f}") if row.published else ("–", "–")

@@ -23,9 +23,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel_names(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     """How a shell goes on with KERNEL|FILE."""
-    from hipgemm.kernels import LADDER
+    from hipgemm.kernels import NAMED
 
-    return [*(CompletionItem(name) for name in LADDER if name.startswith(begun)), CompletionItem(begun, type="file")]
+    return [*(CompletionItem(name) for name in NAMED if name.startswith(begun)), CompletionItem(begun, type="file")]
 
 
 def pass_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
