@@ -132,7 +132,7 @@ def expected(path: Path, array: Array) -> np.ndarray:
     if wanted.size != np.prod(array.shape, dtype=np.int64) or wanted.dtype.itemsize != np.dtype(array.dtype).itemsize:
         shapes = [f"{dtype[1:]} {' x '.join(map(str, shape))}" for dtype, shape in (
             (array.dtype, array.shape), (wanted.dtype.str, wanted.shape))]  # fmt: skip
-        raise BadLaunch(f"{path} does not fit the argument {array.name}", expected=shapes[0], got=shapes[1])
+        raise BadLaunch(f"{path} does not fit {array.name}", expected=shapes[0], got=shapes[1])
     return wanted.reshape(array.shape)
 
 

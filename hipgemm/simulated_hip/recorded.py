@@ -5,8 +5,8 @@
     DIR/data/*.npy        what buffers held, each content once, by its hash
 
 A pointer that leads into an allocation becomes an array from the lowest address that an argument has in it, to its end;
-others into the same one are `inside:` it. Where all that a buffer holds looks like floats it is kept as such, else as
-bytes. A launch that failed is kept without what it left.
+others into the same one are `inside:` it. Where all that a buffer holds before and after looks like floats it is kept
+as such, else as bytes. A launch that failed is kept without what it left.
 
 Limits: memory that no argument points to is not kept: pointers inside of structures and of buffers, variables of the
 module. An array's place in a page is lost where the allocation begins before it.
@@ -30,8 +30,6 @@ from isa.object.code_object import CodeObject
 from isa.sim.card import CompiledKernel, Module
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from isa.object.code_object import Argument
     from isa.timing.cards import Card as CardFacts
 
@@ -63,14 +61,18 @@ class RecordingCard(TimedCard):
     ) -> TimedReport:  # fmt: skip
         """As `Card.launch`."""
         arguments = _Arguments(self, explicit(kernel.facts), kernarg)
-        before = {name: self._kept(array) for name, array in arguments.arrays()}
+        before, after = arguments.buffers(), {}
         folder = self._next()
-        said: dict[str, Any] = {"grid": grid, "block": block, "dynamic_lds": dynamic_lds}
-        said["args"] = [f"{name}={word}" if name else word for name, word in arguments.words(before)]
         try:
             report = super().launch(kernel, grid, block, kernarg, dynamic_lds, **options)
-            said["expect"] = [f"{name}=../data/{self._kept(array)}" for name, array in arguments.arrays()]
+            after = arguments.buffers()
         finally:
+            types = {name: _type(held, after.get(name, b"")) for name, held in before.items()}
+            files = {name: self._kept(held, types[name]) for name, held in before.items()}
+            said: dict[str, Any] = {"grid": grid, "block": block, "dynamic_lds": dynamic_lds}
+            said["args"] = [f"{name}={word}" if name else word for name, word in arguments.words(files)]
+            if after:
+                said["expect"] = [f"{name}=../data/{self._kept(held, types[name])}" for name, held in after.items()]
             lines = [f"{key} = {json.dumps(value)}" for key, value in said.items()]
             (folder / "kernel.toml").write_text("\n".join([f"[{json.dumps(kernel.facts.name)}]", *lines, ""]))
             self._keep_code(kernel, folder)
@@ -86,13 +88,13 @@ class RecordingCard(TimedCard):
             else:
                 return self._folder / str(number)
 
-    def _kept(self, array: np.ndarray) -> str:
-        """The file in `data` with what an array holds now."""
+    def _kept(self, held: bytes, of: str) -> str:
+        """The file in `data` with what a buffer held, as an array of a type."""
         import numpy as np
 
-        name = f"{hashlib.sha256(array.dtype.str.encode() + array.tobytes()).hexdigest()[:24]}.npy"
+        name = f"{hashlib.sha256(of.encode() + held).hexdigest()[:24]}.npy"
         if not (self._folder / "data" / name).exists():
-            np.save(self._folder / "data" / name, array)
+            np.save(self._folder / "data" / name, np.frombuffer(held, of))
         return name
 
     def _keep_code(self, kernel: CompiledKernel, folder: Path) -> None:
@@ -124,10 +126,10 @@ class _Arguments:
     def _name(self, i: int) -> str:
         return self.wanted[i].name or str(i)
 
-    def arrays(self) -> list[tuple[str, np.ndarray]]:
-        """(argument, what it holds now) of each allocation, in the arguments' order."""
+    def buffers(self) -> dict[str, bytes]:
+        """Argument -> what it holds now, of each allocation, in the arguments' order."""
         found = sorted((i, address, end) for end, (address, i) in self.first.items())
-        return [(self._name(i), _array(ctypes.string_at(address, end - address))) for i, address, end in found]
+        return {self._name(i): ctypes.string_at(address, end - address) for i, address, end in found}
 
     def words(self, kept: dict[str, str]) -> list[tuple[str, str]]:
         """(name, word) of each argument. kept: the files of arrays."""
@@ -146,15 +148,18 @@ class _Arguments:
         return out
 
 
-def _array(data: bytes) -> np.ndarray:
+def _type(*held: bytes) -> str:
+    """The type of a buffer's elements: float32 where all that it held could be that, else bytes."""
     import numpy as np
 
-    if data and len(data) % 4 == 0:
+    for data in held:
+        if len(data) % 4:
+            return "|u1"
         floats = np.frombuffer(data, "<f4")
         sizes = np.abs(floats[floats.view(np.uint32) != 0])
-        if ((sizes > _LIKELY[0]) & (sizes < _LIKELY[1])).all():
-            return floats
-    return np.frombuffer(data, np.uint8)
+        if not ((sizes > _LIKELY[0]) & (sizes < _LIKELY[1])).all():
+            return "|u1"
+    return "<f4"
 
 
 def _word(data: bytes) -> str:

@@ -37,12 +37,19 @@ for address, array in zip(both, (x, np.ones_like(x))):
 for _ in range(2):
     given = (ctypes.c_int(1000), ctypes.c_float(2), ctypes.c_void_p(both[0]), ctypes.c_void_p(both[1]))
     ok(hip.hipModuleLaunchKernel(kernel, 4, 1, 1, 256, 1, 1, 0, None, None, given))
+x *= np.float32(1e-30)  # in a buffer of its own; nothing but zeros is in y
+both = [int(ok(hip.hipMalloc(4000))) for _ in range(2)]
+for address, array in zip(both, (x, np.zeros_like(x))):
+    ok(hip.hipMemcpy(address, array, 4000, hip.hipMemcpyKind.hipMemcpyHostToDevice))
+given = (ctypes.c_int(1000), ctypes.c_float(2), ctypes.c_void_p(both[0]), ctypes.c_void_p(both[1]))
+ok(hip.hipModuleLaunchKernel(kernel, 4, 1, 1, 256, 1, 1, 0, None, None, given))
 """
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the launches of SCRIPT, which adds 2 x to y twice, where both lie in one allocation."""
+    """A folder with the launches of SCRIPT, which adds 2 x to y: twice where both lie in one allocation, once where
+    each has its own, and what it holds before looks like floats, and after does not."""
     folder = tmp_path_factory.mktemp("recorded")
     shutil.copy(OWN / "saxpy.hip", folder)
     kernel = read_kernel(str(folder / "saxpy.hip"))
@@ -61,9 +68,9 @@ def invoke(*words: str) -> Any:
 
 def test_what_is_kept(recorded: Path) -> None:
     launches = recorded / "launches"
-    assert sorted(p.name for p in launches.iterdir()) == ["0", "1", "data"]
+    assert sorted(p.name for p in launches.iterdir()) == ["0", "1", "2", "data"]
     held = sorted(p.suffix for p in (launches / "data").iterdir())
-    assert held == [".hsaco", ".npy", ".npy", ".npy"], "one code object; before, between and after"
+    assert held == [".hsaco", *[".npy"] * 6], "one code object; before, between and after; x, and y before and after"
     text = (launches / "1" / "kernel.toml").read_text()
     assert "n=i32:1000" in text
     assert "a=f32:2.0" in text
@@ -102,8 +109,9 @@ import os, json
 from click.testing import CliRunner
 from hipgemm.cli import main
 os.chdir({str(recorded)!r})
-for word, code in ("", 0), ("saxpy.s --launch ", 0), ("edited.s --launch ", 1):
-    done = CliRunner().invoke(main, ["run", *(word + "launches/1").split(), "--device", "simulated", "--json"])
+edited = "saxpy.s --launch launches/1", "edited.s --launch launches/1"
+for words, code in ("launches/1", 0), ("launches/2", 0), (edited[0], 0), (edited[1], 1):
+    done = CliRunner().invoke(main, ["run", *words.split(), "--device", "simulated", "--json"])
     assert done.exit_code == code, done.output
     assert json.loads(done.stdout)["correct"] is (code == 0)
 """
