@@ -210,7 +210,7 @@ def sources(*elsewhere: str) -> list[Path]:
     """The files that isa consists of, but for the folders and files at the paths `elsewhere` (below isa): for the name
     of what the rest of isa makes."""
     root = Path(__file__).parent
-    files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2", ".c", ".h"))
+    files = sorted(p for p in root.rglob("*") if p.suffix in (".py", ".j2", ".c", ".h", ".ll"))
     return [p for p in files if not any(p.is_relative_to(root / path) for path in elsewhere)]
 
 

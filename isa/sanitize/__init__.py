@@ -20,7 +20,7 @@ global memory among its waves, also where in WGP mode a wait would be needed bef
 as it issues, so that its registers are free at once (LLVM GCNSubtarget.h, vmemWriteNeedsExpWaitcnt).
 
 Files: state (what is known), hooks/ (C that keeps it), segments, quick,
-windows, windows_runtime and stores (what of it stands in the kernel's own code), translate, launch, report, check.
+windows and stores (what of it stands in the kernel's own code), translate, launch, report, check.
 """
 
 from isa.sanitize.check import Observation, observe

@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from isa.analysis import regset
 from isa.asm.program import Instruction
 from isa.registers import EXEC_LO
-from isa.sanitize import windows_runtime
 from isa.sanitize.quick import Quick, prepare
 from isa.sanitize.segments import Segment, fills
 from isa.sanitize.state import (
@@ -37,7 +36,7 @@ from isa.sanitize.state import (
     Shadow,
 )  # fmt: skip
 from isa.sanitize.stores import Kept, kept, overlaps
-from isa.sanitize.windows import Checks, Planned, planned_space
+from isa.sanitize.windows import Checks, Planned, planned_space, runtime
 from isa.semantics import halves
 from isa.semantics.describe import Access
 from isa.semantics.engine import Request
@@ -87,11 +86,7 @@ class SanitizedTranslator(Translator):
         self._stored_here: list[Kept] = []
 
     def text(self) -> str:
-        return (
-            super().text()
-            + "\n"
-            + "\n".join((*self._tables.values(), *self._windows, _RUNTIME, windows_runtime.runtime()))
-        )
+        return super().text() + "\n" + "\n".join((*self._tables.values(), *self._windows, _RUNTIME, runtime()))
 
     def _load_bases(self, region: Region) -> None:
         super()._load_bases(region)

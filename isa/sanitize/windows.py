@@ -11,14 +11,29 @@ touches. `quick` does the same lane by lane, for addresses of which nothing is k
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from isa.sanitize.quick import field, stamp
-from isa.sanitize.state import GLOBAL_SPACE, LDS_SPACE, LOAD, STORE, Row, signed
+from isa.sanitize.state import (
+    FLAG,
+    GLOBAL_SPACE,
+    GLOBAL_WAVE,
+    LDS_SPACE,
+    LOAD,
+    SEVERAL,
+    STORE,
+    WRITTEN,
+    Row,
+    Thread,
+    signed,
+)
 from isa.sanitize.stores import Call, near
 from isa.sim.ir import Function, Region
 from isa.sim.lane_strides import Pattern
+from isa.sim.runtime import parts
 from isa.sim.state import LANES
 from isa.sim.vector_access import Guards
 
@@ -63,7 +78,7 @@ class Window:
     sites: tuple[int, ...]
 
     def row(self, element: int) -> str:
-        """As `windows_runtime` reads it: the first cell, padding, ones for touched cells (i8 or i32), sites."""
+        """As `windows.ll` has it: the first cell, padding, ones for touched cells (i8 or i32), sites."""
         n = len(self.sites)
         fields = (
             ("i64", str(self.start)),
@@ -228,3 +243,34 @@ class Checks:
 def planned_space(space: str) -> int:
     """As `state` counts them; -1 for those that are not told here."""
     return {"lds": LDS_SPACE, "global": GLOBAL_SPACE}.get(space, -1)
+
+
+def runtime() -> str:
+    """The functions that the code calls, as IR: each looks at the windows of a table, and marks their cells unless one
+    of them is unusual."""
+    ir = parts(Path(__file__).with_name("windows.ll"))
+
+    def of(*names: str) -> str:
+        return "\n".join(ir[name] for name in names)
+
+    lds = {"cell": "i8", "lanes": 32, "bytes": 128, "align": 32, "least": 1, "who": "i8 %me", "begin": of("lds_begin"),
+           "writer": Thread.lds_writer.offset, "reader": Thread.lds_reader.offset}  # fmt: skip
+    kinds = (
+        {**lds, "kind": "lds_loads", "marks": "reader", "sites": Thread.lds_reader_site.offset,
+         "rule": of("lds_rule", "load_rule"), "mark": of("load_mark", "lds_mark")},
+        {**lds, "kind": "lds_stores", "marks": "writer", "sites": Thread.lds_writer_site.offset,
+         "rule": of("lds_rule", "store_rule"), "mark": of("store_mark", "lds_mark")},
+        {"cell": "i32", "lanes": 8, "bytes": 80, "align": 16, "least": 4, "who": "i32 %stamp, i32 %oldest",
+         "writer": Row.writer.offset, "reader": Row.reader.offset, "begin": of("memory_begin"),
+         "kind": "memory", "marks": "reader", "sites": Row.reader_site.offset,
+         "rule": of("memory_rule"), "mark": of("memory_mark")},
+    )  # fmt: skip
+    numbers = {"WRITTEN": signed(WRITTEN, 8), "SEVERAL": signed(SEVERAL, 8), "FLAGS": FLAG | GLOBAL_WAVE}
+    texts = []
+    for kind in kinds:
+        values = {**kind, **numbers, "GLOBAL_WAVE": GLOBAL_WAVE, "cells": f"<{kind['lanes']} x {kind['cell']}>"}
+        text = ir["function"]
+        for _ in range(2):  # what is put in has short forms, too
+            text = re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]), text)  # noqa: B023
+        texts.append(text)
+    return "\n".join([*texts, "declare i8 @llvm.cttz.i8(i8, i1)"])

@@ -10,13 +10,12 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isa.asm.program import Instruction
 from isa.errors import IsaError
-from isa.registers import EXEC_LO, NULL, SGPR_LIMIT, VGPR_LIMIT
+from isa.registers import EXEC_LO, SGPR_LIMIT, VGPR_LIMIT
 from isa.semantics import wave64
 from isa.semantics.branches import branch_address
 from isa.semantics.engine import Request
@@ -25,9 +24,6 @@ from isa.semantics.float_mode import FloatMode
 from isa.sim.exact import DTYPES
 from isa.sim.numpy_values import LANES, NumpyValue
 from isa.sim.state import PAGE_BYTES
-
-if TYPE_CHECKING:
-    from isa.object.code_object import CodeObject
 
 SHARED_BASE = 0x1000_0000 << 32
 """Flat addresses from here on mean LDS."""
@@ -241,7 +237,7 @@ class Wave:
         return [(lane, int(addresses[lane])) for lane in range(LANES) if on[lane]]
 
     def _scalar_bytes(self, at: Request[NumpyValue], address: int) -> bytes:
-        """What a scalar load reads; 0 where it may end outside (`isa.sim.resolve` has the rule)."""
+        """What a scalar load reads; 0 where it may end outside (resolve.ll has the rule)."""
         count, found = at.bytes, self.memory.find(address, 1)
         if found is not None:
             buffer, start = found
@@ -289,84 +285,3 @@ def run_workgroup(waves: Sequence[Wave]) -> None:
         for wave in waves:
             if not wave.done:
                 wave.run()
-
-
-CODE_BASE = 0x1000_0000
-"""Where `launch` puts the code object."""
-
-
-def launch(
-    code_object: CodeObject,
-    name: str,
-    memory: Buffers,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    kernarg: bytes,
-    dynamic_lds: int = 0,
-) -> int:
-    """Run kernel `name` on `grid` workgroups of `block` work-items, one after another; gives instructions executed.
-
-    kernarg: the explicit arguments as they lie in the kernarg segment; pointers in it are addresses in `memory`.
-    """
-    from isa.sim import arguments
-
-    kernel = code_object.kernel(name)
-    descriptor = kernel.descriptor
-    image = bytearray(code_object.extent)
-    for segment in code_object.segments:
-        image[segment.address : segment.address + len(segment.data)] = segment.data
-    memory.add(CODE_BASE, image)
-    code = AddressedCode(_instructions(code_object, name, not descriptor.wave32), CODE_BASE + descriptor.entry)
-    scratch = descriptor.scratch_bytes + (_STACK_BYTES if descriptor.dynamic_stack else 0)
-    lds_bytes = descriptor.lds_bytes + dynamic_lds
-    segment_bytes = arguments.kernarg_segment(kernel, kernarg, grid, block, dynamic_lds)
-    packet = arguments.dispatch_packet(grid, block, scratch, lds_bytes, _ARGUMENTS)
-    memory.add(_ARGUMENTS, bytearray(segment_bytes))
-    memory.add(_PACKET, bytearray(packet))
-    registers, ids = arguments.scalar_registers(kernel, _ARGUMENTS, _PACKET, scratch)
-    v0, words = arguments.work_items(kernel, block)
-    halves = 1 if descriptor.wave32 else 2
-    lanes, execs = LANES * halves, [low | high << 32 for low, high in zip(words[::2], words[1::2], strict=True)]
-    mode = FloatMode.of_descriptor(descriptor)
-    executed = 0
-    for z, y, x in np.ndindex(grid[2], grid[1], grid[0]):
-        sgprs = dict(enumerate(registers))
-        sgprs.update({sgpr: at for sgpr, at in zip(ids, (x, y, z), strict=True) if sgpr != NULL.index})
-        lds = bytearray(lds_bytes)
-        waves = [
-            Wave(
-                code,
-                memory,
-                lds,
-                scratch_bytes=scratch,
-                mode=mode,
-                exec_=on,
-                sgprs=sgprs,
-                vgprs={0: v0[i * lanes : (i + 1) * lanes]},
-                halves=halves,
-            )
-            for i, on in enumerate(execs)
-        ]
-        run_workgroup(waves)
-        executed += sum(wave.executed for wave in waves)
-    return executed
-
-
-_ARGUMENTS, _PACKET = 0x6000_0000_0000, 0x6100_0000_0000
-_STACK_BYTES = 16 << 10
-
-
-def _instructions(code_object: CodeObject, name: str, wave64: bool) -> list[Instruction]:
-    """The code of a kernel and of all functions beside it, at CODE_BASE."""
-    from isa.asm.parse import parse_disassembly
-    from isa.object.code_object import disassemble
-
-    kernel = code_object.kernel(name)
-    pieces = {kernel.descriptor.entry: kernel.code_size}
-    pieces |= {s.address: s.size for s in code_object.symbols.values() if s.kind == "func" and s.size}
-    found: list[Instruction] = []
-    for address, size in sorted(pieces.items()):
-        code = code_object.read(address, size)
-        rows = disassemble(code, CODE_BASE + address, code_object.arch, wave64=wave64)
-        found += parse_disassembly([row for row in rows if not row[2].startswith(".")], name)
-    return found

@@ -1,5 +1,5 @@
-"""The part of native code that is the same for every kernel: checked addresses (`resolve`) and the loop that takes
-workgroups from a shared counter and runs their waves between barriers (`workgroups`).
+"""The part of native code that is the same for every kernel: checked addresses (resolve.ll) and the loop that takes
+workgroups from a shared counter and runs their waves between barriers (workgroups.ll).
 
 Both are IR with these short forms, which are written out here:
 
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import ctypes
 import re
+from pathlib import Path
 
-from isa.sim.resolve import RESOLVE
 from isa.sim.state import (
     LANES,
     PAGE_BYTES,
@@ -28,7 +28,6 @@ from isa.sim.state import (
     Stop,
     Wave,
 )
-from isa.sim.workgroups import WORKGROUPS
 
 _SHORT = {
     r"%(\S+) = load (i\d+) (\{.*)": r"%\1.ptr = \3\n  %\1 = load \2, ptr %\1.ptr",
@@ -40,6 +39,30 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
 
+def parts(file: Path) -> dict[str, str]:
+    """The parts of a file of IR, each below a line `;; NAME`."""
+    _, *found = re.split(r"^;; (\w+)\n", file.read_text(), flags=re.M)
+    return {name: text.rstrip("\n") for name, text in zip(found[::2], found[1::2], strict=True)}
+
+
+def _resolve() -> str:
+    """Checked addresses in every space."""
+    ir = parts(Path(__file__).with_name("resolve.ll"))
+
+    def memory(name: str, before: str, good: str) -> str:
+        """Of memory. good: IR that decides; before: what it computes once."""
+        return ir["memory"].replace("%NAME", name).replace("%BEFORE", before).replace("%GOOD", good)
+
+    def within(space: str, base: str, before: str) -> str:
+        """Of a space of so many bytes, `before` times which lies before it from the base."""
+        text = ir["within"].replace("%SPACE", space).replace("%KIND", space.upper())
+        return text.replace("%BASE", base).replace("%BEFORE", before)
+
+    of_memory = memory("global", "", "\n" + ir["whole"]), memory("scalar", "\n" + ir["half"], "\n" + ir["widened"])
+    within_wave = within("lds", "C.lds", "0"), within("scratch", "W.scratch", "%lane")
+    return "\n\n".join([ir["find_and_fault"], *of_memory, ir["flat"], *within_wave])
+
+
 def runtime_text(strip: int) -> str:
     """The runtime's IR for waves whose VGPRs lie in strips of so many lanes."""
     numbers = {
@@ -49,7 +72,8 @@ def runtime_text(strip: int) -> str:
         **{s.name: int(s) for s in Stop},
         **{k.name: int(k) for k in FaultKind},
     }  # fmt: skip
-    text = re.sub(r"\{([A-Z_]+)\}", lambda m: str(numbers[m[1]]), RESOLVE + WORKGROUPS + _DECLARATIONS)
+    workgroups = Path(__file__).with_name("workgroups.ll").read_text()
+    text = re.sub(r"\{([A-Z_]+)\}", lambda m: str(numbers[m[1]]), "\n".join([_resolve(), workgroups, _DECLARATIONS]))
     for short, long in _SHORT.items():
         text = re.sub(short, long, text)
     return re.sub(r"\{([CW])\.(\w+)\}", lambda m: field_pointer(m[1], m[2]), text)

@@ -6,8 +6,8 @@ where that is not seen.
 
 From that instruction on a state says of scalar registers which number each holds, (in the original, in the mutant);
 what it says nothing of holds the same in both. An instruction that reads a register in which the two differ must
-compute scalars from numbers, which are worked out for both sides (`isa.analysis.spans`). What is the same on both sides
-decides branches: a path that the numbers rule out is not taken. Where a register differs, paths that meet must agree on
+compute scalars from numbers, which are worked out for both sides (`spans`). What is the same on both sides decides
+branches: a path that the numbers rule out is not taken. Where a register differs, paths that meet must agree on
 it. A path ends where nothing differs any more.
 
 So a loop's bound that is 1 in place of 0 makes no difference where it is only compared with a 0 that is to be greater.
@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from isa.analysis.cfg import Cfg
-from isa.analysis.spans import Span, constant, written
 from isa.asm.program import Instruction
 from isa.instructions import lookup
 from isa.registers import SCC, Reg
+from tools.mutation.spans import Span, constant, written
 
 Numbers = Mapping[Reg, tuple[int, int]]
 Read = Callable[[int, Reg], Span]

@@ -34,7 +34,6 @@ from typing import Protocol
 from isa.analysis.cfg import Cfg
 from isa.analysis.exec_mask import ExecMask
 from isa.analysis.liveness import Liveness
-from isa.analysis.spans import Span, written
 from isa.asm.program import Imm, Instruction, Kernel
 from isa.check.equivalence import Facts
 from isa.check.equivalence.bounds import Bounds
@@ -47,6 +46,7 @@ from isa.registers import EXEC_LO, SCC, Reg
 from isa.semantics.engine import UNKNOWN
 from isa.semantics.execute import run
 from isa.semantics.float_mode import FloatMode
+from tools.mutation.spans import Span, written
 
 _FEW, _CASES, _STEPS, _STARTS = 16, 64, 4_500, 4
 _EXEC, _SCC = index(EXEC_LO), index(SCC)

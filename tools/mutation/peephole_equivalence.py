@@ -4,7 +4,7 @@ In: a kernel, the ranges of its arguments that are sizes, the size of a workgrou
 changed one, the reason why they do the same, or None where that is not seen. Two reasons are known:
 
 - only factors of a product changed places (which only tells, of two NaNs, whose payload survives);
-- both give the same number, one for all values that their operands can have (`isa.analysis.spans`). These follow
+- both give the same number, one for all values that their operands can have (`tools.mutation.spans`). These follow
   from what computed them, back to sizes and the number of the work-item; a loop, a value from memory and one that is
   written in some lanes only can be anything. EXEC is all ones where it is full. What a division by the host's
   reciprocal leaves is known, too (`quotients`), and that a register is not 0 after a branch that says so;
@@ -31,7 +31,6 @@ from hipgemm.kernels import LARGEST_GRID_Y, Gemm
 from isa.analysis import cfg as control_flow
 from isa.analysis import defuse, exec_mask, liveness
 from isa.analysis.liveness import Liveness
-from isa.analysis.spans import Span, anything, join, written
 from isa.asm.program import Imm, Instruction, Kernel, Operand
 from isa.check.equivalence import Facts
 from isa.check.equivalence.bounds import Bounds
@@ -52,6 +51,7 @@ from tools.mutation.any_lane import any_does, one_lane_on
 from tools.mutation.equivalent_mutant import readers
 from tools.mutation.one_lane import parts
 from tools.mutation.one_lane import same as same_in_a_lane
+from tools.mutation.spans import Span, anything, join, written
 
 Sizes = Mapping[int, tuple[int, int]]
 """Byte offset of an argument of 32 bits -> the smallest and the largest that it can be."""

@@ -113,7 +113,7 @@ static void global_read(struct wave *w, struct context *c, struct thread *t, str
     row->reader_site[granule] = site;
 }
 
-/* Whether a scalar load, which begins inside, may end outside: `isa.sim.resolve` has the rule. */
+/* Whether a scalar load, which begins inside, may end outside: resolve.ll has the rule. */
 static bool widened(u64 address, u64 size, u64 end)
 {
     u64 half = size <= 4 ? 1 : size / 2 + 1;

@@ -22,6 +22,7 @@ from isa.sim.memory import OutOfMemory
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
+import reference_engine
 
 SOURCES = Path(kernels_hip.__file__).parent
 BLOCK = {1: (16, 16), 2: (32, 32), 3: (256, 1), 4: (256, 1), 5: (128, 1)}
@@ -180,7 +181,7 @@ def test_a_widened_scalar_load_may_end_outside(card, size, load, fits):
     with nullcontext() if fits else pytest.raises(KernelFault, match="outside"):
         launch(card, code, buffer)
     with nullcontext() if fits else pytest.raises(IsaError, match="outside"):
-        interpret.launch(read, "test", memory, (1, 1, 1), (32, 1, 1), kernarg)
+        reference_engine.launch(read, "test", memory, (1, 1, 1), (32, 1, 1), kernarg)
     offset = int(load.split()[-1], 16)
     inside = min(4, size - offset) if fits else 0
     assert held[:inside] == bytes(get(buffer, data))[:inside] == bytes(data[offset : offset + inside])

@@ -15,6 +15,7 @@ from isa.sim.card import Card
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 import programs  # noqa: E402
+import reference_engine  # noqa: E402
 
 SOURCE = HERE / "compiled" / "features.hip"
 INCLUDE = HERE.parents[2] / "kernels_hip" / "include"
@@ -202,7 +203,7 @@ def run_numpy(image, name, arguments):
         values.append(argument if buffer is None else 0x7000_0000_0000 + i * 0x10_0000)
         if buffer is not None:
             memory.add(values[-1], buffer)
-    interpret.launch(loaded, name, memory, (1, 1, 1), (64, 1, 1), _kernarg(loaded.kernel(name), values))
+    reference_engine.launch(loaded, name, memory, (1, 1, 1), (64, 1, 1), _kernarg(loaded.kernel(name), values))
     return [np.frombuffer(b, a.dtype) for a, b in zip(arguments, buffers, strict=True) if b is not None]
 
 

@@ -17,6 +17,7 @@ from isa.sim.faults import KernelFault
 
 sys.path.insert(0, str(Path(__file__).parent))
 import programs
+import reference_engine
 
 REGISTERS = 12
 MEMORY = 4096
@@ -96,7 +97,7 @@ def reference(image, size):
     """What the kernel leaves in its buffer when it is interpreted."""
     memory, buffer = interpret.Buffers(), bytearray(size)
     memory.add(BUFFER, buffer)
-    interpret.launch(code_object.load(image), "test", memory, (1, 1, 1), (32, 1, 1), struct.pack("<Q", BUFFER))
+    reference_engine.launch(code_object.load(image), "test", memory, (1, 1, 1), (32, 1, 1), struct.pack("<Q", BUFFER))
     return bytes(buffer)
 
 

@@ -29,6 +29,7 @@ from isa.timing.wave64 import WAVE32, Wave, issues
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sim"))
 import programs
+import reference_engine
 
 WAVE64, LOWER = Wave.of(64, 256), Wave.of(64, 32)
 INCLUDE = Path(__file__).parents[3] / "kernels_hip" / "include"
@@ -215,7 +216,7 @@ def test_addresses_are_those_of_the_reference(made, name: str, items: int, broke
     monkeypatch.setattr(interpret, "Wave", Judged)
     kernel = code.kernel(name)
     given = ARGUMENTS if name == "ways" else ARGUMENTS[:8]
-    interpret.launch(code, name, memory, (1, 1, 1), (items, 1, 1), given)
+    reference_engine.launch(code, name, memory, (1, 1, 1), (items, 1, 1), given)
     if broken:
         monkeypatch.setattr(Emitter, "exec_mask", lambda self: self.read_sgpr(126).lanes())
     tracer._code.cache_clear()

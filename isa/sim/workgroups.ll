@@ -1,16 +1,14 @@
-"""A thread's work, as IR: workgroups taken from a shared counter, and their waves run between barriers.
+; A thread's work, as IR: workgroups taken from a shared counter, and their waves run between barriers.
+;
+; run          takes workgroups until there are none left. Its waves run in turn, each until it ends, waits at a barrier
+;              or has had its time slice; where none of them can go on, those at the barrier are released.
+; start_group  zeroes LDS and registers and sets what the hardware sets: the workgroup's place in the grid (numbers go
+;              along panels of so many columns), work-item numbers, EXEC.
+; run_wave     runs a wave in whichever version it wants, and has the plain one compiled when it is first wanted.
+; next_slice   gives a wave what its next time slice takes of the launch's budget.
+;
+; A part of the runtime: isa/sim/runtime.py says what is put in for {...}.
 
-run          takes workgroups until there are none left. Its waves run in turn, each until it ends, waits at a barrier
-             or has had its time slice; where none of them can go on, those at the barrier are released.
-start_group  zeroes LDS and registers and sets what the hardware sets: the workgroup's place in the grid (numbers go
-             along panels of so many columns), work-item numbers, EXEC.
-run_wave     runs a wave in whichever version it wants, and has the plain one compiled when it is first wanted.
-next_slice   gives a wave what its next time slice takes of the launch's budget.
-"""
-
-from __future__ import annotations
-
-WORKGROUPS = """
 define internal void @start_group(ptr %c, i64 %number) noinline {
 entry:
   %gx = load i32 {C.grid}
@@ -284,5 +282,3 @@ aborted:
 finished:
   ret i32 {END}
 }
-"""
-"""The functions' text, in which `isa.sim.runtime` puts numbers and fields."""

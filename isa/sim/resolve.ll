@@ -1,23 +1,22 @@
-"""Checked addresses, as IR: `resolve_*` turn a simulated address into a host pointer.
+; Checked addresses, as IR: `resolve_*` turn a simulated address into a host pointer.
+;
+; In:  the address and the bytes of one lane's access, its site and the lane.
+; Out: a pointer to so many bytes that lie in one allocation, in the workgroup's LDS or in the lane's scratch. An address
+;      that is outside gives a pointer to the thread's sink instead and leaves its description in the context (`fault`;
+;      the first one stays); the wave stops at its next check.
+;
+; A site remembers the allocation that it was in last. Only where the address is in another one is the launch's table
+; searched (`find`): its number of rows, then a base and a size each, sorted by base. Addresses of flat space whose upper
+; halves are an aperture's are of LDS or scratch (LLVM AMDGPUUsage, "Address Spaces").
+;
+; Compilers widen scalar loads to a power of two: aligned 12 bytes become s_load_b128, 28 bytes s_load_b256, a byte a
+; dword (LLVM SITargetLowering::WidenOrSplitVectorLoad, widenLoad), and a card's pages make that harmless. So a scalar
+; load (`resolve_scalar`) may end outside, if it ends in the allocation's last page and more than half of it is inside, of
+; a dword the first byte. What it reads outside is anything.
+;
+; Parts, each under a line of its name, put together by isa/sim/runtime.py, which says what is put in for {...}.
 
-In:  the address and the bytes of one lane's access, its site and the lane.
-Out: a pointer to so many bytes that lie in one allocation, in the workgroup's LDS or in the lane's scratch. An address
-     that is outside gives a pointer to the thread's sink instead and leaves its description in the context (`fault`;
-     the first one stays); the wave stops at its next check.
-
-A site remembers the allocation that it was in last. Only where the address is in another one is the launch's table
-searched (`find`): its number of rows, then a base and a size each, sorted by base. Addresses of flat space whose upper
-halves are an aperture's are of LDS or scratch (LLVM AMDGPUUsage, "Address Spaces").
-
-Compilers widen scalar loads to a power of two: aligned 12 bytes become s_load_b128, 28 bytes s_load_b256, a byte a
-dword (LLVM SITargetLowering::WidenOrSplitVectorLoad, widenLoad), and a card's pages make that harmless. So a scalar
-load (`resolve_scalar`) may end outside, if it ends in the allocation's last page and more than half of it is inside, of
-a dword the first byte. What it reads outside is anything.
-"""
-
-from __future__ import annotations
-
-_GLOBAL = """
+;; find_and_fault
 define internal i1 @find(i64 %table.int, i64 %address, ptr %site) noinline {
 entry:
   %table = inttoptr i64 %table.int to ptr
@@ -87,9 +86,7 @@ done:
   ret ptr %sink
 }
 
-"""
-
-_MEMORY = """
+;; memory
 define internal ptr @resolve_%NAME(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane) {
 entry:
   %sites = pointer {C.sites}
@@ -120,10 +117,18 @@ no:
   %sink = call ptr @fault(ptr %w, ptr %c, i32 {GLOBAL}, i64 %address, i32 %bytes, i32 %number, i32 %lane)
   ret ptr %sink
 }
-"""
-_WHOLE = """
-  %good = and i1 %inside, %enough"""
-_WIDENED = """
+
+;; whole
+  %good = and i1 %inside, %enough
+
+;; half
+  %beyond = sub i64 %wide, 1
+  %short = icmp ule i32 %bytes, 4
+  %middle = lshr i64 %wide, 1
+  %majority = add i64 %middle, 1
+  %half = select i1 %short, i64 1, i64 %majority
+
+;; widened
   %last = add i64 %address, %beyond
   %end = add i64 %base, %size
   %final = sub i64 %end, 1
@@ -132,15 +137,9 @@ _WIDENED = """
   %most = icmp uge i64 %rest, %half
   %close = and i1 %near, %most
   %fits = or i1 %enough, %close
-  %good = and i1 %inside, %fits"""
-_HALF = """
-  %beyond = sub i64 %wide, 1
-  %short = icmp ule i32 %bytes, 4
-  %middle = lshr i64 %wide, 1
-  %majority = add i64 %middle, 1
-  %half = select i1 %short, i64 1, i64 %majority"""
+  %good = and i1 %inside, %fits
 
-_FLAT = """
+;; flat
 define internal ptr @resolve_flat(ptr %w, ptr %c, i64 %address, i32 %bytes, i32 %number, i32 %lane) {
   %high = lshr i64 %address, 32
   %low = trunc i64 %address to i32
@@ -156,9 +155,8 @@ scratch:
   %s = call ptr @resolve_scratch(ptr %w, ptr %c, i32 %low, i32 %bytes, i32 %number, i32 %lane)
   ret ptr %s
 }
-"""
 
-_WITHIN = """
+;; within
 define internal ptr @resolve_%SPACE(ptr %w, ptr %c, i32 %address, i32 %bytes, i32 %number, i32 %lane) {
   %size = load i32 {C.%SPACE_bytes}
   %inside = icmp ult i32 %address, %size
@@ -177,20 +175,3 @@ no:
   %sink = call ptr @fault(ptr %w, ptr %c, i32 {%KIND}, i64 %wide, i32 %bytes, i32 %number, i32 %lane)
   ret ptr %sink
 }
-"""
-
-
-def _within(space: str, base: str, before: str) -> str:
-    """Checked addresses of a space of so many bytes, `before` times which lies before it from the base."""
-    text = _WITHIN.replace("%SPACE", space).replace("%KIND", space.upper())
-    return text.replace("%BASE", base).replace("%BEFORE", before)
-
-
-def _memory(name: str, before: str, good: str) -> str:
-    """Checked addresses of memory. good: IR that decides; before: what it computes once."""
-    return _MEMORY.replace("%NAME", name).replace("%BEFORE", before).replace("%GOOD", good)
-
-
-_SPACES = _memory("global", "", _WHOLE) + _memory("scalar", _HALF, _WIDENED) + _FLAT
-RESOLVE = _GLOBAL + _SPACES + _within("lds", "C.lds", "0") + _within("scratch", "W.scratch", "%lane")
-"""The functions' text, in which `isa.sim.runtime` puts numbers and fields."""

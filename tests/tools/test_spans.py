@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.analysis.spans import Span, anything, constant, join, written
 from isa.asm.parse import parse_instruction
 from isa.registers import SCC, parse_register, s, v
+from tools.mutation.spans import Span, anything, constant, join, written
 
 FULL = 0xFFFFFFFF
 WORDS = st.one_of(st.integers(0, FULL), st.integers(0, 4096), st.sampled_from([0, 1, 3, 1 << 31, FULL]))

@@ -1,15 +1,10 @@
-"""What `windows` calls, as IR: each function looks at the cells of some windows and marks them, or says that one of
-them is unusual and leaves all as they are. A window of a table: its first cell (i64), from byte 32 on ones for the
-cells that are touched, after them the number of each one's access (i16).
-"""
+; What `windows` calls, as IR: each function looks at the cells of some windows and marks them, or says that one of
+; them is unusual and leaves all as they are. A window of a table: its first cell (i64), from byte 32 on ones for the
+; cells that are touched, after them the number of each one's access (i16).
+;
+; Parts, each under a line of its name, put together by isa/sanitize/windows.py.
 
-from __future__ import annotations
-
-import re
-
-from isa.sanitize.state import FLAG, GLOBAL_WAVE, SEVERAL, WRITTEN, Row, Thread, signed
-
-_FUNCTION = """
+;; function
 define internal i1 @unusual_{kind}(ptr %state, i64 %first.cell, ptr %table, i64 %count, {who}) noinline {
 entry:
   %writer.at = getelementptr i8, ptr %state, i64 {writer}
@@ -64,17 +59,19 @@ marked:
 done:
   ret i1 false
 }
-"""
-_LDS_BEGIN = """
+
+;; lds_begin
   %cell = add i64 %first.cell, 0
   %me.one = insertelement <32 x i8> poison, i8 %me, i32 0
   %me.all = shufflevector <32 x i8> %me.one, <32 x i8> poison, <32 x i32> zeroinitializer
-  %mine = or <32 x i8> %me.all, splat (i8 {WRITTEN})"""
-_LDS_RULE = """
+  %mine = or <32 x i8> %me.all, splat (i8 {WRITTEN})
+
+;; lds_rule
   %by.me = icmp eq <32 x i8> %w, %mine
   %before = icmp eq <32 x i8> %w, splat (i8 {WRITTEN})
-  %known = or <32 x i1> %by.me, %before"""
-_STORE_RULE = """
+  %known = or <32 x i1> %by.me, %before
+
+;; store_rule
   %nobody = icmp eq <32 x i8> %w, zeroinitializer
   %free = or <32 x i1> %known, %nobody
   %r.at = getelementptr i8, ptr %reader, i64 %at
@@ -82,17 +79,21 @@ _STORE_RULE = """
   %unread = icmp eq <32 x i8> %r, zeroinitializer
   %read.by.me = icmp eq <32 x i8> %r, %me.all
   %quiet = or <32 x i1> %unread, %read.by.me
-  %good = and <32 x i1> %free, %quiet"""
-_LOAD_RULE = """
-  %good = or <32 x i1> %known, %known"""
-_LOAD_MARK = """
+  %good = and <32 x i1> %free, %quiet
+
+;; load_rule
+  %good = or <32 x i1> %known, %known
+
+;; load_mark
   %unread = icmp eq <32 x i8> %old, zeroinitializer
   %read.by.me = icmp eq <32 x i8> %old, %me.all
   %alone = or <32 x i1> %unread, %read.by.me
-  %new = select <32 x i1> %alone, <32 x i8> %me.all, <32 x i8> splat (i8 {SEVERAL})"""
-_STORE_MARK = """
-  %new = or <32 x i8> %mine, %mine"""
-_LDS_MARK = """
+  %new = select <32 x i1> %alone, <32 x i8> %me.all, <32 x i8> splat (i8 {SEVERAL})
+
+;; store_mark
+  %new = or <32 x i8> %mine, %mine
+
+;; lds_mark
   %now = select <32 x i1> %m.bits, <32 x i8> %new, <32 x i8> %old
   %change = xor <32 x i8> %now, %old
   %change.bits = bitcast <32 x i8> %change to i256
@@ -104,15 +105,17 @@ store:
   %old.numbers = load <32 x i16>, ptr %site.at, align 1
   %new.numbers = select <32 x i1> %m.bits, <32 x i16> %numbers, <32 x i16> %old.numbers
   store <32 x i16> %new.numbers, ptr %site.at, align 1
-  br label %marked"""
-_MEMORY_BEGIN = """
+  br label %marked
+
+;; memory_begin
   %cell = lshr i64 %first.cell, 2
   %stamp.one = insertelement <8 x i32> poison, i32 %stamp, i32 0
   %me = shufflevector <8 x i32> %stamp.one, <8 x i32> poison, <8 x i32> zeroinitializer
   %oldest.one = insertelement <8 x i32> poison, i32 %oldest, i32 0
   %first = shufflevector <8 x i32> %oldest.one, <8 x i32> poison, <8 x i32> zeroinitializer
-  %ours = or <8 x i32> %me, splat (i32 {FLAGS})"""
-_MEMORY_RULE = """
+  %ours = or <8 x i32> %me, splat (i32 {FLAGS})
+
+;; memory_rule
   %r.at = getelementptr i32, ptr %reader, i64 %at
   %r = load <8 x i32>, ptr %r.at, align 4
   %clean = icmp eq <8 x i32> %w, zeroinitializer
@@ -124,8 +127,9 @@ _MEMORY_RULE = """
   %a = or <8 x i1> %by.me, %by.all
   %b = or <8 x i1> %by.us, %earlier
   %known = or <8 x i1> %a, %b
-  %good = and <8 x i1> %clean, %known"""
-_MEMORY_MARK = """
+  %good = and <8 x i1> %clean, %known
+
+;; memory_mark
   %m.earlier = icmp ult <8 x i32> %old, %first
   %changes = and <8 x i1> %m.bits, %m.earlier
   %which = bitcast <8 x i1> %changes to i8
@@ -155,30 +159,4 @@ single:
   %less = sub i8 %left, 1
   %left.next = and i8 %left, %less
   %over = icmp eq i8 %left.next, 0
-  br i1 %over, label %marked, label %single"""
-
-
-def runtime() -> str:
-    """The functions that the code calls, as IR: each looks at the windows of a table, and marks their cells unless one
-    of them is unusual."""
-    lds = {"cell": "i8", "lanes": 32, "bytes": 128, "align": 32, "least": 1, "who": "i8 %me",
-           "writer": Thread.lds_writer.offset, "reader": Thread.lds_reader.offset, "begin": _LDS_BEGIN}  # fmt: skip
-    kinds = (
-        {**lds, "kind": "lds_loads", "marks": "reader", "sites": Thread.lds_reader_site.offset,
-         "rule": _LDS_RULE + _LOAD_RULE, "mark": _LOAD_MARK + _LDS_MARK},
-        {**lds, "kind": "lds_stores", "marks": "writer", "sites": Thread.lds_writer_site.offset,
-         "rule": _LDS_RULE + _STORE_RULE, "mark": _STORE_MARK + _LDS_MARK},
-        {"cell": "i32", "lanes": 8, "bytes": 80, "align": 16, "least": 4, "who": "i32 %stamp, i32 %oldest",
-         "writer": Row.writer.offset, "reader": Row.reader.offset, "begin": _MEMORY_BEGIN,
-         "kind": "memory", "marks": "reader", "sites": Row.reader_site.offset,
-         "rule": _MEMORY_RULE, "mark": _MEMORY_MARK},
-    )  # fmt: skip
-    numbers = {"WRITTEN": signed(WRITTEN, 8), "SEVERAL": signed(SEVERAL, 8), "FLAGS": FLAG | GLOBAL_WAVE}
-    texts = []
-    for kind in kinds:
-        values = {**kind, **numbers, "GLOBAL_WAVE": GLOBAL_WAVE, "cells": f"<{kind['lanes']} x {kind['cell']}>"}
-        text = _FUNCTION
-        for _ in range(2):  # what is put in has short forms, too
-            text = re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]), text)  # noqa: B023
-        texts.append(text)
-    return "\n".join([*texts, "declare i8 @llvm.cttz.i8(i8, i1)"])
+  br i1 %over, label %marked, label %single
