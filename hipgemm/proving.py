@@ -170,14 +170,13 @@ def generated(
     `every` give. thorough: more of the last two, which takes some five times as long."""
     if at:
         return spec_proof.prove(program, kernel.name, at, whole=False)
-    all_k = every(kernel, thorough=thorough)
     return spec_proof.prove(
         program,
         kernel.name,
         launches(kernel),
         edges=edges(kernel),
-        far=far_launches(kernel) if thorough or all_k is None else far_pieces(kernel),
-        every=all_k,
+        far=far_launches(kernel) if thorough else far_pieces(kernel),
+        every=every(kernel, thorough=thorough),
     )
 
 
@@ -187,12 +186,9 @@ def edges(kernel: Kernel) -> tuple[spec_proof.SymbolicLaunch, ...]:
     return spec_proof.edges(tiling, _pieces(p))
 
 
-def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK | None:
-    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too.
-    None where k lies in packs, whose number is no K that is followed as a symbol; far tiles take its place."""
+def every(kernel: Kernel, *, thorough: bool = False) -> spec_proof.EveryK:
+    """Where it is proved for every K that it takes: near, and as far as M and N may go; thorough: at all edges, too."""
     p, tiling = _tiling(kernel)
-    if isinstance(p, MatrixParameters) and p.pack > 1:
-        return None
     most = LARGEST_TILES if p.stream_k else None
     return spec_proof.every_k(tiling, largest(p), _pieces(p), most, thorough=thorough)
 

@@ -171,7 +171,7 @@ def prove(
     here = ""
     if every is not None:
         counts["every_k_to"] = every.most
-        here = f"for every K from 1 to {every.most} at {_planes(every)}; and "
+        here = f"for every K {_range(every)} at {_planes(every)}; and "
     how = "v_wmma" if launches[0].narrow else "FMA"
     ways = f"all {reached} instructions ran, all branches went both ways" if whole else f"{reached} instructions ran"
     split = any(launch.split for launch in everything)
@@ -270,6 +270,12 @@ def _span(numbers: set[int], step: int = 1) -> str:
     return f"{min(numbers)} to {max(numbers)}" + (f" by {step}" if step > 1 else "")
 
 
+def _range(every: EveryK) -> str:
+    """Of K, which is whole packs."""
+    step = every.launches[0].pack
+    return f"from {step} to {every.most - every.most % step}" + (f" by {step}" if step > 1 else "")
+
+
 def _planes(every: EveryK) -> str:
     near = [launch for launch in every.launches if launch.part is None]
     far = [launch for launch in every.launches if launch.part is not None]
@@ -301,7 +307,7 @@ def _assumed(
         for launch in every.launches:
             of = f", {launch.part.name}" if launch.part else ""
             found.append(f"{launch.m} x {launch.n}{of} (beta {launch.beta})")
-        text += f", or K is 1 to {every.most} and M x N is {', '.join(found)}"
+        text += f", or K is {_range(every).removeprefix('from ')} and M x N is {', '.join(found)}"
     return text
 
 

@@ -65,7 +65,7 @@ class Domain:
     """What the symbols may be.
 
     corners: (corners, symbols, waves): symbols less their value at the point.
-    size:    of each symbol: what K grows by with it.
+    size:    of each symbol: what K grows by with it, in packs where steps of k lie in such.
     step:    of each symbol: what the k of the elements that are loaded grows by with it.
     """
 

@@ -75,7 +75,7 @@ def _scalar_load(inst: Instruction) -> Callable[[Sloped], None]:
         places = {name: at for at, name in layout(w.launches[0].arguments)}
         if start <= places["K"] < start + 4 * count:
             key = target + (places["K"] - start) // 4
-            w.put_slope(key, np.array(w.domain.size, np.int64)[:, None])
+            w.put_slope(key, w.launches[0].pack * np.array(w.domain.size, np.int64)[:, None])
 
     return give
 
@@ -90,7 +90,7 @@ def _check_load(w: Sloped, inst: Instruction, matrix: str, offset: Longs, bytes_
         raise Fault("address", f"the halves of the address do not belong together for some K: {inst}", refused=True)
     slopes = high[:, :, None] + w.slope(keys_of((address,))[0])
     mine = w.launch[w.at]
-    m, n, k = (np.array([getattr(x, name) for x in w.launches], np.int64)[mine][:, None] for name in "mnk")
+    m, n, k = (np.array([getattr(x, name) for x in w.launches], np.int64)[mine][:, None] for name in ("m", "n", "units"))
     size, step = (np.array(x, np.int64)[:, None, None] for x in (w.domain.size, w.domain.step))
     active = w.active((len(w.numbers), 32))
     corners = w.domain.corners[:, :, w.at]

@@ -8,6 +8,8 @@ where a launch stands at the head of the loop:
     left       K blocks after the one at hand
     done       K blocks before the one at hand;     K = depth * (done + 1 + left) - lacking
 
+Where steps of k lie in packs (`narrow.PACK`), a step here is such a pack, and K so many times as large.
+
 The state there is to be (`head.Head`)
 
     registers      an integer c + p * lacking + q * left + r * done, or half of an address with such an offset, or the
@@ -81,12 +83,13 @@ def prove(kernel: Kernel, code: DecodedKernel, plan: EveryK) -> set[tuple[int, i
 
 
 class _Induction:
-    """depth, most: see EveryK. inside, outside: sections of the loop and all others; header: its first. seen: paths
+    """pack: steps of k that lie together; depth, most: see EveryK, in packs. inside, outside: sections of the loop and all others; header: its first. seen: paths
     that were gone."""
 
     def __init__(self, kernel: Kernel, code: DecodedKernel, plan: EveryK) -> None:
-        self.kernel, self.depth, self.most = kernel, plan.depth, plan.most
-        self.launches = (*plan.launches, *plan.corners)
+        self.kernel, self.launches = kernel, (*plan.launches, *plan.corners)
+        self.pack = self.launches[0].pack
+        self.depth, self.most = plan.depth // self.pack, plan.most // self.pack
         if plan.most < plan.depth * (POINT + 1):
             raise Fault("every", f"K is {plan.most} at most: sizes do", refused=True)
         self.header, inside = _loop(code)
@@ -111,7 +114,8 @@ class _Induction:
 
     def _at_first(self, left: int, lacking: int = 0) -> list[SymbolicLaunch]:
         """The launches of which so many K blocks are left where the loop is first reached."""
-        return [dataclasses.replace(launch, k=self.depth * (left + 1) - lacking) for launch in self.launches]
+        k = self.pack * (self.depth * (left + 1) - lacking)
+        return [dataclasses.replace(launch, k=k) for launch in self.launches]
 
     def _run(self, code: DecodedKernel, w: Sloped, at: NDArray[np.int64], stops: Sequence[int]) -> None:
         try:

@@ -129,9 +129,14 @@ class SymbolicLaunch:
         return 4 // BYTES[self.factor]
 
     @property
+    def pack(self) -> int:
+        """Steps of k that lie together in memory."""
+        return PACK.get(self.factor, 1)
+
+    @property
     def units(self) -> int:
-        """Narrow elements of a row of A, as they lie in memory."""
-        return self.k // PACK.get(self.factor, 1)
+        """Elements of a row of A, as they lie in memory."""
+        return self.k // self.pack
 
     def narrow_matrix(self, matrix: str) -> NarrowMatrix:
         """A or B, whose elements are less than a dword."""

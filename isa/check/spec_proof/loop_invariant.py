@@ -130,7 +130,7 @@ class Head:
             for number, name in enumerate("AB"):
                 here = self.matrix[groups] == number
                 line, k = self.line[groups][here], self.k[groups][here] + shift
-                if (k >= launch.k).any():
+                if (k >= launch.units).any():
                     raise Fault("every", "LDS holds elements after the last K block", refused=True)
                 if launch.narrow:
                     found[:, groups][:, here] = launch.narrow_matrix(name).word(line, k)
@@ -172,7 +172,7 @@ class Head:
             if first == 0:
                 bad[self.sums[:3]] = False
             good &= not self.open(known, bad, first, "from one iteration to the next it does not grow by the same")
-        wrong = (self.matrix >= 0) & (w.lds != self.lds(w.launches, w.launches[0].k - self.depth)).any(axis=0)
+        wrong = (self.matrix >= 0) & (w.lds != self.lds(w.launches, w.launches[0].units - self.depth)).any(axis=0)
         self.matrix[wrong] = -1
         return good and not wrong.any()
 
