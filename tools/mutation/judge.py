@@ -15,7 +15,8 @@ take too long for each build are proved, too, where there are some: at the far e
 (`isa.check.spec_proof.far`). And where nothing is found there: if what differs is one register, or what loads bring to
 lanes of another mask, the original is proved once more with unknowns in its place (`isa.check.spec_proof.changed`).
 Then no element of C is made of it, whatever it is, and the change is equivalent, too: at the sizes, edges and every K
-of that proof, which its reason says. What is left is missed.
+of that proof, which its reason says. So is a comparison that sends more workgroups one way, which is proved with all of
+them on it: that they may be slower there is no question of what C is. What is left is missed.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from tools.mutation.mutants import Mutant
 from tools.mutation.peephole_equivalence import Local
 
 _UNUSED = "C is by definition whatever it leaves: proved with unknowns in place of what differs, at all edges, every K"
+_WAYS = "C is by definition whichever way workgroups go there: proved with all on the other, too, at all edges, every K"
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,8 @@ class Judge:
             if inst is None or not place:
                 return False
             proof = spec_proof.prove(
-                original, kernel, launches, edges=edges, every=every, explain=False, change=(place[0], new)
-            )
+                original, kernel, launches, edges=edges, every=every, explain=False, change=(place[0], new), whole=False
+            )  # the original takes all paths, as its own proof says
             return proof.proved
 
         return Judge._of(prover, original, kernel, local, further, soon, unused)
@@ -176,7 +178,8 @@ class Judge:
             if far is not None and not far.proved:
                 return Judgement("found", proof=far.difference.kind if far.difference else f"refused: {far.statement}")
             if self.unused(mutant):
-                return Judgement("equivalent", reason=_UNUSED)
+                way = inst is not None and inst.mnemonic.startswith("s_cmp_")
+                return Judgement("equivalent", reason=_WAYS if way else _UNUSED)
             return Judgement("missed", reason=proof.statement)
         if proof.proved and "bit for bit" in proof.statement:
             return Judgement("equivalent", reason=_reason(mutant, proof))

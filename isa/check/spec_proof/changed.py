@@ -9,7 +9,10 @@ What may differ:
 - after an instruction for VGPRs that writes its first operand only, before and after the change: that register, in the
   lanes that are on;
 - after a mask that only loads see before the next one is set: SCC, and of what is loaded what comes to lanes of one
-  mask and not of the other. The loads are done under both, so that each of their accesses is shown to be inside.
+  mask and not of the other. The loads are done under both, so that each of their accesses is shown to be inside;
+- after a comparison of the same scalar registers, outside of loops, that holds wherever the original does, or only
+  there: the way of workgroups for which the two differ. All of them go it, whatever the original says, and it is shown
+  that the waves of a workgroup compare the same. So each workgroup, whichever way it goes, stores what it must.
 
 Other changes are refused with an error that names them.
 """
@@ -21,15 +24,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isa.asm.program import Instruction
+from isa.asm.program import Imm, Instruction
 from isa.check.spec_proof import alu, matrix_units, narrow
+from isa.check.spec_proof.affine import SCALAR_KEY, Sloped, keys_of
 from isa.check.spec_proof.fused import Fused
+from isa.check.spec_proof.integers import relation
 from isa.check.spec_proof.launch import OPEN
 from isa.check.spec_proof.names import Names
 from isa.check.spec_proof.operands import Beyond, vgpr
 from isa.check.spec_proof.run import DecodedKernel, Section
-from isa.check.spec_proof.waves import EXEC, SCC, Step, Waves
+from isa.check.spec_proof.waves import EXEC, SCC, Fault, Step, Waves
 from isa.registers import Reg
 
 _MORE_THAN_ONE = ("v_cmp", "v_readfirstlane", "v_wmma", "v_swap")
@@ -62,6 +68,10 @@ def differing(code: DecodedKernel, change: Change) -> DecodedKernel:
         raise _refused(old)
     if _is_mask(old):
         found = _mask(code, section, position, new)
+    elif _is_comparison(old) and new is not None:
+        if any(position in code.flow.blocks[block].range for loop in code.flow.loops for block in loop.blocks):
+            raise _refused(old)
+        found = {position: Differing((dict(section.steps)[position],), _going(old, new))}
     elif _register(old) is not None and (new is None or _register(new) == _register(old)):
         found = {position: Differing((dict(section.steps)[position],), _leaving(_register(old)))}
     else:
@@ -94,6 +104,62 @@ def _leaving(register: int | None) -> Callable[[Waves, tuple[Step, ...]], None]:
         w.forget(register)
 
     return run
+
+
+# --- ways
+_EDGES = (0, 1, 2, (1 << 31) - 1, 1 << 31, (1 << 31) + 1, (1 << 32) - 2, (1 << 32) - 1)
+
+
+def _is_comparison(inst: Instruction) -> bool:
+    return inst.mnemonic.startswith("s_cmp_")
+
+
+def _going(old: Instruction, new: Instruction) -> Callable[[Waves, tuple[Step, ...]], None]:
+    """All waves go the way of those for which the comparisons differ."""
+    registers, way = keys_of(old.operands), _difference(old, new)
+    seen: list[tuple[Waves, dict[int, tuple[int, ...]]]] = []
+
+    def run(w: Waves, steps: tuple[Step, ...]) -> None:
+        steps[0](w)
+        if isinstance(w, Sloped) and w.sloped(registers):
+            raise Fault("way", "what is compared depends on K", refused=True)
+        if not seen or seen[0][0] is not w:
+            seen[:] = [(w, {})]
+        names = np.concatenate([w.s[register - SCALAR_KEY][:, w.at] for register in registers])
+        for wave, group, *values in zip(w.numbers, w.group[w.numbers], *names.tolist(), strict=True):
+            if seen[0][1].setdefault(int(group), tuple(values)) != tuple(values):
+                raise Fault("way", "waves of a workgroup compare different numbers", (int(wave), 0), refused=True)
+        w.put_scalar(SCC, np.full(len(w.numbers), way, np.uint64))
+
+    return run
+
+
+def _difference(old: Instruction, new: Instruction) -> int:
+    """What `new` says where it is not what `old` says. Both are steps of the numbers that they compare, and of these
+    such are tried as lie at, before and after each step."""
+    first, second = relation(old.mnemonic), relation(new.mnemonic)
+    same = [
+        x == y or (isinstance(x, Imm) and isinstance(y, Imm)) for x, y in zip(old.operands, new.operands, strict=True)
+    ]
+    if first is None or second is None or not all(same) or "64" in old.mnemonic + new.mnemonic:
+        raise _refused(old)
+    edges = set(_EDGES)
+    for x in (*old.operands, *new.operands):
+        if isinstance(x, Imm) and isinstance(x.value, int):
+            edges |= {(x.value + i) % (1 << 32) for i in (-1, 0, 1)}
+    numbers = np.array(sorted(edges), np.uint64)
+    grids = numbers[:, None], numbers[None, :]
+
+    def said(inst: Instruction, compare: Callable[..., NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        pair = zip(inst.operands, grids, strict=True)
+        sides = [np.uint64(int(x.value) % (1 << 32)) if isinstance(x, Imm) else at for x, at in pair]
+        return np.broadcast_to(compare(*sides), (len(numbers),) * 2)
+
+    before, after = said(old, first), said(new, second)
+    found = {bool(x) for x in after[before != after]}
+    if len(found) != 1:
+        raise _refused(old)
+    return int(found.pop())
 
 
 # --- masks

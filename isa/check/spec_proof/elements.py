@@ -90,7 +90,8 @@ def _check_load(w: Sloped, inst: Instruction, matrix: str, offset: Longs, bytes_
         raise Fault("address", f"the halves of the address do not belong together for some K: {inst}", refused=True)
     slopes = high[:, :, None] + w.slope(keys_of((address,))[0])
     mine = w.launch[w.at]
-    m, n, k = (np.array([getattr(x, name) for x in w.launches], np.int64)[mine][:, None] for name in ("m", "n", "units"))
+    sizes = np.array([(x.m, x.n, x.units) for x in w.launches], np.int64)[mine]
+    m, n, k = sizes.T[:, :, None]
     size, step = (np.array(x, np.int64)[:, None, None] for x in (w.domain.size, w.domain.step))
     active = w.active((len(w.numbers), 32))
     corners = w.domain.corners[:, :, w.at]

@@ -83,8 +83,8 @@ def prove(kernel: Kernel, code: DecodedKernel, plan: EveryK) -> set[tuple[int, i
 
 
 class _Induction:
-    """pack: steps of k that lie together; depth, most: see EveryK, in packs. inside, outside: sections of the loop and all others; header: its first. seen: paths
-    that were gone."""
+    """pack: steps of k that lie together; depth, most: see EveryK, in packs. inside, outside: sections of the loop and
+    all others; header: its first. seen: paths that were gone."""
 
     def __init__(self, kernel: Kernel, code: DecodedKernel, plan: EveryK) -> None:
         self.kernel, self.launches = kernel, (*plan.launches, *plan.corners)

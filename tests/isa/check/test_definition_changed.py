@@ -22,12 +22,13 @@ NAMES = {
 }
 
 
-def verdict(kind: str, pattern: str, new: str | None, number: int = 0) -> str:
-    """pattern: of the instruction, perhaps `after` a label.
+def verdict(kind: str, pattern: str, new: str | None, number: int = 0, before: str = "") -> str:
+    """pattern: of the instruction, perhaps `after` a label. before: what stands before the kernel's first instruction.
 
     Of the kernel with unknown in place of what differs where an instruction is changed, at some sizes and edges."""
     name = NAMES[kind]
-    kernel, program = rung(name), parse(emit(generate(parameters_of(name), name)))
+    written = emit(generate(parameters_of(name), name)).replace(f"\n{name}:\n", f"\n{name}:\n{before}", 1)
+    kernel, program = rung(name), parse(written)
     flow = cfg.of_kernel(program.kernel(name))
     text, _, label = pattern.partition(" after ")
     start = flow.labels[f".L{name}{label}"] if label else 0
@@ -35,7 +36,10 @@ def verdict(kind: str, pattern: str, new: str | None, number: int = 0) -> str:
     changed = None if new is None else parse(f"k:\n\t{new}\n").lines[1].instruction
     far = [launch for launch in proving.edges(kernel) if launch.k][::7]
     try:
-        proof = prove(program, name, proving.launches(kernel), far=far, explain=False, change=(place, changed))
+        proof = prove(
+            program, name, proving.launches(kernel), far=far, explain=False, change=(place, changed),
+            whole="s_cmp" not in pattern,
+        )  # fmt: skip
     except IsaError:
         return "refused"
     return proof.verdict
@@ -49,6 +53,24 @@ def test_what_lanes_beside_an_edge_load_is_not_used() -> None:
 
 def test_what_is_multiplied_by_an_integer_beta_of_0_is_not_used() -> None:
     assert verdict("i8", r"v_mov_b32_e32 v\d+, 0", None, -1) == "proved"
+
+
+def test_workgroups_inside_may_go_the_way_of_those_at_an_edge() -> None:
+    columns = r"s_cmp_lt_i32 s29, 64"
+    assert verdict("f16", columns, "s_cmp_lt_i32 s29, 65") == "proved"
+    assert verdict("f16", columns, "s_cmp_lt_i32 s29, 63") != "proved"
+    assert verdict("f16", columns, "s_cmp_gt_i32 s29, 64") != "proved"  # neither holds wherever the other does
+    assert verdict("f16", columns, "s_cmp_lt_i32 s28, 65") != "proved"
+    # One iteration may go one way, the next one another.
+    assert verdict("f16", r"s_cmp_eq_u32 s19, 0 after _loop", "s_cmp_le_u32 s19, 1") != "proved"
+
+
+def test_waves_of_a_workgroup_go_one_way() -> None:
+    """A comparison of the number of a wave's first work-item, of which nothing comes."""
+    before = "\tv_readfirstlane_b32 s31, v0\n\ts_cmp_lt_u32 s31, {}\n\ts_cbranch_scc1 .Lnext\n.Lnext:\n"
+    assert verdict("f16", r"s_cmp_lt_u32 s31, 0", "s_cmp_le_u32 s31, 0", before=before.format(0)) != "proved"
+    same = before.replace("v_readfirstlane_b32 s31, v0", "s_mov_b32 s31, 7").format(0)
+    assert verdict("f16", r"s_cmp_lt_u32 s31, 0", "s_cmp_le_u32 s31, 0", before=same) == "proved"
 
 
 @pytest.mark.parametrize(
