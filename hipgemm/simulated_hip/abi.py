@@ -5,6 +5,10 @@ A HIP call is declared once, as a Python function whose annotations are its C ty
     @call
     def hipMemset(rt: Runtime, destination: Pointer, value: Int, size: Size) -> None: ...
 
+or, where all that it does is to store one number through a pointer, by what that number is:
+
+    answers("hipStreamGetFlags", "Pointer UInt*", lambda rt, stream: known_stream(rt, stream).flags)
+
 From that declaration come the C function that the library exports (`library.py`) and the conversion of its arguments.
 The function returns None for hipSuccess, or what the C function returns, or raises `HipError` with a code. Names and
 types are those of HIP's own headers (hip_runtime_api.h, ROCm 6 and newer; hip-python's cyhip.pxd repeats them); the
@@ -178,6 +182,32 @@ def store(where: Pointer, ctype: type, value: Any) -> None:
     if not where:
         raise HipError(ErrorCode.InvalidValue)
     ctype.from_address(where).value = value  # type: ignore[attr-defined]
+
+
+_STORED = {
+    "Int*": ctypes.c_int,
+    "UInt*": ctypes.c_uint,
+    "Size*": ctypes.c_size_t,
+    "Handle*": ctypes.c_uint64,
+    "Bool*": ctypes.c_bool,
+}
+
+
+def answers(
+    names: str, arguments: str, value: Callable[..., Any], storing: Callable[[Pointer, type, Any], None] = store
+) -> None:
+    """Declare a HIP call that stores one number, under one or more C names. arguments: C types in their order, of which
+    the one with a star is where the number goes; value: what it is, of the runtime and the other arguments."""
+    words = arguments.split()
+    (place,) = (i for i, word in enumerate(words) if word in _STORED)
+    types = tuple(C_TYPES["Pointer" if i == place else word] for i, word in enumerate(words))
+
+    def function(rt: Any, *given: Any) -> None:
+        storing(given[place], _STORED[words[place]], value(rt, *given[:place], *given[place + 1 :]))
+
+    function.__module__ = value.__module__
+    for name in names.split():
+        CALLS[name] = Call(name, function, types, C_TYPES["None"], len(types))
 
 
 def store_text(where: Pointer, room: int, text: str) -> None:

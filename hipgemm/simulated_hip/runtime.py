@@ -55,6 +55,7 @@ class Pool:
 class Stream:
     flags: int = 0
     priority: int = 0
+    device: int = 0
 
 
 @dataclass(eq=False)

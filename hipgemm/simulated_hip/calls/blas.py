@@ -19,7 +19,7 @@ from enum import IntEnum
 from typing import Any, NoReturn
 
 from hipgemm.simulated_hip import blas_plain
-from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, call, store
+from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, answers, call, store
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import known_stream
 from hipgemm.simulated_hip.host import is_mapped
@@ -95,9 +95,8 @@ def hipblasSetStream(rt: Runtime, handle: Pointer, stream: Pointer) -> None:
     found.stream = stream
 
 
-@call(alias=("rocblas_get_stream",))
-def hipblasGetStream(rt: Runtime, handle: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, blas_handle(rt, handle).stream)
+answers("hipblasGetStream rocblas_get_stream", "Pointer Handle*", lambda rt, handle: blas_handle(rt, handle).stream)
+answers("hipblasGetPointerMode", "Pointer Int*", lambda rt, handle: blas_handle(rt, handle).pointer_mode)
 
 
 @call
@@ -106,11 +105,6 @@ def hipblasSetPointerMode(rt: Runtime, handle: Pointer, mode: Int) -> None:
     if mode not in (0, 1):
         raise BlasError(Blas.INVALID_ENUM)
     blas_handle(rt, handle).pointer_mode = mode
-
-
-@call
-def hipblasGetPointerMode(rt: Runtime, handle: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_int, blas_handle(rt, handle).pointer_mode)
 
 
 def _stored(operation: int, rows: int, columns: int, ld: int, type_: int) -> Any:

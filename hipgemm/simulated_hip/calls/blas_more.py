@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 
 from hipgemm.simulated_hip import blas_plain
-from hipgemm.simulated_hip.abi import Int, Pointer, Size, call, store
+from hipgemm.simulated_hip.abi import Int, Pointer, Size, answers, call, store
 from hipgemm.simulated_hip.blas_plain import TYPES, Matrix, Type
 from hipgemm.simulated_hip.calls.blas import (
     NONE,
@@ -247,19 +247,13 @@ def _found(rt: Runtime, handle: int) -> list[int]:
     return rt.blas_lt[handle]
 
 
-@call
-def hipblasLtMatrixLayoutCreate(rt: Runtime, out: Pointer, type_: Int, rows: Size, columns: Size, ld: Size) -> None:
-    store(out, ctypes.c_uint64, rt.handle(rt.blas_lt, [type_, rows, columns, ld]))
+def _create(name: str, arguments: str, made: Callable[..., list[int]]) -> None:
+    answers(f"hipblasLt{name}Create", arguments, lambda rt, *given: rt.handle(rt.blas_lt, made(*given)))
 
 
-@call
-def hipblasLtMatmulDescCreate(rt: Runtime, out: Pointer, compute: Int, scale: Int) -> None:
-    store(out, ctypes.c_uint64, rt.handle(rt.blas_lt, [NONE, NONE, compute]))
-
-
-@call
-def hipblasLtMatmulPreferenceCreate(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, rt.handle(rt.blas_lt, []))
+_create("MatrixLayout", "Handle* Int Size Size Size", lambda type_, rows, columns, ld: [type_, rows, columns, ld])
+_create("MatmulDesc", "Handle* Int Int", lambda compute, scale: [NONE, NONE, compute])
+_create("MatmulPreference", "Handle*", lambda: [])
 
 
 @call(alias=("hipblasLtMatmulDescDestroy", "hipblasLtMatmulPreferenceDestroy"))

@@ -19,11 +19,12 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hipgemm import device_libraries
-from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, call
+from hipgemm.simulated_hip.abi import Answer, Int, Pointer, Size, UByte, answers, call
 from hipgemm.simulated_hip.host import is_mapped, read, read_text
 from hipgemm.simulated_hip.runtime import Runtime
 from isa import cache, toolchain
@@ -109,6 +110,9 @@ def _store(where: int, ctype: type, value: Any) -> None:
     ctype.from_address(where).value = value  # type: ignore[attr-defined]
 
 
+_answers = partial(answers, storing=_store)
+
+
 def _text(address: int) -> str:
     found = read_text(address)
     if found is None:
@@ -142,9 +146,7 @@ def amd_comgr_status_string(rt: Runtime, status: Int, out: Pointer) -> None:
     _store(out, ctypes.c_uint64, rt.text_address(Status(status).name))
 
 
-@call
-def amd_comgr_get_isa_count(rt: Runtime, out: Pointer) -> None:
-    _store(out, ctypes.c_size_t, len(toolchain.ARCHS))
+_answers("amd_comgr_get_isa_count", "Size*", lambda rt: len(toolchain.ARCHS))
 
 
 @call
@@ -168,9 +170,7 @@ def amd_comgr_release_data(rt: Runtime, data: Pointer) -> None:
     del rt.comgr[data]
 
 
-@call
-def amd_comgr_get_data_kind(rt: Runtime, data: Pointer, out: Pointer) -> None:
-    _store(out, ctypes.c_int, _find(rt, data, Data).kind)
+_answers("amd_comgr_get_data_kind", "Pointer Int*", lambda rt, data: _find(rt, data, Data).kind)
 
 
 @call
@@ -196,9 +196,8 @@ def amd_comgr_get_data_name(rt: Runtime, data: Pointer, size: Pointer, out: Poin
     _give(size, out, os.fsencode(_find(rt, data, Data).name) + b"\0")
 
 
-@call
-def amd_comgr_create_data_set(rt: Runtime, out: Pointer) -> None:
-    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, DataSet()))
+_answers("amd_comgr_create_data_set", "Handle*", lambda rt: rt.handle(rt.comgr, DataSet()))
+_answers("amd_comgr_create_action_info", "Handle*", lambda rt: rt.handle(rt.comgr, ActionInfo()))
 
 
 @call
@@ -222,9 +221,11 @@ def amd_comgr_data_set_remove(rt: Runtime, data_set: Pointer, kind: Int) -> None
     found.objects = [data for data in found.objects if kind and data.kind != kind]
 
 
-@call
-def amd_comgr_action_data_count(rt: Runtime, data_set: Pointer, kind: Int, out: Pointer) -> None:
-    _store(out, ctypes.c_size_t, len(_find(rt, data_set, DataSet).of(kind)))
+_answers(
+    "amd_comgr_action_data_count",
+    "Pointer Int Size*",
+    lambda rt, data_set, kind: len(_find(rt, data_set, DataSet).of(kind)),
+)
 
 
 @call
@@ -233,11 +234,6 @@ def amd_comgr_action_data_get_data(rt: Runtime, data_set: Pointer, kind: Int, in
     if index >= len(found):
         raise ComgrError
     _store(out, ctypes.c_uint64, rt.handle(rt.comgr, found[index]))
-
-
-@call
-def amd_comgr_create_action_info(rt: Runtime, out: Pointer) -> None:
-    _store(out, ctypes.c_uint64, rt.handle(rt.comgr, ActionInfo()))
 
 
 @call
@@ -267,9 +263,7 @@ def amd_comgr_action_info_set_language(rt: Runtime, info: Pointer, language: Int
     _find(rt, info, ActionInfo).language = language
 
 
-@call
-def amd_comgr_action_info_get_language(rt: Runtime, info: Pointer, out: Pointer) -> None:
-    _store(out, ctypes.c_int, _find(rt, info, ActionInfo).language)
+_answers("amd_comgr_action_info_get_language", "Pointer Int*", lambda rt, info: _find(rt, info, ActionInfo).language)
 
 
 @call
@@ -280,9 +274,11 @@ def amd_comgr_action_info_set_option_list(rt: Runtime, info: Pointer, options: P
     _find(rt, info, ActionInfo).options = [text for text in texts if text]
 
 
-@call
-def amd_comgr_action_info_get_option_list_count(rt: Runtime, info: Pointer, out: Pointer) -> None:
-    _store(out, ctypes.c_size_t, len(_find(rt, info, ActionInfo).options))
+_answers(
+    "amd_comgr_action_info_get_option_list_count",
+    "Pointer Size*",
+    lambda rt, info: len(_find(rt, info, ActionInfo).options),
+)
 
 
 @call
@@ -300,9 +296,7 @@ def amd_comgr_action_info_set_logging(rt: Runtime, info: Pointer, logging: UByte
     _find(rt, info, ActionInfo).logging = bool(logging)
 
 
-@call
-def amd_comgr_action_info_get_logging(rt: Runtime, info: Pointer, out: Pointer) -> None:
-    _store(out, ctypes.c_bool, _find(rt, info, ActionInfo).logging)
+_answers("amd_comgr_action_info_get_logging", "Pointer Bool*", lambda rt, info: _find(rt, info, ActionInfo).logging)
 
 
 @call

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import threading
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, UInt, answers, call, store
 from hipgemm.simulated_hip.calls.device import one
 from hipgemm.simulated_hip.runtime import Runtime
 
@@ -61,25 +61,15 @@ def hipCtxSetCurrent(rt: Runtime, context: Pointer) -> None:
         _known(context)
 
 
-@call
-def hipCtxGetCurrent(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, PRIMARY)
-
-
-@call
-def hipCtxGetDevice(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, 0)
+answers("hipCtxGetCurrent", "Handle*", lambda rt: PRIMARY)
+answers("hipCtxGetDevice", "Int*", lambda rt: 0)
+answers("hipCtxGetFlags", "UInt*", lambda rt: 0)
 
 
 @call
 def hipCtxGetApiVersion(rt: Runtime, context: Pointer, out: Pointer) -> None:
     _known(context)
     store(out, ctypes.c_int, API_VERSION)
-
-
-@call
-def hipCtxGetFlags(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_uint, 0)
 
 
 @call

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UByte, UShort, call
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, call
 from hipgemm.simulated_hip.calls.device import one
 from hipgemm.simulated_hip.calls.memory import reachable
 from hipgemm.simulated_hip.calls.streams import submit
@@ -64,34 +64,20 @@ def hipMemcpyAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Siz
     submit(rt, stream, "copy", lambda: _copy(rt, destination, source, size, kind))
 
 
-@call
-def hipMemcpyHtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
-    _copy(rt, destination, source, size, HOST_TO_DEVICE)
+def _declare_copies(name: str, kind: int) -> None:
+    def now(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
+        _copy(rt, destination, source, size, kind)
+
+    def on_stream(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
+        hipMemcpyAsync(rt, destination, source, size, kind, stream)
+
+    now.__name__, on_stream.__name__ = name, f"{name}Async"
+    call(now)
+    call(on_stream)
 
 
-@call
-def hipMemcpyDtoH(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
-    _copy(rt, destination, source, size, DEVICE_TO_HOST)
-
-
-@call
-def hipMemcpyDtoD(rt: Runtime, destination: Pointer, source: Pointer, size: Size) -> None:
-    _copy(rt, destination, source, size, DEVICE_TO_DEVICE)
-
-
-@call
-def hipMemcpyHtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
-    hipMemcpyAsync(rt, destination, source, size, HOST_TO_DEVICE, stream)
-
-
-@call
-def hipMemcpyDtoHAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
-    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_HOST, stream)
-
-
-@call
-def hipMemcpyDtoDAsync(rt: Runtime, destination: Pointer, source: Pointer, size: Size, stream: Pointer) -> None:
-    hipMemcpyAsync(rt, destination, source, size, DEVICE_TO_DEVICE, stream)
+for _name, _kind in (("HtoD", HOST_TO_DEVICE), ("DtoH", DEVICE_TO_HOST), ("DtoD", DEVICE_TO_DEVICE)):
+    _declare_copies(f"hipMemcpy{_name}", _kind)
 
 
 @call
@@ -148,44 +134,25 @@ def hipMemcpy2DAsync(
     )  # fmt: skip
 
 
-@call(alias=("hipMemset_spt",))
-def hipMemset(rt: Runtime, destination: Pointer, value: Int, size: Size) -> None:
-    _fill(rt, destination, value, size)
+def _declare_fills(name: str, type_: str, element: type, ends: tuple[str, ...] = ()) -> None:
+    """type_: that of the value; ends: of further names with the same meaning."""
+
+    def now(rt: Runtime, destination: Pointer, value: int, count: Size) -> None:
+        _fill(rt, destination, value, count, element)
+
+    def on_stream(rt: Runtime, destination: Pointer, value: int, count: Size, stream: Pointer) -> None:
+        _fill(rt, destination, value, count, element, stream)
+
+    for function, whole in ((now, name), (on_stream, f"{name}Async")):
+        function.__name__ = whole
+        function.__annotations__["value"] = type_
+        call(function, alias=tuple(whole + end for end in ends))
 
 
-@call(alias=("hipMemsetAsync_spt",))
-def hipMemsetAsync(rt: Runtime, destination: Pointer, value: Int, size: Size, stream: Pointer) -> None:
-    _fill(rt, destination, value, size, stream=stream)
-
-
-@call
-def hipMemsetD8(rt: Runtime, destination: Pointer, value: UByte, count: Size) -> None:
-    _fill(rt, destination, value, count)
-
-
-@call
-def hipMemsetD8Async(rt: Runtime, destination: Pointer, value: UByte, count: Size, stream: Pointer) -> None:
-    hipMemsetAsync(rt, destination, value, count, stream)
-
-
-@call
-def hipMemsetD16(rt: Runtime, destination: Pointer, value: UShort, count: Size) -> None:
-    _fill(rt, destination, value, count, ctypes.c_uint16)
-
-
-@call
-def hipMemsetD16Async(rt: Runtime, destination: Pointer, value: UShort, count: Size, stream: Pointer) -> None:
-    _fill(rt, destination, value, count, ctypes.c_uint16, stream)
-
-
-@call
-def hipMemsetD32(rt: Runtime, destination: Pointer, value: Int, count: Size) -> None:
-    _fill(rt, destination, value, count, ctypes.c_uint32)
-
-
-@call
-def hipMemsetD32Async(rt: Runtime, destination: Pointer, value: Int, count: Size, stream: Pointer) -> None:
-    _fill(rt, destination, value, count, ctypes.c_uint32, stream)
+_declare_fills("hipMemset", "Int", ctypes.c_uint8, ("_spt",))
+_declare_fills("hipMemsetD8", "UByte", ctypes.c_uint8)
+_declare_fills("hipMemsetD16", "UShort", ctypes.c_uint16)
+_declare_fills("hipMemsetD32", "Int", ctypes.c_uint32)
 
 
 @call(alias=("hipMemset2D_spt",))

@@ -19,6 +19,7 @@ from hipgemm.simulated_hip.abi import (
     Pointer,
     Size,
     UInt,
+    answers,
     call,
     store,
     store_text,
@@ -161,10 +162,11 @@ def _properties(rt: Runtime) -> dict[str, Any]:
     }
 
 
-def one(device: int) -> None:
-    """Refuse a device other than the one there is."""
+def one(device: int) -> int:
+    """The number of the one device there is; another one is refused."""
     if device != 0:
         raise HipError(ErrorCode.InvalidDevice)
+    return 0
 
 
 @call
@@ -173,30 +175,18 @@ def hipInit(rt: Runtime, flags: UInt) -> None:
         raise HipError(ErrorCode.InvalidValue)
 
 
-@call(alias=("hipDriverGetVersion",))
-def hipRuntimeGetVersion(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, VERSION_NUMBER)
-
-
-@call
-def hipGetDeviceCount(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, 1)
-
-
-@call
-def hipGetDevice(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, 0)
-
-
 @call
 def hipSetDevice(rt: Runtime, device: Int) -> None:
     one(device)
 
 
-@call
-def hipDeviceGet(rt: Runtime, out: Pointer, ordinal: Int) -> None:
-    one(ordinal)
-    store(out, ctypes.c_int, 0)
+answers("hipRuntimeGetVersion hipDriverGetVersion", "Int*", lambda rt: VERSION_NUMBER)
+answers("hipGetDeviceCount", "Int*", lambda rt: 1)
+answers("hipGetDevice hipDeviceGetCacheConfig hipDeviceGetSharedMemConfig", "Int*", lambda rt: 0)
+answers("hipDeviceGet", "Int* Int", lambda rt, ordinal: one(ordinal))
+answers("hipGetDeviceFlags", "UInt*", lambda rt: 0)
+answers("hipChooseDeviceR0600 hipChooseDevice", "Int* Pointer", lambda rt, wanted: 0)
+answers("hipDeviceCanAccessPeer", "Int* Int Int", lambda rt, device, peer: one(device) + one(peer))
 
 
 @call
@@ -218,11 +208,6 @@ def hipDeviceReset(rt: Runtime) -> None:
     tables = (rt.allocations, rt.registered, rt.streams, rt.events, rt.modules, rt.functions, rt.blas)
     for table in (*tables, rt.captures, rt.graphs, rt.executables):
         table.clear()
-
-
-@call
-def hipGetDeviceFlags(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_uint, 0)
 
 
 @call
@@ -284,11 +269,6 @@ def hipGetDeviceProperties(rt: Runtime, out: Pointer, device: Int) -> None:
     ctypes.memmove(out, ctypes.addressof(properties), ctypes.sizeof(properties))
 
 
-@call(alias=("hipChooseDevice",))
-def hipChooseDeviceR0600(rt: Runtime, out: Pointer, wanted: Pointer) -> None:
-    store(out, ctypes.c_int, 0)
-
-
 @call
 def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int) -> None:
     one(device)
@@ -301,13 +281,6 @@ def hipDeviceGetAttribute(rt: Runtime, out: Pointer, attribute: Int, device: Int
     else:
         value = source if isinstance(source, int) else properties.get(source, 0)
     store(out, ctypes.c_int, min(value, 0x7FFFFFFF))
-
-
-@call
-def hipDeviceCanAccessPeer(rt: Runtime, out: Pointer, device: Int, peer: Int) -> None:
-    one(device)
-    one(peer)
-    store(out, ctypes.c_int, 0)
 
 
 @call
@@ -331,11 +304,6 @@ def hipDeviceGetUuid(rt: Runtime, out: Pointer, device: Int) -> None:
 @call(alias=("hipDeviceSetSharedMemConfig",))
 def hipDeviceSetCacheConfig(rt: Runtime, config: Int) -> None:
     """RDNA3 has nothing to choose."""
-
-
-@call(alias=("hipDeviceGetSharedMemConfig",))
-def hipDeviceGetCacheConfig(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_int, 0)
 
 
 @call

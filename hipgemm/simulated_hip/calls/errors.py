@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-
-from hipgemm.simulated_hip.abi import Answer, ErrorCode, Int, Pointer, Text, call, store
+from hipgemm.simulated_hip.abi import Answer, ErrorCode, Int, Text, answers, call
 from hipgemm.simulated_hip.runtime import Runtime
 
 
@@ -39,11 +37,5 @@ def hipGetErrorString(rt: Runtime, code: Int) -> Text:
     return _code(code).text
 
 
-@call
-def hipDrvGetErrorName(rt: Runtime, code: Int, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, rt.text_address(_code(code).hip_name))
-
-
-@call
-def hipDrvGetErrorString(rt: Runtime, code: Int, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, rt.text_address(_code(code).text))
+answers("hipDrvGetErrorName", "Int Handle*", lambda rt, code: rt.text_address(_code(code).hip_name))
+answers("hipDrvGetErrorString", "Int Handle*", lambda rt, code: rt.text_address(_code(code).text))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, ULongLong, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, answers, call, store
 from hipgemm.simulated_hip.calls.streams import BUILT_IN, known_stream, submit
 from hipgemm.simulated_hip.runtime import Graph, Runtime
 from isa.errors import IsaError
@@ -79,15 +79,13 @@ def hipGraphDestroy(rt: Runtime, graph: Pointer) -> None:
     del rt.graphs[graph]
 
 
-@call
-def hipGraphInstantiate(rt: Runtime, out: Pointer, graph: Pointer, node: Pointer, log: Pointer, room: Size) -> None:
-    hipGraphInstantiateWithFlags(rt, out, graph, 0)
-
-
-@call
-def hipGraphInstantiateWithFlags(rt: Runtime, out: Pointer, graph: Pointer, flags: ULongLong) -> None:
+def _instantiated(rt: Runtime, graph: int, *options: int) -> int:
     found = rt.find(rt.graphs, graph)
-    store(out, ctypes.c_uint64, rt.handle(rt.executables, Graph(found.begun_on, list(found.nodes))))
+    return rt.handle(rt.executables, Graph(found.begun_on, list(found.nodes)))
+
+
+answers("hipGraphInstantiate", "Handle* Pointer Pointer Pointer Size", _instantiated)
+answers("hipGraphInstantiateWithFlags", "Handle* Pointer ULongLong", _instantiated)
 
 
 @call

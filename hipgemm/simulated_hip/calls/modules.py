@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from hipgemm.launch import LARGEST_GRID
 from hipgemm.simulated_hip import printf
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, LaunchConfig, Pointer, Size, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, LaunchConfig, Pointer, Size, UInt, answers, call, store
 from hipgemm.simulated_hip.calls import device
 from hipgemm.simulated_hip.calls.streams import between_events, known_stream, submit
 from hipgemm.simulated_hip.card import ExpectsTimedLaunches
@@ -113,9 +113,7 @@ def function_of_module(rt: Runtime, module: int, wanted: str) -> int:
     return loaded.functions[wanted]
 
 
-@call
-def hipModuleGetFunctionCount(rt: Runtime, out: Pointer, module: Pointer) -> None:
-    store(out, ctypes.c_uint, len(rt.find(rt.modules, module).code.kernels))
+answers("hipModuleGetFunctionCount", "UInt* Pointer", lambda rt, module: len(rt.find(rt.modules, module).code.kernels))
 
 
 @call

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
-from hipgemm.simulated_hip.abi import Dim3, ErrorCode, HipError, Int, Pointer, Size, Text, UInt, call, store
+from hipgemm.simulated_hip.abi import Dim3, ErrorCode, HipError, Int, Pointer, Size, Text, UInt, answers, call
 from hipgemm.simulated_hip.calls import modules
 from hipgemm.simulated_hip.calls.cooperative import launch_cooperative
 from hipgemm.simulated_hip.calls.copies import DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, hipMemcpyAsync
@@ -163,9 +163,7 @@ def hipLaunchKernelExC(rt: Runtime, config: Pointer, host: Pointer, parameters: 
     modules.hipDrvLaunchKernelEx(rt, config, function_of(rt, host), parameters, 0)
 
 
-@call
-def hipGetFuncBySymbol(rt: Runtime, out: Pointer, host: Pointer) -> None:
-    store(out, ctypes.c_uint64, function_of(rt, host))
+answers("hipGetFuncBySymbol", "Handle* Pointer", function_of)
 
 
 @call
@@ -174,14 +172,8 @@ def hipKernelNameRefByPtr(rt: Runtime, host: Pointer, stream: Pointer) -> Text:
     return found.name if found else ""
 
 
-@call
-def hipGetSymbolAddress(rt: Runtime, out: Pointer, symbol: Pointer) -> None:
-    store(out, ctypes.c_uint64, _variable(rt, symbol)[0])
-
-
-@call
-def hipGetSymbolSize(rt: Runtime, out: Pointer, symbol: Pointer) -> None:
-    store(out, ctypes.c_size_t, _variable(rt, symbol)[1])
+answers("hipGetSymbolAddress", "Handle* Pointer", lambda rt, symbol: _variable(rt, symbol)[0])
+answers("hipGetSymbolSize", "Size* Pointer", lambda rt, symbol: _variable(rt, symbol)[1])
 
 
 def _place(rt: Runtime, symbol: int, size: int, offset: int, kind: int, kinds: tuple[int, ...]) -> int:

@@ -20,13 +20,13 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 from pathlib import Path
 
 from hipgemm import hip_headers
 from hipgemm.kernel_object import INCLUDE
-from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, call, store
+from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, answers, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text
 from hipgemm.simulated_hip.runtime import RtcProgram, Runtime
 from isa import cache, toolchain
@@ -229,31 +229,17 @@ def compiled(
     return (folder / "code").read_bytes(), (folder / "log").read_text(), lowered
 
 
-@call
-def hiprtcGetProgramLogSize(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_size_t, len(_program(rt, program).log.encode()) + 1)
+def _declare(what: str, data: Callable[[RtcProgram], bytes]) -> None:
+    """The call that gives something of a program, and the one that says how long it is."""
+
+    def get(rt: Runtime, program: Pointer, out: Pointer) -> None:
+        _give(out, data(_program(rt, program)))
+
+    get.__name__ = f"hiprtcGet{what}"
+    call(get)
+    answers(f"hiprtcGet{what}Size", "Pointer Size*", lambda rt, program: len(data(_program(rt, program))))
 
 
-@call
-def hiprtcGetProgramLog(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    _give(out, _program(rt, program).log.encode() + b"\0")
-
-
-@call
-def hiprtcGetCodeSize(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_size_t, len(_made(_program(rt, program).code)))
-
-
-@call
-def hiprtcGetCode(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    _give(out, _made(_program(rt, program).code))
-
-
-@call
-def hiprtcGetBitcodeSize(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_size_t, len(_made(_program(rt, program).bitcode)))
-
-
-@call
-def hiprtcGetBitcode(rt: Runtime, program: Pointer, out: Pointer) -> None:
-    _give(out, _made(_program(rt, program).bitcode))
+_declare("ProgramLog", lambda program: program.log.encode() + b"\0")
+_declare("Code", lambda program: _made(program.code))
+_declare("Bitcode", lambda program: _made(program.bitcode))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UInt, call, store
+from hipgemm.simulated_hip.abi import ErrorCode, HipError, Int, Pointer, Size, UInt, answers, call, store
 from hipgemm.simulated_hip.host import is_mapped
 from hipgemm.simulated_hip.runtime import HipEvent, Runtime, Stream
 from isa.errors import IsaError
@@ -42,25 +42,15 @@ def submit(rt: Runtime, stream: int, kind: str, work: Callable[[], None]) -> Non
         work()
 
 
-@call
-def hipStreamCreate(rt: Runtime, out: Pointer) -> None:
-    _create(rt, out, 0, 0)
-
-
-@call
-def hipStreamCreateWithFlags(rt: Runtime, out: Pointer, flags: UInt) -> None:
-    _create(rt, out, flags, 0)
-
-
-@call
-def hipStreamCreateWithPriority(rt: Runtime, out: Pointer, flags: UInt, priority: Int) -> None:
-    _create(rt, out, flags, priority)
-
-
-def _create(rt: Runtime, out: int, flags: int, priority: int) -> None:
-    if not out or flags not in (0, 1):
+def _create(rt: Runtime, flags: int = 0, priority: int = 0) -> int:
+    if flags not in (0, 1):
         raise HipError(ErrorCode.InvalidValue)
-    store(out, ctypes.c_uint64, rt.handle(rt.streams, Stream(flags, priority)))
+    return rt.handle(rt.streams, Stream(flags, priority))
+
+
+answers("hipStreamCreate", "Handle*", _create)
+answers("hipStreamCreateWithFlags", "Handle* UInt", _create)
+answers("hipStreamCreateWithPriority", "Handle* UInt Int", _create)
 
 
 @call
@@ -89,20 +79,13 @@ def hipStreamWaitEvent(rt: Runtime, stream: Pointer, event: Pointer, flags: UInt
         rt.captures[stream] = capture
 
 
-@call(alias=("hipStreamGetFlags_spt",))
-def hipStreamGetFlags(rt: Runtime, stream: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_uint, known_stream(rt, stream).flags)
-
-
-@call(alias=("hipStreamGetPriority_spt",))
-def hipStreamGetPriority(rt: Runtime, stream: Pointer, out: Pointer) -> None:
-    store(out, ctypes.c_int, known_stream(rt, stream).priority)
-
-
-@call
-def hipStreamGetDevice(rt: Runtime, stream: Pointer, out: Pointer) -> None:
-    known_stream(rt, stream)
-    store(out, ctypes.c_int, 0)
+answers("hipStreamGetFlags hipStreamGetFlags_spt", "Pointer UInt*", lambda rt, stream: known_stream(rt, stream).flags)
+answers(
+    "hipStreamGetPriority hipStreamGetPriority_spt",
+    "Pointer Int*",
+    lambda rt, stream: known_stream(rt, stream).priority,
+)
+answers("hipStreamGetDevice", "Pointer Int*", lambda rt, stream: known_stream(rt, stream).device)
 
 
 @call(alias=("hipStreamAddCallback_spt",))
@@ -125,7 +108,7 @@ def hipExtStreamCreateWithCUMask(rt: Runtime, out: Pointer, words: UInt, mask: P
     """Which CUs a stream may use changes nothing here."""
     if not words or not mask:
         raise HipError(ErrorCode.InvalidValue)
-    _create(rt, out, 0, 0)
+    store(out, ctypes.c_uint64, _create(rt))
 
 
 @call
@@ -174,14 +157,8 @@ def _wait(cell: Any, value: int, flags: int, mask: int, bits: int) -> None:
         raise HipError(ErrorCode.NotReady, IsaError("a stream waits for a value that no call before it has written"))
 
 
-@call
-def hipEventCreate(rt: Runtime, out: Pointer) -> None:
-    store(out, ctypes.c_uint64, rt.handle(rt.events, HipEvent()))
-
-
-@call
-def hipEventCreateWithFlags(rt: Runtime, out: Pointer, flags: UInt) -> None:
-    store(out, ctypes.c_uint64, rt.handle(rt.events, HipEvent(flags)))
+answers("hipEventCreate", "Handle*", lambda rt: rt.handle(rt.events, HipEvent()))
+answers("hipEventCreateWithFlags", "Handle* UInt", lambda rt, flags: rt.handle(rt.events, HipEvent(flags)))
 
 
 @call
