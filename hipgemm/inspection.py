@@ -59,7 +59,6 @@ _UNITS = {
     "branch": "branch",
     "barrier": "barrier",
     "wait": "wait",
-    "internal": "other",
 }
 
 
@@ -256,7 +255,7 @@ def _place(inst: Instruction) -> str:
 def kind(inst: Instruction) -> str:
     """Which of KINDS an instruction is."""
     if not inst.desc.is_valu:
-        return "scratch" if inst.desc.space == "scratch" else _UNITS[inst.desc.unit]
+        return "scratch" if inst.desc.space == "scratch" else _UNITS.get(inst.desc.unit, "other")
     fmas = inner.fmas(inst)
     if fmas:
         return "dual FMA" if fmas == 2 else "single FMA"
