@@ -25,8 +25,7 @@ import itertools
 import json
 import re
 import shutil
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,26 +33,23 @@ from typing import TYPE_CHECKING
 
 from hipgemm import hip_headers
 from hipgemm.kernel_object import Kernel
-from hipgemm.kernels import Gemm, rung
+from hipgemm.kernels import rung
 from hipgemm.source_lines import SourceLine, source_of
-from hipgemm.stages import Shape, Stage, shape
+from hipgemm.stages import Shape, Stage, compiled, made, pipeline
 from isa import cache, toolchain
 from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.check.counts import target_of
 from isa.errors import IsaError, writing
-from isa.gemm.parameters import Parameters
 from isa.object.code_object import CodeObject, load
 from isa.object.code_object import DescribedKernel as KernelFacts
 from isa.object.from_text import TextCode
 from isa.toolchain import Toolchain
 
 if TYPE_CHECKING:
-    from isa.check.equivalence import Proof
+    pass
 
-LAST = "vopd-interlock"
-"""The pass that runs after each pipeline, empty ones too: compilers emit what it takes apart."""
 LINES = "-gline-tables-only"
 """The flag with which a compiler says which line of the source an instruction comes from; the code stays the same."""
 _IMAGES = 3000
@@ -128,7 +124,7 @@ def build(
         cached = False
         try:
             stages: list[Stage] = []
-            for stage in _stages(kernel, arch, tools, flags, folder):
+            for stage in made(kernel, arch, tools, flags, folder):
                 _tell(on_stage, stage, stages)
                 stages.append(stage)
             record = {"toolchain": str(tools), "arch": arch, "stages": [s.as_json() for s in stages]}
@@ -264,7 +260,7 @@ def lines_of(
     tools = toolchain.find(hipcc)
 
     def fill(folder: Path) -> None:
-        _compiled(kernel, arch, tools, flags, folder / "lines.s")
+        compiled(kernel, arch, tools, flags, folder / "lines.s")
 
     file = cache.make("lines", _entry(kernel, arch, tools, flags), fill) / "lines.s"
     other = parse(file.read_text(), file.name)
@@ -300,102 +296,6 @@ def _assembled(program: Program, tools: Toolchain, arch: str) -> bytes:
     if not program.kernels:
         raise IsaError(f"{program.file} has no kernel", expected="an .amdhsa_kernel block")
     return image
-
-
-def _stages(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], folder: Path) -> Iterator[Stage]:
-    """Every step, in order. Passes and provers are imported here: what was built before needs none."""
-    from hipgemm import proving
-    from isa.gemm.generate import generate
-    from isa.passes import run_pipeline
-
-    name = kernel.stem
-    object_file, hsaco = folder / f"{name}.o", folder / f"{name}.hsaco"
-
-    start = time.perf_counter()
-    if isinstance(kernel.code, Program):
-        first = parse(emit(kernel.code), f"{name}.0-given.s")
-        (folder / first.file).write_text(emit(first))
-        yield _assembly_stage("read", first, kernel.name, start)
-    elif kernel.parameters:
-        first = generate(kernel.parameters, name, arch=arch, file=f"{name}.0-generated.s")
-        (folder / first.file).write_text(emit(first))
-        yield _assembly_stage("generate", first, name, start)
-    else:
-        said, first = _compiled(kernel, arch, tools, flags, folder / f"{name}.0-compiled.s")
-        yield _assembly_stage("compile", first, kernel.name, start, said)
-
-    last = first
-    steps = []
-    start = time.perf_counter()
-    chosen = kernel.name if len(first.kernels) > 1 else ""
-    passes = run_pipeline(first, pipeline(kernel), lambda k, after: f"{name}.{k}-{after}.s", chosen)
-    for pass_name, program in passes:
-        if program is last:
-            yield Stage(pass_name, last.file, time.perf_counter() - start, note="nothing to do")
-        else:
-            last = program
-            (folder / last.file).write_text(emit(last))
-            steps.append((pass_name, last))
-            yield _assembly_stage(pass_name, last, kernel.name, start)
-        start = time.perf_counter()
-    proof = folder / f"{name}.proof.txt"
-    if isinstance(kernel, Gemm) and isinstance(kernel.parameters, Parameters) and kernel.code is None:
-        yield _proof_stage(lambda: proving.by_definition(kernel, last), proof)
-    elif steps:
-        yield _proof_stage(lambda: proving.check(kernel, first, steps), proof)
-
-    start = time.perf_counter()
-    said = tools.assemble(folder / last.file, object_file, arch=arch)
-    yield Stage("assemble", object_file.name, time.perf_counter() - start, said=said)
-
-    start = time.perf_counter()
-    said = tools.link([object_file], hsaco)
-    yield Stage("link", hsaco.name, time.perf_counter() - start, said=said)
-
-
-def _compiled(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str], file: Path) -> tuple[str, Program]:
-    """What the compiler said, and what it wrote."""
-    # Kernels 6 to 8 are kernel5 under their own names from the start: the preprocessor sees to that.
-    rename = [] if kernel.function in ("", kernel.name) else [f"-D{kernel.function}={kernel.name}"]
-    said = hip_headers.compile_kernel(
-        tools, kernel.path, file, arch=arch, cu_mode=kernel.cu_mode, flags=[*flags, *rename]
-    )
-    program = dataclasses.replace(parse(file.read_text(), file.name), title=kernel.called)
-    if not program.kernels:
-        raise IsaError(f"{kernel.title} has no kernel", expected="a __global__ function")
-    for found in program.kernels.values():
-        if found.number("wavefront_size32") == 0:
-            raise IsaError(
-                f"{kernel.title}: kernel {found.name} is compiled for waves of 64", expected="wave32",
-                hint="leave -mwavefrontsize64 out; lint reads assembly and code objects of such kernels",
-            )  # fmt: skip
-    return said, program
-
-
-def pipeline(kernel: Kernel) -> str:
-    """All passes that a build of `kernel` runs."""
-    return ",".join(filter(None, (kernel.pipeline, LAST)))
-
-
-def _proof_stage(prove: Callable[[], Proof], file: Path) -> Stage:
-    """Raises proving.Disproved where the kernel is wrong; says so where nothing could be proved."""
-    from hipgemm import proving
-
-    start = time.perf_counter()
-    try:
-        proof = prove()
-    except proving.Disproved as e:
-        file.write_text(f"{e}\n")
-        raise
-    file.write_text(f"{proof}\n")
-    said = "" if proof.proved else proof.statement
-    return Stage("prove", file.name, time.perf_counter() - start, said=said, note=proof.statement)
-
-
-def _assembly_stage(stage: str, program: Program, kernel: str, start: float, said: str = "") -> Stage:
-    seconds = time.perf_counter() - start
-    numbers = shape(program, kernel) if kernel or len(program.kernels) == 1 else None
-    return Stage(stage, program.file, seconds, numbers, said)
 
 
 def _tell(on_stage: OnStage | None, stage: Stage, before: Sequence[Stage]) -> None:

@@ -73,7 +73,7 @@ def command(
 
 
 def _check_pass(kernel: Kernel, print_after: str | None) -> None:
-    from hipgemm.build import pipeline
+    from hipgemm.stages import pipeline
 
     passes = [name.strip().partition("{")[0] for name in pipeline(kernel).split(",")]
     if print_after not in (None, "all", *passes):
