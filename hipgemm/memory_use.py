@@ -220,6 +220,13 @@ def _conflicts(ready: Prepared, names: Sequence[str]) -> Iterator[Conflict]:
             yield Conflict(names[i], str(inst), int(accesses[i]), float(cycles[i] / accesses[i]), free, row, pad)
 
 
+def lds_rows(ready: Prepared) -> list[tuple[int, int]]:
+    """(bytes of a row, a power of two; bytes of pad, 0 where none was found) of LDS accesses that conflict, the one
+    that costs most first."""
+    found = sorted(_conflicts(ready, [""] * len(ready.cfg)), key=lambda c: -c.accesses * (c.cycles - c.free))
+    return list(dict.fromkeys((c.row & -c.row, 4 * (c.pad or 0)) for c in found if c.row))
+
+
 def _mended(addresses: np.ndarray, mask: int, dwords: int) -> tuple[int, int | None]:
     """(bytes of a row, dwords of pad that end the conflict) of one access."""
     import numpy as np

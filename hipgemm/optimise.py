@@ -64,6 +64,9 @@ COPIES = (
 """The same, where the clock counts how often loops run."""
 ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
 """The same, kept only where it is proved."""
+PAD = "pad-lds"
+_ROWS = 2
+"""How many rows of LDS are tried, of those that conflict, beside `ASSUMING`."""
 _BEST = 2
 """How many orders each shape is tried in, beside `schedule`, which `spread-loads` makes room for."""
 _ASKED = 4
@@ -82,12 +85,14 @@ Same = Callable[[Program], bool]
 @dataclass(frozen=True)
 class Clock:
     """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one;
-    rounds: whether loops run as often as they do, not as often as the text has loops."""
+    rounds: whether loops run as often as they do, not as often as the text has loops; shapes: more of `ASSUMING`, for
+    what it sees of a program."""
 
     what: str
     quick: Callable[[Program], float]
     whole: Callable[[Program], float]
     rounds: bool = True
+    shapes: Callable[[Program], tuple[str, ...]] = lambda _: ()
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,7 @@ class Optimised:
 
 def of_launch(name: str, launch: Launch, on: Card) -> Clock:
     """A clock by the prediction of a launch; nothing is assembled."""
+    from hipgemm.memory_use import lds_rows
     from hipgemm.predict import timed
     from isa.object.from_text import TextCode
 
@@ -147,8 +153,15 @@ def of_launch(name: str, launch: Launch, on: Card) -> Clock:
         found: Timing = getattr(ready, how)()
         return found.time_s
 
+    def longer_rows(program: Program) -> tuple[str, ...]:
+        """Where accesses of LDS conflict."""
+        if launch.dynamic_lds:
+            return ()
+        rows = lds_rows(timed(TextCode.of(program, on.arch), name, launch, on).prepared)
+        return tuple(f"{PAD}{{row={row} pad={0 if pad & pad - 1 else pad}}}" for row, pad in rows[:_ROWS])
+
     return Clock(
-        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median")
+        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"), shapes=longer_rows
     )  # fmt: skip
 
 
@@ -246,7 +259,9 @@ class _Search:
         begin = _Trial("", self.best, self._seconds(self.best))
         once = self.clock.rounds and not any(COPIES[0].partition("=")[0] in step.passes for step in self.steps)
         bases, known = [], {emit(self.best)}
-        for registers in REGISTERS + (ASSUMING if self.same is not None else ()) + (COPIES if once else ()):
+        padded = any(PAD in step.passes for step in self.steps)
+        assuming = ASSUMING + (() if padded else self.clock.shapes(self.best)) if self.same is not None else ()
+        for registers in REGISTERS + assuming + (COPIES if once else ()):
             base = self._trial(self.best, registers)
             if base is None and registers == COPIES[0]:
                 break
@@ -331,7 +346,7 @@ class _Search:
         with self.within(max(self.left, _LAST_S)) as deadline:
             if worse := sorted(_faults(trial.program, self.name) - self.faults):
                 self.refused[trial.passes] = f"{trial.passes} leaves what lint finds: {worse[0][0]}"
-            elif trial.passes.startswith(ASSUMING) and not (self.same and self.same(trial.program)):
+            elif trial.passes.startswith((*ASSUMING, PAD)) and not (self.same and self.same(trial.program)):
                 self.refused[trial.passes] = "not proved to compute the same for all arguments"
             else:
                 return True

@@ -27,6 +27,7 @@ from isa.passes.batch_loads import BatchLoads
 from isa.passes.cu_mode import CuMode
 from isa.passes.hints import Clause, DelayAlu
 from isa.passes.list_schedule import Pair, Schedule
+from isa.passes.pad_lds import PadLds
 from isa.passes.relax_barriers import RelaxBarriers
 from isa.passes.relax_waits import RelaxWaits
 from isa.passes.rename_banks import RenameBanks
@@ -47,7 +48,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads,
+    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads, PadLds,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]

@@ -12,6 +12,7 @@ from hipgemm import optimise, rewriting
 from hipgemm.cli import main
 from hipgemm.kernel_object import Kernel
 from isa import toolchain
+from isa.asm.emit import emit
 from isa.asm.parse import parse
 from isa.asm.program import Program
 from isa.errors import IsaError
@@ -123,6 +124,24 @@ def test_what_rests_on_an_assumption_is_kept_where_it_is_proved(monkeypatch: pyt
     assert ("rename-banks" in [step.passes for step in found.steps[1:2]]) or not proved
     alone = optimise.optimise(program, "k", clock)
     assert "not proved to compute the same for all arguments" in alone.refused.values()
+
+
+@pytest.mark.parametrize("proved", [True, False])
+def test_longer_rows_are_tried_where_the_clock_sees_conflicts(monkeypatch: pytest.MonkeyPatch, proved: bool) -> None:
+    """And kept where they are proved; once is enough."""
+    monkeypatch.setattr(optimise, "REGISTERS", ())
+    monkeypatch.setattr(optimise, "ASSUMING", ())
+    monkeypatch.setattr(optimise, "ORDERS", ())
+    text = WMMA.replace("v_mov_b32_e32 v1, 0", "v_lshlrev_b32_e32 v1, 4, v0")
+    program = parse(text + FOOTER.replace("workgroup_size: 64", "workgroup_size: 512"))
+
+    def read(p: Program) -> float:
+        return 1.0 if emit(p).count("v_lshrrev_b32") else 2.0
+
+    clock = optimise.Clock("rows", read, read, shapes=lambda _: ("pad-lds{row=128}",))
+    found = optimise.optimise(program, "k", clock, same=lambda _: proved)
+    assert ("pad-lds{row=128}" in [step.passes for step in found.steps]) == proved
+    assert ("not proved" in found.refused.get("pad-lds{row=128}", "")) == (not proved)
 
 
 def test_the_whole_prediction_has_the_last_word() -> None:

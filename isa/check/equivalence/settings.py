@@ -30,12 +30,12 @@ _ROOM = ("group_segment_fixed_size", "private_segment_fixed_size")
 """What another layout of LDS or scratch memory changes, too: not shown equal, but nothing that a kernel computes."""
 
 
-def difference(a: Kernel, b: Kernel) -> Difference | None:
-    """The first setting in which two kernels differ."""
+def difference(a: Kernel, b: Kernel, but: frozenset[str] = frozenset()) -> Difference | None:
+    """The first setting in which two kernels differ, of all `but` those."""
     for kind, get in (("descriptor", _directive), ("metadata", _metadata)):
         keys = [*getattr(a, kind), *(k for k in getattr(b, kind) if k not in getattr(a, kind))]
         for key in keys:
-            if key in MAY_CHANGE or (found := _compare(key, a, b, get)) is None:
+            if key in MAY_CHANGE | but or (found := _compare(key, a, b, get)) is None:
                 continue
             if key.lstrip(".") != _MODE or not _narrowed(a, b):
                 return found

@@ -3,8 +3,8 @@
 In: two kernels. Out: a `Proof` ("proved" or "unproven", which names the place in both texts; "different" only where
 their descriptors start them otherwise). It is meant to be complete for what optimising passes and people do to compiled
 code: other registers, another order, dual instructions, commuted operands, other waits and hints, addresses split
-otherwise, wider accesses, loops unrolled, with their tests or without those of which it is known how they come out. It
-shares no code with `isa.passes`.
+otherwise, wider accesses, longer rows of LDS, loops unrolled, with their tests or without those of which it is known
+how they come out. It shares no code with `isa.passes`.
 
 The theory is a simulation relation over the product of two programs (Necula 2000, "Translation validation for an
 optimizing compiler"; Pnueli, Siegel, Singerman 1998):
@@ -15,6 +15,7 @@ optimizing compiler"; Pnueli, Siegel, Singerman 1998):
   number, part of each float function. What exchanges lanes is a function of whole vectors and of EXEC.
 - `terms`: equal values are one object, by a few rules (sums, addresses, masks, selections).
 - `memory`: stores and fences as terms, equal where only the order of accesses that cannot meet differs.
+- `padding`: the same program with LDS in longer rows, where the rewritten one has it so.
 - `relation`, `join`: a state for each pair, the lattice of partitions of registers of both programs by equal value: the
   transfer function is one run of a pair, the meet splits what does not come with equal terms on all ways.
 - At the end of each pair both programs must have stored the same at the same place under the same lanes, passed the
@@ -38,8 +39,10 @@ from __future__ import annotations
 from isa.analysis import cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.equivalence import Difference, Proof, ProofPlace, settings
+from isa.check.validation import padding
 from isa.check.validation.flow import Node, NoMatch, Step
 from isa.check.validation.landed import missing
+from isa.check.validation.padding import Rows
 from isa.check.validation.relation import Again, Beyond, Relation, Unmatched, has_halves
 from isa.check.validation.terms import TooLarge
 
@@ -57,26 +60,35 @@ COMMUTED += "depends on it)"
 
 def validate(original: Kernel, rewritten: Kernel) -> Proof:
     """Whether the rewritten kernel does what the original does. IsaError where a text cannot be read as a kernel's."""
-    setting = settings.difference(original, rewritten)
+    rows: list[Rows | None] = [*padding.candidates(original, rewritten)] or [None]
+    setting = settings.difference(original, rewritten, padding.SETTINGS if rows[0] else frozenset())
     if setting is not None:
         first, second = _names(original, rewritten)
         if not setting.certain:
             return _unproven(first, second, setting)
         return Proof("different", f"different: {second} does not compute what {first} does", difference=setting)
     flows = (cfg.of_kernel(original), cfg.of_kernel(rewritten))
-    exact = _attempt((original, rewritten), flows, commute=False)
+    proofs = (_by_rows((original, rewritten), flows, found) for found in rows)
+    first_of_all = next(proofs)
+    return first_of_all if first_of_all.proved else next((proof for proof in proofs if proof.proved), first_of_all)
+
+
+def _by_rows(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None) -> Proof:
+    exact = _attempt(kernels, flows, rows, commute=False)
     if exact.proved or exact.difference is None or exact.difference.kind == "wait":
         return exact
-    commuted = _attempt((original, rewritten), flows, commute=True)
+    commuted = _attempt(kernels, flows, rows, commute=True)
     return commuted if commuted.proved else exact
 
 
-def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, commute: bool) -> Proof:
+def _attempt(
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, *, commute: bool
+) -> Proof:
     first, second = _names(*kernels)
     try:
         for kernel, flow in zip(kernels, flows, strict=True):
             _followed(kernel, flow)
-        relation = _related(kernels, flows, commute=commute)
+        relation = _related(kernels, flows, rows, commute=commute)
         meeting: set[str] = set()
         lacking = missing(kernels, flows, relation.synced, meeting)
     except (Unmatched, NoMatch) as error:
@@ -99,29 +111,31 @@ def _attempt(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, 
         f"proved: {second} computes what {first} does, bit for bit; matched: {counts['stores']} stores, "
         f"{counts['fences']} barriers and the like, {counts['pairs']} pairs of blocks, {counts['loops']} loops"
     )
-    more = (COMMUTED,) if commute else ()
+    more = (*((COMMUTED,) if commute else ()), *((padding.ASSUMED,) if rows else ()))
     assumed = meeting.union(*(side.engine.assumed for side in relation.sides))
     return Proof("proved", statement, (*ASSUMPTIONS, *more, *sorted(assumed)), counts=counts)
 
 
-def _related(kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], *, commute: bool) -> Relation:
+def _related(
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, *, commute: bool
+) -> Relation:
     """The relation of two programs; of the reasons why there is none the first."""
     doubts: set[Node] = set()
     try:
-        return _found(kernels, flows, commute, False, doubts)
+        return _found(kernels, flows, rows, commute, False, doubts)
     except (Unmatched, NoMatch, Beyond):
         others = [(True, False)] if doubts else []
         for tests_first, by_halves in [*others, (False, True)] if any(map(has_halves, flows)) else others:
             try:
-                return _found(kernels, flows, commute, tests_first, doubts, by_halves)
+                return _found(kernels, flows, rows, commute, tests_first, doubts, by_halves)
             except (Unmatched, NoMatch, Beyond):
                 pass
         raise
 
 
 def _found(
-    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], commute: bool, tests_first: bool,
-    doubts: set[Node], by_halves: bool = False,
+    kernels: tuple[Kernel, Kernel], flows: tuple[cfg.Cfg, cfg.Cfg], rows: Rows | None, commute: bool,
+    tests_first: bool, doubts: set[Node], by_halves: bool = False,
 ) -> Relation:  # fmt: skip
     steps: dict[Node, Step] = {}
     changing: set[Node] = set()
@@ -130,7 +144,7 @@ def _found(
         try:
             relation = Relation(
                 kernels, flows, commute=commute, steps=steps, changing=changing, tests_first=tests_first,
-                by_halves=by_halves,
+                by_halves=by_halves, rows=rows,
             )  # fmt: skip
             relation.doubts = doubts
             relation.solve()

@@ -19,6 +19,7 @@ from isa.analysis import regset
 from isa.asm.encoding import size_of
 from isa.asm.program import Instruction
 from isa.check.validation.memory import Memory
+from isa.check.validation.padding import Rows
 from isa.check.validation.terms import Term, Terms
 from isa.check.validation.values import Setting, Symbol, number_bits
 from isa.errors import IsaError
@@ -52,11 +53,14 @@ class _Place:
 
 class Engine(Setting, Straight):
     """registers: of the program, by `regset` number; None where nothing can be known. memory: of the segment.
-    condition: of the last branch. assumed: what had to be assumed, in words. vgprs: of the kernel's waves."""
+    condition: of the last branch. assumed: what had to be assumed, in words. vgprs: of the kernel's waves. rows: that
+    LDS has in the rewritten program, where it has others."""
 
-    def __init__(self, terms: Terms, exists: Term, side: int, vgprs: int | None = None) -> None:
+    def __init__(
+        self, terms: Terms, exists: Term, side: int, vgprs: int | None = None, rows: Rows | None = None
+    ) -> None:
         super().__init__(terms)
-        self.exists, self.side, self.vgprs = exists, side, vgprs
+        self.exists, self.side, self.vgprs, self.rows = exists, side, vgprs, rows
         self.registers: list[Term | None] = []
         self.memory = Memory(terms, terms.true)
         self.condition: Term | None = None
@@ -246,6 +250,8 @@ class Engine(Setting, Straight):
         self.registers[SCC_AT] = value.term
 
     def special(self, name: str) -> Symbol:
+        if self.rows is not None:
+            raise IsaError(f"{name} where the rows of LDS are longer")
         return Symbol("u64", self.terms.unknown(name, 64, uniform=True), self)
 
     def next_address(self) -> Symbol:
@@ -259,7 +265,16 @@ class Engine(Setting, Straight):
         """Addresses and sizes of the parts of an access."""
         size = min(at.bytes, 4)
         address = at.address.term
-        return [(self.terms.add(address, self.terms.const(4 * k, address.width)), size) for k in range(at.words)]
+        parts = [self.terms.add(address, self.terms.const(4 * k, address.width)) for k in range(at.words)]
+        return [(self._place_of(at, part, size), size) for part in parts]
+
+    def _place_of(self, at: Request[Symbol], address: Term, size: int) -> Term:
+        """Where the rewritten program has what lies at an address."""
+        if self.rows is not None and at.access.space == "flat":
+            raise IsaError("a flat access where the rows of LDS are longer")
+        if self.rows is None or at.access.space != "lds" or self.side:
+            return address
+        return self.rows.moved(self.terms, address, size)
 
     def _lanes(self, at: Request[Symbol]) -> Term:
         return self.terms.true if at.mask is None else at.mask.term
@@ -272,7 +287,8 @@ class Engine(Setting, Straight):
     def load(self, at: Request[Symbol]) -> tuple[Symbol, ...]:
         lanes, how = self._lanes(at), self._how(at)
         if at.inst.coherent:
-            self.memory.fence(at.inst, self.position, "load", at.access.space, at.bytes, how, at.address.term, lanes)
+            place = self._place_of(at, at.address.term, at.bytes)
+            self.memory.fence(at.inst, self.position, "load", at.access.space, at.bytes, how, place, lanes)
         unsigned = at.bytes < 4 and at.access.element[0] != "i"
         return tuple(
             Symbol("u32", self.memory.load(at.inst, at.access.space, a, n, lanes, how, unsigned=unsigned), self)
@@ -282,13 +298,15 @@ class Engine(Setting, Straight):
     def store(self, at: Request[Symbol], values: tuple[Symbol, ...]) -> None:
         lanes, how = self._lanes(at), self._how(at)
         if at.inst.coherent:
-            self.memory.fence(at.inst, self.position, "store", at.access.space, at.bytes, how, at.address.term, lanes)
+            place = self._place_of(at, at.address.term, at.bytes)
+            self.memory.fence(at.inst, self.position, "store", at.access.space, at.bytes, how, place, lanes)
         for (address, size), value in zip(self._places(at), values, strict=True):
             term = value.term if size == 4 else self.terms.low(value.term, 8 * size)
             self.memory.store(at.inst, self.position, at.access.space, address, size, term, lanes, how)
 
     def atomic(self, at: Request[Symbol], body: Callable[..., Any], data: tuple[Symbol, ...]) -> Symbol:
-        what = (at.inst.desc.name, at.access.space, at.access.element, self._how(at), at.address.term)
+        place = self._place_of(at, at.address.term, at.bytes)
+        what = (at.inst.desc.name, at.access.space, at.access.element, self._how(at), place)
         node = self.memory.fence(at.inst, self.position, *what, self._lanes(at), *[d.term for d in data])
         type_ = at.access.element.replace("b", "u")
         return Symbol(type_, self.terms.make("found", bit_width(type_), node, type_, uniform=False), self)

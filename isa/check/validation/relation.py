@@ -34,6 +34,7 @@ from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engin
 from isa.check.validation.flow import Cycle, Node, Step, Stretch, order, stretches
 from isa.check.validation.join import MEMORY, Arrival, Join, State
 from isa.check.validation.memory import KERNARG, Event, Memory
+from isa.check.validation.padding import Rows
 from isa.check.validation.terms import Term, Terms, parted, show
 from isa.errors import IsaError, Span
 from isa.registers import Reg
@@ -89,14 +90,14 @@ class Relation:
     def __init__(
         self, kernels: tuple[Kernel, Kernel], flows: tuple[Cfg, Cfg], *, commute: bool,
         steps: Mapping[Node, Step] = MappingProxyType({}), changing: Collection[Node] = (),
-        tests_first: bool = False, by_halves: bool = False,
+        tests_first: bool = False, by_halves: bool = False, rows: Rows | None = None,
     ) -> None:  # fmt: skip
         self.steps, self.changing, self.tests_first = steps, changing, tests_first
         self.doubts: set[Node] = set()
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
         self.sides = tuple(
-            _side(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr")), by_halves)
+            _side(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr"), rows), by_halves)
             for k, (kernel, flow) in enumerate(zip(kernels, flows, strict=True))
         )
         self.pairs: dict[Node, Stretch] = stretches(*flows, steps)

@@ -14,6 +14,7 @@ a normal form, in which what a rewrite may change is equal:
     selections   select(c, a, b) where what c implies decides a selection within
     bits         `ones`: the bits that may be 1. A mask that takes none of them away, `or` of what has none in common;
                  a sum of an odd number and even terms, and its kind for more bits, is not 0
+    shifts       a sum that cannot wrap is shifted right part by part, where the low bits of the parts cannot carry
 
 A solver holds each rule against arithmetic, for all values (`tests/isa/check/test_validation_rules.py`): a new arm of
 the code without a check fails there. `test_validation_terms.py` runs random code on terms and on the reference engine.
@@ -494,11 +495,35 @@ class Terms:
             return self.shr(a.args[0], self.const(n + a.args[1].args[0], by.width))
         if a.op == "and" and a.args[1].op == "const":
             return self._keep(self.shr(a.args[0], by), a.args[1].args[0] >> n)
-        if a.op == "sum" and len(a.args[1]) == 1 and not a.args[0]:
-            ((t, c),) = a.args[1]
-            if c == 1 << _zeros(c) and t.ones * c < 1 << a.width and _zeros(c) >= n:
-                return self.sum(0, {t: c >> n}, a.width)
+        if a.op == "sum" and a.args[0] + sum(u.ones * c for u, c in a.args[1]) < 1 << a.width:
+            return self._shifted(a, n)
         return self.make("shr", a.width, a, self.const(n, 32), ones=a.ones >> n)
+
+    def _shifted(self, a: Term, n: int) -> Term:
+        """A sum that does not wrap, without its low n bits: parts of which none carries into the others' high bits are
+        shifted one by one."""
+        const, rows = a.args
+        rest = const & (1 << n) - 1
+        total = self.const(const >> n, a.width)
+        alone = rest + sum(_below(u, c, n) for u, c in rows) < 1 << n
+        together = {}
+        for u, c in rows:
+            k = _zeros(c)
+            if not alone and _below(u, c, n):
+                together[u] = c
+            elif k >= n:
+                total = self.add(total, self.scale(u, c >> n))
+            elif c == 1 << k or not _below(u, c, n):
+                total = self.add(total, self.scale(self.shr(u, self.const(n - k, 32)), c >> k))
+            else:
+                together[u] = c
+        if not together:
+            return total
+        low = min(_zeros(u.ones) + _zeros(c) for u, c in together.items())
+        kept = self.sum(0 if alone else rest >> low << low, together, a.width)
+        if kept.ones >> n:
+            total = self.add(total, self.make("shr", a.width, kept, self.const(n, 32), ones=kept.ones >> n))
+        return total
 
     # --- 8 and 16 bits
     def low(self, t: Term, width: int) -> Term:
@@ -531,6 +556,14 @@ def _age(t: Term) -> int:
 
 def _sorted(a: Term, b: Term) -> tuple[Term, Term]:
     return (a, b) if a.id <= b.id else (b, a)
+
+
+def _below(t: Term, c: int, n: int) -> int:
+    """The most that the low n bits of c * t may be, which does not wrap."""
+    whole, zeros = (1 << n) - 1, _zeros(t.ones) + _zeros(c)
+    if t.ones * c <= whole or c == 1 << _zeros(c):
+        return t.ones * c & whole
+    return whole >> zeros << zeros
 
 
 def _zeros(n: int) -> int:

@@ -429,6 +429,7 @@ def cases(marked: Instrumented, per: int = 26, only: str = "") -> Iterator[Case]
     if wanted("shr"):
         twice = t.shr(t.scale(every[32][5], 8), t.const(2, 32))
         yield "shr of a multiple", twice, lambda m: z3.LShR(m.of(every[32][5]) * 8, 2)
+        yield from _shifted_sums(t)
     for w in (8, 16) if wanted("low") else ():
         masked = [t.bit_and(a, t.const(0xFFFF, 32)) for a in every[32][:6]]
         for a in [*every[32], *every[64], *masked, t.wide(every[w][2], 32)]:
@@ -438,6 +439,19 @@ def cases(marked: Instrumented, per: int = 26, only: str = "") -> Iterator[Case]
     for w, to in ((8, 16), (8, 32), (16, 32), (8, 64), (16, 64)) if wanted("wide") else ():
         yield from unary("wide", (w,), lambda a, to=to: t.wide(a, to), lambda a, w=w, to=to: z3.ZeroExt(to - w, a))
     yield from _symbols(marked, every, t, wanted, pairs, per)
+
+
+def _shifted_sums(t: Any) -> Iterator[Case]:
+    """Sums that do not wrap, of which some parts carry into the high bits of others and some do not."""
+    x, y, far, odd = (
+        t.unknown(f"bits {ones:#x}", 32, uniform=False, ones=ones) for ones in (0x3FF, 0x1C, 0xFFFF, 0x38)
+    )
+    rows = [(0, {x: 128, y: 1}), (32, {x: 128, y: 4}), (0x90, {x: 4, y: 1}), (0x20, {x: 3, y: 4}), (3, {x: 64, y: 1})]
+    rows += [(0x1FF, {far: 16, odd: 1}), (1, {odd: 48}), (0x81, {odd: 48, y: 1}), (5, {x: 1}), (-1, {x: 1})]
+    rows += [(0, {y: 3}), (7, {x: 4, far: 3, odd: 16}), (0x84, {x: 128, y: 3}), (256, {x: 6})]
+    for (const, factors), n in itertools.product(rows, (3, 5, 7)):
+        a = t.sum(const, factors, 32)
+        yield f"shr({a}, {n})", t.shr(a, t.const(n, 32)), lambda m, a=a, n=n: z3.LShR(m.of(a), n)
 
 
 def _symbols(
