@@ -129,7 +129,7 @@ class _Arguments:
     def buffers(self) -> dict[str, bytes]:
         """Argument -> what it holds now, of each allocation, in the arguments' order."""
         found = sorted((i, address, end) for end, (address, i) in self.first.items())
-        return {self._name(i): ctypes.string_at(address, end - address) for i, address, end in found}
+        return {self._name(i): (ctypes.c_char * (end - address)).from_address(address).raw for i, address, end in found}
 
     def words(self, kept: dict[str, str]) -> list[tuple[str, str]]:
         """(name, word) of each argument. kept: the files of arrays."""
