@@ -27,6 +27,11 @@ _FORMS = {
     "ctz": "ctz({}, {bits})", "bitreverse": "bitreverse({}, {bits})", "floor": "np.floor({})",
     "ceil": "np.ceil({})", "trunc": "np.trunc({})", "rint": "np.rint({})",
     "sqrt": "np.sqrt({})", "rcp": "(1 / {}.astype(np.float64)).astype({own})",
+    "rsq": "(1 / np.sqrt({}.astype(np.float64))).astype({own})", "exp2": "np.exp2({}.astype(np.float64)).astype({own})",
+    "log2": "np.log2({}.astype(np.float64)).astype({own})",
+    "sin": "np.sin(2 * np.pi * {}.astype(np.float64)).astype({own})",
+    "cos": "np.cos(2 * np.pi * {}.astype(np.float64)).astype({own})",
+    "scaled_fma": "np.ldexp({}.astype(np.float64) * {} + {}, {}).astype({own})",
 }  # fmt: skip
 
 

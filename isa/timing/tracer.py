@@ -206,6 +206,7 @@ class Follower:
         self.probed = np.array([space in _MOVING and len(probes) > recorded for space in spaces])
         self.agreed = True
 
+    @np.errstate(all="ignore")
     def go(self) -> None:
         rows, v, s, f, c = self._all_waves()
         work = [(rows, 0, 0, v, s, f, c)]

@@ -1,5 +1,7 @@
 """Slices and traces of small programs, and what addresses cost, against numbers worked out by hand."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -54,6 +56,44 @@ def test_a_bit_reversal_makes_addresses() -> None:
     assert sorted(found.sectors * 32) == [
         int(f"{lane:05b}"[::-1], 2) * 128 for lane in sorted(range(32), key=lambda n: f"{n:05b}"[::-1])
     ]
+
+
+DIVISION = """v_div_scale_f32 v3, null, v2, v2, v1
+v_div_scale_f32 v4, vcc_lo, v1, v2, v1
+v_rcp_f32_e32 v5, v3
+v_mul_f32_e32 v6, v4, v5
+v_fma_f32 v7, -v3, v6, v4
+v_div_fmas_f32 v6, v7, v5, v6
+v_div_fixup_f32 v1, v6, v2, v1"""
+
+
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        (DIVISION, lambda x: x / 7),
+        ("v_sqrt_f32_e32 v1, v1", np.sqrt),
+        ("v_rsq_f32_e32 v1, v1", lambda x: 1 / np.sqrt(x)),
+        ("v_mul_f32_e32 v1, 0.5, v1\nv_exp_f32_e32 v1, v1", lambda x: np.exp2(x / 2)),
+        ("v_log_f32_e32 v1, v1", np.log2),
+        ("v_rcp_f32_e32 v1, v1\nv_sin_f32_e32 v1, v1\nv_add_f32_e32 v1, 1.0, v1", lambda x: np.sin(2 * np.pi / x) + 1),
+        ("v_rcp_f32_e32 v1, v1\nv_cos_f32_e32 v1, v1\nv_add_f32_e32 v1, 1.0, v1", lambda x: np.cos(2 * np.pi / x) + 1),
+    ],
+)
+def test_floats_make_addresses(text: str, function: Callable[[np.ndarray], np.ndarray]) -> None:
+    """A lane whose x is 1 to 32 loads from byte 3200 f(x), by f64; no value is near a sector's end."""
+    text = f"""v_add_nc_u32_e32 v1, 1, v0
+        v_cvt_f32_u32_e32 v1, v1
+        v_mov_b32_e32 v2, 0x40e00000
+        {text}
+        v_mul_f32_e32 v1, 0x42c80000, v1
+        v_add_f32_e32 v1, 0x3d000000, v1
+        v_cvt_u32_f32_e32 v1, v1
+        v_lshlrev_b32_e32 v1, 5, v1
+        global_load_b32 v2, v1, s[0:1]
+        s_endpgm"""
+    found = trace(cfg_of(text), TracedLaunch((1, 1, 1), (32, 1, 1))).recorded
+    sectors = np.floor(100 * function(np.arange(1, 33, dtype=np.float64)) + 0.03125)
+    assert sorted(found.sectors.tolist()) == sorted(set(sectors.tolist()))
 
 
 def test_a_path_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
