@@ -45,7 +45,11 @@ _REPORT = "hipgemm.report"
 register("hipgemm.result.Result", html=f"{_REPORT}.table:html")
 register("hipgemm.result.LaunchResult", html=f"{_REPORT}.table:html")
 register("hipgemm.inspection.Inspection", text=f"{_REPORT}.inspection:text", html=f"{_REPORT}.inspection:fragment")
-register("hipgemm.difference.KernelDifference", text=f"{_REPORT}.difference:text", html=f"{_REPORT}.difference:html")
+register(
+    "hipgemm.inspection.difference.KernelDifference",
+    text=f"{_REPORT}.difference:text",
+    html=f"{_REPORT}.difference:html",
+)
 register("hipgemm.raw_kernel.Findings", text=f"{_REPORT}.findings:text", html=f"{_REPORT}.findings:html")
 register("isa.check.equivalence.Proof", html=f"{_REPORT}.findings:proof")
 register("hipgemm.predict.Prediction", text=f"{_REPORT}.timing:text", html=f"{_REPORT}.timing:html")

@@ -31,7 +31,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipgemm import hip_headers
+from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import rung
 from hipgemm.source_lines import SourceLine, source_of

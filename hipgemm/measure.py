@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.build import Linked
+from hipgemm.card.environment import environment
+from hipgemm.card.telemetry import Telemetry
 from hipgemm.device import Buffer, Device
-from hipgemm.environment import environment
 from hipgemm.gemm_launch import gemm
 from hipgemm.kernel_object import HasKernel, Kernel
 from hipgemm.kernels import Gemm, rung
 from hipgemm.launch import Launch
 from hipgemm.problem import Problem, ProblemError, Verdict
 from hipgemm.result import LaunchResult, Result
-from hipgemm.telemetry import Telemetry
 from isa.errors import IsaError
 from isa.object import code_object
 
@@ -144,13 +144,13 @@ def measure_launch(
     """Run a launch of a kernel whose code is there, however it was made.
 
     simulate: on a card, where nothing says what its arrays must hold, hold them against what the simulated card makes
-    of them, within a tolerance (`hipgemm.card_reference`)."""
+    of them, within a tolerance (`hipgemm.card.reference`)."""
     facts = code_object.load(made.image, device.arch).kernel(made.name)
     launch = launch.bound(facts)
     warnings, reference = made.warnings, ""
     free: tuple[str, ...] = ()
     if simulate and not device.simulated and not launch.references and launch.arrays:
-        from hipgemm import card_reference
+        from hipgemm.card import reference as card_reference
 
         if step:
             step(f"running {made.name} on the simulated card, to compare")

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.by_block import ORDERS, Mix
 from hipgemm.deadline import within
-from hipgemm.linting import lint
+from hipgemm.inspection.linting import lint
 from isa.analysis import banks, cfg, dependences
 from isa.analysis.cfg import Cfg
 from isa.asm.emit import emit

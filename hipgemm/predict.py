@@ -15,7 +15,7 @@ from isa.display import Shown
 
 if TYPE_CHECKING:
     from hipgemm.build import Linked
-    from hipgemm.calibration import CardFile
+    from hipgemm.card.calibration import CardFile
     from hipgemm.memory_use import MemoryUse
     from isa.object.code_object import CodeObject
     from isa.timing.as_measured import AsMeasured

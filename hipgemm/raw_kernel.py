@@ -48,8 +48,8 @@ from isa.errors import Finding, IsaError
 if TYPE_CHECKING:
     import numpy as np
 
-    from hipgemm.difference import KernelDifference
     from hipgemm.inspection import Inspection
+    from hipgemm.inspection.difference import KernelDifference
     from hipgemm.predict import Prediction
     from hipgemm.result import LaunchResult
     from isa.check.equivalence import Proof
@@ -168,7 +168,7 @@ class RawKernel:
 
     def lint(self) -> Findings:
         """What an assembler accepts and a card does not forgive."""
-        from hipgemm.linting import lint
+        from hipgemm.inspection.linting import lint
 
         given = readable(self.kernel, arch=self.arch, hipcc=self.hipcc)
         return Findings(lint(given, self.kernel.title, self.kernel.name or None))
@@ -193,7 +193,7 @@ class RawKernel:
 
     def difference_from(self, older: RawKernel) -> KernelDifference:
         """What changed from an older kernel to this one, without their times."""
-        from hipgemm.difference import difference
+        from hipgemm.inspection.difference import difference
 
         before, now = (readable(k.kernel, arch=k.arch, hipcc=k.hipcc) for k in (older, self))
         return difference(before, now, (older.kernel.title, self.kernel.title), self.kernel, self.kernel.name or None)

@@ -42,7 +42,7 @@ class LaunchResult(Shown):
     warm_ups:  launches before the timed ones.
     cold:      each launch found its arrays in no cache (see hipgemm.measure).
     clock_mhz, power_w: lowest, mean and highest reading of the card while it ran, None where nothing could be read.
-    environment: see hipgemm.environment.
+    environment: see hipgemm.card.environment.
     """
 
     kernel: str

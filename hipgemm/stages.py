@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hipgemm import hip_headers
+from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import Kernel
 from hipgemm.kernels import Gemm
 from isa.analysis import cfg, inner

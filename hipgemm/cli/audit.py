@@ -18,7 +18,7 @@ from hipgemm.pool import EXECUTORS
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.audit import Audit
+    from hipgemm.inspection.audit import Audit
 
 
 @click.command("audit", cls=KernelCommand)
@@ -47,8 +47,8 @@ def command(
 
     Exit status 0 without faults, 1 with faults, 2 where the input cannot be read.
     """
-    from hipgemm import audit as work
     from hipgemm.cli import inputs
+    from hipgemm.inspection import audit as work
     from hipgemm.pool import pool
     from hipgemm.report import audit as shown
 

@@ -21,7 +21,7 @@ def command(device: str | None, out: Path | None, page: Path | None, only: tuple
 
     On the simulated card, whose clock is the model, it finds the model's own.
     """
-    from hipgemm import calibration
+    from hipgemm.card import calibration
     from hipgemm.cli import inputs
     from hipgemm.device import Device
     from hipgemm.lab.bench import Bench

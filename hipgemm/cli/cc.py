@@ -28,8 +28,9 @@ def command(words: tuple[str, ...]) -> None:
     the compiler made it. hipcc is what $HIPGEMM_CC names, that of $ROCM_PATH, or the one on $PATH; where there is none,
     --genco compiles with what `hipgemm doctor` names. The exit status is hipcc's.
     """
-    from hipgemm import hipcc, optimise, rewriting
+    from hipgemm import optimise, rewriting
     from hipgemm.cli.progress import at_calls
+    from hipgemm.compiling import hipcc
     from isa.timing import cards
 
     if words == ("--help",):

@@ -48,7 +48,7 @@ def command(
     """
     from hipgemm.build import readable
     from hipgemm.cli import inputs
-    from hipgemm.difference import difference
+    from hipgemm.inspection.difference import difference
     from hipgemm.launch import BadLaunch
     from hipgemm.report.difference import HUNKS, text
     from isa.timing import cards

@@ -52,7 +52,7 @@ def command(hipcc: Path | None, as_json: bool) -> None:
 
 def _libraries() -> Fact:
     """Where sinf and its like come from, without a ROCm."""
-    from hipgemm import device_libraries
+    from hipgemm.compiling import device_libraries
     from isa.toolchain import DEVICE_LIBRARIES
 
     found = device_libraries.folder()
@@ -103,7 +103,7 @@ def _native_code() -> Fact:
 def _beside_a_card() -> list[Fact]:
     """What measurements on a card use besides."""
     from hipgemm.blas import rocblas_file
-    from hipgemm.environment import driver, rocm
+    from hipgemm.card.environment import driver, rocm
 
     library = rocblas_file()
     try:

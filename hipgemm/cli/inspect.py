@@ -57,7 +57,7 @@ def command(
     if explorer:
         if len(given) > 1:
             raise click.UsageError(f"--explorer takes one code object, and {what} holds {len(given)}: name a kernel")
-        from hipgemm.listing import explorer as explored
+        from hipgemm.inspection.listing import explorer as explored
 
         main = kernels[0].source or titled
         names = [code.name] if code.name else list(given[0].kernels)

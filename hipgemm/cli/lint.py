@@ -53,7 +53,7 @@ def command(
     """
     from hipgemm.build import lines_of, readable
     from hipgemm.cli import inputs
-    from hipgemm.linting import lint
+    from hipgemm.inspection.linting import lint
     from isa.asm.program import Program
     from isa.check.registry import chosen
 

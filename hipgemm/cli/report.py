@@ -45,8 +45,8 @@ def command(
         click.echo("\n\n".join(table.text(t) for t in table.tables(entries)))
         return
     from hipgemm.cli import inputs
+    from hipgemm.inspection.overview import overview
     from hipgemm.kernels import LADDER, rung
-    from hipgemm.overview import overview
     from hipgemm.report import ladder
     from isa.errors import IsaError
     from isa.timing import cards

@@ -93,7 +93,7 @@ def command(
     on = cards.card(card_name)
     found = None
     if card_file:
-        from hipgemm import calibration
+        from hipgemm.card import calibration
 
         found = calibration.read(card_file)
     if found and not cards.same(found.card, on.name):

@@ -40,7 +40,7 @@ def command(
     With --grid, --block and an --arg for each argument the cycle model plays the same launch, and its cycles stand
     beside the card's.
     """
-    from hipgemm import card_trace
+    from hipgemm.card import trace as card_trace
     from isa.timing import cards, sqtt, trace_files
 
     on = cards.card(card_name)
@@ -102,7 +102,7 @@ def _played(
     """What the model issues for the launch, with all its code in the instruction cache: no trace of a card that was
     read shows a wave that waits for code."""
     from hipgemm.build import Linked
-    from hipgemm.card_trace import predicted
+    from hipgemm.card.trace import predicted
     from hipgemm.kernel_object import Kernel
     from hipgemm.launch_request import launch_of
     from hipgemm.predict import timed

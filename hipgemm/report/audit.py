@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hipgemm.audit import NOT_DECODED, Audit, AuditRow
+from hipgemm.inspection.audit import NOT_DECODED, Audit, AuditRow
 from hipgemm.report.pages import percent, render
 from isa.check.registry import RULES
 

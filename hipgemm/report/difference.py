@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hipgemm.difference import KernelDifference
+from hipgemm.inspection.difference import KernelDifference
 from hipgemm.report.pages import part
 
 HUNKS = 12

@@ -5,7 +5,7 @@ Published, predicted and measured figures have columns, colours and shapes of th
 
 from __future__ import annotations
 
-from hipgemm.overview import Overview, RungOverview
+from hipgemm.inspection.overview import Overview, RungOverview
 from hipgemm.report import inspection, svg, timing
 from hipgemm.report.pages import percent, render
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hipgemm import audit
 from hipgemm.build import linked, readable
 from hipgemm.cli import main
+from hipgemm.inspection import audit
 from hipgemm.kernel_files import read_kernel
 from hipgemm.pool import pool
 from hipgemm.report.audit import demangled

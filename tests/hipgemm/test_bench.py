@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from hipgemm import blas, environment, records
+from hipgemm import blas, records
 from hipgemm.bench import Refusal
+from hipgemm.card import environment
+from hipgemm.card.telemetry import Telemetry
 from hipgemm.kernels import LADDER, PUBLISHED_ROCBLAS
 from hipgemm.records import BadRecord
 from hipgemm.report import table
 from hipgemm.result import Result
-from hipgemm.telemetry import Telemetry
 from isa.toolchain import build_host_library
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

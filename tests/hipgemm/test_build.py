@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import hip_headers, kernel_object, kernels
+from hipgemm import kernel_object, kernels
 from hipgemm.build import Build, build
+from hipgemm.compiling import headers as hip_headers
 from hipgemm.stages import Shape, Stage, shape
 from isa import toolchain
 from isa.analysis import cfg, inner

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import calibration
-from hipgemm.calibration import PROBES, Model
+from hipgemm.card import calibration
+from hipgemm.card.calibration import PROBES, Model
 from hipgemm.cli import main
 from hipgemm.lab.rate_kernels import Case
 from isa import toolchain

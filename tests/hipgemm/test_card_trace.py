@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import card_trace
 from hipgemm.build import linked
+from hipgemm.card import trace as card_trace
 from hipgemm.cli import main
 from hipgemm.gemm_launch import gemm
 from hipgemm.kernels import rung

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 from test_optimise import WMMA, linkable
 
-from hipgemm import hipcc
 from hipgemm.cli import main
+from hipgemm.compiling import hipcc
 from hipgemm.optimise import figures
 from isa import toolchain
 from isa.object import bundle

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from hipgemm.build import Linked
+from hipgemm.compiling.headers import INCLUDE
 from hipgemm.device import Device
 from hipgemm.gemm_launch import gemm
-from hipgemm.hip_headers import INCLUDE
 from hipgemm.kernels import LADDER
 from hipgemm.measure import measure_launch
 from hipgemm.problem import Problem

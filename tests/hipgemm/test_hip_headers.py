@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import hipgemm
-from hipgemm import device_libraries, hip_headers
 from hipgemm.build import linked
+from hipgemm.compiling import device_libraries
+from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_files import read_kernel
 from isa import toolchain
 from isa.errors import IsaError

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from hipgemm import records
 from hipgemm.cli import main
+from hipgemm.inspection.overview import Overview, overview
 from hipgemm.kernels import LADDER
-from hipgemm.overview import Overview, overview
 from hipgemm.report import ladder, svg
 from hipgemm.result import Result
 from isa import toolchain

@@ -7,7 +7,8 @@ is compiled as hiprtc does it: the HIP header and AMD's macros are there without
 What the compiler says is the program's log.
 
 The HIP header is AMD's own for hiprtc, out of rocm-llvm-python, with AMD's device libraries where they are found
-(`hipgemm.hip_headers`), else the freestanding one of this project, which has no libm beyond the compiler's builtins.
+(`hipgemm.compiling.headers`), else the freestanding one of this project, which has no libm beyond the compiler's
+builtins.
 
 A name expression (`f<int>`, `&variable`) becomes a pointer behind the source, so that it is instantiated as C++ has it
 and found under its symbol's name in the assembly.
@@ -24,7 +25,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from pathlib import Path
 
-from hipgemm import hip_headers
+from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import INCLUDE
 from hipgemm.simulated_hip.abi import VERSION, VERSION_NUMBER, Answer, Int, Pointer, Text, answers, call, store
 from hipgemm.simulated_hip.host import is_mapped, read_text

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hipgemm.inspection import Inspection, flow_of, inspect
-from hipgemm.linting import lint
+from hipgemm.inspection.linting import lint
 from isa.asm.program import Program
 from isa.display import Shown
 from isa.errors import Finding, IsaError

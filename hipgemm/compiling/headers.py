@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipgemm import device_libraries
+from hipgemm.compiling import device_libraries
 from hipgemm.kernel_object import INCLUDE, SOURCES
 from isa import cache, packages, toolchain
 from isa.toolchain import Toolchain, ToolError

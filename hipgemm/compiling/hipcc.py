@@ -27,7 +27,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hipgemm import hip_headers, rewriting
+from hipgemm import rewriting
+from hipgemm.compiling import headers as hip_headers
 from hipgemm.kernel_object import Kernel
 from isa import targets, toolchain
 from isa.asm.emit import emit
