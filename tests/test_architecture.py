@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ["isa", "kernels_hip", "hipgemm", "tools"]
@@ -63,19 +63,25 @@ FILES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py")
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in FILES}
 
 
-def _imports(path: Path, types: bool = False) -> set[str]:
+@cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
+@cache
+def _imports(path: Path, types: bool = False) -> frozenset[str]:
     """Every module that the file imports when it runs, at any depth; `if TYPE_CHECKING` blocks do not run, and count
     only with types=True."""
-    tree = ast.parse(path.read_text())
     skipped = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in _nodes(path)
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
         if not types
     }
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _nodes(path):
         if id(node) in skipped:
             continue
         if isinstance(node, ast.Import):
@@ -85,36 +91,44 @@ def _imports(path: Path, types: bool = False) -> set[str]:
             module = ".".join(filter(None, (base, node.module)))
             names = {f"{module}.{a.name}" for a in node.names}
             found |= names if names <= MODULES.keys() else names | {module}
-    return found
+    return frozenset(found)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_packages_import_only_to_the_right(path: Path) -> None:
+def _wrong_packages(path: Path, imports: Iterable[str]) -> list[str]:
+    """Imports of a package that stands to the right of the file's own."""
     mine = path.relative_to(ROOT).parts[0]
-    above = PACKAGES[: PACKAGES.index(mine) + 1]
-    wrong = {m for m in _imports(path) if m.split(".")[0] in PACKAGES and m.split(".")[0] not in above}
-    assert not wrong
+    right = PACKAGES[PACKAGES.index(mine) + 1 :]
+    return [f"{path.relative_to(ROOT)} imports {m}" for m in sorted(imports) if m.split(".")[0] in right]
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.is_relative_to(ROOT / "isa")], ids=lambda p: p.stem)
-def test_isa_imports_only_upwards(path: Path) -> None:
-    layer = {tuple(name.split(".")): i for i, row in enumerate(ISA) for name in row.split()}
+def test_packages_import_only_to_the_right() -> None:
+    assert [wrong for path in FILES for wrong in _wrong_packages(path, _imports(path))] == []
+    assert _wrong_packages(ROOT / "isa" / "cache.py", ["isa.errors", "hipgemm.build"])
+
+
+LAYER = {tuple(name.split(".")): i for i, row in enumerate(ISA) for name in row.split()}
+
+
+def _place(names: tuple[str, ...]) -> int:
+    return LAYER.get(names[:2], LAYER.get(names[:1], -1))
+
+
+def _downwards(path: Path, imports: Iterable[str]) -> list[str]:
+    """Imports of a module that stands below the file's own in the listing; or that the file is not listed."""
     parts = path.relative_to(ROOT / "isa").with_suffix("").parts
     if parts == ("__init__",):
-        return
+        return []
     module = "isa." + ".".join(parts)
+    if parts[1:] != ("__init__",) and _place(parts) < 0:
+        return [f"give {module} a place in the listing"]
+    own = [names for m in sorted(imports) if (names := tuple(m.split(".")))[0] == "isa" and len(names) > 1]
+    return [f"{module} imports {'.'.join(names)}" for names in own if _place(names[1:]) > _place(parts)]
 
-    def place(names: tuple[str, ...]) -> int:
-        return layer.get(names[:2], layer.get(names[:1], -1))
 
-    if parts[1:] != ("__init__",):
-        assert place(parts) >= 0, f"give {module} a place in the listing"
-
-    for imported in _imports(path):
-        names = tuple(imported.split("."))
-        if names[0] != "isa" or len(names) < 2:
-            continue
-        assert place(names[1:]) <= place(parts), f"{module} imports {imported}"
+def test_isa_imports_only_upwards() -> None:
+    paths = [path for path in FILES if path.is_relative_to(ROOT / "isa")]
+    assert [wrong for path in paths for wrong in _downwards(path, _imports(path))] == []
+    assert _downwards(ROOT / "isa" / "asm" / "parse.py", ["isa.errors", "isa.sim.card"])
 
 
 def circle(graph: dict[str, set[str]]) -> list[str] | None:
@@ -155,15 +169,10 @@ def test_a_circle_is_found() -> None:
 BY_TEXT = {"isa/check/spec_proof", "isa/check/lds/machine.py"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_what_an_instruction_is_its_description_says(path: Path) -> None:
-    """Nobody but the table and the readers of text groups instructions by the beginning of a mnemonic, by a part of it,
-    or by a list of units: `Description.is_valu` and its kind are asked."""
-    relative = path.relative_to(ROOT).as_posix()
-    if relative.startswith(("tools/", "isa/instructions/", "isa/semantics/", "isa/asm/", *BY_TEXT)):
-        return
+def _grouped(nodes: Iterable[ast.AST]) -> list[int]:
+    """Lines that group instructions by the beginning of a mnemonic, by a part of it, or by a list of units."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             grouped = isinstance(node.left, ast.Attribute) and node.left.attr == "unit"
             parts = [c for c in node.comparators if isinstance(c, ast.Attribute) and c.attr == "mnemonic"]
@@ -171,4 +180,14 @@ def test_what_an_instruction_is_its_description_says(path: Path) -> None:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "startswith":
             value = node.func.value
             found += [node.lineno] if isinstance(value, ast.Attribute) and value.attr == "mnemonic" else []
-    assert not found, f"{relative}: lines {found}"
+    return found
+
+
+def test_what_an_instruction_is_its_description_says() -> None:
+    """Nobody but the table and the readers of text groups instructions themselves: `Description.is_valu` and its kind
+    are asked."""
+    readers = ("tools/", "isa/instructions/", "isa/semantics/", "isa/asm/", *BY_TEXT)
+    asked = {name: path for path in FILES if not (name := path.relative_to(ROOT).as_posix()).startswith(readers)}
+    assert {name: lines for name, path in asked.items() if (lines := _grouped(_nodes(path)))} == {}
+    for wrong in ('x.mnemonic.startswith("v_")', '"fma" in x.mnemonic', 'x.unit in ("valu", "trans")'):
+        assert _grouped(ast.walk(ast.parse(wrong))) == [1]

@@ -54,5 +54,5 @@ def test_a_validator_that_proves_everything_is_noticed() -> None:
     itself = KERNEL[1].kernel()
     everything = pass_faults.validate(itself, itself)
     with mock.patch.object(pass_faults, "validate", return_value=everything):
-        found = pass_faults.study([KERNEL], 9, 3, said.append)
+        found = pass_faults.study([KERNEL], 4, 3, said.append)
     assert sum(n for (_, verdict), n in found.items() if verdict == "missed") == len(said) > 2
