@@ -232,11 +232,11 @@ def rewrite(
             rows = hinted(with_waits(function, block, slots) if anew else old)
             if rows != old:
                 made[block.index] = rows
-    faults = _faults(cfg) if made else {}
+    known = faults(cfg) if made else {}
     while made:
         changed = put(kernel, cfg, made)
-        left = _faults(control_flow.of_kernel(changed.kernel(kernel.name)))
-        worse = [b for b in left if left[b] > faults[b]]
+        left = faults(control_flow.of_kernel(changed.kernel(kernel.name)))
+        worse = [b for b in left if left[b] > known[b]]
         if not worse:
             return changed
         blamed = set[int]().union(*(_blamed(cfg, b, made) for b in worse)) or set(made)
@@ -279,7 +279,7 @@ def put(kernel: Kernel, cfg: Cfg, made: Mapping[int, Sequence[Instruction]]) -> 
     return recount(kernel.program.with_lines(lines).kernel(kernel.name))
 
 
-def _faults(cfg: Cfg) -> dict[int, int]:
+def faults(cfg: Cfg) -> dict[int, int]:
     """Block -> how many hazards strike in it: of loads, transcendental and matrix instructions, v_cmpx and VOPD."""
     count = dict.fromkeys(range(len(cfg.blocks)), 0)
     found = [h.position for h in waits.analyse(cfg).hazards()]

@@ -26,6 +26,7 @@ from isa.passes.bank_balance import BankBalance
 from isa.passes.batch_loads import BatchLoads
 from isa.passes.cu_mode import CuMode
 from isa.passes.hints import Clause, DelayAlu
+from isa.passes.if_convert import IfConvert
 from isa.passes.list_schedule import Pair, Schedule
 from isa.passes.pad_lds import PadLds
 from isa.passes.relax_barriers import RelaxBarriers
@@ -48,7 +49,7 @@ class Pass(Protocol):
 
 _CLASSES: tuple[type[Any], ...] = (
     BankBalance, Unroll, BatchLoads, VopdInterlock, RenameBanks, RelaxWaits, Pair, Schedule, DelayAlu, Clause,
-    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads, PadLds,
+    CuMode, SpreadLoads, RenamePairs, RelaxBarriers, WidenLoads, PadLds, IfConvert,
 )  # fmt: skip
 PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]
