@@ -40,7 +40,7 @@ from isa.passes.lane_values import ALL, BOOLEAN, Run, Stop, Value, known_copies
 from isa.passes.rename_banks import most_vgprs
 from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
 
-_ENDS = 4
+_ENDS = 16
 """How many ends of a run are tried, the last first."""
 
 

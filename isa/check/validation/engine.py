@@ -217,7 +217,7 @@ class Engine(Setting, Straight):
             raise IsaError("M0 chooses the register")
         term = value.term
         if mask is not None and not self._writes_all(mask.term):
-            term = self.terms.select(mask.term, term, self._register(Reg("v", index)))
+            term = self.terms.under(self.terms.select(mask.term, term, self._register(Reg("v", index))), self.exists)
         self.registers[index] = term
 
     def _writes_all(self, mask: Term) -> bool:

@@ -11,7 +11,8 @@ a normal form, in which what a rewrite may change is equal:
     truth        functions of truth values are decision diagrams, ordered by the age of their variables (Bryant 1986)
     masks        a uniform word of 32 bits and a truth value a lane are the same thing (`lanes`, `mask`), so that what
                  s_and_b32, s_xor_b32 and their kind make of masks are decision diagrams too
-    selections   select(c, a, b) where what c implies decides a selection within
+    selections   select(c, a, b) where what c implies decides a selection within; nested ones, of up to `MOST_ARMS`
+                 values, by value: select(c1, v1, select(c2, v2, v3)), oldest value first, no two c in one lane
     bits         `ones`: the bits that may be 1. A mask that takes none of them away, `or` of what has none in common;
                  a sum of an odd number and even terms, and its kind for more bits, is not 0
     shifts       a sum that cannot wrap is shifted right part by part, where the low bits of the parts cannot carry
@@ -25,6 +26,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
+MOST_ARMS = 16
+"""Values of a selection that has a normal form."""
 MOST_BRANCHES = 20_000
 """Nodes of a decision diagram that one operation may visit."""
 _NOBODY: frozenset[Any] = frozenset()
@@ -308,9 +311,26 @@ class Terms:
         a, b = self.under(a, c), self.under(b, self.invert(c))
         if a is b:
             return a
-        if a.op == "const" and b.op == "const" and b.args[0] == 1 and a.args[0] == 0:
-            c, a, b = self.invert(c), b, a
-        return self.make("select", a.width, c, a, b, ones=a.ones | b.ones)
+        arms: dict[Term, Term] = {}
+        self._part(c, a, arms)
+        self._part(self.invert(c), b, arms)
+        if len(arms) > MOST_ARMS:
+            return self.make("select", a.width, c, a, b, ones=a.ones | b.ones)
+        *first, found = sorted(arms, key=_order)
+        for arm in reversed(first):
+            found = self.make("select", a.width, arms[arm], arm, found, ones=arm.ones | found.ones)
+        return found
+
+    def _part(self, c: Term, t: Term, arms: dict[Term, Term]) -> None:
+        """Adds the values that t has where c holds: value -> where."""
+        if len(arms) > MOST_ARMS or c is self.false:
+            return
+        if t.op == "select":
+            where, yes, no = t.args
+            self._part(self.both(c, where), yes, arms)
+            self._part(self.both(c, self.invert(where)), no, arms)
+        else:
+            arms[t] = self.either(c, arms[t]) if t in arms else c
 
     def under(self, t: Term, c: Term) -> Term:
         """A term that agrees with t in all lanes where c holds."""
@@ -326,7 +346,8 @@ class Terms:
                 found = self.under(no, c)
             else:
                 a, b = self.under(yes, self.both(c, where)), self.under(no, self.both(c, other))
-                found = t if a is yes and b is no else self.select(where, a, b)
+                near = self.narrowed(where, c)
+                found = t if a is yes and b is no and near is where else self.select(near, a, b)
             self._narrowed[t, c] = found
         return found
 
@@ -552,6 +573,11 @@ class Terms:
 
 def _age(t: Term) -> int:
     return t.id
+
+
+def _order(t: Term) -> tuple[bool, int]:
+    """Of the values of a selection: 0 is the last, so that 1 where c holds and else 0 is always told so."""
+    return t.value == 0, t.id
 
 
 def _sorted(a: Term, b: Term) -> tuple[Term, Term]:
