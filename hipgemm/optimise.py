@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from isa.timing.ensemble import Timing
 
 REGISTERS = (
+    "if-convert",
+    "if-convert,rename-pairs",
     "cu-mode",
     "relax-barriers",
     "rename-banks",
@@ -67,6 +69,8 @@ ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads
 PAD = "pad-lds"
 _ROWS = 2
 """How many rows of LDS are tried, of those that conflict, beside `ASSUMING`."""
+ONCE = ("if-convert",)
+"""Where one leaves a program as it is, those that begin with it are not tried."""
 _BEST = 2
 """How many orders each shape is tried in, beside `schedule`, which `spread-loads` makes room for."""
 _ASKED = 4
@@ -258,16 +262,18 @@ class _Search:
         """Makes the best of all candidates the best program; False where none gains enough."""
         begin = _Trial("", self.best, self._seconds(self.best))
         once = self.clock.rounds and not any(COPIES[0].partition("=")[0] in step.passes for step in self.steps)
-        bases, known = [], {emit(self.best)}
+        bases, known, idle = [], {emit(self.best)}, set[str]()
         padded = any(PAD in step.passes for step in self.steps)
         assuming = ASSUMING + (() if padded else self.clock.shapes(self.best)) if self.same is not None else ()
         for registers in REGISTERS + assuming + (COPIES if once else ()):
-            base = self._trial(self.best, registers)
+            base = self._trial(self.best, registers) if registers.partition(",")[0] not in idle else None
             if base is None and registers == COPIES[0]:
                 break
             if base is not None and (text := emit(base.program)) not in known:
                 known.add(text)
                 bases.append(base)
+            elif registers in ONCE:
+                idle.add(registers)
         orders = {order: t for order in ORDERS if (t := self._trial(self.best, order))}
         ranked = sorted(orders, key=lambda order: orders[order].seconds)
         ranked = [order for order in ranked if order in ranked[:_BEST] or order == "schedule"]
