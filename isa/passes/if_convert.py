@@ -1,7 +1,7 @@
 """Branchless code under EXEC as selections: both ways for all lanes, v_cndmask_b32 where they meet.
 
-Short branches that lanes take differently LLVM makes without jumping: it narrows EXEC, writes what one way writes, turns
-EXEC over, and copies what both ways must not destroy of each other:
+Short branches that lanes take differently LLVM makes without jumping: it narrows EXEC, writes what one way writes,
+turns EXEC over, and copies what both ways must not destroy of each other:
 
     v_cmpx_ngt_f32 v0, v4                 v_cmp_ngt_f32 vcc_lo, v0, v4
     s_xor_b32 s6, exec_lo, s6             v_subrev_nc_u32 v9, s5, v6
@@ -42,6 +42,8 @@ from isa.registers import EXEC_LO, SCC, VCC_LO, Reg
 
 _ENDS = 16
 """How many ends of a run are tried, the last first."""
+_SCALARS = 2
+"""How many scalar registers and literals a vector instruction reads at most."""
 
 
 @dataclass(frozen=True)
@@ -268,13 +270,9 @@ class _Writer:
     def _free_temps(self) -> None:
         """Values that nothing will read give their registers back."""
         needed = {need for item in self.items for need in item.needs}
-        for value, n in list(self.where.items()):
-            if n >= 0 and n not in self.wanted and value not in needed and n not in self.temps and value not in self.kept:
+        for value, n in self.where.items():
+            if n >= 0 and n not in self.wanted and value not in needed and n not in self.temps:
                 self.temps.append(n)
-
-    @property
-    def kept(self) -> set[Value]:
-        return {need for item in self.items for need in item.needs}
 
     def _register(self, value: Value) -> Reg:
         return Reg("v", value.register if value.kind == "in" else self.where[value])
@@ -317,7 +315,8 @@ class _Writer:
         on, off = (self._arm(arm) for arm in (value.first, value.second))
         if turned:
             on, off = off, on
-        if sum(is_literal(arm) for arm in (on, off)) > 1:
+        scalars = {str(arm) for arm in (on, off, mask) if is_literal(arm) or (isinstance(arm, Reg) and arm.file == "s")}
+        if len(scalars) > _SCALARS:
             raise Stop
         short = mask == VCC_LO and isinstance(on, Reg) and on.is_vgpr
         self._emit(f"v_cndmask_b32_{'e32' if short else 'e64'} {to}, {off}, {on}, {mask}")

@@ -1,17 +1,17 @@
-"""What a run of instructions under changing EXEC leaves in each register, as terms: VALU work and the masks that steer it.
+"""What code under changing EXEC leaves in each register, as terms: vector work and the masks that steer it.
 
-Only lanes count that EXEC has on where the run begins. A mask is a truth table over a few atoms (results of comparisons,
-masks that came in), and what it is in all other lanes: 0, 1, or not known. A register's value is what came in, the
-result of an instruction, a constant, or a selection by a mask:
+Only lanes count that EXEC has on where the run begins. A mask is a truth table over a few atoms (results of
+comparisons, masks that came in), and what it is in all other lanes: 0, 1, or not known. A register's value is what came
+in, the result of an instruction, a constant, or a selection by a mask:
 
     v_cmpx_lt_f32 v1, v2          EXEC = c
     v_mov_b32 v3, v4              v3 = select(c, v4, v3)
     s_xor_b32 exec_lo, s0, ...    EXEC = not c
     v_mov_b32 v3, v5              v3 = select(not c, v5, select(c, v4, v3)) = select(c, v4, v5)
 
-An instruction under a mask becomes one for all lanes, of whose result the mask's lanes are selected: it computes lane by
-lane, and what it does elsewhere nobody sees. `Run.step` takes one instruction, or says that it cannot (`Stop`): memory,
-branches, what exchanges lanes, registers of several words that it writes, carries, halves of registers.
+An instruction under a mask becomes one for all lanes, of whose result the mask's lanes are selected: it computes lane
+by lane, and what it does elsewhere nobody sees. `Run.step` takes one instruction, or says that it cannot (`Stop`):
+memory, branches, what exchanges lanes, registers of several words that it writes, carries, halves of registers.
 
 Scalar instructions that read no mask of the run are bystanders: they can go before it.
 """
@@ -94,9 +94,10 @@ class Run:
     # --- terms
     def value(self, kind: str, *key: object, **fields: object) -> Value:
         """A term, made once."""
-        found = self.made.get((kind, *key))
+        whole = (kind, *key)
+        found = self.made.get(whole)
         if found is None:
-            found = self.made[(kind, *key)] = Value(kind, len(self.made), **fields)  # type: ignore[arg-type]
+            found = self.made[whole] = Value(kind, len(self.made), **fields)  # type: ignore[arg-type]
         return found
 
     def incoming(self, register: int) -> Value:
@@ -122,7 +123,8 @@ class Run:
         return self._sel(table, first, second)
 
     def _sel(self, table: int, first: Value | None, second: Value | None) -> Value:
-        assert first is not None and second is not None
+        assert first is not None
+        assert second is not None
         table &= ALL
         if table == ALL or table == 0:
             return first if table else second
@@ -237,7 +239,9 @@ class Run:
             return self._operand(operands[1])
         if inst.desc.name == "v_cndmask_b32" and not inst.modifiers:
             table = self.mask_of(operands[3] if len(operands) > 3 else VCC_LO).table
-            return restricted(self.select(table, self._operand(operands[2]), self._operand(operands[1])), self.exec.table)
+            return restricted(
+                self.select(table, self._operand(operands[2]), self._operand(operands[1])), self.exec.table
+            )
         if inst.writes() != {to} or any(role.kind == "m" for role in roles):
             raise Stop
         sources, reads = self._sources(inst, 1)
@@ -248,7 +252,7 @@ class Run:
         if isinstance(operand, Modified):
             raise Stop
         if isinstance(operand, Reg):
-            if operand.half or operand.count != 1 or operand == SCC or operand == EXEC_LO:
+            if operand.half or operand.count != 1 or operand in (SCC, EXEC_LO):
                 raise Stop
             if operand.is_vgpr:
                 return self._held(operand.index)

@@ -19,6 +19,7 @@ import itertools
 import random
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import z3
@@ -368,6 +369,14 @@ def cases(marked: Instrumented, per: int = 26, only: str = "") -> Iterator[Case]
                     t.select(c, a, b),
                     lambda m, a=a, b=b, c=c: z3.If(m.of(c) == 1, m.of(a), m.of(b)),
                 )
+    if wanted("select"):
+        alone = [t.unknown(f"alone{k}", 1, uniform=False) for k in range(20)]
+        for values in ([0, 1, 2, 1, 0, 3], [*range(marked.terms.MOST_ARMS + 3)]):  # some twice; more than have an order
+            found, means = every[32][4], lambda m: m.of(every[32][4])
+            for c, n in zip(alone, values, strict=False):
+                found = t.select(c, t.const(n, 32), found)
+                means = partial(lambda c, n, rest, m: z3.If(m.of(c) == 1, bit(n, 32), rest(m)), c, n, means)
+            yield f"select of {len(values)} values", found, means
     if wanted("implies"):
         for a, b in itertools.product(every[1], every[1]):
             if t.implies(a, b):

@@ -41,6 +41,7 @@ BROKEN = {
     "high": ("part = self.sub(self.add(self.zext(y), self.zext(self.sub(x, y))), self.zext(x))",
              "part = self.sub(self.add(self.zext(x), self.zext(self.sub(y, x))), self.zext(y))"),
     "select": ("self.under(b, self.invert(c))", "self.under(b, c)"),
+    "under": ("near = self.narrowed(where, c)", "near = self.either(where, c)"),
     "less": ("b.args[0] <= 1:", "b.args[0] <= 2:"),
     "shr": ("(signed and top)", "(signed and not top)"),
     "a sum shifted, that wraps": ("for u, c in a.args[1]) < 1 << a.width:", "for u, c in a.args[1]) < 2 << a.width:"),
@@ -56,6 +57,13 @@ BROKEN = {
     "mulhi": ('"high product", self._make(b if a.id <= b.id else a)', '"high product", self._make(b)'),
 }  # fmt: skip
 """By what is called: a rule, and what is wrong in its place."""
+BROKEN_SELECTIONS = [
+    ("self._part(self.invert(c), b, arms)", "self._part(c, b, arms)"),
+    ("self.both(c, where), yes", "c, yes"),
+    ("self.either(c, arms[t]) if t in arms else c", "c"),
+    ('self.make("select", a.width, arms[arm], arm, found,', 'self.make("select", a.width, arms[arm], found, arm,'),
+]
+"""The same, of the normal form of nested selections."""
 
 
 def test_every_rule_is_reached_by_a_check() -> None:
@@ -90,6 +98,11 @@ def test_rules_hold_for_all_values_of_more_terms() -> None:
 def test_a_broken_rule_is_found(called: str) -> None:
     only = "floats" if called in ("-", "<=") else called if " " not in called else "shr"
     assert next(rules.failures(rules.Instrumented(BROKEN[called]), per=8, only=only), None) is not None
+
+
+@pytest.mark.parametrize("broken", BROKEN_SELECTIONS)
+def test_a_broken_form_of_selections_is_found(broken: tuple[str, str]) -> None:
+    assert next(rules.failures(rules.Instrumented(broken), per=8, only="select"), None) is not None
 
 
 EDGES = [0, 0x8000, 1, 0x8001, 0x3FF, 0x400, 0x3C00, 0xBC00, 0x7BFF, 0x7C00, 0xFC00, 0x7C01, 0x7E00, 0xFE01, 0xFDFF]
