@@ -20,7 +20,8 @@ BEGIN = "k:\n" + "".join(f"\tv_add_nc_u32_e32 v{n}, {n}, v0\n" for n in range(1,
 END = "".join(f"\tglobal_store_b32 v0, v{n}, s[0:1] offset:{4 * n}\n" for n in range(1, 8)) + "\ts_endpgm\n"
 COMPARES = ("v_cmpx_gt_u32_e32 {a}, v{b}", "v_cmpx_ngt_f32_e64 v{a}, -v{b}", "v_cmpx_eq_u32_e32 v{a}, v{b}")
 WORK = ("v_mov_b32_e32 v{d}, v{a}", "v_mov_b32_e32 v{d}, 0x123", "v_add_nc_u32_e32 v{d}, v{a}, v{b}",
-        "v_mov_b32_e32 v{d}, s2", "v_xor_b32_e32 v{d}, v{a}, v{b}", "v_sub_f32_e64 v{d}, |v{a}|, -v{b}", "v_cndmask_b32_e64 v{d}, v{a}, v{b}, s3",
+        "v_mov_b32_e32 v{d}, s2", "v_xor_b32_e32 v{d}, v{a}, v{b}",
+        "v_sub_f32_e64 v{d}, |v{a}|, -v{b}", "v_cndmask_b32_e64 v{d}, v{a}, v{b}, s3",
         "v_mov_b32_e32 v{d}, v{b}", "s_add_i32 s2, s2, 1")  # fmt: skip
 
 
