@@ -11,9 +11,9 @@ gave. The search is greedy. In each round
 Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
 an ensemble, says is best, if it gains `LEAST`; the search ends when none does, or the budget is spent. Each has been
 verified by the pipeline, and lint finds nothing that was not there in what is kept (races in LDS, which take longest to
-find, are looked for at the end). What rests on more than a pass can see (`ASSUMING`: that addresses do not wrap) is
-tried where the caller has a proof, and kept where it holds. At the end `rename-banks` is kept where fewer reads collide
-and it costs nothing.
+find, are looked for at the end, and the step that brings one is left out). What rests on more than a pass can see
+(`ASSUMING`: that addresses do not wrap; `PAD`) is tried where the caller has a proof, and kept where it holds. At the
+end `rename-banks` is kept where fewer reads collide and it costs nothing.
 
 The clock is a prediction of a launch, where one is known; else `isa.timing.without_launch`, which counts the same for
 both texts but is no time.
@@ -212,9 +212,9 @@ def optimise(
     if parted is not None:
         best = parted[0]
         steps.append(parted[1])
-    if best is not program and (worse := _more_faults(best, program, name)):
-        search.refused[steps[-1].passes] = f"all of it leaves what lint finds: {worse}"
-        best, steps = program, steps[:1]
+        search.made.append(best)
+    if best is not program and _more_faults(best, program, name):
+        best, steps = search.without_faults()
     return Optimised(best, clock.what, tuple(steps), search.tried, search.refused, search.now() - search.began)
 
 
@@ -228,7 +228,7 @@ class _Trial:
 
 
 class _Search:
-    """The best program so far, and what is known of others."""
+    """The best program so far, and what is known of others. made: what each step left."""
 
     def __init__(
         self, program: Program, name: str, clock: Clock, budget_s: float, on_step: OnStep | None, same: Same | None,
@@ -242,6 +242,7 @@ class _Search:
         self.refused: dict[str, str] = {}
         self.read: dict[str, float] = {}
         self.steps = [Step("as it was", figures(program, name), clock.whole(program))]
+        self.made = [program]
 
     @property
     def left(self) -> float:
@@ -290,9 +291,35 @@ class _Search:
                 break
             if self._kept(trial):
                 self.best = trial.program
+                self.made.append(trial.program)
                 self.steps.append(Step(trial.passes, figures(trial.program, self.name), trial.seconds))
                 return True
         return False
+
+    def without_faults(self) -> tuple[Program, list[Step]]:
+        """The steps once more, without those that bring what lint, with races in LDS, did not find before. What comes
+        after such a one is made anew, and kept where it still gains and needs no proof."""
+        first, dropped = self.made[0], False
+        best, kept = first, self.steps[:1]
+        for step, made in zip(self.steps[1:], self.made[1:], strict=True):
+            seconds = step.seconds
+            if dropped:
+                if step.passes.startswith((*ASSUMING, PAD)):
+                    self.refused[step.passes] = "came after a step that lint finds something in"
+                    continue
+                try:
+                    *_, (_, made) = run_pipeline(best, step.passes, kernel=self.name)
+                    seconds = self.clock.whole(made)
+                except IsaError as error:
+                    self.refused[step.passes] = error.message
+                    continue
+            if worse := _more_faults(made, first, self.name):
+                self.refused[step.passes] = f"{step.passes} leaves what lint finds: {worse}"
+                dropped = True
+            elif not dropped or seconds < kept[-1].seconds:
+                best = made
+                kept.append(replace(step, figures=figures(made, self.name), seconds=seconds))
+        return best, kept
 
     def _asked(self, trials: list[_Trial]) -> list[_Trial]:
         """The first of these by the cheap prediction, with what the whole one says."""

@@ -19,6 +19,9 @@ a run, at a place that chance chooses (`FAULTS`):
     neighbour    a wide access goes to the next dword
     passed       a load passes a store that it may meet, a fence or a change of EXEC
     changed      a store is late for what it stores, a load fills what is still read
+    row          in longer rows of LDS an access has another offset
+    base         there an access keeps its register
+    code         something of what computes the new one is missing
 
 What the pipeline's own verification refuses is counted apart, as is what comes out unchanged. Of all else the validator
 (`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless), and then
@@ -51,6 +54,7 @@ from isa.errors import IsaError
 from isa.passes import (
     block_order,
     neighbours,
+    pad_lds,
     relax_barriers,
     rename_banks,
     run_pipeline,
@@ -129,6 +133,22 @@ def _unchanged(_: random.Random, __: Instruction, asked: tuple[Any, ...]) -> Any
     return asked[0]
 
 
+def _one_row_off(chance: random.Random, right: tuple[int, int], asked: tuple[Any, ...]) -> tuple[int, int]:
+    """Of what is added before the row is looked at, and the offset: another one, or the offset that was there."""
+    key, offset = right
+    return chance.choice(((key, asked[2]), (key, offset + 4), (0, offset), (key, max(offset - 4, 0))))
+
+
+def _as_it_was(_: random.Random, __: Any, asked: tuple[Any, ...]) -> tuple[Reg, list[str]]:
+    return asked[1].base, []
+
+
+def _shorter(chance: random.Random, right: Iterator[str], _: tuple[Any, ...]) -> list[str]:
+    code = list(right)
+    del code[chance.randrange(len(code))]
+    return code
+
+
 @dataclass(frozen=True)
 class Fault:
     """owner, name: the function that answers wrongly; wrong: how; pipelines: that ask it."""
@@ -152,6 +172,7 @@ def _yes(_: random.Random, __: bool, ___: tuple[Any, ...]) -> bool:
 
 
 _PAIRS = "rename-pairs"
+_ROWS = ("pad-lds", "pad-lds{row=256}", "pad-lds,schedule")
 _WIDE = ("widen-loads",)
 _MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule", _PAIRS, "widen-loads")
 _ORDERING = ("schedule", "pair", "spread-loads,schedule", _PAIRS)
@@ -170,6 +191,9 @@ FAULTS: dict[str, Fault] = {
     "neighbour": Fault(widen_loads, "_row", _beside, _WIDE),
     "passed": Fault(neighbours, "may_move", _yes, _WIDE),
     "changed": Fault(widen_loads._Finder, "_still", _yes, _WIDE),
+    "row": Fault(pad_lds._Padding, "_placed", _one_row_off, _ROWS),
+    "base": Fault(pad_lds._Padding, "_base", _as_it_was, _ROWS),
+    "code": Fault(pad_lds._Padding, "_code", _shorter, _ROWS),
 }
 
 
@@ -192,11 +216,14 @@ class _Injected:
         return answer
 
 
-def run(program: Program, pipeline: str, fault: Fault, at: int, chance: random.Random) -> tuple[Program, int]:
-    """What a pipeline makes with a fault at a call, and how many calls there were. IsaError where it breaks."""
+def run(
+    program: Program, pipeline: str, fault: Fault, at: int, chance: random.Random, kernel: str = ""
+) -> tuple[Program, int]:
+    """What a pipeline makes of one kernel, or of all, with a fault at a call, and how many calls there were. IsaError
+    where it breaks."""
     injected = _Injected(fault, at, chance, getattr(fault.owner, fault.name))
     with mock.patch.object(fault.owner, fault.name, injected.function()):
-        *_, (_, made) = run_pipeline(program, pipeline)
+        *_, (_, made) = run_pipeline(program, pipeline, kernel=kernel)
     return made, injected.calls
 
 
@@ -224,7 +251,7 @@ def outcomes(kernels: Iterable[tuple[Kernel, Program]], seed: int) -> Iterator[O
         key = (row, kind, pipeline)
         if key not in right:
             try:
-                made, calls = run(program, pipeline, FAULTS[kind], -1, chance)
+                made, calls = run(program, pipeline, FAULTS[kind], -1, chance, name)
                 right[key] = (emit(made), calls) if calls else None
             except IsaError:
                 right[key] = None
@@ -238,7 +265,7 @@ def _judged(
 ) -> tuple[str, Program | None]:
     kind, pipeline = what
     try:
-        made, _ = run(program, pipeline, FAULTS[kind], chance.randrange(known[1]), chance)
+        made, _ = run(program, pipeline, FAULTS[kind], chance.randrange(known[1]), chance, name)
     except IsaError:
         return "refused", None
     if emit(made) == known[0]:

@@ -1,8 +1,10 @@
 """`hipgemm opt` without --passes: what it finds is faster by the clock and proved, and what gains nothing stays."""
 
 import contextlib
+import dataclasses
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -124,6 +126,34 @@ def test_what_rests_on_an_assumption_is_kept_where_it_is_proved(monkeypatch: pyt
     assert ("rename-banks" in [step.passes for step in found.steps[1:2]]) or not proved
     alone = optimise.optimise(program, "k", clock)
     assert "not proved to compute the same for all arguments" in alone.refused.values()
+
+
+@pytest.mark.parametrize(("guilty", "left"), [("a", "bc"), ("b", "ac"), ("c", "ab"), ("none", "abc")])
+def test_the_step_that_brings_a_finding_at_the_end_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, guilty: str, left: str
+) -> None:
+    """And no other one: what came after it is made anew."""
+
+    def marks(program: Program) -> str:
+        return "".join(sorted(line[2:] for line in emit(program).splitlines() if line.startswith("; ")))
+
+    def pipeline(program: Program, passes: str, **_: object) -> Iterator[tuple[str, Program]]:
+        yield passes, parse(f"; {passes}\n{emit(program)}")
+
+    def read(program: Program) -> float:
+        return 1 / (1 + len(marks(program)))
+
+    monkeypatch.setattr(optimise, "run_pipeline", pipeline)
+    monkeypatch.setattr(optimise, "_more_faults", lambda new, *_: "LDS001" if guilty in marks(new) else "")
+    clock = optimise.Clock("marks", read, read)
+    search = optimise._Search(parse(WMMA + FOOTER), "k", clock, 30.0, None, None, False)
+    for passes in "abc":
+        ((_, made),) = pipeline(search.made[-1], passes)
+        search.made.append(made)
+        search.steps.append(dataclasses.replace(search.steps[0], passes=passes, seconds=read(made)))
+    program, steps = search.without_faults()
+    assert "".join(step.passes for step in steps[1:]) == marks(program) == left
+    assert list(search.refused) == [guilty] * (guilty != "none")
 
 
 @pytest.mark.parametrize("proved", [True, False])
