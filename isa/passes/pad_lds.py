@@ -12,8 +12,9 @@ not carry into the row's number (`isa.analysis.multiples`); else it is v + c + (
     ds_load_b32 x, t offset:f(c)                        v_lshl_add_u32 t, t, log2 pad, v
                                                         ds_load_b32 x, t offset:c
 
-It stands behind the one instruction that v comes from, where there is one and a register is left that nothing uses,
-outside loops with it; else before the access. Two places of one access that no offsets can name become two accesses.
+Where v lies in the first row, it is f of itself. What is computed stands behind the one instruction that v comes from,
+where there is one and a register is left that nothing uses, outside loops with it; else before the access. Two places
+of one access that no offsets can name become two accesses.
 
 Limits: all accesses of a kernel or none. What LDS a launch adds, flat accesses, addresses in M0 and pointers to LDS are
 not followed. An access must be known to be at a multiple of its size: so it lies in one row, and stays aligned.
@@ -234,6 +235,8 @@ class _Padding:
 
     def _base(self, access: _Access, more: int) -> tuple[Reg, list[str]] | None:
         """A register that holds f of an access's register, and what computes it before the access."""
+        if not more and self._multiples.ones(access.position, access.base) < self.row:
+            return access.base, []
         sites = self._chains.defs_of(access.position, access.base)
         site = min(sites)
         inst = self.cfg.instructions[site] if site != ENTRY else None
