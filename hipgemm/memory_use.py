@@ -12,7 +12,9 @@ A pad is sought thus: the lanes of the costliest access that meet in a bank are 
 them is taken as the length of a row, 1 to 8 dwords are added to each row, and the first number that leaves no conflict
 by the same phases and banks (`isa.timing.coalescing`) is the answer.
 
-Limits: the recorded workgroup stands for all; operations are counted for all lanes of a wave, however few are on.
+Where workgroups go round their loops unequally often, loops are those of the mean workgroup.
+
+Limits: else the recorded workgroup stands for all; operations are counted for all lanes of a wave, however few are on.
 """
 
 from __future__ import annotations
@@ -112,10 +114,9 @@ class MemoryUse:
 def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -> MemoryUse:
     """What the launch of `timing` moves; both are of the same launch. places: of its instructions, where somebody has
     them; else their addresses stand for them."""
-    workgroups = ready.trace.workgroups
     on, time = timing.card, timing.time_s
     peaks = (None, None, on.l2_bandwidth, on.l3_bandwidth or None, on.vram_bandwidth)
-    scale = ready.numbers["line_bytes"] * workgroups / max(timing.unit_workgroups, 1)
+    scale = ready.numbers["line_bytes"] * timing.launch_over_unit
     found = [float(n) * scale for n in timing.typical.lines]
     levels = tuple(
         Level(name, n, n / time, peak) for name, n, peak in zip(LEVELS, found, peaks, strict=True)
@@ -145,11 +146,9 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
 
     cfg, recorded, code = ready.cfg, ready.trace.recorded, ready.code
     waves, workgroups = ready.trace.waves, ready.trace.workgroups
-    own = int(recorded.block_at[waves])  # of the first recording
-    visits = np.bincount(recorded.blocks[:own], minlength=len(cfg.blocks))
-    places = caches.positions(recorded, code)[: int(recorded.mem_at[waves])]
-    sectors = np.diff(recorded.sector_at)[: len(places)]
-    touched = np.bincount(places, sectors, minlength=len(cfg)) * engine_abi.SECTOR
+    visits = np.bincount(recorded.blocks, _weights(ready, recorded.block_at), minlength=len(cfg.blocks))
+    sectors = np.diff(recorded.sector_at) * _weights(ready, recorded.mem_at)
+    touched = np.bincount(caches.positions(recorded, code), sectors, minlength=len(cfg)) * engine_abi.SECTOR
     accesses, cycles = _lds(ready)
     inside: dict[int, int] = {b: k for k, loop in enumerate(cfg.loops) for b in sorted(loop.blocks)}  # innermost last
     lanes = ready.trace.wave.lanes
@@ -159,7 +158,7 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
     for k in (*range(len(cfg.loops)), None):
         blocks = [b for b in range(len(cfg.blocks)) if inside.get(b) == k]
         rows = [i for b in blocks for i in cfg.blocks[b].range]
-        count = np.array([visits[b] for b in blocks for _ in cfg.blocks[b].range], np.int64)
+        count = np.array([visits[b] for b in blocks for _ in cfg.blocks[b].range])
         loop = None if k is None else cfg.loops[k]
         if not count.any():
             continue
@@ -171,29 +170,36 @@ def _loops(ready: Prepared, names: Sequence[str]) -> Iterator[LoopUse]:
             float(touched[rows][~stores[rows]].sum()) * workgroups,
             float(touched[rows][stores[rows]].sum()) * workgroups,
             float((done[rows] * count).sum()) * workgroups,
-            int(cycles[rows].sum()),
-            int(np.maximum(cycles[rows] - free[rows] * accesses[rows], 0).sum()),
+            round(float(cycles[rows].sum())),
+            round(float(np.maximum(cycles[rows] - free[rows] * accesses[rows], 0).sum())),
         )
 
 
+def _weights(ready: Prepared, begins: np.ndarray) -> np.ndarray:
+    """Of each entry that was recorded, how many of the mean workgroup's it stands for. begins: where each wave's do."""
+    import numpy as np
+
+    trace = ready.trace
+    each = np.bincount(trace.following(np.arange(trace.workgroups)), minlength=(len(begins) - 1) // trace.waves)
+    return np.repeat(np.repeat(each / trace.workgroups, trace.waves), np.diff(begins))
+
+
 def _lds(ready: Prepared) -> tuple[np.ndarray, np.ndarray]:
-    """(accesses, cycles) of each instruction in the recorded workgroup."""
+    """(accesses, cycles) of each instruction in the mean workgroup."""
     import numpy as np
 
     from isa.timing import engine_abi
 
-    recorded, code, waves = ready.trace.recorded, ready.code, ready.trace.waves
+    recorded, code = ready.trace.recorded, ready.code
     kinds = (engine_abi.LDS_LOAD, engine_abi.LDS_STORE)
     first = code.block_first
     by_block = [
         np.array([i for i in range(first[b], first[b + 1]) if code.kind[i] in kinds], np.int64)
         for b in range(len(first) - 1)
     ]
-    own = recorded.blocks[: int(recorded.block_at[waves])]
-    places = np.concatenate([np.zeros(0, np.int64), *(by_block[b] for b in own)])
-    cycles = recorded.lds[: len(places)]
-    size = len(code.kind)
-    return np.bincount(places, minlength=size), np.bincount(places, cycles, minlength=size).astype(np.int64)
+    places = np.concatenate([np.zeros(0, np.int64), *(by_block[b] for b in recorded.blocks)])
+    weights, size = _weights(ready, recorded.lds_at), len(code.kind)
+    return np.bincount(places, weights, minlength=size), np.bincount(places, recorded.lds * weights, minlength=size)
 
 
 def _dwords(inst: Instruction) -> int:
@@ -215,9 +221,11 @@ def _conflicts(ready: Prepared, names: Sequence[str]) -> Iterator[Conflict]:
     for i, (addresses, mask) in sorted(ready.trace.costliest.items()):
         inst = ready.cfg.instructions[i]
         free = _free(inst, ready.trace.wave.lanes)
-        if free and cycles[i] > free * accesses[i]:
+        if free and cycles[i] > 1.000001 * free * accesses[i]:
             row, pad = _mended(addresses, mask, _dwords(inst))
-            yield Conflict(names[i], str(inst), int(accesses[i]), float(cycles[i] / accesses[i]), free, row, pad)
+            yield Conflict(
+                names[i], str(inst), round(float(accesses[i])), float(cycles[i] / accesses[i]), free, row, pad
+            )
 
 
 def lds_rows(ready: Prepared) -> list[tuple[int, int]]:

@@ -11,13 +11,17 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from hipgemm.launch import Launch
+from isa.analysis.resources import occupancy
 from isa.sim.card import Card
+from isa.sim.state import LANES
+from isa.targets import target
 from isa.timing import model, predict, recording
 from isa.timing.ensemble import Timing
+from isa.timing.unequal_workgroups import by_paths
 
 _PAGE = 4096
 
@@ -35,16 +39,30 @@ class RunTimedLaunch(predict.TimedLaunch):
         kernel = card.load(self.code).kernels[self.name]
         starts = list(accumulate((_pages(array.nbytes) for array in arrays), initial=0))
         base = _pages(card.memory.allocate(starts[-1] + _PAGE))
-        for array, at in zip(arrays, starts, strict=False):
-            begins = array.contents()
-            ctypes.memset(base + at, 0, array.nbytes)
-            ctypes.memmove(base + at, begins.ctypes.data, begins.nbytes)
+
+        def fill() -> None:
+            for array, at in zip(arrays, starts, strict=False):
+                begins = array.contents()
+                ctypes.memset(base + at, 0, array.nbytes)
+                ctypes.memmove(base + at, begins.ctypes.data, begins.nbytes)
+
+        fill()
         kernarg = self.launch.kernarg(kernel.facts, [base + at for at in starts[:-1]])
         cfg = predict.cfg_of(self.code, kernel.facts)
         trace = recording.record(
             cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds
         )
-        resources = predict.resources_of(kernel.facts, self.dynamic_lds)
+        resources, lanes = predict.resources_of(kernel.facts, self.dynamic_lds), LANES * kernel.halves
+        units = self.on.cus if resources.cu_mode else self.on.wgps
+        fits = occupancy(
+            resources.vgprs, resources.lds, lanes * trace.waves, cu_mode=resources.cu_mode,
+            target=target(self.on.arch), lanes=lanes,
+        )  # fmt: skip
+        running = recording.Running(
+            cfg, kernel, card.memory, card.target, self.grid, self.block, kernarg, self.dynamic_lds, fill
+        )
+        own = by_paths(cfg, trace, running.paths(), running.record, units, fits.workgroups)
+        trace = trace if own is None else replace(own, exact=False)
         return model.prepare(cfg, trace, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)
 
     def _kept(self, what: str, clock_mhz: float | None, make: Callable[[], Timing]) -> Timing:

@@ -48,6 +48,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "busiest_unit_workgroups": t.unit_workgroups,
         "played": t.played,
         "exact": t.exact,
+        "rounds": asdict(t.rounds) if t.rounds else None,
         "causes": t.causes,
         "memory": p.use.to_dict() if p.use else None,
         "as_measured": asdict(p.as_measured) if p.as_measured else None,

@@ -153,7 +153,9 @@ def search(
     if target.device is None:
         entry = Entry(shape, target.card, target.clock_mhz, "predicted", timed, candidates.considered, tried)
     else:
-        entry = Entry(shape, ranked[0].outcome.on, None, "measured", timed, candidates.considered, tried)
+        outcome = ranked[0].outcome
+        kind = "predicted" if outcome.predicted else "measured"
+        entry = Entry(shape, outcome.on, None, kind, timed, candidates.considered, tried)
     times |= {r.kernel: r.outcome.seconds for r in ranked if r.outcome.seconds is not None}
     lesson = candidates.lesson(times)
     return Found(entry, candidates.considered, tried, excluded, lesson)

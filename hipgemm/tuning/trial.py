@@ -58,6 +58,7 @@ class Outcome:
 
     seconds, low, high: the time and its band; None where there is none, and why says why.
     limit: what takes most of the SIMDs' cycles, by the model. on: the card's name of itself, on a card.
+    predicted: whether no card took this time, but the model or the simulated card's clock told it.
     """
 
     kernel: str
@@ -67,6 +68,7 @@ class Outcome:
     limit: str = ""
     why: str = ""
     on: str = ""
+    predicted: bool = False
 
 
 def made_by(target: TrialTarget) -> str:
@@ -134,7 +136,7 @@ def image(kernel: str, arch: str) -> bytes:
 def _timed(job: Job, kernel: str) -> Outcome:
     bench = _bench(job.shape, job.target)
     times = bench.times((kernel,), _TIMED)[kernel]
-    return Outcome(kernel, min(times), min(times), max(times), on=bench.device.name)
+    return bench.outcome(kernel, times)
 
 
 def _repeated(job: Job) -> list[Outcome]:
@@ -143,7 +145,7 @@ def _repeated(job: Job) -> list[Outcome]:
     right = tuple(kernel for kernel in job.kernels if not wrong[kernel])
     found = [Outcome(kernel, None, why=why, on=bench.device.name) for kernel, why in wrong.items() if why]
     for kernel, times in bench.times(right, _REPEATED).items():
-        found.append(Outcome(kernel, min(times), min(times), max(times), on=bench.device.name))
+        found.append(bench.outcome(kernel, times))
     return found
 
 
@@ -191,6 +193,10 @@ class _Bench:
                 raise IsaError(f"{self.device.name} has no time for {kernel}: too short for its clock")
             found[kernel].append(spent)
         return found
+
+    def outcome(self, kernel: str, times: list[float]) -> Outcome:
+        on, predicted = self.device.name, self.device.simulated
+        return Outcome(kernel, min(times), min(times), max(times), on=on, predicted=predicted)
 
     def wrong(self, kernel: str) -> str:
         """What is wrong with its answer, "" if nothing is."""

@@ -90,11 +90,17 @@ def served(
     def play(first: int) -> tuple[np.ndarray, float]:
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
         found = np.zeros((len(code.kind), 5), np.int64)
-        moved = trace.moved(np.arange(first, min(first + resident, trace.workgroups)))
-        distances = moved.distances if beginnings is None else np.zeros_like(moved.distances)
+        those = np.arange(first, min(first + resident, trace.workgroups))
+        if beginnings is None:
+            record = trace.following(those)
+            moved = trace.distances(those, record)
+            distances = moved.distances
+        else:
+            record, moved = those, trace.moved(those)
+            distances = np.zeros_like(moved.distances)
         this = Round(
             first, resident, trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
-            int(beginnings is not None), distances.shape[1], distances, moved.column,
+            record, distances.shape[1], distances, moved.column,
         )  # fmt: skip
         seen = native.call(
             "caches_play", code, r, op, this,

@@ -50,5 +50,5 @@ def apart(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int) 
     beginnings = None
     if len(alike) < slots:
         beginnings = tracer.follow(cfg, launch, range(min(found.workgroups, units * slots)), BEGINNING)
-    unit_apart = Apart(np.array(mine), record, beginnings)
+    unit_apart = Apart(np.array(mine), record, beginnings, np.array([0, *differ]))
     return replace(found, recorded=recorded, shift=shift, exact=exact, apart=unit_apart)

@@ -208,8 +208,8 @@ class Round(NamedTuple):
     """Workgroups `first` to `first + resident` of a launch, on the units of the chip (see `isa.timing.caches`).
 
     workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
-    arrays; limit: line accesses that are played; apart: 1 where each workgroup has a recording of its own, in their
-    order; distance[resident, columns], column[wave, n]: as in `Work`.
+    arrays; limit: line accesses that are played; record[resident]: the recording that each follows;
+    distance[resident, columns], column[wave, n]: as in `Work`.
     """
 
     first: int
@@ -220,7 +220,7 @@ class Round(NamedTuple):
     cus_a_unit: int
     arrays: int
     limit: int
-    apart: int
+    record: Ints
     columns: int
     distance: Ints
     column: Ints

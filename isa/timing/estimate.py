@@ -93,7 +93,7 @@ def play(ready: Prepared, clock_mhz: float, parts: Excerpts, member: tuple[int, 
     by_first = [
         _line([_figures(runs[i, w]) for i in range(len(lengths))], lengths, ready.instructions) for w in parts.firsts
     ]
-    total = _line(by_first, list(parts.firsts), whole)
+    total = _line(by_first, [_load(ready, w) for w in parts.firsts], _load(ready, whole))
     issued = sum(x * w for x in lengths for w in parts.firsts)
     return _run(total, runs[0, parts.firsts[0]], issued / (ready.instructions * whole))
 
@@ -105,6 +105,14 @@ def _only(ready: Prepared, recorded: Recorded, first: int | None) -> Prepared:
 def _issues(ready: Prepared, recorded: Recorded) -> int:
     """Instructions of a workgroup of this recording."""
     return _only(ready, recorded, None).instructions
+
+
+def _load(ready: Prepared, first: int) -> int:
+    """So many workgroups, by what they issue where they are unequal."""
+    apart = ready.trace.apart
+    if apart is None or apart.rounds is None:
+        return first
+    return _only(ready, ready.trace.recorded, first).instructions * first
 
 
 def _line(values: list[np.ndarray], at: list[int], where: int) -> np.ndarray:

@@ -18,12 +18,12 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.targets import target
-from isa.timing import bank_rules, engine_abi, rdna3
+from isa.timing import bank_rules, engine_abi, places, rdna3
 from isa.timing.cards import Card
 from isa.timing.decode import decode
 from isa.timing.engine_abi import Code, Work
 from isa.timing.machine import machine
-from isa.timing.trace import Trace
+from isa.timing.trace import Apart, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,9 @@ class Prepared:
 
     @property
     def differing(self) -> int:
-        """Workgroups of the busiest unit that do not take the path of the first."""
-        return int((self.trace.apart.record != 0).sum()) if self.trace.apart else 0
+        """Workgroups of the busiest unit that do not take the path of the first, and are all played."""
+        apart = self.trace.apart
+        return int((apart.record != 0).sum()) if apart and apart.every is None else 0
 
     @property
     def units(self) -> int:
@@ -98,22 +99,30 @@ class Prepared:
         """The workgroups of the busiest unit, in order of dispatch."""
         apart = self.trace.apart
         if apart:
-            left = 0 if self.first is None else len(apart.numbers) - self.first
-            alike = np.flatnonzero(apart.record == 0)
-            out = alike[:left] if left <= len(alike) else np.arange(left)
-            ids, record = np.delete(apart.numbers, out), np.delete(apart.record, out)
+            ids, record = (a[self._played(apart)] for a in (apart.numbers, apart.record))
         else:
             ids = np.arange(0, self.trace.workgroups, self.units, dtype=np.int64)[: self.first]
             record = np.zeros(len(ids), np.int64)
-        moved = self.trace.moved(ids)
+        moved = self.trace.distances(ids, record)
         return Work(
             record=record,
             columns=moved.distances.shape[1],
-            distance=np.where(record[:, None] == 0, moved.distances, 0),
+            distance=np.ascontiguousarray(moved.distances),
             column=moved.column,
             level=self.level,
             array=self.array,
         )
+
+    def _played(self, apart: Apart) -> np.ndarray:
+        """Which of the unit's workgroups are: where all differ some of them, evenly among them; else those that follow
+        the first are left out, as long as there are any."""
+        count = len(apart.numbers)
+        if self.first is None:
+            return np.arange(count)
+        if apart.every is not None:
+            return places.parts(count, self.first)
+        left, alike = count - self.first, np.flatnonzero(apart.record == 0)
+        return np.delete(np.arange(count), alike[:left] if left <= len(alike) else np.arange(left))
 
 
 def placed(code: Code, trace: Trace) -> Code:

@@ -11,6 +11,7 @@ Where tiles are dealt out in another order, places are read off the addresses th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -24,6 +25,14 @@ def in_grid(grid: Triple, numbers: np.ndarray | Sequence[int]) -> np.ndarray:
     """int64[n, AXES]: x, y and z of workgroups by their numbers."""
     n, (gx, gy, _) = np.asarray(numbers, np.int64), grid
     return np.stack([n % gx, n // gx % gy, n // (gx * gy)], axis=1)
+
+
+def parts(count: int, chosen: int) -> np.ndarray:
+    """So many of `count` numbers, ascending: of equal parts one each, where the golden ratio has it, so that no period
+    hides."""
+    begins = np.arange(chosen + 1) * count // chosen
+    inside = np.arange(chosen) * ((math.sqrt(5) - 1) / 2) % 1 * np.diff(begins)
+    return begins[:-1] + inside.astype(np.int64)
 
 
 def probes(grid: Triple) -> list[int]:

@@ -32,6 +32,7 @@ from isa.timing.divergent_workgroups import apart
 from isa.timing.ensemble import Timing
 from isa.timing.model import Prepared, Resources, prepare
 from isa.timing.tracer import TracedLaunch, trace
+from isa.timing.unequal_workgroups import unequal
 from isa.timing.workgroup_addresses import placed
 
 Triple = tuple[int, int, int]
@@ -124,6 +125,7 @@ class TimedLaunch:
             target=target(self.on.arch), lanes=launch.lanes,
         )  # fmt: skip
         found = apart(cfg, launch, dealt(cfg, launch, trace(cfg, launch)), units, fits.workgroups)
+        found = unequal(cfg, launch, found, units, fits.workgroups)
         found = placed(cfg, launch, found, units, fits.workgroups)
         return prepare(cfg, found, resources, self.on, self.numbers, self.bank_rule, self.warm, self.ranges)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,14 +38,19 @@ from isa.sim.state import LANES, PRIVATE_APERTURE, SHARED_APERTURE, Context
 from isa.sim.tiers import Tiers, Version
 from isa.sim.translate import Translator
 from isa.sim.translations import Facts
-from isa.timing import native, places
+from isa.timing import native, places, rounds
 from isa.timing.engine_abi import Log
+from isa.timing.rounds import Paths
 from isa.timing.trace import Recorder, Trace
 from isa.timing.wave64 import Wave
 
 Triple = tuple[int, int, int]
 _ROWS = 1 << 17  # of the log, before Python takes it over
 _BLOCK, _SECOND, _FIRST, _WAVE = 47, 40, 32, 48  # where a row's head keeps what; the site or block in its low bits
+ROWS = 30_000_000
+"""Of the log, that it may cost to see how often workgroups go round their loops: of `_MOST` workgroups at most; `_FEW`
+show how long they are."""
+_MOST, _FEW = 1024, 16
 _DRAIN = ctypes.CFUNCTYPE(ctypes.c_uint64)
 
 
@@ -187,10 +192,10 @@ class _One(SimulatedLaunch):
 
 
 class _Taker:
-    """Rows of the log -> accesses and blocks of a `Cfg`."""
+    """Rows of the log -> accesses and blocks of a `Cfg`. first: the recorder's row of the first wave."""
 
-    def __init__(self, cfg: Cfg, kernel: CompiledKernel, recorder: Recorder | None) -> None:
-        self.cfg, self.recorder = cfg, recorder
+    def __init__(self, cfg: Cfg, kernel: CompiledKernel, recorder: Recorder | None, first: int = 0) -> None:
+        self.cfg, self.recorder, self.first = cfg, recorder, first
         at = {inst.address: i for i, inst in enumerate(cfg.instructions)}
         sites = [i for b in kernel.blocks for i in b.instructions if is_site(i)]
         self.position = np.array([at.get(inst.address, -1) for inst in sites] or [-1], np.int64)
@@ -217,7 +222,7 @@ class _Taker:
             entered = numbers[waves == wave]
             counts = np.diff(self.block_at)[entered]
             begin = np.repeat(self.block_at[entered] - np.cumsum(counts) + counts, counts)
-            self.recorder.blocks(int(wave), self.block_parts[begin + np.arange(len(begin))])
+            self.recorder.blocks(self.first + int(wave), self.block_parts[begin + np.arange(len(begin))])
 
     def _accesses(self, rows: np.ndarray) -> None:
         if not len(rows):
@@ -241,7 +246,7 @@ class _Taker:
             again = second[order][:: LANES // strip] == 1
             upper = first[order][:: LANES // strip] >= LANES
             self.recorder.spaces.update(self.spaces)
-            self.recorder.record(waves, positions, again | upper, upper, addresses, masks)
+            self.recorder.record(self.first + waves, positions, again | upper, upper, addresses, masks)
 
     def _place(self, positions: np.ndarray, addresses: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Addresses within their spaces; notes which space flat accesses go to, and sums of global addresses."""
@@ -266,6 +271,76 @@ class _Taker:
                 lanes, total = self.sums.get(int(position), (0, 0))
                 self.sums[int(position)] = lanes + int(on[here].sum()), total + int(addresses[here][on[here]].sum())
         return addresses
+
+
+class _Visitors(_Taker):
+    """Of the log only how often each wave enters each block: visits[waves, blocks]."""
+
+    def __init__(self, cfg: Cfg, kernel: CompiledKernel, waves: int) -> None:
+        super().__init__(cfg, kernel, None)
+        self.visits = np.zeros((waves, len(cfg.blocks)), np.int64)
+        self.rows = 0
+
+    def take(self, rows: np.ndarray) -> None:
+        self.rows += len(rows)
+        head = rows[:, 0]
+        head = head[(head >> np.uint64(_BLOCK) & np.uint64(1)).astype(bool)]
+        known = len(self.block_at) - 1
+        entered = (head >> np.uint64(_WAVE)).astype(np.int64) * known + (head & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        counts = np.bincount(entered, minlength=len(self.visits) * known).reshape(-1, known)
+        for part, column in zip(self.block_parts, np.repeat(np.arange(known), np.diff(self.block_at)), strict=True):
+            self.visits[:, part] += counts[:, column]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A launch whose workgroups can be run one by one. fill: what gives its arrays their contents again."""
+
+    cfg: Cfg
+    kernel: CompiledKernel
+    memory: DeviceMemory
+    target: HostTarget
+    grid: Triple
+    block: Triple
+    kernarg: bytes
+    dynamic_lds: int
+    fill: Callable[[], None]
+
+    @property
+    def waves(self) -> int:
+        return -(-self.block[0] * self.block[1] * self.block[2] // (LANES * self.kernel.halves))
+
+    def paths(self) -> Paths:
+        """As far as `ROWS` of the log go, of workgroups spread over the launch; all in their order."""
+        count = self.grid[0] * self.grid[1] * self.grid[2]
+        self.fill()
+        few = rounds.spread(count, _FEW)
+        seen = {int(n): self._visits(int(n)) for n in few}
+        most = max(1, max(rows for _, rows in seen.values()))
+        chosen = rounds.spread(count, max(len(few), min(_MOST, ROWS // most)))
+        self.fill()
+        visits = np.stack([self._visits(int(n))[0] for n in chosen])
+        return Paths.of(chosen, visits, np.arange(count), len(chosen) == count)
+
+    def _visits(self, number: int) -> tuple[np.ndarray, int]:
+        taker = _Visitors(self.cfg, self.kernel, self.waves)
+        self._follow(number, taker)
+        return taker.visits, taker.rows
+
+    def record(self, numbers: Sequence[int] | np.ndarray) -> Recorder:
+        """Of these workgroups, one after another."""
+        recorder = Recorder(self.cfg, self.waves * len(numbers), lanes=LANES * self.kernel.halves)
+        self.fill()
+        for k, number in enumerate(numbers):
+            self._follow(int(number), _Taker(self.cfg, self.kernel, recorder, k * self.waves))
+        return recorder
+
+    def _follow(self, number: int, taker: _Taker) -> None:
+        tiers = _compiled(self.kernel, self.target)
+        _One(
+            tiers, number, taker.take, self.kernel, self.memory, self.target, self.grid, self.block, self.kernarg,
+            self.dynamic_lds,
+        ).follow()  # fmt: skip
 
 
 def record(

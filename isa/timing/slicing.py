@@ -40,17 +40,20 @@ class Slice:
     accesses: positions of vector memory accesses (address only).
     slots: dwords of the scratch frame that a position reads or writes, for accesses at a fixed place.
     full: where EXEC is known to have all lanes on.
-    polling: branches that ask how far other workgroups are."""
+    polling: branches that ask how far other workgroups are.
+    entry: registers (`isa.analysis.regset`) whose values at the first instruction matter."""
 
     needed: dict[int, Instruction]
     accesses: frozenset[int]
     slots: dict[int, tuple[int, ...]]
     full: tuple[bool, ...]
     polling: frozenset[int] = frozenset()
+    entry: int = 0
 
 
-def slice_of(cfg: Cfg, lanes: int = 32) -> Slice:
-    """The slice of a kernel. lanes: of a wave. IsaError where it depends on loaded data or on calls."""
+def slice_of(cfg: Cfg, lanes: int = 32, paths: bool = False) -> Slice:
+    """The slice of a kernel. lanes: of a wave; paths: of what decides where it goes alone, whose `accesses` are spills.
+    IsaError where it depends on loaded data or on calls."""
     if cfg.calls or cfg.indirect_jumps:
         where = (cfg.calls or cfg.indirect_jumps)[0]
         raise cfg.instructions[where].error("calls cannot be followed without running the kernel")
@@ -70,7 +73,7 @@ def slice_of(cfg: Cfg, lanes: int = 32) -> Slice:
             roots[i] = 0 if i in asking else uses[i]
         elif desc.access is not None and desc.access.space != "scalar":
             accesses.add(i)
-            roots[i] = _address(inst) | exec_
+            roots[i] = 0 if paths else _address(inst) | exec_
             frame = sum(1 << _SLOTS + s for s in slots.get(i, ()))
             if desc.access.kind == "store":
                 defs[i] |= frame
@@ -109,6 +112,8 @@ def slice_of(cfg: Cfg, lanes: int = 32) -> Slice:
             on |= roots[i]
             for k in needed.get(i, ()):
                 on |= halves[i][k][0] if i in halves else uses[i]
+            if paths and which and insts[i].desc.is_vector and not masks.full[i]:
+                on |= exec_  # else each access asks for it
             if which and regset.across_lanes(insts[i]) and not masks.full[i]:
                 off |= uses[i] & regset.VGPRS
         if (on, off) != state[block.index]:
@@ -126,7 +131,9 @@ def slice_of(cfg: Cfg, lanes: int = 32) -> Slice:
         i: insts[i] if insts[i].pair is None or len(which) == 2 else insts[i].halves[min(which)]
         for i, which in needed.items()
     }
-    return Slice(run, frozenset(accesses), slots, tuple(bool(f) for f in masks.full), asking)
+    told = accesses & needed.keys() if paths else accesses
+    on, off = state[0]
+    return Slice(run, frozenset(told), slots, tuple(bool(f) for f in masks.full), asking, on | off)
 
 
 def polling(cfg: Cfg) -> frozenset[int]:

@@ -33,15 +33,43 @@ _PLACES = 16  # bits of an access's place within its block
 
 
 @dataclass(frozen=True)
+class Rounds:
+    """How unequal workgroups are. loop: where the loop begins whose rounds make most of the difference, "" where none
+    does; least, most, mean: its rounds of a wave, or else instructions of a wave, by workgroup. share: what units have
+    to do on average, of what the busiest one has; sample: how many workgroups' paths were followed, None: all that
+    differ."""
+
+    loop: str
+    least: float
+    most: float
+    mean: float
+    share: float
+    sample: int | None = None
+
+    def text(self, unit: str) -> str:
+        """unit: CU or WGP."""
+        of = f"rounds of the loop at {self.loop}" if self.loop else "instructions of a wave"
+        followed = f"; {self.sample} workgroups were followed" if self.sample else ""
+        return (
+            f"{self.least:.4g} to {self.most:.4g} {of} by workgroup, {self.mean:.4g} on average; the busiest {unit} "
+            f"has its own mix, {1 / self.share:.2f} of the mean work{followed}"
+        )
+
+
+@dataclass(frozen=True)
 class Apart:
-    """The workgroups of one unit, in order: their numbers, and which recording each follows; 0 is that of workgroup 0,
-    whose addresses move, the others are a workgroup's own. beginnings: of every workgroup of the chip, in order, memory
-    accesses of its first part; None where all begin as workgroup 0 does.
+    """The workgroups of one unit, in order: their numbers, and which recording each follows. beginnings: of every
+    workgroup of the chip, in order, memory accesses of its first part; None where all begin as those recorded do. base:
+    the workgroup that each recording is of, whose addresses move. every: the recording that each workgroup of the
+    launch follows, None where only the unit's are known. rounds: where they are what differs.
     """
 
     numbers: np.ndarray
     record: np.ndarray
     beginnings: Recorded | None
+    base: np.ndarray
+    every: np.ndarray | None = None
+    rounds: Rounds | None = None
 
 
 class Moves(NamedTuple):
@@ -91,6 +119,18 @@ class Trace:
     def place(self, numbers: np.ndarray) -> np.ndarray:
         """int64[n, AXES]: of workgroups by their numbers."""
         return places.in_grid(self.grid, numbers) if self.places is None else self.places[numbers]
+
+    def following(self, numbers: np.ndarray) -> np.ndarray:
+        """The recording that each of these workgroups follows."""
+        every = self.apart.every if self.apart else None
+        return np.zeros(len(numbers), np.int64) if every is None else every[numbers]
+
+    def distances(self, numbers: np.ndarray, record: np.ndarray) -> Moves:
+        """Of these workgroups from those whose recordings they follow."""
+        moved = self.moved(numbers)
+        if self.apart is None:
+            return moved
+        return moved._replace(distances=moved.distances - self.moved(self.apart.base[record]).distances)
 
     def moved(self, numbers: np.ndarray) -> Moves:
         """Of these workgroups."""

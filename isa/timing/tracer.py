@@ -78,10 +78,11 @@ class TracedLaunch:
 
 
 class _Code:
-    """What is executed of a kernel. part: of it; whole: whether its waves begin with all lanes on; lanes: of a wave."""
+    """What is executed of a kernel. part: of it; whole: whether its waves begin with all lanes on; lanes: of a wave;
+    paths: whether only where they go matters."""
 
-    def __init__(self, cfg: Cfg, whole: bool, lanes: int) -> None:
-        self.cfg, self.lanes, part = cfg, lanes, slice_of(cfg, lanes)
+    def __init__(self, cfg: Cfg, whole: bool, lanes: int, paths: bool = False) -> None:
+        self.cfg, self.lanes, part = cfg, lanes, slice_of(cfg, lanes, paths)
         self.part = part if whole else replace(part, full=(False,) * len(cfg))
         self._functions: dict[tuple[int, bool], Followed] = {}
 
@@ -106,14 +107,14 @@ class _Kernel:
         return isinstance(other, _Kernel) and self.cfg is other.cfg
 
 
-@functools.lru_cache(maxsize=2)
-def _code(kernel: _Kernel, whole: bool, lanes: int) -> _Code:
+@functools.lru_cache(maxsize=4)
+def _code(kernel: _Kernel, whole: bool, lanes: int, paths: bool) -> _Code:
     """Kept for who follows workgroups of one kernel several times."""
-    return _Code(kernel.cfg, whole, lanes)
+    return _Code(kernel.cfg, whole, lanes, paths)
 
 
-def _code_of(cfg: Cfg, launch: TracedLaunch) -> _Code:
-    return _code(_Kernel(cfg), launch.work_items % launch.lanes == 0, launch.lanes)
+def code_of(cfg: Cfg, launch: TracedLaunch, paths: bool = False) -> _Code:
+    return _code(_Kernel(cfg), launch.work_items % launch.lanes == 0, launch.lanes, paths)
 
 
 def follow(cfg: Cfg, launch: TracedLaunch, numbers: Sequence[int], last: int | None = None) -> Recorded:
@@ -195,7 +196,7 @@ class Follower:
         self, cfg: Cfg, launch: TracedLaunch, probes: Sequence[int], recorded: int = 1, last: int | None = None,
         waves: int | None = None,
     ) -> None:  # fmt: skip
-        self.cfg, self.code, self.launch, self.probes, self.last = cfg, _code_of(cfg, launch), launch, probes, last
+        self.cfg, self.code, self.launch, self.probes, self.last = cfg, code_of(cfg, launch), launch, probes, last
         self.waves = waves or launch.waves
         self.own = self.waves * recorded
         self.recorder = Recorder(cfg, self.own, lanes=launch.lanes)

@@ -49,13 +49,13 @@ def placed(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int)
     numbers = needed(found.workgroups, units, slots)
     inner = numbers[(in_grid(found.grid, numbers) < np.maximum(1, np.array(found.grid) - 1)).all(axis=1)]
     few = inner[np.linspace(0, len(inner) - 1, 4).astype(int)]
-    some = _First(cfg, launch, few, np.arange(launch.waves))
+    some = First(cfg, launch, few, np.arange(launch.waves))
     evenly = found.moved(few)
     if not some.distances[some.known & (some.distances != evenly.distances[:, evenly.column] << 5)].size:
         return found
     kinds, kind = np.unique(some.distances.swapaxes(0, 1), axis=0, return_index=True, return_inverse=True)[1:]
     each = max(1, _TOGETHER // len(kinds))
-    parts = [_First(cfg, launch, numbers[i : i + each], kinds) for i in range(0, len(numbers), each)]
+    parts = [First(cfg, launch, numbers[i : i + each], kinds) for i in range(0, len(numbers), each)]
     distances = np.concatenate([part.distances for part in parts]).reshape(len(numbers), -1)
     columns, column = np.unique(distances >> 5, axis=1, return_inverse=True)
     column = np.ascontiguousarray(column.reshape(len(kinds), len(cfg))[kind.reshape(-1)])
@@ -63,7 +63,7 @@ def placed(cfg: Cfg, launch: TracedLaunch, found: Trace, units: int, slots: int)
     return replace(found, moves=Moves(numbers, np.ascontiguousarray(columns), column), exact=exact)
 
 
-class _First(Follower):
+class First(Follower):
     """These waves of workgroup 0 and of others side by side, each on the short way that the module's docstring tells.
 
     distances[workgroup, wave, instruction]: bytes from workgroup 0, by the first lane that is on in the first access
@@ -84,6 +84,14 @@ class _First(Follower):
         self.known = (lanes[1:] & -lanes[1:] == lanes[0] & -lanes[0]) & (lanes[0] != 0)
         self.distances = np.where(self.known, at[1:] - at[:1], 0)
         self.first, self.alike = lanes[0], bool((lanes == lanes[:1]).all())
+
+    def absolute(self) -> np.ndarray:
+        """int64[1 + workgroups, waves, instructions]: byte addresses, workgroup 0's first."""
+        return self.at.reshape(len(self.probes), self.launch.waves, -1)
+
+    def each_lanes(self) -> np.ndarray:
+        """The same of masks; 0 where an instruction was not reached."""
+        return self.lanes.reshape(len(self.probes), self.launch.waves, -1)
 
     def reached(self, found: Trace) -> bool:
         """Whether workgroup 0, all of whose waves are followed, made each access on its way in `found`."""

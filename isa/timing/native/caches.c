@@ -94,7 +94,7 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
             int64_t unit = g % r->units;
             const int64_t *distance = &r->distance[(g - r->first) * r->columns];
             for (int64_t w = 0; w < r->waves; w++) {
-                int64_t row = (r->apart ? g * r->waves : 0) + w, access = rec->mem_at[row] + index;
+                int64_t row = r->record[g - r->first] * r->waves + w, access = rec->mem_at[row] + index;
                 if (access >= rec->mem_at[row + 1])
                     continue;
                 going = true;

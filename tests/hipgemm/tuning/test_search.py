@@ -210,7 +210,7 @@ assert order == sorted(names[:2]) * 17, order
         str(tmp_path),
     )
     (entry,) = table.load(tmp_path / "t.json").entries
-    assert entry.kind == "measured"
+    assert entry.kind == "predicted", "no card took these times"
     assert entry.clock_mhz is None
     assert [round(t.us) for t in entry.kernels] == [1000, 2000]
     lines = [json.loads(line) for line in (tmp_path / "t.json.journal.jsonl").read_text().splitlines()]

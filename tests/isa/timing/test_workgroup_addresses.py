@@ -103,6 +103,6 @@ def test_a_launch_that_moves_evenly_is_left_as_it_is(monkeypatch: pytest.MonkeyP
     cfg2, launch2, border = launched("s_lshl_b32 s5, s2, 12\n" + BORDER, (4, 40, 1), 32)
     assert not border.exact
     assert placed(cfg2, launch2, border, 4, 2) is border
-    monkeypatch.setattr(workgroup_addresses, "_First", None)
+    monkeypatch.setattr(workgroup_addresses, "First", None)
     assert plain.exact
     assert placed(cfg, launch, plain, 4, 2) is plain
