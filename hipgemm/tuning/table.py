@@ -10,9 +10,9 @@
         "considered": 676, "tried": 41, "label": "..."}]}
 
 `table` is the format's version. Times are microseconds: predicted ones the median and the extremes of the model's
-ensemble, measured ones the best, the best and the worst of the launches; so are those that the simulated card's clock predicts,
-of no clock_mhz. There is no date in it: the same search of the same version writes the same bytes. Entries are sorted
-by `on`, kind, types, transposition, K, M, N.
+ensemble, measured ones the best, the best and the worst of the launches; so are those that the simulated card's clock
+predicts, of no clock_mhz. There is no date in it: the same search of the same version writes the same bytes. Entries
+are sorted by `on`, kind, types, transposition, K, M, N.
 """
 
 from __future__ import annotations
