@@ -50,32 +50,40 @@ def kernel0(device: Device, problem: Problem) -> Subject:
     raise LibraryMissing("; ".join(missing), hint="install rocBLAS, or the hip-python[libraries] that knows hipBLAS")
 
 
-def subject(made_by: str, gemm: Gemm, problem: Problem) -> Subject:
-    """A library's SGEMM as something to measure."""
-    arrays, reference = matrices(problem)
+def subject(
+    made_by: str, gemm: Gemm, problem: Problem, flips: tuple[bool, bool] = (False, False), name: str = NAME
+) -> Subject:
+    """A library's GEMM as something to measure. flips: whether A is stored as K x M, B as N x K."""
+    arrays, reference = matrices(problem, flips)
     launch = Launch((1, 1, 1), (1, 1, 1), tuple(arrays), references=(reference,), problem=problem)
-    return Subject(NAME, lambda buffers, stream: gemm(problem, buffers, stream), made_by, launch)
+    return Subject(name, lambda buffers, stream: gemm(problem, buffers, stream), made_by, launch)
 
 
 def rocblas(file: Path | None = None) -> tuple[str, Gemm]:
     """rocBLAS by its C interface (rocblas-functions.h): what it is called, and its SGEMM. file: the library itself."""
-    library, path = _load(ROCBLAS, file)
+    called, library, handle = rocblas_library(file)
     pointer, number = ctypes.c_void_p, ctypes.c_int
-    library.rocblas_set_stream.argtypes = (pointer, pointer)
     library.rocblas_sgemm.argtypes = (
         *(pointer, number, number, number, number, number, pointer),
         *(pointer, number, pointer, number, pointer, pointer, number),
     )
+
+    def gemm(problem: Problem, matrices: Sequence[Buffer], stream: Any) -> None:
+        check(library.rocblas_set_stream(handle, int(stream)), "rocblas_set_stream")
+        check(_sgemm(library.rocblas_sgemm, handle, NO_TRANSPOSE, problem, matrices), "rocblas_sgemm")
+
+    return called, gemm
+
+
+def rocblas_library(file: Path | None) -> tuple[str, ctypes.CDLL, ctypes.c_void_p]:
+    """What it is called, the library, and a handle of it. LibraryMissing."""
+    library, path = load(ROCBLAS, file)
+    library.rocblas_set_stream.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
     text = ctypes.create_string_buffer(64)
     known = library.rocblas_get_version_string(text, ctypes.c_size_t(len(text))) == 0
     handle = ctypes.c_void_p()
-    _check(library.rocblas_create_handle(ctypes.byref(handle)), "rocblas_create_handle")
-
-    def gemm(problem: Problem, matrices: Sequence[Buffer], stream: Any) -> None:
-        _check(library.rocblas_set_stream(handle, int(stream)), "rocblas_set_stream")
-        _check(_sgemm(library.rocblas_sgemm, handle, NO_TRANSPOSE, problem, matrices), "rocblas_sgemm")
-
-    return f"rocBLAS {text.value.decode() if known else 'of unknown version'} ({path})", gemm
+    check(library.rocblas_create_handle(ctypes.byref(handle)), "rocblas_create_handle")
+    return f"rocBLAS {text.value.decode() if known else 'of unknown version'} ({path})", library, handle
 
 
 def hipblas() -> tuple[str, Gemm]:
@@ -86,12 +94,12 @@ def hipblas() -> tuple[str, Gemm]:
         status, handle = binding.hipblasCreate()
     except (ImportError, RuntimeError) as error:
         raise LibraryMissing(f"no hipBLAS through hip-python: {error}") from error
-    _check(int(status), "hipblasCreate")
+    check(int(status), "hipblasCreate")
     operation = binding.hipblasOperation_t(NO_TRANSPOSE)
 
     def gemm(problem: Problem, matrices: Sequence[Buffer], stream: Any) -> None:
-        _check(int(binding.hipblasSetStream(handle, stream)[0]), "hipblasSetStream")
-        _check(int(_sgemm(binding.hipblasSgemm, handle, operation, problem, matrices)[0]), "hipblasSgemm")
+        check(int(binding.hipblasSetStream(handle, stream)[0]), "hipblasSetStream")
+        check(int(_sgemm(binding.hipblasSgemm, handle, operation, problem, matrices)[0]), "hipblasSgemm")
 
     return "hipBLAS through hip-python", gemm
 
@@ -111,7 +119,7 @@ def rocblas_file() -> Path | str | None:
     return next(found, None) or ctypes.util.find_library("rocblas")
 
 
-def _load(name: str, file: Path | None) -> tuple[ctypes.CDLL, str]:
+def load(name: str, file: Path | None) -> tuple[ctypes.CDLL, str]:
     tried = []
     for path in [file] if file else _candidates(name):
         try:
@@ -129,7 +137,7 @@ def _candidates(name: str) -> Iterator[Path]:
     yield Path(name)
 
 
-def _check(status: int, call: str) -> None:
-    """Both libraries answer 0 for success (rocblas_status_success, HIPBLAS_STATUS_SUCCESS)."""
+def check(status: int, call: str) -> None:
+    """The libraries answer 0 for success (rocblas_status_success, HIPBLAS_STATUS_SUCCESS)."""
     if status != 0:
         raise DeviceError(f"{call} failed", got=f"status {status}")

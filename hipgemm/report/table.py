@@ -2,7 +2,8 @@
 
 Results of one device and one problem make one table. Relative performance is time of kernel 0 over time of the kernel:
 of the kernel 0 that was measured in the same table, or else, at the one size that was published, of the published one,
-marked with an asterisk. Published figures never stand in a column of ours.
+marked with an asterisk. Published figures never stand in a column of ours. On the matrix units there is hipBLASLt
+beside rocBLAS, and the study has no figures.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hipgemm.bench import KERNELS, Refusal
+from hipgemm.bench import KERNELS, LIBRARIES, Refusal
 from hipgemm.kernels import PUBLISHED_ROCBLAS, PUBLISHED_SIZE, Published, known, rung
 from hipgemm.report.pages import part
 from hipgemm.result import LaunchResult, Result
@@ -55,8 +56,9 @@ def tables(entries: Sequence[Result | Refusal]) -> list[BenchTable]:
             waiting = []
         (groups[key] if key is not None else waiting).append(entry)
     if not groups and waiting:
-        rows = tuple(_row(e, None, False) for e in waiting)
-        return [BenchTable("no kernel gave a result", rows, _notes(waiting, False))]
+        plain = LIBRARIES[1] not in {e.kernel for e in waiting}
+        rows = tuple(_row(e, None, False, plain) for e in waiting)
+        return [BenchTable("no kernel gave a result", rows, _notes(waiting, False, plain))]
     return [_table(group) for group in groups.values()]
 
 
@@ -86,16 +88,18 @@ def html(r: LaunchResult) -> str:
 
 
 def _key(r: Result) -> tuple[object, ...]:
-    return r.device, r.arch, r.m, r.n, r.k, r.alpha, r.beta, r.data, r.cold
+    return r.device, r.arch, r.m, r.n, r.k, r.alpha, r.beta, r.data, r.cold, r.types
 
 
 def _table(group: Sequence[Result | Refusal]) -> BenchTable:
     entries = {e.kernel: e for e in group}
-    shown = sorted(entries.values(), key=lambda e: KERNELS.index(e.kernel) if e.kernel in KERNELS else len(KERNELS))
+    order = (*LIBRARIES, *KERNELS[1:])
+    shown = sorted(entries.values(), key=lambda e: order.index(e.kernel) if e.kernel in order else len(order))
     results = [e for e in shown if isinstance(e, Result)]
     first = results[0]
     library = entries.get(KERNELS[0])
-    published = first.m == first.n == first.k == PUBLISHED_SIZE
+    plain = first.types == "f32"
+    published = plain and first.m == first.n == first.k == PUBLISHED_SIZE
     own = library.time_ms if isinstance(library, Result) else None
     mark = own is None and published
     reference = PUBLISHED_ROCBLAS.time_ms if mark else own
@@ -103,13 +107,15 @@ def _table(group: Sequence[Result | Refusal]) -> BenchTable:
     title = (
         f"{first.device} ({first.arch}): C = {scalars}, M, N, K = {first.m}, {first.n}, {first.k}, {first.data} data"
     )
+    title += "" if plain else f", {first.types}"
     title += ", caches cold" if first.cold else ""
-    rows = tuple(_row(e, reference, mark) for e in shown)
-    return BenchTable(title, rows, _notes(shown, mark))
+    rows = tuple(_row(e, reference, mark, plain) for e in shown)
+    return BenchTable(title, rows, _notes(shown, mark, plain))
 
 
-def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> TableRow:
-    published = _published(entry.kernel)
+def _row(entry: Result | Refusal, reference: float | None, mark: bool, plain: bool) -> TableRow:
+    """plain: of float32, which is what was published."""
+    published = _published(entry.kernel) if plain else None
     theirs = ("", "", "")
     if published:
         times = 100 * PUBLISHED_ROCBLAS.time_ms / published.time_ms
@@ -130,7 +136,7 @@ def _row(entry: Result | Refusal, reference: float | None, mark: bool) -> TableR
 def _what(entry: Result | Refusal) -> str:
     title = rung(entry.kernel).title if known(entry.kernel) else ""
     if isinstance(entry, Refusal):
-        return title or "rocBLAS"
+        return title or ("hipBLASLt" if entry.kernel == LIBRARIES[1] else "rocBLAS")
     name = title or entry.made_by.split(" (")[0] or "library"
     return name if entry.correct else f"{name}: WRONG"
 
@@ -141,8 +147,8 @@ def _published(kernel: str) -> Published | None:
     return rung(kernel).published if known(kernel) else None
 
 
-def _notes(entries: Sequence[Result | Refusal], mark: bool) -> tuple[str, ...]:
-    notes = [SOURCE]
+def _notes(entries: Sequence[Result | Refusal], mark: bool, plain: bool) -> tuple[str, ...]:
+    notes = [SOURCE] if plain else []
     if mark:
         notes.append("* relative to the published rocBLAS: this table has none of its own")
     if any(isinstance(e, Result) and e.time_kind == "predicted" for e in entries):

@@ -39,7 +39,8 @@ from hipgemm.problem import Problem
 def pointers():
     return [struct.unpack_from("<Q", kernarg)[0] for _, _, _, kernarg, _ in cards[0].launches]
 """
-COMMAND = START + "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
+REAL = "from hipgemm.cli import main\nmain(prog_name='hipgemm')\n"
+COMMAND = START + REAL
 RESULT = Result(
     kernel="kernel8", m=4096, n=4096, k=4096, alpha=1.0, beta=0.0, data="random", seed=0, arch="gfx1100",
     device="AMD Radeon RX 7900 XTX", simulated=False, correct=True, max_abs_error=1e-4, tolerance=1e-3, time_ms=2.8,
@@ -160,6 +161,55 @@ else:
 """,
         str(library),
     )
+
+
+def test_the_libraries_take_types_and_layouts(run_program: Run, tmp_path: Path) -> None:
+    """Small libraries that compute what the documentation says. The judge says no where an operand lies otherwise."""
+    for name in ("rocblas", "hipblaslt"):
+        build_host_library(Path(__file__).parent / "host" / f"{name}.c", tmp_path / f"lib{name}.so")
+    run_program(
+        START
+        + """
+import sys
+from pathlib import Path
+from hipgemm import blas, blas_of_types as vendor
+from hipgemm.elements import Types
+from hipgemm.measure import measure_subject
+device, folder = Device.open("simulated"), Path(sys.argv[1])
+def made(problem, flips, lt):
+    if lt:
+        return vendor.hipblaslt(device, problem, flips, folder / "libhipblaslt.so")
+    return vendor.gemm_ex(problem, flips, folder / "librocblas.so")
+def result(problem, flips, lt, lying=None):
+    return measure_subject(blas.subject(*made(problem, flips, lt), problem, lying or flips), device).result
+for number, types in enumerate((Types("f16", "f32"), Types("i8", "i32"))):
+    for flips in ((False, True), (True, False), (False, False), (True, True)):
+        p = Problem(5, 7, 3, 2.0, -3.0 * number, types=types)
+        for lt in (False, True):
+            assert (r := result(p, flips, lt)).correct, (r, flips)
+assert not result(Problem(4, 4, 4, types=types), (False, True), True, (False, False)).correct
+for bad in (Types("bf16", "bf16"), Types("i4", "i32")):
+    for lt in (False, True):
+        try:
+            result(Problem(4, 4, 4, types=bad), (False, False), lt)
+        except (blas.DeviceError, blas.LibraryMissing) as error:
+            said = str(error)
+            assert "status 1" in said or "no kernel for bf16" in said or "multiplies i4 to i32" in said, said
+        else:
+            raise SystemExit("found")
+""",
+        str(tmp_path),
+    )
+
+
+def test_types_are_told_and_no_published_figure_stands_beside_them(run_program: Run) -> None:
+    done = run_program(REAL, "bench", "--types", "f16_f32", "--trans", "nt", "-n", "64")
+    assert "f16 to f32" in done.stdout
+    assert "hipBLASLt runs on a card only" in done.stdout
+    assert "gemm_f16_f32_" in done.stdout
+    assert "published: " not in done.stdout
+    done = run_program(REAL, "bench", "kernel9", "--types", "f16_f32", "-n", "64", code=1)
+    assert "kernel9 is for f32" in done.stdout
 
 
 def entry(kernel: str, **changes: Any) -> Result:
