@@ -7,7 +7,10 @@ at the same distance. Of the nearest entry the fastest kernel that takes the siz
 none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
 
 Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.matrix_multiply.choose`), so an
-entry must lie the same way, be of the card at hand, and be near: `tuned`.
+entry must lie the same way, be of the card at hand, and serve the very shape, or that with a few rows less: `tuned`.
+What is faster at one shape is slower than the rule's tile at others that are near, where lines of A and B are not
+aligned, or tiles of C not whole. An entry of the same A and B with another type of C gives its tiles, where there is
+none of the very types; and one of f16 serves bf16, which the units take the same time for.
 """
 
 from __future__ import annotations
@@ -16,19 +19,21 @@ import functools
 import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hipgemm.kernels import SizeError, rung
 from hipgemm.tuning import table
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, TuningTable
 from isa.gemm.gemv.parameters import GemvParameters
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import is_name, name_of, parameters_of
 from isa.gemm.parameters import ParameterError
 from isa.timing.cards import same
 
 FALLBACK = "kernel2"
-NEAR = 0.5
-"""Octaves within which an entry goes before the rule of the matrix units."""
+_ROWS = 32
+"""The fewest rows of a tile that is searched."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[TuningTable, ...] |
     passed: list[tuple[str, str]] = []
     for entry in nearest(shape, on, _default() if tables is None else tables):
         for timed in entry.kernels:
-            kernel = lying(timed.kernel, shape.trans)
+            kernel = lying(timed.kernel, shape)
             if why := _refused(kernel, shape):
                 passed.append((kernel, why))
                 continue
@@ -69,43 +74,63 @@ def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[TuningTable, ...] |
 
 
 def tuned(shape: Shape, on: str, tables: tuple[TuningTable, ...] | None = None) -> Choice | None:
-    """On the matrix units: of the nearest entry, if it is near, the fastest kernel that takes the sizes."""
+    """On the matrix units: of the nearest entry that serves the shape the fastest kernel that takes the sizes."""
     for entry in nearest(shape, on, _default() if tables is None else tables):
         far = distance(shape, entry.shape)
-        if far > NEAR or entry.shape.trans != shape.trans or not same(entry.on, on):
+        if entry.shape.trans != shape.trans or not same(entry.on, on):
             return None
+        if not _serves(entry.shape, shape):
+            continue
         for timed in entry.kernels:
-            if not _refused(timed.kernel, shape):
-                return Choice(shape, timed.kernel, entry, far, (), _reason(shape, entry, far, on, False))
+            kernel = lying(timed.kernel, shape)
+            if not _refused(kernel, shape):
+                return Choice(shape, kernel, entry, far, (), _reason(shape, entry, far, on, False))
     return None
 
 
-def lying(kernel: str, trans: str) -> str:
-    """The same kernel for matrices that lie so; itself where there is none."""
+def _serves(tuned: Shape, shape: Shape) -> bool:
+    """Whether it is tuned, or has as many tiles, of which only those at the lower edge are not whole."""
+    rows = {shape.m, tuned.m} if shape.trans[0] == "t" else {-(-x // _ROWS) for x in (shape.m, tuned.m)}
+    return (shape.n, shape.k) == (tuned.n, tuned.k) and len(rows) == 1
+
+
+def lying(kernel: str, shape: Shape) -> str:
+    """The same kernel for matrices that lie so, of these types; itself where there is none."""
     p = parameters_of(kernel) if is_name(kernel) else None
     if p is None or isinstance(p, GemvParameters):
         return kernel
+    types: dict[str, Any] = {}
+    if isinstance(p, MatrixParameters):
+        types = dict(zip(("factor", "result"), shape.types.split("_"), strict=True))
     with suppress(ParameterError):
-        return name_of(replace(p, trans_a=trans[0] == "t", trans_b=trans[1] == "t"))
+        return name_of(replace(p, trans_a=shape.trans[0] == "t", trans_b=shape.trans[1] == "t", **types))
     return kernel
 
 
 def nearest(shape: Shape, on: str, tables: tuple[TuningTable, ...]) -> list[Entry]:
     """The entries that may serve, nearest first. on: the card's name."""
     ranked = [
-        (e.shape.trans != shape.trans, not same(e.on, on), distance(shape, e.shape), number,
-         e.kind != "measured", e.key, e)
+        (e.shape.trans != shape.trans, not same(e.on, on), distance(shape, e.shape), e.shape.types != shape.types,
+         number, e.kind != "measured", e.key, e)
         for number, held in enumerate(tables)
         for e in held.entries
-        if e.shape.types == shape.types
+        if _units(e.shape.types) == _units(shape.types)
     ]  # fmt: skip
     return [row[-1] for row in sorted(ranked, key=lambda row: row[:-1])]
+
+
+def _units(types: str) -> str:
+    """What of types the time of a tile depends on."""
+    factor = types.split("_")[0]
+    return "f16" if factor == "bf16" else factor
 
 
 def _refused(kernel: str, shape: Shape) -> str:
     row = rung(kernel)
     if row.trans != shape.trans:
         return "there is none for matrices that lie so"
+    if shape.types != "f32" and f"{row.types.factor}_{row.types.result}" != shape.types:
+        return "there is none of these types"
     try:
         row.check_size(shape.m, shape.n, shape.k)
     except SizeError as error:

@@ -34,7 +34,7 @@ def explain(choice: Choice, on: Card, *, predict: bool, step: Callable[[str], No
     """The choice with predictions of the chosen kernel and of its entry's others."""
     if not predict:
         return Explained(choice, on, ())
-    others = [lying(t.kernel, choice.shape.trans) for t in choice.entry.kernels] if choice.entry else []
+    others = [lying(t.kernel, choice.shape) for t in choice.entry.kernels] if choice.entry else []
     refused = {kernel for kernel, _ in choice.passed}
     names = [choice.kernel, *(k for k in others if k not in refused)]
     return Explained(choice, on, _predicted(names, choice.shape, on, step))

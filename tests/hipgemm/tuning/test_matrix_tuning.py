@@ -6,6 +6,7 @@ import dataclasses
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,15 +65,51 @@ def test_a_search_writes_a_table_that_explain_takes(tmp_path: Path) -> None:
     assert (said["kernel"], said["reason"]) == (found.kernels[0].kernel, "this shape is tuned (predicted)")
 
 
-def test_entries_count_near_their_shape_and_for_their_types() -> None:
+def test_entries_count_for_their_shape_with_a_few_rows_less_and_for_what_the_units_take_alike() -> None:
     held = (TuningTable().with_(entry(SHAPE)).with_(entry(dataclasses.replace(SHAPE, types="f32"), "kernel2")),)
     assert len(held[0].entries) == 2
-    near = tuned(dataclasses.replace(SHAPE, k=80), "7900 XTX", held)
-    assert near is not None
-    assert near.kernel == KERNEL
-    others = ({"k": 128}, {"trans": "nn"}, {"types": "f16_f32"})
-    assert [tuned(dataclasses.replace(SHAPE, **other), "7900 XTX", held) for other in others] == [None] * 3
+
+    def found(**other: Any) -> str:
+        near = tuned(dataclasses.replace(SHAPE, **other), "7900 XTX", held)
+        return near.kernel if near else ""
+
+    assert found() == found(m=33) == KERNEL
+    others: list[dict[str, Any]] = [
+        {"m": 32}, {"m": 65}, {"n": 63}, {"k": 128}, {"trans": "nn"}, {"types": "f16_f32"}
+    ]  # fmt: skip
+    assert [found(**other) for other in others] == [""] * 6
     assert tuned(SHAPE, "7800 XT", held) is None
+    assert found(types="i8_f32") == KERNEL.replace("i32", "f32")
+
+
+def test_f16_serves_bf16_and_another_type_of_c_what_it_can() -> None:
+    kernels = "gemm_f16_f32_32x32x64_16x16_s1_nn", "gemm_f16_f32_64x64x32_32x32_s1_nn"
+    shape = Shape(64, 64, 64, types="f16_f32")
+    timed = tuple(Timed(kernel, us, us, us) for us, kernel in enumerate(kernels, 9))
+    held = (TuningTable((dataclasses.replace(entry(shape), kernels=timed),)),)
+    wide = tuned(dataclasses.replace(shape, types="bf16_f32"), "7900 XTX", held)
+    assert wide is not None
+    assert wide.kernel == kernels[0].replace("f16", "bf16")
+    narrow = tuned(dataclasses.replace(shape, types="bf16_bf16"), "7900 XTX", held)
+    assert narrow is not None
+    assert narrow.kernel == kernels[1].replace("f16_f32", "bf16_bf16"), "no wave stores 16 columns of 16 bits"
+
+
+def test_a_tuned_kernel_takes_its_rows_only() -> None:
+    """Where lines or tiles are not whole the fastest is another: what was tuned does not count there. By the model."""
+    fast, rule = "gemm_f16_f32_32x64x32_16x64_s1_g32_nt", "gemm_f16_f32_64x64x64_32x32_s1_g16_nt"
+    target = TrialTarget("7900 XTX", 2500)
+
+    def seconds(kernel: str, shape: Shape) -> float:
+        (outcome,) = trial.run(Job((kernel,), shape, "estimate", target))
+        assert outcome.seconds is not None, outcome.why
+        return outcome.seconds
+
+    shape = Shape(512, 2304, 768, "nt", types="f16_f32")
+    held = (TuningTable((dataclasses.replace(entry(shape), kernels=(Timed(fast, 18, 17, 19),)),)),)
+    for m, n, k in ((512, 2304, 768), (497, 2304, 768), (512, 2293, 738)):
+        asked = dataclasses.replace(shape, m=m, n=n, k=k)
+        assert bool(tuned(asked, "7900 XTX", held)) == (seconds(fast, asked) < seconds(rule, asked))
 
 
 def test_gemm_takes_what_the_user_s_table_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
