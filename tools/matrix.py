@@ -36,8 +36,8 @@ def main(write: bool, name: str) -> None:
 
 def table(card: str, cus: int, clock_mhz: float) -> list[str]:
     """Markdown: TFLOP/s of each layout, with the band; the worst of them against the best."""
-    from hipgemm.elements import Types
-    from hipgemm.matrix_multiply import choose
+    from hipgemm.elements import PLAIN, Types
+    from hipgemm.matrix_multiply import kernel_for
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
 
@@ -46,7 +46,7 @@ def table(card: str, cus: int, clock_mhz: float) -> list[str]:
         for n in SIZES:
             found, said = [], []
             for flips in LAYOUTS.values():
-                kernel = choose(n, n, cus, Types(*types), flips)
+                kernel = kernel_for((n, n, n), cus, Types(*types), flips, PLAIN, card)
                 t = trial.launch(kernel, Shape(n, n, n), trial.TrialTarget(card, clock_mhz)).timing()
                 middle, low, high = (2e-12 * n**3 / s for s in (t.time_s, t.high_s, t.low_s))
                 found.append(middle)
