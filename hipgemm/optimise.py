@@ -27,23 +27,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hipgemm.by_block import ORDERS, Mix
 from hipgemm.deadline import within
 from hipgemm.inspection.linting import lint
-from isa.analysis import banks, cfg, dependences
-from isa.analysis.cfg import Cfg
+from hipgemm.kernel_figures import Figures, fewer, figures
+from hipgemm.opt_clock import PAD, Clock
 from isa.asm.emit import emit
 from isa.asm.program import Program
 from isa.errors import IsaError
-from isa.passes import dual_issue, run_pipeline
-from isa.timing import bank_rules
-
-if TYPE_CHECKING:
-    from hipgemm.launch import Launch
-    from isa.timing.cards import Card
-    from isa.timing.ensemble import Timing
+from isa.passes import run_pipeline
 
 REGISTERS = (
     "if-convert",
@@ -66,9 +60,6 @@ COPIES = (
 """The same, where the clock counts how often loops run."""
 ASSUMING = ("unroll,batch-loads{bases}", "unroll,batch-loads{bases},spread-loads", "batch-loads{bases}")
 """The same, kept only where it is proved."""
-PAD = "pad-lds"
-_ROWS = 2
-"""How many rows of LDS are tried, of those that conflict, beside `ASSUMING`."""
 ONCE = ("if-convert",)
 """Where one leaves a program as it is, those that begin with it are not tried."""
 _BEST = 2
@@ -84,33 +75,6 @@ _LAST_S = 1.0
 OnStep = Callable[[str], None]
 Same = Callable[[Program], bool]
 """Whether a program is proved to compute what the one that was given does."""
-
-
-@dataclass(frozen=True)
-class Clock:
-    """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one;
-    rounds: whether loops run as often as they do, not as often as the text has loops; shapes: more of `ASSUMING`, for
-    what it sees of a program."""
-
-    what: str
-    quick: Callable[[Program], float]
-    whole: Callable[[Program], float]
-    rounds: bool = True
-    shapes: Callable[[Program], tuple[str, ...]] = lambda _: ()
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What is counted of a kernel. pairs: dual instructions; eligible: what a VOPD can hold, each half one; conflicts:
-    cycles that operand reads cost beyond one; matrix: matrix products on one bank. `loop`: the same within loops."""
-
-    vgprs: int
-    instructions: int
-    pairs: int
-    eligible: int
-    conflicts: int
-    matrix: int
-    loop: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -144,52 +108,6 @@ class Optimised:
         steps = [{"passes": s.passes, "seconds": s.seconds, **asdict(s.figures)} for s in self.steps]
         tried = {"tried": self.tried, "refused": dict(self.refused), "took_s": self.took_s}
         return {"clock": self.clock, "gain": self.gain, "steps": steps, **tried}
-
-
-def of_launch(name: str, launch: Launch, on: Card) -> Clock:
-    """A clock by the prediction of a launch; nothing is assembled."""
-    from hipgemm.memory_use import lds_rows
-    from hipgemm.predict import timed
-    from isa.object.from_text import TextCode
-
-    def seconds(program: Program, how: str) -> float:
-        ready = timed(TextCode.of(program, on.arch), name, launch, on)
-        found: Timing = getattr(ready, how)()
-        return found.time_s
-
-    def longer_rows(program: Program) -> tuple[str, ...]:
-        """Where accesses of LDS conflict."""
-        if launch.dynamic_lds:
-            return ()
-        rows = lds_rows(timed(TextCode.of(program, on.arch), name, launch, on).prepared)
-        return tuple(f"{PAD}{{row={row} pad={0 if pad & pad - 1 else pad}}}" for row, pad in rows[:_ROWS])
-
-    return Clock(
-        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"), shapes=longer_rows
-    )  # fmt: skip
-
-
-def without_launch(name: str, on: Card) -> Clock:
-    """A clock where no launch is known."""
-    from isa.object import metadata
-    from isa.object.from_text import TextCode
-    from isa.timing import ensemble, without_launch
-    from isa.timing.predict import resources_of
-
-    rounds: list[int] = []  # the first text's are every text's
-
-    def seconds(program: Program, whole: bool) -> float:
-        kernel = program.kernel(name)
-        threads = min(metadata.number(kernel, ".max_flat_workgroup_size") or 256, 256)
-        resources = resources_of(TextCode.of(program, on.arch).kernel(name))
-        flow = cfg.of_kernel(kernel)
-        if not rounds:
-            rounds.append(without_launch.rounds_of(flow))
-        ready = without_launch.prepare(flow, resources, threads, on, rounds[0])
-        return (ensemble.predict(ready, band=False) if whole else ensemble.quick(ready)).time_s
-
-    what = f"no launch known: loops taken up to {without_launch.ROUNDS} times around, no conflicts, no time"
-    return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True), rounds=False)
 
 
 def optimise(
@@ -401,18 +319,11 @@ def _parted(
     last = steps[-1]
     *_, (_, made) = run_pipeline(best, "rename-banks", kernel=name)
     counted = figures(made, name)
-    if not _fewer(counted, last.figures) or _faults(made, name) - faults:
+    if not fewer(counted, last.figures) or _faults(made, name) - faults:
         return None
     seconds = clock.whole(made)
     most = min(last.seconds * (1 + LEAST / 2), steps[0].seconds)
     return (made, Step("rename-banks", counted, seconds)) if seconds <= most else None
-
-
-def _fewer(new: Figures, old: Figures) -> bool:
-    """Whether less collides in loops, and in all."""
-    return (new.loop["matrix"], new.loop["conflicts"], new.matrix, new.conflicts) < (
-        old.loop["matrix"], old.loop["conflicts"], old.matrix, old.conflicts,
-    )  # fmt: skip
 
 
 def _faults(program: Program, name: str, races: bool = False) -> set[tuple[str, int]]:
@@ -425,38 +336,6 @@ def _more_faults(new: Program, old: Program, name: str) -> str:
     """The first fault, races in LDS among them, that was not there; "" where there is none."""
     found = _faults(new, name, races=True)
     return next((rule for rule, _ in sorted(found - _faults(old, name, races=True))), "") if found else ""
-
-
-def figures(program: Program, name: str) -> Figures:
-    """What is counted of a kernel."""
-    flow = cfg.of_kernel(program.kernel(name))
-    inside = {i for loop in flow.loops for i in flow.positions(loop)}
-    whole, loop = _count(flow, set(range(len(flow)))), _count(flow, inside)
-    vgprs = max(
-        (r.index + 1 for inst in flow.instructions for r in inst.reads() | inst.writes() if r.is_vgpr), default=0
-    )
-    return Figures(vgprs=vgprs, loop=loop, **whole)
-
-
-def _count(flow: Cfg, of: set[int]) -> dict[str, int]:
-    rule = bank_rules.RULES[bank_rules.DEFAULT]
-    found = dict.fromkeys(("instructions", "pairs", "eligible", "conflicts", "matrix"), 0)
-    for block in flow.blocks:
-        before: tuple[banks.Source, ...] = ()
-        for i in block.range:
-            inst = flow.instructions[i]
-            if i not in of or dependences.is_hint(inst):
-                continue
-            found["instructions"] += 1
-            if not inst.desc.is_valu:
-                continue
-            now = banks.sources(inst)
-            found["conflicts"] += rule(before, now)
-            before = now
-            found["matrix"] += bank_rules.matrix_on_one_bank(inst)
-            found["pairs"] += inst.pair is not None
-            found["eligible"] += 2 if inst.pair is not None else bool(dual_issue.facts(inst))
-    return found
 
 
 def table(found: Optimised, name: str, why: str = "") -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hipgemm import optimise, proving
+from hipgemm import opt_clock, optimise, proving
 from hipgemm.kernel_object import Kernel
 from isa import toolchain
 from isa.asm.emit import emit
@@ -28,7 +28,7 @@ from isa.passes import run_pipeline
 if TYPE_CHECKING:
     from isa.check.equivalence import Proof
 
-ClockOf = Callable[[Program, str], tuple[optimise.Clock, str]]
+ClockOf = Callable[[Program, str], tuple[opt_clock.Clock, str]]
 """A kernel's clock, and why it is one without a launch."""
 OnStep = Callable[[str], None]
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hipgemm import optimise, proving
+from hipgemm import opt_clock, optimise, proving
 from hipgemm.argument_words import argument
 from hipgemm.build import assembled, linked
 from hipgemm.kernel_files import read_kernels
@@ -112,18 +112,18 @@ def _text(code: CodeObject, name: str, most: int = MOST) -> Program | None:
         return None
 
 
-def clock_of(case: Case) -> tuple[optimise.Clock, str]:
+def clock_of(case: Case) -> tuple[opt_clock.Clock, str]:
     """The clock, and why it is one without a launch."""
     on = cards.card("7900 XTX")
     why = "no launch"
     if (launch := case.launch) is not None:
-        clock = optimise.of_launch(case.name, launch, on)
+        clock = opt_clock.of_launch(case.name, launch, on)
         try:
             clock.quick(case.program)
             return clock, ""
         except IsaError as error:
             why = error.message
-    return optimise.without_launch(case.name, on), why
+    return opt_clock.without_launch(case.name, on), why
 
 
 def left_in_memory(program: Program, case: Case) -> list[bytes]:

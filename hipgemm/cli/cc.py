@@ -11,7 +11,7 @@ from hipgemm.cli import Reporting
 from isa.errors import IsaError
 
 if TYPE_CHECKING:
-    from hipgemm.optimise import Clock
+    from hipgemm.opt_clock import Clock
     from isa.asm.program import Program
 
 BUDGET, CARD = "--hipgemm-budget=", "--hipgemm-card="
@@ -28,7 +28,7 @@ def command(words: tuple[str, ...]) -> None:
     the compiler made it. hipcc is what $HIPGEMM_CC names, that of $ROCM_PATH, or the one on $PATH; where there is none,
     --genco compiles with what `hipgemm doctor` names. The exit status is hipcc's.
     """
-    from hipgemm import optimise, rewriting
+    from hipgemm import opt_clock, rewriting
     from hipgemm.cli.progress import at_calls
     from hipgemm.compiling import hipcc
     from isa.timing import cards
@@ -46,7 +46,7 @@ def command(words: tuple[str, ...]) -> None:
         rest = [word for word in words if not word.startswith((BUDGET, CARD))]
 
         def clock(_: Program, name: str) -> tuple[Clock, str]:
-            return optimise.without_launch(name, on), "no launch"
+            return opt_clock.without_launch(name, on), "no launch"
 
         search = rewriting.Search(clock, budget)
         status = hipcc.Driver(rest, search, lambda line: click.echo(f"hipgemm: {line}", err=True), at_calls()).run()

@@ -29,7 +29,7 @@ from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from hipgemm.kernel_object import Kernel
-    from hipgemm.optimise import Clock
+    from hipgemm.opt_clock import Clock
     from hipgemm.rewriting import Outcome
     from isa.asm.program import Program
     from isa.object.code_object import CodeObject
@@ -180,13 +180,13 @@ def _triton(
     cache: Path, dump: Path | None, out: Path | None, passes: str | None, budget: float, card_name: str
 ) -> None:
     """Each kernel of Triton's cache; the budget is one kernel's."""
-    from hipgemm import optimise, rewriting, triton_cache
+    from hipgemm import opt_clock, rewriting, triton_cache
     from isa.timing import cards
 
     on = cards.card(card_name)
     dump = dump or triton_cache.folder("TRITON_DUMP_DIR", "dump")
     out = out or triton_cache.folder("TRITON_OVERRIDE_DIR", "override")
-    search = rewriting.Search(lambda _, name: (optimise.without_launch(name, on), "no launch"), budget, passes)
+    search = rewriting.Search(lambda _, name: (opt_clock.without_launch(name, on), "no launch"), budget, passes)
     with steps() as step:
         written = triton_cache.override(cache, dump, out, search, lambda line: click.echo(line, err=True), step)
     click.echo(f"wrote {written} overrides into {out}", err=True)
@@ -200,7 +200,7 @@ def _clock(
     """By the kernel's launch; where none is known, or none can be followed, without one, and why."""
     import dataclasses
 
-    from hipgemm import optimise
+    from hipgemm import opt_clock
     from hipgemm.build import Linked
     from hipgemm.launch import BadLaunch
     from hipgemm.launch_request import launch_of
@@ -213,10 +213,10 @@ def _clock(
     except BadLaunch as error:
         if request.said or request.file:
             raise
-        return optimise.without_launch(name, on), error.message
-    clock = optimise.of_launch(name, launch, on)
+        return opt_clock.without_launch(name, on), error.message
+    clock = opt_clock.of_launch(name, launch, on)
     try:
         clock.quick(given)
     except IsaError as error:
-        return optimise.without_launch(name, on), error.message
+        return opt_clock.without_launch(name, on), error.message
     return clock, ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hipgemm import optimise
+from hipgemm import opt_clock, optimise
 from hipgemm.by_block import Mix
 from isa.analysis import cfg
 from isa.asm.parse import parse
@@ -47,7 +47,7 @@ def likes_the_last(program: Program) -> float:
 def test_a_block_is_paired_where_that_gains_and_only_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimise, "REGISTERS", ())
     program = parse(BODY + FOOTER)
-    found = optimise.optimise(program, "k", optimise.Clock("pairs", likes_the_last, likes_the_last))
+    found = optimise.optimise(program, "k", opt_clock.Clock("pairs", likes_the_last, likes_the_last))
     assert pairs(found.program) == [0, 0, 2]
     assert found.steps[1].passes == "pair{blocks=2}"
     *_, (_, again) = run_pipeline(program, found.steps[1].passes, kernel="k")

@@ -16,7 +16,7 @@ from test_optimise import WMMA, linkable
 
 from hipgemm.cli import main
 from hipgemm.compiling import hipcc
-from hipgemm.optimise import figures
+from hipgemm.kernel_figures import figures
 from isa import toolchain
 from isa.object import bundle
 from isa.object.code_object import load

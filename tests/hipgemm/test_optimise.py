@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hipgemm import optimise, rewriting
+from hipgemm import kernel_figures, opt_clock, optimise, rewriting
 from hipgemm.cli import main
 from hipgemm.kernel_object import Kernel
 from isa import toolchain
@@ -56,7 +56,7 @@ def test_matrix_operands_leave_the_bank_that_they_share(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "no launch known" in done.stderr
     assert "rename-banks" in done.stderr
-    before, after = (optimise.figures(parse(f.read_text()), "k") for f in (file, out))
+    before, after = (kernel_figures.figures(parse(f.read_text()), "k") for f in (file, out))
     assert (before.matrix, after.matrix) == (4, 0)
     assert after.vgprs <= 96
 
@@ -80,7 +80,7 @@ def test_json_says_what_the_table_says(tmp_path: Path) -> None:
 def test_what_gains_nothing_stays() -> None:
     """Under a clock that likes nothing better, reads that collide part, since that costs nothing, and no more is done;
     where none collide, the very program comes back. A pass's refusal is told."""
-    still = optimise.Clock("still", lambda p: 1.0, lambda p: 1.0)
+    still = opt_clock.Clock("still", lambda p: 1.0, lambda p: 1.0)
     parted = optimise.optimise(parse(WMMA + FOOTER), "k", still)
     assert [step.passes for step in parted.steps] == ["as it was", "rename-banks"]
     found = optimise.optimise(parted.program, "k", still)
@@ -101,7 +101,7 @@ def test_the_budget_holds_within_a_candidate(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(optimise, "run_pipeline", forever)
     program, began = parse(WMMA + FOOTER), time.monotonic()
-    found = optimise.optimise(program, "k", optimise.Clock("still", lambda p: 1.0, lambda p: 1.0), budget_s=0.2)
+    found = optimise.optimise(program, "k", opt_clock.Clock("still", lambda p: 1.0, lambda p: 1.0), budget_s=0.2)
     assert time.monotonic() - began < 2
     assert found.program is program
     assert found.refused == {optimise.REGISTERS[0]: "not done within the budget"}
@@ -117,9 +117,9 @@ def test_what_rests_on_an_assumption_is_kept_where_it_is_proved(monkeypatch: pyt
     program, asked = parse(WMMA + FOOTER), []
 
     def read(p: Program) -> float:
-        return 1.0 + optimise.figures(p, "k").matrix
+        return 1.0 + kernel_figures.figures(p, "k").matrix
 
-    clock = optimise.Clock("banks", read, read)
+    clock = opt_clock.Clock("banks", read, read)
     found = optimise.optimise(program, "k", clock, same=lambda made: bool(asked.append(made)) or proved)
     assert len(asked) == 1
     assert ("not proved" in found.refused.get("rename-banks", "")) == (not proved)
@@ -168,7 +168,7 @@ def test_longer_rows_are_tried_where_the_clock_sees_conflicts(monkeypatch: pytes
     def read(p: Program) -> float:
         return 1.0 if emit(p).count("v_lshrrev_b32") else 2.0
 
-    clock = optimise.Clock("rows", read, read, shapes=lambda _: ("pad-lds{row=128}",))
+    clock = opt_clock.Clock("rows", read, read, shapes=lambda _: ("pad-lds{row=128}",))
     found = optimise.optimise(program, "k", clock, same=lambda _: proved)
     assert ("pad-lds{row=128}" in [step.passes for step in found.steps]) == proved
     assert ("not proved" in found.refused.get("pad-lds{row=128}", "")) == (not proved)
@@ -177,12 +177,12 @@ def test_longer_rows_are_tried_where_the_clock_sees_conflicts(monkeypatch: pytes
 def test_the_whole_prediction_has_the_last_word() -> None:
     program = parse(WMMA + FOOTER)
     readings = iter([1.0] + [0.5] * 99)
-    hasty = optimise.Clock("hasty", lambda p: next(readings), lambda p: 1.0 if p is program else 1.1)
+    hasty = opt_clock.Clock("hasty", lambda p: next(readings), lambda p: 1.0 if p is program else 1.1)
     assert optimise.optimise(program, "k", hasty).program is program
 
 
 def test_without_a_launch_more_work_costs_more_and_two_readings_agree() -> None:
-    clock = optimise.without_launch("k", cards.card("7900 XTX"))
+    clock = opt_clock.without_launch("k", cards.card("7900 XTX"))
     plain = clock.quick(parse(WMMA + FOOTER))
     assert clock.quick(parse(WMMA + FOOTER)) == plain
     slower = WMMA.replace("\ts_cbranch", "\tv_exp_f32_e32 v2, v24\n\ts_cbranch")
@@ -190,7 +190,7 @@ def test_without_a_launch_more_work_costs_more_and_two_readings_agree() -> None:
 
 
 def test_an_instruction_without_a_time_is_refused() -> None:
-    clock = optimise.without_launch("k", cards.card("7900 XTX"))
+    clock = opt_clock.without_launch("k", cards.card("7900 XTX"))
     with pytest.raises(IsaError, match="the time of v_pipeflush is not known"):
         clock.quick(parse(WMMA.replace("\ts_addk_i32", "\tv_pipeflush\n\ts_addk_i32") + FOOTER))
 
@@ -222,7 +222,7 @@ def test_a_code_object_comes_out_as_one(tmp_path: Path, monkeypatch: pytest.Monk
         assert "k: rewritten, proved" in done.stderr
     made = bundle.unbundle(Path("o.hipfb").read_bytes())
     assert made == Path("o.hsaco").read_bytes() != image
-    assert optimise.figures(text_of(load(made)), "k").matrix == 0
+    assert kernel_figures.figures(text_of(load(made)), "k").matrix == 0
     proved = CliRunner().invoke(main, ["prove", "o.hsaco", "--against", "k.hsaco"])
     assert proved.stdout.startswith("proved: o.hsaco computes what k.hsaco does")
     Path("k.hsaco").write_bytes(linked(WMMA.replace("v1 offset:48", "v1 offset:32")))

@@ -43,7 +43,8 @@ from isa.check.validation import padding
 from isa.check.validation.flow import Node, NoMatch, Step
 from isa.check.validation.landed import missing
 from isa.check.validation.padding import Rows
-from isa.check.validation.relation import Again, Beyond, Relation, Unmatched, has_halves
+from isa.check.validation.relation import Again, Beyond, Relation, Unmatched
+from isa.check.validation.side import has_halves
 from isa.check.validation.terms import TooLarge
 
 MOST_STEPS = 80

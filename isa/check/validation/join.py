@@ -101,7 +101,7 @@ class Join:
         before = self.old[at] if self.old is not None else None
         if within is None or all(v is values[0] for v in values):
             return self._vector(at, "", values, before)
-        other = terms.invert(within)
+        other = terms.both(self.exists, terms.invert(within))
         inner, outer = (tuple(terms.under(v, c) for v in values) for c in (within, other))
         parts = [terms.under(before, c) if before is not None else None for c in (within, other)]
         a, b = self._vector(at, "on", inner, parts[0]), self._vector(at, "off", outer, parts[1])

@@ -23,11 +23,11 @@ came to its owner. So a pair never keeps a term of its own unknowns: what comes 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NoReturn
 
-from isa.analysis import liveness, regset
+from isa.analysis import regset
 from isa.analysis.cfg import Cfg
 from isa.asm.program import Instruction, Kernel
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engine
@@ -35,12 +35,12 @@ from isa.check.validation.flow import Cycle, Node, Step, Stretch, order, stretch
 from isa.check.validation.join import MEMORY, Arrival, Join, State
 from isa.check.validation.memory import KERNARG, Event, Memory
 from isa.check.validation.padding import Rows
+from isa.check.validation.side import Side, side_of
 from isa.check.validation.terms import Term, Terms, parted, show
 from isa.errors import IsaError, Span
 from isa.registers import Reg
-from isa.semantics import halves, wave_start
+from isa.semantics import wave_start
 from isa.semantics.engine import UNKNOWN
-from isa.semantics.float_mode import FloatMode
 
 MOST_TERMS = 3_000_000
 MOST_ROUNDS = 200
@@ -70,18 +70,6 @@ class Again(Exception):
         super().__init__(error.what)
 
 
-@dataclass
-class Side:
-    """One program. live: registers at the beginning of each block; halves: of these those of which only the low half
-    is, and those of which only the high one is."""
-
-    flow: Cfg
-    engine: Engine
-    live: dict[int, int]
-    halves: dict[int, tuple[int, int]]
-    mode: FloatMode
-
-
 class Relation:
     """See the module's docstring. synced: positions of fences that were matched. steps: how pairs go on that do not go
     on alike; changing: pairs at which ways were not known in the end; tests_first: a test alone goes before a test with
@@ -97,7 +85,7 @@ class Relation:
         self.terms = Terms(commute=commute)
         self.exists = self.terms.lanes(self.terms.unknown("exec", 32, uniform=True))
         self.sides = tuple(
-            _side(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr"), rows), by_halves)
+            side_of(kernel, flow, Engine(self.terms, self.exists, k, kernel.number("next_free_vgpr"), rows), by_halves)
             for k, (kernel, flow) in enumerate(zip(kernels, flows, strict=True))
         )
         self.pairs: dict[Node, Stretch] = stretches(*flows, steps)
@@ -378,10 +366,6 @@ class Relation:
         self.stored |= {e.position for e in first.events if not e.fence}
 
 
-def _side(kernel: Kernel, flow: Cfg, engine: Engine, by_halves: bool) -> Side:
-    return Side(flow, engine, _live(flow), _halves(flow) if by_halves else {}, FloatMode.of_kernel(kernel))
-
-
 def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | None]:
     """Two events as places, with what differs first: address, value, lanes, or what came before."""
     texts = ["", ""]
@@ -392,23 +376,6 @@ def _shown(a: Event | None, b: Event | None) -> list[tuple[Instruction, str] | N
                 texts = [f"{what}: {show(t)}" for t in parted(x, y)]
                 break
     return [None if e is None else (e.inst, text) for e, text in zip((a, b), texts, strict=True)]
-
-
-def _live(flow: Cfg) -> dict[int, int]:
-    before = liveness.analyse(flow).before
-    return {block.index: before[block.start] | 1 << EXEC_AT for block in flow.blocks}
-
-
-def has_halves(flow: Cfg) -> bool:
-    """Whether something names half a VGPR."""
-    named = any(".l" in str(inst) or ".h" in str(inst) for inst in flow.instructions)
-    return named or any(halves.filled(inst) != halves.BOTH for inst in flow.instructions)
-
-
-def _halves(flow: Cfg) -> dict[int, tuple[int, int]]:
-    """Block -> registers of which only the low half is live, and only the high one."""
-    low, high = (liveness.analyse(flow, half=half).before for half in (halves.LOW, halves.HIGH))
-    return {b.index: (low[b.start] & ~high[b.start], high[b.start] & ~low[b.start]) for b in flow.blocks}
 
 
 def _cycles(part: Node | Cycle) -> int:

@@ -1,0 +1,79 @@
+"""What a search for a faster program asks: the predicted time of a launch, or, where none is known, a count that is the
+same for two texts of one kernel (`isa.timing.without_launch`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isa.analysis import cfg
+from isa.asm.program import Program
+
+if TYPE_CHECKING:
+    from hipgemm.launch import Launch
+    from isa.timing.cards import Card
+    from isa.timing.ensemble import Timing
+
+PAD = "pad-lds"
+_ROWS = 2
+"""How many rows of LDS are tried, of those that conflict."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What a program costs. what: what is counted; quick, whole: seconds, of a cheap prediction and a whole one;
+    rounds: whether loops run as often as they do, not as often as the text has loops; shapes: more of `ASSUMING`, for
+    what it sees of a program."""
+
+    what: str
+    quick: Callable[[Program], float]
+    whole: Callable[[Program], float]
+    rounds: bool = True
+    shapes: Callable[[Program], tuple[str, ...]] = lambda _: ()
+
+
+def of_launch(name: str, launch: Launch, on: Card) -> Clock:
+    """A clock by the prediction of a launch; nothing is assembled."""
+    from hipgemm.memory_use import lds_rows
+    from hipgemm.predict import timed
+    from isa.object.from_text import TextCode
+
+    def seconds(program: Program, how: str) -> float:
+        ready = timed(TextCode.of(program, on.arch), name, launch, on)
+        found: Timing = getattr(ready, how)()
+        return found.time_s
+
+    def longer_rows(program: Program) -> tuple[str, ...]:
+        """Where accesses of LDS conflict."""
+        if launch.dynamic_lds:
+            return ()
+        rows = lds_rows(timed(TextCode.of(program, on.arch), name, launch, on).prepared)
+        return tuple(f"{PAD}{{row={row} pad={0 if pad & pad - 1 else pad}}}" for row, pad in rows[:_ROWS])
+
+    return Clock(
+        "predicted for its launch", lambda p: seconds(p, "estimate"), lambda p: seconds(p, "median"), shapes=longer_rows
+    )  # fmt: skip
+
+
+def without_launch(name: str, on: Card) -> Clock:
+    """A clock where no launch is known."""
+    from isa.object import metadata
+    from isa.object.from_text import TextCode
+    from isa.timing import ensemble, without_launch
+    from isa.timing.predict import resources_of
+
+    rounds: list[int] = []  # the first text's are every text's
+
+    def seconds(program: Program, whole: bool) -> float:
+        kernel = program.kernel(name)
+        threads = min(metadata.number(kernel, ".max_flat_workgroup_size") or 256, 256)
+        resources = resources_of(TextCode.of(program, on.arch).kernel(name))
+        flow = cfg.of_kernel(kernel)
+        if not rounds:
+            rounds.append(without_launch.rounds_of(flow))
+        ready = without_launch.prepare(flow, resources, threads, on, rounds[0])
+        return (ensemble.predict(ready, band=False) if whole else ensemble.quick(ready)).time_s
+
+    what = f"no launch known: loops taken up to {without_launch.ROUNDS} times around, no conflicts, no time"
+    return Clock(what, lambda p: seconds(p, False), lambda p: seconds(p, True), rounds=False)
