@@ -120,7 +120,12 @@ class _Padding:
         """All LDS accesses; none where one of them cannot be moved, or more may reach LDS."""
         kernel, insts = self.kernel, self.cfg.instructions
         size, told = kernel.number(_SIZE) or 0, metadata.number(kernel, f".{_SIZE}")
-        if self.function.opaque or not size or told not in (size, None) or kernel.number("wavefront_size32") == 0:
+        if (
+            self.function.opaque
+            or size <= self.row
+            or told not in (size, None)
+            or kernel.number("wavefront_size32") == 0
+        ):
             return None
         if any(a.kind in _DYNAMIC for _, a in metadata.arguments(kernel)):
             return None

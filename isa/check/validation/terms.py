@@ -15,7 +15,8 @@ a normal form, in which what a rewrite may change is equal:
                  values, by value: select(c1, v1, select(c2, v2, v3)), oldest value first, no two c in one lane
     bits         `ones`: the bits that may be 1. A mask that takes none of them away, `or` of what has none in common;
                  a sum of an odd number and even terms, and its kind for more bits, is not 0
-    shifts       a sum that cannot wrap is shifted right part by part, where the low bits of the parts cannot carry
+    shifts       a sum that cannot wrap is shifted right part by part, where the low bits of the parts cannot carry; a
+                 number below what all else is a multiple of makes no sum wrap
 
 A solver holds each rule against arithmetic, for all values (`tests/isa/check/test_validation_rules.py`): a new arm of
 the code without a check fails there. `test_validation_terms.py` runs random code on terms and on the reference engine.
@@ -516,8 +517,13 @@ class Terms:
             return self.shr(a.args[0], self.const(n + a.args[1].args[0], by.width))
         if a.op == "and" and a.args[1].op == "const":
             return self._keep(self.shr(a.args[0], by), a.args[1].args[0] >> n)
-        if a.op == "sum" and a.args[0] + sum(u.ones * c for u, c in a.args[1]) < 1 << a.width:
-            return self._shifted(a, n)
+        if a.op == "sum":
+            const, rows = a.args
+            if low := const & (1 << min(_zeros(u.ones) + _zeros(c) for u, c in rows)) - 1:
+                rest = self.sum(const - low, dict(rows), a.width)
+                return self.add(self.shr(rest, by), self.const(low >> n, a.width))
+            if const + sum(u.ones * c for u, c in rows) < 1 << a.width:
+                return self._shifted(a, n)
         return self.make("shr", a.width, a, self.const(n, 32), ones=a.ones >> n)
 
     def _shifted(self, a: Term, n: int) -> Term:

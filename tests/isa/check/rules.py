@@ -458,6 +458,7 @@ def _shifted_sums(t: Any) -> Iterator[Case]:
     rows = [(0, {x: 128, y: 1}), (32, {x: 128, y: 4}), (0x90, {x: 4, y: 1}), (0x20, {x: 3, y: 4}), (3, {x: 64, y: 1})]
     rows += [(0x1FF, {far: 16, odd: 1}), (1, {odd: 48}), (0x81, {odd: 48, y: 1}), (5, {x: 1}), (-1, {x: 1})]
     rows += [(0, {y: 3}), (7, {x: 4, far: 3, odd: 16}), (0x84, {x: 128, y: 3}), (256, {x: 6})]
+    rows += [(6, {x: 1 << 28, y: 8}), (0x1F0, {x: -16, far: 48 << 16}), (-1, {odd: 1 << 27})]
     for (const, factors), n in itertools.product(rows, (3, 5, 7)):
         a = t.sum(const, factors, 32)
         yield f"shr({a}, {n})", t.shr(a, t.const(n, 32)), lambda m, a=a, n=n: z3.LShR(m.of(a), n)
