@@ -86,8 +86,8 @@ class Conflict:
 @dataclass(frozen=True)
 class MemoryUse:
     """See the module's docstring. peak: operations/s of the units that do them: the matrix units where v_wmma does any.
-    ridge: operations a byte above which they are what holds it. crowding: of lines at L2, 1 to 16, see
-    `isa.timing.caches`: what no prediction has."""
+    ridge: operations a byte above which they are what holds it. crowding, channel_crowding: of lines at L2, and by
+    channels of memory, see `isa.timing.caches`: what no prediction has."""
 
     levels: tuple[Level, ...]
     stored: float
@@ -97,6 +97,7 @@ class MemoryUse:
     peak: float
     ridge: float
     crowding: float
+    channel_crowding: float
 
     @property
     def intensity(self) -> float | None:
@@ -135,6 +136,7 @@ def memory_use(ready: Prepared, timing: Timing, places: Sequence[object] = ()) -
         peak,
         peak / on.vram_bandwidth,
         ready.crowding,
+        ready.channel_crowding,
     )
 
 

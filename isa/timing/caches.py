@@ -19,6 +19,15 @@ sixteenth of all: 1 where they are spread evenly, 16 where all lie a multiple of
 public. The number `l2_crowding` says which part of what crowding would cost without any hash L2 and L3 pay; the table's
 is none.
 
+The same is counted of the lines that come to L3, by the channels of memory, each of which has 4 MB of L3. Where a line
+lies is public for Navi 31 and 32: Linux takes the address of a faulty cell back to the physical one (amdgpu's
+umc_v8_10.c, "swizzle mode"). Of an address 256 bytes are a place, bits B and B + 1 lie within a channel's 1 KB, and
+what is left, counted in places, goes round the channels: modulo their number, without a hash. B is 12 for 10 to 16
+channels and 13 for 20 and 24 (`Card.channel_bit`). So rows a multiple of 4 KB apart lie in one channel of sixteen, and
+in three of 24 where the pitch is 16 KB. The number `channel_crowding` says which part of that L3 and memory pay, as
+waves in lockstep crowd more than real ones; the table's is none. Physical addresses are taken to go on as virtual ones
+do, as they do in pages of 64 KB and more.
+
 The set of a line is a hash of its number, here and in the engine: by the plain low bits all rows of a matrix whose
 stride is a power of two would fall into one set (assumed; nobody published the hash).
 
@@ -45,10 +54,12 @@ _PLACES = 16
 
 class Served(NamedTuple):
     """found[n, 5]: how many line loads of each instruction L0, L1, L2, L3 and VRAM serve in a round of the chip; of a
-    store, sectors by the level that they reach. crowding: 1 to 16, see the module's docstring."""
+    store, sectors by the level that they reach. crowding, channel_crowding: 1 to 16, and to the number of channels, see
+    the module's docstring."""
 
     found: np.ndarray
     crowding: float
+    channel_crowding: float
 
 
 def positions(recorded: Recorded, code: Code) -> np.ndarray:
@@ -85,7 +96,7 @@ def served(
     resident = min(trace.workgroups, units * slots)
     rounds = -(-trace.workgroups // resident)
     l3 = cache(1, card.l3_bytes, 16, keeps=True)
-    crowded = np.zeros(2, np.int64)
+    crowded = np.zeros(4, np.int64)
 
     def play(first: int) -> tuple[np.ndarray, float]:
         """One round from workgroup `first`, all caches but L3 empty; (loads by level, part of a wave that it saw)."""
@@ -100,6 +111,7 @@ def served(
             distances = np.zeros_like(moved.distances)
         this = Round(
             first, resident, trace.workgroups, trace.waves, units, cus_a_unit, card.shader_arrays, LIMIT,
+            card.channels if card.channel_bit else 0, card.channel_bit,
             record, distances.shape[1], distances, moved.column,
         )  # fmt: skip
         seen = native.call(
@@ -128,7 +140,16 @@ def served(
         leaves(first, part)
         later, _ = play(resident)
         found = (first + (rounds - 1) * later) / rounds
-    return Served(found, _PLACES * crowded[0] / crowded[1] if crowded[1] else 1.0)
+    places, channels = (
+        float(of * most / all_) if all_ else 1.0
+        for of, most, all_ in ((_PLACES, *crowded[:2].tolist()), (card.channels, *crowded[2:].tolist()))
+    )
+    return Served(found, places, channels)
+
+
+def channel_of(line: int, card: Card) -> int:
+    """The channel of memory of a cache line."""
+    return native.call("caches_channel", line, card.channels, card.channel_bit)
 
 
 def set_of(line: int, sets: int) -> int:

@@ -42,6 +42,8 @@ _MB, _GB = 1 << 20, 1 << 30
 _L2_OF_MB = 5.7e12, 6  # of the 7900 XTX: bytes/s, MB
 _L3_OF_MB = 3.0e12, 96
 _ABOVE_MHZ = {"7900 XTX": (2914, 3145), "7900 XT": (2836, 2888), "7600 XT": (2770, 2822)}
+_CHANNEL_BIT = {24: 13, 20: 13, 16: 12, 12: 12, 10: 12}
+"""By channels, of Navi 31 and 32: umc_v8_10_channelnum_map_colbit_table of Linux's amdgpu."""
 _MAKER = re.compile(r"\b(?:amd|radeon|rx|pro|graphics)\b|\(tm\)|™")
 """Words that tell no card from another."""
 
@@ -75,6 +77,17 @@ class Card:
     def above_mhz(self) -> tuple[int, int] | None:
         """Clocks above the boost clock that were seen: over a longer time, and at all; None where nobody said."""
         return _ABOVE_MHZ.get(self.name)
+
+    @property
+    def channels(self) -> int:
+        """Of memory: 16 bits each (GDDR6)."""
+        return self.bus_bits // 16
+
+    @property
+    def channel_bit(self) -> int:
+        """Of an address the lower of the two bits above its channel's that do not tell channels apart, see
+        `isa.timing.caches`; 0 where that is not public."""
+        return 0 if self.integrated else _CHANNEL_BIT.get(self.channels, 0)
 
     @property
     def wgps(self) -> int:

@@ -208,7 +208,8 @@ class Round(NamedTuple):
     """Workgroups `first` to `first + resident` of a launch, on the units of the chip (see `isa.timing.caches`).
 
     workgroups: of the launch; waves: of a workgroup; units: CUs or WGPs, cus_a_unit of each; arrays: shader
-    arrays; limit: line accesses that are played; record[resident]: the recording that each follows;
+    arrays; limit: line accesses that are played; channels: of memory, 0 if not known, channel_bit: see
+    `isa.timing.cards`; record[resident]: the recording that each follows;
     distance[resident, columns], column[wave, n]: as in `Work`.
     """
 
@@ -220,6 +221,8 @@ class Round(NamedTuple):
     cus_a_unit: int
     arrays: int
     limit: int
+    channels: int
+    channel_bit: int
     record: Ints
     columns: int
     distance: Ints

@@ -27,9 +27,11 @@ def machine(
     seed: int = 0,
     wave: Wave = WAVE32,
     crowding: float = 1.0,
+    channel_crowding: float = 1.0,
 ) -> Machine:
     """The machine that one unit sees. waves: of a workgroup; slots: workgroups resident in the unit; busy_cus: CUs that
-    work at the same time; crowding: of the lines that come to L2, see `isa.timing.caches`."""
+    work at the same time; crowding, channel_crowding: of the lines that come to L2 and to L3, see
+    `isa.timing.caches`."""
     ghz = clock_mhz / 1000
     line = numbers["line_bytes"]
     factor = 1 + (numbers["memory_load_factor"] - 1) * min(1.0, busy_cus / card.cus)
@@ -43,6 +45,7 @@ def machine(
 
     array_cus = max(1.0, busy_cus / card.shader_arrays)
     crowded = 1 + numbers["l2_crowding"] * (crowding - 1)
+    channel = 1 + numbers["channel_crowding"] * (channel_crowding - 1)
     return Machine(
         simds=2 if cu_mode else 4,
         lds_units=1,
@@ -90,8 +93,8 @@ def machine(
         fill=line / numbers["l0_fill_bytes"],
         l1_line=line / numbers["l1_bytes_per_cycle"] * array_cus,
         l2_line=share(card.l2_bandwidth, busy_cus) * crowded,
-        l3_line=share(card.l3_bandwidth, busy_cus) * crowded,
-        vram_line=share(card.vram_bandwidth * numbers["vram_read_share"], busy_cus),
+        l3_line=share(card.l3_bandwidth, busy_cus) * crowded * channel,
+        vram_line=share(card.vram_bandwidth * numbers["vram_read_share"], busy_cus) * channel,
         vram_write=share(card.vram_bandwidth * numbers["vram_write_share"], busy_cus),
         write_slack=card.l2_bytes / line * share(card.vram_bandwidth * numbers["vram_write_share"], 1),
         store_ack=cycles("store_ack"),

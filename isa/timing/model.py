@@ -75,7 +75,8 @@ class Prepared:
     """How many of the busiest unit's workgroups are played; all if None. Those that differ from the first are all among
     them, unless they alone are more."""
     crowding: float = 1.0
-    """Of the lines that come to L2, see `isa.timing.caches`."""
+    channel_crowding: float = 1.0
+    """Of the lines that come to L2, and to L3, see `isa.timing.caches`."""
 
     @property
     def differing(self) -> int:
@@ -156,12 +157,13 @@ def prepare(
         resources.vgprs, resources.lds, lanes * trace.waves, cu_mode=resources.cu_mode, target=target(on.arch),
         lanes=lanes,
     )  # fmt: skip
-    found, crowding = caches.served(
-        trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm
-    )
+    served = caches.served(trace, code, on, numbers, cu_mode=resources.cu_mode, slots=fits.workgroups, warm=warm)
     array = caches.arrays(trace.recorded, code)
-    level = caches.levels(found, array, min(trace.workgroups, on.cus if resources.cu_mode else on.wgps))
-    return Prepared(cfg, code, trace, resources, numbers, on, fits, level, array, ranges or {}, crowding=crowding)
+    level = caches.levels(served.found, array, min(trace.workgroups, on.cus if resources.cu_mode else on.wgps))
+    return Prepared(
+        cfg, code, trace, resources, numbers, on, fits, level, array, ranges or {}, crowding=served.crowding,
+        channel_crowding=served.channel_crowding,
+    )  # fmt: skip
 
 
 def run(
@@ -193,6 +195,7 @@ def run(
         seed=seed,
         wave=ready.trace.wave,
         crowding=ready.crowding,
+        channel_crowding=ready.channel_crowding,
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
     total = ready.instructions * len(work.record)

@@ -196,6 +196,13 @@ NUMBERS: dict[str, Number] = {
         "pull requests 55090 and 56301), how much is not; 0.1 is what half of rocm_sgemm's averages want "
         "(docs/timing.md), and no prediction has it",
     ),
+    "channel_crowding": _number(
+        0,
+        "part",
+        "L",
+        "of what lines on one channel of memory would cost L3 and memory, if waves went in lockstep: where a line lies "
+        "is public (Linux, umc_v8_10.c), how far waves drift apart is not (docs/timing.md); no prediction has it",
+    ),
     "store_ack_ns": _number(
         98,
         "ns",

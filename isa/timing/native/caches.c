@@ -55,21 +55,33 @@ static bool written(const struct cache *c, int64_t sector, int64_t now)
     return known;
 }
 
-enum { CROWD_LINES = 1024, CROWD_PLACES = 16 };
+enum { CROWD_LINES = 1024, CROWD_PLACES = 16, CROWD_CHANNELS = 24 };
 
-/* Lines that came to L2 in turn, by their place in 2 KB. */
+/* Lines that came to L2 in turn, by their place in 2 KB, or to L3, by their channel. */
 struct crowd {
-    int64_t at[CROWD_PLACES], n;
+    int64_t at[CROWD_CHANNELS], n;
 };
 
-/* Another line. After CROWD_LINES of them the commonest place's are added to found[0], all to found[1]. */
-static void crowds(struct crowd *c, int64_t line, int64_t *found)
+/* The channel of a line; see isa/timing/caches.py. */
+static int64_t channel_of(int64_t line, int64_t channels, int64_t bit)
 {
-    c->at[line & (CROWD_PLACES - 1)]++;
+    int64_t place = line >> 1, low = ((int64_t)1 << (bit - 8)) - 1;
+    return (place >> (bit - 6) << (bit - 8) | (place & low)) % channels;
+}
+
+EXPORT int64_t caches_channel(int64_t line, int64_t channels, int64_t bit)
+{
+    return channel_of(line, channels, bit);
+}
+
+/* Another line, at a place. After CROWD_LINES of them the commonest place's are added to found[0], all to found[1]. */
+static void crowds(struct crowd *c, int64_t place, int64_t *found)
+{
+    c->at[place]++;
     if (++c->n < CROWD_LINES)
         return;
     int64_t commonest = 0;
-    for (int64_t k = 0; k < CROWD_PLACES; k++) {
+    for (int64_t k = 0; k < CROWD_CHANNELS; k++) {
         commonest = most(commonest, c->at[k]);
         c->at[k] = 0;
     }
@@ -80,14 +92,14 @@ static void crowds(struct crowd *c, int64_t line, int64_t *found)
 
 /* Fills found[n][5]: line loads of each instruction that L0, L1, L2, L3 and VRAM serve; of a store, sectors that were
  * written before and lie in L2 or L3, and those that go to VRAM in the end. An atomic that returns is a load which L2
- * serves at the nearest. op: the instruction of each access of the recording. crowded[2]: of lines loaded from L2 and beyond,
- * those on the commonest place of each CROWD_LINES in turn, and all. Returns how many accesses of a wave were played. */
+ * serves at the nearest. op: the instruction of each access of the recording. crowded[4]: of lines loaded from L2 and beyond,
+ * those on the commonest place of each CROWD_LINES in turn, and all; the same of L3 and channels. Returns how many accesses of a wave were played. */
 EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, const int64_t *op,
                            const struct round *r, const struct cache *l0, const struct cache *l1,
                            const struct cache *l2, const struct cache *l3, int64_t *found, int64_t *crowded)
 {
     int64_t now = 0, index = 0;
-    struct crowd crowd = {0};
+    struct crowd crowd = {0}, channel = {0};
     for (bool going = true; going && now < r->limit; index++) {
         going = false;
         for (int64_t g = r->first; g < least(r->first + r->resident, r->workgroups); g++) {
@@ -122,7 +134,9 @@ EXPORT int64_t caches_play(const struct code *code, const struct recorded *rec, 
                                                                                  : 4;
                     found[5 * i + level]++;
                     if (level > 1)
-                        crowds(&crowd, line, crowded);
+                        crowds(&crowd, line & (CROWD_PLACES - 1), crowded);
+                    if (level > 2 && r->channels)
+                        crowds(&channel, channel_of(line, r->channels, r->channel_bit), crowded + 2);
                 }
             }
         }

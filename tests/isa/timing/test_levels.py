@@ -120,3 +120,38 @@ def test_rows_a_multiple_of_2_kb_apart_crowd_at_l2(pitch: int, crowding: float) 
         for part in (0, 0.5, 1)
     ]  # fmt: skip
     assert [line / lines[0] for line in lines] == pytest.approx([1, (1 + crowding) / 2, crowding])
+
+
+@pytest.mark.parametrize("name", ["7900 XTX", "7900 XT", "7900 GRE", "7700 XT"])
+def test_a_line_lies_in_the_channel_that_linux_finds_a_faulty_cell_in(name: str) -> None:
+    """amdgpu's umc_v8_10.c: from an address within a channel to the physical one."""
+    on = card(name)
+    bit, many = on.channel_bit, on.channels
+    for within in np.random.default_rng(1).integers(0, 1 << 28, 200).tolist():
+        for channel in range(many):
+            joined = (within >> 10) * many + channel << 10
+            physical = joined >> bit + 2 << bit + 2 | (within >> 8 & 3) << bit
+            physical |= (joined >> 10 & (1 << bit - 8) - 1) << 8 | within & 255
+            assert caches.channel_of(physical >> 7, on) == channel
+
+
+@pytest.mark.parametrize(
+    ("name", "pitch", "crowding"),
+    [("7900 GRE", 4096, 16), ("7900 GRE", 1 << 15, 16), ("7900 GRE", 4096 + 256, 1), ("7900 XTX", 1 << 14, 8),
+     ("7900 XTX", 1 << 15, 8), ("7600", 4096, 1)],
+)  # fmt: skip
+def test_rows_a_power_of_two_apart_crowd_on_channels_of_memory(name: str, pitch: int, crowding: float) -> None:
+    """Of the 7600 nobody told where a line lies."""
+    on, numbers = card(name), rdna3.values()
+    cfg = control_flow.of_text(parse(ROWS.format(pitch=pitch, rows=64 * pitch)))
+    launch = TracedLaunch((64, 1, 1), (512, 1, 1), sgprs=((1, 0x7F00),), workgroup_sgprs=(("x", 15),))
+    found = caches.served(trace(cfg, launch), decode(cfg, numbers), on, numbers, cu_mode=True, slots=1)
+    assert found.channel_crowding == pytest.approx(crowding, rel=0.1)
+    made = [
+        machine(rdna3.values(channel_crowding=part), on, clock_mhz=2500, cu_mode=True, waves=16, slots=1, busy_cus=32,
+                channel_crowding=found.channel_crowding)
+        for part in (0, 0.5)
+    ]  # fmt: skip
+    for level in ("l3_line", "vram_line"):
+        lines = [getattr(m, level) for m in made]
+        assert lines[1] == pytest.approx(lines[0] * (1 + found.channel_crowding) / 2)
