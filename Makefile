@@ -34,6 +34,8 @@ test-slow: lint
 
 tune: $(RUN)
 	$(BIN)/hipgemm tune $(patsubst %,--shapes %,$(wildcard hipgemm/tuning/lists/*.txt)) -o hipgemm/tuning/tables/7900-xtx.json
+	for t in f16_f32 i8_i32 i4_i32; do $(BIN)/hipgemm tune $(patsubst %,--shapes %,$(wildcard hipgemm/tuning/lists/matrix/*.txt)) \
+	  --types $$t --candidates 16 -o hipgemm/tuning/tables/7900-xtx-matrix.json || exit 1; done
 	$(BIN)/python tools/shapes.py --write
 
 fuzz: $(DEV)

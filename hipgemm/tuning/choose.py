@@ -7,10 +7,10 @@ at the same distance. Of the nearest entry the fastest kernel that takes the siz
 none does, the next entry's; where none of any does, kernel 2, which takes the largest matrices, by copies.
 
 Only entries of the shape's types count. On the matrix units there is a rule (`hipgemm.matrix_multiply.choose`), so an
-entry must lie the same way, be of the card at hand, and serve the very shape, or that with a few rows less: `tuned`.
-What is faster at one shape is slower than the rule's tile at others that are near, where lines of A and B are not
-aligned, or tiles of C not whole. An entry of the same A and B with another type of C gives its tiles, where there is
-none of the very types; and one of f16 serves bf16, which the units take the same time for.
+entry must be of the very shape, lie the same way and be of the card at hand: `tuned`. What is faster at one shape may
+be slower than the rule's tile at others near by, where lines of A and B are not aligned, or tiles of C not whole. Of
+16-bit floats an entry with another type of C gives its tiles, where there is none of the very types; and one of f16
+serves bf16, which the units take the same time for.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ from isa.gemm.parameters import ParameterError
 from isa.timing.cards import same
 
 FALLBACK = "kernel2"
-_ROWS = 32
-"""The fewest rows of a tile that is searched."""
 
 
 @dataclass(frozen=True)
@@ -74,24 +72,16 @@ def choose(shape: Shape, on: str = "7900 XTX", tables: tuple[TuningTable, ...] |
 
 
 def tuned(shape: Shape, on: str, tables: tuple[TuningTable, ...] | None = None) -> Choice | None:
-    """On the matrix units: of the nearest entry that serves the shape the fastest kernel that takes the sizes."""
+    """On the matrix units: of an entry of the very shape the fastest kernel that takes the types and sizes."""
     for entry in nearest(shape, on, _default() if tables is None else tables):
         far = distance(shape, entry.shape)
-        if entry.shape.trans != shape.trans or not same(entry.on, on):
+        if entry.shape.trans != shape.trans or not same(entry.on, on) or far:
             return None
-        if not _serves(entry.shape, shape):
-            continue
         for timed in entry.kernels:
             kernel = lying(timed.kernel, shape)
             if not _refused(kernel, shape):
                 return Choice(shape, kernel, entry, far, (), _reason(shape, entry, far, on, False))
     return None
-
-
-def _serves(tuned: Shape, shape: Shape) -> bool:
-    """Whether it is tuned, or has as many tiles, of which only those at the lower edge are not whole."""
-    rows = {shape.m, tuned.m} if shape.trans[0] == "t" else {-(-x // _ROWS) for x in (shape.m, tuned.m)}
-    return (shape.n, shape.k) == (tuned.n, tuned.k) and len(rows) == 1
 
 
 def lying(kernel: str, shape: Shape) -> str:
@@ -120,9 +110,8 @@ def nearest(shape: Shape, on: str, tables: tuple[TuningTable, ...]) -> list[Entr
 
 
 def _units(types: str) -> str:
-    """What of types the time of a tile depends on."""
-    factor = types.split("_")[0]
-    return "f16" if factor == "bf16" else factor
+    """What of types the time of a tile depends on: of 16-bit floats not which, of integers also what C is."""
+    return "16 bits" if types.startswith(("f16_", "bf16_")) else types
 
 
 def _refused(kernel: str, shape: Shape) -> str:

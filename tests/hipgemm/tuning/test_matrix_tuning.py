@@ -65,7 +65,7 @@ def test_a_search_writes_a_table_that_explain_takes(tmp_path: Path) -> None:
     assert (said["kernel"], said["reason"]) == (found.kernels[0].kernel, "this shape is tuned (predicted)")
 
 
-def test_entries_count_for_their_shape_with_a_few_rows_less_and_for_what_the_units_take_alike() -> None:
+def test_entries_count_for_their_very_shape_and_what_the_units_take_alike() -> None:
     held = (TuningTable().with_(entry(SHAPE)).with_(entry(dataclasses.replace(SHAPE, types="f32"), "kernel2")),)
     assert len(held[0].entries) == 2
 
@@ -73,13 +73,13 @@ def test_entries_count_for_their_shape_with_a_few_rows_less_and_for_what_the_uni
         near = tuned(dataclasses.replace(SHAPE, **other), "7900 XTX", held)
         return near.kernel if near else ""
 
-    assert found() == found(m=33) == KERNEL
+    assert found() == KERNEL
     others: list[dict[str, Any]] = [
-        {"m": 32}, {"m": 65}, {"n": 63}, {"k": 128}, {"trans": "nn"}, {"types": "f16_f32"}
+        {"m": 63}, {"m": 65}, {"n": 63}, {"k": 128}, {"trans": "nn"}, {"types": "f16_f32"}
     ]  # fmt: skip
     assert [found(**other) for other in others] == [""] * 6
     assert tuned(SHAPE, "7800 XT", held) is None
-    assert found(types="i8_f32") == KERNEL.replace("i32", "f32")
+    assert not found(types="i8_f32")
 
 
 def test_f16_serves_bf16_and_another_type_of_c_what_it_can() -> None:
@@ -95,23 +95,6 @@ def test_f16_serves_bf16_and_another_type_of_c_what_it_can() -> None:
     assert narrow.kernel == kernels[1].replace("f16_f32", "bf16_bf16"), "no wave stores 16 columns of 16 bits"
 
 
-def test_a_tuned_kernel_takes_its_rows_only() -> None:
-    """Where lines or tiles are not whole the fastest is another: what was tuned does not count there. By the model."""
-    fast, rule = "gemm_f16_f32_32x64x32_16x64_s1_g32_nt", "gemm_f16_f32_64x64x64_32x32_s1_g16_nt"
-    target = TrialTarget("7900 XTX", 2500)
-
-    def seconds(kernel: str, shape: Shape) -> float:
-        (outcome,) = trial.run(Job((kernel,), shape, "estimate", target))
-        assert outcome.seconds is not None, outcome.why
-        return outcome.seconds
-
-    shape = Shape(512, 2304, 768, "nt", types="f16_f32")
-    held = (TuningTable((dataclasses.replace(entry(shape), kernels=(Timed(fast, 18, 17, 19),)),)),)
-    for m, n, k in ((512, 2304, 768), (497, 2304, 768), (512, 2293, 738)):
-        asked = dataclasses.replace(shape, m=m, n=n, k=k)
-        assert bool(tuned(asked, "7900 XTX", held)) == (seconds(fast, asked) < seconds(rule, asked))
-
-
 def test_gemm_takes_what_the_user_s_table_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hipgemm.tuning.choose._default", lambda: (TuningTable().with_(entry(SHAPE)),))
     chosen_tuned.cache_clear()
@@ -124,6 +107,27 @@ def test_gemm_takes_what_the_user_s_table_says(tmp_path: Path, monkeypatch: pyte
         chosen_tuned.cache_clear()
     assert asked == [KERNEL]
     np.testing.assert_array_equal(got, a.astype(np.int32) @ a.T.astype(np.int32))
+
+
+@pytest.mark.slow
+def test_what_the_shipped_table_chooses_is_not_slower_than_the_rule() -> None:
+    """By the model, at the shapes that do not take long; of f16 also for a C of 16 bits, which was not tuned."""
+    target, seen = TrialTarget("7900 XTX", 2500), 0
+    held = table.shipped()
+    for entry in held.entries:
+        if entry.shape.types == "f32" or entry.shape.flops > 2**34:
+            continue
+        for types in {"f16_f32": ("f16_f32", "f16_f16")}.get(entry.shape.types, (entry.shape.types,)):
+            asked = dataclasses.replace(entry.shape, types=types)
+            found = tuned(asked, target.card, (held,))
+            flips = asked.trans[0] == "t", asked.trans[1] == "t"
+            rule = choose(asked.m, asked.n, card(target.card).cus, Types(*types.split("_")), flips)
+            if found is None or found.kernel == rule:
+                continue
+            times = [trial.launch(name, asked, target).timing(2500).time_s for name in (found.kernel, rule)]
+            assert times[0] <= times[1], (asked, found.kernel, rule)
+            seen += 1
+    assert seen > 40
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(24, marks=pytest.mark.slow)])
