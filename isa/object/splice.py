@@ -7,9 +7,9 @@ New code that fits where the old code was, up to the next function, goes there, 
 s_code_end. Code that does not fit goes behind everything else, into a segment and a section of its own (.text.hipgemm),
 with LLVM's 256 bytes of s_code_end after it, which instruction prefetch may read. The segment takes the place of
 PT_GNU_STACK in the program headers, which loaders of code objects pass over and lld always writes. The kernel's
-descriptor then points there, and so do its symbols in both tables. Of a descriptor the entry, the granules of VGPRs and
-the mode of its workgroups change, of the metadata `.vgpr_count`, `.sgpr_count` and `.workgroup_processor_mode`; a note
-that becomes longer moves behind everything, too.
+descriptor then points there, and so do its symbols in both tables. Of a descriptor the entry, the granules of VGPRs,
+the bytes of LDS and the mode of its workgroups change, of the metadata `.vgpr_count`, `.sgpr_count`,
+`.group_segment_fixed_size` and `.workgroup_processor_mode`; a note that becomes longer moves behind everything, too.
 
 Refused by name, as what cannot be kept: code that somebody else's relocation points into, other new settings, and a
 file without PT_GNU_STACK where something has to move.
@@ -37,6 +37,7 @@ SECTION = b".text.hipgemm"
 _WGP = 1 << 29
 _MODE = ".workgroup_processor_mode"
 _COUNTS = (".vgpr_count", ".sgpr_count")
+_LDS = ".group_segment_fixed_size"
 _PT_GNU_STACK = 0x6474E551
 _SHT_PROGBITS, _SHT_NOTE = 1, 7
 
@@ -44,25 +45,27 @@ _SHT_PROGBITS, _SHT_NOTE = 1, 7
 @dataclass(frozen=True, slots=True)
 class NewCode:
     """code: a kernel's instructions; vgprs: as its descriptor encodes them; counts: `.vgpr_count`, `.sgpr_count`;
-    wgp_mode: how its workgroups lie."""
+    wgp_mode: how its workgroups lie; lds: bytes that it declares."""
 
     code: bytes
     vgprs: int
     counts: tuple[int, int]
     wgp_mode: bool
+    lds: int
 
     @staticmethod
     def of(made: CodeObject, name: str, before: Descriptor) -> NewCode:
-        """Of what an assembler made. IsaError where more than register counts and the mode is another than before."""
+        """Of what an assembler made. IsaError where more than register counts, LDS and the mode is another than
+        before."""
         kernel = made.kernel(name)
         after = kernel.descriptor
         for key in Descriptor.__dataclass_fields__:
-            if key not in ("address", "entry", "vgprs", "raw", "prefetch_lines", "wgp_mode"):
+            if key not in ("address", "entry", "vgprs", "raw", "prefetch_lines", "wgp_mode", "lds_bytes"):
                 old, new = getattr(before, key), getattr(after, key)
                 if old != new:
                     raise IsaError(f"{name} cannot be put back: its {key} is another one", expected=str(old),
                                    got=str(new))  # fmt: skip
-        return NewCode(made.code(name), after.vgprs, (kernel.vgprs, kernel.sgprs), after.wgp_mode)
+        return NewCode(made.code(name), after.vgprs, (kernel.vgprs, kernel.sgprs), after.wgp_mode, after.lds_bytes)
 
 
 def splice(image: bytes, new: Mapping[str, NewCode]) -> bytes:
@@ -128,6 +131,7 @@ class _File:
         else:
             at = self.append(made.code + CODE_END * (PREFETCHED // 4), 256)
         raw = bytearray(old.raw)
+        struct.pack_into("<I", raw, 0, made.lds)
         struct.pack_into("<q", raw, 16, at - old.address)
         rsrc1 = struct.unpack_from("<I", raw, 48)[0]
         struct.pack_into("<I", raw, 48, rsrc1 & ~(0x3F | _WGP) | made.vgprs // 8 - 1 | _WGP * made.wgp_mode)
@@ -160,7 +164,7 @@ class _File:
                     struct.pack_into("<IBBHQQ", self.data, entry, first, info, other, index, at, size)
 
     def counts(self, code: CodeObject, new: Mapping[str, NewCode]) -> None:
-        """Register counts of the metadata."""
+        """Register counts of the metadata, LDS and the mode."""
         import msgpack
 
         for header in self.headers:
@@ -179,6 +183,7 @@ class _File:
                         if (made := new.get(kernel[".name"])) is not None:
                             kernel.update(zip(_COUNTS, made.counts, strict=True))
                             kernel.update({_MODE: int(made.wgp_mode)} if _MODE in kernel else {})
+                            kernel.update({_LDS: made.lds} if _LDS in kernel else {})
                     self._note(header, at, start, size, msgpack.packb(found))
                     return
                 at = start + (size + 3 & ~3)

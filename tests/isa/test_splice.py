@@ -17,6 +17,7 @@ from isa.object import bundle
 from isa.object.code_object import load
 from isa.object.splice import NewCode, splice
 from isa.object.to_text import text_of
+from isa.passes import run_pipeline
 from isa.sim.card import Card
 
 Compile = Callable[..., tuple[str, bytes]]
@@ -117,6 +118,16 @@ def test_text_is_what_the_compiler_wrote(compile_hip: Compile, image: bytes) -> 
         assert validate(written.kernel(name), text_of(code, name).kernel(name)).proved
 
 
+def test_more_lds_is_said_by_descriptor_and_metadata(image: bytes) -> None:
+    """Longer rows, put back: the same bits come out, and what a runtime asks for is what the code needs."""
+    *_, (_, program) = run_pipeline(text_of(load(image), "third"), "pad-lds")
+    made = splice(image, {"third": assembled(emit(program), image, "third")})
+    old, new = (load(x).kernel("third") for x in (image, made))
+    assert (old.descriptor.lds_bytes, new.descriptor.lds_bytes) == (256, 260)
+    assert new.metadata[".group_segment_fixed_size"] == 260
+    assert ran(made, "third") == ran(image, "third")
+
+
 def test_code_that_fits_stays_where_it_is(image: bytes) -> None:
     old, new = load(image), shorter(image, "first")
     made = splice(image, {"first": new})
@@ -185,9 +196,9 @@ def test_what_cannot_be_kept_is_refused_by_name(image: bytes) -> None:
     with pytest.raises(IsaError, match="second takes its own address"):
         text_of(code, "second")
     text = emit(text_of(code, "third"))
-    with pytest.raises(IsaError, match="lds_bytes") as caught:
-        assembled(text.replace("group_segment_fixed_size 256", "group_segment_fixed_size 512"), image, "third")
-    assert (caught.value.expected, caught.value.got) == ("256", "512")
+    with pytest.raises(IsaError, match="scratch_bytes") as caught:
+        assembled(text.replace("private_segment_fixed_size 0", "private_segment_fixed_size 64"), image, "third")
+    assert (caught.value.expected, caught.value.got) == ("0", "64")
     stackless = image.replace(struct.pack("<I", 0x6474E551), struct.pack("<I", 0x6474E550 + 5), 1)
     with pytest.raises(IsaError, match="no program header to spare"):
         splice(stackless, {"first": longer(image, "first")})
