@@ -19,7 +19,7 @@ from tools.mutation.book import Book, key
 from tools.mutation.judge import Judgement
 from tools.mutation.mutants import Mutant
 from tools.mutation.page import written
-from tools.mutation.study import CUS, SCHEDULES, problems
+from tools.mutation.study import CUS, SCHEDULES, Built, problems, slower
 
 
 def test_a_sample_is_found_or_proved_equivalent() -> None:
@@ -50,6 +50,23 @@ def test_launches_find_them_too() -> None:
     found = [o for o in table.outcomes if o.verdict == "found" and o.kind not in ("count shrunk", "metadata")]
     assert all(o.check for o in found)
     assert not any(o.check for o in table.outcomes if o.reason)
+
+
+@pytest.mark.slow
+def test_the_clock_tells_of_what_is_only_slower() -> None:
+    """Loads one by one at each edge, where only those of lines that are no whole loads need it; and a change of order,
+    which the clock has nothing to say of."""
+    made = build("kernel11")
+    first = made.folder / made.stages[0].file
+    built = Built("kernel11", first, made.assembly, 0, None, ())
+    text = made.assembly.read_text()
+    slow = text.replace("s_and_b32 s29, s13, 3\n", "s_or_b32 s29, s13, 3\n", 1)
+    same = text.replace(
+        "s_lshl_b32 s21, s14, 1\n\ts_lshl_b32 s22, s13, 1\n", "s_lshl_b32 s22, s13, 1\n\ts_lshl_b32 s21, s14, 1\n", 1
+    )
+    assert text not in (slow, same)
+    assert slower(built, parse(slow)) == "slower by the clock at 128 x 100 x 4096"
+    assert slower(built, parse(same)) == ""
 
 
 def test_launches_of_kernel10_do_tiles_whole_and_in_pieces() -> None:

@@ -4,6 +4,9 @@ A mutant is one task of a pool of processes: what the book already has of it is 
 the compiling of its code with hooks. On whole tiles all lanes are on, so that one version of the code is enough;
 only where nothing was found there, C with edges is tried, which needs the version with masks, three times as long.
 A problem on which the original has a fault says nothing of mutants: it is left out.
+
+A mutant of a kernel for the matrix units that nobody objects to and nobody proves to be the same is timed by the cycle
+model: one that sends workgroups the way of those at edges, where they need not go, computes what it must, slower.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from hipgemm import proving
 from hipgemm.build import assembled, build
 from hipgemm.checking import Schedules, first_fault
 from hipgemm.kernels import Rung, rung
+from hipgemm.predict import ready
 from hipgemm.problem import Problem
 from isa.asm.parse import parse
 from isa.asm.program import Program
@@ -27,6 +31,7 @@ from isa.check.lint import lint_program
 from isa.errors import IsaError
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.object.code_object import CodeObject
+from isa.timing.cards import card
 from tools.mutation.book import Book, key
 from tools.mutation.judge import Judge, Judgement
 from tools.mutation.mutants import Mutant, mutants
@@ -40,6 +45,10 @@ for the matrix units, rows of A, B and C begin at multiples of 16 bytes."""
 PIECES, CUS = 256, 4
 """Where tiles are done in pieces, so much is added to K, for a card with so few CUs: of six tiles four are whole, and
 two in pieces, four at most, which do not begin where tiles do. With less work than this no tile is worth cutting."""
+TIMED = (1024, 1030, 512), (128, 100, 4096)
+"""M, N, K for the clock: lines of B that are no whole loads, and one workgroup, at the edge."""
+_SLOWER = 1.02
+"""How many times the original's time says so: what moves code by an instruction alone stays far below."""
 SCHEDULES = Schedules(2, threads=1, budget=5_000_000)
 
 
@@ -162,6 +171,8 @@ def _done(task: _Task) -> tuple[Judgement, str | None]:
     judged, launched = task.judged or judge(mutant, first=task.first), task.launched
     if launched is None and (task.launch == "all" or (task.launch == "missed" and judged.verdict != "found")):
         launched = _launched(task.built, mutant.program)
+        if not launched and judged.verdict == "missed":
+            launched = slower(task.built, mutant.program)
     return judged, launched
 
 
@@ -172,6 +183,28 @@ def _launched(built: Built, program: Program) -> str:
         return first_fault(kernel, assembled(program, built.hipcc), built.problems, SCHEDULES, CUS)
     except IsaError as error:
         return f"refused: {error.message.splitlines()[0]}"
+
+
+def slower(built: Built, program: Program) -> str:
+    """What the clock says of a mutant of a kernel for the matrix units, "" where it takes the original's time."""
+    if not isinstance(rung(built.name).parameters, MatrixParameters):
+        return ""
+    for size in TIMED:
+        ratio = _seconds(built, program, size) / _original_seconds(built, size)
+        if ratio > _SLOWER:
+            return f"slower by the clock at {' x '.join(map(str, size))}"
+    return ""
+
+
+@functools.lru_cache
+def _original_seconds(built: Built, size: tuple[int, int, int]) -> float:
+    return _seconds(built, _kernel(built)[1], size)
+
+
+def _seconds(built: Built, program: Program, size: tuple[int, int, int]) -> float:
+    """Predicted, on a 7900 XTX."""
+    on = card("7900 XTX")
+    return ready(assembled(program, built.hipcc), rung(built.name), size, on).estimate(on.clock_mhz).time_s
 
 
 def _of_original(name: str, image: CodeObject) -> dict[Problem, str]:
