@@ -1,6 +1,7 @@
 """What `time` says a launch moves, against numbers that follow from the kernel; LDS conflicts and the pads that end
 them; the loops of `inspect`."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -8,11 +9,19 @@ import pytest
 from click.testing import CliRunner
 
 import hipgemm
+from hipgemm import opt_clock
+from hipgemm.argument_words import argument
+from hipgemm.build import linked
 from hipgemm.cli import main
+from hipgemm.kernel_files import read_kernels
+from hipgemm.launch import Launch
 from hipgemm.memory_use import MemoryUse
 from hipgemm.operations import operations
 from isa import toolchain
 from isa.asm.parse import parse
+from isa.object.to_text import text_of
+from isa.passes import run_pipeline
+from isa.timing import cards
 
 pytestmark = pytest.mark.skipif(not list(toolchain.available()), reason="no compiler for gfx11 here")
 OWN = Path(__file__).parent / "own"
@@ -50,6 +59,24 @@ def test_a_conflict_and_its_pad(tmp_path: Path) -> None:
     assert transposed(tmp_path, 1).conflicts == ()
     (half,) = transposed(tmp_path, 16).conflicts
     assert half.cycles == 16
+
+
+def test_the_rows_that_pad_lds_is_asked_for_end_the_conflict(tmp_path: Path) -> None:
+    """The clock of a launch names the row and the pad of the column; with them nothing conflicts any more, and where a
+    launch adds LDS nothing is named."""
+    file = tmp_path / "transpose.hip"
+    file.write_text(TRANSPOSE.replace("PAD", "0").replace("TYPE", "float"))
+    (kernel,) = read_kernels(str(file))
+    program = text_of(linked(kernel, runs=False).code_object, "transpose")
+    words = (f"random:f32:{N}x{N}", f"zeros:f32:{N}x{N}", f"i32:{N}")
+    launch = Launch((N // 32, N // 32, 1), (32, 32, 1), tuple(argument(word, i) for i, word in enumerate(words)))
+    clock = opt_clock.of_launch("transpose", launch, cards.card("7900 XTX"))
+    assert clock.shapes(program) == ("pad-lds{row=128 pad=4}",)
+    *_, (_, made) = run_pipeline(program, "pad-lds{row=128 pad=4}")
+    assert clock.shapes(made) == ()
+    assert clock.quick(made) < clock.quick(program)
+    more = opt_clock.of_launch("transpose", dataclasses.replace(launch, dynamic_lds=64), cards.card("7900 XTX"))
+    assert more.shapes(program) == ()
 
 
 def test_bytes_follow_from_the_arrays(tmp_path: Path) -> None:
