@@ -24,6 +24,10 @@ be there with two waves, too; where the kernel asks for more than the first of t
 shapes that `_shapes` names. A kernel whose source names none is taken to be started with one wave where an instruction
 reaches its own LDS in the first wave, and in the second only what lies behind it.
 
+A condition that data decides lets all work-items in, `t < n` of an n that is not known too. Where that would take all
+of a wave's work-items outside of the LDS that the kernel has, while those of the first begin inside, it has let none of
+that wave into the block.
+
 Flat instructions count where the function makes pointers to LDS (src_shared_base), as unoptimised code does.
 
 Limits: conditions on the same data are taken to be independent, so a path may be one that no data takes. Two writes of
@@ -36,7 +40,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from operator import or_
 
 from isa.analysis import dataflow
@@ -100,7 +104,7 @@ def faults(
         here = {
             positions[m.second]: _Meeting(positions[m.first], positions[m.second], m.byte, m.waves)
             for m in _meetings(
-                question, tuple(kinds[i] for i in positions), room if assumed and math.prod(shape) == 2 * LANES else 0
+                question, tuple(kinds[i] for i in positions), room, assumed and math.prod(shape) == 2 * LANES
             )
         }
         found = here if found is None else {i: m for i, m in found.items() if i in here}
@@ -176,14 +180,25 @@ def _in_question(cfg: Cfg, kinds: list[str]) -> set[int]:
 
 
 @lru_cache(64)
-def _meetings(question: Question, kinds: tuple[str, ...], room: int) -> tuple[_Meeting, ...]:
+def _meetings(question: Question, kinds: tuple[str, ...], room: int, two_waves: bool) -> tuple[_Meeting, ...]:
     """By the question's numbers, of which `kinds` says what they do to LDS; found once for code that is the same in all
-    that counts. None where the second wave has no room."""
+    that counts. two_waves: whether there may as well be one. None where the second wave has no room."""
     nodes = Explorer(question).run()
     reached = (event[1] for node in nodes for run in node.runs for event in run.events if event is not None)
-    if any(access.parted_by(room) for access in reached):
+    if two_waves and any(access.parted_by(room) for access in reached):
         return ()
+    if room:
+        for run in (run for node in nodes for run in node.runs):
+            _keep_in(run, room)
     return tuple(_Meetings(kinds).of(nodes).values())
+
+
+def _keep_in(run: Run, room: int) -> None:
+    """A block's accesses without the waves of which one would lie outside of the kernel's LDS, if they were on there:
+    the condition in front of it, `t < n` of some n, has let none of them in."""
+    out = reduce(or_, (event[1].outside(room) for event in run.events if event is not None), 0)
+    if out:
+        run.events = [event and (event[0], event[1].without(out)) for event in run.events]
 
 
 @dataclass

@@ -29,6 +29,16 @@ class Footprint:
         first, second = (starts[self.waves >> np.uint32(w) & np.uint32(1) != 0] for w in (0, 1))
         return bool(len(first) and len(second) and first[-1] < end <= second[0])
 
+    def outside(self, end: int) -> int:
+        """Bits of the waves all of whose bytes are at `end` or behind it, where the first wave begins before `end`."""
+        starts = self.low + self.grain * np.arange(len(self.waves))
+        before = int(np.bitwise_or.reduce(self.waves[starts < end], initial=0))
+        return int(np.bitwise_or.reduce(self.waves, initial=0)) & ~before if before & 1 else 0
+
+    def without(self, waves: int) -> Footprint:
+        """The same, but for these waves."""
+        return Footprint(self.low, self.grain, self.waves & np.uint32(~waves & 0xFFFFFFFF)) if waves else self
+
     def meets(self, other: Footprint) -> tuple[int, int, int] | None:
         """(byte, a wave that reaches it here, another that reaches it there); None where there is no such byte."""
         grain = min(self.grain, other.grain)

@@ -77,6 +77,37 @@ def test_each_pattern_is_clean_and_its_race_is_found(level: str, compile_hip: Co
             assert [f.got for f in in_code] == [f.got for f in in_text]
 
 
+FEW = """#include <hip/hip_runtime.h>
+#define SYNC __syncthreads()
+extern "C" __global__ void {bounds} few(float *o, const float *x, int n) {{
+  __shared__ float a[{first}], b[24]; int t = threadIdx.x;
+  if (t < n) a[t] = x[t];
+  SYNC;
+  if (t < n) b[t] = x[t + n] - a[t];
+  {sync};
+  o[t] = b[{read}]; }}
+"""
+"""Arrays of 24 for the first n work-items of 128. The compiler may put either array first."""
+
+
+@pytest.mark.parametrize("bounds", ["", "__launch_bounds__(128)"])
+@pytest.mark.parametrize(
+    ("first", "sync", "read", "races"),
+    [
+        (24, "SYNC", "0", 0),
+        (24, 'asm volatile("" ::: "memory")', "0", 1),
+        (240, 'asm volatile("" ::: "memory")', "0", 1),
+    ],
+)
+def test_a_guard_that_is_not_known_keeps_waves_inside_of_lds(
+    bounds: str, first: int, sync: str, read: str, races: int, compile_hip: Compile
+) -> None:
+    """Of 128 work-items those beyond 24 would write one array where others read the other one. That all of them read
+    what one wrote without a barrier is a race all the same."""
+    text, _ = compile_hip(FEW.format(bounds=bounds, first=first, sync=sync, read=read), flags=("-O3",))
+    assert len(faults(lint_program(parse(text, "k.s"), "few", notes=False))) == races
+
+
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="no folder shared/kernels beside this repository")
 RACES = ["b_nosync", "b_nosync_first", "b_war", "b_warpsync_64"]
 """Of bugs.hip the races of LDS whose addresses data does not decide; b_divbar shows only where it is optimised."""
