@@ -270,8 +270,8 @@ class Engine(Setting, Straight):
 
     def _place_of(self, at: Request[Symbol], address: Term, size: int) -> Term:
         """Where the rewritten program has what lies at an address."""
-        if self.rows is not None and at.access.space == "flat":
-            raise IsaError("a flat access where the rows of LDS are longer")
+        if self.rows is not None and (at.access.space == "flat" or at.inst.has("gds")):
+            raise IsaError("an access of flat memory or GDS where the rows of LDS are longer")
         if self.rows is None or at.access.space != "lds" or self.side:
             return address
         return self.rows.moved(self.terms, address, size)

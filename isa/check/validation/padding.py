@@ -6,8 +6,9 @@ the same with each of its LDS accesses at f of its address, if none lies in two 
 for the names of places. That program is what the rewritten one is held against, by the same relation as ever.
 
 What is asked of it: each dword, or smaller element, lies at a multiple of its size by the bits that are known of its
-address; no flat access may reach LDS, nor does the kernel take LDS's address; LDS grows by just the bytes behind its
-rows but the last. The row's length is not told: each that the two sizes allow is tried, and one must do for all.
+address; no flat access may reach LDS, nor does the kernel take LDS's address or use GDS; LDS grows by just the bytes
+behind its rows but the last. The row's length is not told: each that the two sizes allow is tried, and one must do for
+all.
 
 Assumed, and said by the proof: accesses stay within the LDS that the kernel declares, and a launch gives it no more
 (beyond it f may wrap, and a launch's bytes would begin elsewhere). Kernels that ask how much a launch gave are refused.

@@ -158,6 +158,7 @@ POINTER = """.address_space: global
 KINDS = ("global_buffer", "hidden_dynamic_lds_size")
 REFUSED = {
     "a place that may lie in two rows": ("v_lshlrev_b32_e32 v3, 2, v1", "v_lshlrev_b32_e32 v3, 1, v1"),
+    "an access of GDS": (", v8\n\tds_store_b32", ", v8 gds\n\tds_store_b32"),
     "a flat access": ("global_store_b64 v6, v[8:9], s[0:1]", "flat_store_b64 v[6:7], v[8:9]"),
     "what a launch adds": (POINTER, POINTER.partition("\n        ")[2].replace("size: 8", "size: 4").replace(*KINDS)),
     "where LDS lies": ("v_add_nc_u32_e32 v7,", "s_mov_b64 s[2:3], src_shared_base\n\tv_add_nc_u32_e32 v7,"),
