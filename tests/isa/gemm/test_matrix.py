@@ -44,7 +44,7 @@ VARIANTS = {
     "i8 patches of two lanes": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, trans_a=True),
     "i8 more than fragments hold": dataclasses.replace(BYTES, depth=128, wave_rows=32, wave_columns=32, trans_a=True),
     "i8 128 x 128": MatrixParameters(depth=64, factor="i8", result="i32", trans_a=True),
-    "i8 bf16 C": dataclasses.replace(BYTES, result="bf16", trans_a=True),
+    "i8 bf16 C": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, result="bf16", trans_a=True),
     **{
         f"i4 {'nt'[a]}{'nt'[b]}": dataclasses.replace(
             BYTES, depth=64, factor="i4", trans_a=bool(a), trans_b=bool(b), stages=1 + b
