@@ -2,9 +2,9 @@
 
 The forms of an instruction come from its description (`differential/forms.py`), what it begins with from the roles of
 its operands (`inputs.py`); `compare.py` says what equal means. Here each key of the table runs in its plain form, with
-every addressing, and with a few of its other forms, under three patterns of EXEC, half of them in the code that
-launches begin with and half in the code that they go on in, floats in both; the slow test takes all forms, all
-patterns, more seeds and more modes.
+every addressing, and with a few of its other forms, under all patterns of EXEC, half of them in the code that launches
+begin with and half in the code that they go on in, floats in both; the slow test takes all forms, more seeds and more
+modes.
 """
 
 import sys
@@ -70,6 +70,10 @@ def three_patterns(case):
     return ["full", rest[number_of(case.form.text) % len(rest)], "random"]
 
 
+def patterns(case):
+    return run.every_pattern(case) if case.form.kind == "plain" else three_patterns(case)
+
+
 def check(forms, seeds, mode, patterns=run.every_pattern, hasty=False):
     cases, _ = assembly.cases(forms)
     tally = run.compare_cases(cases, seeds, mode, HostTarget(hasty=hasty), patterns)
@@ -79,7 +83,7 @@ def check(forms, seeds, mode, patterns=run.every_pattern, hasty=False):
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_instructions(group):
-    tally = check(forms_of(group, few=FEW), [0], FloatMode(), three_patterns, hasty=group % 2 == 0)
+    tally = check(forms_of(group, few=FEW), [0], FloatMode(), patterns, hasty=group % 2 == 0)
     keys = {key for key in table() if number_of(key) % GROUPS == group}
     assert set(tally.driven) >= keys - set(NOT_DRIVEN) - ALONE, "an instruction was not run"
 
