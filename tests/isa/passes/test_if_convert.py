@@ -70,15 +70,15 @@ def left(program: Program, lanes: int) -> tuple[np.ndarray, int]:
 
 
 def test_the_same_lanes_hold_the_same() -> None:
-    """Of 40 random kernels, all lanes on and some off, each proved; and most of them changed."""
+    """Of 24 random kernels, all lanes on and some off, each proved; and most of them changed."""
     changed = 0
-    for seed in range(40):
+    for seed in range(24):
         program, made = converted(seed)
         for lanes in (0xFFFFFFFF, 0x00FF3333):
             (before, _), (after, _) = left(program, lanes), left(made, lanes)
             assert (before == after).all(), seed
         changed += left(made, 1)[1] < left(program, 1)[1]
-    assert changed > 15
+    assert changed > 9
 
 
 @pytest.mark.parametrize("seed", range(12))
