@@ -59,6 +59,7 @@ _UNITS = {
     "branch": "branch",
     "barrier": "barrier",
     "wait": "wait",
+    "internal": "other",
 }
 
 
@@ -255,7 +256,7 @@ def _place(inst: Instruction) -> str:
 def kind(inst: Instruction) -> str:
     """Which of KINDS an instruction is."""
     if not inst.desc.is_valu:
-        return "scratch" if inst.desc.space == "scratch" else _UNITS.get(inst.desc.unit, "other")
+        return "scratch" if inst.desc.space == "scratch" else _UNITS[inst.desc.unit]
     fmas = inner.fmas(inst)
     if fmas:
         return "dual FMA" if fmas == 2 else "single FMA"
