@@ -7,8 +7,12 @@ The kernels are those of two public repositories, which are not part of this one
                 adelj88/rocm_sgemm)
     rocm_sgemm  adelj88/rocm_sgemm at commit 21d04de, whose docs/square.md has 32 averages on the 7900 GRE
 
-A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average over random data the
-heaviest. Kernels 6 to 8 of the study are assembly and go in as they are; all others are read by clang 19, of the LLVM
+A minimum of 16 runs with B the identity is the lightest load that a kernel can be, an average with a B without zeros the
+heaviest (rocm_sgemm's benchmark fills A and B with five values in turn). The study's program queues its 16 launches and
+waits at their end, and its kernels on the GRE were timed by it; rocm_sgemm's benchmark waits for each launch before it
+makes the next, so that there the way of a launch to the card lies between its events, too (`Figure.waited`). The
+averages of the study's kernels are of the same program with its minimum changed to an average; nothing says of other
+data, so that "heavy" may be too much for them. Kernels 6 to 8 of the study are assembly and go in as they are; all others are read by clang 19, of the LLVM
 of ROCm 6.2 to 6.4, which both were measured with, and compiled by AMD's own LLVM of ROCm 6.4.2 where `Checkouts.llvm`
 says where it lies (`tools.amd_llvm`): rocm_sgemm's kernels get other registers from it, the study's the same code. Of
 the 7600 XT's figures the size follows from the TFLOP/s beside them; kernel 8 gave a wrong product there.
@@ -33,7 +37,7 @@ from tools import amd_llvm
 if TYPE_CHECKING:
     from isa.timing.predict import TimedLaunch
 
-LIGHT, HEAVY = "minimum, identity B", "average, random data"
+LIGHT, HEAVY = "minimum, identity B", "average"
 _XTX, _GRE, _XT = "7900 XTX", "7900 GRE", "7600 XT"
 _STUDY_MS = {1: 136.006, 2: 34.2059, 3: 6.0341, 4: 5.3772, 5: 4.0994, 6: 3.6368, 7: 3.3314, 8: 2.8032}
 _XT_MS = {
@@ -105,7 +109,8 @@ class Checkouts:
 
 @dataclass(frozen=True)
 class Figure:
-    """A published time. belongs: its set; load: LIGHT or HEAVY; flops: of the launch; size: M = N = K."""
+    """A published time. belongs: its set; load: LIGHT or HEAVY; flops: of the launch; size: M = N = K;
+    waited: each launch was waited for before the next."""
 
     belongs: str
     name: str
@@ -117,6 +122,7 @@ class Figure:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[str, ...]
+    waited: bool = False
 
     def launch(self) -> TimedLaunch:
         """To be timed on its card; all were launched many times, one after the other."""
@@ -190,5 +196,6 @@ def _rocm_sgemm(where: Checkouts, folder: Path) -> Iterator[Figure]:
             arguments = (f"buffer:{4 * n * n}",) * 3 + (f"i32:{n}",) * 3
             grid = (n // rows * (n // columns), 1, 1)
             yield Figure(
-                "rocm_sgemm, averages", f"{n} {layout}", _GRE, HEAVY, ms, n, made, grid, (threads, 1, 1), arguments
-            )
+                "rocm_sgemm, averages", f"{n} {layout}", _GRE, HEAVY, ms, n, made, grid, (threads, 1, 1), arguments,
+                waited=True,
+            )  # fmt: skip

@@ -42,6 +42,7 @@ def as_json(p: Prediction) -> dict[str, Any]:
             "numbers_ratio": list(t.ratios),
         },
         "valu_utilisation": t.valu_utilisation,
+        "valu_work": t.valu_work,
         "waves_per_simd": t.occupancy.waves,
         "occupancy_limits": list(t.occupancy.binding),
         "workgroups": t.workgroups,

@@ -1,15 +1,23 @@
 """What events around a launch show, of a prediction of the GPU alone: the clock under load, and the launch's overhead.
 
 `isa.timing.ensemble` says how many cycles a kernel takes, and its time at the clock it was given, the card's boost. A
-card keeps that clock while its power limit allows. Here the power of the cores is taken as P = k u f V^2 with V
-proportional to f, u the part of all SIMD cycles in which the VALU executes: above a utilisation u0 the clock falls as
+card keeps that clock while its power limit allows. Here the power of the cores is taken as P = k w f V^2 with V
+proportional to f, w the work of the VALUs (`Timing.valu_work`): the operations that they do in a cycle, of the two a
+lane that they can. Above a work w0 the clock falls as
 
-    f = boost (u0 / u)^(1/3)
+    f = boost (w0 / w)^(1/3)
 
-u0 depends on what the VALU toggles (`LOADS`): "light" is B the identity, whose products are mostly zeros, "heavy" is
-random data. u0 was fitted for the 7900 GRE; for another card it goes with the board's power a CU and GHz of its boost
-clock, at which cards are taken to have one voltage (assumed, and not compared with any). The time is the cycles at
-that clock: what waits for memory does not wait longer for it, so kernels that memory holds up are told a little slow.
+That it is what is done that costs energy, and not the cycles in which the VALU is held, is how power models of GPUs are
+built and fit what they measure (Wattchmen, ICS 2026; AccelWattch, MICRO 2021: an energy for each instruction executed):
+v_dual_fmac does the work of two, an addition of addresses that of one. Kernels 7 and 8 of the study hold the VALU for
+83 and 85 % of the cycles, and do 74 and 83 % of what it can.
+
+w0 depends on what the VALU toggles (`LOADS`), which may be worth a third of the power (ALUPower, Lucas and Juurlink
+2016): "light" is B the identity, whose products are mostly zeros, "heavy" is a B without zeros. w0 was fitted for the
+7900 GRE; for another card it goes with the board's power a CU and GHz of its boost clock, at which cards are taken to
+have one voltage (assumed, and not compared with any). The time is the cycles at that clock: what waits for memory does
+not wait longer for it, so kernels that memory holds up are told a little slow. What LDS and caches draw has no part of
+its own.
 
 Cards go above their boost clock where power is left: a 7900 XTX of 2500 MHz ran at 2914 in games and at 2800 to 2900
 under rocBLAS's slow products of ROCm 7.1, at 2100 under the fast ones of 6.4 (ROCm issue 5725). With `above_boost` the
@@ -17,13 +25,15 @@ clock follows the same law up to the card's highest clock that was published (`C
 the boost clock, which a card need not leave, to what was seen for a short time. That is not the default: the study's
 kernels 1 to 4, which use 16 to 55 % of the VALU, took what they take at 2500 MHz.
 
-An event's time begins before the kernel does and ends after it. How much that is follows from the machine and not from
-the card: WSL2_OVERHEAD_US is one that was fitted, for a user's own there is `hipgemm time --overhead`.
+An event's time begins before the kernel does and ends after it. How much that is follows from the machine and from the
+program, not from the card. A program that waits for each launch before it makes the next has the way of a launch to the
+card between its events: WSL2_OVERHEAD_US is one that was fitted, for a user's own there is `hipgemm time --overhead`.
+One that queues its launches and waits at the end has not, since the card finds the next one waiting: none is added then.
 
-Fitted on rocm_sgemm's averages of random data on a 7900 GRE under WSL2: on every other of 32, as the fields of a chess
-board (size, layout); judged on the other half (docs/timing.md). "light" was fitted to one figure, rocm_sgemm's minimum
-at 4096, and judged on the study's kernels. The ends of u0 lie 15 % apart from it (assumed); what else is not explained
-has a part of its own in the band, `UNEXPLAINED`.
+Fitted on rocm_sgemm's averages on a 7900 GRE under WSL2 (five values in turn in A and B, each launch waited for): on
+every other of 32, as the fields of a chess board (size, layout); judged on the other half (docs/timing.md). "light" was
+fitted to one figure, rocm_sgemm's minimum at 4096, and judged on the study's kernels. The ends of w0 lie 15 % apart
+from it (assumed); what else is not explained has a part of its own in the band, `UNEXPLAINED`.
 """
 
 from __future__ import annotations
@@ -41,21 +51,21 @@ _EXPONENT = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Utilisation of the VALU above which the clock of a 7900 GRE falls, and its range."""
+    """Work of the VALUs above which the clock of a 7900 GRE falls, and its range."""
 
     what: str
-    u0: float
+    w0: float
     low: float
     high: float
     source: str
 
 
 LOADS = {
-    "light": Load("B the identity", 0.66, 0.56, 0.76, "rocm_sgemm's minimum of 16 at 4096, 4.36 ms"),
-    "heavy": Load("random data", 0.50, 0.425, 0.575, "16 of rocm_sgemm's averages"),
+    "light": Load("B the identity", 0.58, 0.49, 0.67, "rocm_sgemm's minimum of 16 at 4096, 4.36 ms"),
+    "heavy": Load("B without zeros", 0.46, 0.39, 0.53, "16 of rocm_sgemm's averages"),
 }
 WSL2_OVERHEAD_US = 86.0
-"""Fitted with "heavy": under WSL2, with events around each launch. On Linux it is a few us (assumed)."""
+"""Fitted with "heavy": under WSL2, with events around each launch and a wait after it. On Linux it is a few us (assumed)."""
 OVERHEAD_LOW, OVERHEAD_HIGH = 0.75, 1.2
 """Of a launch's overhead, the least and the most: of the figures at 1024 that it was fitted on, the four want 65 to
 102 us."""
@@ -73,7 +83,7 @@ class Timed(Protocol):
     @property
     def clock_mhz(self) -> float: ...
     @property
-    def valu_utilisation(self) -> float: ...
+    def valu_work(self) -> float: ...
     @property
     def time_s(self) -> float: ...
     @property
@@ -114,11 +124,11 @@ def load(name: str) -> Load:
     return LOADS[name]
 
 
-def clock_share(on: Card, u: float, u0: float, most: float = 1.0) -> float:
-    """Of the boost clock, at utilisation u of the VALU; at most `most`. u0: of the 7900 GRE."""
+def clock_share(on: Card, work: float, w0: float, most: float = 1.0) -> float:
+    """Of the boost clock, at so much work of the VALUs; at most `most`. w0: of the 7900 GRE."""
     reference = card(_FITTED_ON)
-    u0 *= on.watts_a_cu_ghz / reference.watts_a_cu_ghz
-    return min(most, (u0 / max(u, 1e-9)) ** _EXPONENT)
+    w0 *= on.watts_a_cu_ghz / reference.watts_a_cu_ghz
+    return min(most, (w0 / max(work, 1e-9)) ** _EXPONENT)
 
 
 def _highest(on: Card) -> tuple[float, float]:
@@ -145,8 +155,8 @@ def as_measured(
         unexplained = 0.0
     else:
         of = load(load_name)
-        ends = (of.u0, lasting), (of.low, 1.0), (of.high, seen)
-        share, least, most = (clock_share(timing.card, timing.valu_utilisation, u0, top) for u0, top in ends)
+        ends = (of.w0, lasting), (of.low, 1.0), (of.high, seen)
+        share, least, most = (clock_share(timing.card, timing.valu_work, w0, top) for w0, top in ends)
     overhead = 1e-6 * overhead_us
     busy = timing.time_s / share
     below = busy * math.hypot(1 - timing.low_s / timing.time_s, 1 - share / most, unexplained)

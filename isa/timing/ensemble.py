@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from isa.analysis.resources import Occupancy
 from isa.display import Shown
-from isa.timing import engine_abi, estimate, shown, uncertainty
+from isa.timing import engine_abi, estimate, shown, uncertainty, work
 from isa.timing.cards import Card
 from isa.timing.model import Prepared, Run
 from isa.timing.trace import Rounds
@@ -44,7 +44,7 @@ class Timing(Shown):
 
     time_s: median of the runs. low_s, high_s: the band, from the runs' extremes and those of `ratios`.
     ratios: time with drawn machine numbers over time with the table's, ascending; () where none were drawn.
-    rounds: where workgroups are unequal.
+    rounds: where workgroups are unequal. operations: that the busiest unit's workgroups ask of the VALUs.
     """
 
     card: Card
@@ -57,6 +57,7 @@ class Timing(Shown):
     runs: tuple[Run, ...]
     ratios: tuple[float, ...] = ()
     rounds: Rounds | None = None
+    operations: float = 0.0
 
     @property
     def times_s(self) -> list[float]:
@@ -103,6 +104,12 @@ class Timing(Shown):
             return busiest * self.rounds.share
         mean = self.workgroups / self.units
         return busiest * mean / max(1, self.unit_workgroups)
+
+    @property
+    def valu_work(self) -> float:
+        """Operations that the VALUs of the chip do, of those that they can in that time."""
+        most = work.A_CYCLE * 2 * self.card.cus * self.time_s * self.clock_mhz * 1e6
+        return self.operations * self.launch_over_unit / most
 
     @property
     def launch_over_unit(self) -> float:
@@ -193,4 +200,5 @@ def _timing(ready: Prepared, clock_mhz: float, runs: tuple[Run, ...], ratios: tu
         runs=runs,
         ratios=ratios,
         rounds=rounds,
+        operations=ready.operations,
     )

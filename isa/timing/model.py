@@ -18,7 +18,7 @@ import numpy as np
 from isa.analysis.cfg import Cfg
 from isa.analysis.resources import Occupancy, occupancy
 from isa.targets import target
-from isa.timing import bank_rules, engine_abi, places, rdna3
+from isa.timing import bank_rules, engine_abi, places, rdna3, work
 from isa.timing.cards import Card
 from isa.timing.decode import decode
 from isa.timing.engine_abi import Code, Work
@@ -95,6 +95,13 @@ class Prepared:
         rows = np.diff(np.concatenate([[0], np.cumsum(lengths[r.blocks])])[r.block_at])
         each = rows.reshape(-1, self.trace.waves).sum(axis=1)[self.work().record]
         return -(-int(each.sum()) // len(each))
+
+    @property
+    def operations(self) -> float:
+        """Of the vector ALUs, that the workgroups of the busiest unit ask for, see `isa.timing.work`."""
+        each = work.operations(self.cfg, self.code, self.numbers, self.trace.wave)
+        waves = work.of_waves(each, self.code, self.trace.recorded)
+        return float(waves.reshape(-1, self.trace.waves).sum(axis=1)[self.work().record].sum())
 
     def work(self) -> Work:
         """The workgroups of the busiest unit, in order of dispatch."""
@@ -180,8 +187,8 @@ def run(
     from isa.timing import engine
 
     policy, seed = member
-    work = ready.work()
-    slots = min(ready.occupancy.workgroups, len(work.record))
+    todo = ready.work()
+    slots = min(ready.occupancy.workgroups, len(todo.record))
     busy = min(ready.trace.workgroups, ready.units) * (ready.card.cus // ready.units)
     m = machine(
         ready.numbers,
@@ -198,9 +205,9 @@ def run(
         channel_crowding=ready.channel_crowding,
     )
     m = m._replace(dispatch_gap=m.dispatch_gap + 13 * seed, launch=m.launch + 7 * seed)
-    total = ready.instructions * len(work.record)
+    total = ready.instructions * len(todo.record)
     cycles, issued, _, causes, hits, lines, stalls, _ = engine.run(
-        ready.code, ready.trace.recorded, work, m, total + 1 if stop_after is None else stop_after,
+        ready.code, ready.trace.recorded, todo, m, total + 1 if stop_after is None else stop_after,
         np.zeros((0, 5), np.int64) if events is None else events, waits,
     )  # fmt: skip
     by_cause = dict(zip(engine_abi.CAUSES, (int(c) for c in causes.sum(axis=0)), strict=True))

@@ -78,6 +78,13 @@ NUMBERS: dict[str, Number] = {
     "wmma_bank_passes": _number(
         2, "cycles", "M", "LLVM issue 204254, rocm-libraries pull request 8309: 34 where A, B and C begin on one bank"
     ),
+    "wmma_work": _number(
+        0.87,
+        "of a v_dual_fmac's a cycle",
+        "assumed",
+        "power only: four products of 16 bits and sums of 32 a lane and cycle over two FMAs of f32, by the energies of "
+        "Horowitz (ISSCC 2014): 4 (1.1 + 0.9) over 2 (3.7 + 0.9) pJ; what registers draw is not in it",
+    ),
     "valu_to_lds": _number(
         18, "cycles", "H", "SQTT: issue of a wave's last VGPR write to the issue of its LDS access, 4 of 4", 17, 19
     ),

@@ -16,7 +16,7 @@ from tools.published import HEAVY, LAYOUTS
 
 
 def of(name: str, measured: float, predicted: float, low: float, high: float) -> Judged:
-    return Judged("made up", name, "7900 GRE", "minimum", 4096, measured, predicted, low, high, 0.8)
+    return Judged("made up", name, "7900 GRE", "minimum", 4096, measured, predicted, low, high, 0.8, 0.7, False)
 
 
 def test_a_table_says_how_far_off_and_how_many_are_inside() -> None:
@@ -31,16 +31,16 @@ def test_rank_correlation_is_of_the_order() -> None:
     assert [held_out.rank_correlation(r) for r in (rising, falling)] == [pytest.approx(1), pytest.approx(-1)]
 
 
-def averages(seconds: float = 0.0, u0: float = 0.0) -> list[Judged]:
-    """As many as were published; measured as a card of this u0 and overhead would."""
+def averages(seconds: float = 0.0, w0: float = 0.0) -> list[Judged]:
+    """As many as were published; measured as a card of this w0 and overhead would."""
     on = card("7900 GRE")
     found = []
     for size, ms in zip(held_out.SIZES, (0.1, 0.7, 4.0, 33.0), strict=True):
         for k, layout in enumerate(LAYOUTS):
-            predicted, valu = ms * (1 + k / 50), 0.5 + k / 20
-            told = 1e3 * seconds + predicted / clock_share(on, valu, u0)
+            predicted, work = ms * (1 + k / 50), 0.5 + k / 20
+            told = 1e3 * seconds + predicted / clock_share(on, work, w0)
             row = (held_out.AVERAGES, f"{size} {layout}", on.name, HEAVY, size, told, predicted, predicted, predicted)
-            found.append(Judged(*row, valu))
+            found.append(Judged(*row, 0.8, work, True))
     return found
 
 
@@ -52,8 +52,15 @@ def test_the_fit_finds_clock_and_overhead_from_half_of_the_figures() -> None:
     assert held_out.fit(others) == held_out.fit(found)  # the half that is judged has no say
 
 
+def test_the_launch_overhead_is_of_launches_that_were_waited_for() -> None:
+    waited = averages(w0=0.5)[0]
+    queued = replace(waited, waited=False)
+    more = held_out.by_events(waited).predicted - held_out.by_events(queued).predicted
+    assert more == pytest.approx(1e-3 * WSL2_OVERHEAD_US)
+
+
 def test_the_band_is_as_wide_as_figures_want_and_no_wider() -> None:
-    exact = averages(WSL2_OVERHEAD_US * 1e-6, LOADS["heavy"].u0)
+    exact = averages(WSL2_OVERHEAD_US * 1e-6, LOADS["heavy"].w0)
     assert held_out.unexplained(exact) == 0
     far = [replace(j, measured=1.3 * j.measured) if k % 5 == 0 else j for k, j in enumerate(exact)]
     assert held_out.unexplained(far, 0.75) == 0

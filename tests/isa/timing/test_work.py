@@ -1,0 +1,72 @@
+"""Operations of the vector ALUs: counted by hand, and against the flops of a product, which nobody counts from its code."""
+
+from __future__ import annotations
+
+import pytest
+
+from hipgemm import kernels, predict
+from hipgemm.build import build
+from isa.analysis import cfg as control_flow
+from isa.asm.parse import parse
+from isa.timing import ensemble, model, rdna3, work
+from isa.timing.cards import card
+from isa.timing.decode import decode
+from isa.timing.tracer import TracedLaunch, trace
+from isa.timing.wave64 import WAVE32, Wave
+
+CASES = """
+v_add_f32 v0, v1, v2 | 1
+v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5 | 2
+v_mul_lo_u32 v0, v1, v2 | 1
+v_exp_f32 v0, v1 | 1
+v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7] | 1
+v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[17:24], v[26:33] | 55.68
+s_add_u32 s0, s1, s2 | 0
+ds_load_b32 v0, v1 | 0
+"""
+LAUNCH = TracedLaunch((200, 1, 1), (256, 1, 1))
+LOOP = """
+    s_mov_b32 s2, {trips}
+.Lloop:
+{body}
+    s_sub_u32 s2, s2, 1
+    s_cmp_lg_u32 s2, 0
+    s_cbranch_scc1 .Lloop
+    s_endpgm
+"""
+
+
+@pytest.mark.parametrize("row", CASES.strip().splitlines())
+def test_operations_of_an_instruction(row: str) -> None:
+    text, each = row.split("|")
+    cfg = control_flow.of_text(parse(f"{text}\ns_endpgm"))
+    for wave, times in ((WAVE32, 1), (Wave.of(64, 256), 2)):
+        if wave is not WAVE32 and ("dual" in text or "wmma" in text):
+            continue
+        code = decode(cfg, rdna3.values(), wave=wave)
+        assert work.operations(cfg, code, rdna3.values(), wave)[0] == pytest.approx(times * float(each))
+
+
+def timing(text: str) -> ensemble.Timing:
+    """Of 32 instructions in turn that use the VALU as long as another."""
+    body = "\n".join(text.format(32 + x, 33 + x) for x in range(0, 64, 2))
+    traced = trace(cfg := control_flow.of_text(parse(LOOP.format(trips=40, body=body))), LAUNCH)
+    return ensemble.quick(model.prepare(cfg, traced, model.Resources(96, 0, True), card("7900 XTX")))
+
+
+def test_two_fmas_in_a_cycle_are_twice_the_work_of_one() -> None:
+    one, two = timing("v_fmac_f32 v{}, v0, v1"), timing("v_dual_fmac_f32 v{}, v0, v1 :: v_dual_fmac_f32 v{}, v2, v3")
+    assert 2 * one.operations == two.operations == 3 * 8 * 40 * 32 * 2  # 3 of the 200 workgroups on the busiest CU
+    assert one.valu_utilisation == pytest.approx(two.valu_utilisation, rel=0.02)
+    assert 2 * one.valu_work == pytest.approx(two.valu_work, rel=0.02)
+    assert two.valu_work == pytest.approx(two.valu_utilisation, rel=0.02)
+
+
+def test_a_product_does_its_flops_and_not_much_more() -> None:
+    """The table's kernel 9: all but some per cent of its operations are FMAs."""
+    on = card("7900 XTX")
+    ready = predict.ready(build("kernel9").code_object(), kernels.rung("kernel9"), (512, 512, 512), on)
+    found = ready.timing()
+    most = on.peak_flops() * found.time_s
+    share = 2 * 512**3 / most
+    assert share < found.valu_work < 1.15 * share
