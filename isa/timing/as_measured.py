@@ -25,10 +25,11 @@ clock follows the same law up to the card's highest clock that was published (`C
 the boost clock, which a card need not leave, to what was seen for a short time. That is not the default: the study's
 kernels 1 to 4, which use 16 to 55 % of the VALU, took what they take at 2500 MHz.
 
-An event's time begins before the kernel does and ends after it. How much that is follows from the machine and from the
-program, not from the card. A program that waits for each launch before it makes the next has the way of a launch to the
-card between its events: WSL2_OVERHEAD_US is one that was fitted, for a user's own there is `hipgemm time --overhead`.
-One that queues its launches and waits at the end has not, since the card finds the next one waiting: none is added then.
+An event's time begins before the kernel does and ends after it. How much that is follows from the machine and from
+the program, not from the card. A program that waits for each launch before it makes the next has the way of a launch
+to the card between its events: WSL2_OVERHEAD_US is one that was fitted, for a user's own there is `hipgemm time
+--overhead`. One that queues its launches and waits at the end has not, since the card finds the next one waiting:
+none is added then.
 
 Fitted on rocm_sgemm's averages on a 7900 GRE under WSL2 (five values in turn in A and B, each launch waited for): on
 every other of 32, as the fields of a chess board (size, layout); judged on the other half (docs/timing.md). "light" was
@@ -65,7 +66,8 @@ LOADS = {
     "heavy": Load("B without zeros", 0.46, 0.39, 0.53, "16 of rocm_sgemm's averages"),
 }
 WSL2_OVERHEAD_US = 86.0
-"""Fitted with "heavy": under WSL2, with events around each launch and a wait after it. On Linux it is a few us (assumed)."""
+"""Fitted with "heavy": under WSL2, with events around each launch and a wait after it. On Linux it is a few us
+(assumed)."""
 OVERHEAD_LOW, OVERHEAD_HIGH = 0.75, 1.2
 """Of a launch's overhead, the least and the most: of the figures at 1024 that it was fitted on, the four want 65 to
 102 us."""

@@ -1,7 +1,8 @@
 """How many operations a launch asks of the vector ALUs: what their power goes with (`isa.timing.as_measured`).
 
-A SIMD can do two operations a lane and cycle. `v_dual_*` is two, any other vector instruction one for each half of a wave
-that has lanes: f64 and transcendentals too, which take more cycles to do one. A matrix product is what it takes in cycles, twice, times `wmma_work` of rdna3.py.
+A SIMD can do two operations a lane and cycle. `v_dual_*` is two, any other vector instruction one for each half of a
+wave that has lanes: f64 and transcendentals too, which take more cycles to do one. A matrix product is what it takes
+in cycles, twice, times `wmma_work` of rdna3.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Operations of the vector ALUs: counted by hand, and against the flops of a product, which nobody counts from its code."""
+"""Operations of the vector ALUs: counted by hand, and against the flops of a product, which its code has no say in."""
 
 from __future__ import annotations
 
