@@ -43,7 +43,7 @@ from isa.check.equivalence.induction import Loop, endless, solve
 from isa.check.equivalence.machine import STEP_LIMIT, ManyTrips, NeedCut, OverBudget, SymbolicMachine
 from isa.check.equivalence.state import Leaf
 from isa.check.equivalence.term import Term
-from isa.check.equivalence.terms import Terms
+from isa.check.equivalence.terms import Terms, TooLarge
 from isa.display import Shown
 
 MOST_TERMS = 300_000
@@ -164,7 +164,7 @@ def _attempt(left: SymbolicMachine, b: Kernel) -> Proof:
         return _different(a, b, _over_budget(over), facts)
     except Differs as differs:
         return _different(a, b, differs.difference, facts)
-    except Beyond as beyond:
+    except (Beyond, TooLarge) as beyond:
         where = f" ({beyond.span})" if beyond.span else ""
         first, second = _names(a, b)
         text = f"unproven: {second} against {first}: {beyond.message}{where}"

@@ -30,9 +30,18 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from isa.check.equivalence.term import NOTHING, Monomial, Term, ordered, times, truth_table
+from isa.errors import IsaError
 
 if TYPE_CHECKING:
     from isa.check.equivalence.bounds import Bounds
+
+MOST_PRODUCTS = 4096
+"""Monomials that one multiplication may make. A choice between choices multiplies them: those of an array in registers
+that is read at an unknown index have no bound. The ladder's proofs make at most 128."""
+
+
+class TooLarge(IsaError):
+    """A polynomial has grown beyond what is followed."""
 
 
 class Terms:
@@ -152,6 +161,8 @@ class Terms:
             left.append(((), a.const))
         if b.const:
             right.append(((), b.const))
+        if len(left) * len(right) > MOST_PRODUCTS:
+            raise TooLarge(f"a product of polynomials of {len(left)} and {len(right)} terms is too large")
         for m, c in left:
             for n, d in right:
                 key = times(m, n)

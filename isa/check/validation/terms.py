@@ -31,6 +31,9 @@ MOST_ARMS = 16
 """Values of a selection that has a normal form."""
 MOST_BRANCHES = 20_000
 """Nodes of a decision diagram that one operation may visit."""
+MOST_CONDITIONS = 200
+"""Nodes that may be visited for the conditions of one selection's normal form. Those of an array in registers that is
+written and read at unknown places grow without bound where they are put together by value."""
 _NOBODY: frozenset[Any] = frozenset()
 
 
@@ -66,6 +69,7 @@ class Terms:
         self.commute = commute
         self._table: dict[Hashable, Term] = {}
         self._choices: dict[tuple[Term, Term, Term], Term] = {}
+        self._selections: dict[tuple[Term, Term, Term], Term] = {}
         self._rests: dict[Term, Term] = {}
         self._narrowed: dict[tuple[Term, Term], Term] = {}
         self.false, self.true = self.const(0, 1), self.const(1, 1)
@@ -312,26 +316,36 @@ class Terms:
         a, b = self.under(a, c), self.under(b, self.invert(c))
         if a is b:
             return a
+        found = self._selections.get((c, a, b))
+        if found is None:
+            try:
+                found = self._by_value(c, a, b)
+            except TooLarge:
+                found = self.make("select", a.width, c, a, b, ones=a.ones | b.ones)
+            self._selections[c, a, b] = found
+        return found
+
+    def _by_value(self, c: Term, a: Term, b: Term) -> Term:
+        """The normal form of a selection. TooLarge where that has too many values, or their conditions grow."""
         arms: dict[Term, Term] = {}
-        self._part(c, a, arms)
-        self._part(self.invert(c), b, arms)
-        if len(arms) > MOST_ARMS:
-            return self.make("select", a.width, c, a, b, ones=a.ones | b.ones)
+        budget = [MOST_CONDITIONS]
+        self._part(c, a, arms, budget)
+        self._part(self.invert(c), b, arms, budget)
         *first, found = sorted(arms, key=_order)
         for arm in reversed(first):
             found = self.make("select", a.width, arms[arm], arm, found, ones=arm.ones | found.ones)
         return found
 
-    def _part(self, c: Term, t: Term, arms: dict[Term, Term]) -> None:
-        """Adds the values that t has where c holds: value -> where."""
-        if len(arms) > MOST_ARMS or c is self.false:
-            return
+    def _part(self, c: Term, t: Term, arms: dict[Term, Term], budget: list[int]) -> None:
+        """Adds the values that t, which is under c, has where c holds: value -> where."""
         if t.op == "select":
             where, yes, no = t.args
-            self._part(self.both(c, where), yes, arms)
-            self._part(self.both(c, self.invert(where)), no, arms)
+            self._part(self.ite(c, where, self.false, budget), yes, arms, budget)
+            self._part(self.ite(where, self.false, c, budget), no, arms, budget)
         else:
-            arms[t] = self.either(c, arms[t]) if t in arms else c
+            arms[t] = self.ite(c, self.true, arms[t], budget) if t in arms else c
+            if len(arms) > MOST_ARMS:
+                raise TooLarge
 
     def under(self, t: Term, c: Term) -> Term:
         """A term that agrees with t in all lanes where c holds."""

@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from isa.asm.parse import parse
+from isa.check.equivalence import prove
 from isa.check.validation import validate
 from isa.errors import IsaError
 from tools.mutation.mutants import mutants
@@ -296,6 +297,47 @@ def test_a_register_that_m0_chooses(old: str, new: str, proved: bool) -> None:
     text = CHOSEN + KERNEL.partition(".Lfunc_end0:\n")[2]
     proof = validate(parse(text, "old.s").kernel(), parse(text.replace(old, new), "new.s").kernel())
     assert proof.proved == proved
+
+
+def array(writes: int = 12, slots: int = 8) -> str:
+    """v32 and on as an array in registers: written, read and written again at indexes of which nothing is known."""
+    lines = ["k:", "\ts_load_b64 s[4:5], s[0:1], 0x0", "\tv_lshlrev_b32_e32 v1, 2, v0", "\ts_waitcnt lgkmcnt(0)"]
+    lines += [f"\tv_mov_b32_e32 v{k}, {k}" for k in range(32, 32 + slots)]
+    for n in range(writes):
+        lines += [f"\tglobal_load_b32 v{r}, v1, s[4:5] offset:{12 * n + 4 * i}" for i, r in enumerate((2, 3, 4))]
+        lines += ["\ts_waitcnt vmcnt(0)"]
+        lines += ["\tv_mov_b32_e32 v5, v32"]
+        for k in range(slots):
+            lines += [f"\tv_cmp_eq_u32_e32 vcc_lo, {k}, v2", f"\tv_cndmask_b32_e32 v5, v5, v{32 + k}, vcc_lo"]
+        lines += ["\tv_add_nc_u32_e32 v4, v4, v5"]
+        for k in range(slots):
+            lines += [f"\tv_cmp_eq_u32_e32 vcc_lo, {k}, v3", f"\tv_cndmask_b32_e32 v{32 + k}, v{32 + k}, v4, vcc_lo"]
+    lines += ["\tglobal_store_b32 v1, v4, s[4:5]", "\ts_endpgm", ".Lfunc_end0:"]
+    return "\n".join(lines) + KERNEL.partition(".Lfunc_end0:")[2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("v_add_nc_u32_e32 v4, v4, v5", "v_add_nc_u32_e32 v4, v5, v4", "proved"),
+        ("v35, v35, v4, vcc_lo", "v35, v4, v35, vcc_lo", "unproven"),
+    ],
+)
+def test_an_array_in_registers_does_not_grow_without_bound(old: str, new: str, expected: str) -> None:
+    """Each write makes choices of choices, each read again: their normal form would double with every one."""
+    text = array()
+    other = text.replace(old, new, 1)
+    assert other != text
+    proof = validate(parse(text, "old.s").kernel(), parse(other, "new.s").kernel())
+    assert proof.verdict == expected, str(proof)
+
+
+def test_polynomials_of_such_an_array_are_too_large() -> None:
+    """The other prover says so instead of going on and on."""
+    text = array().replace("v_mov_b32_e32 v32, 32", "v_mov_b32_e32 v32, v0")
+    proof = prove(parse(text, "old.s"), parse(text, "new.s"))
+    assert proof.verdict == "unproven"
+    assert "polynomials" in proof.statement
 
 
 def table(symbol: str = "t", low: int = 4, high: int = 12, before: str = "", between: str = "") -> str:

@@ -58,9 +58,9 @@ BROKEN = {
 }  # fmt: skip
 """By what is called: a rule, and what is wrong in its place."""
 BROKEN_SELECTIONS = [
-    ("self._part(self.invert(c), b, arms)", "self._part(c, b, arms)"),
-    ("self.both(c, where), yes", "c, yes"),
-    ("self.either(c, arms[t]) if t in arms else c", "c"),
+    ("self._part(self.invert(c), b, arms, budget)", "self._part(c, b, arms, budget)"),
+    ("self.ite(c, where, self.false, budget), yes", "c, yes"),
+    ("self.ite(c, self.true, arms[t], budget) if t in arms else c", "c"),
     ('self.make("select", a.width, arms[arm], arm, found,', 'self.make("select", a.width, arms[arm], found, arm,'),
 ]
 """The same, of the normal form of nested selections."""
