@@ -1,8 +1,8 @@
 """Faults put into the passes on purpose: whether translation validation finds what they do to kernels.
 
-    python tools/pass_faults.py FILE ... [--faults N] [--seed K]
+    python tools/pass_faults.py FILE ... [--faults N] [--seed K] [--of KIND,KIND]
 
-FILE: HIP source, assembly, kernels of the ladder. A fault is one wrong answer of one function that a pass asks, once in
+FILE: HIP source, assembly, kernels of the ladder. --of: faults of these kinds alone. A fault is one wrong answer of one function that a pass asks, once in
 a run, at a place that chance chooses (`FAULTS`):
 
     dependence   one edge of a block's dependence graph is missing
@@ -22,6 +22,14 @@ a run, at a place that chance chooses (`FAULTS`):
     row          in longer rows of LDS an access has another offset
     base         there an access keeps its register
     code         something of what computes the new one is missing
+    mask         code under a mask is taken to be under its complement
+    outside      what a mask is in lanes that are off is taken for something else
+    way          of a selection under a mask the wrong way is taken
+    copy-of      a scalar register is taken for a copy of EXEC
+    arm          a selection is written the wrong way around
+    source       an instruction that is written anew reads the register beside
+    room         a value is written over while it is still needed
+    left-out     a register that is read later is not written
 
 What the pipeline's own verification refuses is counted apart, as is what comes out unchanged. Of all else the validator
 (`isa.check.validation`) is asked. What it proves is either the same (a wait that another one makes needless), and then
@@ -35,7 +43,7 @@ import argparse
 import dataclasses
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -47,17 +55,20 @@ from hipgemm.kernel_object import Kernel
 from isa.analysis import dependences, webs
 from isa.asm.emit import emit
 from isa.asm.parse import parse_instruction
-from isa.asm.program import Instruction, Program
+from isa.asm.program import Instruction, Modified, Program
 from isa.check.equivalence import prove
 from isa.check.validation import validate
 from isa.errors import IsaError
 from isa.passes import (
     block_order,
+    if_convert,
+    lane_values,
     neighbours,
     pad_lds,
     relax_barriers,
     rename_banks,
     run_pipeline,
+    selections,
     unroll,
     unroll_by,
     widen_loads,
@@ -167,6 +178,50 @@ def _beside(_: random.Random, row: block_order.Row, __: tuple[Any, ...]) -> bloc
     return dataclasses.replace(row, inst=wrong) if row.also else row
 
 
+def _complement(_: random.Random, right: lane_values.Mask, __: tuple[Any, ...]) -> lane_values.Mask:
+    return dataclasses.replace(right, table=lane_values.ALL & ~right.table)
+
+
+def _elsewhere(chance: random.Random, right: lane_values.Mask, _: tuple[Any, ...]) -> lane_values.Mask:
+    return dataclasses.replace(right, outside=chance.choice([x for x in (0, 1, None) if x != right.outside]))
+
+
+def _other_way(chance: random.Random, right: lane_values.Value, asked: tuple[Any, ...]) -> lane_values.Value:
+    value: lane_values.Value = asked[0]
+    ways = [way for way in (value.first, value.second, value) if way is not None and way is not right]
+    return chance.choice(ways) if ways else right
+
+
+def _copy_of_exec(chance: random.Random, right: dict[int, lane_values.Mask], _: tuple[Any, ...]) -> Any:
+    return right | {chance.randrange(16): lane_values.Mask(lane_values.ALL, 0)}
+
+
+def _other_arm(_: random.Random, right: tuple[Any, bool], __: tuple[Any, ...]) -> tuple[Any, bool]:
+    return right[0], not right[1]
+
+
+def _register_beside(_: random.Random, __: Any, asked: tuple[Any, ...]) -> Any:
+    operand, reg = asked
+    beside = dataclasses.replace(reg, index=reg.index ^ 1)
+    return dataclasses.replace(operand, operand=beside) if isinstance(operand, Modified) else beside
+
+
+def _taken(chance: random.Random, _: None, asked: tuple[Any, ...]) -> None:
+    """A register whose value is still needed is among those that are free."""
+    writer: selections.Writer = asked[0]
+    needed = {need for item in writer.items for need in item.needs}
+    if taken := [n for value, n in writer.where.items() if n >= 0 and value in needed]:
+        writer.temps.insert(0, chance.choice(taken))
+
+
+def _without_one(chance: random.Random, right: list[Any], _: tuple[Any, ...]) -> list[Any]:
+    needed = {need for item in right for need in item.needs}
+    ends = [k for k, item in enumerate(right) if item.to >= 0 and item.value not in needed]
+    if ends:
+        del right[chance.choice(ends)]
+    return right
+
+
 def _yes(_: random.Random, __: bool, ___: tuple[Any, ...]) -> bool:
     return True
 
@@ -174,6 +229,7 @@ def _yes(_: random.Random, __: bool, ___: tuple[Any, ...]) -> bool:
 _PAIRS = "rename-pairs"
 _ROWS = ("pad-lds", "pad-lds{row=256}", "pad-lds,schedule")
 _WIDE = ("widen-loads",)
+_LANES = ("if-convert",)
 _MOVING = ("rename-banks", "spread-loads", "spread-loads,schedule", _PAIRS, "widen-loads")
 _ORDERING = ("schedule", "pair", "spread-loads,schedule", _PAIRS)
 FAULTS: dict[str, Fault] = {
@@ -194,6 +250,14 @@ FAULTS: dict[str, Fault] = {
     "row": Fault(pad_lds._Padding, "_placed", _one_row_off, _ROWS),
     "base": Fault(pad_lds._Padding, "_base", _as_it_was, _ROWS),
     "code": Fault(pad_lds._Padding, "_code", _shorter, _ROWS),
+    "mask": Fault(lane_values.Run, "mask_of", _complement, _LANES),
+    "outside": Fault(lane_values, "_combined", _elsewhere, _LANES),
+    "way": Fault(lane_values, "restricted", _other_way, _LANES),
+    "copy-of": Fault(if_convert, "known_copies", _copy_of_exec, _LANES),
+    "arm": Fault(selections.Writer, "_mask", _other_arm, _LANES),
+    "source": Fault(selections, "_in_place", _register_beside, _LANES),
+    "room": Fault(selections.Writer, "_free_temps", _taken, _LANES),
+    "left-out": Fault(selections.Writer, "_items", _without_one, _LANES),
 }
 
 
@@ -238,7 +302,9 @@ class Outcome:
     made: Program | None = None
 
 
-def outcomes(kernels: Iterable[tuple[Kernel, Program]], seed: int) -> Iterator[Outcome]:
+def outcomes(
+    kernels: Iterable[tuple[Kernel, Program]], seed: int, kinds: Sequence[str] = tuple(FAULTS)
+) -> Iterator[Outcome]:
     """One after the other, without end, each of another kernel, fault and place."""
     chance = random.Random(seed)
     rows = [(kernel, program, name) for kernel, program in kernels for name in program.kernels]
@@ -246,7 +312,7 @@ def outcomes(kernels: Iterable[tuple[Kernel, Program]], seed: int) -> Iterator[O
     while True:
         row = chance.randrange(len(rows))
         kernel, program, name = rows[row]
-        kind = chance.choice(list(FAULTS))
+        kind = chance.choice(kinds)
         pipeline = chance.choice(FAULTS[kind].pipelines)
         key = (row, kind, pipeline)
         if key not in right:
@@ -281,11 +347,15 @@ def _judged(
 
 
 def study(
-    kernels: Iterable[tuple[Kernel, Program]], count: int, seed: int, say: Callable[[str], None] = print
+    kernels: Iterable[tuple[Kernel, Program]],
+    count: int,
+    seed: int,
+    say: Callable[[str], None] = print,
+    kinds: Sequence[str] = tuple(FAULTS),
 ) -> Counter[tuple[str, str]]:
     """(fault, verdict) -> how often, until the validator was asked of `count`."""
     found: Counter[tuple[str, str]] = Counter()
-    for number, outcome in enumerate(outcomes(kernels, seed)):
+    for number, outcome in enumerate(outcomes(kernels, seed, kinds)):
         found[outcome.fault, outcome.verdict] += 1
         if outcome.verdict == "missed":
             say(f"missed: {outcome.fault} in {outcome.pipeline} on {outcome.name} (number {number} of seed {seed})")
@@ -299,12 +369,13 @@ def main() -> None:
     parser.add_argument("files", nargs="+")
     parser.add_argument("--faults", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--of", default=",".join(FAULTS))
     given = parser.parse_args()
     kernels = [(k, p) for file in given.files for k in read_kernels(file) if isinstance(p := readable(k), Program)]
-    found = study(kernels, given.faults, given.seed)
+    found = study(kernels, given.faults, given.seed, kinds=given.of.split(","))
     verdicts = ("refused", "unchanged", "found", "same", "missed")
     print(f"{'fault':12}" + "".join(f"{v:>10}" for v in verdicts))
-    for fault in (*FAULTS, "all"):
+    for fault in (*given.of.split(","), "all"):
         counts = [sum(n for (f, w), n in found.items() if w == v and fault in (f, "all")) for v in verdicts]
         print(f"{fault:12}" + "".join(f"{n:10}" for n in counts))
 

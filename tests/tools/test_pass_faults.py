@@ -1,5 +1,9 @@
-"""Faults put into passes: the validator finds those of a sample, and one that proves everything is noticed."""
+"""Faults put into passes: the validator finds those of a sample, and one that proves everything is noticed. Of
+`if-convert`, whose kernels the other prover cannot follow, what it proves must leave the same on the reference engine."""
 
+import random
+from collections import Counter
+from itertools import islice
 from pathlib import Path
 from unittest import mock
 
@@ -7,6 +11,7 @@ import pytest
 
 from hipgemm.kernel_object import Kernel
 from isa.asm.parse import parse
+from tests.isa.passes.test_if_convert import left, source
 from tools import pass_faults
 
 FOOTER = (Path(__file__).parents[1] / "isa" / "passes" / "footer.s").read_text()
@@ -56,3 +61,21 @@ def test_a_validator_that_proves_everything_is_noticed() -> None:
     with mock.patch.object(pass_faults, "validate", return_value=everything):
         found = pass_faults.study([KERNEL], 4, 3, said.append)
     assert sum(n for (_, verdict), n in found.items() if verdict == "missed") == len(said) > 2
+
+
+def test_faults_of_if_convert_are_found_or_change_nothing() -> None:
+    words = [range(32), [random.Random(7).getrandbits(32) for _ in range(32)]]
+    kernels = [(Kernel("k", f"k{n}.s", "", "", False), parse(source(n), f"k{n}.s")) for n in range(8)]
+    kinds = ("mask", "outside", "way", "copy-of", "arm", "source", "room", "left-out")
+    seen: Counter[tuple[str, bool]] = Counter()
+    for outcome in islice(pass_faults.outcomes(kernels, 3, kinds), 60):
+        if (made := outcome.made) is not None:
+            before = next(program for _, program in kernels if program.file == made.file.split()[0])
+            same = all(
+                (left(before, lanes, v0)[0] == left(made, lanes, v0)[0]).all()
+                for lanes in (0xFFFFFFFF, 0x00FF3333)
+                for v0 in words
+            )
+            seen["found" if outcome.verdict == "found" else "proved", same] += 1
+    assert not seen["proved", False]
+    assert seen["found", False] > 4

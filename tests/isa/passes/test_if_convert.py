@@ -2,6 +2,7 @@
 does not prove."""
 
 import random
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -58,11 +59,10 @@ def converted(seed: int) -> tuple[Program, Program]:
     return program, made
 
 
-def left(program: Program, lanes: int) -> tuple[np.ndarray, int]:
+def left(program: Program, lanes: int, v0: Sequence[int] = range(32)) -> tuple[np.ndarray, int]:
     """What a wave leaves in v1 to v7, before it stores them, and how often EXEC was written."""
     rows = [inst for _, inst in program.kernel().instructions() if inst.desc.access is None]
-    words = {0: range(32)}
-    wave = Wave(AddressedCode([], 0), Buffers(), bytearray(), exec_=lanes, sgprs={2: 9, 3: 0x0F0F55AA}, vgprs=words)
+    wave = Wave(AddressedCode([], 0), Buffers(), bytearray(), exec_=lanes, sgprs={2: 9, 3: 0x0F0F55AA}, vgprs={0: v0})
     with np.errstate(all="ignore"):
         for inst in rows:
             execute(wave, inst)
