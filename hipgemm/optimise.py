@@ -9,9 +9,10 @@ gave. The search is greedy. In each round
 3. in the best of them each block gets the order that suits it (`hipgemm.by_block`), and `rename-banks` follows.
 
 Cheap predictions (one run) rank these; of the first `_ASKED` that one is kept which the whole prediction, the median of
-an ensemble, says is best, if it gains `LEAST`; the search ends when none does, or the budget is spent. Each has been
-verified by the pipeline, and lint finds nothing that was not there in what is kept (races in LDS, which take longest to
-find, are looked for at the end, and the step that brings one is left out). What rests on more than a pass can see
+an ensemble, says is best, if it gains `LEAST`, of the next ones where those that gain are refused; the search ends when
+none does, or the budget is spent. Each has been verified by the pipeline, and lint finds nothing that was not there in
+what is kept (races in LDS, which take longest to find, are looked for at the end, and the step that brings one is left
+out). What rests on more than a pass can see
 (`ASSUMING`: that addresses do not wrap; `PAD`) is tried where the caller has a proof, and kept where it holds. At the
 end `rename-banks` is kept where fewer reads collide and it costs nothing.
 
@@ -204,14 +205,20 @@ class _Search:
             trials += self._mixed(
                 *min(shapes, key=lambda shape: min(t.seconds for t in (shape[0], *shape[1].values())))
             )
-        for trial in sorted(self._asked(trials), key=lambda t: t.seconds):
-            if trial.seconds > self.steps[-1].seconds * (1 - LEAST):
-                break
-            if self._kept(trial):
-                self.best = trial.program
-                self.made.append(trial.program)
-                self.steps.append(Step(trial.passes, figures(trial.program, self.name), trial.seconds))
-                return True
+        rest, again = self._different(trials), True
+        while rest and again:
+            most = _ASKED if self.left > 0 else 1
+            asked = [replace(t, seconds=self.clock.whole(t.program)) for t in rest[:most]]
+            rest, again = rest[most:], False
+            for trial in sorted(asked, key=lambda t: t.seconds):
+                if trial.seconds > self.steps[-1].seconds * (1 - LEAST):
+                    break
+                if self._kept(trial):
+                    self.best = trial.program
+                    self.made.append(trial.program)
+                    self.steps.append(Step(trial.passes, figures(trial.program, self.name), trial.seconds))
+                    return True
+                again = self.left > 0
         return False
 
     def without_faults(self) -> tuple[Program, list[Step]]:
@@ -239,14 +246,12 @@ class _Search:
                 kept.append(replace(step, figures=figures(made, self.name), seconds=seconds))
         return best, kept
 
-    def _asked(self, trials: list[_Trial]) -> list[_Trial]:
-        """The first of these by the cheap prediction, with what the whole one says."""
+    def _different(self, trials: list[_Trial]) -> list[_Trial]:
+        """Those of different texts, the best by the cheap prediction first."""
         found: dict[str, _Trial] = {}
         for trial in sorted(trials, key=lambda t: t.seconds):
-            if len(found) < (_ASKED if self.left > 0 else 1) and trial.program is not self.best:
-                text = emit(trial.program)
-                if text not in found:
-                    found[text] = replace(trial, seconds=self.clock.whole(trial.program))
+            if trial.program is not self.best:
+                found.setdefault(emit(trial.program), trial)
         return list(found.values())
 
     def _mixed(self, base: _Trial, orders: Mapping[str, _Trial]) -> list[_Trial]:

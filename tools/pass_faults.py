@@ -2,8 +2,8 @@
 
     python tools/pass_faults.py FILE ... [--faults N] [--seed K] [--of KIND,KIND]
 
-FILE: HIP source, assembly, kernels of the ladder. --of: faults of these kinds alone. A fault is one wrong answer of one function that a pass asks, once in
-a run, at a place that chance chooses (`FAULTS`):
+FILE: HIP source, assembly, kernels of the ladder. --of: faults of these kinds alone. A fault is one wrong answer of one
+function that a pass asks, once in a run, at a place that chance chooses (`FAULTS`):
 
     dependence   one edge of a block's dependence graph is missing
     wait         a wait is for one access less than is needed, or is not there

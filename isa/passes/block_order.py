@@ -11,21 +11,24 @@ order. An access waits before
     that.
 
 Which number to wait for follows from the new order (`isa.analysis.waits`, one instruction at a time), so a wait is as
-late and as loose as correctness allows. `rewrite` puts the new blocks into the kernel and looks at the whole again: a
-block for which a register is used too early, or the hardware's own hazards (`isa.check.hazards`) strike where they did
-not, in it or behind it, stays what it was.
+late and as loose as correctness allows. Where the new order has results of transcendental instructions read too early
+(`isa.analysis.trans_writes`), or leaves more of them under way at the block's end than the old one, a wait for results
+is added; those that the compiler wrote stay, and nothing passes them. `rewrite` puts the new blocks into the kernel and
+looks at the whole again: a block for which a register is used too early, or the hardware's own hazards
+(`isa.check.hazards`) strike where they did not, in it or behind it, stays what it was.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from isa.analysis import cfg as control_flow
-from isa.analysis import dependences, regset, valu_writes, waits
+from isa.analysis import dependences, regset, trans_writes, valu_writes, waits
 from isa.analysis.cfg import Block, Cfg
 from isa.analysis.waits import InFlight
 from isa.asm.emit import instruction_line
@@ -35,6 +38,7 @@ from isa.check import hazards
 from isa.errors import IsaError
 from isa.passes.edit import by_itself, recount
 from isa.semantics.describe import Description
+from isa.targets import GFX1100
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,13 @@ class Function:
     def valu(self) -> valu_writes.ValuWrites:
         """The VALU writes that may be under way."""
         return valu_writes.analyse(self.cfg)
+
+    @cached_property
+    def trans(self) -> Mapping[int, trans_writes.State] | None:
+        """By block, the results of transcendental instructions that may be read too early; None where the hardware
+        waits for them."""
+        target = self.cfg.instructions[0].target or GFX1100
+        return trans_writes.entries(self.cfg) if "trans use" in target.hazards else None
 
     @property
     def opaque(self) -> bool:
@@ -118,6 +129,7 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
     out: list[Instruction] = []
     last = block.end - 1
     left = flight.machine.step(last, dict(flight.before[last]))
+    results = _Results(function, block)
 
     def wait(needed: dict[str, int]) -> None:
         nonlocal state
@@ -132,6 +144,7 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
         if not block.successors:
             return
         wait(_least((e[1], n) for e, n in state.items() if e not in left or n < left[e]))
+        out.extend(results.at_end())
 
     ends = cfg.instructions[last].desc.is_branch or cfg.instructions[last].desc.terminator
     for slot in slots:
@@ -141,7 +154,9 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
                 finish()
             needed += [(e[1], n) for e, n in state.items() if _before(function, row, e)]
         wait(_least(needed))
-        out.append(joined(slot))
+        inst = joined(slot)
+        out.extend(results.before(inst))
+        out.append(inst)
         for row in slot:
             if not row.half:
                 state = flight.machine.step(row.position, state)
@@ -149,6 +164,33 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
     if not ends:
         finish()
     return out
+
+
+class _Results:
+    """Waits for what transcendental instructions have yet to write, in a block's new order."""
+
+    def __init__(self, function: Function, block: Block) -> None:
+        self.cfg, known = function.cfg, function.trans
+        self.has = known is not None
+        self.state = known.get(block.index, trans_writes.NOTHING) if known else trans_writes.NOTHING
+        self.old = trans_writes.through(self.cfg, block, self.state) if self.has else self.state
+
+    def before(self, inst: Instruction) -> list[Instruction]:
+        """What must stand before an instruction, which comes next."""
+        if not self.has:
+            return []
+        early = inst.desc.is_valu and trans_writes.early(self.state) & regset.uses(inst)
+        waits = self._waited() if early else []
+        self.state = trans_writes.after(inst, regset.defs(inst), self.state)
+        return waits
+
+    def at_end(self) -> list[Instruction]:
+        return [] if trans_writes.covered(self.state, self.old) else self._waited()
+
+    def _waited(self) -> list[Instruction]:
+        self.state = trans_writes.NOTHING
+        wait = parse_instruction(f"{self.cfg.family.results_wait} depctr_va_vdst(0)")
+        return [dataclasses.replace(wait, target=self.cfg.instructions[0].target)]
 
 
 def _before(function: Function, row: Row, event: waits.Event) -> bool:
@@ -232,11 +274,11 @@ def rewrite(
             rows = hinted(with_waits(function, block, slots) if anew else old)
             if rows != old:
                 made[block.index] = rows
-    known = faults(cfg) if made else {}
+    known = faults(cfg) if made else Counter()
     while made:
         changed = put(kernel, cfg, made)
         left = faults(control_flow.of_kernel(changed.kernel(kernel.name)))
-        worse = [b for b in left if left[b] > known[b]]
+        worse = more(left, known)
         if not worse:
             return changed
         blamed = set[int]().union(*(_blamed(cfg, b, made) for b in worse)) or set(made)
@@ -279,14 +321,17 @@ def put(kernel: Kernel, cfg: Cfg, made: Mapping[int, Sequence[Instruction]]) -> 
     return recount(kernel.program.with_lines(lines).kernel(kernel.name))
 
 
-def faults(cfg: Cfg) -> dict[int, int]:
-    """Block -> how many hazards strike in it: of loads, transcendental and matrix instructions, v_cmpx and VOPD."""
-    count = dict.fromkeys(range(len(cfg.blocks)), 0)
-    found = [h.position for h in waits.analyse(cfg).hazards()]
+def faults(cfg: Cfg) -> Counter[tuple[int, str]]:
+    """(block, kind) -> how many hazards strike in it: of loads, transcendental and matrix instructions, v_cmpx and
+    VOPD."""
+    found = [("load", h.position) for h in waits.analyse(cfg).hazards()]
     for hazard in (hazards.trans_use, hazards.permlane, hazards.wmma):
-        found += [h.position for h in hazard(cfg)]
-    found += list(hazards.dealloc(cfg))
-    found += [risk.position for risk in valu_writes.analyse(cfg).risks()]
-    for position in found:
-        count[cfg.block_of(position).index] += 1
-    return count
+        found += [(hazard.__name__, h.position) for h in hazard(cfg)]
+    found += [("dealloc", position) for position in hazards.dealloc(cfg)]
+    found += [("vopd", risk.position) for risk in valu_writes.analyse(cfg).risks()]
+    return Counter((cfg.block_of(position).index, kind) for kind, position in found)
+
+
+def more(new: Counter[tuple[int, str]], old: Counter[tuple[int, str]]) -> set[int]:
+    """The blocks in which more hazards of a kind strike than did."""
+    return {block for block, _ in new - old}

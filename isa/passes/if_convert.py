@@ -21,6 +21,7 @@ followed on terms (`isa.passes.lane_values`), and written anew from what it leav
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -68,11 +69,10 @@ def _converted(kernel: Kernel, cfg: Cfg) -> Program:
     for block in cfg.blocks:
         if rows := _rewritten(block, cfg, room):
             made[block.index] = hints.hinted(rows)
-    faults = block_order.faults(cfg) if made else {}
+    faults = block_order.faults(cfg) if made else Counter()
     while made:
         changed = block_order.put(kernel, cfg, made)
-        left = block_order.faults(of_kernel(changed.kernel(kernel.name)))
-        worse = {b for b in left if left[b] > faults[b]}
+        worse = block_order.more(block_order.faults(of_kernel(changed.kernel(kernel.name))), faults)
         if not worse:
             return remove_dead(changed.kernel(kernel.name))
         made = {b: rows for b, rows in made.items() if b not in worse} if worse & made.keys() else {}

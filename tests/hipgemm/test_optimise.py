@@ -174,6 +174,27 @@ def test_longer_rows_are_tried_where_the_clock_sees_conflicts(monkeypatch: pytes
     assert ("not proved" in found.refused.get("pad-lds{row=128}", "")) == (not proved)
 
 
+def test_where_the_first_ones_are_refused_the_next_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of six shapes lint takes the one alone that the clock likes least."""
+
+    def marks(program: Program) -> str:
+        return "".join(line[2:] for line in emit(program).splitlines() if line[:2] == "; " and len(line) == 3)
+
+    def pipeline(program: Program, passes: str, **_: object) -> Iterator[tuple[str, Program]]:
+        yield passes, parse(f"; {passes}\n{emit(program)}")
+
+    def read(program: Program) -> float:
+        return 1.0 - sum(1 / (1 + "abcdef".index(mark)) for mark in set(marks(program))) / 9
+
+    for name, value in (("REGISTERS", tuple("abcdef")), ("ORDERS", ()), ("ASSUMING", ()), ("run_pipeline", pipeline)):
+        monkeypatch.setattr(optimise, name, value)
+    monkeypatch.setattr(optimise, "_faults", lambda program, *_, **__: {(m, 0) for m in marks(program) if m != "f"})
+    monkeypatch.setattr(optimise, "_parted", lambda *_: None)
+    found = optimise.optimise(parse(WMMA + FOOTER), "k", opt_clock.Clock("marks", read, read, rounds=False))
+    assert [step.passes for step in found.steps] == ["as it was", "f"]
+    assert "e leaves what lint finds: e" in found.refused.values()
+
+
 def test_the_whole_prediction_has_the_last_word() -> None:
     program = parse(WMMA + FOOTER)
     readings = iter([1.0] + [0.5] * 99)

@@ -1,5 +1,6 @@
 """Faults put into passes: the validator finds those of a sample, and one that proves everything is noticed. Of
-`if-convert`, whose kernels the other prover cannot follow, what it proves must leave the same on the reference engine."""
+`if-convert`, whose kernels the other prover cannot follow, what is proved must leave the same on the reference engine.
+"""
 
 import random
 from collections import Counter

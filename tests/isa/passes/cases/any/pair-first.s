@@ -16,6 +16,7 @@
 	s_waitcnt vmcnt(1)
 	v_rcp_f32_e32 v5, v5
 	s_waitcnt vmcnt(0)
+	s_waitcnt_depctr depctr_va_vdst(0)
 	s_delay_alu instid0(TRANS32_DEP_1)
 	v_dual_mul_f32 v12, v4, v8 :: v_dual_mul_f32 v13, v5, v9
 	global_store_b64 v0, v[12:13], s[0:1]
