@@ -153,7 +153,8 @@ def _tiling(kernel: Kernel) -> tuple[Parameters | MatrixParameters, spec_proof.T
     tiling = spec_proof.Tiling(p.rows, p.columns, p.depth, p.threads, p.trans_a, p.trans_b)
     if isinstance(p, MatrixParameters):
         epilogue = spec_proof.Epilogue(p.result, p.bias, p.scales, p.activation)
-        tiling = replace(tiling, factor=p.factor, group=p.group, epilogue=epilogue)
+        longest = p.longest_lines if p.strided else None
+        tiling = replace(tiling, factor=p.factor, group=p.group, epilogue=epilogue, strided=longest)
     return p, tiling
 
 

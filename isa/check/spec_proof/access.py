@@ -185,6 +185,8 @@ def _find(w: Waves, kind: str, offset: Ints, active: NDArray[np.bool_], count: i
     good = (place >= 0) & (place + unit * count <= size) & (place % unit == 0)
     at, held = place // unit, good
     if not places.whole:
+        line, width = places.line[mine][:, None], places.width[mine][:, None]
+        good &= (line == width) | (at % line + count <= width)
         at, inside = _held(places, mine, at, count)
         held = good & inside
         if kind in (*MATRICES, *VECTORS) and verb == "loads":

@@ -99,15 +99,19 @@ def _check_load(w: Sloped, inst: Instruction, matrix: str, offset: Longs, bytes_
     grown = np.einsum("csw,s->cw", corners, size[:, 0, 0])[..., None]
     along = w.launches[0].trans_b if matrix == "B" else not w.launches[0].trans_a
     across = n if matrix == "B" else m
+    pitch = np.array([x.narrow_matrix(matrix).pitch if x.narrow else 0 for x in w.launches])[mine][:, None]
+    fixed = np.array([x.layer is not None for x in w.launches])[mine][:, None]
     whole = (offset % element == 0) & (bytes_ % element == 0)
     for i in range(max(1, bytes_ // element)):
         at = offset // element + i
         if along:
-            inner, outer = at % k, at // k
-            wanted = element * (outer * size + step)
+            line = np.where(fixed, pitch, k)
+            inner, outer = at % line, at // line
+            wanted = element * (outer * np.where(fixed, 0, size) + step)
         else:
-            inner = at // across
-            wanted = element * across * step
+            line = np.where(fixed, pitch, across)
+            inner = at // line
+            wanted = element * line * step
         good = whole & (slopes == wanted).all(axis=0) & (inner + moved >= 0).all(axis=0)
         good &= (inner + moved < k + grown).all(axis=0)
         if not (good | ~active).all():

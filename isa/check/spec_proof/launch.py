@@ -29,6 +29,9 @@ ALPHA, BETA, BETA_SIZE, UNWRITTEN, OPEN, ELSEWHERE = (leaves(1, 6)[:, i] for i i
 """BETA: a beta that is neither 0 nor -0. BETA_SIZE: its bits but the sign, hence not 0. UNWRITTEN: what a register or
 LDS holds before it is written. OPEN: what is not known for every K (see `induction`). ELSEWHERE: an element that is not
 held (see Part)."""
+LINES = ("lda", "ldb", "ldc")
+STRIDES = ("stride_a", "stride_b", "stride_c")
+"""Arguments of kernels that take a batch; those of 8 bytes."""
 _WIDEST = 16
 """Dwords that one load takes at most."""
 ELEMENTS = dict(zip((*MATRICES, *VECTORS), range(16, 22), strict=True))
@@ -65,6 +68,18 @@ class Split:
 
 
 @dataclass(frozen=True)
+class Layer:
+    """One matrix of a batch, all that is followed of it. number: z of its workgroups. lines: elements from one line of
+    A, B and C to the next; strides: from the first matrix of a batch to the second; both as they lie in memory, and
+    arguments of the kernel (LINES, STRIDES). The pointers are those of the first matrix; what is held is this one's.
+    """
+
+    number: int
+    lines: tuple[int, int, int]
+    strides: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
 class Part:
     """What is followed of a launch that is too large to follow.
 
@@ -98,6 +113,7 @@ class SymbolicLaunch:
     part:      of a launch that is too large to follow: what is followed; None: all of it.
     factor:    type of A's and B's elements, a key of narrow.BYTES.
     epilogue:  type of C, and what becomes of sums. If C is i32, so are alpha and beta.
+    layer:     of kernels that take a batch, and leading dimensions; None: lines stand one after the other.
     """
 
     m: int
@@ -117,6 +133,7 @@ class SymbolicLaunch:
     part: Part | None = None
     factor: str = "f32"
     epilogue: Epilogue = PLAIN
+    layer: Layer | None = None
 
     @property
     def narrow(self) -> bool:
@@ -141,8 +158,14 @@ class SymbolicLaunch:
     def narrow_matrix(self, matrix: str) -> NarrowMatrix:
         """A or B, whose elements are less than a dword."""
         if matrix == "A":
-            return NarrowMatrix.of("A", self.m, self.rows, self.units, self.factor, not self.trans_a)
-        return NarrowMatrix.of("B", self.n, self.columns, self.units, self.factor, self.trans_b)
+            return NarrowMatrix.of(
+                "A", self.m, self.rows, self.units, self.factor, not self.trans_a, self.pitch("A", 0)
+            )
+        return NarrowMatrix.of("B", self.n, self.columns, self.units, self.factor, self.trans_b, self.pitch("B", 0))
+
+    def pitch(self, matrix: str, tight: int) -> int:
+        """Elements from one of its lines to the next. tight: where they stand one after the other."""
+        return self.layer.lines[MATRICES.index(matrix)] if self.layer else tight
 
     @property
     def rows(self) -> range:
@@ -220,7 +243,8 @@ class SymbolicLaunch:
     def ids(self) -> list[tuple[int, int, int]]:
         """(x, y, z) of each of them."""
         x, y, _ = self.grid
-        return [(i % x, i // x % y, i // x // y) for i in self.followed]
+        layer = self.layer.number if self.layer else 0
+        return [(i % x, i // x % y, layer + i // x // y) for i in self.followed]
 
     def __str__(self) -> str:
         x, y, z = self.grid
@@ -232,7 +256,7 @@ class SymbolicLaunch:
 class Buffer:
     """A buffer of `dwords`, or of so many elements of 16 bits, of which not all need be held: the first `front`, and in
     lines of `line` dwords the `columns` of the `lines`. In Memory they lie one after the other from `start` on, `held`
-    of them."""
+    of them. width: dwords of a line that are the matrix's."""
 
     dwords: int
     start: int
@@ -241,6 +265,7 @@ class Buffer:
     lines: range
     columns: range
     front: int = 0
+    width: int = 0
 
     @property
     def whole(self) -> bool:
@@ -261,11 +286,13 @@ class Places:
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     front: NDArray[np.int64]
+    width: NDArray[np.int64]
 
     @staticmethod
     def of(buffers: Sequence[Buffer]) -> Places:
         numbers = [
-            (b.dwords, b.start, max(1, b.line), b.lines.start, b.lines.stop, b.columns.start, b.columns.stop, b.front)
+            (b.dwords, b.start, max(1, b.line), b.lines.start, b.lines.stop, b.columns.start, b.columns.stop, b.front,
+             b.width or max(1, b.line))
             for b in buffers
         ]
         return Places(all(b.whole for b in buffers), *np.array(numbers, np.int64).T)
@@ -324,7 +351,9 @@ class SymbolicMemory:
 def _buffer(launch: SymbolicLaunch, kind: str, start: int, held: int) -> Buffer:
     if kind in (*MATRICES, *VECTORS):
         count, line, lines, columns = launch.lines(kind)
-        return Buffer(count * line, start, held, line, lines, columns)
+        pitch = launch.pitch(kind, line) if kind in MATRICES else line
+        size = (count - 1) * pitch + line if count and line else 0
+        return Buffer(size, start, held, pitch, lines, columns, width=line)
     front, slots = 0, launch.part.slots if launch.part and kind == "workspace" else 0
     if slots:
         front = launch.zeroed
@@ -335,16 +364,20 @@ def layout(arguments: Sequence[str]) -> list[tuple[int, str]]:
     """(offset in bytes, name) of each."""
     found, at = [], 0
     for name in arguments:
-        size = 8 if name in POINTERS else 4
+        size = argument_size(name)
         at += -at % size
         found.append((at, name))
         at += size
     return found
 
 
+def argument_size(name: str) -> int:
+    return 8 if name in POINTERS or name in STRIDES else 4
+
+
 def argument_bytes(arguments: Sequence[str]) -> int:
     at, last = layout(arguments)[-1]
-    return at + (8 if last in POINTERS else 4)
+    return at + argument_size(last)
 
 
 def _contents(launch: SymbolicLaunch) -> dict[str, Names]:
@@ -358,8 +391,17 @@ def _contents(launch: SymbolicLaunch) -> dict[str, Names]:
 
 def _words(name: str, launch: SymbolicLaunch) -> Names:
     """An argument's one or two dwords."""
+    layer = launch.layer
     if name in POINTERS:
-        return words(name)
+        if layer is None or name not in MATRICES:
+            return words(name)
+        bytes_ = BYTES[launch.factor] if name != "C" else 2 if launch.epilogue.halves else 4
+        return words(name, -layer.number * layer.strides[MATRICES.index(name)] * bytes_)
+    if layer and name in STRIDES:
+        stride = layer.strides[STRIDES.index(name)]
+        return np.concatenate([_constant(stride >> shift & 0xFFFFFFFF) for shift in (0, 32)], axis=1)
+    if layer and name in LINES:
+        return _constant(layer.lines[LINES.index(name)])
     if name == "alpha":
         return ALPHA[:, None]
     if name == "beta":

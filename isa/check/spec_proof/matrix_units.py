@@ -58,13 +58,17 @@ def load(
     """Of A or B: `count` dwords into registers from this one on, or into half of it."""
     mine = w.launch[w.at]
     matrices = [launch.narrow_matrix(kind) for launch in w.launches]
-    size = np.array([matrix.bytes for matrix in matrices])[mine][:, None]
     place = np.broadcast_to(offset, active.shape).astype(np.int64)
     bytes_ = half[1] if half else 4 * count
-    good = (place >= 0) & (place + bytes_ <= size)
+    good = np.empty(active.shape, bool)
+    for number in np.unique(mine):
+        good[mine == number] = matrices[number].holds(place[mine == number], bytes_)
     if not (good | ~active).all():
         bad = tuple(int(i[0]) for i in np.nonzero(~good & active))
-        what = f"loads {bytes_} bytes at byte {int(place[bad])} of {kind}, which has {int(size[bad[0], 0])}"
+        of = matrices[mine[bad[0]]]
+        what = f"loads {bytes_} bytes at byte {int(place[bad])} of {kind}, which has {of.bytes}"
+        if of.pitch != of.width:
+            what += f", {of.width * of.element} of each {of.pitch * of.element}"
         raise Fault("outside", what, (int(w.numbers[bad[0]]), bad[1]))
     places = np.where(good & active, place, 0) + np.arange(bytes_)[:, None, None]
     found = np.empty(places.shape, np.uint64)

@@ -123,6 +123,7 @@ class NarrowMatrix:
     first:   number of its first byte. lines: rows of A, columns of B; held: which of them are (see `launch.Part`).
     k:       elements of a line; element: bytes of one.
     along_k: consecutive k lie side by side in memory.
+    pitch:   elements from one line of memory to the next; the matrix has `width` of them.
     """
 
     first: int
@@ -131,16 +132,30 @@ class NarrowMatrix:
     k: int
     element: int
     along_k: bool
+    pitch: int
 
     @staticmethod
-    def of(matrix: str, lines: int, held: range, k: int, factor: str, along_k: bool) -> NarrowMatrix:
+    def of(matrix: str, lines: int, held: range, k: int, factor: str, along_k: bool, pitch: int = 0) -> NarrowMatrix:
+        """pitch: 0 where lines stand one after the other."""
         first, element = _CONSTANTS if matrix == "A" else _B, BYTES[factor]
         assert len(held) * k * element < UNKNOWN - _CONSTANTS
-        return NarrowMatrix(first, lines, held, k, element, along_k)
+        return NarrowMatrix(first, lines, held, k, element, along_k, pitch or max(1, k if along_k else lines))
+
+    @property
+    def width(self) -> int:
+        return self.k if self.along_k else self.lines
 
     @property
     def bytes(self) -> int:
-        return self.lines * self.k * self.element
+        count = self.lines if self.along_k else self.k
+        return ((count - 1) * self.pitch + self.width) * self.element if count and self.width else 0
+
+    def holds(self, place: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
+        """Whether so many bytes from these on are the matrix's."""
+        line = self.pitch * self.element
+        between = place % line + count > self.width * self.element if self.pitch != self.width else np.False_
+        good: NDArray[np.bool_] = (place >= 0) & (place + count <= self.bytes) & ~between
+        return good
 
     def words(self) -> Names:
         """Of its lines along k, (2, lines that are held, words); zeros first where k is no whole words."""
@@ -154,7 +169,7 @@ class NarrowMatrix:
     def at(self, place: NDArray[np.int64]) -> Bytes:
         """What lies at these bytes of memory."""
         number, byte = np.divmod(place, self.element)
-        outer, inner = np.divmod(number, max(1, self.k if self.along_k else self.lines))
+        outer, inner = np.divmod(number, self.pitch)
         line, k = (outer, inner) if self.along_k else (inner, outer)
         return self._number(line, k, byte)
 

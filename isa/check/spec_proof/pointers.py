@@ -38,9 +38,9 @@ _WHAT = {
 _32 = np.uint64(32)
 
 
-def words(kind: str) -> Names:
-    """The two dwords of a pointer to the first byte of a buffer, (2, 2)."""
-    return np.array([[0, 0], [LOW[kind], HIGH[kind]]], np.uint64)
+def words(kind: str, offset: int = 0) -> Names:
+    """The two dwords of a pointer to this byte of a buffer, (2, 2)."""
+    return np.array([[offset % (1 << 32), offset % (1 << 64)], [LOW[kind], HIGH[kind]]], np.uint64)
 
 
 def describe(name: Names) -> str | None:

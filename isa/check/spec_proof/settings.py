@@ -6,7 +6,7 @@ import numpy as np
 
 from isa.asm.program import Kernel
 from isa.check import counts
-from isa.check.spec_proof.launch import POINTERS, SymbolicLaunch, argument_bytes, layout
+from isa.check.spec_proof.launch import SymbolicLaunch, argument_bytes, argument_size, layout
 from isa.check.spec_proof.pointers import words
 from isa.check.spec_proof.waves import Fault, Waves
 from isa.object import metadata
@@ -49,7 +49,7 @@ def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
         if (found := _directive(kernel, name)) < least:
             raise Fault("setting", f".amdhsa_{name} is {found}: the arguments have {least} bytes")
     # HIP copies so many bytes from each argument of the host to there.
-    passed = [(at, 8 if name in POINTERS else 4) for at, name in layout(launch.arguments)]
+    passed = [(at, argument_size(name)) for at, name in layout(launch.arguments)]
     told = [(a.offset, a.size) for _, a in metadata.arguments(kernel) if not a.hidden]
     if told and (wrong := sorted(set(told) ^ set(passed))):
         at, both = wrong[0][0], (dict(told), dict(passed))
@@ -60,7 +60,8 @@ def check(kernel: Kernel, launch: SymbolicLaunch) -> None:
         raise Fault("setting", f".max_flat_workgroup_size is {most}: a workgroup has {threads} threads")
     if metadata.number(kernel, ".uniform_work_group_size") == 0:
         raise Fault("setting", ".uniform_work_group_size is 0: the kernel takes whole workgroups only")
-    for axis, groups in zip(_IDS, launch.grid, strict=True):
+    layers = launch.layer.number + 1 if launch.layer else launch.grid[2]
+    for axis, groups in zip(_IDS, (*launch.grid[:2], layers), strict=True):
         if groups > 1 and not _directive(kernel, f"system_sgpr_workgroup_id_{axis}"):
             raise Fault("setting", f"the launch has several workgroups in {axis}, the kernel does not ask which it is")
 

@@ -21,7 +21,7 @@ from itertools import product
 from random import Random
 
 from isa.check.spec_proof.epilogue import PLAIN, Epilogue
-from isa.check.spec_proof.launch import LADDER, Beta, Order, Part, Split, SymbolicLaunch
+from isa.check.spec_proof.launch import LADDER, LINES, STRIDES, Beta, Layer, Order, Part, Split, SymbolicLaunch
 from isa.check.spec_proof.narrow import PACK
 
 
@@ -30,7 +30,8 @@ class Tiling:
     """A workgroup of `threads` computes rows x columns of C, `depth` steps of k at a time; see Launch for the rest.
 
     group: workgroups, in the order of x, then y, go down so many rows of tiles before they go on to the next column;
-    those whose group would reach beyond C have their own x and y.
+    those whose group would reach beyond C have their own x and y. strided: of a kernel
+    that takes a batch, and leading dimensions: the most that these may be, of A, B and C.
     """
 
     rows: int
@@ -42,6 +43,7 @@ class Tiling:
     factor: str = "f32"
     group: int = 1
     epilogue: Epilogue = PLAIN
+    strided: tuple[int, int, int] | None = None
 
     def workgroup(self, row: int, column: int, m: int, n: int) -> int:
         """The number of the workgroup that has a tile."""
@@ -138,6 +140,8 @@ def every_k(
     near = len(launches)
     if thorough:
         launches += [launch for launch in edges(p, pieces) if launch.k]
+    # Lines are as long for each K.
+    launches = [replace(x, layer=layer(p, x.m, x.n, largest[2], tight=x.part is not None)) for x in launches]
     if pieces:
         others = [_dealt(p, pieces, p.rows, p.columns, k, "0").numbers for k in (1, 7 * p.depth + 1, largest[2])]
         varying = {name for name in others[0] if len({numbers[name] for numbers in others}) > 1}
@@ -189,6 +193,8 @@ def _carrying(p: Tiling, row: int, column: int, inside: bool, carries: bool) -> 
 
 
 _LOOKED_AT = 1 << 11
+LARGEST_LAYER = 65534
+"""Of a batch: HIP takes 65535 workgroups in z."""
 
 
 def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int, beta: Beta, k: int) -> SymbolicLaunch:
@@ -196,7 +202,8 @@ def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int,
     rows = range(row * p.rows, min(m, (row + 1) * p.rows))
     columns = range(column * p.columns, min(n, (column + 1) * p.columns))
     groups = (p.workgroup(row, column, m, n),)
-    return replace(launch, part=Part(f"tile ({column}, {row})", groups, rows, columns, (rows, columns)))
+    part = Part(f"tile ({column}, {row})", groups, rows, columns, (rows, columns))
+    return replace(launch, part=part, layer=layer(p, m, n, k, tight=True))  # `_carrying` is of such lines
 
 
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
@@ -204,9 +211,25 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     k += -k % PACK.get(p.factor, 1)
     grid = -(-n // p.columns), -(-m // p.rows), 1
     return SymbolicLaunch(
-        m, n, k, beta, grid, p.threads, (*LADDER, *p.epilogue.vectors), trans_a=p.trans_a, trans_b=p.trans_b,
-        factor=p.factor, epilogue=p.epilogue,
+        m, n, k, beta, grid, p.threads, (*LADDER, *p.epilogue.vectors, *((*STRIDES, *LINES) if p.strided else ())),
+        trans_a=p.trans_a, trans_b=p.trans_b, factor=p.factor, epilogue=p.epilogue,
+        layer=layer(p, m, n, k),
     )  # fmt: skip
+
+
+def layer(p: Tiling, m: int, n: int, k: int, *, tight: bool = False) -> Layer | None:
+    """Some matrix of a batch of that size, as chance has it: the first, another, or the last that a grid may have;
+    one that all of them have, or strides up to more than 2^32. Lines are longer than they need be unless `tight`. None of kernels that take none."""
+    if p.strided is None:
+        return None
+    by = Random(f"{m} {n} {k}")
+    inner = -(-k // PACK.get(p.factor, 1))
+    widths = m if p.trans_a else inner, inner if p.trans_b else n, n
+    spare = [0 if tight else by.choice((1, 5, 8, 1000)) for _ in widths]
+    lines = [min(most, width + more) for most, width, more in zip(p.strided, widths, spare, strict=True)]
+    strides = tuple(by.choice((0, by.randrange(1 << 20), by.randrange(1 << 44))) for _ in widths)
+    a, b, c = lines
+    return Layer(by.choice((0, by.randrange(1, 1 << 16), LARGEST_LAYER)), (a, b, c), (strides[0], strides[1], strides[2]))
 
 
 def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:

@@ -43,7 +43,7 @@ def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[st
     s, t = SCALARS, SCALARS.t
     at = _Places(s.a, r.a.write, r.a.read[0], r.b.read[0], r.b.write)
     spare = Spare.of(p, r)
-    yield from _places(p, at)
+    yield from _places(p, r, at)
     # What is left of C from here on, rows and columns; and whether it is read.
     yield f"s_sub_i32 {t.sub(0)}, {s.m}, {s.top}"
     yield f"s_sub_i32 {t.sub(1)}, {s.n}, {s.left}"
@@ -63,7 +63,7 @@ def epilogue(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[st
     yield from _edge(p, r, at, spare, label)
 
 
-def _places(p: MatrixParameters, at: _Places) -> Iterator[str]:
+def _places(p: MatrixParameters, r: MatrixRegisters, at: _Places) -> Iterator[str]:
     """`row` and `column` hold what the lane reads first in LDS, 16 times its slot: line 0 is as it is."""
     s, t = SCALARS, SCALARS.t
     yield f"v_lshrrev_b32_e32 {at.row}, {log2(CHUNK_BYTES)}, {at.row}"
@@ -83,8 +83,8 @@ def _places(p: MatrixParameters, at: _Places) -> Iterator[str]:
     yield f"v_lshl_add_u32 {at.row}, {at.scratch}, {log2(p.a.near * p.a.place(1))}, {at.row}"
     yield f"v_mul_lo_u32 {at.offset}, {at.row}, {s.line_c}"
     yield f"v_lshl_add_u32 {at.offset}, {at.column}, {log2(p.result_bytes)}, {at.offset}"
-    yield f"s_mul_i32 {t.sub(0)}, {s.top}, {s.n}"
-    yield f"s_mul_hi_u32 {t.sub(1)}, {s.top}, {s.n}"
+    yield f"s_mul_i32 {t.sub(0)}, {s.top}, {r.leading_c}"
+    yield f"s_mul_hi_u32 {t.sub(1)}, {s.top}, {r.leading_c}"
     yield f"s_add_u32 {t.sub(0)}, {t.sub(0)}, {s.left}"
     yield f"s_addc_u32 {t.sub(1)}, {t.sub(1)}, 0"
     yield f"s_lshl_b64 {t}, {t}, {log2(p.result_bytes)}"

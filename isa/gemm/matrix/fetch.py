@@ -89,8 +89,8 @@ def base(side: MatrixSide, r: SideRegisters) -> Iterator[str]:
     puts before the matrix."""
     t = SCALARS.t
     if side.along_k:
-        yield f"s_mul_i32 {t.sub(0)}, {r.start}, {SCALARS.k}"
-        yield f"s_mul_hi_u32 {t.sub(1)}, {r.start}, {SCALARS.k}"
+        yield f"s_mul_i32 {t.sub(0)}, {r.start}, {r.leading}"
+        yield f"s_mul_hi_u32 {t.sub(1)}, {r.start}, {r.leading}"
     else:
         yield f"s_mov_b32 {t.sub(0)}, {r.start}"
         yield f"s_mov_b32 {t.sub(1)}, 0"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from isa.asm.parse import parse
 from isa.asm.program import Program
-from isa.gemm.matrix.parameters import ElementTypes
+from isa.gemm.matrix.parameters import ElementTypes, MatrixParameters
 from isa.gemm.matrix.registers import SCALARS
 from isa.passes.edit import render_text
 
@@ -17,7 +17,8 @@ def program(
     """The kernel of these instructions and labels, with its descriptor and metadata."""
     text = render_text(
         "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=registers, s=SCALARS, lines=list(lines),
-        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), sgprs=sgprs,
+        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=p.places if isinstance(p, MatrixParameters) else (),
+        sgprs=sgprs,
     )  # fmt: skip
     return parse(text, file or f"{name}.s")
 

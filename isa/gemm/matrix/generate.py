@@ -12,7 +12,9 @@ from 1 up (and K may be 0): no lane reads or writes outside of the matrices.
 Epilogues (`isa.gemm.matrix.element`) take addresses of vectors of float behind beta: the bias, of N; the row scales, of
 M, and the column scales, of N.
 
-Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) workgroups; `isa.gemm.matrix.order` says which has
+Strided kernels (`isa.gemm.matrix.strides`) take behind those how far lines, and the matrices of a batch, are apart.
+
+Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups; `isa.gemm.matrix.order` says which has
 which tile.
 """
 
@@ -21,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from isa.asm.program import Program
-from isa.gemm.matrix import fetch, frame, order
+from isa.gemm.matrix import fetch, frame, order, strides
 from isa.gemm.matrix.epilogue import epilogue
 from isa.gemm.matrix.k_block import fetches, k_block, parts, stores, unusual
 from isa.gemm.matrix.parameters import MatrixParameters
@@ -41,7 +43,9 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     t = iter(r.free)
     lane, part, u = next(t), next(t), next(t)
     yield from order.workgroup(p)
+    yield from strides.layer(p)
     yield from frame.arguments()
+    yield from strides.arguments(p)
     yield f"s_mov_b32 {s.all_lanes}, exec_lo"
     across = not all(side.along_k for side in p.sides)
     if across:
@@ -67,11 +71,12 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         yield from fetch.place(side, own, line, row, u)
     yield "s_waitcnt lgkmcnt(0)"
     yield from order.tile(p)
+    yield from strides.bases(p)
     if p.pack > 1:
         yield f"s_lshr_b32 {s.k}, {s.k}, {log2(p.pack)}"
     for side, own in sides:
-        yield f"s_lshl_b32 {own.line}, {s.k if side.along_k else own.size}, {log2(side.element)}"
-    yield f"s_lshl_b32 {s.line_c}, {s.n}, {log2(p.result_bytes)}"
+        yield f"s_lshl_b32 {own.line}, {own.leading}, {log2(side.element)}"
+    yield f"s_lshl_b32 {s.line_c}, {r.leading_c}, {log2(p.result_bytes)}"
     # K blocks: the first holds what is left over, if anything is, so that all others are whole.
     yield f"s_sub_i32 {s.empty}, 0, {s.k}"
     yield f"s_and_b32 {s.empty}, {s.empty}, {p.units - 1}"

@@ -28,6 +28,10 @@ RESULTS = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4}
 
 
 ACTIVATIONS = "", "relu", "silu", "gelu"
+STRIDES = "stride_a", "stride_b", "stride_c"
+LINES = "lda", "ldb", "ldc"
+STRIDE_BYTES = 8 * len(STRIDES) + 4 * len(LINES)
+"""Of a strided kernel's further arguments."""
 
 
 class ElementTypes:
@@ -75,7 +79,12 @@ class ElementTypes:
 
     @property
     def kernarg_bytes(self) -> int:
-        return 48 + 8 * len(self.vectors) if self.vectors else 44
+        return self.behind_vectors if self.vectors else 44
+
+    @property
+    def behind_vectors(self) -> int:
+        """Where arguments go on."""
+        return 48 + 8 * len(self.vectors)
 
     @property
     def integer(self) -> bool:
@@ -108,6 +117,7 @@ class MatrixParameters(ElementTypes):
     activation: of C, one of ACTIVATIONS.
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
     group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
+    strided: arguments say how far lines of A, B and C are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -126,6 +136,7 @@ class MatrixParameters(ElementTypes):
     scales: bool = False
     activation: str = ""
     group: int = 1
+    strided: bool = False
 
     stream_k = False
 
@@ -153,6 +164,18 @@ class MatrixParameters(ElementTypes):
         for side, name in zip(self.sides, ("rows", "columns"), strict=True):
             must(side.sweeps, name, f"whole sweeps of the {self.threads} threads over {side.name}", side.extent)
         must(self.lds_bytes <= _LDS_BYTES, "LDS", f"at most {_LDS_BYTES} bytes", f"{self.lds_bytes} bytes")
+
+    @property
+    def kernarg_bytes(self) -> int:
+        return self.behind_vectors + STRIDE_BYTES if self.strided else super().kernarg_bytes
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """(offset, bytes) of a strided kernel's further arguments."""
+        if not self.strided:
+            return []
+        at, behind = self.behind_vectors, self.behind_vectors + 8 * len(STRIDES)
+        return [(at + 8 * i, 8) for i in range(len(STRIDES))] + [(behind + 4 * i, 4) for i in range(len(LINES))]
 
     @property
     def wave_tile(self) -> tuple[int, int]:
@@ -204,9 +227,15 @@ class MatrixParameters(ElementTypes):
         return self.stages * self.stage_bytes
 
     @property
+    def longest_lines(self) -> tuple[int, int, int]:
+        """The most elements from one line of A, B and C to the next: byte offsets within a tile have 32 bits."""
+        a, b = (side.longest_line for side in self.sides)
+        return min(a, _LARGEST_INT), min(b, _LARGEST_INT), 2**32 // (self.result_bytes * self.rows) - 1
+
+    @property
     def largest(self) -> tuple[int, int, int]:
-        """The most that M, N and K may be: byte offsets within a tile, of A, B and C, have 32 bits."""
-        most = {"M": _LARGEST_INT, "N": 2**32 // (self.result_bytes * self.rows) - 1, "K": _LARGEST_INT}
+        """The most that M, N and K may be: see `longest_lines`."""
+        most = {"M": _LARGEST_INT, "N": self.longest_lines[2], "K": _LARGEST_INT}
         for side, outer in zip(self.sides, "MN", strict=True):
             letter, each = ("K", self.pack) if side.along_k else (outer, 1)
             most[letter] = min(most[letter], each * side.longest_line)

@@ -23,20 +23,21 @@ SCALARS = SimpleNamespace(
     empty=Reg("s", 20), line_a=Reg("s", 21), line_b=Reg("s", 22), line_c=Reg("s", 23), step_a=Reg("s", 24, 2),
     step_b=Reg("s", 26, 2), t=Reg("s", 28, 2), u=Reg("s", 30), all_lanes=Reg("s", 31), ragged=Reg("s", 32),
     low=Reg("s", 33), high=Reg("s", 34), even=Reg("s", 35), odd=Reg("s", 36), gelu=Reg("s", 35),
-    masks=37,
+    masks=37, strides=Reg("s", 52, 6), lines=Reg("s", 58, 3), group_z=Reg("s", 16), layer=Reg("s", 61),
 )  # fmt: skip
 """SGPRs. a, b: what the next fetch reads, at the tile's first row or column. top, left: the first row and column of the
 tile. fetches: K blocks still to be fetched. empty: steps of k that the first K block lacks. line_a, line_b, line_c:
 bytes from a line of the matrix to the next. step_a, step_b: of a side that lies across, what its base goes on by behind
 the lines of a fetch. ragged: whether a fetch may reach over an edge. low, high, even, odd: selectors of
-`v_perm_b32`. t, u: for the moment. masks: lanes that are inside of a matrix, from here on."""
+`v_perm_b32`. t, u: for the moment. masks: lanes that are inside of a matrix, from here on.
+strides, lines, layer: of strided kernels, see `isa.gemm.matrix.strides`; group_z: where the layer comes."""
 
 
 @dataclass(frozen=True)
 class SideRegisters:
     """Of a side.
 
-    base, start, size, line, step: SGPRs; see SCALARS.
+    base, start, size, line, step: SGPRs; see SCALARS. leading: elements of a line, an SGPR.
     fragments: 16 steps of k each, 8 VGPRs or, of bytes, 4.
     read:    for each line of chunks, the lane's LDS address in it.
     write:   LDS address of the thread's first chunk.
@@ -53,6 +54,7 @@ class SideRegisters:
     start: Reg
     size: Reg
     line: Reg
+    leading: Reg
     step: Reg
     fragments: tuple[Reg, ...]
     read: tuple[Reg, ...]
@@ -67,7 +69,7 @@ class SideRegisters:
 @dataclass(frozen=True)
 class MatrixRegisters:
     """sums: (fragment in rows, in columns) -> 8 VGPRs. free: VGPRs that hold nothing outside of a K block: those of the
-    fragments of A and B, in order. count, sgprs: of the kernel."""
+    fragments of A and B, in order. count, sgprs: of the kernel. leading_c: elements of a line of C, an SGPR."""
 
     sums: dict[tuple[int, int], Reg]
     a: SideRegisters
@@ -75,6 +77,7 @@ class MatrixRegisters:
     free: tuple[Reg, ...]
     count: int
     sgprs: int
+    leading_c: Reg
 
     @staticmethod
     def of(p: MatrixParameters) -> MatrixRegisters:
@@ -88,8 +91,8 @@ class MatrixRegisters:
         singles = iter((end, end + 1 + words * rows, *range(end + 2 + words * (rows + columns), 1 << 16)))
         masks = count(SCALARS.masks)
         a, b = (
-            _side(side, fragments, singles, masks)
-            for side, fragments in zip(p.sides, (fragments_a, fragments_b), strict=True)
+            _side(side, fragments, singles, masks, SCALARS.lines.sub(i) if p.strided else None)
+            for i, (side, fragments) in enumerate(zip(p.sides, (fragments_a, fragments_b), strict=True))
         )
         used = next(singles)
         if used > VGPR_LIMIT:
@@ -99,10 +102,18 @@ class MatrixRegisters:
             )  # fmt: skip
         free = tuple(unit for fragment in (*fragments_a, *fragments_b) for unit in fragment.units())
         # The epilogue needs masks of the columns of a lane.
-        return MatrixRegisters(sums, a, b, free, used, max(next(masks), SCALARS.masks + columns + 1))
+        sgprs = max(next(masks), SCALARS.masks + columns + 1)
+        if p.strided:
+            assert sgprs <= SCALARS.strides.index
+            return MatrixRegisters(sums, a, b, free, used, SCALARS.layer.index + 1, SCALARS.lines.sub(2))
+        return MatrixRegisters(sums, a, b, free, used, sgprs, SCALARS.n)
 
 
-def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int], masks: Iterator[int]) -> SideRegisters:
+def _side(
+    side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int], masks: Iterator[int], leading: Reg | None
+) -> SideRegisters:
+    """leading: None where lines stand one after the other."""
+
     def single() -> Reg:
         return Reg("v", next(singles))
 
@@ -110,6 +121,7 @@ def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int], 
     base, start, size, line, step = (
         (s.a, s.top, s.m, s.line_a, s.step_a) if side.name == "A" else (s.b, s.left, s.n, s.line_b, s.step_b)
     )
+    leading = leading or (s.k if side.along_k else size)
     read = tuple(single() for _ in range(side.lines))
     write = single()
     offsets = tuple(single() for _ in range(side.fetches))
@@ -118,7 +130,9 @@ def _side(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int], 
     odd = tuple(_run(singles, width) for _ in fetched) if side.element == 1 else ()
     pieces = fetched if side.along_k else tuple(_pieces(side, fragments, singles))
     inside = () if side.along_k else tuple(Reg("s", next(masks)) for _ in range(side.patch - 1))
-    return SideRegisters(base, start, size, line, step, fragments, read, write, offsets, fetched, pieces, odd, inside)
+    return SideRegisters(
+        base, start, size, line, leading, step, fragments, read, write, offsets, fetched, pieces, odd, inside
+    )
 
 
 def _pieces(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int]) -> Iterator[Reg]:
