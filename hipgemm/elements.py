@@ -63,16 +63,16 @@ class Element:
         return (stored.astype(np.uint32) << 16).view(np.float32)
 
     def packed(self, stored: np.ndarray, axis: int) -> np.ndarray:
-        """A matrix of i4, one a byte, as two a byte along k, which is that axis; a zero behind an odd K. Others stay as
+        """Matrices of i4, one a byte, as two a byte along k, which is that axis; a zero behind an odd K. Others stay as
         they are."""
         import numpy as np
 
         if self.pack == 1:
             return stored
-        lines = np.moveaxis(stored, axis, 1)
-        if lines.shape[1] % 2:
-            lines = np.pad(lines, ((0, 0), (0, 1)))
-        return np.moveaxis(lines[:, ::2] & 15 | lines[:, 1::2] << 4, 1, axis)
+        lines = np.moveaxis(stored, axis, -1)
+        if lines.shape[-1] % 2:
+            lines = np.pad(lines, (*[(0, 0)] * (lines.ndim - 1), (0, 1)))
+        return np.moveaxis(lines[..., ::2] & 15 | lines[..., 1::2] << 4, -1, axis)
 
 
 ELEMENTS = {

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from hipgemm.batches import Batch
 from hipgemm.device import gemm_arguments
 from hipgemm.kernels import Gemm, SizeError, gemm_kernarg
 from hipgemm.launch import Argument, Array, Launch, Reference, Scalar, Triple
@@ -41,13 +42,14 @@ CUS = 96
 @dataclass(frozen=True)
 class GemmGrid:
     """The geometry of one launch. sizes: M, N, K; work: how it is split, where tiles are in pieces; integer: alpha and
-    beta are int32."""
+    beta are int32; batch: of a strided kernel."""
 
     grid: Triple
     block: Triple
     sizes: Triple
     work: Work | None
     integer: bool = False
+    batch: Batch | None = None
 
     @property
     def workspace_bytes(self) -> int:
@@ -57,13 +59,21 @@ class GemmGrid:
     def kernarg(self, matrices: Sequence[int], alpha: float, beta: float, workspace: int = 0) -> bytes:
         """All arguments as they lie in memory. matrices: addresses of A, B and C; workspace: its address."""
         first = gemm_kernarg(matrices, *self.sizes, alpha, beta, integer=self.integer)
+        if self.batch:
+            return first + self.batch.arguments()
         return first + self.work.arguments(self.sizes, workspace) if self.work else first
 
 
-def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS) -> GemmGrid:
-    """A launch on a card with so many CUs. SizeError where the sizes are none of the kernel's."""
+def launch_of(row: Gemm, m: int, n: int, k: int, cus: int = CUS, batch: Batch | int = 1) -> GemmGrid:
+    """A launch on a card with so many CUs. batch: how many products, dense ones where nothing else is said. SizeError
+    where the sizes are none of the kernel's, BatchError where the batch is not."""
     row.check_size(m, n, k)
     p = row.parameters
+    if row.strided or batch != 1:
+        batch = Batch.dense(row, m, n, k, batch) if isinstance(batch, int) else batch
+        batch.check(row, m, n, k)
+        grid = (*row.grid(m, n)[:2], batch.count)
+        return GemmGrid(grid, row.block, (m, n, k), None, row.types.integer_scales, batch)
     if not isinstance(p, Parameters) or not p.stream_k:
         return GemmGrid(row.grid(m, n), row.block, (m, n, k), None, row.types.integer_scales)
     try:
@@ -93,12 +103,13 @@ def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -
     N x K."""
     of_factor = problem.types.of_factor
     m, n, k, factor = problem.m, problem.n, -(-problem.k // of_factor.pack), of_factor.dtype
+    stack = (problem.batch,) if problem.batch > 1 else ()
     second: tuple[str, tuple[int, ...]] = factor, (n, k) if transposed[1] else (k, n)
     second = weight_arrays(problem).get("words", second)
     shapes = (k, m) if transposed[0] else (m, k), second[1], (m, n)
     all_ = _Matrices(problem, transposed)
     arrays = [
-        Array(dtype, shape, lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
+        Array(dtype, (*stack, *shape), lambda i=i: all_.stored[i], "ABC"[i], unwritten=i == 2 and not problem.beta)  # type: ignore[misc]
         for i, (shape, dtype) in enumerate(zip(shapes, (factor, second[0], problem.types.of_result.dtype), strict=True))
     ]
     return arrays, Reference(2, lambda answer: problem.judge(*all_.drawn, answer))
@@ -107,7 +118,7 @@ def matrices(problem: Problem, transposed: tuple[bool, bool] = (False, False)) -
 def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
     """The launch of a GEMM kernel on a problem, on a card with so many CUs. SizeError where the problem is none of the
     kernel's."""
-    made = launch_of(row, problem.m, problem.n, problem.k, cus)
+    made = launch_of(row, problem.m, problem.n, problem.k, cus, problem.batch)
     problem = dataclasses.replace(problem, types=row.types, epilogue=row.epilogue, shares=row.shares)
     arrays, reference = matrices(problem, row.transposed)
     sizes = [Scalar("i32", size, letter) for size, letter in zip(made.sizes, "MNK", strict=True)]
@@ -121,6 +132,8 @@ def gemm(row: Gemm, problem: Problem, cus: int = CUS) -> Launch:
         arguments.append(Array("<f4", (length,), lambda name=name: problem.vectors()[name], name))  # type: ignore[misc]
     for name, (dtype, shape) in list(weight_arrays(problem).items())[1:]:
         arguments.append(Array(dtype, shape, lambda name=name: getattr(problem.weights(), name), name))  # type: ignore[misc]
+    if made.batch:
+        arguments += [Scalar(kind, number, name) for name, (kind, number) in made.batch.numbers.items()]
     if made.work:
         made.work.check_size(*made.sizes)
         arguments.append(Array("|u1", (made.workspace_bytes,), _counters, "workspace", scratch=True))
@@ -149,14 +162,17 @@ def start(
     beta: float,
     *,
     vectors: Sequence[int] = (),
+    batch: Batch | int = 1,
     stream: Any = None,
 ) -> None:
     """Put a GEMM on a stream, None for the default one. matrices: addresses of A, B and C; vectors: of what an epilogue
-    takes. SizeError, DeviceError."""
-    launch = launch_of(row, *sizes, device.cus)
+    takes; batch: as of `launch_of`. SizeError, BatchError, DeviceError."""
+    launch = launch_of(row, *sizes, device.cus, batch)
     space = _workspace(device, stream, launch.workspace_bytes) if launch.work else None
     arguments = [*gemm_arguments(matrices, sizes, alpha, beta, integer=row.types.integer_scales)]
     arguments += map(ctypes.c_void_p, vectors)
+    if launch.batch:
+        arguments += [_UNSIGNED[kind](number) for kind, number in launch.batch.numbers.values()]
     if launch.work and space:
         arguments += [ctypes.c_void_p(space.address), *map(ctypes.c_uint, launch.work.numbers.values())]
     try:
@@ -166,6 +182,7 @@ def start(
         raise
 
 
+_UNSIGNED = {"u32": ctypes.c_uint32, "u64": ctypes.c_uint64}
 _workspaces: WeakKeyDictionary[Device, dict[int, Buffer]] = WeakKeyDictionary()
 
 

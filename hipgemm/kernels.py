@@ -105,6 +105,11 @@ class Gemm(Kernel):
         return (p.waves, p.depth) if isinstance(p, GemvParameters) else (1, 0)
 
     @property
+    def strided(self) -> bool:
+        """Whether it takes a batch, and leading dimensions (`hipgemm.batches`)."""
+        return isinstance(self.parameters, MatrixParameters) and self.parameters.strided
+
+    @property
     def trans(self) -> str:
         """How A and B lie in memory: n as in C = A B, t transposed; row-major."""
         return names.trans_of(self.parameters) if self.parameters else "nn"

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipgemm.argument_words import against, argument, expected, named
 from hipgemm.gemm_launch import CUS, gemm
+from hipgemm.gemm_launch import launch_of as check_launch
 from hipgemm.kernel_files import RECORDED
 from hipgemm.kernels import Gemm, known, rung
 from hipgemm.launch import (
@@ -90,7 +91,7 @@ def prepared(
     if isinstance(kernel, Gemm):
         if request.said:
             raise BadLaunch(f"{kernel.name} has a launch of its own", hint="-n, -m and -k give its size")
-        kernel.check_size(problem.m, problem.n, problem.k)
+        check_launch(kernel, problem.m, problem.n, problem.k, cus, problem.batch)
     made = linked(kernel, arch=arch, hipcc=hipcc, runs=runs)
     if not kernel.name and len(kernels := made.code_object.kernels) > 1:
         file = None if request.said else _file_beside(kernel.title, request.file)

@@ -298,5 +298,6 @@ def _result(
         "data": p.data,
         "seed": p.seed,
         "types": str(p.types),
+        "batch": p.batch,
     }
     return Result(**common, **sizes, tflops=None if best is None else p.flops / best / 1e9)

@@ -40,9 +40,9 @@ class Prediction(Shown):
 
     @property
     def tflops(self) -> float | None:
-        """2 m n k operations in the predicted time, where the launch is a GEMM's."""
+        """2 m n k operations of each product in the predicted time, where the launch is a GEMM's."""
         p = self.launch.problem
-        return None if p is None else 2.0 * p.m * p.n * p.k / self.timing.time_s / 1e12
+        return None if p is None else 2.0 * p.batch * p.m * p.n * p.k / self.timing.time_s / 1e12
 
     @property
     def peak_share(self) -> float | None:
@@ -106,7 +106,9 @@ def ready(
     *,
     beta: float = 0.0,
     bank_rule: str | None = None,
+    batch: int = 1,
 ) -> TimedLaunch:
-    """The same for a GEMM. sizes: M, N and K, SizeError where they are none of the kernel's."""
+    """The same for a GEMM. sizes: M, N and K, SizeError where they are none of the kernel's; batch: so many products."""
     m, n, k = sizes
-    return timed(code, row.name, gemm(row, Problem(m, n, k, beta=beta), on.cus), on, bank_rule=bank_rule)
+    problem = Problem(m, n, k, beta=beta, batch=batch)
+    return timed(code, row.name, gemm(row, problem, on.cus), on, bank_rule=bank_rule)

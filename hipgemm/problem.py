@@ -45,6 +45,7 @@ integers the smallest) where beta is 0, so that reading it shows.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -95,7 +96,8 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One GEMM: A is m x k, B is k x n, C is m x n, row-major; types: of their elements. shares: (waves, depth)
-    where so many waves take blocks of k of such depth in turn, and their sums are added up."""
+    where so many waves take blocks of k of such depth in turn, and their sums are added up. batch: as many products of
+    these sizes, whose matrices stand one behind the other."""
 
     m: int
     n: int
@@ -107,9 +109,10 @@ class Problem:
     types: Types = FP32
     epilogue: Epilogue = PLAIN
     shares: tuple[int, int] = (1, 0)
+    batch: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("n", "m", "k"):  # n first, which gives the others where they are not said
+        for name in ("n", "m", "k", "batch"):  # n first, which gives the others where they are not said
             if (value := getattr(self, name)) < 1:
                 raise ProblemError(f"{name} must be at least 1", got=str(value))
         for name in ("alpha", "beta"):
@@ -125,15 +128,20 @@ class Problem:
     @staticmethod
     def of(
         n: int, m: int | None = None, k: int | None = None, alpha: float = 1.0, beta: float = 0.0,
-        data: str = "random", seed: int = 0,
+        data: str = "random", seed: int = 0, batch: int = 1,
     ) -> Problem:  # fmt: skip
         """As a user says it: m and k are n where they are not said."""
-        return Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed)
+        return Problem(n if m is None else m, n, n if k is None else k, alpha, beta, data, seed, batch=batch)
+
+    @property
+    def stack(self) -> tuple[int, ...]:
+        """What the shapes of arrays begin with."""
+        return (self.batch,) if self.batch > 1 else ()
 
     @property
     def flops(self) -> int:
-        """2MNK + 3MN, as the published study counts."""
-        return flops(self.m, self.n, self.k)
+        """2MNK + 3MN, as the published study counts, of each product."""
+        return self.batch * flops(self.m, self.n, self.k)
 
     @property
     def bytes(self) -> int:
@@ -142,7 +150,7 @@ class Problem:
         factors = of_factor.bytes * (self.m + (0 if self.types.weights else self.n)) * -(-self.k // of_factor.pack)
         for dtype, shape in layout(self.types.weights, self.n, self.k).values() if self.types.weights else ():
             factors += int(dtype[-1]) * math.prod(shape)
-        return factors + self.types.of_result.bytes * self.m * self.n
+        return self.batch * (factors + self.types.of_result.bytes * self.m * self.n)
 
     def matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A, B and the C to start from: float32 numbers that their types hold."""
@@ -153,11 +161,14 @@ class Problem:
         def held(element: Element, values: np.ndarray) -> np.ndarray:
             return element.numbers(element.stored(values))
 
-        a = held(factor, self._uniform(0, self.m, self.k))
+        a = held(factor, self._uniform(0, *self.stack, self.m, self.k))
         if self.types.weights:
             b = np.ascontiguousarray(_weights(self).numbers().T.astype(np.float32))
             return a, b, held(result, self._first_c())
-        b = self._uniform(1, self.k, self.n) if self.data == "random" else np.eye(self.k, self.n, dtype=np.float32)
+        if self.data == "random":
+            b = self._uniform(1, *self.stack, self.k, self.n)
+        else:
+            b = np.broadcast_to(np.eye(self.k, self.n, dtype=np.float32), (*self.stack, self.k, self.n))
         return a, held(factor, b), held(result, self._first_c())
 
     def weights(self) -> Weights:
@@ -178,7 +189,8 @@ class Problem:
         import numpy as np
 
         unread = -(2.0**31) if self.types.of_result.integer else np.nan
-        return self._uniform(2, self.m, self.n) if self.beta else np.full((self.m, self.n), unread, np.float32)
+        shape = (*self.stack, self.m, self.n)
+        return self._uniform(2, *shape) if self.beta else np.full(shape, unread, np.float32)
 
     def _drawn(self, stream: int, *shape: int) -> np.ndarray:
         """Uniform in [0, 1). A stream of its own for each array, so that A does not depend on whether B was drawn."""
@@ -202,8 +214,8 @@ class Problem:
 
         a, b, c = matrices
         factor, result = self.types.of_factor, self.types.of_result
-        lying = (factor.packed(factor.stored(x), axis) for axis, x in ((1, a), (0, b)))
-        a, b = (np.ascontiguousarray(x.T if flip else x) for x, flip in zip(lying, transposed, strict=True))
+        lying = (factor.packed(factor.stored(x), axis) for axis, x in ((-1, a), (-2, b)))
+        a, b = (np.ascontiguousarray(x.swapaxes(-1, -2) if flip else x) for x, flip in zip(lying, transposed, strict=True))
         return a, self.weights().words if self.types.weights else b, result.stored(c)
 
     def unit_bounds(self) -> tuple[float, float]:
@@ -219,6 +231,16 @@ class Problem:
         from)."""
         import numpy as np
 
+        if self.batch > 1:
+            one = dataclasses.replace(self, batch=1)
+            found = [one.judge(*each) for each in zip(a, b, c, answer, strict=True)]
+            bad = next(((i, v.worst) for i, v in enumerate(found) if v.worst), None)
+            errors = [v.max_abs_error for v in found]
+            return Verdict(
+                all(v.correct for v in found),
+                None if None in errors else max(error for error in errors if error is not None),
+                max(v.tolerance for v in found), sum(v.wrong for v in found), (bad[0], *bad[1]) if bad else None,
+            )  # fmt: skip
         of_product, of_c = self.unit_bounds()
         vectors = self.vectors()
         result = self.types.of_result

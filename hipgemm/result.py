@@ -188,7 +188,7 @@ def _element(name: str, element: Sequence[float]) -> str:
 class Result(LaunchResult):
     """A GEMM that was run and checked: C = alpha A B + beta C, C is m x n, k the length of its sums.
 
-    data, seed: of the matrices; types: of their elements, of A and B and of C; tolerance: see hipgemm.problem;
+    batch: so many of them; data, seed: of the matrices; types: of their elements, of A and B and of C; tolerance: see hipgemm.problem;
     tflops: (2MNK + 3MN) / time_ms.
     """
 
@@ -200,29 +200,31 @@ class Result(LaunchResult):
     data: str
     seed: int
     types: str = "f32"
+    batch: int = 1
     correct: bool
     tolerance: float
-    worst: tuple[int, int, float, float] | None = None
+    worst: tuple[float, ...] | None = None
 
     @property
     def flops(self) -> int:
         """2MNK + 3MN, as the published study counts."""
-        return flops(self.m, self.n, self.k)
+        return self.batch * flops(self.m, self.n, self.k)
 
     def to_dict(self) -> dict[str, Any]:
         """As of any launch, with the problem in place of the launch."""
         fields = super().to_dict()
-        problem = ("kernel", "m", "n", "k", "alpha", "beta", "data", "seed", "types")
+        problem = ("kernel", "m", "n", "k", "alpha", "beta", "data", "seed", "types", "batch")
         return {name: fields[name] for name in (*problem, *fields) if name not in _NOT_A_GEMMS}
 
     def _what(self) -> list[tuple[str, str]]:
         types = "" if self.types == "f32" else f", {self.types}"
+        types += f", {self.batch} of them" if self.batch > 1 else ""
         return [
             ("C", f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}, {self.data} data{types}")
         ]
 
     def _of(self) -> tuple[str, int]:
-        return "C", self.m * self.n
+        return "C", self.batch * self.m * self.n
 
 
 _NOT_A_GEMMS = ("grid", "block", "arrays", "changed", "compared", "wrong_in", "reference", "free", "first_wrong")

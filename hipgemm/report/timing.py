@@ -139,4 +139,5 @@ def _launch(p: Prediction) -> dict[str, Any]:
     if (size := p.launch.problem) is None:
         return {"kernel": p.kernel, "grid": list(p.launch.grid), "block": list(p.launch.block)}
     sizes = {"kernel": p.kernel, "m": size.m, "n": size.n, "k": size.k}
+    sizes |= {"batch": size.batch} if size.batch > 1 else {}
     return {**sizes, "tflops": p.tflops, "peak_share": p.peak_share}
