@@ -55,9 +55,7 @@ class Batch:
         least = Batch.dense(row, m, n, k).lines
         for name, line, lowest, most in zip(LINES, self.lines, least, p.longest_lines, strict=True):
             if not lowest <= line <= most:
-                raise BatchError(
-                    f"{row.name} cannot take {name} = {line}", expected=f"{lowest} to {most} at this size"
-                )
+                raise BatchError(f"{row.name} cannot take {name} = {line}", expected=f"{lowest} to {most} at this size")
         for name, stride in zip(STRIDES, self.strides, strict=True):
             if not 0 <= stride < 2**63:
                 raise BatchError(f"{row.name} cannot take {name} = {stride}", expected="0 or more, below 2^63")

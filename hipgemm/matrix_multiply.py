@@ -18,8 +18,13 @@ packed="int4", arrays of uint8 with two along k in a byte, the lower k in the lo
 
 **Quantised weights** (`hipgemm.Weights`) stand in the place of b; any number of rows, though meant for few.
 
-**Layout.** Matrices that lie dense in either order are read as they lie, by a kernel made for it; others are gathered
-by NumPy first.
+**Layout.** Matrices that lie dense in either order are read as they lie, by a kernel made for it; so are matrices with
+gaps between their lines, by a strided one (`hipgemm.host_operands`), where there are more than few rows; others are
+gathered by NumPy first.
+
+**Batches.** Of three dimensions, the first counts matrices, as for numpy.matmul: a matrix of two, or a batch of one, is
+multiplied with all of the other's. One launch does them all. A batch of A with one B, where A's matrices stand one
+behind the other, is one product with as many times the rows. Bias and scales are the same for all of a batch.
 
 **Epilogue**: C = activation(alpha A B [* scales of rows and columns] + beta C [+ bias]), in one kernel.
 
@@ -36,10 +41,12 @@ from contextlib import ExitStack
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from hipgemm import gemm_launch, skinny
+from hipgemm import batches, gemm_launch, skinny
 from hipgemm.arrays import ArrayTypeError, ArrayValueError
+from hipgemm.batches import Batch
 from hipgemm.device import Device
 from hipgemm.elements import ELEMENTS, PLAIN, Epilogue, Types
+from hipgemm.host_operands import across, gaps, operand
 from hipgemm.kernels import Gemm, rung
 from hipgemm.multiply import check_shapes, function, open_device, scalar, sgemm
 from hipgemm.weights import Weights
@@ -92,7 +99,7 @@ def gemm(
     """C = alpha A B + beta C; sums are float32, of int8 and int4 int32, which wrap around.
 
     a, b:  M x K and K x N, both float32, float16, bfloat16 (of ml_dtypes), int8 or int4 (of ml_dtypes): NumPy arrays;
-           float32 as for sgemm. Or a float16 and b hipgemm.Weights.
+           float32 as for sgemm. Or a float16 and b hipgemm.Weights. Batches, but for float32: see above.
     packed: "int4" where a and b are uint8 with two int4 in a byte, along k: M x K/2 and K/2 x N (see `pack_int4`).
     c:     M x N, overwritten and returned; without it a new array is.
     bias:  N float32, added to each row.
@@ -134,25 +141,40 @@ def gemm(
     if wanted.name not in results:
         raise ArrayTypeError(f"C of {a.dtype} matrices cannot be {wanted}", expected=" or ".join(results))
     shapes = a.shape, weights.shape if weights else b.shape
-    given = [(name, shape, False) for name, shape in zip("ab", shapes, strict=True)]
-    given += [("c", c.shape, not c.flags.writeable)] if c is not None else []
+    given = [(name, shape[-2:], False) for name, shape in zip("ab", shapes, strict=True)]
+    given += [("c", c.shape[-2:], not c.flags.writeable)] if c is not None else []
     check_shapes(given, beta)
+    stack = _stack(shapes, None if c is None else c.shape)
+    if a.ndim == 3 and _one_product(a, shapes[1], c, scales):
+        rows = a.shape[0] * a.shape[1]
+        joined = None if c is None else c.reshape(rows, c.shape[-1])
+        found = gemm(
+            a.reshape(rows, a.shape[-1]), weights or b.reshape(b.shape[-2:]), joined, alpha=alpha, beta=beta, bias=bias,
+            activation=activation, out_dtype=out_dtype, packed=packed, kernel=kernel, device=device,
+        )  # fmt: skip
+        return found.reshape(*a.shape[:2], found.shape[-1]) if c is None else c
+    if weights and stack:
+        raise ArrayTypeError("this batch cannot be multiplied by weights", expected="matrices one behind the other")
     if factor == "i4":
-        a, b = (x.view(np.int8) if packed else pack_int4(x, axis).view(np.int8) for axis, x in ((1, a), (0, b)))
-    answer = np.empty((shapes[0][0], shapes[1][1]), wanted) if c is None else c
+        a, b = (x.view(np.int8) if packed else pack_int4(x, axis).view(np.int8) for axis, x in ((-1, a), (-2, b)))
+    answer = np.empty((*stack, shapes[0][-2], shapes[1][-1]), wanted) if c is None else c
     multipliers = _scale("alpha", alpha, wanted), _scale("beta", beta, wanted)
     epilogue = Epilogue(scales is not None, bias is not None, activation)
-    vectors = _vectors(epilogue, answer.shape, bias, scales)
+    vectors = _vectors(epilogue, answer.shape[-2:], bias, scales)
     opened = device if isinstance(device, Device) else open_device(device)
     if answer.size:
-        if not weights and (not multipliers[0] or not a.shape[1]):  # no product: one of zeros
-            a, b = (np.zeros(shape, a.dtype) for shape in ((a.shape[0], 1), (1, b.shape[1])))
+        if not weights and (not multipliers[0] or not a.shape[-1]):  # no product: one of zeros
+            a, b = (np.zeros(shape, a.dtype) for shape in ((a.shape[-2], 1), (1, b.shape[-1])))
         if weights and not multipliers[0]:
             a = np.zeros(a.shape, a.dtype)
-        flips = tuple(x.flags.f_contiguous and not x.flags.c_contiguous for x in (a, b))
+        flips = tuple(map(across, (a, b)))
         types = Types(factor, _RESULTS[wanted.name], weights.format if weights else "")
-        sizes = answer.shape[0], answer.shape[1], a.shape[1] * types.of_factor.pack
-        name = kernel or kernel_for(sizes, opened.cus, types, flips, epilogue, opened.card)
+        sizes = answer.shape[-2], answer.shape[-1], a.shape[-1] * types.of_factor.pack
+        batch = math.prod(stack)
+        strided = batch > 1 or (sizes[0] > skinny.ROWS and any(map(gaps, (a, b))))
+        name = kernel or kernel_for(
+            sizes, opened.cus, types, flips, epilogue, opened.card, batch=batch, strided=strided
+        )
         row = rung(name)
         if (row.types, row.epilogue) != (types, epilogue):
             raise ArrayTypeError(
@@ -177,20 +199,22 @@ def pack_int4(x: np.ndarray, axis: int) -> np.ndarray:
         raise ArrayTypeError("these are no integers", expected="a matrix of -8 to 7", got=str(values.dtype))
     if values.size and not (values.min() >= -8 and values.max() <= 7):
         raise ArrayValueError("these are no int4", expected="-8 to 7", got=f"{values.min()} to {values.max()}")
-    values = values.astype(np.int8)
-    if values.flags.f_contiguous and not values.flags.c_contiguous:
+    values, axis = values.astype(np.int8), axis % values.ndim
+    if values.ndim == 2 and values.flags.f_contiguous and not values.flags.c_contiguous:
         return ELEMENTS["i4"].packed(values.T, 1 - axis).view(np.uint8).T
     return np.ascontiguousarray(ELEMENTS["i4"].packed(values, axis)).view(np.uint8)
 
 
 def kernel_for(
-    sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue, card: str = ""
-) -> str:
+    sizes: tuple[int, int, int], cus: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue, card: str = "",
+    *, batch: int = 1, strided: bool = False,
+) -> str:  # fmt: skip
     """The kernel for M, N and K, few rows or many. flips: which of A and B lie transposed. card: whose tuned shapes
-    count."""
+    count. batch: how many products; strided: a kernel that takes gaps between lines, as one for a batch does."""
     m, n, k = sizes
+    strided = strided or batch > 1
     lies_along_k = flips[1] or n == 1 or k == 1
-    few = types.weights or (m <= skinny.ROWS and lies_along_k)
+    few = types.weights or (m <= skinny.ROWS and lies_along_k and not strided)
     if few and (name := skinny.chosen(m, n, k, cus, types, epilogue)):
         return name
     if types.weights:
@@ -202,34 +226,47 @@ def kernel_for(
         from hipgemm.tuning.shapes import Shape
 
         trans = "".join("nt"[flip] for flip in flips)
-        found = chosen_tuned(Shape(m, n, k, trans, types=f"{types.factor}_{types.result}"), card)
+        found = chosen_tuned(Shape(m, n, k, trans, types=f"{types.factor}_{types.result}", batch=batch), card)
         if found:
-            return found.kernel
-    return choose(m, n, cus, types, flips, epilogue)
+            p = rung(found.kernel).parameters
+            return name_of(dataclasses.replace(p, strided=strided)) if isinstance(p, MatrixParameters) else found.kernel
+    return choose(m, n, cus, types, flips, epilogue, batch=batch, strided=strided)
 
 
 def choose(
-    m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN
-) -> str:
-    """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed."""
-    return next(name for fill, tiles, name in candidates(m, n, types, flips, epilogue) if tiles > fill * cus)
+    m: int, n: int, cus: int, types: Types, flips: tuple[bool, ...] = (False, False), epilogue: Epilogue = PLAIN,
+    *, batch: int = 1, strided: bool = False,
+) -> str:  # fmt: skip
+    """The kernel for C of m x n on a card with so many CUs. flips: which of A and B lie transposed; the rest as of
+    `kernel_for`."""
+    found = candidates(m, n, types, flips, epilogue, batch=batch, strided=strided)
+    return next(name for fill, tiles, name in found if tiles > fill * cus)
 
 
 def candidates(
-    m: int, n: int, types: Types, flips: tuple[bool, ...], epilogue: Epilogue = PLAIN
+    m: int,
+    n: int,
+    types: Types,
+    flips: tuple[bool, ...],
+    epilogue: Epilogue = PLAIN,
+    *,
+    batch: int = 1,
+    strided: bool = False,
 ) -> list[tuple[int, int, str]]:
-    """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, kernel)."""
+    """What `choose` looks at, in order: (more than how many tiles each CU must have, tiles that C has, all of a batch,
+    kernel)."""
     along = flips == (False, True)
     if types.factor in INTEGERS:
         tiles = ALONG_BYTE_TILES if along else BYTE_TILES
     else:
         tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
-    fields = {"factor": types.factor, "result": types.result} | dataclasses.asdict(epilogue)
+    fields: dict[str, Any] = {"factor": types.factor, "result": types.result, "strided": strided}
+    fields |= dataclasses.asdict(epilogue)
     found = []
     for fill, tile in tiles:
         depth = tile.depth * types.of_factor.pack
         p = dataclasses.replace(tile, **fields, depth=depth, trans_a=flips[0], trans_b=flips[1])
-        found.append((fill, -(-m // p.rows) * -(-n // p.columns), name_of(p)))
+        found.append((fill, batch * -(-m // p.rows) * -(-n // p.columns), name_of(p)))
     return found
 
 
@@ -240,7 +277,8 @@ def _compute(
     import numpy as np
 
     a, b, c = arrays
-    m, n, k = c.shape[0], c.shape[1], a.shape[1] * row.types.of_factor.pack
+    m, n, k = c.shape[-2], c.shape[-1], a.shape[-1] * row.types.of_factor.pack
+    count = math.prod(c.shape[:-2])
     with ExitStack() as stack:
 
         def up(array: np.ndarray, read: bool = True) -> Any:
@@ -249,12 +287,20 @@ def _compute(
                 buffer.upload(array)
             return buffer
 
-        dense = [np.ascontiguousarray(x.T if flip else x) for x, flip in zip((a, b), row.transposed, strict=True)]
+        longest = row.parameters.longest_lines if isinstance(row.parameters, MatrixParameters) else (0, 0)
+        given = zip((a, b), row.transposed, longest, strict=False)
+        lying = [operand(x, flip, row.strided, most) for x, flip, most in given]
         answer = np.ascontiguousarray(c)
-        buffers = [*map(up, dense), up(answer, read=scales[1] != 0)]
+        buffers = [*(up(x.memory) for x in lying), up(answer, read=scales[1] != 0)]
         extra = [up(vector).address for vector in vectors]
-        addresses = [x.address for x in buffers]
-        gemm_launch.start(device, function(device, row), row, addresses, (m, n, k), *scales, vectors=extra)
+        lines, strides = (lying[0].line, lying[1].line, n), (lying[0].stride, lying[1].stride, m * n)
+        sizes = (a.itemsize, b.itemsize, c.itemsize)
+        for first in range(0, count, batches.LARGEST):
+            batch = Batch(min(count - first, batches.LARGEST), lines, strides) if row.strided else count
+            addresses = [x.address + first * s * size for x, s, size in zip(buffers, strides, sizes, strict=True)]
+            gemm_launch.start(
+                device, function(device, row), row, addresses, (m, n, k), *scales, vectors=extra, batch=batch
+            )
         device.synchronize()
         buffers[2].download(answer)
     if answer is not c:
@@ -293,6 +339,28 @@ def _matrix(name: str, x: Any) -> np.ndarray:
 
     if not isinstance(x, np.ndarray):
         raise ArrayTypeError(f"{name} is no NumPy array", expected="matrices on the host", got=type(x).__name__)
-    if x.ndim != 2:
-        raise ArrayValueError(f"{name} is no matrix", expected="two dimensions", got=f"shape {x.shape}")
+    if x.ndim not in (2, 3):
+        raise ArrayValueError(
+            f"{name} is no matrix", expected="two dimensions, or three of a batch", got=f"shape {x.shape}"
+        )
     return x
+
+
+def _stack(shapes: Sequence[tuple[int, ...]], c: tuple[int, ...] | None) -> tuple[int, ...]:
+    """What the shape of C begins with, as numpy.matmul has it. ArrayValueError where batches do not fit."""
+    counts = [shape[0] for shape in shapes if len(shape) == 3]
+    found = {count for count in counts if count != 1}
+    if len(found) > 1:
+        raise ArrayValueError("the batches of a and b do not fit", expected="as many of each, or one", got=f"{counts}")
+    stack = (found.pop() if found else 1,) if counts else ()
+    if c is not None and c[:-2] != stack:
+        raise ArrayValueError(
+            "c does not fit the batch of a and b", expected=f"shape {(*stack, *c[-2:])}", got=f"shape {c}"
+        )
+    return stack
+
+
+def _one_product(a: np.ndarray, b: tuple[int, ...], c: np.ndarray | None, scales: Any) -> bool:
+    """Whether a batch of A by one B (b: its shape) is a single product: its rows, and C's, are evenly apart."""
+    even = [x.strides[0] == x.shape[1] * x.strides[1] or x.shape[0] == 1 for x in (a, c) if x is not None]
+    return (len(b) == 2 or b[0] == 1) and all(even) and (scales is None or a.shape[0] == 1)

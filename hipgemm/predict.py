@@ -108,7 +108,7 @@ def ready(
     bank_rule: str | None = None,
     batch: int = 1,
 ) -> TimedLaunch:
-    """The same for a GEMM. sizes: M, N and K, SizeError where they are none of the kernel's; batch: so many products."""
+    """The same for a GEMM. sizes: M, N and K, SizeError where they are none of the kernel's; batch: products."""
     m, n, k = sizes
     problem = Problem(m, n, k, beta=beta, batch=batch)
     return timed(code, row.name, gemm(row, problem, on.cus), on, bank_rule=bank_rule)

@@ -215,7 +215,9 @@ class Problem:
         a, b, c = matrices
         factor, result = self.types.of_factor, self.types.of_result
         lying = (factor.packed(factor.stored(x), axis) for axis, x in ((-1, a), (-2, b)))
-        a, b = (np.ascontiguousarray(x.swapaxes(-1, -2) if flip else x) for x, flip in zip(lying, transposed, strict=True))
+        a, b = (
+            np.ascontiguousarray(x.swapaxes(-1, -2) if flip else x) for x, flip in zip(lying, transposed, strict=True)
+        )
         return a, self.weights().words if self.types.weights else b, result.stored(c)
 
     def unit_bounds(self) -> tuple[float, float]:

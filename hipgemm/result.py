@@ -188,8 +188,8 @@ def _element(name: str, element: Sequence[float]) -> str:
 class Result(LaunchResult):
     """A GEMM that was run and checked: C = alpha A B + beta C, C is m x n, k the length of its sums.
 
-    batch: so many of them; data, seed: of the matrices; types: of their elements, of A and B and of C; tolerance: see hipgemm.problem;
-    tflops: (2MNK + 3MN) / time_ms.
+    batch: so many of them; data, seed: of the matrices; types: of their elements, of A and B and of C; tolerance: see
+    hipgemm.problem; tflops: batch (2MNK + 3MN) / time_ms.
     """
 
     m: int
@@ -219,9 +219,8 @@ class Result(LaunchResult):
     def _what(self) -> list[tuple[str, str]]:
         types = "" if self.types == "f32" else f", {self.types}"
         types += f", {self.batch} of them" if self.batch > 1 else ""
-        return [
-            ("C", f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}, {self.data} data{types}")
-        ]
+        product = f"{self.m} x {self.n} = {self.alpha:g} A B + {self.beta:g} C, K = {self.k}"
+        return [("C", f"{product}, {self.data} data{types}")]
 
     def _of(self) -> tuple[str, int]:
         return "C", self.batch * self.m * self.n

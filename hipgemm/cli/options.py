@@ -146,7 +146,9 @@ def problem_options(*more: Callable[[Any], Any], n: int = 4096) -> Callable[[F],
         click.option("-n", default=n, show_default=True, help="Columns of B and C."),
         click.option("-m", default=None, type=int, help="Rows of A and C.  [default: n]"),
         click.option("-k", default=None, type=int, help="Columns of A, rows of B.  [default: n]"),
-        click.option("--batch", default=1, show_default=True, help="Products of that size, for kernels called _strided_."),
+        click.option(
+            "--batch", default=1, show_default=True, help="Products of that size, for kernels called _strided_."
+        ),
         *more,
     )
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
               help="A shape a line: M N K [nn|nt|tn|tt]; - for stdin. May be given more than once.")  # fmt: skip
 @click.option("--types", default="f32", show_default=True, type=click.Choice(TYPES), metavar="TYPES",
               help="Of A and B, and of C: f32, f16_f32, bf16_f32, i8_i32, i4_i32, ...")  # fmt: skip
+@click.option("--batch", default=1, show_default=True, type=click.IntRange(1, 65535),
+              help="So many products of each shape, on the matrix units.")  # fmt: skip
 @click.option("--on", "where", default="model", show_default=True, metavar="model|card|card:N|simulated",
               help="What times the kernels: the cycle model, a card, or launches on the simulated card.")  # fmt: skip
 @click.option("--card", "card_name", default="7900 XTX", show_default=True, help="The model's card.")
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
               help="Table; what it has is kept.  [default: the user's own, which sgemm reads]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line a shape.")
 def command(
-    shapes: tuple[str, ...], types: str, where: str, card_name: str, clock: float | None, executor: str,
+    shapes: tuple[str, ...], types: str, batch: int, where: str, card_name: str, clock: float | None, executor: str,
     scheduler: str | None, jobs: int | None, candidates: int, out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Search the parameters of generated kernels for each shape of FILE, of float32 or other TYPES.
@@ -69,7 +71,11 @@ def command(
     from hipgemm.tuning.trial import TrialTarget, made_by
     from isa.timing.cards import card
 
-    wanted = list(dict.fromkeys(replace(shape, types=types) for file in shapes for shape in files.load(file)))
+    if batch > 1 and types == "f32":
+        raise IsaError("no kernel takes a batch of float32 products", hint="--types f16_f32, bf16_f32, i8_i32, ...")
+    wanted = list(
+        dict.fromkeys(replace(shape, types=types, batch=batch) for file in shapes for shape in files.load(file))
+    )
     on = card(card_name)
     target = TrialTarget(on.name, clock or on.clock_mhz, None if where == "model" else where)
     if scheduler is not None and executor != "dask":

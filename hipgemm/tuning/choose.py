@@ -75,7 +75,7 @@ def tuned(shape: Shape, on: str, tables: tuple[TuningTable, ...] | None = None) 
     """On the matrix units: of an entry of the very shape the fastest kernel that takes the types and sizes."""
     for entry in nearest(shape, on, _default() if tables is None else tables):
         far = distance(shape, entry.shape)
-        if entry.shape.trans != shape.trans or not same(entry.on, on) or far:
+        if entry.shape.trans != shape.trans or entry.shape.batch != shape.batch or not same(entry.on, on) or far:
             return None
         for timed in entry.kernels:
             kernel = lying(timed.kernel, shape)
@@ -101,7 +101,7 @@ def nearest(shape: Shape, on: str, tables: tuple[TuningTable, ...]) -> list[Entr
     """The entries that may serve, nearest first. on: the card's name."""
     ranked = [
         (e.shape.trans != shape.trans, not same(e.on, on), distance(shape, e.shape), e.shape.types != shape.types,
-         number, e.kind != "measured", e.key, e)
+         e.shape.batch != shape.batch, number, e.kind != "measured", e.key, e)
         for number, held in enumerate(tables)
         for e in held.entries
         if _units(e.shape.types) == _units(shape.types)
@@ -118,6 +118,8 @@ def _refused(kernel: str, shape: Shape) -> str:
     row = rung(kernel)
     if row.trans != shape.trans:
         return "there is none for matrices that lie so"
+    if shape.batch > 1 and not row.strided:
+        return "it takes one product"
     if shape.types != "f32" and f"{row.types.factor}_{row.types.result}" != shape.types:
         return "there is none of these types"
     try:

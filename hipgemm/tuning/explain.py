@@ -68,8 +68,8 @@ def of_types(
     from hipgemm.matrix_multiply import candidates, kernel_for
 
     flips = tuple(letter == "t" for letter in shape.trans)
-    kernel = kernel_for((shape.m, shape.n, shape.k), on.cus, types, flips, PLAIN)
-    tiles = candidates(shape.m, shape.n, types, flips)
+    kernel = kernel_for((shape.m, shape.n, shape.k), on.cus, types, flips, PLAIN, batch=shape.batch)
+    tiles = candidates(shape.m, shape.n, types, flips, batch=shape.batch, strided=shape.batch > 1)
     reason = "for few rows: it reads B once, at the memory's rate"
     for fill, count, name in tiles:
         if name == kernel:
@@ -89,6 +89,7 @@ def as_object(e: Explained) -> dict[str, Any]:
     near = c.entry.shape if c.entry else None
     return {
         "shape": [s.m, s.n, s.k, s.trans],
+        **({"batch": s.batch} if s.batch > 1 else {}),
         "kernel": c.kernel,
         "reason": c.reason,
         "tuned_shape": [near.m, near.n, near.k, near.trans] if near else None,

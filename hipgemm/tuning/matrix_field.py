@@ -49,7 +49,11 @@ class MatrixField:
 
     def __init__(self, shape: Shape, target: TrialTarget) -> None:
         self.shape, self.on, self.clock_mhz = shape, card(target.card), target.clock_mhz
-        found = [(p, b) for p, vgprs in kernels(shape.types, shape.trans) if (b := self._bound(p, vgprs)) is not None]
+        found = [
+            (p, b)
+            for p, vgprs in kernels(shape.types, shape.trans, strided=shape.batch > 1)
+            if (b := self._bound(p, vgprs)) is not None
+        ]
         self.considered = len(found)
         found.sort(key=lambda row: row[1].guess)
         self._left = [Candidate(name_of(p), b) for p, b in found if b.guess <= _HOPELESS * found[0][1].guess]
@@ -76,14 +80,15 @@ class MatrixField:
 
 
 @functools.cache
-def kernels(types: str, trans: str) -> tuple[tuple[MatrixParameters, int], ...]:
-    """All of these types for matrices that lie so, and their VGPRs."""
+def kernels(types: str, trans: str, *, strided: bool = False) -> tuple[tuple[MatrixParameters, int], ...]:
+    """All of these types for matrices that lie so, and their VGPRs. strided: those for batches."""
     factor, result = types.split("_")
     fields: dict[str, Any] = {
         "factor": factor,
         "result": result,
         "trans_a": trans[0] == "t",
         "trans_b": trans[1] == "t",
+        "strided": strided,
     }
     found = []
     grid = itertools.product(_EDGES, _EDGES, _WAVE_EDGES, _WAVE_EDGES, _DEPTHS, (1, 2))
@@ -105,7 +110,7 @@ def bound(p: MatrixParameters, vgprs: int, shape: Shape, on: Card, clock_mhz: fl
     if not fits:
         return None
     numbers = rdna3.values()
-    workgroups = -(-shape.m // p.rows) * -(-shape.n // p.columns)
+    workgroups = shape.batch * -(-shape.m // p.rows) * -(-shape.n // p.columns)
     mine = -(-workgroups // on.cus)
     waves = -(-mine * p.waves // _SIMDS)
     blocks = -(-shape.k // p.depth)
@@ -114,7 +119,7 @@ def bound(p: MatrixParameters, vgprs: int, shape: Shape, on: Card, clock_mhz: fl
     read = p.factor_bytes / p.pack * shape.k
     seconds = {
         "products": waves * blocks * products / hertz,
-        "memory": read * (shape.m + shape.n) / on.vram_bandwidth,
+        "memory": shape.batch * read * (shape.m + shape.n) / on.vram_bandwidth,
     }
     by = max(seconds, key=seconds.__getitem__)
     turning = sum(side.registers for side in p.sides if not side.along_k)

@@ -33,7 +33,7 @@ class BadShape(IsaError, ValueError):
 @dataclass(frozen=True, order=True)
 class Shape:
     """C is m x n, sums have k products. label: what it is of; two shapes are the same whatever their labels. types: of
-    A and B, and of C, as kernels' names have them; f32 is float32 throughout."""
+    A and B, and of C, as kernels' names have them; f32 is float32 throughout. batch: as many products of that size."""
 
     m: int
     n: int
@@ -41,14 +41,16 @@ class Shape:
     trans: str = "nn"
     label: str = field(default="", compare=False)
     types: str = "f32"
+    batch: int = 1
 
     @property
     def flops(self) -> float:
-        return 2.0 * self.m * self.n * self.k
+        return 2.0 * self.batch * self.m * self.n * self.k
 
     def __str__(self) -> str:
         types = "" if self.types == "f32" else f" {self.types}"
-        return f"{self.m} x {self.n} x {self.k} {self.trans}{types}"
+        batch = f", a batch of {self.batch}" if self.batch > 1 else ""
+        return f"{self.m} x {self.n} x {self.k} {self.trans}{types}{batch}"
 
 
 def load(path: str) -> list[Shape]:

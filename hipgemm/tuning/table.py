@@ -62,7 +62,7 @@ class Entry:
     @property
     def key(self) -> tuple[Any, ...]:
         s = self.shape
-        return self.on, self.kind, s.types, s.trans, s.k, s.m, s.n
+        return self.on, self.kind, s.types, s.trans, s.k, s.m, s.n, s.batch
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,7 @@ def as_object(e: Entry) -> dict[str, Any]:
         "considered": e.considered, "tried": e.tried,
     }  # fmt: skip
     fields |= {"types": s.types} if s.types != "f32" else {}
+    fields |= {"batch": s.batch} if s.batch > 1 else {}
     return fields | ({"label": s.label} if s.label else {})
 
 
@@ -168,7 +169,9 @@ def _entry(row: dict[str, Any]) -> Entry:
         kernels.append(Timed(str(t["kernel"]), us, low, high, str(t.get("limit", ""))))
     if not kernels:
         raise ValueError("no kernel")
-    shape = Shape(m, n, k, trans, str(row.get("label", "")), types)
+    if not isinstance(batch := row.get("batch", 1), int) or not 1 <= batch <= LARGEST:
+        raise ValueError(f"no batch: {batch}")
+    shape = Shape(m, n, k, trans, str(row.get("label", "")), types, batch)
     clock = None if row["clock_mhz"] is None else float(row["clock_mhz"])
     counts = int(row["considered"]), int(row["tried"])
     return Entry(shape, str(row["on"]), clock, row["kind"], tuple(kernels), *counts)

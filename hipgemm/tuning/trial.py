@@ -115,7 +115,7 @@ def launch(kernel: str, shape: Shape, target: TrialTarget) -> TimedLaunch:
     from isa.timing.cards import card
 
     on = card(target.card)
-    return ready(code_object(kernel, on.arch), rung(kernel), (shape.m, shape.n, shape.k), on)
+    return ready(code_object(kernel, on.arch), rung(kernel), (shape.m, shape.n, shape.k), on, batch=shape.batch)
 
 
 @functools.lru_cache(maxsize=64)
@@ -162,7 +162,7 @@ class _Bench:
         from hipgemm.problem import Problem
 
         types = Types(*shape.types.split("_")) if shape.types != "f32" else Types()
-        self.problem = Problem(shape.m, shape.n, shape.k, types=types)
+        self.problem = Problem(shape.m, shape.n, shape.k, types=types, batch=shape.batch)
         self.device: Device = _open(target.device, target.card)
         self.drawn = self.problem.matrices()
         lying = self.problem.stored(self.drawn, (shape.trans[0] == "t", shape.trans[1] == "t"))
@@ -179,7 +179,10 @@ class _Bench:
             self.loaded[kernel] = self.device.load(image(kernel, self.device.arch), kernel)
         row, p = rung(kernel), self.problem
         matrices = [x.address for x in self.buffers]
-        start(self.device, self.loaded[kernel], row, matrices, (p.m, p.n, p.k), p.alpha, p.beta, stream=stream)
+        start(
+            self.device, self.loaded[kernel], row, matrices, (p.m, p.n, p.k), p.alpha, p.beta, batch=p.batch,
+            stream=stream,
+        )  # fmt: skip
 
     def times(self, kernels: tuple[str, ...], rounds: int) -> dict[str, list[float]]:
         """Seconds of each launch, the kernels by turns. IsaError where the device's clock does not say."""

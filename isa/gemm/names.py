@@ -12,9 +12,9 @@ Every other field of Parameters stands before the last word where it is not the 
 as a label alone where it is a flag that is set: gemm_128x128x8_8x16_l4_g2_s2_streamk_widthb4_nn. A kernel on the matrix
 units says its types first, of A and B and of C, and the tile of a wave in place of a thread's:
 gemm_f16_f32_128x128x32_64x64_s1_nn; _g8 behind the stages where workgroups go down 8 rows of tiles; what it does to C
-besides alpha and beta stands before the last word, _scales_bias_gelu, and before that _strided. A kernel for few rows (`isa.gemm.gemv`) is a
-gemv, with the format of the weights between the types where it is another than A's: gemv_f16_q4_0_f32_1x43_w8. No two
-kernels ever share a name.
+besides alpha and beta stands before the last word, _scales_bias_gelu, and before that _strided. A kernel for few rows
+(`isa.gemm.gemv`) is a gemv, with the format of the weights between the types where it is another than A's:
+gemv_f16_q4_0_f32_1x43_w8. No two kernels ever share a name.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def parameters_of(name: str) -> Parameters | MatrixParameters | GemvParameters:
         rows, columns, depth, wave_rows, wave_columns, stages = map(int, numbers)
         return MatrixParameters(
             rows, columns, depth, wave_rows, wave_columns, stages, factor, result, a == "t", b == "t",
-            bias=bool(bias), scales=bool(scales), activation=activation or "", group=int(group or 1), strided=bool(strided),
+            bias=bool(bias), scales=bool(scales), activation=activation or "", group=int(group or 1),
+            strided=bool(strided),
         )  # fmt: skip
     labelled = _labelled()
     tile = _TILE_TEXT.match(name)

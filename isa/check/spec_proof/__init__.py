@@ -308,7 +308,18 @@ def _assumed(
             of = f", {launch.part.name}" if launch.part else ""
             found.append(f"{launch.m} x {launch.n}{of} (beta {launch.beta})")
         text += f", or K is {_range(every).removeprefix('from ')} and M x N is {', '.join(found)}"
-    return text
+    return text + _layers([*launches, *edges, *far, *(every.launches if every else ())])
+
+
+def _layers(launches: Sequence[SymbolicLaunch]) -> str:
+    layers = [launch.layer for launch in launches if launch.layer]
+    if not layers:
+        return ""
+    z, stride = ({x.number for x in layers}, {stride for x in layers for stride in x.strides})
+    return (
+        f"; of a batch z is one of {len(z)} numbers up to {max(z)}, strides are 0 and {len(stride - {0})} up to "
+        f"{max(stride)}, leading dimensions up to {max(line for x in layers for line in x.lines)}, as drawn"
+    )
 
 
 def _sizes(launches: Sequence[SymbolicLaunch]) -> str:

@@ -291,8 +291,17 @@ class Places:
     @staticmethod
     def of(buffers: Sequence[Buffer]) -> Places:
         numbers = [
-            (b.dwords, b.start, max(1, b.line), b.lines.start, b.lines.stop, b.columns.start, b.columns.stop, b.front,
-             b.width or max(1, b.line))
+            (
+                b.dwords,
+                b.start,
+                max(1, b.line),
+                b.lines.start,
+                b.lines.stop,
+                b.columns.start,
+                b.columns.stop,
+                b.front,
+                b.width or max(1, b.line),
+            )
             for b in buffers
         ]
         return Places(all(b.whole for b in buffers), *np.array(numbers, np.int64).T)

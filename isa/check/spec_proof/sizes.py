@@ -219,7 +219,8 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
 
 def layer(p: Tiling, m: int, n: int, k: int, *, tight: bool = False) -> Layer | None:
     """Some matrix of a batch of that size, as chance has it: the first, another, or the last that a grid may have;
-    one that all of them have, or strides up to more than 2^32. Lines are longer than they need be unless `tight`. None of kernels that take none."""
+    one that all of them have, or strides up to more than 2^32. Lines are longer than they need be unless `tight`. None
+    of kernels that take none."""
     if p.strided is None:
         return None
     by = Random(f"{m} {n} {k}")
@@ -229,7 +230,9 @@ def layer(p: Tiling, m: int, n: int, k: int, *, tight: bool = False) -> Layer | 
     lines = [min(most, width + more) for most, width, more in zip(p.strided, widths, spare, strict=True)]
     strides = tuple(by.choice((0, by.randrange(1 << 20), by.randrange(1 << 44))) for _ in widths)
     a, b, c = lines
-    return Layer(by.choice((0, by.randrange(1, 1 << 16), LARGEST_LAYER)), (a, b, c), (strides[0], strides[1], strides[2]))
+    return Layer(
+        by.choice((0, by.randrange(1, 1 << 16), LARGEST_LAYER)), (a, b, c), (strides[0], strides[1], strides[2])
+    )
 
 
 def stream_k(p: Tiling, counters: int, host: Host) -> tuple[SymbolicLaunch, ...]:

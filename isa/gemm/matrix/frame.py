@@ -15,10 +15,10 @@ def program(
     p: ElementTypes, registers: object, lines: Iterable[str], name: str, arch: str, file: str | None, sgprs: int
 ) -> Program:
     """The kernel of these instructions and labels, with its descriptor and metadata."""
+    strided = p.places if isinstance(p, MatrixParameters) else ()
     text = render_text(
         "gemm_matrix.s.j2", name=name, arch=arch, p=p, r=registers, s=SCALARS, lines=list(lines),
-        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=p.places if isinstance(p, MatrixParameters) else (),
-        sgprs=sgprs,
+        kernarg=p.kernarg_bytes, vectors=p.vectors.values(), strided=strided, sgprs=sgprs,
     )  # fmt: skip
     return parse(text, file or f"{name}.s")
 

@@ -14,8 +14,8 @@ M, and the column scales, of N.
 
 Strided kernels (`isa.gemm.matrix.strides`) take behind those how far lines, and the matrices of a batch, are apart.
 
-Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups; `isa.gemm.matrix.order` says which has
-which tile.
+Launch: p.threads threads, ceil(N / p.columns) x ceil(M / p.rows) x batch workgroups; `isa.gemm.matrix.order` says
+which has which tile.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class MatrixParameters(ElementTypes):
     activation: of C, one of ACTIVATIONS.
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
     group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
-    strided: arguments say how far lines of A, B and C are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
+    strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
 
     Raises ParameterError, which names the parameter and what it may be.
     """
