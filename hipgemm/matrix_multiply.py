@@ -260,7 +260,7 @@ def candidates(
         tiles = ALONG_BYTE_TILES if along else BYTE_TILES
     else:
         tiles = ALONG_TILES if along else ACROSS_TILES if flips[0] else TILES
-    fields: dict[str, Any] = {"factor": types.factor, "result": types.result, "strided": strided}
+    fields: dict[str, Any] = {"factor": types.factor, "result": types.result, "strided": strided or batch > 1}
     fields |= dataclasses.asdict(epilogue)
     found = []
     for fill, tile in tiles:

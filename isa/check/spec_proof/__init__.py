@@ -308,7 +308,7 @@ def _assumed(
             of = f", {launch.part.name}" if launch.part else ""
             found.append(f"{launch.m} x {launch.n}{of} (beta {launch.beta})")
         text += f", or K is {_range(every).removeprefix('from ')} and M x N is {', '.join(found)}"
-    return text + _layers([*launches, *edges, *far, *(every.launches if every else ())])
+    return text + _layers([*launches, *edges, *far, *((*every.launches, *every.corners) if every else ())])
 
 
 def _layers(launches: Sequence[SymbolicLaunch]) -> str:

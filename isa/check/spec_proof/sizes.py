@@ -137,11 +137,14 @@ def every_k(
     ]  # fmt: skip
     launches = [_dealt(p, pieces, m, n, 1, beta) for m, n, beta in sizes]
     launches += far_tiles(p, largest, pieces, tiles, 1)
+    if p.strided:  # lines are as long for each K; in two far tiles they have gaps, too
+        gaps = [x for x in launches if x.part and max(x.m, x.n) + _FAR_GAP <= min(p.strided)][:2]
+        launches = [replace(x, layer=layer(p, x.m, x.n, largest[2], spare=0 if x.part else None)) for x in launches]
+        launches += [replace(x, layer=layer(p, x.m, x.n, largest[2], spare=_FAR_GAP)) for x in gaps]
     near = len(launches)
     if thorough:
-        launches += [launch for launch in edges(p, pieces) if launch.k]
-    # Lines are as long for each K.
-    launches = [replace(x, layer=layer(p, x.m, x.n, largest[2], tight=x.part is not None)) for x in launches]
+        corners = [launch for launch in edges(p, pieces) if launch.k]
+        launches += [replace(x, layer=layer(p, x.m, x.n, largest[2])) for x in corners]
     if pieces:
         others = [_dealt(p, pieces, p.rows, p.columns, k, "0").numbers for k in (1, 7 * p.depth + 1, largest[2])]
         varying = {name for name in others[0] if len({numbers[name] for numbers in others}) > 1}
@@ -193,6 +196,8 @@ def _carrying(p: Tiling, row: int, column: int, inside: bool, carries: bool) -> 
 
 
 _LOOKED_AT = 1 << 11
+_FAR_GAP = 1 << 14
+"""Elements: times a far tile's first row more than 2^32."""
 LARGEST_LAYER = 65534
 """Of a batch: HIP takes 65535 workgroups in z."""
 
@@ -203,7 +208,7 @@ def _at(p: Tiling, pieces: Pieces | None, row: int, column: int, m: int, n: int,
     columns = range(column * p.columns, min(n, (column + 1) * p.columns))
     groups = (p.workgroup(row, column, m, n),)
     part = Part(f"tile ({column}, {row})", groups, rows, columns, (rows, columns))
-    return replace(launch, part=part, layer=layer(p, m, n, k, tight=True))  # `_carrying` is of such lines
+    return replace(launch, part=part, layer=layer(p, m, n, k, spare=0))  # `_carrying` is of such lines
 
 
 def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
@@ -217,17 +222,17 @@ def tiled(p: Tiling, m: int, n: int, k: int, beta: Beta) -> SymbolicLaunch:
     )  # fmt: skip
 
 
-def layer(p: Tiling, m: int, n: int, k: int, *, tight: bool = False) -> Layer | None:
+def layer(p: Tiling, m: int, n: int, k: int, *, spare: int | None = None) -> Layer | None:
     """Some matrix of a batch of that size, as chance has it: the first, another, or the last that a grid may have;
-    one that all of them have, or strides up to more than 2^32. Lines are longer than they need be unless `tight`. None
-    of kernels that take none."""
+    one that all of them have, or strides up to more than 2^32. Lines are longer than they need be, by
+    so much as `spare` says. None of kernels that take none."""
     if p.strided is None:
         return None
     by = Random(f"{m} {n} {k}")
     inner = -(-k // PACK.get(p.factor, 1))
     widths = m if p.trans_a else inner, inner if p.trans_b else n, n
-    spare = [0 if tight else by.choice((1, 5, 8, 1000)) for _ in widths]
-    lines = [min(most, width + more) for most, width, more in zip(p.strided, widths, spare, strict=True)]
+    more = [by.choice((1, 5, 8, 1000)) if spare is None else spare for _ in widths]
+    lines = [min(most, width + gap) for most, width, gap in zip(p.strided, widths, more, strict=True)]
     strides = tuple(by.choice((0, by.randrange(1 << 20), by.randrange(1 << 44))) for _ in widths)
     a, b, c = lines
     return Layer(

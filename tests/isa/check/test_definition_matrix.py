@@ -32,6 +32,8 @@ VARIANTS = {
     "i8 nt": dataclasses.replace(BYTES, trans_b=True),
     "i4 nt": dataclasses.replace(BYTES, trans_b=True, factor="i4"),
     "i4 tn": dataclasses.replace(BYTES, trans_a=True, depth=128, factor="i4"),
+    "strided tt": dataclasses.replace(SMALL, trans_a=True, trans_b=True, strided=True),
+    "strided i8 nn": dataclasses.replace(BYTES, strided=True),
 }
 
 
@@ -99,6 +101,13 @@ def test_a_far_tile_is_that_of_the_workgroup_which_has_it() -> None:
 
 
 FAULTS = {
+    "another of the batch": ("strided i8 nn", r"s_mov_b32 s61, s16\n", "s_mov_b32 s61, 0\n", 0),
+    "a stride of 32 bits": ("strided i8 nn", r"s_mul_i32 s30, s61, s55", "s_mov_b32 s30, 0", 0),
+    "a stride's carry": ("strided tt", r"s_mul_hi_u32 s29, s61, s52", "s_mov_b32 s29, 0", 0),
+    "strides of bytes": ("strided tt", r"s_lshl_b64 (s.28:29.), s.28:29., 1\n", r"s_lshl_b64 \1, \1, 0\n", 0),
+    "A's lines are B's": ("strided tt", r"s_lshl_b32 s21, s58, 1", "s_lshl_b32 s21, s59, 1", 0),
+    "C's lines have no gaps": ("strided i8 nn", r"s_lshl_b32 s23, s60, 2", "s_lshl_b32 s23, s13, 2", 0),
+    "C's tiles have no gaps": ("strided i8 nn", r"s_mul_i32 s28, s17, s60", "s_mul_i32 s28, s17, s13", 0),
     "another type": ("nn", r"wmma_f32_16x16x16_f16", "wmma_f32_16x16x16_bf16", 3),
     "another fragment": ("nn", r"(v_wmma\S+ \S+ \S+), v\[(\d+):(\d+)\], (.*)", r"\1, v[34:41], \4", 1),
     "halves of other rows": ("nn", r"s_mov_b32 s33, 0x5040100", "s_mov_b32 s33, 0x7060302", 0),
@@ -137,6 +146,16 @@ def test_a_lost_high_half_shows_in_a_far_tile() -> None:
     assert prove(parse(lost), kernel.name, proving.far_launches(kernel), whole=False).verdict == "different"
     proof = prove(parse(lost), kernel.name, proving.launches(kernel), every=proving.every(kernel))
     assert "halves that do not belong together" in proof.statement
+
+
+def test_gaps_of_a_far_tile_count() -> None:
+    """The high half of C's first row times its lines is another where these have gaps."""
+    p = VARIANTS["strided i8 nn"]
+    kernel, before = rung(name_of(p)), text(p)
+    lost = before.replace("s_mul_hi_u32 s29, s17, s60", "s_mul_hi_u32 s29, s17, s13", 1)
+    assert lost != before
+    assert quick(p, lost).proved
+    assert not prove(parse(lost), kernel.name, proving.launches(kernel), every=proving.every(kernel)).proved
 
 
 def test_each_number_of_steps_that_the_first_block_lacks_counts() -> None:
