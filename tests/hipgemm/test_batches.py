@@ -134,7 +134,7 @@ def test_the_judge_looks_at_each_product() -> None:
 def test_verbs_take_a_batch() -> None:
     def said(*words: str) -> Any:
         found = CliRunner().invoke(main, [*words])
-        return found.exit_code, found.output
+        return found.exit_code, found.stdout
 
     code, text = said("time", NT, "-n", "64", "-k", "64", "--batch", "40", "--json")
     assert code == 0, text
