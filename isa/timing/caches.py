@@ -29,7 +29,9 @@ waves in lockstep crowd more than real ones; the table's is none. Physical addre
 do, as they do in pages of 64 KB and more.
 
 The set of a line is a hash of its number, here and in the engine: by the plain low bits all rows of a matrix whose
-stride is a power of two would fall into one set (assumed; nobody published the hash).
+stride is a power of two would fall into one set (assumed; nobody published the hash). Of the same level of an MI300
+the plain bits 7 and 8 of an address are published (Wave's documentation, "L1 Cache Swizzling on MI300"); the number
+`l0_hashed` 0 says the same of L0 here, by as many bits as it has sets.
 
 Limits: of each round the first `LIMIT` line accesses; waves in lockstep (real ones drift, which costs hits where a
 cache is nearly too small); misses of a round, of which any may come first, are not held against the engine's.
@@ -84,11 +86,11 @@ def served(
     cus_a_unit = 1 if cu_mode else 2
     units = card.cus // cus_a_unit
 
-    def cache(count: int, size: float, ways: float, keeps: bool = False) -> Cache:
+    def cache(count: int, size: float, ways: float, keeps: bool = False, hashed: float = 1) -> Cache:
         sets = max(1 if size else 0, int(size / line / ways))
         shape = (count, sets, int(ways))
         dirty = np.zeros(shape if keeps else 0, np.int64)
-        return Cache(sets, int(ways), np.full(shape, -1, np.int64), np.zeros(shape, np.int64), dirty)
+        return Cache(sets, int(ways), int(hashed), np.full(shape, -1, np.int64), np.zeros(shape, np.int64), dirty)
 
     beginnings = trace.apart.beginnings if trace.apart else None
     r = beginnings or trace.recorded
@@ -116,7 +118,7 @@ def served(
         )  # fmt: skip
         seen = native.call(
             "caches_play", code, r, op, this,
-            cache(card.cus, numbers["l0_bytes"], numbers["l0_ways"]),
+            cache(card.cus, numbers["l0_bytes"], numbers["l0_ways"], hashed=numbers["l0_hashed"]),
             cache(card.shader_arrays, numbers["l1_bytes"], numbers["l1_ways"]),
             cache(1, card.l2_bytes, numbers["l2_ways"], keeps=True),
             l3,
@@ -152,9 +154,9 @@ def channel_of(line: int, card: Card) -> int:
     return native.call("caches_channel", line, card.channels, card.channel_bit)
 
 
-def set_of(line: int, sets: int) -> int:
+def set_of(line: int, sets: int, hashed: bool = True) -> int:
     """The set of a cache line."""
-    return native.call("caches_set", line, sets)
+    return native.call("caches_set", line, sets, int(hashed))
 
 
 def arrays(recorded: Recorded, code: Code) -> np.ndarray:

@@ -174,6 +174,7 @@ class Machine(NamedTuple):
     ta_cycles: int
     l0_sets: int
     l0_ways: int
+    l0_hashed: int
     l0_latency: int
     l1_latency: int
     l2_latency: int
@@ -231,10 +232,12 @@ class Round(NamedTuple):
 
 class Cache(NamedTuple):
     """Equal caches: tags[caches, sets, ways] are numbers of lines, -1 for none; used: when each was asked for last;
-    dirty: masks of sectors that were written, empty where nothing is kept that was."""
+    dirty: masks of sectors that were written, empty where nothing is kept that was; hashed: 0 where a set is the low
+    bits of a line's number."""
 
     sets: int
     ways: int
+    hashed: int
     tags: Ints
     used: Ints
     dirty: Ints

@@ -1,14 +1,16 @@
 /* The caches of the whole chip under one round of workgroups; see isa/timing/caches.py. */
 
-/* The set of a line: a hash of its number. */
-static inline int64_t cache_set(int64_t line, int64_t sets)
+/* The set of a line: a hash of its number, or its low bits. */
+static inline int64_t cache_set(int64_t line, int64_t sets, int64_t hashed)
 {
+    if (!hashed)
+        return (uint32_t)(line & INT32_MAX) % (uint32_t)sets;
     return (uint32_t)((line ^ (line >> 7) ^ (line >> 14)) & INT32_MAX) % (uint32_t)sets;
 }
 
-EXPORT int64_t caches_set(int64_t line, int64_t sets)
+EXPORT int64_t caches_set(int64_t line, int64_t sets, int64_t hashed)
 {
-    return cache_set(line, sets);
+    return cache_set(line, sets, hashed);
 }
 
 /* Look a line up in cache number `which` of a kind and put it there, at *place. True where it was there. A cache without
@@ -18,7 +20,7 @@ static bool touch_at(const struct cache *c, int64_t which, int64_t line, int64_t
     *place = -1;
     if (!c->sets)
         return false;
-    int64_t first = (which * c->sets + cache_set(line, c->sets)) * c->ways;
+    int64_t first = (which * c->sets + cache_set(line, c->sets, c->hashed)) * c->ways;
     int64_t *tags = c->tags + first, *used = c->used + first, victim = 0;
     for (int64_t way = 0; way < c->ways; way++) {
         if (tags[way] == line) {

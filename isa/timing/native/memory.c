@@ -27,7 +27,7 @@ static int64_t line_ready(struct engine *e, struct cu *cu, int64_t line, int64_t
     struct seen *seen = &e->seen[e->work->array[i]];
     seen->lines++;
     const bool near = e->code->value[i] != ATOMIC;
-    struct line *set = &cu->l0[cache_set(line, m->l0_sets) * m->l0_ways], *victim = set;
+    struct line *set = &cu->l0[cache_set(line, m->l0_sets, m->l0_hashed) * m->l0_ways], *victim = set;
     for (struct line *way = set; way < set + m->l0_ways; way++) {
         if (near && way->tag == line) {
             way->used = start;

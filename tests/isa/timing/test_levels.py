@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hipgemm.lab import strides
 from isa.analysis import cfg as control_flow
 from isa.asm.parse import parse
 from isa.timing import bank_rules, caches, engine_abi, model, rdna3, uncertainty
@@ -155,3 +156,32 @@ def test_rows_a_power_of_two_apart_crowd_on_channels_of_memory(name: str, pitch:
     for level in ("l3_line", "vram_line"):
         lines = [getattr(m, level) for m in made]
         assert lines[1] == pytest.approx(lines[0] * (1 + found.channel_crowding) / 2)
+
+
+ROW_AGAIN = """
+    v_mul_u32_u24 v1, {pitch}, v0
+    s_mov_b32 s3, 9
+.Lloop:
+    global_load_b32 v2, v1, s[0:1]
+    s_waitcnt vmcnt(0)
+    s_sub_u32 s3, s3, 1
+    s_cmp_lg_u32 s3, 0
+    s_cbranch_scc1 .Lloop
+    s_endpgm
+"""
+"""A wave reads one word of each of 32 rows, again and again."""
+
+
+@pytest.mark.parametrize("pitch", [8192, 8192 + 128, 2048, 1024, 512])
+@pytest.mark.parametrize("hashed", [0, 1])
+def test_sets_of_l0_by_low_bits_or_by_a_hash(pitch: int, hashed: int) -> None:
+    """The lab's `strides` says which lines stay. In a play of the chip's caches, and in the engine's L0."""
+    cfg = control_flow.of_text(parse(ROW_AGAIN.format(pitch=pitch)))
+    traced = trace(cfg, TracedLaunch((96, 1, 1), (32, 1, 1), sgprs=((1, 0x7F00),)))
+    numbers = rdna3.values(l0_hashed=hashed)
+    ready = model.prepare(cfg, traced, model.Resources(16, 0, True), card("7900 XTX"), numbers)
+    share = strides.hits(pitch, 32, caches.set_of if hashed else strides.plain)
+    load = cfg.instructions.index(next(i for i in cfg.instructions if i.desc.name == "global_load_b32"))
+    assert ready.level[load, 3] == pytest.approx(1 - share * 8 / 9)
+    every, missed, _ = lines(ready)
+    assert missed == pytest.approx(every * (1 - share * 8 / 9))
