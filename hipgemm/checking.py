@@ -85,6 +85,8 @@ def _observed(
     briefly: bool = False,
 ) -> list[Finding]:
     """What the sanitizer saw, and arrays that are not what they must be."""
+    import numpy as np
+
     launch = launch.bound(kernel.facts)
     arrays, addresses, unwritten = launch.arrays, [], []
     for array in arrays:
@@ -100,6 +102,7 @@ def _observed(
         card, kernel, launch.grid, launch.block, launch.kernarg(kernel.facts, addresses), launch.dynamic_lds,
         schedules=schedules.count, seed=schedules.seed, threads=schedules.threads, budget=schedules.budget,
         program=program, names={at: array.name for at, array in zip(addresses, arrays, strict=True)},
+        elements={at: np.dtype(array.dtype).itemsize for at, array in zip(addresses, arrays, strict=True)},
         unwritten=unwritten, briefly=briefly, settled=launch.problem is not None,
         scratch=[at for at, array in zip(addresses, arrays, strict=True) if array.scratch],
     )  # fmt: skip

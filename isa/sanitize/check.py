@@ -65,6 +65,7 @@ def observe(
     program: Program | None = None,
     names: Mapping[int, str] | None = None,
     unwritten: Sequence[tuple[int, int]] = (),
+    elements: Mapping[int, int] | None = None,
     briefly: bool = False,
     scratch: Sequence[int] = (),
     settled: bool = False,
@@ -73,9 +74,10 @@ def observe(
 
     schedules: how many orders of waves and workgroups; seed: which ones. program: the assembly that the code object was
     made from, so that findings point at its lines. names: address of an allocation -> what to call it. unwritten:
-    (address, bytes) of memory that nobody wrote before the launch. briefly: no more schedules once there is a finding.
-    scratch: allocations that are no result, so that what they hold afterwards may depend on the order. settled: the
-    result is one, in whatever order atomics come.
+    (address, bytes) of memory that nobody wrote before the launch. elements: address of an allocation -> bytes of an
+    element, at multiples of which its accesses must be; 4 where nothing is said. briefly: no more schedules once there
+    is a finding. scratch: allocations that are no result, so that what they hold afterwards may depend on the order.
+    settled: the result is one, in whatever order atomics come.
 
     Memory holds afterwards what the first schedule left. LaunchError where the launch cannot begin; IsaError where an
     instruction is not described. A fault and a spent budget are findings.
@@ -98,7 +100,7 @@ def observe(
             _restore(before)
         launch = SanitizedLaunch(
             kernel, memory, card.target, grid, block, kernarg, dynamic_lds, budget, Schedule(number, seed), unwritten,
-            late,
+            elements, late,
         )  # fmt: skip
         fault: KernelFault | BudgetSpent | None = None
         try:

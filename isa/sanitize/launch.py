@@ -12,7 +12,7 @@ import mmap
 import random
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isa.analysis import regset
@@ -159,16 +159,19 @@ def sanitized_code(kernel: CompiledKernel, target: HostTarget, late: bool = Fals
 
 
 class MemoryShadow:
-    """What is known of all allocations of one launch. `unwritten`: (address, bytes) that nobody wrote."""
+    """What is known of all allocations of one launch. `unwritten`: (address, bytes) that nobody wrote; `elements`:
+    address -> bytes of an element, where they are known."""
 
-    def __init__(self, memory: DeviceMemory, shift: int, unwritten: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self, memory: DeviceMemory, shift: int, unwritten: Sequence[tuple[int, int]], elements: Mapping[int, int]
+    ) -> None:
         allocations = memory.allocations
         self.rows = (Row * max(1, len(allocations)))()
         self.count = len(allocations)
         self._maps: list[mmap.mmap] = []
         for row, a in zip(self.rows, allocations, strict=False):
             granules = (a.size >> shift) + 1
-            row.base, row.size = a.base, a.size
+            row.base, row.size, row.between = a.base, a.size, min(elements.get(a.base, 4), 4) - 1
             writer = self.room(4 * granules)
             row.writer, row.reader = writer, self.room(4 * granules)
             row.writer_site, row.reader_site = self.room(2 * granules), self.room(2 * granules)
@@ -205,6 +208,7 @@ class SanitizedLaunch(SimulatedLaunch):
         budget: int | None,
         schedule: Schedule,
         unwritten: Sequence[tuple[int, int]] = (),
+        elements: Mapping[int, int] | None = None,
         late: bool = False,
     ) -> None:
         self.sanitized = sanitized_code(kernel, target, late)
@@ -215,7 +219,7 @@ class SanitizedLaunch(SimulatedLaunch):
                 hint="compile with -mno-wavefrontsize64",
             )
         super().__init__(kernel, memory, target, grid, block, kernarg, dynamic_lds, True, budget)
-        self.shadow = MemoryShadow(memory, self.sanitized.shift, unwritten)
+        self.shadow = MemoryShadow(memory, self.sanitized.shift, unwritten, elements or {})
         self.sightings: dict[tuple[Event, int, int], Sighting] = {}
         self._lock = threading.Lock()
         self._callback = _REPORT(self._report)

@@ -205,6 +205,7 @@ class Row(ctypes.Structure):
     _fields_ = (
         ("base", _U64),
         ("size", _U64),
+        ("between", _U64),  # bits of an address that lie between elements: 3, of narrower elements 1 or 0
         ("writer", _U32S),  # u32[granules]
         ("reader", _U32S),
         ("writer_site", _U16S),  # u16[granules]

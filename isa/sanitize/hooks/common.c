@@ -59,11 +59,12 @@ static void settle(struct wave *w, struct context *c)
     t->doubt_count = 0;
 }
 
-/* Whether an access is misaligned: no multiple of 4, for a dword or more. amdhsa lets vector accesses be unaligned
- * (LLVM FeatureUnalignedAccessMode), so that compilers make one of 2 bytes of two neighbours wherever they lie. */
-static bool crooked(u64 address, u64 size)
+/* Whether an access is misaligned: no multiple of an element, for a dword or more. between: the bits of an address that
+ * lie between elements, 3 where their size is not known. amdhsa lets vector accesses be unaligned (LLVM
+ * FeatureUnalignedAccessMode), so that a wide one of 2-byte elements is right wherever these lie. */
+static bool crooked(u64 address, u64 size, u64 between)
 {
-    return size >= 4 && address & 3;
+    return size >= 4 && address & between;
 }
 
 /* An access that is outside: leave its description, if it is the first; give where it goes instead. */

@@ -25,9 +25,11 @@ def cases():
         head, _, rest = chunk.partition("\n")
         body, _, expected = rest.partition("->")
         name, _, launch = (
-            head.rpartition(": ") if re.search(r": (grid|block|unwritten|budget|scratch)", head) else (head, "", "")
+            head.rpartition(": ")
+            if re.search(r": (grid|block|unwritten|budget|scratch|element)", head)
+            else (head, "", "")
         )
-        options = dict(re.findall(r"(grid|block|budget) (\d+)", launch))
+        options = dict(re.findall(r"(grid|block|budget|element) (\d+)", launch))
         options["scratch"] = 64 if "scratch 64" in launch else 0
         options["unwritten"] = "unwritten" in launch
         yield pytest.param(body, options, [line for line in expected.strip().splitlines() if line], id=name)
@@ -45,6 +47,7 @@ def findings(body, options):
         card, kernel, (grid, 1, 1), (block, 1, 1), struct.pack("<Q", buffer), threads=1,
         budget=int(options["budget"]) if "budget" in options else None, names={buffer: "the buffer"},
         program=parse(source, "test.s"), unwritten=[(buffer, SIZE)] if options["unwritten"] else [],
+        elements={buffer: int(options["element"])} if "element" in options else None,
     ).findings  # fmt: skip
     return first, found
 
