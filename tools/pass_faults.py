@@ -132,8 +132,8 @@ def _life(chance: random.Random, found: webs.Webs, _: tuple[Any, ...]) -> webs.W
     return found
 
 
-def _nothing(_: random.Random, answer: Any, __: tuple[Any, ...]) -> Any:
-    return type(answer)()
+def _nothing(_: random.Random, __: Any, ___: tuple[Any, ...]) -> Any:
+    return ()
 
 
 def _turned(_: random.Random, answer: tuple[int, ...], __: tuple[Any, ...]) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ Bits 0 to 255 are v0 to v255, 256 to 383 the scalar operand space (VCC, M0 and E
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from isa.asm.program import Instruction
 from isa.registers import Reg
@@ -44,11 +45,13 @@ def members(bits: int) -> list[Reg]:
     return found
 
 
+@lru_cache(1 << 15)
 def uses(inst: Instruction) -> int:
     """What an instruction reads."""
     return mask(inst.reads())
 
 
+@lru_cache(1 << 15)
 def defs(inst: Instruction) -> int:
     """What an instruction writes, perhaps in some lanes only."""
     return mask(inst.writes())

@@ -138,7 +138,37 @@ def parse_line(raw: str, file: str = "<text>", number: int = 0, target: Target |
 
 
 def parse_instruction(raw: str, file: str = "<text>", number: int = 0, target: Target | None = None) -> Instruction:
-    """Read one instruction, a VOPD pair included."""
+    """Read one instruction, a VOPD pair included. The same line stands in many programs, those that a search makes of
+    one kernel; what was found out about it, apart from where it stands, is kept."""
+    key = (raw, target.name if target else "")
+    if (known := _READ.get(key)) is not None:
+        return _placed(known, file, number)
+    if len(_READ) >= _MOST_READ:
+        _READ.clear()
+    _READ[key] = inst = _parsed(raw, file, number, target)
+    return inst
+
+
+_READ: dict[tuple[str, str], Instruction] = {}
+_MOST_READ = 1 << 15
+_OF_ITSELF = ("_hash", "desc", "counters", "_reads", "_writes")
+
+
+def _placed(known: Instruction, file: str, number: int) -> Instruction:
+    """The same instruction on another line of another file."""
+    span = known.span
+    assert span is not None
+    pair = None if known.pair is None else _placed(known.pair, file, number)
+    inst = Instruction(
+        known.mnemonic, known.operands, known.modifiers, pair, Span(file, number + 1, span.col, span.text),
+        known.columns, target=known.target,
+    )  # fmt: skip
+    facts = vars(known)
+    vars(inst).update((name, facts[name]) for name in _OF_ITSELF if name in facts)
+    return inst
+
+
+def _parsed(raw: str, file: str, number: int, target: Target | None) -> Instruction:
     code = _strip_comment(raw)
     if len(code) > LONGEST_INSTRUCTION:
         raise IsaError(

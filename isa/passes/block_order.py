@@ -67,8 +67,15 @@ class Function:
 
     @staticmethod
     def of(kernel: Kernel) -> Function:
+        """What is known of a kernel; kept for the last few, since a search asks for many orders of one."""
+        for at, known in enumerate(_KNOWN):
+            if known.kernel.program is kernel.program and known.kernel.name == kernel.name:
+                _KNOWN.append(_KNOWN.pop(at))
+                return known
         cfg = control_flow.of_kernel(kernel)
-        return Function(kernel, cfg, waits.analyse(cfg), dependences.by_memory(cfg))
+        _KNOWN.append(Function(kernel, cfg, waits.analyse(cfg), dependences.by_memory(cfg)))
+        del _KNOWN[:-_MOST_KNOWN]
+        return _KNOWN[-1]
 
     @cached_property
     def valu(self) -> valu_writes.ValuWrites:
@@ -82,12 +89,19 @@ class Function:
         target = self.cfg.instructions[0].target or GFX1100
         return trans_writes.entries(self.cfg) if "trans use" in target.hazards else None
 
+    @cached_property
+    def faults(self) -> Counter[tuple[int, str]]:
+        """The hazards that strike in it as it is."""
+        return faults(self.cfg)
+
     @property
     def opaque(self) -> bool:
         """Whether it calls, or jumps through registers: what is in flight there is not known."""
         return bool(self.cfg.calls or self.cfg.indirect_jumps)
 
 
+_KNOWN: list[Function] = []
+_MOST_KNOWN = 3
 Slot = tuple[Row, ...]
 """What issues at once: a row, or two as X and Y of a VOPD."""
 Reorder = Callable[[Function, Block], list[Slot] | None]
@@ -152,7 +166,7 @@ def with_waits(function: Function, block: Block, slots: Sequence[Slot]) -> list[
         for row in slot:
             if ends and row.position == last:
                 finish()
-            needed += [(e[1], n) for e, n in state.items() if _before(function, row, e)]
+            needed += _needed(function, row, state)
         wait(_least(needed))
         inst = joined(slot)
         out.extend(results.before(inst))
@@ -193,17 +207,27 @@ class _Results:
         return [dataclasses.replace(wait, target=self.cfg.instructions[0].target)]
 
 
-def _before(function: Function, row: Row, event: waits.Event) -> bool:
-    """Whether an access must be done before a row."""
-    cfg, (load, counter) = function.cfg, event
-    filled = waits.filled(cfg, load)
-    if row.half:
-        return bool(filled & (regset.uses(row.inst) | regset.defs(row.inst)))
-    for p in (row.position, *row.also):
-        if filled & (cfg.uses[p] | cfg.defs[p]) and any(waits.too_early(cfg, load, p, counter)):
-            return True
-    stops = dependences.is_fence(row.inst) or dependences.guards_memory(row.inst) or row.desc.unit == "smem"
-    return stops and load != row.position and event not in function.flight.before[row.position]
+def _needed(function: Function, row: Row, state: Mapping[waits.Event, int]) -> list[tuple[str, int]]:
+    """The accesses under way that must be done before a row: (counter, how many came after it)."""
+    if not state:
+        return []
+    cfg, before = function.cfg, function.flight.before[row.position]
+    positions = () if row.half else (row.position, *row.also)
+    touched = regset.uses(row.inst) | regset.defs(row.inst) if row.half else 0
+    for p in positions:
+        touched |= cfg.uses[p] | cfg.defs[p]
+    stops = not row.half and (
+        dependences.is_fence(row.inst) or dependences.guards_memory(row.inst) or row.desc.unit == "smem"
+    )
+    found = []
+    for (load, counter), n in state.items():
+        filled = waits.filled(cfg, load) & touched
+        if (
+            (filled and (row.half or any(any(waits.too_early(cfg, load, p, counter)) for p in positions)))
+            or (stops and load != row.position and (load, counter) not in before)
+        ):  # fmt: skip
+            found.append((counter, n))
+    return found
 
 
 def _least(needed: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -274,11 +298,10 @@ def rewrite(
             rows = hinted(with_waits(function, block, slots) if anew else old)
             if rows != old:
                 made[block.index] = rows
-    known = faults(cfg) if made else Counter()
     while made:
         changed = put(kernel, cfg, made)
         left = faults(control_flow.of_kernel(changed.kernel(kernel.name)))
-        worse = more(left, known)
+        worse = more(left, function.faults)
         if not worse:
             return changed
         blamed = set[int]().union(*(_blamed(cfg, b, made) for b in worse)) or set(made)

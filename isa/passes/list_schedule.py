@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 from isa.analysis import banks, dependences, regset, valu_writes
@@ -33,6 +34,7 @@ from isa.passes import block_order, dual_issue, hints, matching
 from isa.passes.block_order import Function, Row, Slot, rows_of
 from isa.passes.dual_issue import Half
 from isa.passes.edit import named
+from isa.targets.family import Vopd
 from isa.timing import bank_rules, rdna3
 from isa.timing.scheduling_classes import cost
 
@@ -92,9 +94,15 @@ def _run(program: Program, options: Pair) -> Program:
     if options.rule not in bank_rules.RULES:
         raise IsaError(f"no bank rule {options.rule!r}", expected=", ".join(bank_rules.RULES))
 
+    every = replace(options, blocks="", kernel="")
+
     def reorder(function: Function, block: Block) -> list[Slot] | None:
         rows = rows_of(function, block)
-        return Scheduler(rows, function, function.valu.entry[block.index], options).slots() if len(rows) > 1 else None
+        if len(rows) < 2:
+            return None
+        insts, entry = tuple(row.inst for row in rows), function.valu.entry[block.index]
+        order = _order(insts, function.strict, function.cfg.family.vopd, entry, every)
+        return [tuple(_at(rows[row.position], row) for row in slot) for slot in order]
 
     only = block_order.numbers_of(options.blocks)
     for name in named(program, options.kernel):
@@ -102,6 +110,22 @@ def _run(program: Program, options: Pair) -> Program:
     return program
 
 
+def _at(row: Row, placed: Row) -> Row:
+    """A row of a block, perhaps as a half of a pair."""
+    return replace(row, inst=placed.inst, half=row.half or placed.half)
+
+
+@lru_cache(1 << 10)
+def _order(
+    insts: tuple[Instruction, ...], strict: bool, most: Vopd, writes: valu_writes.State, options: Pair
+) -> tuple[Slot, ...]:
+    """The new order of these instructions, each row with its place among them. Kept: of the shapes of a kernel that a
+    search asks for most blocks are the same."""
+    rows = [Row(inst, place) for place, inst in enumerate(insts)]
+    return tuple(Scheduler(rows, strict, most, writes, options).slots())
+
+
+@lru_cache(1 << 15)
 def cycles_of(inst: Instruction) -> tuple[int, int]:
     """(cycles in which the wave's unit takes nothing else, cycles until what it makes can be used)."""
     numbers, desc = rdna3.values(), inst.desc
@@ -125,11 +149,10 @@ Partner = tuple[int, Half, Half, tuple[Source, ...], int]
 class Scheduler:
     """One block on its way into another order."""
 
-    def __init__(self, rows: Sequence[Row], function: Function, writes: valu_writes.State, options: Pair) -> None:
-        self.rows, self.options = rows, options
-        self.most = function.cfg.family.vopd
+    def __init__(self, rows: Sequence[Row], strict: bool, most: Vopd, writes: valu_writes.State, options: Pair) -> None:
+        self.rows, self.options, self.most = rows, options, most
         insts = [row.inst for row in rows]
-        self.before = dependences.edges(insts, function.strict)
+        self.before = dependences.edges(insts, strict)
         self.cycles = [cycles_of(inst) for inst in insts]
         self.halves = [dual_issue.facts(inst, options.commute) for inst in insts]
         self.sources = [banks.sources(inst) for inst in insts]

@@ -55,6 +55,9 @@ PASSES: dict[str, type[Any]] = {p.name: p for p in _CLASSES}
 NameFile = Callable[[int, str], str]
 """(number from 1, name of a pass) -> the file name of the text that it leaves."""
 _REPORT = "this is a fault of the pass, not of its input: please report it with the input"
+_LEGAL: list[Program] = []
+_MOST_LEGAL = 32
+"""The last programs that were verified: a search gives each to many pipelines."""
 _ITEM = re.compile(r"\s*([\w-]*)\s*(?:\{([^{}]*)\})?\s*(,|$)")
 
 
@@ -131,7 +134,11 @@ def run_pipeline(
 
 
 def _verify(blamed: str, hint: str, program: Program) -> None:
+    if any(known is program for known in _LEGAL):
+        return
     try:
         verify(program)
+        _LEGAL.append(program)
+        del _LEGAL[:-_MOST_LEGAL]
     except IsaError as e:
         raise IsaError(f"{blamed}: {e.message}", span=e.span, expected=e.expected, got=e.got, hint=hint) from e

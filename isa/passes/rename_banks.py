@@ -232,7 +232,7 @@ class Colouring:
         shifts = [s for s in self.places(c) if s % 4 == turn]
         crowded: list[tuple[int, int, set[int]]] = []
         for shift in shifts:
-            others = self._in_the_way(c, shift)
+            others = set(self._in_the_way(c, shift))
             if not others:
                 self.put(c, shift)
                 return True
@@ -268,21 +268,20 @@ class Colouring:
         here, self.shift[o] = self.shift[o], shift
         legal = self.legal(o)
         self.shift[o] = here
-        return legal and not self._in_the_way(o, shift)
+        return legal and not any(True for _ in self._in_the_way(o, shift))
 
     def places(self, c: int) -> range:
         """The shifts that leave a cluster within the registers that it may have."""
         numbers = [web.number for web in self.webs.clusters[c].webs]
         return range(-min(numbers), self.below[c] - max(numbers))
 
-    def _in_the_way(self, c: int, shift: int) -> set[int]:
-        """The other clusters that lie, at some time, where this one would."""
-        found: set[int] = set()
+    def _in_the_way(self, c: int, shift: int) -> Iterator[int]:
+        """The other clusters that lie, at some time, where this one would; one may come several times."""
         for web in self.webs.clusters[c].webs:
+            taken = web.taken
             for other in self.at[web.number + shift]:
-                if other.cluster != c and other.taken & web.taken:
-                    found.add(other.cluster)
-        return found
+                if other.taken & taken and other.cluster != c:
+                    yield other.cluster
 
     def _lift(self, c: int) -> None:
         for web in self.webs.clusters[c].webs:
@@ -325,7 +324,7 @@ class Colouring:
         for c in there:
             self._lift(c)
         for c, shift in there.items():
-            if self._in_the_way(c, shift):
+            if any(True for _ in self._in_the_way(c, shift)):
                 for o in there:
                     self._lift(o)
                     self._set(o, old[o])

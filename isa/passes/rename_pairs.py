@@ -110,7 +110,9 @@ class _Wishes:
         if len(rows) < 2 or block.index not in self.function.cfg.idom:
             return []
         options = Pair(commute=self.commute, first=True)
-        mates = _Blind(rows, self.function, self.function.valu.entry[block.index], options).mates
+        function = self.function
+        vopd, entry = function.cfg.family.vopd, function.valu.entry[block.index]
+        mates = _Blind(rows, function.strict, vopd, entry, options).mates
         return [(rows[i].position, rows[j].position) for i, j in mates.items()]
 
     def _grant(self, i: int, j: int) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -199,10 +200,15 @@ def _registers(sets: Sequence[frozenset[Reg]], kind: np.ndarray) -> tuple[np.nda
     the scalar ones only: their VGPRs are covered by the drain of the VALU and by wait counters."""
     rows = []
     for regs, k in zip(sets, kind, strict=True):
-        numbers = sorted(number_of(r) for r in regs if not r.is_null)
+        numbers = _numbers(regs)
         rows.append(numbers if k == engine_abi.VALU else [r for r in numbers if r >= engine_abi.VGPRS])
     at = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     return at.astype(np.int64), np.array([r for row in rows for r in row], np.int64)
+
+
+@lru_cache(1 << 14)
+def _numbers(regs: frozenset[Reg]) -> list[int]:
+    return sorted(number_of(r) for r in regs if not r.is_null)
 
 
 def _addresses(insts: Sequence[Instruction]) -> np.ndarray:
