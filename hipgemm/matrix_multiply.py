@@ -7,10 +7,10 @@ as `hipgemm.multiply` has it.
 **Which kernel.** `choose` takes the first tile of a list of which there are enough for each CU, else the last: a small
 tile fetches more for each product, a large one leaves CUs without work at the end, and deep K blocks have fewer
 barriers, which counts where few workgroups share a CU. Operands that both lie along k need no turning around and so
-less of a large tile. Rows of tiles go in groups of 1024 rows (`isa.gemm.matrix.order`). The rule was read off the cycle
-model's predictions (docs/matrix.md), not off a card. A shape that was tuned (`hipgemm tune --types`), or is near one
-that was, takes what was found instead, without an epilogue. Products with few rows have kernels of their own
-(`hipgemm.skinny`), where B lies along k.
+less of a large tile. Rows of tiles go in groups of 1024 rows (`isa.gemm.matrix.order`). Of 16-bit matrices waves that
+store go first, which int8 gains nothing from. The rule was read off the cycle model's predictions (docs/matrix.md), not
+off a card. A shape that was tuned (`hipgemm tune --types`), or is near one that was, takes what was found instead,
+without an epilogue. Products with few rows have kernels of their own (`hipgemm.skinny`), where B lies along k.
 
 **int4** matrices are arrays of ml_dtypes.int4, which NumPy holds one a byte and which are packed first; or, with
 packed="int4", arrays of uint8 with two along k in a byte, the lower k in the lower four bits: A is M x K/2, B K/2 x N.
@@ -59,12 +59,12 @@ if TYPE_CHECKING:
 _FACTORS = {"float16": "f16", "bfloat16": "bf16", "int8": "i8", "int4": "i4"}
 _TAKEN = "both float16, bfloat16, int8 or int4"
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "int32": "i32"}
-_SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, group=16)
-_SMALLEST = MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32)
-_BYTES = dataclasses.replace(_SMALL, depth=64, factor="i8")
+_SMALL = MatrixParameters(rows=64, columns=64, wave_rows=32, wave_columns=32, group=16, prio=True)
+_SMALLEST = MatrixParameters(rows=64, columns=32, depth=64, wave_rows=16, wave_columns=32, prio=True)
+_BYTES = dataclasses.replace(_SMALL, depth=64, factor="i8", prio=False)
 Tiles = tuple[tuple[int, MatrixParameters], ...]
 TILES: Tiles = (
-    (32, MatrixParameters(group=8)),
+    (32, MatrixParameters(group=8, prio=True)),
     (8, _SMALL),
     (2, dataclasses.replace(_SMALL, depth=64)),
     (2, _SMALLEST),
@@ -72,9 +72,9 @@ TILES: Tiles = (
 )
 """From the largest to the smallest, with more than how many of them each CU must have. The last two take A along k
 only; of the last one a CU has so few that LDS is there for a second buffer."""
-ACROSS_TILES: Tiles = (*TILES[:2], (0, TILES[2][1]))
+ACROSS_TILES: Tiles = (TILES[0], (8, dataclasses.replace(_SMALL, wave_rows=64)), (0, TILES[2][1]))
 """Where A lies across."""
-ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16)), *TILES[1:])
+ALONG_TILES: Tiles = ((48, MatrixParameters(rows=64, wave_rows=32, group=16, prio=True)), *TILES[1:])
 """Where A and B both lie along k."""
 ALONG_BYTE_TILES: Tiles = ((8, _BYTES), (0, dataclasses.replace(_BYTES, depth=128)))
 BYTE_TILES: Tiles = ((32, MatrixParameters(depth=64, factor="i8", group=8)), *ALONG_BYTE_TILES)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -30,15 +31,42 @@ def main(write: bool, name: str) -> None:
     """Predict decoding shapes with weights of all formats."""
     from tools.shapes import put
 
-    text = "\n".join(table(name))
+    text = "\n".join(table(predicted(name)))
     if write:
         PAGE.write_text(put(PAGE, PAGE.read_text(encoding="utf-8"), "decode", text), encoding="utf-8")
     else:
         click.echo(text)
 
 
-def table(name: str) -> list[str]:
+@dataclass(frozen=True)
+class Row:
+    """One product. rate: bytes a second. share: of what the card can read. from_memory: whether all of it comes from
+    there."""
+
+    weights: str
+    sizes: tuple[int, int, int]
+    kernel: str
+    times_s: tuple[float, float, float]
+    rate: float
+    share: float
+    from_memory: bool
+
+
+def table(found: list[Row]) -> list[str]:
     """Markdown: for each kernel its time, bandwidth, and share of what the card can read."""
+    rows = ["| weights | N x K | M | kernel | microseconds | GB/s | of what the card can read |", "|" + "---|" * 7]
+    for row in found:
+        (m, n, k), (middle, low, high) = row.sizes, (1e6 * s for s in row.times_s)
+        mark = "" if row.from_memory else " (less than all comes from memory)"
+        rows.append(
+            f"| {row.weights} | {n} x {k} | {m} | `{row.kernel}` | {middle:.1f} ({low:.1f} to {high:.1f}) | "
+            f"{row.rate / 1e9:.0f} | {100 * row.share:.0f} %{mark} |"
+        )
+    return rows
+
+
+def predicted(name: str) -> list[Row]:
+    """All of them on a card."""
     from hipgemm import skinny
     from hipgemm.elements import Types
     from hipgemm.gemm_launch import gemm
@@ -51,7 +79,7 @@ def table(name: str) -> list[str]:
 
     on = card(name)
     most = on.vram_bandwidth * rdna3.values()["vram_read_share"]
-    rows = ["| weights | N x K | M | kernel | microseconds | GB/s | of what the card can read |", "|" + "---|" * 7]
+    rows = []
     for weights in WEIGHTS:
         for (n, k), m in ((shape, m) for shape in SHAPES for m in ROWS):
             kernel = skinny.chosen(m, n, k, on.cus, Types("f16", "f32", weights))
@@ -61,13 +89,8 @@ def table(name: str) -> list[str]:
             assert problem
             stored = dataclasses.replace(problem, beta=0).bytes
             memory = rdna3.values()["line_bytes"] * float(t.typical.lines[-1]) * t.workgroups / t.unit_workgroups
-            mark = "" if memory >= _LEAST * stored else " (less than all comes from memory)"
-            times = " to ".join(f"{1e6 * s:.1f}" for s in (t.low_s, t.high_s))
-            rate = stored / t.time_s
-            rows.append(
-                f"| {weights or 'f16'} | {n} x {k} | {m} | `{kernel}` | {1e6 * t.time_s:.1f} ({times}) | "
-                f"{rate / 1e9:.0f} | {100 * rate / most:.0f} %{mark} |"
-            )
+            rate, times = stored / t.time_s, (t.time_s, t.low_s, t.high_s)
+            rows.append(Row(weights or "f16", (m, n, k), kernel, times, rate, rate / most, memory >= _LEAST * stored))
     return rows
 
 

@@ -36,23 +36,34 @@ def main(write: bool, name: str) -> None:
 
 def table(card: str, cus: int, clock_mhz: float) -> list[str]:
     """Markdown: TFLOP/s of each layout, with the band; the worst of them against the best."""
+    rows = ["| types | M = N = K | " + " | ".join(LAYOUTS) + " | worst / best |", "|---|---|" + "---|" * 5]
+    for types in TYPES:
+        for n in SIZES:
+            found = rates(types, n, card, cus, clock_mhz)
+            said = [f"{middle:.1f} ({low:.1f} to {high:.1f})" for middle, low, high in found]
+            rows.append(f"| {' to '.join(types)} | {n} | {' | '.join(said)} | {worst_to_best(found):.2f} |")
+    return rows
+
+
+def rates(types: tuple[str, str], n: int, card: str, cus: int, clock_mhz: float) -> list[tuple[float, float, float]]:
+    """TFLOP/s of each layout: the median, and the band's ends."""
     from hipgemm.elements import PLAIN, Types
     from hipgemm.matrix_multiply import kernel_for
     from hipgemm.tuning import trial
     from hipgemm.tuning.shapes import Shape
 
-    rows = ["| types | M = N = K | " + " | ".join(LAYOUTS) + " | worst / best |", "|---|---|" + "---|" * 5]
-    for types in TYPES:
-        for n in SIZES:
-            found, said = [], []
-            for flips in LAYOUTS.values():
-                kernel = kernel_for((n, n, n), cus, Types(*types), flips, PLAIN, card)
-                t = trial.launch(kernel, Shape(n, n, n), trial.TrialTarget(card, clock_mhz)).timing()
-                middle, low, high = (2e-12 * n**3 / s for s in (t.time_s, t.high_s, t.low_s))
-                found.append(middle)
-                said.append(f"{middle:.1f} ({low:.1f} to {high:.1f})")
-            rows.append(f"| {' to '.join(types)} | {n} | {' | '.join(said)} | {min(found) / max(found):.2f} |")
-    return rows
+    found = []
+    for flips in LAYOUTS.values():
+        kernel = kernel_for((n, n, n), cus, Types(*types), flips, PLAIN, card)
+        t = trial.launch(kernel, Shape(n, n, n), trial.TrialTarget(card, clock_mhz)).timing()
+        middle, low, high = (2e-12 * n**3 / s for s in (t.time_s, t.high_s, t.low_s))
+        found.append((middle, low, high))
+    return found
+
+
+def worst_to_best(found: list[tuple[float, float, float]]) -> float:
+    """Of the layouts' medians."""
+    return min(found)[0] / max(found)[0]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The kernels of the matrix units that a search tries for a shape, the most promising first.
 
 All tiles of a grid of values that `isa.gemm.matrix` accepts and whose registers do, with 1024 rows of tiles in a group
-(`isa.gemm.matrix.order`). Of W workgroups on U CUs one CU gets n = ceil(W / U), and at the least takes
+(`isa.gemm.matrix.order`) and priority for waves that store; of the best one so far also fewer rows, and no priority. Of
+W workgroups on U CUs one CU gets n = ceil(W / U), and at the least takes
 
     products   ceil(n waves / 2) waves after each other on a SIMD, each v_wmma 32 cycles, of i4 16
     memory     A and B once over the memory bus
@@ -17,8 +18,10 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
+from hipgemm.kernels import rung
 from hipgemm.tuning.bounds import Bound, Candidate, candidates, resident
 from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.trial import TrialTarget
@@ -45,7 +48,7 @@ _WAIT = 300
 class MatrixField:
     """As `hipgemm.tuning.search.Field`."""
 
-    level = "estimate"
+    level = "median"
 
     def __init__(self, shape: Shape, target: TrialTarget) -> None:
         self.shape, self.on, self.clock_mhz = shape, card(target.card), target.clock_mhz
@@ -57,11 +60,25 @@ class MatrixField:
         self.considered = len(found)
         found.sort(key=lambda row: row[1].guess)
         self._left = [Candidate(name_of(p), b) for p, b in found if b.guess <= _HOPELESS * found[0][1].guess]
+        self._varied: set[str] = set()
 
     def next(self, most: int, times: Mapping[str, float]) -> list[Candidate]:
-        """So many of those that were not given yet."""
-        given, self._left = self._left[:most], self._left[most:]
-        return given
+        """So many of those that were not given yet: what is like the best one, then other tiles."""
+        like = self.named(self._like(times))[:most]
+        self._varied |= {c.kernel for c in like}
+        more = most - len(like)
+        given, self._left = self._left[:more], self._left[more:]
+        return like + given
+
+    def _like(self, times: Mapping[str, float]) -> list[str]:
+        """Kernels with the best one's tile, which were not given yet."""
+        best = rung(min(times, key=lambda name: (times[name], name))).parameters if times else None
+        if not isinstance(best, MatrixParameters):
+            return []
+        groups = {max(1, best.group // part) for part in (1, 2, 4)}
+        like = [replace(best, group=group) for group in sorted(groups, reverse=True)]
+        names = map(name_of, [*like, replace(best, prio=not best.prio)])
+        return [name for name in names if name not in times and name not in self._varied]
 
     def named(self, names: Sequence[str]) -> list[Candidate]:
         """Those that can be timed here."""
@@ -97,7 +114,8 @@ def kernels(types: str, trans: str, *, strided: bool = False) -> tuple[tuple[Mat
             continue
         with suppress(ParameterError):
             group = min(32, _GROUPED_ROWS // rows)
-            p = MatrixParameters(rows, columns, depth, wave_rows, wave_columns, stages, group=group, **fields)
+            of = {"group": group, "prio": True, **fields}
+            p = MatrixParameters(rows, columns, depth, wave_rows, wave_columns, stages, **of)
             found.append((p, MatrixRegisters.of(p).count))
     if not found:
         raise IsaError(f"no kernel of the matrix units multiplies {types}")

@@ -4,7 +4,8 @@
    (`order`) are candidates, up to a number that the caller names.
 2. They get the quick mode of the model, or three launches of a card, in rounds: what a round finds orders what is left.
    A candidate whose bound is above the best time of the rounds before cannot win and is left out: that is sound.
-   On the matrix units (`matrix_field`) kernels are fewer and there is no quick mode: the estimate takes its place.
+   On the matrix units (`matrix_field`) kernels are fewer and there is no quick mode: the ensemble's median takes its
+   place.
 3. The best get the model's estimate of the whole launch, and the best of those its ensemble. On a card the
    best take turns, 16 launches each. A kernel that is chosen for the shape today is among the last, whatever is thought
    of it before: so a search never puts a slower one in its place.
@@ -141,7 +142,7 @@ def search(
     tried, excluded = len(ranked), given - len(ranked)
     today = candidates.named(chosen)
     if target.device is None:
-        if most >= ESTIMATED:
+        if most >= ESTIMATED and level == Field.level:
             ranked = asked.each("estimate", _near(ranked, ESTIMATED, _NEAR_ESTIMATE))
         ranked = asked.each("full", _joined(_near(ranked, min(FULL, 1 + most // 4), _NEAR_FULL), today))
     else:

@@ -5,6 +5,7 @@ Levels, cheapest first:
     quick     model: the estimate of two short K, the rest of K at the rate between them; of all of it where
               workgroups stay; not on the matrix units
     estimate  model: the estimate of the whole
+    median    model: of the ensemble, without its band; on the matrix units, where the order of waves matters more
     full      model: the ensemble, hence a band
     timed     card: one launch to warm up, the best of three
     repeated  card: several kernels by turns, so that the card's clock drifts for all of them alike; best of 16 each,
@@ -96,6 +97,10 @@ def _quick(job: Job, kernel: str) -> Outcome:
 
 def _estimate(job: Job, kernel: str) -> Outcome:
     return Outcome(kernel, launch(kernel, job.shape, job.target).estimate(job.target.clock_mhz).time_s)
+
+
+def _median(job: Job, kernel: str) -> Outcome:
+    return Outcome(kernel, launch(kernel, job.shape, job.target).median(job.target.clock_mhz).time_s)
 
 
 def _full(job: Job, kernel: str) -> Outcome:
@@ -220,4 +225,4 @@ def _open(device: str | None, card: str) -> Device:
     return Device.open(device, card=card if device == "simulated" else None)
 
 
-_LEVELS = {"quick": _quick, "estimate": _estimate, "full": _full, "timed": _timed}
+_LEVELS = {"quick": _quick, "estimate": _estimate, "median": _median, "full": _full, "timed": _timed}

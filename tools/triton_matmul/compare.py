@@ -55,8 +55,8 @@ def main(python: Path, write: bool) -> None:
 
     kernels = compiled(python)
     page = PAGE.read_text(encoding="utf-8")
-    for name, of in (("triton", table), ("triton-squares", squares)):
-        text = "\n".join(of(kernels))
+    for name, lines in (("triton", table(of_models(kernels))), ("triton-squares", squares(of_squares(kernels)))):
+        text = "\n".join(lines)
         click.echo(text)
         page = put(PAGE, page, name, text)
         if write:
@@ -77,30 +77,57 @@ def compiled(python: Path) -> list[Compiled]:
     ]
 
 
-def table(kernels: list[Compiled]) -> list[str]:
-    """Markdown: SHAPES, as models have them."""
+@dataclass(frozen=True)
+class Pair:
+    """Both sides at a shape, in seconds. tile: of Triton's best configuration."""
+
+    shape: Triple
+    ours: float
+    theirs: float
+    tile: Triple
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast ours is."""
+        return self.theirs / self.ours
+
+
+def of_models(kernels: list[Compiled]) -> list[Pair]:
+    """SHAPES, as models have them."""
+    return [pair(shape, "nt", kernels) for shape in SHAPES]
+
+
+def of_squares(kernels: list[Compiled]) -> list[Pair]:
+    """SQUARES, each in all LAYOUTS."""
+    return [pair((n, n, n), layout, kernels) for n in SQUARES for layout in LAYOUTS]
+
+
+def pair(shape: Triple, layout: str, kernels: list[Compiled]) -> Pair:
+    """Both sides."""
+    return Pair(shape, ours(shape, layout), *fastest(shape, layout, kernels))
+
+
+def table(pairs: list[Pair]) -> list[str]:
+    """Markdown, of `of_models`."""
     rows = ["| M x N x K | hipgemm.gemm, us | Triton, us | its tile | times as fast |", "|" + "---|" * 5]
-    ratios = []
-    for shape in SHAPES:
-        mine, (best, tile) = ours(shape, "nt"), fastest(shape, "nt", kernels)
-        ratios.append(best / mine)
-        rows.append(f"| {_text(shape)} | {1e6 * mine:.1f} | {1e6 * best:.1f} | {_text(tile)} | {ratios[-1]:.2f} |")
-    return [*rows, f"| geometric mean | | | | {_mean(ratios):.2f} |"]
+    rows += [
+        f"| {_text(p.shape)} | {1e6 * p.ours:.1f} | {1e6 * p.theirs:.1f} | {_text(p.tile)} | {p.ratio:.2f} |"
+        for p in pairs
+    ]
+    return [*rows, f"| geometric mean | | | | {mean(pairs):.2f} |"]
 
 
-def squares(kernels: list[Compiled]) -> list[str]:
-    """Markdown: how many times as fast, and TFLOP/s of both, of squares in each layout."""
+def squares(pairs: list[Pair]) -> list[str]:
+    """Markdown, of `of_squares`: how many times as fast, and TFLOP/s of both."""
     rows = ["| M = N = K | " + " | ".join(LAYOUTS) + " |", "|---|" + "---|" * len(LAYOUTS)]
-    ratios = []
-    for n in SQUARES:
+    for i in range(0, len(pairs), len(LAYOUTS)):
+        n = pairs[i].shape[0]
         said = []
-        for layout in LAYOUTS:
-            mine, (best, tile) = ours((n, n, n), layout), fastest((n, n, n), layout, kernels)
-            ratios.append(best / mine)
-            rates = (f"{2e-12 * n**3 / seconds:.1f}" for seconds in (mine, best))
-            said.append(f"{ratios[-1]:.2f} ({' / '.join(rates)}, {_text(tile)})")
+        for p in pairs[i : i + len(LAYOUTS)]:
+            rates = (f"{2e-12 * n**3 / seconds:.1f}" for seconds in (p.ours, p.theirs))
+            said.append(f"{p.ratio:.2f} ({' / '.join(rates)}, {_text(p.tile)})")
         rows.append(f"| {n} | {' | '.join(said)} |")
-    return [*rows, f"| geometric mean | {_mean(ratios):.2f} | | | |"]
+    return [*rows, f"| geometric mean | {mean(pairs):.2f} | | | |"]
 
 
 def fastest(shape: Triple, layout: str, kernels: list[Compiled]) -> tuple[float, Triple]:
@@ -113,8 +140,9 @@ def _text(sizes: Triple) -> str:
     return " x ".join(map(str, sizes))
 
 
-def _mean(ratios: list[float]) -> float:
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+def mean(pairs: list[Pair]) -> float:
+    """The geometric one of how many times as fast ours are."""
+    return math.exp(sum(math.log(p.ratio) for p in pairs) / len(pairs))
 
 
 def sensible(shape: Triple, tile: Triple) -> bool:
@@ -131,7 +159,7 @@ def ours(shape: Triple, layout: str) -> float:
     from isa.timing.cards import card
 
     flips = tuple(letter == "t" for letter in layout)
-    name = kernel_for(shape, card(CARD).cus, Types("f16", "f16"), flips, PLAIN)
+    name = kernel_for(shape, card(CARD).cus, Types("f16", "f16"), flips, PLAIN, CARD)
     return trial.launch(name, Shape(*shape), trial.TrialTarget(CARD, CLOCK_MHZ)).estimate(CLOCK_MHZ).time_s
 
 

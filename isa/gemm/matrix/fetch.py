@@ -77,9 +77,9 @@ def place(side: MatrixSide, r: SideRegisters, step: Reg, row: Reg, t: Reg) -> It
     yield f"v_lshlrev_b32_e32 {step}, {log2(side.steps)}, {line}"
 
 
-def read_addresses(side: MatrixSide, r: SideRegisters, part: Reg, lane: Reg) -> Iterator[str]:
-    """part: the wave's first slot; lane: the lane's number in a fragment."""
-    for line, address in enumerate(r.read):
+def read_addresses(side: MatrixSide, addresses: Iterable[Reg], part: Reg, lane: Reg) -> Iterator[str]:
+    """Of the lines of chunks, from the first on. part: the wave's first slot; lane: the lane's number in a fragment."""
+    for line, address in enumerate(addresses):
         yield f"v_xor_b32_e32 {address}, {side.swizzle(line)}, {lane}"
         yield f"v_add_lshl_u32 {address}, {address}, {part}, {log2(CHUNK_BYTES)}"
 

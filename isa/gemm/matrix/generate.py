@@ -41,7 +41,7 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     s = SCALARS
     sides = list(zip(p.sides, (r.a, r.b), strict=True))
     t = iter(r.free)
-    lane, part, u = next(t), next(t), next(t)
+    u = next(t)
     yield from order.workgroup(p)
     yield from strides.layer(p)
     yield from frame.arguments()
@@ -50,22 +50,6 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
     across = not all(side.along_k for side in p.sides)
     if across:
         yield f"s_mov_b32 {s.ragged}, 0"
-    if across and p.factor_bytes == 1:
-        yield f"s_mov_b32 {s.even}, {fetch.EVEN:#x}"
-        yield f"s_mov_b32 {s.odd}, {fetch.ODD:#x}"
-    elif across:
-        yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
-        yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
-    if p.result == "bf16" and not (across and p.factor_bytes == 2):
-        yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
-    # The wave's part of the tile, and the lane's number in a fragment: v0 is the thread's number.
-    yield f"v_and_b32_e32 {lane}, 15, v0"
-    yield f"v_lshrrev_b32_e32 {part}, {5 + log2(p.waves_across)}, v0"
-    yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_rows)}, {part}"
-    yield from fetch.read_addresses(p.a, r.a, part, lane)
-    yield f"v_bfe_u32 {part}, v0, 5, {log2(p.waves_across)}"
-    yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_columns)}, {part}"
-    yield from fetch.read_addresses(p.b, r.b, part, lane)
     places = [(next(t), next(t)) for _ in sides]
     for (side, own), (line, row) in zip(sides, places, strict=True):
         yield from fetch.place(side, own, line, row, u)
@@ -84,31 +68,32 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
         yield from fetch.base(side, own)
     for (side, own), (line, row) in zip(sides, places, strict=True):
         yield from fetch.offsets(side, own, line, row, u)
-    for total in r.sums.values():
-        x = list(total.units())
-        for i in range(0, 8, 2):
-            yield f"v_dual_mov_b32 {x[i]}, 0 :: v_dual_mov_b32 {x[i + 1]}, 0"
     yield f"s_add_i32 {s.fetches}, {s.k}, {p.units - 1}"
     yield f"s_lshr_b32 {s.fetches}, {s.fetches}, {log2(p.units)}"
     yield f"s_cmp_eq_u32 {s.fetches}, 0"
-    yield f"s_cbranch_scc1 {label}_store"
+    yield f"s_cbranch_scc1 {label}_nothing"
     yield f"s_cmp_lg_u32 {s.empty}, 0"
     yield f"s_cbranch_scc1 {label}_part"
     for side, own in sides:
-        if not side.along_k:  # some loads leave half of a register as it is
+        if not side.along_k and side.element == 1:  # loads leave half of a register as it is
             yield from fetch.zeros(own.fetched)
     if across:
         yield f"s_mov_b32 {s.u}, {s.ragged}"
     fetching = list(parts(p, r))
     for group in fetching:
         yield from fetches(group, f"{label}_first", first=True)
+    # The rest while these are on their way: code comes in slowly, too, where a kernel is new to a CU.
     yield f"{label}_begun:"
+    yield from _begin(p, r, products=True)
     yield f"s_sub_i32 {s.fetches}, {s.fetches}, 1"
     yield from stores(p, r, 0, read=False)
     yield f"{label}_loop:"
     for buffer in range(p.stages):
         yield from k_block(p, r, buffer, label)
     yield f"s_branch {label}_loop"
+    yield f"{label}_nothing:"  # K is 0
+    yield from _begin(p, r, products=False)
+    yield f"s_branch {label}_store"
     # A first K block that is not whole.
     yield f"{label}_part:"
     yield from fetch.zeros((*r.a.fetched, *r.a.odd, *r.b.fetched, *r.b.odd))
@@ -125,3 +110,31 @@ def _lines(p: MatrixParameters, r: MatrixRegisters, label: str) -> Iterator[str]
             yield from unusual(group, f"{label}_{buffer}", first=False)
     yield f"{label}_store:"
     yield from epilogue(p, r, label)
+
+
+def _begin(p: MatrixParameters, r: MatrixRegisters, *, products: bool) -> Iterator[str]:
+    """What stores and products want besides what is fetched, and what C does without `products`. v0 is the thread's
+    number before it."""
+    s = SCALARS
+    turns = products and not all(side.along_k for side in p.sides)
+    if turns and p.factor_bytes == 1:
+        yield f"s_mov_b32 {s.even}, {fetch.EVEN:#x}"
+        yield f"s_mov_b32 {s.odd}, {fetch.ODD:#x}"
+    elif turns:
+        yield f"s_mov_b32 {s.low}, {fetch.LOW:#x}"
+    if p.result == "bf16" or (turns and p.factor_bytes == 2):
+        yield f"s_mov_b32 {s.high}, {fetch.HIGH:#x}"
+    # The wave's part of the tile, and the lane's number in a fragment.
+    lane, part = r.free[:2]
+    a, b = (own.read if products else own.read[:1] for own in (r.a, r.b))
+    yield f"v_and_b32_e32 {lane}, 15, v0"
+    yield f"v_lshrrev_b32_e32 {part}, {5 + log2(p.waves_across)}, v0"
+    yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_rows)}, {part}"
+    yield from fetch.read_addresses(p.a, a, part, lane)
+    yield f"v_bfe_u32 {part}, v0, 5, {log2(p.waves_across)}"
+    yield f"v_lshlrev_b32_e32 {part}, {log2(p.wave_columns)}, {part}"
+    yield from fetch.read_addresses(p.b, b, part, lane)
+    for total in r.sums.values():
+        x = list(total.units())
+        for i in range(0, 8, 2):
+            yield f"v_dual_mov_b32 {x[i]}, 0 :: v_dual_mov_b32 {x[i + 1]}, 0"

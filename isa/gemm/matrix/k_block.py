@@ -8,6 +8,11 @@
           two before one
 
 After the last K block nothing is fetched or stored: a branch leads around it.
+
+**Priority.** Waves that store are few instructions away from a barrier behind which all others of their workgroup wait.
+Where they take turns with waves that have `v_wmma`s to issue, each of those instructions waits for some of these, and
+workgroups fall into step: all store, then all multiply. With `prio` waves go before others from the end of a K block to
+the first products of the next.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ _FRAGMENT_BYTES = FRAGMENT * CHUNK_BYTES
 _MATRIX_UNITS = "v_wmma"
 _TOGETHER = 2
 """Steps of k whose loads follow one `v_wmma` where there are many."""
+_MOST_URGENT = 3
 _PRODUCT = {
     "f16": ("v_wmma_f32_16x16x16_f16", ""),
     "bf16": ("v_wmma_f32_16x16x16_bf16", ""),
@@ -50,6 +56,8 @@ def k_block(p: MatrixParameters, r: MatrixRegisters, buffer: int, label: str) ->
         if not step:
             for part in at_once:
                 yield from fetches(part, f"{label}_{buffer}", first=False)
+        if p.prio and not step:
+            yield "s_setprio 0"
         for line in _products(p, r, len(reads)):
             yield line
             if line.startswith(_MATRIX_UNITS):
@@ -115,6 +123,8 @@ def unusual(part: Part, label: str, *, first: bool) -> Iterator[str]:
         if not first:
             yield f"s_cmp_eq_u32 {SCALARS.fetches}, 0"
             yield f"s_cbranch_scc1 {mine}_behind"
+        elif part.side.element > 1:
+            yield from fetch.zeros(part.r.fetched)
         yield from fetch.loads(part.side, part.r, part.loads, True)
         if part.side.element == 1:
             yield "s_waitcnt vmcnt(0)"
@@ -127,6 +137,8 @@ def stores(p: MatrixParameters, r: MatrixRegisters, buffer: int, *, read: bool) 
     Waves wait for what they fetched before they meet."""
     start = buffer * p.stage_bytes
     sides = (p.a, r.a, start), (p.b, r.b, start + p.a.bytes)
+    if p.prio:
+        yield f"s_setprio {_MOST_URGENT}"
     yield "s_waitcnt vmcnt(0)"
     for side, own, _ in sides:
         yield from fetch.turned(side, own)

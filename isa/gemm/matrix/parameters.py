@@ -118,6 +118,7 @@ class MatrixParameters(ElementTypes):
     trans_a: A lies in memory as K x M; else M x K. trans_b: B lies as N x K; else K x N.
     group:   rows of tiles that workgroups go down before they go on to the next column (`isa.gemm.matrix.order`).
     strided: arguments say how far lines are apart, and the matrices of a batch (`isa.gemm.matrix.strides`).
+    prio:    waves that store a K block go before others (`isa.gemm.matrix.k_block`).
 
     Raises ParameterError, which names the parameter and what it may be.
     """
@@ -137,6 +138,7 @@ class MatrixParameters(ElementTypes):
     activation: str = ""
     group: int = 1
     strided: bool = False
+    prio: bool = False
 
     stream_k = False
 

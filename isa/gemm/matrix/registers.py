@@ -1,14 +1,15 @@
 """Which register of a matrix-unit GEMM kernel holds what.
 
 Fragments of C begin on VGPR bank 0, of A on bank 1, of B on bank 2: a `v_wmma` whose operands all begin on one bank
-takes 34 cycles for 32 (LLVM issue 204254).
+takes 34 cycles for 32 (LLVM issue 204254). Where what is fetched is turned around, both VGPRs of a `v_perm_b32` lie on
+banks of their own, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from types import SimpleNamespace
 
 from isa.gemm.matrix.parameters import MatrixParameters
@@ -16,6 +17,7 @@ from isa.gemm.matrix.sides import FRAGMENT, MatrixSide
 from isa.gemm.parameters import ParameterError
 from isa.registers import VGPR_LIMIT, Reg
 
+_BANKS = 4
 SCALARS = SimpleNamespace(
     kernarg=Reg("s", 0, 2), group_x=Reg("s", 14), group_y=Reg("s", 15),
     a=Reg("s", 4, 2), b=Reg("s", 6, 2), c=Reg("s", 8, 2), m=Reg("s", 12), n=Reg("s", 13), k=Reg("s", 14),
@@ -126,13 +128,24 @@ def _side(
     write = single()
     offsets = tuple(single() for _ in range(side.fetches))
     width = 4 if side.along_k else side.patch // 2
-    fetched = tuple(_run(singles, width) for _ in range(side.registers // width))
+    fetched = tuple(_fetched(side, singles, width))
     odd = tuple(_run(singles, width) for _ in fetched) if side.element == 1 else ()
     pieces = fetched if side.along_k else tuple(_pieces(side, fragments, singles))
     inside = () if side.along_k else tuple(Reg("s", next(masks)) for _ in range(side.patch - 1))
     return SideRegisters(
         base, start, size, line, leading, step, fragments, read, write, offsets, fetched, pieces, odd, inside
     )
+
+
+def _fetched(side: MatrixSide, singles: Iterator[int], width: int) -> list[Reg]:
+    """A step of k and the next one are turned around together, so they begin on two banks."""
+    count = side.registers // width
+    if side.along_k or width % _BANKS:
+        return [_run(singles, width) for _ in range(count)]
+    found = [_run(singles, width) for _ in range(0, count, 2)]
+    next(singles)
+    odd = [_run(singles, width) for _ in range(1, count, 2)]
+    return [*chain(*zip(found, odd, strict=True))]
 
 
 def _pieces(side: MatrixSide, fragments: tuple[Reg, ...], singles: Iterator[int]) -> Iterator[Reg]:

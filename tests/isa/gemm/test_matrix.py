@@ -12,6 +12,7 @@ import pytest
 from launching import NAME, image, launch, program
 
 from isa.analysis import cfg as flow_graph
+from isa.asm.program import Instruction
 from isa.check import lint
 from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.matrix.registers import MatrixRegisters
@@ -40,6 +41,7 @@ VARIANTS = {
         for a, b in itertools.product((0, 1), repeat=2)
     },
     "rows of tiles in groups": dataclasses.replace(SMALL, trans_b=True, group=2),
+    "priority": dataclasses.replace(SMALL, trans_a=True, stages=2, prio=True),
     "patches of two lanes": dataclasses.replace(SMALL, depth=64, trans_a=True),
     "i8 patches of two lanes": dataclasses.replace(BYTES, depth=64, wave_rows=32, wave_columns=32, trans_a=True),
     "i8 more than fragments hold": dataclasses.replace(BYTES, depth=128, wave_rows=32, wave_columns=32, trans_a=True),
@@ -170,6 +172,25 @@ def test_it_is_right_at_any_size(name: str) -> None:
 def test_groups_of_rows_of_tiles_with_a_row_left() -> None:
     for size in ((5 * 64, 3 * 64, 20), (3 * 64 - 5, 4 * 64 - 3, 35)):
         assert_right(VARIANTS["rows of tiles in groups"], *size, 1.5, -0.5)
+
+
+@pytest.mark.parametrize("stages", [1, 2])
+def test_priority_changes_nothing_else(stages: int) -> None:
+    """Raised before each wait for what was fetched, lowered before the first product behind it."""
+    p = dataclasses.replace(SMALL, stages=stages)
+    plain, first = (texts(dataclasses.replace(p, prio=prio)) for prio in (False, True))
+    assert [text for text in first if not text.startswith("s_setprio")] == plain
+    level = 0
+    last = max(i for i, text in enumerate(first) if text.startswith("v_wmma"))
+    for text in first[: last + 1]:
+        if text.startswith("s_setprio"):
+            level = int(text.split()[1])
+        elif text.startswith(("v_wmma", "s_waitcnt vmcnt(0)")):
+            assert level == (0 if text.startswith("v_wmma") else 3), text
+
+
+def texts(p: MatrixParameters) -> list[str]:
+    return [line.text.strip() for line in program(p).lines if isinstance(line.node, Instruction)]
 
 
 def tile_order(down: int, across: int, group: int) -> list[tuple[int, int]]:
