@@ -26,12 +26,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from isa import cache
 from isa.errors import IsaError
 from isa.targets import TARGETS
 
+_KIND, _MOST = "compilers", 32
 OLDEST_CLANG = 19
 NEWEST_CLANG = 30  # how far up `clang-N` is looked for
 ARCHS = tuple(target.name for target in TARGETS.values() if target.built)
@@ -223,7 +226,7 @@ def _run(command: Sequence[str], doing: str, cwd: Path | None = None) -> str:
     return said
 
 
-def _version(command: Sequence[str]) -> str | None:
+def _version(*command: str) -> str | None:
     """What a tool says when asked for its version; None if it cannot be asked."""
     try:
         done = subprocess.run(
@@ -232,6 +235,25 @@ def _version(command: Sequence[str]) -> str | None:
     except OSError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None
+
+
+@functools.cache
+def _kept_version(stamp: str, *command: str) -> str:
+    """The first line of that, "" if there is none, of a program that speaks for itself. It is asked once a file: two
+    compilers that start take as long as many a command."""
+
+    def ask() -> str:
+        if not (said := _version(*command)):
+            raise LookupError
+        return said.split("\n")[0]
+
+    def write(folder: Path, version: str) -> None:
+        (folder / "version").write_text(version)
+
+    with suppress(LookupError):  # what fails may be mended
+        name = cache.key(stamp, *command)
+        return cache.find_or_make(_KIND, name, _MOST, ask, write, lambda folder: (folder / "version").read_text())
+    return ""
 
 
 def _stamp(path: str | Path) -> str:
@@ -248,7 +270,7 @@ def _hipcc(named: Path | None) -> Toolchain | None:
     found = shutil.which(str(path))
     if found is None:
         raise ToolchainMissing(f"{path} is no program that can be run", hint="name the hipcc itself with --hipcc")
-    version = _version([found])
+    version = _version(found)
     if version is None:
         raise ToolchainMissing(f"{found} --version fails", hint="is this ROCm complete?")
     real = Path(found).resolve()
@@ -280,7 +302,7 @@ def _clangs() -> Iterator[Toolchain]:
         if path is None or (real := Path(path).resolve()) in seen:
             continue
         seen.add(real)
-        version = (_version([path]) or "").split("\n")[0]
+        version = _kept_version(_stamp(path), path)
         linker = real.parent / "ld.lld"
         if _major(version) >= OLDEST_CLANG and linker.is_file():
             yield Toolchain("clang", version, (path,), (str(linker),), _stamp(path) + _stamp(linker))
@@ -298,10 +320,10 @@ def _zig() -> str | None:
 
 def _ziglang() -> Toolchain | None:
     zig = _zig()
-    version = zig and _version([zig, "clang"])
+    version = zig and _kept_version(_stamp(zig), zig, "clang")
     if not zig or not version:
         return None
-    return Toolchain("ziglang", version.split("\n")[0], (zig, "clang"), (zig, "ld.lld"), _stamp(zig))
+    return Toolchain("ziglang", version, (zig, "clang"), (zig, "ld.lld"), _stamp(zig))
 
 
 def available(hipcc: Path | None = None) -> Iterator[Toolchain]:

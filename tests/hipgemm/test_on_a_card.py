@@ -146,7 +146,7 @@ def rocm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_ladder_on_a_card_and_back_through_its_file(run_program: Run, rocm: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "results.jsonl")
-    options = ["-n", "256", "--beta", "0.5", "--device", "card", "--out", out]
+    options = ["-n", "128", "--beta", "0.5", "--device", "card", "--out", out]
     shown = run_program(COMMAND, "bench", *options).stdout
     rows = {line.split()[0]: line for line in shown.splitlines() if line.strip().startswith("kernel")}
     rows = {name: line for name, line in rows.items() if not name.endswith(":")}  # warnings

@@ -1,5 +1,6 @@
 """The three kinds of toolchain: each that this machine has takes HIP to a code object and reports what it refuses."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,26 @@ def test_a_c_library_for_this_machine(tmp_path: Path) -> None:
 def test_the_newest_clang_comes_first() -> None:
     versions = [toolchain._major(tools.version) for tools in TOOLCHAINS if tools.kind != "hipcc"]
     assert versions == sorted(versions, reverse=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a compiler made of a shell's script")
+def test_a_compiler_is_asked_for_its_version_once_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    program, asked = tmp_path / "clang", tmp_path / "asked"
+
+    def ask(says: str) -> str:
+        """As a new process does."""
+        program.write_text(f"#!/bin/sh\necho asked >> {asked}\n{says}\n")
+        program.chmod(0o755)
+        toolchain._kept_version.cache_clear()
+        os.utime(program, (1, 1))
+        return toolchain._kept_version(toolchain._stamp(program), str(program))
+
+    assert ask("exit 1") == ask("exit 1") == ""
+    assert asked.read_text().count("asked") == 2, "what fails may be mended"
+    assert (
+        ask("echo clang version 31.0; echo more") == ask("echo clang version 31.0; echo more") == "clang version 31.0"
+    )
+    assert asked.read_text().count("asked") == 3
+    assert ask("echo clang version 32.0.1; echo more") == "clang version 32.0.1"
+    toolchain._kept_version.cache_clear()

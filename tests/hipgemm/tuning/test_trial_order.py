@@ -1,5 +1,6 @@
 """In which order kernels are tried: what is known to be good, then by guesses that learn from what was seen."""
 
+from functools import cache
 from itertools import islice
 
 from hipgemm.tuning import space, table, trial_order
@@ -8,22 +9,28 @@ from hipgemm.tuning.trial_order import Order
 from isa.gemm.names import name_of
 from isa.gemm.parameters import Parameters
 
-SOME = [p for p in space.kernels("nn") if p.rows == p.columns == 128 and p.thread_rows == p.thread_columns == 8]
-GUESSES = [(p, 1e-6 * (100 + i)) for i, p in enumerate(SOME)]
+
+@cache
+def some() -> list[Parameters]:
+    return [p for p in space.kernels("nn") if p.rows == p.columns == 128 and p.thread_rows == p.thread_columns == 8]
+
+
+def guesses() -> list[tuple[Parameters, float]]:
+    return [(p, 1e-6 * (100 + i)) for i, p in enumerate(some())]
 
 
 def test_each_comes_once_and_those_that_are_known_first() -> None:
-    known = [(SOME[30], 1.0), (SOME[7], 2.0)]
-    mine = Order(known, GUESSES)
-    some = list(islice(mine.next({}), 5))
-    assert some[:2] == [SOME[30], SOME[7]]
-    rest = list(mine.next({name_of(p): 1e-4 for p in some}))
-    assert len(some) + len(rest) == len(SOME)
-    assert {*some, *rest} == set(SOME)
+    known = [(some()[30], 1.0), (some()[7], 2.0)]
+    mine = Order(known, guesses())
+    first = list(islice(mine.next({}), 5))
+    assert first[:2] == [some()[30], some()[7]]
+    rest = list(mine.next({name_of(p): 1e-4 for p in first}))
+    assert len(first) + len(rest) == len(some())
+    assert {*first, *rest} == set(some())
 
 
 def test_kinds_take_turns_until_something_is_known() -> None:
-    assert [p.stream_k for p in islice(Order([], GUESSES).next({}), 8)] == [False, True] * 4
+    assert [p.stream_k for p in islice(Order([], guesses()).next({}), 8)] == [False, True] * 4
 
 
 def test_what_was_seen_of_kernels_orders_those_that_are_alike() -> None:
@@ -32,7 +39,7 @@ def test_what_was_seen_of_kernels_orders_those_that_are_alike() -> None:
     def takes(p: Parameters) -> float:
         return 1e-4 * (p.depth / 8) * (0.5 if p.group == 4 else 1)
 
-    mine = Order([], [(p, 1e-4) for p in SOME])
+    mine = Order([], [(p, 1e-4) for p in some()])
     seen = {name_of(p): takes(p) for p in islice(mine.next({}), 16)}
     after = list(islice(mine.next(seen), 8))
     assert [(p.depth, p.group) for p in after] == [(8, 4)] * 8
@@ -50,8 +57,8 @@ def test_what_the_table_takes_nearby_comes_first_for_matrices_that_lie_otherwise
 def test_another_shape_teaches_its_best_kernel_and_what_its_kernels_have_in_common() -> None:
     """A shape where K blocks of 16 took twice as long as guessed."""
     shape = Shape(512, 512, 512)
-    before = Order([], [(p, 1e-4) for p in SOME])
+    before = Order([], [(p, 1e-4) for p in some()])
     lesson = before.lesson(shape, {name_of(p): 1e-4 * p.depth for p in before.next({})})
-    mine = Order([], [(p, 3e-4) for p in SOME], [lesson])
+    mine = Order([], [(p, 3e-4) for p in some()], [lesson])
     assert {p.depth for p in islice(mine.next({}), 8)} == {8}
     assert lesson.best in [name_of(p) for p in trial_order.first(shape, "7900 XTX", [lesson])]
