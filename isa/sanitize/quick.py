@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
+from isa.sanitize import lanes as by_lane
 from isa.sanitize.state import FLAG, GLOBAL_WAVE, SERIAL_SHIFT, SEVERAL, WRITTEN, Row, Shadow, Thread, signed
 from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
@@ -124,10 +125,9 @@ class Quick:
         wide = self._emit(f"zext {self.address.llvm} %s to {self._vector('i64')}", self.address.ref)
         cell = self._emit(f"lshr {self._vector('i64')} %s, splat (i64 2)", wide)
         cell = self._where_on("i64", cell, self._splat("i64", "%dummy"))
-        indices = [self._emit(f"extractelement {self._vector('i64')} %s, i32 %s", cell, i) for i in range(lanes)]
         marks, bytes_ = f"i{8 * cells}", f"<{lanes * cells} x i8>"
         bits = f"<{lanes * cells} x i1>"
-        writers, readers = (self._marks(base, indices, marks, bytes_) for base in ("%lds_writer", "%lds_reader"))
+        writers, readers = (self._marks(base, cell, marks, bytes_) for base in ("%lds_writer", "%lds_reader"))
         me, mine = f"%me{cells}", f"%mine{cells}"
         none = "zeroinitializer"
         written = f"splat (i8 {WRITTEN - 256})"
@@ -141,13 +141,13 @@ class Quick:
         self.region.line(f"br i1 {trouble}, label %{slow}, label %{name}.usual")
         self.region.label(f"{name}.usual")
         if self.stores:
-            self._mark("%lds_writer", "%lds_writer_site", indices, self._cells_on(mine), marks, bytes_)
+            self._mark("%lds_writer", "%lds_writer_site", cell, self._cells_on(mine), marks, bytes_)
         else:
             new = self._emit(f"select {bits} %s, {bytes_} %s, {bytes_} splat (i8 %s)", unread, me, SEVERAL - 256)
             changed = self._any(bits, self._emit(f"icmp ne {bytes_} %s, %s", new, readers))
             self.region.line(f"br i1 {changed}, label %{name}.mark, label %{name}.marked")
             self.region.label(f"{name}.mark")
-            self._mark("%lds_reader", "%lds_reader_site", indices, self._cells_on(new), marks, bytes_)
+            self._mark("%lds_reader", "%lds_reader_site", cell, self._cells_on(new), marks, bytes_)
             self.region.line(f"br label %{name}.marked")
             self.region.label(f"{name}.marked")
         pointers = self._emit(f"getelementptr i8, ptr %s, {self._vector('i64')} %s", "%lds", wide)
@@ -175,33 +175,22 @@ class Quick:
             found = self._emit(f"or {bits} %s, %s", found, same) if found else same
         return found
 
-    def _marks(self, base: str, indices: list[str], marks: str, bytes_: str) -> str:
+    def _marks(self, base: str, cells: str, marks: str, bytes_: str) -> str:
         """The cells of all lanes as a vector of bytes."""
-        vector, type_ = "poison", self._vector(marks)
-        for i, index in enumerate(indices):
-            place = self._emit("getelementptr i8, ptr %s, i64 %s", base, index)
-            word = self._load(marks, place)
-            vector = self._emit(f"insertelement {type_} %s, {marks} %s, i32 %s", vector, word, i)
+        type_ = self._vector(marks)
+        vector = by_lane.gather(self.f, self.region, self.lanes, marks, base, cells)
         return vector if type_ == bytes_ else self._emit(f"bitcast {type_} %s to {bytes_}", vector)
 
-    def _load(self, type_: str, place: str) -> str:
-        return self._emit(f"load {type_}, ptr %s, align 1", place)
-
-    def _mark(self, base: str, sites: str, indices: list[str], new: str, marks: str, bytes_: str) -> None:
+    def _mark(self, base: str, sites: str, cells: str, new: str, marks: str, bytes_: str) -> None:
         type_ = self._vector(marks)
         vector = new if type_ == bytes_ else self._emit(f"bitcast {bytes_} %s to {type_}", new)
-        places = f"<{self.cells} x i16>"
-        for i, index in enumerate(indices):
-            word = self._emit(f"extractelement {type_} %s, i32 %s", vector, i)
-            place = self._emit("getelementptr i8, ptr %s, i64 %s", base, index)
-            self.region.line(f"store {marks} {word}, ptr {place}, align 1")
-            place = self._emit("getelementptr i16, ptr %s, i64 %s", sites, index)
-            self.region.line(f"store {places} splat (i16 {signed(self.site, 16)}), ptr {place}, align 1")
+        site = signed(self.site, 16)
+        by_lane.mark(self.f, self.region, self.lanes, self.cells, base, sites, cells, vector, site)
 
     def memory(self, slow: str) -> str:
         """The same for a load from global memory; it is usual where nobody wrote, and only
         this wave, everybody or earlier workgroups read."""
-        f, lanes = self.f, self.lanes
+        f = self.f
         place = self._emit("getelementptr i64, ptr %s, i64 %s", "%cache", self.site)
         row = self._emit("load i64, ptr %s", place)
         name = f.name("memory")
@@ -221,14 +210,13 @@ class Quick:
         self.region.line(f"br i1 {bad}, label %{slow}, label %{name}.inside")
         self.region.label(f"{name}.inside")
         offset = self._where_on("i64", offset, "zeroinitializer")
-        at = [self._emit(f"extractelement {vector} %s, i32 %s", offset, i) for i in range(lanes)]
         words = self._vector("i32")
         mine_now = stamp(f, self.region)
         shared = self._splat("i32", self._emit("or i32 %s, %s", mine_now, FLAG | GLOBAL_WAVE))
         me, oldest = self._splat("i32", mine_now), self._splat("i32", "%oldest")
         trouble, fresh = "", ""
         for cell in range(self.cells):
-            writers, readers = (self._cells(b, at, cell) for b in (writer, reader))
+            writers, readers = (self._cells(b, offset, cell) for b in (writer, reader))
             clean = self._emit(f"icmp eq {words} %s, zeroinitializer", writers)
             mine = self._emit(f"icmp eq {words} %s, %s", readers, me)
             everybody = self._emit(f"icmp eq {words} %s, splat (i32 -1)", readers)
@@ -254,39 +242,25 @@ class Quick:
                 f"br i1 {self._any(self._vector('i1'), fresh)}, label %{name}.mark, label %{name}.marked"
             )  # fmt: skip
             self.region.label(f"{name}.mark")
-            self._mark_readers(reader, field(f, self.region, pointer, Row, "reader_site"), at, mine_now)
+            self._mark_readers(reader, field(f, self.region, pointer, Row, "reader_site"), offset, mine_now)
             self.region.line(f"br label %{name}.marked")
             self.region.label(f"{name}.marked")
         pointers = self._emit(f"inttoptr {vector} %s to {self._vector('ptr')}", self.address.ref)
         return self._where_on("ptr", pointers, self._splat("ptr", "%sink"))
 
-    def _mark_readers(self, base: str, sites: str, offsets: list[str], mine_now: str) -> None:
-        """Cells that nobody has read are this wave's, those that earlier workgroups have read everybody's; the others
-        stay as they are."""
+    def _mark_readers(self, base: str, sites: str, offsets: str, mine_now: str) -> None:
         cells, places = self._emit("inttoptr i64 %s to ptr", base), self._emit("inttoptr i64 %s to ptr", sites)
-        type_, bits = f"<{self.cells} x i32>", f"<{self.cells} x i1>"
+        type_ = f"<{self.cells} x i32>"
 
         def splat(value: str) -> str:
             one = self._emit(f"insertelement {type_} poison, i32 %s, i32 0", value)
             return self._emit(f"shufflevector {type_} %s, {type_} poison, <{self.cells} x i32> zeroinitializer", one)
 
-        me, oldest = splat(mine_now), splat("%oldest")
-        for offset in offsets:
-            cell = self._emit("getelementptr i8, ptr %s, i64 %s", cells, offset)
-            old = self._load(type_, cell)
-            earlier = self._emit(f"icmp ult {type_} %s, %s", old, oldest)
-            empty = self._emit(f"icmp eq {type_} %s, zeroinitializer", old)
-            new = self._emit(f"select {bits} %s, {type_} splat (i32 -1), {type_} %s", earlier, old)
-            new = self._emit(f"select {bits} %s, {type_} %s, {type_} %s", empty, me, new)
-            self.region.line(f"store {type_} {new}, ptr {cell}, align 1")
-            place = self._emit("getelementptr i8, ptr %s, i64 %s", places, self._emit("lshr i64 %s, 1", offset))
-            self.region.line(f"store <{self.cells} x i16> splat (i16 {signed(self.site, 16)}), ptr {place}, align 1")
+        me, oldest, site = splat(mine_now), splat("%oldest"), signed(self.site, 16)
+        by_lane.mark_readers(self.f, self.region, self.lanes, self.cells, cells, places, offsets, me, oldest, site)
 
-    def _cells(self, base: str, offsets: list[str], cell: int) -> str:
-        pointer, vector, type_ = self._emit("inttoptr i64 %s to ptr", base), "poison", self._vector("i32")
-        for i, offset in enumerate(offsets):
-            # A cell of 4 bytes for each dword: the offset of one is that of the other.
-            place = self._emit("getelementptr i8, ptr %s, i64 %s", pointer, offset)
-            place = self._emit("getelementptr i8, ptr %s, i64 %s", place, 4 * cell) if cell else place
-            vector = self._emit(f"insertelement {type_} %s, i32 %s, i32 %s", vector, self._load("i32", place), i)
-        return vector
+    def _cells(self, base: str, offsets: str, cell: int) -> str:
+        pointer = self._emit("inttoptr i64 %s to ptr", base)
+        # A cell of 4 bytes for each dword: the offset of one is that of the other.
+        place = self._emit("getelementptr i8, ptr %s, i64 %s", pointer, 4 * cell) if cell else pointer
+        return by_lane.gather(self.f, self.region, self.lanes, "i32", place, offsets)

@@ -35,14 +35,13 @@ class Kept:
 
 
 def kept(
-    f: Function, region: Region, pointers: Sequence[str], data: Sequence[LlvmValue], first: str, site: int, size: int
+    f: Function, region: Region, lanes: int, pointers: str, data: Sequence[LlvmValue], first: str, site: int, size: int
 ) -> Kept:
-    """One strip's part. first: the number of its first lane, i64."""
+    """One strip's part. pointers: a vector; first: the number of its first lane, i64."""
     places, words = f.alloca(f"[{LANES} x i64]", 64), f.alloca(f"[{LANES * len(data)} x i32]", 64)
     mine = f.emit(region, "getelementptr i64, ptr %s, i64 %s", places, first)
-    for lane, pointer in enumerate(pointers):
-        place = f.emit(region, "getelementptr i64, ptr %s, i64 %s", mine, lane)
-        region.line(f"store i64 {f.emit(region, 'ptrtoint ptr %s to i64', pointer)}, ptr {place}")
+    wide = f.emit(region, f"ptrtoint <{lanes} x ptr> %s to <{lanes} x i64>", pointers)
+    region.line(f"store <{lanes} x i64> {wide}, ptr {mine}, align 8")
     for i, value in enumerate(data):
         whole = value.to("u32") if value.type != "u32" else value
         place = f.emit(region, f"getelementptr [{LANES} x i32], ptr %s, i64 %s, i64 %s", words, i, first)

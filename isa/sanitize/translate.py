@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from isa.analysis import regset
 from isa.asm.program import Instruction
 from isa.registers import EXEC_LO
+from isa.sanitize import lanes as by_lane
 from isa.sanitize.quick import Quick, prepare
 from isa.sanitize.segments import Segment, fills
 from isa.sanitize.state import (
@@ -230,8 +231,8 @@ class SanitizedTranslator(Translator):
 
     # --- memory
 
-    def _observe(self, at: Request[LlvmValue]) -> list[str]:
-        """Tell an access to LDS or memory. Gives the host's pointer of each lane; none is outside."""
+    def _observe(self, at: Request[LlvmValue]) -> str:
+        """Tell an access to LDS or memory. Gives the host's pointers, a vector of all lanes; none is outside."""
         inst, access, address, mask, size = at.inst, at.access, at.address, at.mask, at.bytes
         f, site, scalar = self.f, self._sites[self.inst.address], access.space == "scalar"
         region = self.writer.scalar if scalar else self.writer.vector
@@ -264,7 +265,7 @@ class SanitizedTranslator(Translator):
             self._call(region, "begin_atomic", "%c.int")
         self._tell(region, slot, bits, site, size, lanes, _SPACES[access.space] | kind | how, first)
         if scalar:
-            return [f.emit(region, "load ptr, ptr %s", slot)]
+            return f.emit(region, "load ptr, ptr %s", slot)
         type_ = f"<{lanes} x ptr>"
         pointers = f.emit(region, f"load {type_}, ptr %s", slot)
         if usual:
@@ -272,7 +273,7 @@ class SanitizedTranslator(Translator):
             after = region.block
             region.label(f"{name}.done")
             pointers = f.emit(region, f"phi {type_} [%s, %s], [%s, %s]", usual, f"%{before}", pointers, f"%{after}")
-        return [f.emit(region, f"extractelement {type_} %s, i32 %s", pointers, lane) for lane in range(lanes)]
+        return pointers
 
     def _observe_planned(self, at: Request[LlvmValue]) -> bool:
         """Tell an access that will be done by wide moves. False, and nothing told, where it cannot be."""
@@ -316,34 +317,26 @@ class SanitizedTranslator(Translator):
         w, f = self.writer, self.f
         pointers = self._observe(at)
         if at.access.space == "scalar":
-            words = memory.load_words(w, w.scalar, pointers[0], at.access.element)
+            words = memory.load_words(f, w.scalar, pointers, at.access.element)
             self._stop_on_fault()
             return tuple(LlvmValue(w, "u32", 0, word) for word in words)
-        lanes, region = len(pointers), w.vector
-        vectors: list[str] = []
-        for lane, pointer in enumerate(pointers):
-            words = memory.load_words(w, region, pointer, at.access.element)
-            vectors = vectors or ["poison"] * len(words)
-            vectors = [
-                f.emit(region, f"insertelement <{lanes} x i32> %s, i32 %s, i32 %s", vector, word, lane)
-                for vector, word in zip(vectors, words, strict=True)
-            ]
+        lanes = self.strips.lanes if self.strips is not None else 1
+        vectors = by_lane.load(f, w.vector, lanes, at.access.element, pointers)
         return tuple(LlvmValue(w, "u32", lanes, vector) for vector in vectors)
 
     def store(self, at: Request[LlvmValue], values: tuple[LlvmValue, ...]) -> None:
         if at.access.space not in _SPACES or self._observe_planned(at):
             super().store(at, values)
             return
-        w, f = self.writer, self.f
-        pointers = self._observe(at)
-        region = w.vector
-        data = [v.vector(len(pointers)) for v in values]
-        for lane, pointer in enumerate(pointers):
-            words = [f.emit(region, f"extractelement {v.llvm} %s, i32 %s", v.ref, lane) for v in data]
-            memory.store_words(w, region, pointer, at.access.element, words)
+        pointers, lanes = self._observe(at), self.strips.lanes if self.strips is not None else 1
+        f, region = self.f, self.writer.vector
+        data = [v.vector(lanes) for v in values]
+        by_lane.store(f, region, lanes, at.access.element, pointers, data)
         if at.access.space != "scratch":
             first = f.emit(region, "zext i32 %s to i64", self._note_access(at.access).first_number())
-            self._stored_here.append(kept(f, region, pointers, data, first, self._sites[self.inst.address], at.bytes))
+            self._stored_here.append(
+                kept(f, region, lanes, pointers, data, first, self._sites[self.inst.address], at.bytes)
+            )
 
     def atomic(self, at: Request[LlvmValue], body: Callable[..., LlvmValue], data: tuple[LlvmValue, ...]) -> LlvmValue:
         if at.access.space in _SPACES:

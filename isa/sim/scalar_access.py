@@ -15,7 +15,7 @@ from typing import Protocol
 
 from isa.semantics.describe import bit_width
 from isa.semantics.engine import Request
-from isa.sim.ir import Region
+from isa.sim.ir import Function, Region
 from isa.sim.llvm_values import LlvmValue
 from isa.sim.writer import Writer
 
@@ -57,9 +57,9 @@ def resolve(
     )
 
 
-def load_words(writer: Writer, region: Region, pointer: str, element: str) -> list[str]:
+def load_words(f: Function, region: Region, pointer: str, element: str) -> list[str]:
     """The element at a host pointer as i32 words; small ones extended by their sign."""
-    f, size = writer.function, bit_width(element) // 8
+    size = bit_width(element) // 8
     if size < 4:
         narrow = f.emit(region, f"load i{8 * size}, ptr %s, align 1", pointer)
         extend = "sext" if element[0] == "i" else "zext"
@@ -77,7 +77,7 @@ def load_scalar(writer: Writer, at: Request[LlvmValue], site: int | str) -> list
 
     def read() -> list[str]:
         pointer = resolve(writer, region, "scalar", at.address, at.bytes, site, "0")
-        return load_words(writer, region, pointer, at.access.element)
+        return load_words(writer.function, region, pointer, at.access.element)
 
     if at.mask is None:
         return read()
@@ -91,8 +91,8 @@ def load_scalar(writer: Writer, at: Request[LlvmValue], site: int | str) -> list
     return [f.emit(region, "phi i32 [%s, %s], [0, %s]", word, f"%{block}", f"%{before}") for word in words]
 
 
-def store_words(writer: Writer, region: Region, pointer: str, element: str, words: Sequence[str]) -> None:
-    f, size = writer.function, bit_width(element) // 8
+def store_words(f: Function, region: Region, pointer: str, element: str, words: Sequence[str]) -> None:
+    size = bit_width(element) // 8
     if size < 4:
         narrow = f.emit(region, f"trunc i32 %s to i{8 * size}", words[0])
         region.line(f"store i{8 * size} {narrow}, ptr {pointer}, align 1")
@@ -165,7 +165,7 @@ def load(writer: Writer, lanes: Lanes, at: Request[LlvmValue], site: int | str) 
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
         pointer = resolve(writer, region, at.access.space, values[0], at.bytes, site, lane)
-        return load_words(writer, region, pointer, at.access.element)
+        return load_words(writer.function, region, pointer, at.access.element)
 
     return each_lane(writer, lanes, at.mask, [at.address], at.words, visit)
 
@@ -175,7 +175,7 @@ def store(writer: Writer, lanes: Lanes, at: Request[LlvmValue], data: Sequence[L
 
     def visit(region: Region, lane: str, values: list[LlvmValue]) -> Sequence[str]:
         pointer = resolve(writer, region, at.access.space, values[0], at.bytes, site, lane)
-        store_words(writer, region, pointer, at.access.element, [v.ref for v in values[1:]])
+        store_words(writer.function, region, pointer, at.access.element, [v.ref for v in values[1:]])
         return ()
 
     each_lane(writer, lanes, at.mask, [at.address, *data], 0, visit)

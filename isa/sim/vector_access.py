@@ -105,13 +105,13 @@ class VectorAccess:
         constant, distances = _upwards(constant, pattern[:n])
         type_ = f"<{n} x i32>"
         if not any(distances):
-            words = load_words(self.writer, self.body, self._at(key, granule, constant), element)
+            words = load_words(f, self.body, self._at(key, granule, constant), element)
             return [self._splat(w, n) for w in words]
         if size >= 4 and all(d % 4 == 0 for d in distances) and (max(distances) + size) // 4 <= _WINDOW:
             return self._shuffled(key, constant, [d // 4 for d in distances], size // 4, granule)
         results = ["poison"] * max(1, size // 4)
         for lane, d in enumerate(distances):
-            words = load_words(self.writer, self.body, self._at(key, granule, constant + d), element)
+            words = load_words(f, self.body, self._at(key, granule, constant + d), element)
             for j, w in enumerate(words):
                 results[j] = f.emit(self.body, f"insertelement {type_} %s, i32 %s, i32 %s", results[j], w, lane)
         return results
@@ -197,7 +197,7 @@ class VectorAccess:
             for lane, d in enumerate(distances):
                 number, form = granule * n + lane, f"extractelement {type_} %s, i32 %s"
                 words = [f.emit(self.body, form, v.ref, number) for v in values]
-                store_words(self.writer, self.body, self._at(key, granule, constant + d), element, words)
+                store_words(f, self.body, self._at(key, granule, constant + d), element, words)
 
     def _store_dense(self, key: object, constant: int, granule: int, values: list[LlvmValue], n: int) -> None:
         """Lanes side by side without gaps: the registers' words interleaved, in whole vectors."""

@@ -55,7 +55,7 @@ def column(found: dict[str, Any], key: str) -> list[Any]:
 
 @needs_compiler
 def test_larger_tiles_do_more_with_what_they_load(study: Callable[..., dict[str, Any]]) -> None:
-    found = study("tiles", "Tiles(((1, 1), (4, 4), (8, 8)), (8,))", 256)
+    found = study("tiles", "Tiles(((1, 1), (4, 4), (8, 8)), (8,))", 128)
     assert column(found, "intensity") == [4, 16, 32]
     assert column(found, "fmas") == [1, 16, 64]
     assert column(found, "lds_loads") == sorted(column(found, "lds_loads"))
