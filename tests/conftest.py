@@ -4,15 +4,26 @@ A case is a file with a line `;; expect` in it: above it the input, below it wha
 change that is meant, `pytest --bless` writes what came out into the files; read the diff before you commit it.
 """
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from hipgemm.cli import FEW_COLLECTIONS
+
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 """How long an example takes, or is drawn, says how busy the machine is, and nothing of what is tested."""
+
+
+def pytest_collection_finish() -> None:
+    """As the command line has it; and what collecting the tests made need not be looked through again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*FEW_COLLECTIONS)
+
 
 MARK = ";; expect\n"
 
