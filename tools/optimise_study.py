@@ -74,34 +74,49 @@ def suits(program: Program, name: str, most: int) -> bool:
 
 
 def cases(files: list[str], count: int, seed: int, launches: Mapping[str, Any]) -> Iterator[Case]:
-    """Those that the launches name, and of each file the same share of what they leave of `count`."""
-    by_file: dict[str, list[tuple[Kernel, CodeObject, str]]] = {}
-    for file in files:
-        rows = by_file.setdefault(file, [])
-        for kernel in read_kernels(file):
-            code = linked(kernel, runs=False).code_object
-            if code.arch == "gfx1100":
-                rows += [(kernel, code, name) for name in sorted(code.kernels)]
-        for kernel, code, name in rows:
+    """Those that the launches name, and of each file the same share of what they leave of `count`. One file and one
+    code object is held at a time: libraries have gigabytes of them."""
+    for file in files if launches else ():
+        for kernel, name in _named(file):
             said = launches.get(Path(file).stem, launches.get(name))
-            if said is not None and (program := _text(code, name, ANY)) is not None:
+            if said is not None and (program := _text(kernel, name, ANY)) is not None:
                 count -= 1
                 yield Case(Path(file).name, kernel, program, name, said)
-        rows[:] = [row for row in rows if row[2] not in launches and Path(file).stem not in launches]
+    for left, file in zip(range(len(files), 0, -1), files, strict=True):
+        rows = [row for row in _named(file) if Path(file).stem not in launches and row[1] not in launches]
         random.Random(seed).shuffle(rows)
-    places = {file: iter(rows) for file, rows in by_file.items()}
-    while count > 0 and places:
-        for file, rest in list(places.items()):
-            found = next(((k, p, name) for k, code, name in rest if (p := _text(code, name)) is not None), None)
-            if found is None:
-                del places[file]
-            elif count > 0:
-                count -= 1
-                yield Case(Path(file).name, *found, None)
+        share = -(-max(count, 0) // left)
+        for kernel, name in rows:
+            if share == 0:
+                break
+            if (program := _text(kernel, name)) is not None:
+                count, share = count - 1, share - 1
+                yield Case(Path(file).name, kernel, program, name, None)
 
 
-def _text(code: CodeObject, name: str, most: int = MOST) -> Program | None:
+def _named(file: str) -> list[tuple[Kernel, str]]:
+    """The kernels for gfx1100 in a file: (its code object's, name)."""
+    rows = []
+    for kernel in read_kernels(file):
+        code = linked(kernel, runs=False).code_object
+        if code.arch == "gfx1100":
+            rows += [(kernel, name) for name in sorted(code.kernels)]
+    return rows
+
+
+_LOADED: list[tuple[Kernel, CodeObject]] = []
+
+
+def _code(kernel: Kernel) -> CodeObject:
+    """Its code object, the last one kept."""
+    if not (_LOADED and _LOADED[0][0] is kernel):
+        _LOADED[:] = [(kernel, linked(kernel, runs=False).code_object)]
+    return _LOADED[0][1]
+
+
+def _text(kernel: Kernel, name: str, most: int = MOST) -> Program | None:
     """A kernel's text, if it is one of those that are studied. most: instructions."""
+    code = _code(kernel)
     facts = code.kernel(name)
     if not 4 * LEAST <= facts.code_size <= 12 * most or not facts.descriptor.wave32:
         return None
