@@ -45,7 +45,7 @@ from isa.check.validation.landed import missing
 from isa.check.validation.padding import Rows
 from isa.check.validation.relation import Again, Beyond, Relation, Unmatched
 from isa.check.validation.side import has_halves
-from isa.check.validation.terms import TooLarge
+from isa.check.validation.truth import TooLarge
 
 MOST_STEPS = 80
 """How often the graph of both programs is made again."""

@@ -20,7 +20,8 @@ from isa.asm.encoding import size_of
 from isa.asm.program import Instruction
 from isa.check.validation.memory import Memory
 from isa.check.validation.padding import Rows
-from isa.check.validation.terms import Term, Terms
+from isa.check.validation.term import Term
+from isa.check.validation.terms import Terms
 from isa.check.validation.values import Setting, Symbol, number_bits
 from isa.errors import IsaError
 from isa.registers import EXEC_LO, SCC, Reg

@@ -13,7 +13,8 @@ from functools import reduce
 from isa.analysis import regset
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0
 from isa.check.validation.flow import Node
-from isa.check.validation.terms import Term, Terms
+from isa.check.validation.term import Term
+from isa.check.validation.terms import Terms
 from isa.semantics.float_mode import FloatMode
 
 MEMORY = 2 * REGISTERS

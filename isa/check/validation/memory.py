@@ -18,7 +18,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from isa.asm.program import Instruction
-from isa.check.validation.terms import Term, Terms
+from isa.check.validation.term import Term
+from isa.check.validation.terms import Terms
 
 KERNARG = "arguments"
 """Owner of the unknowns that say where the kernel's arguments lie."""

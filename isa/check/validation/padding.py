@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from isa.asm.program import Kernel
-from isa.check.validation.terms import Term, Terms
+from isa.check.validation.term import Term
+from isa.check.validation.terms import Terms
 from isa.errors import IsaError
 from isa.object import metadata
 

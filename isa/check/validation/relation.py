@@ -36,7 +36,8 @@ from isa.check.validation.join import MEMORY, Arrival, Join, State
 from isa.check.validation.memory import KERNARG, Event, Memory
 from isa.check.validation.padding import Rows
 from isa.check.validation.side import Side, side_of
-from isa.check.validation.terms import Term, Terms, parted, show
+from isa.check.validation.term import Term, parted, show
+from isa.check.validation.terms import Terms
 from isa.errors import IsaError, Span
 from isa.registers import Reg
 from isa.semantics import wave_start

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from isa.check.validation.terms import Term, Terms
+from isa.check.validation.term import Term
+from isa.check.validation.terms import Terms
 from isa.semantics.describe import bit_width
 from isa.semantics.float_mode import FloatMode
 from isa.semantics.values import Number, OrderedValue, Value, float_bits

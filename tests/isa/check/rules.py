@@ -1,8 +1,8 @@
 """Each rule of the validator's algebra held against arithmetic, for all values, by a solver (z3).
 
-A rule is an arm of the code: a branch, a conditional expression or a return in a method of `Terms` or `Symbol`.
-`Instrumented` reads the two modules, marks all arms, and so knows which of them a check went through: the registry of
-rules is the code itself, and an arm that no check reaches is a rule that nobody checked.
+A rule is an arm of the code: a branch, a conditional expression or a return in a method of `Terms`, the two classes
+that it is made of, or `Symbol`. `Instrumented` reads their modules, marks all arms, and so knows which of them a check
+went through: the registry of rules is the code itself, and an arm that no check reaches is a rule that nobody checked.
 
 A check makes terms, calls one method, and asks the solver whether some values of the unknowns, in some lane, make the
 result another number than the method's meaning does. Meanings stand in `MEANING`, in SMT-LIB's bit vectors at whole
@@ -17,17 +17,19 @@ import ast
 import inspect
 import itertools
 import random
+import sys
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import z3
 
-from isa.check.validation import terms as terms_module
-from isa.check.validation import values as values_module
+from isa.check.validation import sums, terms, truth, values
 
-CHECKED = {terms_module: "Terms", values_module: "Symbol"}
+CHECKED = {sums: "Sums", truth: "Truth", terms: "Terms", values: "Symbol"}
+"""Each behind those that it imports."""
 LANE = z3.BitVec("lane", 5)
 
 
@@ -86,7 +88,7 @@ class _Mark(ast.NodeTransformer):
 
 
 class Instrumented:
-    """Both modules with their arms marked. change: (old, new) texts of a rule that is broken on purpose."""
+    """The modules with their arms marked. change: (old, new) texts of a rule that is broken on purpose."""
 
     def __init__(self, change: tuple[str, str] | None = None) -> None:
         self.arms: dict[str, str] = {}
@@ -100,10 +102,10 @@ class Instrumented:
             tree = ast.fix_missing_locations(_Mark(klass, self.arms, source).visit(ast.parse(source)))
             out = types.ModuleType(f"marked.{module.__name__}")
             out.__dict__["_hit"] = self.hits.add
-            exec(compile(tree, module.__file__ or "", "exec"), out.__dict__)
+            with mock.patch.dict(sys.modules, {m.__name__: made[k] for m, k in CHECKED.items() if k in made}):
+                exec(compile(tree, module.__file__ or "", "exec"), out.__dict__)
             made[klass] = out
         assert changed, f"no {change} in the validator's algebra"
-        made["Symbol"].__dict__["Term"], made["Symbol"].__dict__["Terms"] = made["Terms"].Term, made["Terms"].Terms
         self.terms, self.values = made["Terms"], made["Symbol"]
 
 
@@ -371,7 +373,7 @@ def cases(marked: Instrumented, per: int = 26, only: str = "") -> Iterator[Case]
                 )
     if wanted("select"):
         alone = [t.unknown(f"alone{k}", 1, uniform=False) for k in range(20)]
-        for values in ([0, 1, 2, 1, 0, 3], [*range(marked.terms.MOST_ARMS + 3)]):  # some twice; more than have an order
+        for values in ([0, 1, 2, 1, 0, 3], [*range(truth.MOST_ARMS + 3)]):  # some twice; more than have an order
             found, means = every[32][4], lambda m: m.of(every[32][4])
             for c, n in zip(alone, values, strict=False):
                 found = t.select(c, t.const(n, 32), found)

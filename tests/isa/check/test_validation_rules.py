@@ -17,14 +17,14 @@ from isa.sim.interpret import AddressedCode, Buffers, Wave
 from . import rules
 
 NO_RULES = {
-    "Terms.__len__: return len(self._table)": "how many there are",
-    "Terms._new: owners = owners | t.owners": "who gives unknowns new values",
-    "Terms._new: owners |= {owner}": "the same",
-    "Terms.owner: t = t.args[0]": "the same",
-    'Terms.owner: return t.args[2] if t.op == "unknown" else None': "the same",
-    "Terms.owner: t.args[2]": "the same",
-    "Terms.owner: None": "the same",
-    "Terms.ite: raise TooLarge": "it gives up",
+    "Sums.__len__: return len(self._table)": "how many there are",
+    "Sums._new: owners = owners | t.owners": "who gives unknowns new values",
+    "Sums._new: owners |= {owner}": "the same",
+    "Sums.owner: t = t.args[0]": "the same",
+    'Sums.owner: return t.args[2] if t.op == "unknown" else None': "the same",
+    "Sums.owner: t.args[2]": "the same",
+    "Sums.owner: None": "the same",
+    "Truth.ite: raise TooLarge": "it gives up",
     "Symbol.operation: t.variable(name, *args)": "a function of which nothing is known",
     'Symbol.to: return self.operation("to", type_=type_)': "the same",
     'Symbol.to: return self.operation("to", type_=type_) (again)': "the same",

@@ -13,7 +13,8 @@ import pytest
 from isa.asm.parse import parse_instruction
 from isa.check.validation.engine import EXEC_AT, REGISTERS, SCC_AT, SGPR0, Engine
 from isa.check.validation.memory import Memory
-from isa.check.validation.terms import Term, Terms
+from isa.check.validation.term import Term
+from isa.check.validation.terms import Terms
 from isa.semantics.execute import execute
 from isa.semantics.float_mode import FloatMode
 from isa.sim.interpret import AddressedCode, Buffers, Wave
