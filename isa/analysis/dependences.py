@@ -7,7 +7,8 @@ SCC and M0 among them: a vector instruction reads EXEC by its description.
 Memory keeps its order within each memory (LDS; all others together; FLAT is in both), but for loads among themselves
 (those of `plain_load`). Nothing passes a fence: what changes modes, speaks to others or counts an address from where it
 stands (`is_fence`). Memory accesses do not pass barriers and invalidations of caches; with `strict`, which is for
-functions that wait for other waves through memory (`by_memory`), waits and accesses of all kinds keep one order.
+functions that wait for other waves through memory (`by_memory`), waits and accesses of all kinds keep one order,
+nothing sinks below a wait, and what uses a load's result stays behind the waits that it was behind.
 
 Limits: a store and another access of one memory keep their order even where they lie apart.
 """
@@ -94,19 +95,22 @@ def edges(rows: Sequence[Instruction], strict: bool = False) -> list[dict[int, W
     readers: dict[int, list[int]] = {}
     memory: dict[str, int] = {}
     loads: dict[str, list[int]] = {}
-    fence = -1
+    fence = waited = ordered = -1
 
     def add(later: int, earlier: int, why: Why) -> None:
         if earlier >= 0 and earlier != later:
             found[later][earlier] = max(why, found[later].get(earlier, why))
 
     for i, inst in enumerate(rows):
-        fences = is_fence(inst) or (strict and (is_memory(inst) or inst.desc.is_wait))
         add(i, fence, Why.ORDER)
-        if fences:
+        waits = strict and is_counter_wait(inst)
+        if waits or is_fence(inst):
             for earlier in range(fence + 1, i):
                 add(i, earlier, Why.ORDER)
-            fence = i
+            fence, waited = (fence, i) if waits else (i, -1)
+        if strict and (waits or is_memory(inst)):
+            add(i, ordered, Why.ORDER)
+            ordered = i
         if is_memory(inst):
             for name in _memories(inst):
                 add(i, memory.get(name, -1), Why.ORDER)
@@ -116,6 +120,11 @@ def edges(rows: Sequence[Instruction], strict: bool = False) -> list[dict[int, W
                 for load in loads.pop(name, ()):
                     add(i, load, Why.ORDER)
                 memory[name] = i
+        touched = regset.uses(inst) | regset.defs(inst)
+        for bit in map(regset.bit, regset.members(touched)) if waited >= 0 else ():
+            filled = writer.get(bit, -1)
+            if 0 <= filled < waited and rows[filled].desc.access is not None:
+                add(i, waited, Why.ORDER)
         for reg in regset.members(regset.uses(inst)):
             bit = regset.bit(reg)
             add(i, writer.get(bit, -1), Why.RAW)

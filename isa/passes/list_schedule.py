@@ -59,7 +59,7 @@ class Pair:
     Requires:   nothing.
     Guarantees: each instruction sees the values that it saw; all pairs are legal, none can lose GFX11's interlock.
     Leaves alone: registers; functions that call; the order of memory accesses, and, where waves speak through memory,
-                everything's order against them.
+                of all accesses and waits.
     """
 
     name: ClassVar[str] = "pair"
