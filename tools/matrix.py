@@ -1,6 +1,7 @@
 """Figures of the kernels on the matrix units, as docs/matrix.md shows them: `python tools/matrix.py --write`.
 
-Each is the cycle model's, of the kernel that `hipgemm.gemm` takes for this size, types and layout.
+Each is the cycle model's, of the kernel that `hipgemm.gemm` takes for this size, types and layout. --tuned instead:
+what the shipped table gains, as docs/tuning.md shows it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, installed or not
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "matrix.md"
+TUNED_PAGE = PAGE.with_name("tuning.md")
+_GAIN = 1.1
+"""From which on a tuned shape is shown."""
 SIZES = 1024, 2048, 4096, 8192
 LAYOUTS = {"nn": (False, False), "nt": (False, True), "tn": (True, False), "tt": (True, True)}
 TYPES = ("f16", "f32"), ("i8", "i32"), ("i4", "i32")
@@ -20,18 +24,42 @@ TYPES = ("f16", "f32"), ("i8", "i32"), ("i4", "i32")
 
 @click.command()
 @click.option("--write", is_flag=True, help="Into docs/matrix.md; else to stdout.")
+@click.option("--tuned", "gains", is_flag=True, help="The shipped table's gains, in docs/tuning.md.")
 @click.option("--card", "name", default="7900 XTX")
-def main(write: bool, name: str) -> None:
+def main(write: bool, gains: bool, name: str) -> None:
     """Predict squares of all layouts."""
     from isa.timing.cards import card
     from tools.shapes import put
 
     on = card(name)
-    text = "\n".join(table(name, on.cus, on.clock_mhz))
+    page, place = (TUNED_PAGE, "tuned") if gains else (PAGE, "squares")
+    text = "\n".join(tuned() if gains else table(name, on.cus, on.clock_mhz))
     if write:
-        PAGE.write_text(put(PAGE, PAGE.read_text(encoding="utf-8"), "squares", text), encoding="utf-8")
+        page.write_text(put(page, page.read_text(encoding="utf-8"), place, text), encoding="utf-8")
     else:
         click.echo(text)
+
+
+def tuned() -> list[str]:
+    """Markdown: entries of the shipped table that are _GAIN times as fast as the rule's kernels."""
+    from hipgemm.elements import Types
+    from hipgemm.matrix_multiply import choose
+    from hipgemm.tuning import table as tables
+    from hipgemm.tuning import trial
+    from isa.timing.cards import card
+
+    head = "types", "M x N x K", "A, B", "kernel", "us, predicted", "band", "times as fast"
+    rows = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for entry in tables.load(Path(tables.__file__).with_name("tables") / "7900-xtx-matrix.json").entries:
+        s, best, on = entry.shape, entry.kernels[0], card(entry.on)
+        rule = choose(s.m, s.n, on.cus, Types(*s.types.split("_")), (s.trans[0] == "t", s.trans[1] == "t"))
+        seconds = trial.launch(rule, s, trial.TrialTarget(entry.on, on.clock_mhz)).median().time_s
+        if 1e6 * seconds >= _GAIN * best.us:
+            sizes = " x ".join(map(str, (s.m, s.n, s.k)))
+            band = f"{best.low_us:.1f} to {best.high_us:.1f}"
+            ratio = 1e6 * seconds / best.us
+            rows.append(f"| {s.types} | {sizes} | {s.trans} | `{best.kernel}` | {best.us:.1f} | {band} | {ratio:.2f} |")
+    return rows
 
 
 def table(card: str, cus: int, clock_mhz: float) -> list[str]:

@@ -105,7 +105,7 @@ def command(
 
 
 def chosen_now(shape: Shape, on: Card, held: TuningTable) -> list[Choice]:
-    """By the table that is made, and at last by what came with the package."""
+    """By the table that is made, and by what came with the package: its table and, on the matrix units, the rule."""
     from hipgemm.elements import Types
     from hipgemm.tuning import table
     from hipgemm.tuning.choose import choose, tuned
@@ -113,9 +113,9 @@ def chosen_now(shape: Shape, on: Card, held: TuningTable) -> list[Choice]:
 
     if shape.types == "f32":
         return [choose(shape, on.name, (held,)), choose(shape, on.name, (table.shipped(),))]
-    found = [tuned(shape, on.name, (held,))]
+    found = [tuned(shape, on.name, (tables,)) for tables in (held, table.shipped())]
     types = Types(*shape.types.split("_"))
-    rule = of_types(shape, types, on, predict=False, step=lambda _: None, tables=(table.shipped(),)).choice
+    rule = of_types(shape, types, on, predict=False, step=lambda _: None, tables=()).choice
     return [*(choice for choice in found if choice), rule]
 
 

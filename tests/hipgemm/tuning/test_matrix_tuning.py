@@ -23,6 +23,7 @@ from hipgemm.tuning.shapes import Shape
 from hipgemm.tuning.table import Entry, Timed, TuningTable
 from hipgemm.tuning.trial import Job, TrialTarget
 from isa import toolchain
+from isa.gemm.matrix.parameters import MatrixParameters
 from isa.gemm.names import name_of
 from isa.timing.cards import card
 
@@ -128,6 +129,21 @@ def test_what_the_shipped_table_chooses_is_not_slower_than_the_rule() -> None:
             assert times[0] <= times[1], (asked, found.kernel, rule)
             seen += 1
     assert seen > 40
+
+
+def test_what_is_like_the_best_comes_next_and_once() -> None:
+    shape = Shape(1024, 1024, 1024, "tn", types="f16_f32")
+    field = matrix_field.MatrixField(shape, TrialTarget("7900 XTX", 2500))
+    first = [c.kernel for c in field.next(3, {})]
+    best = rung(first[1]).parameters
+    assert isinstance(best, MatrixParameters)
+    like = [dataclasses.replace(best, group=best.group // part) for part in (2, 4)]
+    names = [name_of(p) for p in (*like, dataclasses.replace(best, prio=not best.prio))]
+    times = {name: 1.0 + abs(i - 1) for i, name in enumerate(first)}
+    then = [[c.kernel for c in field.next(5, times)] for _ in range(2)]
+    assert then[0][:3] == names
+    given = [*first, *then[0], *then[1]]
+    assert len(set(given)) == 13
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(24, marks=pytest.mark.slow)])
