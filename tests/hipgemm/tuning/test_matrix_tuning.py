@@ -106,7 +106,7 @@ def test_gemm_takes_what_the_user_s_table_says(tmp_path: Path, monkeypatch: pyte
         got = hipgemm.gemm(a, a.T, device="simulated")
     finally:
         chosen_tuned.cache_clear()
-    assert asked == [KERNEL]
+    assert set(asked) == {KERNEL}
     np.testing.assert_array_equal(got, a.astype(np.int32) @ a.T.astype(np.int32))
 
 
