@@ -314,12 +314,12 @@ def _key(kernel: Kernel, arch: str, tools: Toolchain, flags: Sequence[str]) -> s
     compiled = bool(kernel.source) and kernel.code is None
     source = [*_with_includes(kernel.path, flags), *hip_headers.files()] if compiled else []
     # Of isa, all that can have a say in what passes write and stages report: not the simulator, not the clock.
-    files = [*source, *own, *cache.sources("sim", "sanitize", "timing")]
+    isa = cache.made_by("sim", "sanitize", "timing")
     told = [str(kernel.path)] if compiled and any(flag.startswith("-g") for flag in flags) else []  # -g names the file
     made_of = emit(kernel.code) if isinstance(kernel.code, Program) else repr(kernel.parameters or "")
     mode = [kernel.name, kernel.function, kernel.mode, made_of, kernel.pipeline, arch, tools.identity, *flags, *told]
     mode += [hip_headers.identity()] if compiled else []
-    return cache.key(*mode, *(f.read_bytes() for f in files))
+    return cache.key(*mode, isa, *(f.read_bytes() for f in (*source, *own)))
 
 
 def _with_includes(source: Path, flags: Sequence[str] = ()) -> list[Path]:

@@ -214,6 +214,12 @@ def sources(*elsewhere: str) -> list[Path]:
     return [p for p in files if not any(p.is_relative_to(root / path) for path in elsewhere)]
 
 
+@functools.cache
+def made_by(*elsewhere: str) -> str:
+    """A name for what `sources` holds; a process reads them once."""
+    return key(*(p.read_bytes() for p in sources(*elsewhere)))
+
+
 def prune(kind: str, most: int) -> None:
     """Drop the entries that were used longest ago (`use`), so that no more than `most` are left."""
     for _, folder in sorted(_by_use(root() / kind), reverse=True)[most:]:

@@ -152,8 +152,7 @@ class State:
 
     def __init__(self, path: Path, lint: bool, tell: Callable[[str], None]) -> None:
         self.path = path
-        made_by = cache.sources("sim", "sanitize", "timing", "gemm", "passes", *(() if lint else ("check",)))
-        self.by = cache.key(*(p.read_bytes() for p in made_by))
+        self.by = cache.made_by("sim", "sanitize", "timing", "gemm", "passes", *(() if lint else ("check",)))
         self.rows: dict[tuple[str, str], AuditRow] = {}
         self._lines = Lines(path, "audit", "wait for it, or give another page (-o)")
         others = 0

@@ -75,7 +75,7 @@ class Outcome:
 def made_by(target: TrialTarget) -> str:
     """A hash of what outcomes depend on: the generator and, where it tells the time, the model."""
     elsewhere = ("check",) if target.device is None else ("check", "sim", "sanitize", "timing")
-    return cache.key(*(p.read_bytes() for p in cache.sources(*elsewhere)))
+    return cache.made_by(*elsewhere)
 
 
 def run(job: Job) -> list[Outcome]:

@@ -101,4 +101,4 @@ def _write(folder: Path, made: Translated) -> None:
 @functools.cache
 def _engine() -> str:
     """What the translator is made of."""
-    return cache.key(packages.load("llvmlite").__version__, *(p.read_bytes() for p in cache.sources(*_ELSEWHERE)))
+    return cache.key(packages.load("llvmlite").__version__, cache.made_by(*_ELSEWHERE))

@@ -40,8 +40,7 @@ def key(kernel: str, mutant: Mutant) -> str:
 
 
 def _by(elsewhere: tuple[str, ...], ours: tuple[str, ...]) -> str:
-    files = [*cache.sources(*elsewhere), *(_ROOT / name for name in ours)]
-    return cache.key(*(p.read_bytes() for p in files))[:16]
+    return cache.key(cache.made_by(*elsewhere), *((_ROOT / name).read_bytes() for name in ours))[:16]
 
 
 class Book:
