@@ -3,6 +3,7 @@ the device, and what is refused by name."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -20,6 +21,8 @@ from hipgemm.host_operands import across, gaps, operand
 from hipgemm.kernels import rung
 from hipgemm.matrix_multiply import choose
 from hipgemm.problem import Problem
+from isa.gemm.matrix.parameters import MatrixParameters
+from isa.gemm.names import parameters_of
 
 NN, NT = (f"gemm_f16_f32_64x64x32_32x32_s1_strided_{trans}" for trans in ("nn", "nt"))
 
@@ -89,7 +92,9 @@ def test_choice_looks_at_all_of_a_batch() -> None:
     types = Types("f16", "f32")
     assert "_strided" not in choose(512, 512, 96, types, (False, True), batch=1)
     many = choose(512, 512, 96, types, (False, True), batch=1000)
-    assert many == choose(512 * 1000, 512, 96, types, (False, True)).replace("_nt", "_strided_nt")
+    one = parameters_of(choose(512 * 1000, 512, 96, types, (False, True)))
+    assert isinstance(one, MatrixParameters)
+    assert parameters_of(many) == dataclasses.replace(one, strided=True)
 
 
 @pytest.mark.parametrize(
